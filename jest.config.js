@@ -1,0 +1,23 @@
+/** Tests are TypeScript transformed by swc; the application they drive is the built one (`dist`),
+ *  so what is tested is what ships, swagger plugin and SQL assets included. */
+export default {
+  rootDir: '.',
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  testMatch: ['<rootDir>/test/**/*.spec.ts', '<rootDir>/test/**/*.e2e-spec.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: { parser: { syntax: 'typescript', decorators: true }, target: 'es2024', transform: { legacyDecorator: true, decoratorMetadata: true } },
+        module: { type: 'es6' },
+      },
+    ],
+  },
+  moduleNameMapper: {
+    '^(?:\\.\\.?/)+src/(.*)\\.js$': '<rootDir>/dist/$1.js',
+    '^(\\.{1,2}/(?!.*src/).*)\\.js$': '$1',
+  },
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+};

@@ -1,0 +1,211 @@
+import 'reflect-metadata';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { plainToInstance, Transform } from 'class-transformer';
+import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Matches, Max, Min, validateSync } from 'class-validator';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const DOCX_CONVERTERS = ['embedded', 'libreoffice', 'off'] as const;
+const TRUE = new Set(['true', '1', 'yes', 'on']);
+const FALSE = new Set(['false', '0', 'no', 'off']);
+
+/** Environment text to number; anything that is not a plain decimal stays as it is, for the validator to name. */
+const ToInt = () =>
+  Transform(({ value }) => (typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value));
+
+const ToBoolean = () =>
+  Transform(({ value }) => {
+    const word = String(value).trim().toLowerCase();
+    return TRUE.has(word) ? true : FALSE.has(word) ? false : value;
+  });
+
+const Whole = (min: number, max: number): PropertyDecorator => {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return (target, key) => {
+    ToInt()(target, key);
+    IsInt({ message })(target, key as string);
+    Min(min, { message })(target, key as string);
+    Max(max, { message })(target, key as string);
+  };
+};
+
+const Url = (...schemes: string[]): PropertyDecorator => {
+  const message = `must be a URL beginning with ${schemes.map((s) => `${s}://`).join(' or ')}`;
+  return (target, key) => {
+    IsOptional()(target, key as string);
+    Matches(new RegExp(`^(?:${schemes.join('|')})://\\S+$`), { message })(target, key as string);
+  };
+};
+
+const Text = (): PropertyDecorator => (target, key) => {
+  IsOptional()(target, key as string);
+  IsString()(target, key as string);
+};
+
+/** Names every wrong setting in one human line each. The process exits with code 78 (EX_CONFIG of sysexits.h). */
+export class ConfigError extends Error {
+  static readonly exitCode = 78;
+
+  constructor(readonly lines: string[]) {
+    super(lines.join('\n'));
+    this.name = 'ConfigError';
+  }
+}
+
+/**
+ * Everything the operator can set, read once from the environment (and `.env`, which the environment overrides),
+ * validated and frozen. Property names are the names of the environment variables.
+ */
+export class Config {
+  /** TCP port of the HTTP interface; 0 lets the system choose. */
+  @Whole(0, 65535) PORT = 3000;
+
+  /** Address to listen on. */
+  @IsString() HOST = '127.0.0.1';
+
+  /** Where the embedded database, files and caches live. */
+  @Transform(({ value }) => path.resolve(String(value)))
+  @IsString()
+  DATA_DIR = path.resolve('.data');
+
+  /** The address clients use, without a path; links in answers are built from it. */
+  @Url('http', 'https') PUBLIC_URL?: string;
+
+  /** PostgreSQL to use instead of the embedded one. */
+  @Url('postgres', 'postgresql') DATABASE_URL?: string;
+
+  /** Connections per process. */
+  @Whole(1, 1000) DATABASE_POOL_MAX = 10;
+
+  /** Worker processes sharing the port. */
+  @Whole(1, 256) WEB_CONCURRENCY = 1;
+
+  @IsIn(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(', ')}` })
+  LOG_LEVEL: (typeof LOG_LEVELS)[number] = 'info';
+
+  /** Create the demo workspace at start. Default: only with the embedded database. */
+  @ToBoolean()
+  @IsOptional()
+  @IsBoolean({ message: 'must be true or false' })
+  DEMO?: boolean;
+
+  /** Lifetime of an access token, seconds. */
+  @Whole(60, 31_536_000) TOKEN_TTL = 43_200;
+
+  /** Origins that browsers may call from: a comma-separated list, or `*`. Empty: CORS is off. */
+  @IsOptional()
+  @Matches(/^(?:\*|https?:\/\/[^\s,/]+(?:\s*,\s*https?:\/\/[^\s,/]+)*)?$/, {
+    message: 'must be * or a comma-separated list of origins such as https://app.example.com',
+  })
+  CORS_ORIGINS?: string;
+
+  /** Proxies whose X-Forwarded-* headers are believed: false, a number of hops, or a comma-separated list of addresses. */
+  @Matches(/^(?:false|\d{1,2}|[0-9a-fA-F.:/]+(?:\s*,\s*[0-9a-fA-F.:/]+)*|loopback)$/, {
+    message: 'must be false, loopback, a number of hops or a comma-separated list of addresses',
+  })
+  TRUST_PROXY = 'false';
+
+  /** Issuer of an external OpenID provider whose access tokens are accepted too. */
+  @Url('http', 'https') OIDC_ISSUER?: string;
+  /** Audience those tokens must name. */
+  @Text() OIDC_AUDIENCE?: string;
+  /** Where that issuer publishes its keys. */
+  @Url('http', 'https') OIDC_JWKS_URL?: string;
+
+  @Url('http', 'https') MAIL_SERVICE_URL?: string;
+  @Text() MAIL_SERVICE_TOKEN?: string;
+  @Url('smtp', 'smtps') SMTP_URL?: string;
+  @Url('file', 's3') BLOB_STORE_URL?: string;
+  @Url('ws', 'wss', 'http', 'https') LIVEKIT_URL?: string;
+  @Text() LIVEKIT_API_KEY?: string;
+  @Text() LIVEKIT_API_SECRET?: string;
+
+  @IsIn(DOCX_CONVERTERS, { message: `must be one of ${DOCX_CONVERTERS.join(', ')}` })
+  DOCX_CONVERTER: (typeof DOCX_CONVERTERS)[number] = 'embedded';
+
+  /** Days a removal stays in the change feeds. */
+  @Whole(1, 3650) FEED_RETENTION_DAYS = 90;
+
+  /** Days a trashed note is kept; 0 keeps it until somebody purges it. */
+  @Whole(0, 3650) TRASH_RETENTION_DAYS = 30;
+
+  /** Port of the Prometheus metrics on HOST; 0 is off. */
+  @Whole(0, 65535) METRICS_PORT = 0;
+
+  /** True when this process runs its own PostgreSQL under DATA_DIR. */
+  get embeddedDatabase(): boolean {
+    return this.DATABASE_URL === undefined;
+  }
+
+  get demo(): boolean {
+    return this.DEMO ?? this.embeddedDatabase;
+  }
+
+  /** PUBLIC_URL, or what a browser on this machine would use; no trailing slash. */
+  get publicUrl(): string {
+    return (this.PUBLIC_URL ?? `http://localhost:${this.PORT}`).replace(/\/+$/, '');
+  }
+
+  get corsOrigins(): string[] {
+    return (this.CORS_ORIGINS ?? '').split(',').map((origin) => origin.trim()).filter(Boolean);
+  }
+
+  /** In the form Express takes for `trust proxy`. */
+  get trustProxy(): false | number | string[] {
+    if (this.TRUST_PROXY === 'false') return false;
+    return /^\d+$/.test(this.TRUST_PROXY)
+      ? Number(this.TRUST_PROXY)
+      : this.TRUST_PROXY.split(',').map((address) => address.trim());
+  }
+
+  /**
+   * Parses settings from `env`; an empty value means "not set".
+   * @throws ConfigError naming each wrong value
+   */
+  static parse(env: Record<string, string | undefined>): Config {
+    const known = new Set(Config.keys());
+    const given = Object.entries(env).filter(([key, value]) => known.has(key) && value !== undefined && value.trim() !== '');
+    const config = plainToInstance(Config, Object.fromEntries(given), { exposeDefaultValues: true });
+    const lines = validateSync(config).map(
+      (error) => `${error.property} ${Object.values(error.constraints ?? {})[0]}, not ${shown(error.property, error.value)}`,
+    );
+    lines.push(...incomplete(config));
+    if (lines.length > 0) throw new ConfigError(lines);
+    return Object.freeze(config);
+  }
+
+  /** Reads `.env` in the working directory and the environment. */
+  static load(): Config {
+    if (existsSync('.env')) process.loadEnvFile('.env');
+    return Config.parse(process.env);
+  }
+
+  /** The names of all settings, in the order of this class. */
+  static keys(): string[] {
+    return [
+      ...['PORT', 'HOST', 'DATA_DIR', 'PUBLIC_URL', 'DATABASE_URL', 'DATABASE_POOL_MAX', 'WEB_CONCURRENCY'],
+      ...['LOG_LEVEL', 'DEMO', 'TOKEN_TTL', 'CORS_ORIGINS', 'TRUST_PROXY'],
+      ...['OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_JWKS_URL', 'MAIL_SERVICE_URL', 'MAIL_SERVICE_TOKEN', 'SMTP_URL'],
+      ...['BLOB_STORE_URL', 'LIVEKIT_URL', 'LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET', 'DOCX_CONVERTER'],
+      ...['FEED_RETENTION_DAYS', 'TRASH_RETENTION_DAYS', 'METRICS_PORT'],
+    ];
+  }
+}
+
+const SECRET = /TOKEN$|SECRET|KEY|DATABASE_URL|SMTP_URL|BLOB_STORE_URL/;
+
+function shown(key: string, value: unknown): string {
+  return SECRET.test(key) ? '(a secret, not shown)' : JSON.stringify(value);
+}
+
+function incomplete(config: Config): string[] {
+  const lines: string[] = [];
+  if (config.OIDC_ISSUER && !config.OIDC_AUDIENCE) {
+    lines.push('OIDC_AUDIENCE must be set when OIDC_ISSUER is: without it tokens made for other services would be accepted');
+  }
+  const livekit = [config.LIVEKIT_URL, config.LIVEKIT_API_KEY, config.LIVEKIT_API_SECRET].filter(Boolean).length;
+  if (livekit > 0 && livekit < 3) {
+    lines.push('LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET must be set together');
+  }
+  return lines;
+}
