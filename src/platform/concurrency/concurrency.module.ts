@@ -1,0 +1,27 @@
+import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../database/db.js';
+import { statement } from '../database/statement.js';
+import { PeriodicJobs } from '../jobs/periodic-jobs.js';
+import { IdempotentWrites } from './idempotency.js';
+
+const forgetOld = statement<never>(
+  'idempotency.forget_old',
+  `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`,
+);
+
+@Global()
+@Module({ providers: [IdempotentWrites], exports: [IdempotentWrites] })
+export class ConcurrencyModule implements OnModuleInit {
+  constructor(
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'forget-idempotency-keys',
+      everySeconds: 3600,
+      run: async () => void (await this.db.single((tx) => tx.query(forgetOld, []))),
+    });
+  }
+}

@@ -1,0 +1,13 @@
+/** `"note:<id>:r<revision>"` (spec 2.1). It names the revision, not the representation: never answer 304 from it. */
+export function revisionTag(kind: string, id: string, revision: number): string {
+  return `"${kind}:${id}:r${revision}"`;
+}
+
+const TAG = /^(?:W\/)?"([a-z_]+):([0-9a-fA-F-]{36}):r(\d{1,15})"$/;
+
+/** Reads exactly one tag, strong or weakened by a compressing proxy; undefined for `*`, lists and anything else. */
+export function parseRevisionTag(header: string): { kind: string; id: string; revision: number } | undefined {
+  const match = TAG.exec(header.trim());
+  if (!match) return undefined;
+  return { kind: match[1]!, id: match[2]!.toLowerCase(), revision: Number(match[3]) };
+}

@@ -1,0 +1,54 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { ApiError } from '../http/api-error.js';
+import { Errors } from '../http/errors.js';
+import { parseRevisionTag } from './etag.js';
+
+/** PostgreSQL's int4: no revision is higher, so a higher number is simply stale. */
+const MAX_REVISION = 2_147_483_647;
+
+/**
+ * The revision the client says it read. Wrong or missing is not refused here: "not found", "forbidden" and "deleted"
+ * come first (spec section 7), and only the service knows those.
+ */
+export class ExpectedRevision {
+  private constructor(
+    private readonly revision: number | undefined,
+    readonly error: ApiError | undefined,
+  ) {}
+
+  /**
+   * Takes `If-Match` or `base_revision`, or both when they agree.
+   * @param kind what the tag must name, e.g. `note`
+   * @param id of the object in the path
+   */
+  static read(kind: string, id: string, ifMatch: string | undefined, baseRevision: unknown): ExpectedRevision {
+    const tag = ifMatch === undefined ? undefined : parseRevisionTag(ifMatch);
+    if (ifMatch !== undefined && !tag) return wrong('If-Match', `must be one tag of the form "${kind}:<id>:r<revision>"`);
+    if (tag && (tag.kind !== kind || tag.id !== id.toLowerCase())) return wrong('If-Match', `names another object than this ${kind}`);
+    if (baseRevision !== undefined && !(Number.isInteger(baseRevision) && (baseRevision as number) >= 1)) {
+      return wrong('base_revision', 'must be a whole number, 1 or higher');
+    }
+    if (tag && tag.revision < 1) return wrong('If-Match', 'names a revision below 1');
+    if (tag && baseRevision !== undefined && tag.revision !== baseRevision) return wrong('base_revision', 'differs from If-Match');
+    const revision = tag?.revision ?? (baseRevision as number | undefined);
+    if (revision === undefined) return wrong('base_revision', 'is missing, and so is If-Match');
+    return new ExpectedRevision(Math.min(revision, MAX_REVISION), undefined);
+
+    function wrong(field: string, what: string): ExpectedRevision {
+      const error = Errors.invalidRevision.with({ details: [{ field, code: 'invalid_revision', message: `${field} ${what}` }] });
+      return new ExpectedRevision(undefined, error);
+    }
+  }
+
+  /** @throws ApiError 422 `invalid_revision` */
+  get value(): number {
+    if (this.error) throw this.error;
+    return this.revision as number;
+  }
+}
+
+/** The precondition of this write, as the revision interceptor read it. */
+export const Expected = createParamDecorator(
+  (_: unknown, context: ExecutionContext) =>
+    context.switchToHttp().getRequest<{ expected?: ExpectedRevision }>().expected,
+);

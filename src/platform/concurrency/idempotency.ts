@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Db } from '../database/db.js';
+import { statement } from '../database/statement.js';
+import type { Tx } from '../database/tx.js';
+import type { RequestContext } from '../context/request-context.js';
+import type { RequestWithBody } from '../http/body.guard.js';
+import { Errors } from '../http/errors.js';
+import { JsonReply } from '../http/json-reply.js';
+
+/** A client's promise that requests with this key are one request (draft-ietf-httpapi-idempotency-key-header). */
+export interface IdempotencyKey {
+  key: string;
+  /** Method and path: a key means something within one route only. */
+  route: string;
+  /** SHA-256 of the body. */
+  fingerprint: Buffer;
+}
+
+/** The `Idempotency-Key` of this request, or null. @throws ApiError 422 `invalid_idempotency_key` */
+export const Idempotency = createParamDecorator((_: unknown, context: ExecutionContext): IdempotencyKey | null => {
+  const request = context.switchToHttp().getRequest<RequestWithBody>();
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) throw Errors.invalidIdempotencyKey.with();
+  const fingerprint = createHash('sha256').update(request.rawBody ?? '').digest();
+  return { key, route: `${request.method} ${request.path}`, fingerprint };
+});
+
+interface Claim {
+  locked: boolean;
+  fingerprint: Buffer | null;
+  status: number | null;
+  reply: string | null;
+  etag: string | null;
+  location: string | null;
+}
+
+// The lock lives as long as the transaction: a killed process leaves nothing behind that would block the retry.
+const claim = statement<Claim>(
+  'idempotency.claim',
+  `SELECT l.locked, k.fingerprint, k.status, k.reply, k.etag, k.location
+     FROM (SELECT pg_try_advisory_xact_lock(hashtextextended($1::text || $2::text || $3 || $4, 0)) AS locked) l
+     LEFT JOIN idempotency_keys k
+       ON k.tenant_id = $1 AND k.user_id = $2 AND k.route = $3 AND k.key = $4
+      AND k.created_at > now() - interval '24 hours'`,
+);
+
+const remember = statement<never>(
+  'idempotency.remember',
+  `INSERT INTO idempotency_keys (tenant_id, user_id, route, key, fingerprint, status, reply, etag, location)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+   ON CONFLICT (tenant_id, user_id, route, key) DO UPDATE
+     SET fingerprint = excluded.fingerprint, status = excluded.status, reply = excluded.reply,
+         etag = excluded.etag, location = excluded.location, created_at = now()`,
+);
+
+/** Runs writes at most once per Idempotency-Key; the remembered answer commits with the write itself. */
+@Injectable()
+export class IdempotentWrites {
+  constructor(private readonly db: Db) {}
+
+  /**
+   * @param write makes the change; with a key it may be given a transaction of several statements
+   * @throws ApiError 409 `idempotency_key_reused` or `request_in_flight`
+   */
+  async run(ctx: RequestContext, key: IdempotencyKey | null, write: (tx: Tx) => Promise<JsonReply>): Promise<JsonReply> {
+    if (key === null) return this.db.single(write);
+    return this.db.tx(async (tx) => {
+      const scope = [ctx.tenantId, ctx.userId, key.route, key.key];
+      const [found] = await tx.query(claim, scope);
+      if (!found?.locked) throw Errors.requestInFlight.with({ headers: { 'Retry-After': '1' } });
+      if (found.reply !== null) return this.replay(found, key);
+      const reply = await write(tx);
+      const { status = 200, etag = null, location = null } = reply.options;
+      await tx.query(remember, [...scope, key.fingerprint, status, reply.json, etag, location]);
+      return reply;
+    });
+  }
+
+  private replay(found: Claim, key: IdempotencyKey): JsonReply {
+    if (!found.fingerprint?.equals(key.fingerprint)) throw Errors.idempotencyKeyReused.with();
+    return new JsonReply(found.reply as string, {
+      status: found.status ?? 200,
+      etag: found.etag ?? undefined,
+      location: found.location ?? undefined,
+    });
+  }
+}

@@ -1,0 +1,47 @@
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+  UseInterceptors,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ApiHeader } from '@nestjs/swagger';
+import type { Request } from 'express';
+import type { Observable } from 'rxjs';
+import { ExpectedRevision } from './expected-revision.js';
+
+const REVISIONED = 'workspace:revisioned';
+
+/**
+ * Optimistic concurrency, the syntax of it: reads `If-Match` and `base_revision` into an `ExpectedRevision` for the
+ * handler. It never queries; the comparison is inside the write.
+ */
+@Injectable()
+export class RevisionInterceptor implements NestInterceptor {
+  constructor(private readonly reflector: Reflector) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const kind = this.reflector.get<string>(REVISIONED, context.getHandler());
+    const request = context.switchToHttp().getRequest<Request & { expected?: ExpectedRevision }>();
+    const body = request.body as { base_revision?: unknown } | undefined;
+    request.expected = ExpectedRevision.read(kind, String(request.params['id']), request.headers['if-match'], body?.base_revision);
+    return next.handle();
+  }
+}
+
+/** A write of an existing object of this kind: it must carry the revision the client read. */
+export const Revisioned = (kind: string) =>
+  applyDecorators(
+    SetMetadata(REVISIONED, kind),
+    UseInterceptors(RevisionInterceptor),
+    ApiHeader({
+      name: 'If-Match',
+      required: false,
+      description: `The revision you read, as the ETag gave it. Either this or \`base_revision\` in the body.`,
+      schema: { type: 'string' },
+      example: `"${kind}:01890a5d-ac96-774b-bcce-b302099a8057:r3"`,
+    }),
+  );

@@ -1,0 +1,54 @@
+import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
+import { Errors } from '../http/errors.js';
+import { IS_PUBLIC, IS_TENANTLESS } from './access.decorators.js';
+import type { AuthenticatedRequest, Identity } from './request-context.js';
+import { TokenResolver } from './token-resolver.js';
+
+const BEARER = /^bearer ([\w\-.~+/]+=*)$/i;
+const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
+
+/**
+ * Global. Lets a request through when its `Authorization: Bearer` token is good, and freezes who is calling into
+ * `request.ctx`. A token verified lately skips the passport machinery.
+ */
+@Injectable()
+export class BearerGuard extends AuthGuard('bearer') {
+  constructor(
+    private readonly tokens: TokenResolver,
+    private readonly reflector: Reflector,
+  ) {
+    super();
+  }
+
+  override canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    if (this.reflector.get<boolean>(IS_PUBLIC, context.getHandler())) return true;
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+    if (token === undefined) throw Errors.unauthorized.with(CHALLENGE);
+    const known = this.tokens.cached(token);
+    return known ? this.admit(context, request, known) : this.authenticate(context, request);
+  }
+
+  /** passport's outcome: whatever the strategy found wrong is one and the same 401. */
+  override handleRequest<T>(error: unknown, identity: T | false): T {
+    if (error) throw error;
+    if (!identity) throw Errors.unauthorized.with(CHALLENGE);
+    return identity;
+  }
+
+  private async authenticate(context: ExecutionContext, request: AuthenticatedRequest): Promise<boolean> {
+    await super.canActivate(context);
+    return this.admit(context, request, request.user as Identity);
+  }
+
+  private admit(context: ExecutionContext, request: AuthenticatedRequest, identity: Identity): boolean {
+    if (identity.tenantId === null && !this.reflector.get<boolean>(IS_TENANTLESS, context.getHandler())) {
+      throw Errors.workspaceForbidden.with();
+    }
+    const { userId, tenantId, role, sessionId } = identity;
+    request.ctx = Object.freeze({ userId, tenantId, role, sessionId, requestId: request.id });
+    return true;
+  }
+}

@@ -1,0 +1,41 @@
+import { DataSource, type MigrationInterface } from 'typeorm';
+import type { Config } from '../../config/config.js';
+
+export type EntityClass = new () => object;
+export type MigrationClass = new () => MigrationInterface;
+
+/** What a domain contributes to the database: its tables as entities and the hand-written steps that make them. */
+export interface SchemaPart {
+  entities: EntityClass[];
+  migrations: MigrationClass[];
+}
+
+/** Server-side limits of every connection, milliseconds. No statement of ours is meant to come near them. */
+export const TIMEOUTS = { statement: 15_000, lock: 3_000, idleInTransaction: 15_000, connect: 5_000 } as const;
+
+/**
+ * The one pool of the process: TypeORM's, which the named statements share.
+ * @param options.timeouts false for migrations, whose statements may take long
+ */
+export function createDataSource(config: Config, url: string, schema: SchemaPart, { timeouts = true } = {}): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url,
+    entities: schema.entities,
+    migrations: schema.migrations,
+    migrationsTableName: 'schema_migrations',
+    poolSize: config.DATABASE_POOL_MAX,
+    applicationName: 'workspace',
+    extra: {
+      connectionTimeoutMillis: TIMEOUTS.connect,
+      idleTimeoutMillis: 30_000,
+      ...(timeouts && {
+        statement_timeout: TIMEOUTS.statement,
+        lock_timeout: TIMEOUTS.lock,
+        idle_in_transaction_session_timeout: TIMEOUTS.idleInTransaction,
+      }),
+      keepAlive: true,
+    },
+    logging: false,
+  });
+}

@@ -1,0 +1,41 @@
+/** Too many requests already wait for a connection. Answered 503 with Retry-After. */
+export class DatabaseBusyError extends Error {
+  constructor() {
+    super('too many requests are waiting for the database');
+    this.name = 'DatabaseBusyError';
+  }
+}
+
+/** SQLSTATE of a PostgreSQL error, or the system's code (`ECONNREFUSED`) of a connection error. */
+export function errorCode(error: unknown): string | undefined {
+  const code = (error as { code?: unknown; driverError?: { code?: unknown } } | null)?.code;
+  const driver = (error as { driverError?: { code?: unknown } } | null)?.driverError?.code;
+  return typeof code === 'string' ? code : typeof driver === 'string' ? driver : undefined;
+}
+
+/** serialization_failure and deadlock_detected: the transaction did nothing and may be tried again. */
+export function isRetryable(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === '40001' || code === '40P01';
+}
+
+const CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', '57P01', '57P02', '57P03', '53300']);
+
+/** The database cannot be reached, is starting or is shutting down. */
+export function isConnectionError(error: unknown): boolean {
+  const code = errorCode(error);
+  if (code !== undefined && (CONNECTION.has(code) || code.startsWith('08'))) return true;
+  return error instanceof Error && /Connection terminated|timeout exceeded when trying to connect|client has encountered a connection error/i.test(error.message);
+}
+
+/** lock_not_available and query_canceled (statement_timeout): the row is contended or the server is overloaded. */
+export function isTimeout(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === '55P03' || code === '57014';
+}
+
+/** Text PostgreSQL cannot store: U+0000, invalid UTF-8, \u0000 in jsonb. */
+export function isUnstorableText(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === '22021' || code === '22P05';
+}

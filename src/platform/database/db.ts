@@ -1,0 +1,112 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { DatabaseBusyError, isRetryable } from './database-errors.js';
+import type { Statement } from './statement.js';
+import { OpenTx, SingleTx, Tx, type Reader } from './tx.js';
+
+const MAX_ATTEMPTS = 3;
+const JITTER_MS = 30;
+/** Requests allowed to queue per connection before new ones are turned away with 503. */
+const MAX_WAITING_PER_CONNECTION = 50;
+
+/** The door to PostgreSQL: reads on the pool, writes only through a `Tx`. */
+@Injectable()
+export class Db implements Reader, OnApplicationShutdown {
+  private readonly logger = new Logger(Db.name);
+  private readonly pool: Pool;
+  private readonly maxWaiting: number;
+  private trips = 0;
+
+  /** @param dataSource initialised */
+  constructor(readonly dataSource: DataSource) {
+    this.pool = (dataSource.driver as PostgresDriver).master as Pool;
+    this.maxWaiting = (this.pool.options.max ?? 10) * MAX_WAITING_PER_CONNECTION;
+  }
+
+  /** Round trips made so far by this process, for the metrics. */
+  get roundTrips(): number {
+    return this.trips;
+  }
+
+  get poolState(): { total: number; idle: number; waiting: number } {
+    return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
+  }
+
+  /** Runs one statement on any connection. For reads; a write takes a `Tx`. */
+  async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    this.refuseWhenSwamped();
+    this.trips += 1;
+    const { name, text } = statement;
+    return (await this.pool.query({ name, text, values: values as unknown[] })).rows as Row[];
+  }
+
+  /** A write of one statement: PostgreSQL commits it by itself, in one round trip. */
+  async single<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.retrying(async () => {
+      const tx = new SingleTx(this);
+      const result = await work(tx);
+      this.runEffects(tx.effects);
+      return result;
+    });
+  }
+
+  /**
+   * Runs `work` in a READ COMMITTED transaction. The whole callback is repeated (3 attempts) on a deadlock or
+   * serialisation failure, so it must not have effects outside the database: use `tx.afterCommit`.
+   */
+  async tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    this.refuseWhenSwamped();
+    return this.retrying(() => this.attempt(work));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+
+  private async attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      const client = await runner.connect();
+      this.trips += 1;
+      await runner.startTransaction();
+      const tx = new OpenTx(client, runner.manager, () => (this.trips += 1));
+      const result = await work(tx);
+      this.trips += 1;
+      await runner.commitTransaction();
+      this.runEffects(tx.effects);
+      return result;
+    } catch (error) {
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    } finally {
+      await runner.release();
+    }
+  }
+
+  private async retrying<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let n = 1; ; n += 1) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (n >= MAX_ATTEMPTS || !isRetryable(error)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * JITTER_MS * n));
+      }
+    }
+  }
+
+  private refuseWhenSwamped(): void {
+    if (this.pool.waitingCount >= this.maxWaiting) throw new DatabaseBusyError();
+  }
+
+  private runEffects(effects: (() => void)[]): void {
+    for (const effect of effects) {
+      try {
+        effect();
+      } catch (error) {
+        this.logger.error(error, 'after commit');
+      }
+    }
+  }
+}

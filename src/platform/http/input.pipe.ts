@@ -1,0 +1,74 @@
+import { type ArgumentMetadata, createParamDecorator, type ExecutionContext, Injectable, type PipeTransform } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { validateSync, type ValidationError } from 'class-validator';
+import type { Request } from 'express';
+import { ApiError, type FieldProblem } from './api-error.js';
+import { Errors } from './errors.js';
+import { assertStorable } from './storable-text.js';
+
+type Class<T> = new () => T;
+
+const PRIMITIVES = new Set<unknown>([String, Number, Boolean, Array, Object, undefined]);
+
+/**
+ * Makes an instance of an input class out of what the client sent; unknown fields are dropped.
+ * @throws ApiError 422 `validation_failed` with one entry in `details` for each wrong field
+ */
+export function validated<T extends object>(type: Class<T>, plain: unknown): T {
+  if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
+    throw Errors.validationFailed.with({ details: [{ field: '', code: 'is_object', message: 'The body must be a JSON object.' }] });
+  }
+  const instance = plainToInstance(type, plain, { exposeUnsetFields: false });
+  const errors = validateSync(instance, { whitelist: true, stopAtFirstError: true, forbidUnknownValues: false });
+  if (errors.length > 0) throw Errors.validationFailed.with({ details: errors.flatMap((error) => problems(error)) });
+  return instance;
+}
+
+function problems(error: ValidationError, parent = ''): FieldProblem[] {
+  const field = parent ? `${parent}.${error.property}` : error.property;
+  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({ field, code: snake(rule), message }));
+  return [...own, ...(error.children ?? []).flatMap((child) => problems(child, field))];
+}
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Global: validates `@Query()` and `@Body()` parameters whose type is an input class. */
+@Injectable()
+export class InputPipe implements PipeTransform {
+  transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
+    if ((type !== 'query' && type !== 'body') || PRIMITIVES.has(metatype)) return value;
+    if (type === 'query') assertStorable(value);
+    return validated(metatype as Class<object>, type === 'query' ? { ...(value as object) } : value);
+  }
+}
+
+/**
+ * A body validated but not yet refused: the contract answers "not found", "forbidden" and "deleted" before it looks at
+ * the body, and only the service knows those.
+ */
+export class Checked<T> {
+  private constructor(
+    private readonly input: T | undefined,
+    readonly error: ApiError | undefined,
+  ) {}
+
+  static of<T extends object>(type: Class<T>, plain: unknown): Checked<T> {
+    try {
+      return new Checked<T>(validated(type, plain), undefined);
+    } catch (error) {
+      if (error instanceof ApiError) return new Checked<T>(undefined, error);
+      throw error;
+    }
+  }
+
+  /** @throws ApiError 422 when the body was wrong */
+  get value(): T {
+    if (this.error) throw this.error;
+    return this.input as T;
+  }
+}
+
+/** The body as `Checked<T>`: for writes of existing objects. */
+export const CheckedBody = createParamDecorator((type: Class<object>, context: ExecutionContext) =>
+  Checked.of(type, context.switchToHttp().getRequest<Request>().body),
+);

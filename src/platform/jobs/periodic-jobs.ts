@@ -1,0 +1,58 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Db } from '../database/db.js';
+import { statement } from '../database/statement.js';
+
+export interface PeriodicJob {
+  /** Unique; the same in every process. */
+  name: string;
+  everySeconds: number;
+  run(): Promise<void>;
+}
+
+const CHECK_MS = 15_000;
+
+const claim = statement<{ name: string }>(
+  'jobs.claim',
+  `INSERT INTO job_runs AS j (name, ran_at) VALUES ($1, now())
+   ON CONFLICT (name) DO UPDATE SET ran_at = now() WHERE j.ran_at <= now() - make_interval(secs => $2)
+   RETURNING name`,
+);
+
+/** Runs housekeeping at intervals, each job in one process at a time however many there are. */
+@Injectable()
+export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(PeriodicJobs.name);
+  private readonly jobs: PeriodicJob[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+
+  constructor(private readonly db: Db) {}
+
+  register(job: PeriodicJob): void {
+    this.jobs.push(job);
+  }
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => {
+      this.running ??= this.runDue().finally(() => (this.running = undefined));
+    }, CHECK_MS);
+    this.timer.unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    clearInterval(this.timer);
+    await this.running;
+  }
+
+  /** Runs the jobs whose time has come and that no other process has taken. */
+  async runDue(): Promise<void> {
+    for (const job of this.jobs) {
+      try {
+        const [won] = await this.db.single((tx) => tx.query(claim, [job.name, job.everySeconds]));
+        if (won) await job.run();
+      } catch (error) {
+        this.logger.warn({ err: error, job: job.name }, 'job failed, will run again at its next turn');
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOkResponse } from '@nestjs/swagger';
+import { Public } from '../context/access.decorators.js';
+import { Db } from '../database/db.js';
+import { statement } from '../database/statement.js';
+import { Operation } from '../http/api-docs.js';
+import { defineError } from '../http/api-error.js';
+import { HealthResponse } from './health.response.js';
+import { Lifecycle } from './lifecycle.js';
+
+export const NOT_READY = defineError(503, 'not_ready', 'Starting, draining, or without its database.');
+
+const ping = statement<{ one: number }>('health.ping', 'SELECT 1 AS one');
+const PATIENCE_MS = 2_000;
+
+@Controller('health')
+export class HealthController {
+  constructor(
+    private readonly lifecycle: Lifecycle,
+    private readonly db: Db,
+  ) {}
+
+  @Operation({ tag: 'health', id: 'health_live', summary: 'Liveness', description: 'Restart the process when this does not answer.', errors: [] })
+  @ApiOkResponse({ type: HealthResponse, description: 'It is alive.' })
+  @Public()
+  @Get('live')
+  live(): HealthResponse {
+    return { status: 'ok' };
+  }
+
+  @Operation({ tag: 'health', id: 'health_ready', summary: 'Readiness', description: 'Send traffic only when this answers 200.', errors: [NOT_READY] })
+  @ApiOkResponse({ type: HealthResponse, description: 'It wants traffic.' })
+  @Public()
+  @Get('ready')
+  async ready(): Promise<HealthResponse> {
+    if (this.lifecycle.current !== 'serving' || !(await this.databaseAnswers())) throw NOT_READY.with({ headers: { 'Retry-After': '1' } });
+    return { status: 'ok' };
+  }
+
+  private async databaseAnswers(): Promise<boolean> {
+    const timeout = new Promise<false>((resolve) => setTimeout(() => resolve(false), PATIENCE_MS).unref());
+    const answer = this.db.query(ping, []).then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([answer, timeout]);
+  }
+}

@@ -1,0 +1,4 @@
+export class HealthResponse {
+  /** @example "ok" */
+  status!: 'ok';
+}

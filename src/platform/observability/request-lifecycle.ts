@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { NextFunction, Request, Response } from 'express';
+import type { Logger } from 'pino';
+import type { Metrics } from './metrics.js';
+
+const SAFE_ID = /^[\w.:-]{1,128}$/;
+
+/**
+ * The first thing a request meets: gives it an id (the caller's `X-Request-Id` where that is harmless), and notes its end
+ * in the metrics and, at level debug, in the log. The path is logged without its query: that may hold personal data.
+ */
+export function requestLifecycle(logger: Logger, metrics: Metrics, measured: boolean) {
+  const logs = logger.isLevelEnabled('debug');
+  return (request: Request & { id?: string }, response: Response, next: NextFunction): void => {
+    const given = request.headers['x-request-id'];
+    request.id = typeof given === 'string' && SAFE_ID.test(given) ? given : randomUUID();
+    if (measured || logs) {
+      const started = process.hrtime.bigint();
+      response.once('close', () => {
+        const seconds = Number(process.hrtime.bigint() - started) / 1e9;
+        const route = (request.route as { path?: string } | undefined)?.path ?? 'unknown';
+        const { method } = request;
+        const status = response.writableFinished ? response.statusCode : 499;
+        metrics.observe(method, route, status, seconds);
+        if (logs) logger.debug({ request_id: request.id, method, path: request.path, route, status, ms: Math.round(seconds * 1e4) / 10 }, 'request');
+      });
+    }
+    next();
+  };
+}

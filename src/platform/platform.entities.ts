@@ -1,0 +1,52 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('platform_secrets')
+export class PlatformSecret {
+  @PrimaryColumn('text') purpose!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('bytea') material!: Buffer;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}
+
+@Entity('sync_heads')
+export class SyncHead {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @Column('bigint') head!: string;
+  @Column('jsonb') floors!: Record<string, number>;
+}
+
+@Entity('idempotency_keys')
+export class IdempotencyRecord {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('text') route!: string;
+  @PrimaryColumn('text') key!: string;
+  @Column('bytea') fingerprint!: Buffer;
+  @Column('int') status!: number;
+  @Column('text') reply!: string;
+  @Column('text', { nullable: true }) etag!: string | null;
+  @Column('text', { nullable: true }) location!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}
+
+@Entity('outbox')
+export class OutboxEvent {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') type!: string;
+  @Column('jsonb') payload!: Record<string, unknown>;
+  @Column('timestamptz', { name: 'occurred_at' }) occurredAt!: Date;
+  @Column('int') attempts!: number;
+  @Column('timestamptz', { name: 'due_at' }) dueAt!: Date;
+  @Column('timestamptz', { name: 'parked_at', nullable: true }) parkedAt!: Date | null;
+  @Column('text', { name: 'last_error', nullable: true }) lastError!: string | null;
+}
+
+@Entity('job_runs')
+export class JobRun {
+  @PrimaryColumn('text') name!: string;
+  @Column('timestamptz', { name: 'ran_at' }) ranAt!: Date;
+}
+
+export const PLATFORM_ENTITIES = [PlatformSecret, SyncHead, IdempotencyRecord, OutboxEvent, JobRun];
