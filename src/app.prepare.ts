@@ -1,0 +1,55 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { AppModule } from './app.module.js';
+import type { Config } from './config/config.js';
+import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
+import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo/demo-data.js';
+import { createDataSource } from './platform/database/data-source.js';
+import { migrate } from './platform/database/migrate.js';
+import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
+import { schema } from './schema.js';
+
+/** Brings the schema up to date. @returns the names of the migrations applied now */
+export async function migrateDatabase(config: Config, databaseUrl: string): Promise<string[]> {
+  const dataSource = await createDataSource(config, databaseUrl, schema, { timeouts: false }).initialize();
+  try {
+    return await migrate(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/** What has to be true before anything is served: the schema is current and the demo workspace exists, where wanted. */
+export async function prepare(config: Config, databaseUrl: string): Promise<void> {
+  await migrateDatabase(config, databaseUrl);
+  if (config.demo) await withModules(config, databaseUrl, createDemoWorkspace);
+}
+
+/** What the operator sees once the service answers. */
+export async function banner(config: Config, databaseUrl: string): Promise<string> {
+  const base = `${config.publicUrl}/apis/v1`;
+  const lines = ['', `  Workspace API    ${base}`, `  Swagger UI       ${base}/docs`];
+  if (config.demo) {
+    const token = await withModules(config, databaseUrl, demoToken);
+    const people = DEMO_USERS.map((user) => `${user.email} (${user.role})`);
+    lines.push(
+      `  Demo workspace   ${DEMO_TENANT.slug}: ${people.join(', ')}`,
+      `  Demo password    ${DEMO_PASSWORD}`,
+      '',
+      `  Access token of ${DEMO_USERS[0].email}, good for ${Math.round(config.TOKEN_TTL / 360) / 10} h:`,
+      '',
+      token ?? '(none)',
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+async function withModules<T>(config: Config, url: string, work: (app: Awaited<ReturnType<typeof NestFactory.createApplicationContext>>) => Promise<T>): Promise<T> {
+  const logger = new PinoLoggerService(createLogger(config.LOG_LEVEL === 'silent' ? 'silent' : 'error'));
+  const app = await NestFactory.createApplicationContext(AppModule.forRoot(config, url), { logger, abortOnError: false });
+  try {
+    return await work(app);
+  } finally {
+    await app.close();
+  }
+}

@@ -1,0 +1,101 @@
+import 'reflect-metadata';
+import type { Server } from 'node:http';
+import type { Request, Response } from 'express';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AppModule } from './app.module.js';
+import type { Config } from './config/config.js';
+import { serveDocs } from './docs/serve-docs.js';
+import { ApiExceptionFilter } from './platform/http/exception.filter.js';
+import { Errors } from './platform/http/errors.js';
+import { LeanExpressAdapter, writeJson } from './platform/http/lean-express.adapter.js';
+import { Lifecycle } from './platform/observability/lifecycle.js';
+import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
+import { Metrics } from './platform/observability/metrics.js';
+import { requestLifecycle } from './platform/observability/request-lifecycle.js';
+
+export const PREFIX = 'apis/v1';
+
+/** Longer than the idle time-out of common load balancers (60 s): they close idle connections, not we. */
+const KEEP_ALIVE_MS = 65_000;
+/** A whole request, body included, must arrive in this time. */
+const REQUEST_MS = 120_000;
+
+/** A configured application that does not listen yet. */
+export interface ServedApp {
+  readonly nest: NestExpressApplication;
+  listen(): Promise<void>;
+  /** Stops taking requests, lets those in flight finish (at most `timeoutMs`), closes the pool. Safe to call twice. */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+/** Builds the application as it serves: used by the server and by the tests, so that there is one way to set it up. */
+export async function createApp(config: Config, databaseUrl: string): Promise<ServedApp> {
+  const logger = createLogger(config.LOG_LEVEL);
+  const nest = await NestFactory.create<NestExpressApplication>(
+    AppModule.forRoot(config, databaseUrl),
+    new LeanExpressAdapter(),
+    { logger: new PinoLoggerService(logger), bodyParser: false, abortOnError: false },
+  );
+  const metrics = nest.get(Metrics);
+  nest.set('trust proxy', config.trustProxy);
+  nest.use(requestLifecycle(logger, metrics, config.METRICS_PORT > 0));
+  if (config.corsOrigins.length > 0) nest.enableCors(corsOptions(config.corsOrigins));
+  nest.setGlobalPrefix(PREFIX);
+  nest.useGlobalFilters(new ApiExceptionFilter());
+  serveDocs(nest, PREFIX);
+  await nest.init();
+  nest.use(nothingElse);
+
+  const server = nest.getHttpServer() as Server;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.headersTimeout = KEEP_ALIVE_MS;
+  server.requestTimeout = REQUEST_MS;
+  let drained: Promise<void> | undefined;
+  return {
+    nest,
+    async listen() {
+      await metrics.listen();
+      await nest.listen(config.PORT, config.HOST);
+      nest.get(Lifecycle).serving();
+    },
+    drain(timeoutMs) {
+      drained ??= drain(nest, server, timeoutMs);
+      return drained;
+    },
+  };
+}
+
+/** Nothing is served outside the prefix. */
+function nothingElse(_request: Request, response: Response): void {
+  const { status, code, message } = Errors.notFound;
+  writeJson(response, status, JSON.stringify({ error: code, message }));
+}
+
+async function drain(nest: NestExpressApplication, server: Server, timeoutMs: number): Promise<void> {
+  nest.get(Lifecycle).draining();
+  if (server.listening) {
+    await new Promise<void>((resolve) => {
+      const force = setTimeout(() => server.closeAllConnections(), timeoutMs);
+      // Answers from here on close their connection; idle ones are closed at once.
+      server.on('request', (_request, response: { shouldKeepAlive: boolean }) => (response.shouldKeepAlive = false));
+      const sweep = setInterval(() => server.closeIdleConnections(), 100);
+      server.close(() => {
+        clearTimeout(force);
+        clearInterval(sweep);
+        resolve();
+      });
+    });
+  }
+  await nest.close();
+}
+
+function corsOptions(origins: string[]) {
+  return {
+    origin: origins.includes('*') ? '*' : origins,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'If-Match', 'Idempotency-Key', 'X-Request-Id'],
+    exposedHeaders: ['ETag', 'Location', 'Retry-After', 'X-Request-Id'],
+    maxAge: 600,
+  };
+}

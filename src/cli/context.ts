@@ -1,0 +1,38 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AppModule } from '../app.module.js';
+import { migrateDatabase } from '../app.prepare.js';
+import type { Config } from '../config/config.js';
+import { EmbeddedDatabase } from '../platform/database/embedded/embedded-database.js';
+import { createLogger, PinoLoggerService } from '../platform/observability/logger.js';
+
+const stderr = (message: string) => void process.stderr.write(`${message}\n`);
+
+/** Runs `work` on the configured database: that of a running server, or the embedded one, started for the time. */
+export async function withDatabase<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+  if (config.DATABASE_URL !== undefined) return work(config.DATABASE_URL);
+  const database = await EmbeddedDatabase.open({
+    dataDir: config.DATA_DIR,
+    role: 'tool',
+    log: { info: () => undefined, warn: stderr, error: stderr },
+  });
+  try {
+    return await work(database.url);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Runs `work` with the modules of the application, on a migrated database, without serving anything. */
+export async function withApp<T>(config: Config, work: (app: INestApplicationContext) => Promise<T>): Promise<T> {
+  return withDatabase(config, async (url) => {
+    await migrateDatabase(config, url);
+    const logger = new PinoLoggerService(createLogger('silent'));
+    const app = await NestFactory.createApplicationContext(AppModule.forRoot(config, url), { logger, abortOnError: false });
+    try {
+      return await work(app);
+    } finally {
+      await app.close();
+    }
+  });
+}

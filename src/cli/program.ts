@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command, InvalidArgumentError } from 'commander';
+import type { Config } from '../config/config.js';
+import { IdentityApi } from '../modules/identity/index.js';
+import { TenantsApi } from '../modules/tenants/index.js';
+import { Db } from '../platform/database/db.js';
+import { withApp, withDatabase } from './context.js';
+import { provision } from './provision.js';
+import { ProvisionFile } from './provision-file.js';
+import { migrateDatabase } from '../app.prepare.js';
+
+const CLIENT = 'workspace-cli';
+
+/** The admin command line. It works beside a running server, on the same DATA_DIR or DATABASE_URL. */
+export function createProgram(loadConfig: () => Config): Command {
+  const program = new Command('workspace')
+    .description('Administers the workspace backend. JSON on stdout, messages on stderr.')
+    .showHelpAfterError();
+
+  program
+    .command('provision')
+    .description('create workspaces, people and memberships from a file; running it again changes nothing')
+    .requiredOption('--file <people.json>', '{"tenants":[{"slug","name","domains":[],"users":[{"email","name","password"?,"role"?}]}],"accounts":[{"email","name"}]}')
+    .option('--tokens', 'issue an access token for each person')
+    .action(async ({ file, tokens }: { file: string; tokens?: boolean }) => {
+      const people = ProvisionFile.parse(readFileSync(file, 'utf8'));
+      print(await withApp(loadConfig(), (app) => provision(app, people, tokens)));
+    });
+
+  program
+    .command('token')
+    .description('print an access token, alone')
+    .requiredOption('--email <address>')
+    .option('--tenant <slug>', 'the workspace it names; without: a token without workspace')
+    .option('--ttl <seconds>', 'lifetime; default TOKEN_TTL', seconds)
+    .action(async ({ email, tenant, ttl }: { email: string; tenant?: string; ttl?: number }) => {
+      const token = await withApp(loadConfig(), async (app) => {
+        const account = await accountOf(app, email);
+        const tenantId = tenant === undefined ? null : await tenantOf(app, tenant, account.id);
+        const [issued] = await app.get(IdentityApi, { strict: false }).issueTokens([{ accountId: account.id, tenantId }], CLIENT, ttl);
+        return issued;
+      });
+      process.stdout.write(`${token}\n`);
+    });
+
+  program
+    .command('session')
+    .description('sessions of a person')
+    .command('revoke')
+    .description('end all sessions of a person, everywhere within 5 seconds')
+    .requiredOption('--email <address>')
+    .action(async ({ email }: { email: string }) => {
+      const revoked = await withApp(loadConfig(), async (app) => app.get(IdentityApi, { strict: false }).revokeSessions((await accountOf(app, email)).id));
+      print({ email, revoked_sessions: revoked });
+    });
+
+  program
+    .command('user')
+    .description('people')
+    .command('deactivate')
+    .description('close an account, or only its membership of one workspace')
+    .requiredOption('--email <address>')
+    .option('--tenant <slug>', 'only here')
+    .action(async ({ email, tenant }: { email: string; tenant?: string }) => {
+      await withApp(loadConfig(), async (app) => deactivate(app, (await accountOf(app, email)).id, tenant));
+      print({ email, tenant: tenant ?? null, status: 'deactivated' });
+    });
+
+  program
+    .command('keys')
+    .description('signing keys of access tokens')
+    .command('rotate')
+    .description('sign new tokens with a new key; tokens signed with the old one stay good')
+    .action(async () => print({ kid: await withApp(loadConfig(), (app) => app.get(IdentityApi, { strict: false }).rotateSigningKey()) }));
+
+  program
+    .command('migrate')
+    .description('bring the database schema up to date')
+    .action(async () => {
+      const config = loadConfig();
+      print({ applied: await withDatabase(config, (url) => migrateDatabase(config, url)) });
+    });
+
+  return program;
+}
+
+async function deactivate(app: INestApplicationContext, accountId: string, slug: string | undefined): Promise<void> {
+  const [identity, tenants] = [app.get(IdentityApi, { strict: false }), app.get(TenantsApi, { strict: false })];
+  const tenantId = slug === undefined ? null : await tenantOf(app, slug, accountId);
+  await app.get(Db).tx(async (tx) => {
+    await tenants.deactivateMember(tx, accountId, tenantId);
+    if (tenantId === null) await identity.deactivate(tx, accountId);
+    else await identity.noteAccessChange(tx, accountId, tenantId);
+  });
+}
+
+async function accountOf(app: INestApplicationContext, email: string) {
+  const account = await app.get(IdentityApi, { strict: false }).findByEmail(email);
+  if (!account) throw new Error(`There is no account with the address ${email}.`);
+  return account;
+}
+
+/** The id of the workspace, if the account is an active member. */
+async function tenantOf(app: INestApplicationContext, slug: string, accountId: string): Promise<string> {
+  const tenants = app.get(TenantsApi, { strict: false });
+  const tenantId = await tenants.idBySlug(slug);
+  if (!tenantId) throw new Error(`There is no workspace "${slug}".`);
+  if (!(await tenants.activeRole(tenantId, accountId))) throw new Error(`This account is not an active member of "${slug}".`);
+  return tenantId;
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 31_536_000) throw new InvalidArgumentError('must be 1 to 31536000 seconds.');
+  return value;
+}
+
+function print(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}

@@ -1,0 +1,56 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { emailKey, IdentityApi, type PersonInput } from '../modules/identity/index.js';
+import { TenantsApi } from '../modules/tenants/index.js';
+import { Db } from '../platform/database/db.js';
+import type { ProvisionFile, ProvisionTenant } from './provision-file.js';
+
+export interface ProvisionedUser {
+  email: string;
+  id: string;
+  /** Slug of the workspace; null for an account without one. */
+  tenant: string | null;
+  tenant_id: string | null;
+  token?: string;
+}
+
+const CLIENT = 'workspace-cli';
+
+/**
+ * Creates what the file names and does not exist yet; names and roles of what exists are brought up to date, passwords
+ * that are set stay. Running it again changes nothing.
+ * @param tokens also issue an access token for each person
+ */
+export async function provision(app: INestApplicationContext, file: ProvisionFile, tokens = false): Promise<{ users: ProvisionedUser[] }> {
+  const [db, identity, tenants] = [app.get(Db), app.get(IdentityApi, { strict: false }), app.get(TenantsApi, { strict: false })];
+  const everyone: PersonInput[] = [...(file.tenants ?? []).flatMap((tenant) => tenant.users ?? []), ...(file.accounts ?? [])];
+  const hashes = await identity.hashNewPasswords(everyone);
+  const users = await db.tx(async (tx) => {
+    const ids = await identity.provision(tx, everyone, hashes);
+    const idOf = (email: string): string => ids.get(emailKey(email)) as string;
+    const result: ProvisionedUser[] = [];
+    for (const tenant of file.tenants ?? []) {
+      const tenantId = await tenants.provision(tx, { id: uuidv7(), slug: tenant.slug, name: tenant.name ?? tenant.slug, domains: tenant.domains ?? [] });
+      await tenants.provisionMembers(tx, tenantId, membersOf(tenant, idOf));
+      for (const { email } of tenant.users ?? []) result.push({ email, id: idOf(email), tenant: tenant.slug, tenant_id: tenantId });
+    }
+    for (const { email } of file.accounts ?? []) result.push({ email, id: idOf(email), tenant: null, tenant_id: null });
+    return result;
+  });
+  if (tokens) {
+    const issued = await identity.issueTokens(users.map((user) => ({ accountId: user.id, tenantId: user.tenant_id })), CLIENT);
+    users.forEach((user, n) => (user.token = issued[n]));
+  }
+  return { users };
+}
+
+/** One entry a person, the last one named winning. */
+function membersOf(tenant: ProvisionTenant, idOf: (email: string) => string) {
+  const members = (tenant.users ?? []).map((user) => ({
+    userId: idOf(user.email),
+    email: user.email.trim(),
+    displayName: user.name,
+    role: user.role ?? ('member' as const),
+  }));
+  return [...new Map(members.map((member) => [member.userId, member])).values()];
+}

@@ -1,0 +1,17 @@
+import { NestFactory } from '@nestjs/core';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { AppModule } from '../app.module.js';
+import { PREFIX } from '../app.setup.js';
+import { Config } from '../config/config.js';
+import { openApiDocument } from './openapi-document.js';
+
+/** The description of the code as it is: modules are wired but nothing is started, so it needs no database. */
+export async function describeApp(): Promise<OpenAPIObject> {
+  const app = await NestFactory.create(AppModule.forRoot(Config.parse({}), 'postgresql://unused'), {
+    preview: true,
+    logger: false,
+    abortOnError: false,
+  });
+  app.setGlobalPrefix(PREFIX);
+  return openApiDocument(app);
+}

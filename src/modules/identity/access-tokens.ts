@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { jwtVerify, SignJWT } from 'jose';
+import { v7 as uuidv7 } from 'uuid';
+import { isUuid } from '../../platform/http/id.pipe.js';
+import { Keyring } from '../../platform/secrets/keyring.js';
+import { ALGORITHM, SigningKeys } from './signing-keys.js';
+
+export const AUDIENCE = 'workspace';
+const TYPE = 'at+jwt';
+const CLOCK_TOLERANCE_SECONDS = 5;
+
+export interface AccessTokenClaims {
+  accountId: string;
+  tenantId: string | null;
+  sessionId: string;
+  issuedAt: Date;
+  expiresAt: Date;
+}
+
+/** Signs and verifies our own access tokens: JWTs of RFC 9068. */
+@Injectable()
+export class AccessTokens {
+  constructor(
+    private readonly keys: SigningKeys,
+    private readonly keyring: Keyring,
+  ) {}
+
+  /** Names this installation, not an address: tokens stay good when the service moves to another host name. */
+  get issuer(): string {
+    return `urn:workspace:${this.keyring.installationId}`;
+  }
+
+  async sign(claims: AccessTokenClaims, clientId: string): Promise<string> {
+    const { id, key } = this.keys.current();
+    return new SignJWT({ sid: claims.sessionId, client_id: clientId, ...(claims.tenantId && { tid: claims.tenantId }) })
+      .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: id })
+      .setIssuer(this.issuer)
+      .setAudience(AUDIENCE)
+      .setSubject(claims.accountId)
+      .setJti(uuidv7())
+      .setIssuedAt(claims.issuedAt)
+      .setExpirationTime(claims.expiresAt)
+      .sign(key);
+  }
+
+  /** @throws JOSEError or Error when anything about the token is wrong */
+  async verify(token: string): Promise<AccessTokenClaims> {
+    const { payload } = await jwtVerify(token, this.keys.resolve, {
+      algorithms: [ALGORITHM],
+      issuer: this.issuer,
+      audience: AUDIENCE,
+      typ: TYPE,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      requiredClaims: ['sub', 'sid', 'exp', 'iat', 'jti'],
+    });
+    const { sub, sid, tid = null, exp = 0, iat = 0 } = payload;
+    if (!isUuid(sub) || !isUuid(sid) || !(tid === null || isUuid(tid))) throw new Error('malformed claims');
+    return { accountId: sub, sessionId: sid, tenantId: tid, issuedAt: new Date(iat * 1000), expiresAt: new Date(exp * 1000) };
+  }
+}

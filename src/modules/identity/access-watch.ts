@@ -1,0 +1,75 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { type AccessChangeRow, IdentityRepository } from './identity.repository.js';
+
+const POLL_MS = 1_000;
+/** Without a successful poll for this long nothing cached is believed. With POLL_MS it bounds a revocation: under 5 s. */
+const FRESH_MS = 3_500;
+/** A change becomes visible at its commit, up to a statement timeout after it was stamped: look back further than that. */
+const WINDOW_SECONDS = 45;
+
+type Listener = (change: AccessChangeRow) => void;
+
+/**
+ * Learns, by one small query a second, whose access has changed anywhere, so that cached verifications can be dropped
+ * without asking the database on each request.
+ */
+@Injectable()
+export class AccessWatch implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger(AccessWatch.name);
+  /** Changes of the window, by id, with the time at which this process first saw them. */
+  private readonly seen = new Map<string, { change: AccessChangeRow; at: number }>();
+  private readonly listeners: Listener[] = [];
+  private polledAt = Number.NEGATIVE_INFINITY;
+  private timer: NodeJS.Timeout | undefined;
+  private polling: Promise<void> | undefined;
+
+  constructor(private readonly repository: IdentityRepository) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.poll();
+    this.timer = setInterval(() => {
+      this.polling ??= this.poll()
+        .catch((error: unknown) => this.logger.warn({ err: error }, 'access changes not read, verifying each request'))
+        .finally(() => (this.polling = undefined));
+    }, POLL_MS);
+    this.timer.unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    clearInterval(this.timer);
+    await this.polling;
+  }
+
+  onChange(listener: Listener): void {
+    this.listeners.push(listener);
+  }
+
+  /** Whether the last poll is recent enough to believe what is cached. */
+  get fresh(): boolean {
+    return performance.now() - this.polledAt < FRESH_MS;
+  }
+
+  /**
+   * Whether a change that fits was first seen at or after `since` (a `performance.now()` time): a verification that began
+   * before then may have read the state before the change.
+   */
+  changedSince(since: number, fits: (change: AccessChangeRow) => boolean): boolean {
+    for (const { change, at } of this.seen.values()) if (at >= since && fits(change)) return true;
+    return false;
+  }
+
+  /** Reads the changes now. */
+  async poll(): Promise<void> {
+    const started = performance.now();
+    const rows = await this.repository.recentAccessChanges(WINDOW_SECONDS);
+    const now = performance.now();
+    const current = new Set(rows.map((row) => row.id));
+    for (const id of this.seen.keys()) if (!current.has(id)) this.seen.delete(id);
+    for (const change of rows) {
+      if (this.seen.has(change.id)) continue;
+      this.seen.set(change.id, { change, at: now });
+      for (const listener of this.listeners) listener(change);
+    }
+    this.polledAt = started;
+  }
+}

@@ -1,0 +1,52 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('accounts')
+export class Account {
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') email!: string;
+  @Column('text', { name: 'email_key' }) emailKey!: string;
+  @Column('text', { name: 'display_name' }) displayName!: string;
+  @Column('text', { name: 'password_hash', nullable: true }) passwordHash!: string | null;
+  @Column('text') status!: 'active' | 'deactivated';
+  @Column('timestamptz', { name: 'tokens_valid_after', nullable: true }) tokensValidAfter!: Date | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+}
+
+@Entity('account_links')
+export class AccountLink {
+  @PrimaryColumn('text') issuer!: string;
+  @PrimaryColumn('text') subject!: string;
+  @Column('uuid', { name: 'account_id' }) accountId!: string;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}
+
+@Entity('sessions')
+export class Session {
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'account_id' }) accountId!: string;
+  @Column('uuid', { name: 'tenant_id', nullable: true }) tenantId!: string | null;
+  @Column('text', { name: 'client_id' }) clientId!: string;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @Column('timestamptz', { name: 'revoked_at', nullable: true }) revokedAt!: Date | null;
+}
+
+@Entity('signing_keys')
+export class SigningKey {
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') algorithm!: string;
+  @Column('jsonb', { name: 'public_jwk' }) publicJwk!: Record<string, unknown>;
+  @Column('jsonb', { name: 'private_jwk' }) privateJwk!: Record<string, unknown>;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'retired_at', nullable: true }) retiredAt!: Date | null;
+}
+
+@Entity('access_changes')
+export class AccessChange {
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'account_id' }) accountId!: string;
+  @Column('uuid', { name: 'tenant_id', nullable: true }) tenantId!: string | null;
+  @Column('uuid', { name: 'session_id', nullable: true }) sessionId!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}

@@ -1,0 +1,45 @@
+import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import { BearerStrategy } from '../../platform/context/bearer.strategy.js';
+import { TokenResolver } from '../../platform/context/token-resolver.js';
+import { Db } from '../../platform/database/db.js';
+import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { TenantsModule } from '../tenants/index.js';
+import { AccessTokens } from './access-tokens.js';
+import { AccessWatch } from './access-watch.js';
+import { ExternalTokens } from './external-tokens.js';
+import { IdentityApi } from './identity.api.js';
+import { IdentityRepository } from './identity.repository.js';
+import { JwksController } from './jwks.controller.js';
+import { SigningKeys } from './signing-keys.js';
+import { TokenVerifier } from './token-verifier.js';
+
+/** Global because the bearer guard, which every module stands behind, resolves tokens through it. */
+@Global()
+@Module({
+  imports: [TenantsModule],
+  controllers: [JwksController],
+  providers: [
+    IdentityRepository,
+    SigningKeys,
+    AccessTokens,
+    ExternalTokens,
+    AccessWatch,
+    TokenVerifier,
+    { provide: TokenResolver, useExisting: TokenVerifier },
+    BearerStrategy,
+    IdentityApi,
+  ],
+  exports: [TokenResolver, IdentityApi],
+})
+export class IdentityModule implements OnModuleInit {
+  constructor(
+    private readonly jobs: PeriodicJobs,
+    private readonly repository: IdentityRepository,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    const run = () => this.db.single((tx) => this.repository.forgetOld(tx));
+    this.jobs.register({ name: 'forget-ended-sessions', everySeconds: 3600, run });
+  }
+}

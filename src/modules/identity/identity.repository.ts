@@ -1,0 +1,212 @@
+import { Injectable } from '@nestjs/common';
+import type { JWK } from 'jose';
+import { Db } from '../../platform/database/db.js';
+import { statement } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+
+export interface AccountRow {
+  id: string;
+  email: string;
+  display_name: string;
+  status: 'active' | 'deactivated';
+  tokens_valid_after: Date | null;
+}
+
+export interface AccountInput {
+  id: string;
+  email: string;
+  emailKey: string;
+  displayName: string;
+  passwordHash: string | null;
+}
+
+export interface SessionInput {
+  id: string;
+  accountId: string;
+  tenantId: string | null;
+  clientId: string;
+  expiresAt: Date;
+}
+
+export interface SigningKeyRow {
+  id: string;
+  algorithm: string;
+  public_jwk: JWK;
+  private_jwk: JWK;
+  retired_at: Date | null;
+}
+
+export interface AccessChangeRow {
+  id: string;
+  account_id: string;
+  tenant_id: string | null;
+  session_id: string | null;
+}
+
+const ACCOUNT = 'id, email, display_name, status, tokens_valid_after';
+
+const byEmail = statement<AccountRow>('identity.by_email', `SELECT ${ACCOUNT} FROM accounts WHERE email_key = $1`);
+
+const bySession = statement<AccountRow>(
+  'identity.by_session',
+  `SELECT a.id, a.email, a.display_name, a.status, a.tokens_valid_after
+     FROM sessions s JOIN accounts a ON a.id = s.account_id
+    WHERE s.id = $1 AND s.account_id = $2 AND s.tenant_id IS NOT DISTINCT FROM $3
+      AND s.revoked_at IS NULL AND s.expires_at > now()`,
+);
+
+const byLink = statement<AccountRow>(
+  'identity.by_link',
+  `SELECT a.id, a.email, a.display_name, a.status, a.tokens_valid_after
+     FROM account_links l JOIN accounts a ON a.id = l.account_id WHERE l.issuer = $1 AND l.subject = $2`,
+);
+
+const link = statement<{ account_id: string }>(
+  'identity.link',
+  `INSERT INTO account_links (issuer, subject, account_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING account_id`,
+);
+
+const passwordHolders = statement<{ email_key: string }>(
+  'identity.password_holders',
+  `SELECT email_key FROM accounts WHERE email_key = ANY ($1::text[]) AND password_hash IS NOT NULL`,
+);
+
+const upsertAccounts = statement<{ id: string; email_key: string }>(
+  'identity.upsert_accounts',
+  `INSERT INTO accounts AS a (id, email, email_key, display_name, password_hash)
+   SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]) ORDER BY 3
+   ON CONFLICT (email_key) DO UPDATE
+     SET display_name = excluded.display_name,
+         password_hash = coalesce(a.password_hash, excluded.password_hash),
+         updated_at = CASE WHEN a.display_name = excluded.display_name THEN a.updated_at ELSE now() END
+   RETURNING id, email_key`,
+);
+
+const createSessions = statement<never>(
+  'identity.create_sessions',
+  `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at)
+   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[])`,
+);
+
+const revokeSessions = statement<{ id: string }>(
+  'identity.revoke_sessions',
+  `UPDATE sessions SET revoked_at = now() WHERE account_id = $1 AND revoked_at IS NULL AND expires_at > now() RETURNING id`,
+);
+
+const voidTokens = statement<never>(
+  'identity.void_tokens',
+  `UPDATE accounts SET tokens_valid_after = now(), updated_at = now() WHERE id = $1`,
+);
+
+const deactivate = statement<never>(
+  'identity.deactivate',
+  `UPDATE accounts SET status = 'deactivated', updated_at = now() WHERE id = $1`,
+);
+
+const noteAccessChange = statement<never>(
+  'identity.note_access_change',
+  `INSERT INTO access_changes (id, account_id, tenant_id, session_id) VALUES ($1, $2, $3, $4)`,
+);
+
+const recentAccessChanges = statement<AccessChangeRow>(
+  'identity.recent_access_changes',
+  `SELECT id, account_id, tenant_id, session_id FROM access_changes
+    WHERE created_at > now() - make_interval(secs => $1)`,
+);
+
+const forgetOld = statement<never>(
+  'identity.forget_old',
+  `WITH changes AS (DELETE FROM access_changes WHERE created_at < now() - interval '1 hour')
+   DELETE FROM sessions WHERE expires_at < now() - interval '30 days'`,
+);
+
+const signingKeys = statement<SigningKeyRow>(
+  'identity.signing_keys',
+  `SELECT id, algorithm, public_jwk, private_jwk, retired_at FROM signing_keys
+    WHERE retired_at IS NULL OR retired_at > now() - make_interval(secs => $1) ORDER BY id DESC`,
+);
+
+const createSigningKey = statement<never>(
+  'identity.create_signing_key',
+  `INSERT INTO signing_keys (id, algorithm, public_jwk, private_jwk) VALUES ($1, $2, $3, $4)`,
+);
+
+const retireSigningKeys = statement<never>(
+  'identity.retire_signing_keys',
+  `UPDATE signing_keys SET retired_at = now() WHERE retired_at IS NULL AND id <> $1`,
+);
+
+/** All SQL on accounts, sessions and keys. */
+@Injectable()
+export class IdentityRepository {
+  constructor(private readonly db: Db) {}
+
+  async byEmail(emailKey: string): Promise<AccountRow | null> {
+    return (await this.db.query(byEmail, [emailKey]))[0] ?? null;
+  }
+
+  /** The account of a live session that was opened for just this account and workspace. */
+  async bySession(sessionId: string, accountId: string, tenantId: string | null): Promise<AccountRow | null> {
+    return (await this.db.query(bySession, [sessionId, accountId, tenantId]))[0] ?? null;
+  }
+
+  async byLink(issuer: string, subject: string): Promise<AccountRow | null> {
+    return (await this.db.query(byLink, [issuer, subject]))[0] ?? null;
+  }
+
+  /** @returns false when this account already belongs to another subject of the issuer */
+  async link(tx: Tx, issuer: string, subject: string, accountId: string): Promise<boolean> {
+    return (await tx.query(link, [issuer, subject, accountId])).length > 0;
+  }
+
+  async passwordHolders(reader: Reader, emailKeys: string[]): Promise<Set<string>> {
+    return new Set((await reader.query(passwordHolders, [emailKeys])).map((row) => row.email_key));
+  }
+
+  /** Creates accounts, renames known ones; a password that is set stays. @returns id by e-mail key */
+  async upsertAccounts(tx: Tx, accounts: AccountInput[]): Promise<Map<string, string>> {
+    const column = <K extends keyof AccountInput>(key: K) => accounts.map((account) => account[key]);
+    const values = [column('id'), column('email'), column('emailKey'), column('displayName'), column('passwordHash')];
+    return new Map((await tx.query(upsertAccounts, values)).map((row) => [row.email_key, row.id]));
+  }
+
+  async createSessions(tx: Tx, sessions: SessionInput[]): Promise<void> {
+    const column = <K extends keyof SessionInput>(key: K) => sessions.map((session) => session[key]);
+    await tx.query(createSessions, [column('id'), column('accountId'), column('tenantId'), column('clientId'), column('expiresAt')]);
+  }
+
+  /** Ends every session and voids every token issued so far. @returns how many sessions ended */
+  async revokeSessions(tx: Tx, accountId: string): Promise<number> {
+    await tx.query(voidTokens, [accountId]);
+    return (await tx.query(revokeSessions, [accountId])).length;
+  }
+
+  async deactivate(tx: Tx, accountId: string): Promise<void> {
+    await tx.query(deactivate, [accountId]);
+  }
+
+  async noteAccessChange(tx: Tx, id: string, change: { accountId: string; tenantId?: string | null; sessionId?: string | null }): Promise<void> {
+    await tx.query(noteAccessChange, [id, change.accountId, change.tenantId ?? null, change.sessionId ?? null]);
+  }
+
+  async recentAccessChanges(seconds: number): Promise<AccessChangeRow[]> {
+    return this.db.query(recentAccessChanges, [seconds]);
+  }
+
+  async forgetOld(tx: Tx): Promise<void> {
+    await tx.query(forgetOld, []);
+  }
+
+  /** Newest first. @param retiredSeconds how long ago a key may have been retired */
+  async signingKeys(retiredSeconds: number): Promise<SigningKeyRow[]> {
+    return this.db.query(signingKeys, [retiredSeconds]);
+  }
+
+  async createSigningKey(tx: Tx, key: { id: string; algorithm: string; publicJwk: JWK; privateJwk: JWK }): Promise<void> {
+    await tx.query(createSigningKey, [key.id, key.algorithm, key.publicJwk, key.privateJwk]);
+  }
+
+  async retireSigningKeysExcept(tx: Tx, id: string): Promise<void> {
+    await tx.query(retireSigningKeys, [id]);
+  }
+}

@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { Identity } from '../../platform/context/request-context.js';
+import { TokenResolver } from '../../platform/context/token-resolver.js';
+import { Db } from '../../platform/database/db.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { errors } from 'jose';
+import { TenantsApi } from '../tenants/index.js';
+import { AccessTokens } from './access-tokens.js';
+import { AccessWatch } from './access-watch.js';
+import { emailKey } from './email.js';
+import { ExternalTokens, type ExternalClaims } from './external-tokens.js';
+import { type AccessChangeRow, type AccountRow, IdentityRepository } from './identity.repository.js';
+
+const MAX_CACHED = 10_000;
+
+interface Verified {
+  identity: Identity;
+  expiresAt: number;
+}
+
+/** Verifies access tokens, ours and the external issuer's, and remembers the good ones until something changes. */
+@Injectable()
+export class TokenVerifier extends TokenResolver {
+  private readonly cache = new LRUCache<string, Verified>({ max: MAX_CACHED });
+
+  constructor(
+    private readonly own: AccessTokens,
+    private readonly external: ExternalTokens,
+    private readonly repository: IdentityRepository,
+    private readonly tenants: TenantsApi,
+    private readonly watch: AccessWatch,
+    private readonly db: Db,
+  ) {
+    super();
+    watch.onChange((change) => this.forget(change));
+  }
+
+  override cached(token: string): Identity | undefined {
+    const verified = this.watch.fresh ? this.cache.get(token) : undefined;
+    return verified && verified.expiresAt > Date.now() ? verified.identity : undefined;
+  }
+
+  override async resolve(token: string): Promise<Identity | null> {
+    const began = performance.now();
+    const verified = await this.verify(token);
+    if (!verified) return null;
+    const affects = (change: AccessChangeRow) => concerns(change, verified.identity);
+    if (!this.watch.changedSince(began, affects)) this.cache.set(token, verified);
+    return verified.identity;
+  }
+
+  private async verify(token: string): Promise<Verified | null> {
+    try {
+      return this.external.claimsToBe(token) ? await this.verifyExternal(token) : await this.verifyOwn(token);
+    } catch (error) {
+      // What jose and the claim checks refuse is a bad token; trouble of ours (no database, no issuer) is not.
+      if (error instanceof errors.JOSEError || (error instanceof Error && BAD_TOKEN.has(error.message))) return null;
+      throw error;
+    }
+  }
+
+  private async verifyOwn(token: string): Promise<Verified | null> {
+    const { accountId, tenantId, sessionId, issuedAt, expiresAt } = await this.own.verify(token);
+    const account = await this.repository.bySession(sessionId, accountId, tenantId);
+    // A session is revoked by itself; tokens_valid_after is for issuers whose sessions we do not keep.
+    if (!account || account.status !== 'active' || issuedAt > new Date(Date.now() + 60_000)) return null;
+    return this.admit(account, tenantId, sessionId, expiresAt);
+  }
+
+  private async verifyExternal(token: string): Promise<Verified | null> {
+    const claims = await this.external.verify(token);
+    const account = await this.accountOf(claims);
+    if (!account || account.status !== 'active') return null;
+    if (account.tokens_valid_after && claims.issuedAt <= account.tokens_valid_after) return null;
+    const tenantId = claims.tenant === null ? null : await this.tenants.idOfName(claims.tenant);
+    if (claims.tenant !== null && tenantId === null) return null;
+    return this.admit(account, tenantId, null, claims.expiresAt);
+  }
+
+  private async accountOf(claims: ExternalClaims): Promise<AccountRow | null> {
+    const linked = await this.repository.byLink(claims.issuer, claims.subject);
+    if (linked || claims.email === null) return linked;
+    const account = await this.repository.byEmail(emailKey(claims.email));
+    if (!account) return null;
+    const fresh = await this.db.single((tx) => this.repository.link(tx, claims.issuer, claims.subject, account.id));
+    // Not fresh: linked this instant by a parallel request, or the address belonged to another subject before.
+    return fresh ? account : this.repository.byLink(claims.issuer, claims.subject);
+  }
+
+  private async admit(account: AccountRow, tenantId: string | null, sessionId: string | null, expiresAt: Date): Promise<Verified | null> {
+    const role = tenantId === null ? null : await this.tenants.activeRole(tenantId, account.id);
+    if (tenantId !== null && role === null) return null;
+    return { identity: Object.freeze({ userId: account.id, tenantId, role, sessionId }), expiresAt: expiresAt.getTime() };
+  }
+
+  private forget(change: AccessChangeRow): void {
+    for (const [token, { identity }] of this.cache.entries()) if (concerns(change, identity)) this.cache.delete(token);
+  }
+}
+
+const BAD_TOKEN = new Set(['unknown key', 'malformed claims']);
+
+function concerns(change: AccessChangeRow, identity: Identity): boolean {
+  return (
+    change.account_id === identity.userId &&
+    (change.tenant_id === null || change.tenant_id === identity.tenantId) &&
+    (change.session_id === null || change.session_id === identity.sessionId)
+  );
+}

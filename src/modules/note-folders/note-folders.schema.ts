@@ -1,0 +1,8 @@
+import type { SchemaPart } from '../../platform/database/data-source.js';
+import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { NoteFolder } from './note-folder.entity.js';
+
+export const noteFoldersSchema: SchemaPart = {
+  entities: [NoteFolder],
+  migrations: [sqlMigration('NoteFolders1795000000004', new URL('migrations/0001-note-folders.sql', import.meta.url))],
+};

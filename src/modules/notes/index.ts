@@ -1,0 +1,2 @@
+export { NotesApi } from './notes.api.js';
+export { NotesModule } from './notes.module.js';

@@ -1,0 +1,198 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiParam } from '@nestjs/swagger';
+import { Expected, type ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
+import { Idempotency, type IdempotencyKey } from '../../platform/concurrency/idempotency.js';
+import { Revisioned } from '../../platform/concurrency/revision.interceptor.js';
+import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
+import { ApiIdempotency, ApiRevision, BODY_ERRORS, IDEMPOTENCY_ERRORS, Operation } from '../../platform/http/api-docs.js';
+import { BodyLimit } from '../../platform/http/body.guard.js';
+import { Errors } from '../../platform/http/errors.js';
+import { Id } from '../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../platform/http/json-reply.js';
+import { PageQuery } from '../../platform/paging/page.dto.js';
+import { NoteListsService } from './note-lists.service.js';
+import {
+  NoteEnvelope,
+  NoteListEnvelope,
+  NoteRevisionEnvelope,
+  NoteRevisionListEnvelope,
+  NoteWithRoleEnvelope,
+  PurgedNoteEnvelope,
+} from './note.response.js';
+import { CreateNote, DeleteNote, ListNotes, RestoreNote, UpdateNote } from './notes.dto.js';
+import { NoteErrors } from './notes.errors.js';
+import { NotesService } from './notes.service.js';
+
+const NOTE_BODY_BYTES = 8 * 1024 * 1024;
+const WRITE_ERRORS = [NoteErrors.notFound, Errors.forbidden, NoteErrors.deleted, NoteErrors.conflict, Errors.invalidRevision, ...BODY_ERRORS];
+
+@Controller('notes')
+export class NotesController {
+  constructor(
+    private readonly notes: NotesService,
+    private readonly lists: NoteListsService,
+  ) {}
+
+  @Operation({
+    tag: 'notes',
+    id: 'list_notes',
+    summary: 'List notes',
+    description: 'The notes you own and those shared with you, newest change first.',
+    errors: [Errors.validationFailed, Errors.invalidCursor],
+  })
+  @ApiOkResponse({ type: NoteListEnvelope, description: 'A page of notes.' })
+  @Get()
+  list(@Ctx() ctx: RequestContext, @Query() query: ListNotes): Promise<JsonReply> {
+    return this.lists.list(ctx, query);
+  }
+
+  @Operation({
+    tag: 'notes',
+    id: 'create_note',
+    summary: 'Create a note',
+    errors: [NoteErrors.alreadyExists, Errors.validationFailed, ...BODY_ERRORS, ...IDEMPOTENCY_ERRORS],
+  })
+  @ApiIdempotency()
+  @ApiRevision(201, NoteEnvelope, 'The new note.')
+  @BodyLimit(NOTE_BODY_BYTES)
+  @Post()
+  create(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: CreateNote): Promise<JsonReply> {
+    return this.notes.create(ctx, key, body);
+  }
+
+  @Operation({
+    tag: 'notes',
+    id: 'read_note',
+    summary: 'Read a note',
+    description: 'With your role on it.',
+    errors: [NoteErrors.notFound, Errors.invalidId],
+  })
+  @ApiRevision(200, NoteWithRoleEnvelope, 'The note and your role on it.')
+  @Get(':id')
+  read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+    return this.notes.read(ctx, id);
+  }
+
+  @Operation({
+    tag: 'notes',
+    id: 'update_note',
+    summary: 'Update a note',
+    description: 'Only the fields given change. Carries the revision you read; a stale one changes nothing and answers 409 with the note as it is.',
+    errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed, NoteErrors.noChanges],
+  })
+  @ApiBody({ type: UpdateNote })
+  @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
+  @BodyLimit(NOTE_BODY_BYTES)
+  @Revisioned('note')
+  @Patch(':id')
+  update(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Expected() expected: ExpectedRevision,
+    @CheckedBody(UpdateNote) body: Checked<UpdateNote>,
+  ): Promise<JsonReply> {
+    return this.notes.update(ctx, id, expected, body);
+  }
+
+  @Operation({
+    tag: 'notes',
+    id: 'put_note',
+    summary: 'Update a note (PUT)',
+    description: 'The same as PATCH: fields that are left out stay as they are.',
+    errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed, NoteErrors.noChanges],
+  })
+  @ApiBody({ type: UpdateNote })
+  @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
+  @BodyLimit(NOTE_BODY_BYTES)
+  @Revisioned('note')
+  @Put(':id')
+  put(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Expected() expected: ExpectedRevision,
+    @CheckedBody(UpdateNote) body: Checked<UpdateNote>,
+  ): Promise<JsonReply> {
+    return this.notes.update(ctx, id, expected, body);
+  }
+
+  @Operation({
+    tag: 'notes',
+    id: 'delete_note',
+    summary: 'Move a note to the trash',
+    description: 'It can be restored until it is purged.',
+    errors: [...WRITE_ERRORS, Errors.invalidId],
+  })
+  @ApiBody({ type: DeleteNote, required: false })
+  @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
+  @Revisioned('note')
+  @Delete(':id')
+  trash(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Expected() expected: ExpectedRevision,
+    @CheckedBody(DeleteNote) body: Checked<DeleteNote>,
+  ): Promise<JsonReply> {
+    return this.notes.trash(ctx, id, expected, body);
+  }
+
+  @Operation({
+    tag: 'notes',
+    id: 'restore_note',
+    summary: 'Restore a note from the trash',
+    description: 'A note that is not in the trash is answered unchanged.',
+    errors: [NoteErrors.notFound, Errors.forbidden, Errors.invalidId, Errors.validationFailed, ...BODY_ERRORS, ...IDEMPOTENCY_ERRORS],
+  })
+  @ApiIdempotency()
+  @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
+  @HttpCode(200)
+  @Post(':id/restore')
+  restore(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Idempotency() key: IdempotencyKey | null,
+    @Body() body: RestoreNote,
+  ): Promise<JsonReply> {
+    return this.notes.restore(ctx, id, key, body);
+  }
+
+  @Operation({
+    tag: 'notes',
+    id: 'purge_note',
+    summary: 'Remove a trashed note for good',
+    description: 'Its history goes with it. There is no way back.',
+    errors: [NoteErrors.notFound, Errors.forbidden, NoteErrors.notInTrash, Errors.invalidId],
+  })
+  @ApiOkResponse({ type: PurgedNoteEnvelope, description: 'The note as it last was.' })
+  @Delete(':id/purge')
+  purge(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+    return this.notes.purge(ctx, id);
+  }
+
+  @Operation({
+    tag: 'notes',
+    id: 'list_note_revisions',
+    summary: "List a note's revisions",
+    description: 'Newest first, without bodies.',
+    errors: [NoteErrors.notFound, Errors.invalidId, Errors.invalidCursor, Errors.validationFailed],
+  })
+  @ApiOkResponse({ type: NoteRevisionListEnvelope, description: 'A page of the history.' })
+  @Get(':id/revisions')
+  revisions(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: PageQuery): Promise<JsonReply> {
+    return this.lists.revisions(ctx, id, query);
+  }
+
+  @Operation({
+    tag: 'notes',
+    id: 'read_note_revision',
+    summary: 'Read one revision',
+    description: 'With its body. To go back to it, update the note with it.',
+    errors: [NoteErrors.notFound, Errors.invalidId, Errors.invalidRevision],
+  })
+  @ApiParam({ name: 'revision', schema: { type: 'integer', minimum: 1 }, example: 1 })
+  @ApiOkResponse({ type: NoteRevisionEnvelope, description: 'The revision.' })
+  @Get(':id/revisions/:revision')
+  revision(@Ctx() ctx: RequestContext, @Id() id: string, @Param('revision') revision: string): Promise<JsonReply> {
+    return this.lists.revision(ctx, id, revision);
+  }
+}

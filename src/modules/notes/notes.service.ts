@@ -1,0 +1,152 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { Config } from '../../config/config.js';
+import { revisionTag } from '../../platform/concurrency/etag.js';
+import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Outbox } from '../../platform/events/outbox.js';
+import { HtmlPolicy, HtmlTooComplexError } from '../../platform/html/html-policy.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { Errors } from '../../platform/http/errors.js';
+import type { Checked } from '../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../platform/http/json-reply.js';
+import { noteReply, noteWithRole, purgedReply } from './note.presenter.js';
+import type { CreateNote, DeleteNote, NoteFields, RestoreNote, UpdateNote } from './notes.dto.js';
+import { NoteErrors } from './notes.errors.js';
+import { type NoteOutcome, NotesRepository } from './notes.repository.js';
+
+const NOTES_PATH = '/apis/v1/notes';
+
+/** Single notes: create, read, write, trash, restore, purge. */
+@Injectable()
+export class NotesService {
+  constructor(
+    private readonly notes: NotesRepository,
+    private readonly writes: IdempotentWrites,
+    private readonly db: Db,
+    private readonly html: HtmlPolicy,
+    private readonly outbox: Outbox,
+    private readonly config: Config,
+  ) {}
+
+  /** @throws ApiError 409 `already_exists`; 422 for an unknown folder or HTML too complex to check */
+  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateNote): Promise<JsonReply> {
+    const fields = await this.safe(input);
+    const id = input.id?.toLowerCase() ?? uuidv7();
+    return this.writes.run(ctx, key, async (tx) => {
+      const result = await this.notes.create(tx, ctx, uuidv7(), { ...fields, id });
+      this.outbox.notice(tx);
+      return noteReply(id, 1, written(id, result), { status: 201, location: `${NOTES_PATH}/${id}` });
+    });
+  }
+
+  /** @throws ApiError 404 `not_found` */
+  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+    const found = await this.notes.read(ctx, id);
+    if (!found) throw NoteErrors.notFound.with();
+    return noteWithRole(id, found.revision, found.note, found.role_name);
+  }
+
+  /** Compare-and-set on the revision; the order of refusals is that of the contract. */
+  async update(ctx: RequestContext, id: string, expected: ExpectedRevision, body: Checked<UpdateNote>): Promise<JsonReply> {
+    const { fields, error } = await this.checked(body);
+    const wrong = expected.error ?? error;
+    return this.write(id, wrong, (tx) =>
+      this.notes.update(tx, ctx, uuidv7(), id, wrong ? null : expected.value, fields ?? {}),
+    );
+  }
+
+  /** Moves the note to the trash. */
+  async trash(ctx: RequestContext, id: string, expected: ExpectedRevision, body: Checked<DeleteNote>): Promise<JsonReply> {
+    const wrong = expected.error ?? body.error;
+    const keepDays = this.config.TRASH_RETENTION_DAYS;
+    return this.write(id, wrong, (tx) => this.notes.trash(tx, ctx, uuidv7(), id, wrong ? null : expected.value, keepDays));
+  }
+
+  /** Takes the note out of the trash; one that is not there stays as it is. */
+  async restore(ctx: RequestContext, id: string, key: IdempotencyKey | null, input: RestoreNote): Promise<JsonReply> {
+    return this.writes.run(ctx, key, async (tx) => {
+      const result = await this.notes.restore(tx, ctx, uuidv7(), id, input.device_id);
+      this.outbox.notice(tx);
+      return noteReply(id, result.revision ?? 0, written(id, result));
+    });
+  }
+
+  /** Removes a trashed note, its history included, for good. */
+  async purge(ctx: RequestContext, id: string): Promise<JsonReply> {
+    return this.db.single(async (tx) => {
+      const result = await this.notes.purge(tx, ctx, uuidv7(), id);
+      this.outbox.notice(tx);
+      return purgedReply(written(id, result));
+    });
+  }
+
+  private async write(id: string, wrong: ApiError | undefined, run: (tx: Tx) => Promise<NoteOutcome>): Promise<JsonReply> {
+    return this.db.single(async (tx) => {
+      const result = await run(tx);
+      this.outbox.notice(tx);
+      return noteReply(id, result.revision ?? 0, written(id, result, wrong));
+    });
+  }
+
+  private async checked(body: Checked<UpdateNote>): Promise<{ fields?: NoteFields; error?: ApiError }> {
+    if (body.error) return { error: body.error };
+    try {
+      return { fields: await this.safe(body.value) };
+    } catch (error) {
+      if (error instanceof ApiError) return { error };
+      throw error;
+    }
+  }
+
+  private async safe<T extends NoteFields>(input: T): Promise<T> {
+    if (input.content === undefined) return input;
+    try {
+      return { ...input, content: await this.html.check(input.content) };
+    } catch (error) {
+      throw error instanceof HtmlTooComplexError ? tooComplex(error) : error;
+    }
+  }
+}
+
+/**
+ * @returns the note's JSON when it was written
+ * @throws ApiError for every other outcome
+ */
+function written(id: string, result: NoteOutcome, wrong?: ApiError): string {
+  const { outcome, revision, json } = result;
+  const body = () => JSON.parse(json ?? '{}') as Record<string, unknown>;
+  switch (outcome) {
+    case 'ok':
+      return json ?? 'null';
+    case 'not_found':
+      throw NoteErrors.notFound.with();
+    case 'forbidden':
+      throw Errors.forbidden.with();
+    case 'deleted':
+      throw NoteErrors.deleted.with({ body: body() });
+    case 'conflict':
+      throw NoteErrors.conflict.with({ body: body(), headers: { ETag: revisionTag('note', id, revision ?? 0) } });
+    case 'no_changes':
+      throw NoteErrors.noChanges.with();
+    case 'already_exists':
+      throw NoteErrors.alreadyExists.with();
+    case 'not_in_trash':
+      throw NoteErrors.notInTrash.with();
+    case 'unknown_folder':
+      throw fieldError('folder_id', 'unknown_folder', 'folder_id is not one of your note folders');
+    case 'unchecked':
+      throw wrong ?? new Error('the note was not written and nothing says why');
+  }
+}
+
+function tooComplex(error: HtmlTooComplexError): ApiError {
+  return fieldError('content', error.code, 'content is nested too deeply or has too many elements');
+}
+
+function fieldError(field: string, code: string, message: string): ApiError {
+  return Errors.validationFailed.with({ details: [{ field, code, message }] });
+}

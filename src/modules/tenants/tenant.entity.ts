@@ -1,0 +1,29 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { TenantRole } from '../../platform/context/request-context.js';
+
+@Entity('tenants')
+export class Tenant {
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') slug!: string;
+  @Column('text') name!: string;
+  @Column('jsonb') branding!: Record<string, unknown>;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}
+
+@Entity('tenant_domains')
+export class TenantDomain {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('text') domain!: string;
+  @Column('timestamptz', { name: 'verified_at', nullable: true }) verifiedAt!: Date | null;
+}
+
+@Entity('tenant_members')
+export class TenantMember {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @Column('text') role!: TenantRole;
+  @Column('text') status!: 'active' | 'deactivated';
+  @Column('text') email!: string;
+  @Column('text', { name: 'display_name' }) displayName!: string;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}
