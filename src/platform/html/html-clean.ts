@@ -1,0 +1,100 @@
+import type { Element, Nodes, Root } from 'hast';
+import { sanitize } from 'hast-util-sanitize';
+import { toHtml } from 'hast-util-to-html';
+import { DATA_ATTRIBUTE, SCHEMA } from './html-rules.js';
+import { safeStyle } from './html-style.js';
+import { parseHtml, tagsAreAllowed } from './html-tree.js';
+
+const MAX_ROUNDS = 4;
+
+/**
+ * The whole decision: the input itself when the policy removes nothing from its tree, otherwise the cleaned text.
+ * A cleaned text is parsed and judged again until it is clean itself, because writing a tree down and reading it back may
+ * give another tree (that is what mutation attacks live on); one that will not settle becomes plain text.
+ *
+ * @throws HtmlTooComplexError
+ */
+export function cleanHtml(html: string): string {
+  let text = html;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const { root, startTags } = parseHtml(text);
+    const clean = asRoot(sanitize(root, SCHEMA));
+    refine(clean);
+    if (sameTree(root, clean) && tagsAreAllowed(text, startTags)) return text;
+    keepFirstNewlines(clean);
+    text = toHtml(clean, { characterReferences: { useNamedReferences: true } });
+  }
+  return escapeText(html);
+}
+
+/** sanitize() answers with the bare node when one is left, and with an empty root for nothing. */
+function asRoot(node: Nodes): Root {
+  return node.type === 'root' ? node : { type: 'root', children: node.type === 'doctype' ? [] : [node] };
+}
+
+/** What the library's schema cannot say: single CSS declarations, strict data-* names, inputs that are no checkboxes. */
+function refine(parent: Root | Element): void {
+  for (let i = parent.children.length - 1; i >= 0; i--) {
+    if (isOtherInput(parent.children[i])) parent.children.splice(i, 1);
+  }
+  for (const child of parent.children) {
+    if (child.type !== 'element') continue;
+    refineAttributes(child.properties);
+    refine(child);
+  }
+}
+
+function isOtherInput(node: Nodes | undefined): boolean {
+  return node?.type === 'element' && node.tagName === 'input' && node.properties['type'] === undefined;
+}
+
+function refineAttributes(properties: Element['properties']): void {
+  for (const name of Object.keys(properties)) {
+    if (name === 'style') {
+      const style = safeStyle(String(properties[name]));
+      // An empty style that was empty already is harmless and stays, so that it costs nobody the verbatim bytes.
+      if (style === '' && properties[name] !== '') delete properties[name];
+      else properties[name] = style;
+    } else if (name.startsWith('data') && !DATA_ATTRIBUTE.test(name)) {
+      delete properties[name];
+    }
+  }
+}
+
+function sameTree(a: Nodes, b: Nodes | undefined): boolean {
+  if (a.type !== b?.type) return false;
+  if ('value' in a) return 'value' in b && a.value === b.value;
+  if (a.type === 'element' && b.type === 'element') {
+    if (a.tagName !== b.tagName || !sameProperties(a.properties, b.properties)) return false;
+  }
+  if (!('children' in a) || !('children' in b)) return true;
+  const others = b.children;
+  return a.children.length === others.length && a.children.every((child, i) => sameTree(child, others[i]));
+}
+
+function sameProperties(a: Element['properties'], b: Element['properties']): boolean {
+  const keys = Object.keys(a);
+  // Lists lose members but never get new ones, so their length tells.
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => {
+      const [x, y] = [a[key], b[key]];
+      return Array.isArray(x) ? Array.isArray(y) && x.length === y.length : x === y;
+    })
+  );
+}
+
+/** Parsers drop a newline that directly follows `<pre>`; where the tree still begins with one, it needs another in front. */
+function keepFirstNewlines(parent: Root | Element): void {
+  for (const child of parent.children) {
+    if (child.type !== 'element') continue;
+    const first = child.children[0];
+    if (child.tagName === 'pre' && first?.type === 'text' && first.value.startsWith('\n'))
+      first.value = `\n${first.value}`;
+    keepFirstNewlines(child);
+  }
+}
+
+function escapeText(html: string): string {
+  return html.replaceAll('\0', '').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,148 @@
+import { cleanHtml } from '../../../src/platform/html/html-clean.js';
+import {
+  HtmlPolicy,
+  HtmlPolicyBusyError,
+  HtmlTooComplexError,
+} from '../../../src/platform/html/html-policy.js';
+import { HtmlWorkerPool } from '../../../src/platform/html/html-worker-pool.js';
+
+const TWO_MB = 2 * 1024 * 1024;
+const times = (text: string, length = TWO_MB): string => text.repeat(Math.ceil(length / text.length));
+const large = (offender: string): string => offender + times('<p class=a>some text</p>', 100_000);
+
+/** The code of the refusal, or how the text came through. */
+async function outcome(result: Promise<string>, html: string): Promise<string> {
+  try {
+    return (await result) === html ? 'kept' : 'cleaned';
+  } catch (error) {
+    if (error instanceof HtmlTooComplexError) return error.code;
+    throw error;
+  }
+}
+
+describe('limits', () => {
+  const policy = new HtmlPolicy();
+  afterAll(() => policy.onModuleDestroy());
+
+  it('nests 256 deep and not deeper', async () => {
+    const deep = (n: number): string => '<div>'.repeat(n) + '</div>'.repeat(n);
+    // The root of the fragment is one of the 256.
+    expect(await outcome(policy.check(deep(255)), deep(255))).toBe('kept');
+    expect(await outcome(policy.check(deep(256)), deep(256))).toBe('too_deep');
+    expect(await outcome(policy.check(deep(20_000)), deep(20_000))).toBe('too_deep');
+  });
+
+  it('has 100,000 nodes and not more', async () => {
+    // The parser makes two of its own.
+    expect(await outcome(policy.check('<br>'.repeat(99_998)), '<br>'.repeat(99_998))).toBe('kept');
+    expect(await outcome(policy.check('<br>'.repeat(99_999)), '')).toBe('too_many_nodes');
+  });
+
+  it('survives many children of elements that are taken away', async () => {
+    expect((await policy.check('<foo>'.repeat(250) + '<br>'.repeat(99_000))).length).toBe(99_000 * 4);
+  });
+
+  /** Twenty seconds would mean that a limit does not hold: each takes a fraction of a second or two. */
+  it.each([
+    ['bold', times('<b>'), 'too_deep'],
+    ['less-than', times('<'), 'cleaned'],
+    ['less-than with spaces', times('< '), 'kept'],
+    ['one attribute again and again', `<a ${times('x=1 ')}>`, 'cleaned'],
+    [
+      'different attributes',
+      `<a ${Array.from({ length: 250_000 }, (_, i) => `a${i}`).join(' ')}>`,
+      'cleaned',
+    ],
+    ['misnested formatting', times('<b><p></b>'), 'too_many_nodes'],
+    ['links in links', times('<a><p>'), 'too_many_nodes'],
+    [
+      'formatting to reconstruct',
+      Array.from({ length: 200 }, (_, i) => `<b a=${i}>`).join('') + times('<p>x'),
+      'too_many_nodes',
+    ],
+    ['fostered content', `${times('x<br>', 300_000)}<table>${times('<i></i>x', 300_000)}`, 'too_many_nodes'],
+    ['siblings moved around', `<p>${'<br>'.repeat(50_000)}${'<b><div></b>'.repeat(80)}`, 'kept'],
+    ['comments', times('<!-->'), 'too_many_nodes'],
+    ['svg', times('<svg>'), 'too_deep'],
+    ['templates', times('<template>'), 'too_deep'],
+    ['style', `<p style="${times('color:red;')}x:y">a</p>`, 'cleaned'],
+    ['an open quote', `<a x="${times('y')}`, 'cleaned'],
+  ])(
+    '2 MB of %s',
+    async (_, html, expected) => {
+      expect(await outcome(policy.check(html), html)).toBe(expected);
+    },
+    20_000,
+  );
+});
+
+describe('workers', () => {
+  const pools: HtmlWorkerPool[] = [];
+  const pool = (options: ConstructorParameters<typeof HtmlWorkerPool>[0]): HtmlWorkerPool => {
+    const made = new HtmlWorkerPool(options);
+    pools.push(made);
+    return made;
+  };
+  afterAll(() => Promise.all(pools.map((each) => each.close())));
+
+  it('give what the inline path gives, text after text', async () => {
+    const one = pool({ workers: 1 });
+    for (const offender of ['<script>x</script>', '', '<p onclick=x>a</p>', '<svg><p>', '\0']) {
+      const html = large(offender);
+      expect(await one.run(html)).toBe(cleanHtml(html));
+    }
+    await expect(one.run('<div>'.repeat(300))).rejects.toMatchObject({ code: 'too_deep' });
+    expect(await one.run('<i>a<script></script>')).toBe('<i>a</i>');
+  });
+
+  it('serve many at once', async () => {
+    const two = pool({ workers: 2 });
+    const texts = Array.from({ length: 12 }, (_, i) => `<p onclick=x>${i}</p>`);
+    expect(await Promise.all(texts.map((text) => two.run(text)))).toEqual(texts.map((_, i) => `<p>${i}</p>`));
+  });
+
+  it('leave the event loop free', async () => {
+    const policy = new HtmlPolicy();
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    await policy.check(large('<script></script>').repeat(10));
+    clearInterval(timer);
+    await policy.onModuleDestroy();
+    expect(turns).toBeGreaterThan(20);
+  });
+
+  it('are given up after their time, and replaced', async () => {
+    const hasty = pool({ workers: 1, timeoutMs: 1 });
+    await expect(hasty.run(large('<script></script>'))).rejects.toMatchObject({ code: 'too_slow' });
+    const patient = pool({ workers: 1, timeoutMs: 5000 });
+    const slow = times('<'); // About a second.
+    const short = pool({ workers: 1, timeoutMs: 150 });
+    await expect(short.run(slow)).rejects.toMatchObject({ code: 'too_slow' });
+    expect(await patient.run('<p onclick=x>a')).toBe('<p>a</p>');
+  });
+
+  it('run out of memory by themselves', async () => {
+    const small = pool({ workers: 1, memoryMb: 16 });
+    await expect(small.run('<br>'.repeat(99_000))).rejects.toMatchObject({ code: 'too_many_nodes' });
+    expect(await small.run('<p onclick=x>a')).toBe('<p>a</p>');
+  });
+
+  it('refuse more than the queue holds', async () => {
+    const tiny = pool({ workers: 1, queue: 1 });
+    const first = tiny.run('<i>1</i>');
+    const second = tiny.run('<i>2</i>');
+    await expect(tiny.run('<i>3</i>')).rejects.toBeInstanceOf(HtmlPolicyBusyError);
+    expect(await Promise.all([first, second])).toEqual(['<i>1</i>', '<i>2</i>']);
+  });
+
+  it('end with the module, taking their texts along', async () => {
+    const policy = new HtmlPolicy();
+    const running = policy.check(large('<script></script>'));
+    const [refused] = await Promise.allSettled([running, policy.onModuleDestroy()]);
+    expect(refused).toMatchObject({
+      status: 'rejected',
+      reason: { message: expect.stringContaining('closed') },
+    });
+    await expect(policy.check(large('<script></script>'))).rejects.toThrow('closed');
+  });
+});
