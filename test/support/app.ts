@@ -1,0 +1,86 @@
+import type { AddressInfo } from 'node:net';
+import { createApp, type ServedApp } from '../../src/app.setup.js';
+import { provision } from '../../src/cli/provision.js';
+import { Config } from '../../src/config/config.js';
+import { Db } from '../../src/platform/database/db.js';
+import { statement } from '../../src/platform/database/statement.js';
+import { Client } from './client.ts';
+import { cloneDatabase } from './database.ts';
+
+/** A person of a test: a client that acts as them. */
+export interface Person {
+  id: string;
+  email: string;
+  tenantId: string | null;
+  token: string;
+  api: Client;
+}
+
+/** The real application on a database of its own, listening on a port of its own. */
+export class TestApp {
+  private constructor(
+    readonly served: ServedApp,
+    readonly databaseUrl: string,
+    private readonly drop: () => Promise<void>,
+  ) {}
+
+  /**
+   * @param settings environment variables that differ from the defaults
+   * @param databaseUrl of another TestApp, to run a second process' worth of the application on the same database
+   */
+  static async start(settings: Record<string, string> = {}, databaseUrl?: string): Promise<TestApp> {
+    const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await cloneDatabase();
+    const config = Config.parse({ LOG_LEVEL: 'silent', PORT: '0', DEMO: 'false', DATABASE_URL: database.url, ...settings });
+    const served = await createApp(config, database.url);
+    await served.listen();
+    return new TestApp(served, database.url, database.drop);
+  }
+
+  get base(): string {
+    return `http://127.0.0.1:${(this.served.nest.getHttpServer().address() as AddressInfo).port}`;
+  }
+
+  get anonymous(): Client {
+    return new Client(this.base, null);
+  }
+
+  as(token: string): Client {
+    return new Client(this.base, token);
+  }
+
+  get<T>(type: abstract new (...args: never[]) => T): T {
+    return this.served.nest.get(type as never, { strict: false });
+  }
+
+  /** Creates a workspace (or adds to it) with these people. The first one is its owner. */
+  async tenant(slug: string, ...names: string[]): Promise<Person[]> {
+    const users = names.map((name, n) => ({
+      email: `${name}@${slug}.example`,
+      name: name[0]!.toUpperCase() + name.slice(1),
+      role: n === 0 ? ('owner' as const) : ('member' as const),
+    }));
+    const { users: made } = await provision(this.served.nest, { tenants: [{ slug, users }] }, true);
+    return made.map((user) => this.person(user));
+  }
+
+  /** Creates an account that belongs to no workspace. */
+  async loner(name: string): Promise<Person> {
+    const { users } = await provision(this.served.nest, { accounts: [{ email: `${name}@nowhere.example`, name }] }, true);
+    return this.person(users[0]!);
+  }
+
+  /** Runs SQL beside the application, to look at what is stored. */
+  async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return this.get(Db).query(statement<Row>(`t${Math.random()}`, text), values);
+  }
+
+  async stop(): Promise<void> {
+    await this.served.drain(1_000);
+    await this.drop();
+  }
+
+  private person(user: { id: string; email: string; tenant_id: string | null; token?: string }): Person {
+    const token = user.token as string;
+    return { id: user.id, email: user.email, tenantId: user.tenant_id, token, api: this.as(token) };
+  }
+}
