@@ -3,13 +3,21 @@
 export default {
   rootDir: '.',
   testEnvironment: 'node',
+  // Two cores are what the suite is planned for; jest by itself would leave one of them to the system.
+  maxWorkers: 2,
+  // Generous: a test waits for what it expects, and a busy machine is no failure.
+  testTimeout: 60_000,
   extensionsToTreatAsEsm: ['.ts'],
   testMatch: ['<rootDir>/test/**/*.spec.ts', '<rootDir>/test/**/*.e2e-spec.ts'],
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
       {
-        jsc: { parser: { syntax: 'typescript', decorators: true }, target: 'es2024', transform: { legacyDecorator: true, decoratorMetadata: true } },
+        jsc: {
+          parser: { syntax: 'typescript', decorators: true },
+          target: 'es2024',
+          transform: { legacyDecorator: true, decoratorMetadata: true },
+        },
         module: { type: 'es6' },
       },
     ],

@@ -44,9 +44,16 @@ export async function banner(config: Config, databaseUrl: string): Promise<strin
   return `${lines.join('\n')}\n`;
 }
 
-async function withModules<T>(config: Config, url: string, work: (app: Awaited<ReturnType<typeof NestFactory.createApplicationContext>>) => Promise<T>): Promise<T> {
+async function withModules<T>(
+  config: Config,
+  url: string,
+  work: (app: Awaited<ReturnType<typeof NestFactory.createApplicationContext>>) => Promise<T>,
+): Promise<T> {
   const logger = new PinoLoggerService(createLogger(config.LOG_LEVEL === 'silent' ? 'silent' : 'error'));
-  const app = await NestFactory.createApplicationContext(AppModule.forRoot(config, url), { logger, abortOnError: false });
+  const app = await NestFactory.createApplicationContext(AppModule.forRoot(config, url), {
+    logger,
+    abortOnError: false,
+  });
   try {
     return await work(app);
   } finally {

@@ -47,7 +47,7 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   await nest.init();
   nest.use(nothingElse);
 
-  const server = nest.getHttpServer() as Server;
+  const server = nest.getHttpServer();
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = KEEP_ALIVE_MS;
   server.requestTimeout = REQUEST_MS;
@@ -78,7 +78,10 @@ async function drain(nest: NestExpressApplication, server: Server, timeoutMs: nu
     await new Promise<void>((resolve) => {
       const force = setTimeout(() => server.closeAllConnections(), timeoutMs);
       // Answers from here on close their connection; idle ones are closed at once.
-      server.on('request', (_request, response: { shouldKeepAlive: boolean }) => (response.shouldKeepAlive = false));
+      server.on(
+        'request',
+        (_request, response: { shouldKeepAlive: boolean }) => (response.shouldKeepAlive = false),
+      );
       const sweep = setInterval(() => server.closeIdleConnections(), 100);
       server.close(() => {
         clearTimeout(force);

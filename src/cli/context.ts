@@ -24,11 +24,17 @@ export async function withDatabase<T>(config: Config, work: (url: string) => Pro
 }
 
 /** Runs `work` with the modules of the application, on a migrated database, without serving anything. */
-export async function withApp<T>(config: Config, work: (app: INestApplicationContext) => Promise<T>): Promise<T> {
+export async function withApp<T>(
+  config: Config,
+  work: (app: INestApplicationContext) => Promise<T>,
+): Promise<T> {
   return withDatabase(config, async (url) => {
     await migrateDatabase(config, url);
     const logger = new PinoLoggerService(createLogger('silent'));
-    const app = await NestFactory.createApplicationContext(AppModule.forRoot(config, url), { logger, abortOnError: false });
+    const app = await NestFactory.createApplicationContext(AppModule.forRoot(config, url), {
+      logger,
+      abortOnError: false,
+    });
     try {
       return await work(app);
     } finally {

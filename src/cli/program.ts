@@ -21,7 +21,10 @@ export function createProgram(loadConfig: () => Config): Command {
   program
     .command('provision')
     .description('create workspaces, people and memberships from a file; running it again changes nothing')
-    .requiredOption('--file <people.json>', '{"tenants":[{"slug","name","domains":[],"users":[{"email","name","password"?,"role"?}]}],"accounts":[{"email","name"}]}')
+    .requiredOption(
+      '--file <people.json>',
+      '{"tenants":[{"slug","name","domains":[],"users":[{"email","name","password"?,"role"?}]}],"accounts":[{"email","name"}]}',
+    )
     .option('--tokens', 'issue an access token for each person')
     .action(async ({ file, tokens }: { file: string; tokens?: boolean }) => {
       const people = ProvisionFile.parse(readFileSync(file, 'utf8'));
@@ -38,7 +41,9 @@ export function createProgram(loadConfig: () => Config): Command {
       const token = await withApp(loadConfig(), async (app) => {
         const account = await accountOf(app, email);
         const tenantId = tenant === undefined ? null : await tenantOf(app, tenant, account.id);
-        const [issued] = await app.get(IdentityApi, { strict: false }).issueTokens([{ accountId: account.id, tenantId }], CLIENT, ttl);
+        const [issued] = await app
+          .get(IdentityApi, { strict: false })
+          .issueTokens([{ accountId: account.id, tenantId }], CLIENT, ttl);
         return issued;
       });
       process.stdout.write(`${token}\n`);
@@ -51,7 +56,9 @@ export function createProgram(loadConfig: () => Config): Command {
     .description('end all sessions of a person, everywhere within 5 seconds')
     .requiredOption('--email <address>')
     .action(async ({ email }: { email: string }) => {
-      const revoked = await withApp(loadConfig(), async (app) => app.get(IdentityApi, { strict: false }).revokeSessions((await accountOf(app, email)).id));
+      const revoked = await withApp(loadConfig(), async (app) =>
+        app.get(IdentityApi, { strict: false }).revokeSessions((await accountOf(app, email)).id),
+      );
       print({ email, revoked_sessions: revoked });
     });
 
@@ -72,7 +79,11 @@ export function createProgram(loadConfig: () => Config): Command {
     .description('signing keys of access tokens')
     .command('rotate')
     .description('sign new tokens with a new key; tokens signed with the old one stay good')
-    .action(async () => print({ kid: await withApp(loadConfig(), (app) => app.get(IdentityApi, { strict: false }).rotateSigningKey()) }));
+    .action(async () =>
+      print({
+        kid: await withApp(loadConfig(), (app) => app.get(IdentityApi, { strict: false }).rotateSigningKey()),
+      }),
+    );
 
   program
     .command('migrate')
@@ -85,8 +96,15 @@ export function createProgram(loadConfig: () => Config): Command {
   return program;
 }
 
-async function deactivate(app: INestApplicationContext, accountId: string, slug: string | undefined): Promise<void> {
-  const [identity, tenants] = [app.get(IdentityApi, { strict: false }), app.get(TenantsApi, { strict: false })];
+async function deactivate(
+  app: INestApplicationContext,
+  accountId: string,
+  slug: string | undefined,
+): Promise<void> {
+  const [identity, tenants] = [
+    app.get(IdentityApi, { strict: false }),
+    app.get(TenantsApi, { strict: false }),
+  ];
   const tenantId = slug === undefined ? null : await tenantOf(app, slug, accountId);
   await app.get(Db).tx(async (tx) => {
     await tenants.deactivateMember(tx, accountId, tenantId);
@@ -106,13 +124,15 @@ async function tenantOf(app: INestApplicationContext, slug: string, accountId: s
   const tenants = app.get(TenantsApi, { strict: false });
   const tenantId = await tenants.idBySlug(slug);
   if (!tenantId) throw new Error(`There is no workspace "${slug}".`);
-  if (!(await tenants.activeRole(tenantId, accountId))) throw new Error(`This account is not an active member of "${slug}".`);
+  if (!(await tenants.activeRole(tenantId, accountId)))
+    throw new Error(`This account is not an active member of "${slug}".`);
   return tenantId;
 }
 
 function seconds(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 31_536_000) throw new InvalidArgumentError('must be 1 to 31536000 seconds.');
+  if (!Number.isInteger(value) || value < 1 || value > 31_536_000)
+    throw new InvalidArgumentError('must be 1 to 31536000 seconds.');
   return value;
 }
 

@@ -1,5 +1,17 @@
 import { plainToInstance, Type } from 'class-transformer';
-import { IsArray, IsEmail, IsFQDN, IsIn, IsOptional, IsString, Length, Matches, validateSync, ValidateNested, type ValidationError } from 'class-validator';
+import {
+  IsArray,
+  IsEmail,
+  IsFQDN,
+  IsIn,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  validateSync,
+  ValidateNested,
+  type ValidationError,
+} from 'class-validator';
 
 export class ProvisionPerson {
   @IsEmail({ allow_utf8_local_part: true, require_tld: false }) email!: string;
@@ -12,7 +24,10 @@ export class ProvisionUser extends ProvisionPerson {
 }
 
 export class ProvisionTenant {
-  @Matches(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, { message: 'slug must be lower-case letters, digits and hyphens' }) slug!: string;
+  @Matches(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
+    message: 'slug must be lower-case letters, digits and hyphens',
+  })
+  slug!: string;
   @IsOptional() @IsString() @Length(1, 200) name?: string;
   @IsOptional() @IsArray() @IsFQDN({ require_tld: false }, { each: true }) domains?: string[];
   @IsOptional() @IsArray() @ValidateNested({ each: true }) @Type(() => ProvisionUser) users?: ProvisionUser[];
@@ -20,13 +35,22 @@ export class ProvisionTenant {
 
 /** What `workspace provision --file` reads. */
 export class ProvisionFile {
-  @IsOptional() @IsArray() @ValidateNested({ each: true }) @Type(() => ProvisionTenant) tenants?: ProvisionTenant[];
-  @IsOptional() @IsArray() @ValidateNested({ each: true }) @Type(() => ProvisionPerson) accounts?: ProvisionPerson[];
+  @IsOptional()
+  @IsArray()
+  @ValidateNested({ each: true })
+  @Type(() => ProvisionTenant)
+  tenants?: ProvisionTenant[];
+  @IsOptional()
+  @IsArray()
+  @ValidateNested({ each: true })
+  @Type(() => ProvisionPerson)
+  accounts?: ProvisionPerson[];
 
   /** @throws Error naming each wrong entry by its path, e.g. `tenants.0.users.3.email` */
   static parse(text: string): ProvisionFile {
     const plain: unknown = JSON.parse(text);
-    if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) throw new Error('the file must hold a JSON object');
+    if (typeof plain !== 'object' || plain === null || Array.isArray(plain))
+      throw new Error('the file must hold a JSON object');
     const file = plainToInstance(ProvisionFile, plain);
     const problems = validateSync(file, { whitelist: true }).flatMap((error) => messages(error));
     if (problems.length > 0) throw new Error(problems.slice(0, 20).join('\n'));

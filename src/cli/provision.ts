@@ -21,24 +21,45 @@ const CLIENT = 'workspace-cli';
  * that are set stay. Running it again changes nothing.
  * @param tokens also issue an access token for each person
  */
-export async function provision(app: INestApplicationContext, file: ProvisionFile, tokens = false): Promise<{ users: ProvisionedUser[] }> {
-  const [db, identity, tenants] = [app.get(Db), app.get(IdentityApi, { strict: false }), app.get(TenantsApi, { strict: false })];
-  const everyone: PersonInput[] = [...(file.tenants ?? []).flatMap((tenant) => tenant.users ?? []), ...(file.accounts ?? [])];
+export async function provision(
+  app: INestApplicationContext,
+  file: ProvisionFile,
+  tokens = false,
+): Promise<{ users: ProvisionedUser[] }> {
+  const [db, identity, tenants] = [
+    app.get(Db),
+    app.get(IdentityApi, { strict: false }),
+    app.get(TenantsApi, { strict: false }),
+  ];
+  const everyone: PersonInput[] = [
+    ...(file.tenants ?? []).flatMap((tenant) => tenant.users ?? []),
+    ...(file.accounts ?? []),
+  ];
   const hashes = await identity.hashNewPasswords(everyone);
   const users = await db.tx(async (tx) => {
     const ids = await identity.provision(tx, everyone, hashes);
     const idOf = (email: string): string => ids.get(emailKey(email)) as string;
     const result: ProvisionedUser[] = [];
     for (const tenant of file.tenants ?? []) {
-      const tenantId = await tenants.provision(tx, { id: uuidv7(), slug: tenant.slug, name: tenant.name ?? tenant.slug, domains: tenant.domains ?? [] });
+      const tenantId = await tenants.provision(tx, {
+        id: uuidv7(),
+        slug: tenant.slug,
+        name: tenant.name ?? tenant.slug,
+        domains: tenant.domains ?? [],
+      });
       await tenants.provisionMembers(tx, tenantId, membersOf(tenant, idOf));
-      for (const { email } of tenant.users ?? []) result.push({ email, id: idOf(email), tenant: tenant.slug, tenant_id: tenantId });
+      for (const { email } of tenant.users ?? [])
+        result.push({ email, id: idOf(email), tenant: tenant.slug, tenant_id: tenantId });
     }
-    for (const { email } of file.accounts ?? []) result.push({ email, id: idOf(email), tenant: null, tenant_id: null });
+    for (const { email } of file.accounts ?? [])
+      result.push({ email, id: idOf(email), tenant: null, tenant_id: null });
     return result;
   });
   if (tokens) {
-    const issued = await identity.issueTokens(users.map((user) => ({ accountId: user.id, tenantId: user.tenant_id })), CLIENT);
+    const issued = await identity.issueTokens(
+      users.map((user) => ({ accountId: user.id, tenantId: user.tenant_id })),
+      CLIENT,
+    );
     users.forEach((user, n) => (user.token = issued[n]));
   }
   return { users };

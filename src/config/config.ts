@@ -2,7 +2,18 @@ import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { plainToInstance, Transform } from 'class-transformer';
-import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Matches, Max, Min, validateSync } from 'class-validator';
+import {
+  getMetadataStorage,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  Min,
+  validateSync,
+} from 'class-validator';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const DOCX_CONVERTERS = ['embedded', 'libreoffice', 'off'] as const;
@@ -11,7 +22,9 @@ const FALSE = new Set(['false', '0', 'no', 'off']);
 
 /** Environment text to number; anything that is not a plain decimal stays as it is, for the validator to name. */
 const ToInt = () =>
-  Transform(({ value }) => (typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value));
+  Transform(({ value }) =>
+    typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value,
+  );
 
 const ToBoolean = () =>
   Transform(({ value }) => {
@@ -23,23 +36,23 @@ const Whole = (min: number, max: number): PropertyDecorator => {
   const message = `must be a whole number from ${min} to ${max}`;
   return (target, key) => {
     ToInt()(target, key);
-    IsInt({ message })(target, key as string);
-    Min(min, { message })(target, key as string);
-    Max(max, { message })(target, key as string);
+    IsInt({ message })(target, key);
+    Min(min, { message })(target, key);
+    Max(max, { message })(target, key);
   };
 };
 
 const Url = (...schemes: string[]): PropertyDecorator => {
   const message = `must be a URL beginning with ${schemes.map((s) => `${s}://`).join(' or ')}`;
   return (target, key) => {
-    IsOptional()(target, key as string);
-    Matches(new RegExp(`^(?:${schemes.join('|')})://\\S+$`), { message })(target, key as string);
+    IsOptional()(target, key);
+    Matches(new RegExp(`^(?:${schemes.join('|')})://\\S+$`), { message })(target, key);
   };
 };
 
 const Text = (): PropertyDecorator => (target, key) => {
-  IsOptional()(target, key as string);
-  IsString()(target, key as string);
+  IsOptional()(target, key);
+  IsString()(target, key);
 };
 
 /** Names every wrong setting in one human line each. The process exits with code 78 (EX_CONFIG of sysexits.h). */
@@ -147,7 +160,10 @@ export class Config {
   }
 
   get corsOrigins(): string[] {
-    return (this.CORS_ORIGINS ?? '').split(',').map((origin) => origin.trim()).filter(Boolean);
+    return (this.CORS_ORIGINS ?? '')
+      .split(',')
+      .map((origin) => origin.trim())
+      .filter(Boolean);
   }
 
   /** In the form Express takes for `trust proxy`. */
@@ -164,10 +180,13 @@ export class Config {
    */
   static parse(env: Record<string, string | undefined>): Config {
     const known = new Set(Config.keys());
-    const given = Object.entries(env).filter(([key, value]) => known.has(key) && value !== undefined && value.trim() !== '');
+    const given = Object.entries(env).filter(
+      ([key, value]) => known.has(key) && value !== undefined && value.trim() !== '',
+    );
     const config = plainToInstance(Config, Object.fromEntries(given), { exposeDefaultValues: true });
     const lines = validateSync(config).map(
-      (error) => `${error.property} ${Object.values(error.constraints ?? {})[0]}, not ${shown(error.property, error.value)}`,
+      (error) =>
+        `${error.property} ${Object.values(error.constraints ?? {})[0]}, not ${shown(error.property, error.value)}`,
     );
     lines.push(...incomplete(config));
     if (lines.length > 0) throw new ConfigError(lines);
@@ -182,13 +201,8 @@ export class Config {
 
   /** The names of all settings, in the order of this class. */
   static keys(): string[] {
-    return [
-      ...['PORT', 'HOST', 'DATA_DIR', 'PUBLIC_URL', 'DATABASE_URL', 'DATABASE_POOL_MAX', 'WEB_CONCURRENCY'],
-      ...['LOG_LEVEL', 'DEMO', 'TOKEN_TTL', 'CORS_ORIGINS', 'TRUST_PROXY'],
-      ...['OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_JWKS_URL', 'MAIL_SERVICE_URL', 'MAIL_SERVICE_TOKEN', 'SMTP_URL'],
-      ...['BLOB_STORE_URL', 'LIVEKIT_URL', 'LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET', 'DOCX_CONVERTER'],
-      ...['FEED_RETENTION_DAYS', 'TRASH_RETENTION_DAYS', 'METRICS_PORT'],
-    ];
+    const metadata = getMetadataStorage().getTargetValidationMetadatas(Config, '', true, false);
+    return [...new Set(metadata.map(({ propertyName }) => propertyName))];
   }
 }
 
@@ -201,9 +215,13 @@ function shown(key: string, value: unknown): string {
 function incomplete(config: Config): string[] {
   const lines: string[] = [];
   if (config.OIDC_ISSUER && !config.OIDC_AUDIENCE) {
-    lines.push('OIDC_AUDIENCE must be set when OIDC_ISSUER is: without it tokens made for other services would be accepted');
+    lines.push(
+      'OIDC_AUDIENCE must be set when OIDC_ISSUER is: without it tokens made for other services would be accepted',
+    );
   }
-  const livekit = [config.LIVEKIT_URL, config.LIVEKIT_API_KEY, config.LIVEKIT_API_SECRET].filter(Boolean).length;
+  const livekit = [config.LIVEKIT_URL, config.LIVEKIT_API_KEY, config.LIVEKIT_API_SECRET].filter(
+    Boolean,
+  ).length;
   if (livekit > 0 && livekit < 3) {
     lines.push('LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET must be set together');
   }

@@ -16,7 +16,13 @@ export async function createDemoWorkspace(app: INestApplicationContext): Promise
   const notes = app.get(NotesApi, { strict: false });
   const owner = users[0];
   if (!owner?.tenant_id) return;
-  const ctx = { userId: owner.id, tenantId: owner.tenant_id, role: 'owner', sessionId: null, requestId: randomUUID() } as const;
+  const ctx = {
+    userId: owner.id,
+    tenantId: owner.tenant_id,
+    role: 'owner',
+    sessionId: null,
+    requestId: randomUUID(),
+  } as const;
   for (const note of DEMO_NOTES) await notes.create(ctx, { ...note, id: uuidv7(), device_id: 'demo' });
 }
 

@@ -24,7 +24,12 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .setVersion('1.0.0')
     .setLicense('Proprietary', 'https://example.com/licence')
     .addServer('/', 'This server')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token, RFC 6750, in the header only.' });
+    .addBearerAuth({
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'An access token, RFC 6750, in the header only.',
+    });
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), { autoTagControllers: false });
   return asOpenApi31(document) as OpenAPIObject;

@@ -22,6 +22,11 @@ export function serveDocs(app: NestExpressApplication, prefix: string): void {
   SwaggerModule.setup(docs, app, JSON.parse(text) as OpenAPIObject, {
     raw: false,
     customSiteTitle: 'Workspace API',
-    swaggerOptions: { persistAuthorization: true, displayRequestDuration: true, docExpansion: 'list', filter: true },
+    swaggerOptions: {
+      persistAuthorization: true,
+      displayRequestDuration: true,
+      docExpansion: 'list',
+      filter: true,
+    },
   });
 }

@@ -4,5 +4,7 @@ import { PLATFORM_ENTITIES } from './platform.entities.js';
 
 export const platformSchema: SchemaPart = {
   entities: PLATFORM_ENTITIES,
-  migrations: [sqlMigration('Platform1795000000001', new URL('migrations/0001-platform.sql', import.meta.url))],
+  migrations: [
+    sqlMigration('Platform1795000000001', new URL('migrations/0001-platform.sql', import.meta.url)),
+  ],
 };

@@ -30,7 +30,13 @@ export class TestApp {
    */
   static async start(settings: Record<string, string> = {}, databaseUrl?: string): Promise<TestApp> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await cloneDatabase();
-    const config = Config.parse({ LOG_LEVEL: 'silent', PORT: '0', DEMO: 'false', DATABASE_URL: database.url, ...settings });
+    const config = Config.parse({
+      LOG_LEVEL: 'silent',
+      PORT: '0',
+      DEMO: 'false',
+      DATABASE_URL: database.url,
+      ...settings,
+    });
     const served = await createApp(config, database.url);
     await served.listen();
     return new TestApp(served, database.url, database.drop);
@@ -63,9 +69,23 @@ export class TestApp {
     return made.map((user) => this.person(user));
   }
 
+  /** Adds somebody who has an account to a workspace. */
+  async member(slug: string, email: string, role: 'owner' | 'admin' | 'member' = 'member'): Promise<Person> {
+    const { users } = await provision(
+      this.served.nest,
+      { tenants: [{ slug, users: [{ email, name: 'Twin', role }] }] },
+      true,
+    );
+    return this.person(users[0]!);
+  }
+
   /** Creates an account that belongs to no workspace. */
   async loner(name: string): Promise<Person> {
-    const { users } = await provision(this.served.nest, { accounts: [{ email: `${name}@nowhere.example`, name }] }, true);
+    const { users } = await provision(
+      this.served.nest,
+      { accounts: [{ email: `${name}@nowhere.example`, name }] },
+      true,
+    );
     return this.person(users[0]!);
   }
 

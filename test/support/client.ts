@@ -20,10 +20,14 @@ export class Client {
   ) {}
 
   get = (path: string, options?: RequestOptions) => this.request('GET', path, options);
-  post = (path: string, body?: unknown, options?: RequestOptions) => this.request('POST', path, { body, ...options });
-  put = (path: string, body?: unknown, options?: RequestOptions) => this.request('PUT', path, { body, ...options });
-  patch = (path: string, body?: unknown, options?: RequestOptions) => this.request('PATCH', path, { body, ...options });
-  delete = (path: string, body?: unknown, options?: RequestOptions) => this.request('DELETE', path, { body, ...options });
+  post = (path: string, body?: unknown, options?: RequestOptions) =>
+    this.request('POST', path, { body, ...options });
+  put = (path: string, body?: unknown, options?: RequestOptions) =>
+    this.request('PUT', path, { body, ...options });
+  patch = (path: string, body?: unknown, options?: RequestOptions) =>
+    this.request('PATCH', path, { body, ...options });
+  delete = (path: string, body?: unknown, options?: RequestOptions) =>
+    this.request('DELETE', path, { body, ...options });
 
   /** @param path below `/apis/v1`, or absolute when it begins with `//` (then without the first slash) */
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
@@ -36,6 +40,11 @@ export class Client {
     const response = await fetch(url, { method, headers, body: body as never, redirect: 'manual' });
     const text = await response.text();
     const json = (response.headers.get('content-type') ?? '').startsWith('application/json');
-    return { status: response.status, headers: response.headers, text, body: json && text ? JSON.parse(text) : undefined };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: json && text ? JSON.parse(text) : undefined,
+    };
   }
 }

@@ -10,7 +10,11 @@ import { Config } from '../../dist/config/config.js';
 export default async function setup() {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'workspace-test-'));
   const quiet = () => undefined;
-  const database = await EmbeddedDatabase.open({ dataDir, role: 'server', log: { info: quiet, warn: console.warn, error: console.error } });
+  const database = await EmbeddedDatabase.open({
+    dataDir,
+    role: 'server',
+    log: { info: quiet, warn: console.warn, error: console.error },
+  });
   await migrateDatabase(Config.parse({ DATABASE_URL: database.url }), database.url);
   globalThis.__testDatabase = { database, dataDir };
   process.env.TEST_DATABASE_URL = database.url;

@@ -31,8 +31,12 @@ export class AccessTokens {
   }
 
   async sign(claims: AccessTokenClaims, clientId: string): Promise<string> {
-    const { id, key } = this.keys.current();
-    return new SignJWT({ sid: claims.sessionId, client_id: clientId, ...(claims.tenantId && { tid: claims.tenantId }) })
+    const { id, key } = await this.keys.current();
+    return new SignJWT({
+      sid: claims.sessionId,
+      client_id: clientId,
+      ...(claims.tenantId && { tid: claims.tenantId }),
+    })
       .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: id })
       .setIssuer(this.issuer)
       .setAudience(AUDIENCE)
@@ -55,6 +59,12 @@ export class AccessTokens {
     });
     const { sub, sid, tid = null, exp = 0, iat = 0 } = payload;
     if (!isUuid(sub) || !isUuid(sid) || !(tid === null || isUuid(tid))) throw new Error('malformed claims');
-    return { accountId: sub, sessionId: sid, tenantId: tid, issuedAt: new Date(iat * 1000), expiresAt: new Date(exp * 1000) };
+    return {
+      accountId: sub,
+      sessionId: sid,
+      tenantId: tid,
+      issuedAt: new Date(iat * 1000),
+      expiresAt: new Date(exp * 1000),
+    };
   }
 }

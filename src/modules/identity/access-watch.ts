@@ -29,7 +29,9 @@ export class AccessWatch implements OnModuleInit, OnModuleDestroy {
     await this.poll();
     this.timer = setInterval(() => {
       this.polling ??= this.poll()
-        .catch((error: unknown) => this.logger.warn({ err: error }, 'access changes not read, verifying each request'))
+        .catch((error: unknown) =>
+          this.logger.warn({ err: error }, 'access changes not read, verifying each request'),
+        )
         .finally(() => (this.polling = undefined));
     }, POLL_MS);
     this.timer.unref();

@@ -1,10 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import {
+  createRemoteJWKSet,
+  decodeJwt,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
 import { Config } from '../../config/config.js';
-import { ISSUER_UNAVAILABLE } from './identity.errors.js';
+import { Errors } from '../../platform/http/errors.js';
 
 /** What signatures we take from others; no symmetric ones, and never `none`. */
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
 const CLOCK_TOLERANCE_SECONDS = 30;
 const TIMEOUT_MS = 5_000;
 
@@ -45,7 +64,9 @@ export class ExternalTokens {
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
       requiredClaims: ['sub', 'exp', 'iat'],
     }).catch((error: unknown) => {
-      throw isOurTrouble(error) ? ISSUER_UNAVAILABLE.with({ headers: { 'Retry-After': '5' } }) : error;
+      throw isOurTrouble(error)
+        ? Errors.identityProviderUnavailable.with({ headers: { 'Retry-After': '5' } })
+        : error;
     });
     return claims(payload);
   }
@@ -56,7 +77,7 @@ export class ExternalTokens {
     );
     return this.keys.catch(() => {
       this.keys = undefined;
-      throw ISSUER_UNAVAILABLE.with({ headers: { 'Retry-After': '5' } });
+      throw Errors.identityProviderUnavailable.with({ headers: { 'Retry-After': '5' } });
     });
   }
 
@@ -71,7 +92,12 @@ export class ExternalTokens {
 }
 
 function isOurTrouble(error: unknown): boolean {
-  return error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || !(error instanceof errors.JOSEError) || error.message.startsWith('Expected 200 OK');
+  return (
+    error instanceof errors.JWKSTimeout ||
+    error instanceof errors.JWKSInvalid ||
+    !(error instanceof errors.JOSEError) ||
+    error.message.startsWith('Expected 200 OK')
+  );
 }
 
 function claims(payload: JWTPayload): ExternalClaims {
@@ -79,7 +105,8 @@ function claims(payload: JWTPayload): ExternalClaims {
   return {
     issuer: String(payload.iss),
     subject: String(payload.sub),
-    email: payload['email_verified'] === true && typeof payload['email'] === 'string' ? payload['email'] : null,
+    email:
+      payload['email_verified'] === true && typeof payload['email'] === 'string' ? payload['email'] : null,
     tenant: typeof tenant === 'string' ? tenant : null,
     issuedAt: new Date((payload.iat ?? 0) * 1000),
     expiresAt: new Date((payload.exp ?? 0) * 1000),

@@ -45,7 +45,10 @@ export interface AccessChangeRow {
 
 const ACCOUNT = 'id, email, display_name, status, tokens_valid_after';
 
-const byEmail = statement<AccountRow>('identity.by_email', `SELECT ${ACCOUNT} FROM accounts WHERE email_key = $1`);
+const byEmail = statement<AccountRow>(
+  'identity.by_email',
+  `SELECT ${ACCOUNT} FROM accounts WHERE email_key = $1`,
+);
 
 const bySession = statement<AccountRow>(
   'identity.by_session',
@@ -166,13 +169,25 @@ export class IdentityRepository {
   /** Creates accounts, renames known ones; a password that is set stays. @returns id by e-mail key */
   async upsertAccounts(tx: Tx, accounts: AccountInput[]): Promise<Map<string, string>> {
     const column = <K extends keyof AccountInput>(key: K) => accounts.map((account) => account[key]);
-    const values = [column('id'), column('email'), column('emailKey'), column('displayName'), column('passwordHash')];
+    const values = [
+      column('id'),
+      column('email'),
+      column('emailKey'),
+      column('displayName'),
+      column('passwordHash'),
+    ];
     return new Map((await tx.query(upsertAccounts, values)).map((row) => [row.email_key, row.id]));
   }
 
   async createSessions(tx: Tx, sessions: SessionInput[]): Promise<void> {
     const column = <K extends keyof SessionInput>(key: K) => sessions.map((session) => session[key]);
-    await tx.query(createSessions, [column('id'), column('accountId'), column('tenantId'), column('clientId'), column('expiresAt')]);
+    await tx.query(createSessions, [
+      column('id'),
+      column('accountId'),
+      column('tenantId'),
+      column('clientId'),
+      column('expiresAt'),
+    ]);
   }
 
   /** Ends every session and voids every token issued so far. @returns how many sessions ended */
@@ -185,8 +200,17 @@ export class IdentityRepository {
     await tx.query(deactivate, [accountId]);
   }
 
-  async noteAccessChange(tx: Tx, id: string, change: { accountId: string; tenantId?: string | null; sessionId?: string | null }): Promise<void> {
-    await tx.query(noteAccessChange, [id, change.accountId, change.tenantId ?? null, change.sessionId ?? null]);
+  async noteAccessChange(
+    tx: Tx,
+    id: string,
+    change: { accountId: string; tenantId?: string | null; sessionId?: string | null },
+  ): Promise<void> {
+    await tx.query(noteAccessChange, [
+      id,
+      change.accountId,
+      change.tenantId ?? null,
+      change.sessionId ?? null,
+    ]);
   }
 
   async recentAccessChanges(seconds: number): Promise<AccessChangeRow[]> {
@@ -202,7 +226,10 @@ export class IdentityRepository {
     return this.db.query(signingKeys, [retiredSeconds]);
   }
 
-  async createSigningKey(tx: Tx, key: { id: string; algorithm: string; publicJwk: JWK; privateJwk: JWK }): Promise<void> {
+  async createSigningKey(
+    tx: Tx,
+    key: { id: string; algorithm: string; publicJwk: JWK; privateJwk: JWK },
+  ): Promise<void> {
     await tx.query(createSigningKey, [key.id, key.algorithm, key.publicJwk, key.privateJwk]);
   }
 

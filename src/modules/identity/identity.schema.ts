@@ -4,5 +4,7 @@ import { AccessChange, Account, AccountLink, Session, SigningKey } from './accou
 
 export const identitySchema: SchemaPart = {
   entities: [Account, AccountLink, Session, SigningKey, AccessChange],
-  migrations: [sqlMigration('Identity1795000000003', new URL('migrations/0001-identity.sql', import.meta.url))],
+  migrations: [
+    sqlMigration('Identity1795000000003', new URL('migrations/0001-identity.sql', import.meta.url)),
+  ],
 };

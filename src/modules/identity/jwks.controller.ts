@@ -10,11 +10,17 @@ import { SigningKeys } from './signing-keys.js';
 export class JwksController {
   constructor(private readonly keys: SigningKeys) {}
 
-  @Operation({ tag: 'identity', id: 'jwks', summary: 'Signing keys', description: 'For services that verify our access tokens.', errors: [Errors.overloaded] })
+  @Operation({
+    tag: 'identity',
+    id: 'jwks',
+    summary: 'Signing keys',
+    description: 'For services that verify our access tokens.',
+    errors: [Errors.badRequest, Errors.overloaded],
+  })
   @ApiOkResponse({ type: JwksResponse, description: 'A JSON Web Key Set, RFC 7517.' })
   @Public()
   @Get('jwks.json')
-  jwks(): JwksResponse {
-    return this.keys.jwks() as JwksResponse;
+  async jwks(): Promise<JwksResponse> {
+    return (await this.keys.jwks()) as JwksResponse;
   }
 }

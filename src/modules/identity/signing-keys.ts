@@ -1,5 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, type JWTHeaderParameters } from 'jose';
+import {
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+  type JWTHeaderParameters,
+} from 'jose';
 import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../platform/database/db.js';
 import { IdentityRepository } from './identity.repository.js';
@@ -7,7 +15,7 @@ import { IdentityRepository } from './identity.repository.js';
 export const ALGORITHM = 'ES256';
 /** A retired key stays published this long: longer than any token may live (TOKEN_TTL is at most a year). */
 const RETIRED_SECONDS = 366 * 24 * 3600;
-/** An unknown key id makes us look into the database at most this often. */
+/** The database is asked for news at most this often, whatever key ids strangers make up. */
 const RELOAD_MS = 1_000;
 
 interface LoadedKey {
@@ -21,7 +29,8 @@ interface LoadedKey {
 @Injectable()
 export class SigningKeys implements OnModuleInit {
   private keys: LoadedKey[] = [];
-  private loadedAt = 0;
+  private loadedAt = Number.NEGATIVE_INFINITY;
+  private nextLoad: Promise<void> | undefined;
 
   constructor(
     private readonly repository: IdentityRepository,
@@ -37,7 +46,10 @@ export class SigningKeys implements OnModuleInit {
   async rotate(): Promise<string> {
     const pair = await generateKeyPair(ALGORITHM, { extractable: true });
     const id = uuidv7();
-    const [publicJwk, privateJwk] = await Promise.all([exportJWK(pair.publicKey), exportJWK(pair.privateKey)]);
+    const [publicJwk, privateJwk] = await Promise.all([
+      exportJWK(pair.publicKey),
+      exportJWK(pair.privateKey),
+    ]);
     await this.db.tx(async (tx) => {
       await this.repository.createSigningKey(tx, { id, algorithm: ALGORITHM, publicJwk, privateJwk });
       await this.repository.retireSigningKeysExcept(tx, id);
@@ -46,8 +58,9 @@ export class SigningKeys implements OnModuleInit {
     return id;
   }
 
-  /** The newest key that signs. */
-  current(): { id: string; key: CryptoKey } {
+  /** The newest key that signs: another process may have made it a moment ago. */
+  async current(): Promise<{ id: string; key: CryptoKey }> {
+    await this.refresh();
     const signer = this.keys.find((key) => key.sign);
     if (!signer?.sign) throw new Error('no signing key is loaded');
     return { id: signer.id, key: signer.sign };
@@ -56,20 +69,36 @@ export class SigningKeys implements OnModuleInit {
   /** For jose: the key a token's header names. @throws Error for an unknown one */
   readonly resolve = async (header: JWTHeaderParameters): Promise<CryptoKey> => {
     const known = () => this.keys.find((key) => key.id === header.kid)?.verify;
-    if (!known() && Date.now() - this.loadedAt > RELOAD_MS) await this.load();
+    if (!known()) await this.loadAgain();
     const key = known();
     if (!key) throw new Error('unknown key');
     return key;
   };
 
   /** JSON Web Key Set (RFC 7517) of the public halves. */
-  jwks(): { keys: JWK[] } {
-    return { keys: this.keys.map(({ id, publicJwk }) => ({ ...publicJwk, kid: id, alg: ALGORITHM, use: 'sig' })) };
+  async jwks(): Promise<{ keys: JWK[] }> {
+    await this.refresh();
+    return {
+      keys: this.keys.map(({ id, publicJwk }) => ({ ...publicJwk, kid: id, alg: ALGORITHM, use: 'sig' })),
+    };
+  }
+
+  private async refresh(): Promise<void> {
+    if (performance.now() - this.loadedAt > RELOAD_MS) await this.loadAgain();
+  }
+
+  /** Loads what is in the database from now on, as soon as it may be asked again; all who wait share one look. */
+  private loadAgain(): Promise<void> {
+    this.nextLoad ??= delay(Math.max(0, this.loadedAt + RELOAD_MS - performance.now())).then(() => {
+      this.nextLoad = undefined;
+      return this.load();
+    });
+    return this.nextLoad;
   }
 
   private async load(): Promise<void> {
+    this.loadedAt = performance.now();
     const rows = await this.repository.signingKeys(RETIRED_SECONDS);
-    this.loadedAt = Date.now();
     this.keys = await Promise.all(
       rows.map(async (row) => ({
         id: row.id,

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import type { Identity } from '../../platform/context/request-context.js';
 import { TokenResolver } from '../../platform/context/token-resolver.js';
 import { Db } from '../../platform/database/db.js';
-import { ApiError } from '../../platform/http/api-error.js';
 import { errors } from 'jose';
 import { TenantsApi } from '../tenants/index.js';
 import { AccessTokens } from './access-tokens.js';
@@ -55,7 +54,8 @@ export class TokenVerifier extends TokenResolver {
       return this.external.claimsToBe(token) ? await this.verifyExternal(token) : await this.verifyOwn(token);
     } catch (error) {
       // What jose and the claim checks refuse is a bad token; trouble of ours (no database, no issuer) is not.
-      if (error instanceof errors.JOSEError || (error instanceof Error && BAD_TOKEN.has(error.message))) return null;
+      if (error instanceof errors.JOSEError || (error instanceof Error && BAD_TOKEN.has(error.message)))
+        return null;
       throw error;
     }
   }
@@ -83,19 +83,30 @@ export class TokenVerifier extends TokenResolver {
     if (linked || claims.email === null) return linked;
     const account = await this.repository.byEmail(emailKey(claims.email));
     if (!account) return null;
-    const fresh = await this.db.single((tx) => this.repository.link(tx, claims.issuer, claims.subject, account.id));
+    const fresh = await this.db.single((tx) =>
+      this.repository.link(tx, claims.issuer, claims.subject, account.id),
+    );
     // Not fresh: linked this instant by a parallel request, or the address belonged to another subject before.
     return fresh ? account : this.repository.byLink(claims.issuer, claims.subject);
   }
 
-  private async admit(account: AccountRow, tenantId: string | null, sessionId: string | null, expiresAt: Date): Promise<Verified | null> {
+  private async admit(
+    account: AccountRow,
+    tenantId: string | null,
+    sessionId: string | null,
+    expiresAt: Date,
+  ): Promise<Verified | null> {
     const role = tenantId === null ? null : await this.tenants.activeRole(tenantId, account.id);
     if (tenantId !== null && role === null) return null;
-    return { identity: Object.freeze({ userId: account.id, tenantId, role, sessionId }), expiresAt: expiresAt.getTime() };
+    return {
+      identity: Object.freeze({ userId: account.id, tenantId, role, sessionId }),
+      expiresAt: expiresAt.getTime(),
+    };
   }
 
   private forget(change: AccessChangeRow): void {
-    for (const [token, { identity }] of this.cache.entries()) if (concerns(change, identity)) this.cache.delete(token);
+    for (const [token, { identity }] of this.cache.entries())
+      if (concerns(change, identity)) this.cache.delete(token);
   }
 }
 

@@ -4,5 +4,7 @@ import { NoteFolder } from './note-folder.entity.js';
 
 export const noteFoldersSchema: SchemaPart = {
   entities: [NoteFolder],
-  migrations: [sqlMigration('NoteFolders1795000000004', new URL('migrations/0001-note-folders.sql', import.meta.url))],
+  migrations: [
+    sqlMigration('NoteFolders1795000000004', new URL('migrations/0001-note-folders.sql', import.meta.url)),
+  ],
 };

@@ -81,7 +81,13 @@ export class NoteListRepository {
     return this.db.query(this.statement(variant, key.sql, direction, filters, query.include), values);
   }
 
-  private statement(variant: string, key: string, direction: string, filters: string, include: string): Statement<NoteListRow> {
+  private statement(
+    variant: string,
+    key: string,
+    direction: string,
+    filters: string,
+    include: string,
+  ): Statement<NoteListRow> {
     let found = this.statements.get(variant);
     if (!found) {
       // Index note_members_list serves the default order; other orders sort the caller's own notes.

@@ -23,16 +23,41 @@ export class NoteListsService {
   ) {}
 
   async list(ctx: RequestContext, query: ListNotes): Promise<JsonReply> {
-    const { sort, state, scope, include, limit, folder_id: folderId, label: labels, q: titleContains } = query;
+    const {
+      sort,
+      state,
+      scope,
+      include,
+      limit,
+      folder_id: folderId,
+      label: labels,
+      q: titleContains,
+    } = query;
     const order = query.order ?? (sort === 'title' ? 'asc' : 'desc');
     const filters = JSON.stringify([sort, order, state, scope, folderId, labels, titleContains]);
     const page = `notes ${ctx.tenantId} ${ctx.userId} ${filters}`;
-    const after = query.cursor === undefined ? undefined : (this.cursors.read(page, query.cursor) as [string, string]);
-    const rows = await this.lists.list(ctx, { sort, order, state, scope, include, folderId, labels, titleContains, limit, after });
+    const after =
+      query.cursor === undefined ? undefined : (this.cursors.read(page, query.cursor) as [string, string]);
+    const rows = await this.lists.list(ctx, {
+      sort,
+      order,
+      state,
+      scope,
+      include,
+      folderId,
+      labels,
+      titleContains,
+      limit,
+      after,
+    });
     const given = rows.filter((row) => row.json !== null);
     const last = given.at(-1);
     const next = last && given.length < rows.length ? this.cursors.write(page, [last.key, last.id]) : null;
-    return listReply('notes', given.map((row) => row.json as string), next);
+    return listReply(
+      'notes',
+      given.map((row) => row.json as string),
+      next,
+    );
   }
 
   /** @throws ApiError 404 when the caller may not read the note */
@@ -43,7 +68,11 @@ export class NoteListsService {
     if (!rows) throw NoteErrors.notFound.with();
     const given = rows.slice(0, query.limit);
     const next = rows.length > given.length ? this.cursors.write(page, [given.at(-1)?.revision ?? 0]) : null;
-    return listReply('revisions', given.map((row) => row.json as string), next);
+    return listReply(
+      'revisions',
+      given.map((row) => row.json as string),
+      next,
+    );
   }
 
   /**
@@ -51,7 +80,10 @@ export class NoteListsService {
    * @throws ApiError 422 `invalid_revision` when it is no number, 404 when the note or the revision is not there
    */
   async revision(ctx: RequestContext, id: string, revision: string): Promise<JsonReply> {
-    if (!/^[1-9]\d{0,9}$/.test(revision)) throw Errors.invalidRevision.with({ message: 'The revision in the path must be a whole number, 1 or higher.' });
+    if (!/^[1-9]\d{0,9}$/.test(revision))
+      throw Errors.invalidRevision.with({
+        message: 'The revision in the path must be a whole number, 1 or higher.',
+      });
     const row = await this.notes.readRevision(ctx, id, Math.min(Number(revision), NEWEST));
     if (!row) throw NoteErrors.notFound.with();
     if (row.json === null) throw NoteErrors.revisionNotFound.with();

@@ -4,7 +4,12 @@ import { JsonReply } from '../../platform/http/json-reply.js';
 // The notes themselves arrive as JSON text from the view note_views, which owns their shape; here they get their envelopes.
 
 /** `{ note }` with its ETag. */
-export function noteReply(id: string, revision: number, note: string, extra: { status?: number; location?: string } = {}): JsonReply {
+export function noteReply(
+  id: string,
+  revision: number,
+  note: string,
+  extra: { status?: number; location?: string } = {},
+): JsonReply {
   return new JsonReply(`{"note":${note}}`, { etag: revisionTag('note', id, revision), ...extra });
 }
 

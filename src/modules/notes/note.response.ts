@@ -28,24 +28,53 @@ export class NoteLinkResponse {
 export class NoteSummaryResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   @ApiProperty({ example: 'Team offsite' }) title!: string;
-  @ApiProperty({ type: 'integer', minimum: 1, example: 3, description: 'Send it back with every update and delete.' })
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    example: 3,
+    description: 'Send it back with every update and delete.',
+  })
   revision!: number;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null, description: "The caller's own placement." })
+  @ApiProperty({
+    type: String,
+    format: 'uuid',
+    nullable: true,
+    example: null,
+    description: "The caller's own placement.",
+  })
   folder_id!: string | null;
   @ApiProperty({ type: [String], example: ['planning'] }) labels!: string[];
   @ApiProperty({ type: [NoteLinkResponse] }) links!: NoteLinkResponse[];
   @ApiProperty({ type: [NoteInvitedResponse] }) invited!: NoteInvitedResponse[];
-  @ApiProperty({ enum: ['owner', 'editor', 'viewer'], example: 'owner' }) role!: 'owner' | 'editor' | 'viewer';
+  @ApiProperty({ enum: ['owner', 'editor', 'viewer'], example: 'owner' }) role!:
+    | 'owner'
+    | 'editor'
+    | 'viewer';
   @ApiProperty({ type: NoteOwnerResponse }) owner!: NoteOwnerResponse;
-  @ApiProperty({ type: 'object', nullable: true, additionalProperties: true, example: null, description: 'The share link; only its owner sees it.' })
+  @ApiProperty({
+    type: 'object',
+    nullable: true,
+    additionalProperties: true,
+    example: null,
+    description: 'The share link; only its owner sees it.',
+  })
   share!: Record<string, unknown> | null;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
   @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
-  @ApiProperty({ format: 'uuid', example: ID, description: 'Who wrote the current revision.' }) updated_by!: string;
+  @ApiProperty({ format: 'uuid', example: ID, description: 'Who wrote the current revision.' })
+  updated_by!: string;
   @ApiProperty({ example: false, description: 'True in the trash.' }) deleted!: boolean;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) deleted_at!: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) deleted_at!:
+    | string
+    | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) deleted_by!: string | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null, description: 'When the trash will be emptied of it.' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    example: null,
+    description: 'When the trash will be emptied of it.',
+  })
   purge_at!: string | null;
 }
 
@@ -58,7 +87,10 @@ export class NoteEnvelope {
 }
 
 export class NoteWithRoleEnvelope extends NoteEnvelope {
-  @ApiProperty({ enum: ['owner', 'editor', 'viewer'], example: 'owner' }) role!: 'owner' | 'editor' | 'viewer';
+  @ApiProperty({ enum: ['owner', 'editor', 'viewer'], example: 'owner' }) role!:
+    | 'owner'
+    | 'editor'
+    | 'viewer';
 }
 
 export class PurgedNoteEnvelope extends NoteEnvelope {
@@ -66,13 +98,22 @@ export class PurgedNoteEnvelope extends NoteEnvelope {
 }
 
 export class NoteListItemResponse extends NoteSummaryResponse {
-  @ApiProperty({ required: false, example: '<p>Travel, rooms, budget</p>', description: 'Absent with `include=summary`.' })
+  @ApiProperty({
+    required: false,
+    example: '<p>Travel, rooms, budget</p>',
+    description: 'Absent with `include=summary`.',
+  })
   content?: string;
 }
 
 export class NoteListEnvelope {
   @ApiProperty({ type: [NoteListItemResponse] }) notes!: NoteListItemResponse[];
-  @ApiProperty({ type: String, nullable: true, example: null, description: 'The `cursor` of the next page; null on the last.' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'The `cursor` of the next page; null on the last.',
+  })
   next!: string | null;
 }
 
@@ -90,7 +131,12 @@ export class NoteRevisionSummaryResponse {
   @ApiProperty({ type: String, nullable: true, example: 'alices-phone' }) device_id!: string | null;
   @ApiProperty({ type: 'integer', example: 412, description: 'Bytes of its content.' }) size!: number;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ isArray: true, enum: ['title', 'content', 'labels'], example: ['content'], description: 'What differs from the revision before.' })
+  @ApiProperty({
+    isArray: true,
+    enum: ['title', 'content', 'labels'],
+    example: ['content'],
+    description: 'What differs from the revision before.',
+  })
   changed!: ('title' | 'content' | 'labels')[];
 }
 
@@ -104,6 +150,11 @@ export class NoteRevisionEnvelope {
 
 export class NoteRevisionListEnvelope {
   @ApiProperty({ type: [NoteRevisionSummaryResponse] }) revisions!: NoteRevisionSummaryResponse[];
-  @ApiProperty({ type: String, nullable: true, example: null, description: 'The `cursor` of the next page; null on the last.' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'The `cursor` of the next page; null on the last.',
+  })
   next!: string | null;
 }

@@ -4,7 +4,13 @@ import { Expected, type ExpectedRevision } from '../../platform/concurrency/expe
 import { Idempotency, type IdempotencyKey } from '../../platform/concurrency/idempotency.js';
 import { Revisioned } from '../../platform/concurrency/revision.interceptor.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { ApiIdempotency, ApiRevision, BODY_ERRORS, IDEMPOTENCY_ERRORS, Operation } from '../../platform/http/api-docs.js';
+import {
+  ApiIdempotency,
+  ApiRevision,
+  BODY_ERRORS,
+  IDEMPOTENCY_ERRORS,
+  Operation,
+} from '../../platform/http/api-docs.js';
 import { BodyLimit } from '../../platform/http/body.guard.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
@@ -25,7 +31,14 @@ import { NoteErrors } from './notes.errors.js';
 import { NotesService } from './notes.service.js';
 
 const NOTE_BODY_BYTES = 8 * 1024 * 1024;
-const WRITE_ERRORS = [NoteErrors.notFound, Errors.forbidden, NoteErrors.deleted, NoteErrors.conflict, Errors.invalidRevision, ...BODY_ERRORS];
+const WRITE_ERRORS = [
+  NoteErrors.notFound,
+  Errors.forbidden,
+  NoteErrors.deleted,
+  NoteErrors.conflict,
+  Errors.invalidRevision,
+  ...BODY_ERRORS,
+];
 
 @Controller('notes')
 export class NotesController {
@@ -57,7 +70,11 @@ export class NotesController {
   @ApiRevision(201, NoteEnvelope, 'The new note.')
   @BodyLimit(NOTE_BODY_BYTES)
   @Post()
-  create(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: CreateNote): Promise<JsonReply> {
+  create(
+    @Ctx() ctx: RequestContext,
+    @Idempotency() key: IdempotencyKey | null,
+    @Body() body: CreateNote,
+  ): Promise<JsonReply> {
     return this.notes.create(ctx, key, body);
   }
 
@@ -78,7 +95,8 @@ export class NotesController {
     tag: 'notes',
     id: 'update_note',
     summary: 'Update a note',
-    description: 'Only the fields given change. Carries the revision you read; a stale one changes nothing and answers 409 with the note as it is.',
+    description:
+      'Only the fields given change. Carries the revision you read; a stale one changes nothing and answers 409 with the note as it is.',
     errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed, NoteErrors.noChanges],
   })
   @ApiBody({ type: UpdateNote })
@@ -141,7 +159,14 @@ export class NotesController {
     id: 'restore_note',
     summary: 'Restore a note from the trash',
     description: 'A note that is not in the trash is answered unchanged.',
-    errors: [NoteErrors.notFound, Errors.forbidden, Errors.invalidId, Errors.validationFailed, ...BODY_ERRORS, ...IDEMPOTENCY_ERRORS],
+    errors: [
+      NoteErrors.notFound,
+      Errors.forbidden,
+      Errors.invalidId,
+      Errors.validationFailed,
+      ...BODY_ERRORS,
+      ...IDEMPOTENCY_ERRORS,
+    ],
   })
   @ApiIdempotency()
   @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
@@ -192,7 +217,11 @@ export class NotesController {
   @ApiParam({ name: 'revision', schema: { type: 'integer', minimum: 1 }, example: 1 })
   @ApiOkResponse({ type: NoteRevisionEnvelope, description: 'The revision.' })
   @Get(':id/revisions/:revision')
-  revision(@Ctx() ctx: RequestContext, @Id() id: string, @Param('revision') revision: string): Promise<JsonReply> {
+  revision(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Param('revision') revision: string,
+  ): Promise<JsonReply> {
     return this.lists.revision(ctx, id, revision);
   }
 }

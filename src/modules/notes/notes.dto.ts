@@ -1,6 +1,23 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Allow, ArrayMaxSize, IsArray, IsIn, IsOptional, IsString, IsUUID, Length, Matches, MaxLength } from 'class-validator';
-import { Distinct, MaxBytes, MayBeAbsent, Nullable, Repeatable } from '../../platform/http/input.decorators.js';
+import {
+  Allow,
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Length,
+  Matches,
+  MaxLength,
+} from 'class-validator';
+import {
+  Distinct,
+  MaxBytes,
+  MayBeAbsent,
+  Nullable,
+  Repeatable,
+} from '../../platform/http/input.decorators.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
 
 export const MAX_TITLE = 512;
@@ -70,13 +87,23 @@ export class CreateNote extends NoteFields {
 }
 
 export class UpdateNote extends NoteFields {
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1, description: 'The revision you read; or send `If-Match`.' })
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    example: 1,
+    description: 'The revision you read; or send `If-Match`.',
+  })
   @Allow()
   base_revision?: number;
 }
 
 export class DeleteNote {
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1, description: 'The revision you read; or send `If-Match`.' })
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    example: 1,
+    description: 'The revision you read; or send `If-Match`.',
+  })
   @Allow()
   base_revision?: number;
 }
@@ -96,11 +123,18 @@ export class ListNotes extends PageQuery {
   /** Only notes you have filed in this folder; `none` for those in no folder. */
   @ApiPropertyOptional({ example: 'none' })
   @IsOptional()
-  @Matches(/^(?:none|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i, { message: 'folder_id must be the id of a note folder, or none' })
+  @Matches(/^(?:none|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i, {
+    message: 'folder_id must be the id of a note folder, or none',
+  })
   folder_id?: string;
 
   /** Only notes with this label; repeat it to ask for several at once. */
-  @ApiPropertyOptional({ type: 'array', items: { type: 'string', maxLength: MAX_LABEL }, maxItems: 20, example: ['planning'] })
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'string', maxLength: MAX_LABEL },
+    maxItems: 20,
+    example: ['planning'],
+  })
   @IsOptional()
   @Repeatable()
   @MaxLength(MAX_LABEL, { each: true })

@@ -3,7 +3,11 @@ import { defineError } from '../../platform/http/api-error.js';
 export const NoteErrors = {
   notFound: defineError(404, 'not_found', 'There is no such note, or it is not shared with you.'),
   revisionNotFound: defineError(404, 'not_found', 'The note has no such revision.'),
-  conflict: defineError(409, 'conflict', 'The note has changed since you read it; merge and retry with the revision given here.'),
+  conflict: defineError(
+    409,
+    'conflict',
+    'The note has changed since you read it; merge and retry with the revision given here.',
+  ),
   deleted: defineError(409, 'deleted', 'The note is in the trash; restore it first.'),
   alreadyExists: defineError(409, 'already_exists', 'A note with this id exists already.'),
   notInTrash: defineError(409, 'not_in_trash', 'Only a note in the trash can be removed for good.'),

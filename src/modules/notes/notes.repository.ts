@@ -63,9 +63,15 @@ const update = statement<NoteOutcome>(
   `SELECT ${OUTCOME} FROM note_update($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
 
-const trash = statement<NoteOutcome>('notes.trash', `SELECT ${OUTCOME} FROM note_trash($1, $2, $3, $4, $5, $6)`);
+const trash = statement<NoteOutcome>(
+  'notes.trash',
+  `SELECT ${OUTCOME} FROM note_trash($1, $2, $3, $4, $5, $6)`,
+);
 
-const restore = statement<NoteOutcome>('notes.restore', `SELECT ${OUTCOME} FROM note_restore($1, $2, $3, $4, $5)`);
+const restore = statement<NoteOutcome>(
+  'notes.restore',
+  `SELECT ${OUTCOME} FROM note_restore($1, $2, $3, $4, $5)`,
+);
 
 const purge = statement<NoteOutcome>('notes.purge', `SELECT ${OUTCOME} FROM note_purge($1, $2, $3, $4)`);
 
@@ -114,24 +120,67 @@ export class NotesRepository {
 
   async create(tx: Tx, ctx: RequestContext, event: string, note: NewNote): Promise<NoteOutcome> {
     const { id, title = '', content = '', labels = [], folder_id = null, device_id = null } = note;
-    return one(await tx.query(create, [ctx.tenantId, ctx.userId, id, title, content, labels, folder_id, device_id, event]));
+    return one(
+      await tx.query(create, [
+        ctx.tenantId,
+        ctx.userId,
+        id,
+        title,
+        content,
+        labels,
+        folder_id,
+        device_id,
+        event,
+      ]),
+    );
   }
 
   /** @param base null when the request is wrong in itself: outcome `unchecked` unless something comes before that */
-  async update(tx: Tx, ctx: RequestContext, event: string, id: string, base: number | null, patch: NotePatch): Promise<NoteOutcome> {
+  async update(
+    tx: Tx,
+    ctx: RequestContext,
+    event: string,
+    id: string,
+    base: number | null,
+    patch: NotePatch,
+  ): Promise<NoteOutcome> {
     const { title = null, content = null, labels = null, folder_id, device_id = null } = patch;
     const placement = [folder_id !== undefined, folder_id ?? null];
     return one(
-      await tx.query(update, [ctx.tenantId, ctx.userId, id, base, title, content, labels, ...placement, device_id, event]),
+      await tx.query(update, [
+        ctx.tenantId,
+        ctx.userId,
+        id,
+        base,
+        title,
+        content,
+        labels,
+        ...placement,
+        device_id,
+        event,
+      ]),
     );
   }
 
   /** @param keepDays days until it may be purged by itself; 0: never */
-  async trash(tx: Tx, ctx: RequestContext, event: string, id: string, base: number | null, keepDays: number): Promise<NoteOutcome> {
+  async trash(
+    tx: Tx,
+    ctx: RequestContext,
+    event: string,
+    id: string,
+    base: number | null,
+    keepDays: number,
+  ): Promise<NoteOutcome> {
     return one(await tx.query(trash, [ctx.tenantId, ctx.userId, id, base, keepDays, event]));
   }
 
-  async restore(tx: Tx, ctx: RequestContext, event: string, id: string, device: string | undefined): Promise<NoteOutcome> {
+  async restore(
+    tx: Tx,
+    ctx: RequestContext,
+    event: string,
+    id: string,
+    device: string | undefined,
+  ): Promise<NoteOutcome> {
     return one(await tx.query(restore, [ctx.tenantId, ctx.userId, id, device ?? null, event]));
   }
 
@@ -140,7 +189,12 @@ export class NotesRepository {
   }
 
   /** Newest first, those below `before`; null when the caller may not read the note. */
-  async listRevisions(ctx: RequestContext, id: string, before: number, limit: number): Promise<RevisionRow[] | null> {
+  async listRevisions(
+    ctx: RequestContext,
+    id: string,
+    before: number,
+    limit: number,
+  ): Promise<RevisionRow[] | null> {
     const rows = await this.db.query(listRevisions, [ctx.tenantId, ctx.userId, id, before, limit]);
     return rows.length === 0 ? null : rows.filter((row) => row.revision !== null);
   }

@@ -51,7 +51,12 @@ export class NotesService {
   }
 
   /** Compare-and-set on the revision; the order of refusals is that of the contract. */
-  async update(ctx: RequestContext, id: string, expected: ExpectedRevision, body: Checked<UpdateNote>): Promise<JsonReply> {
+  async update(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+    body: Checked<UpdateNote>,
+  ): Promise<JsonReply> {
     const { fields, error } = await this.checked(body);
     const wrong = expected.error ?? error;
     return this.write(id, wrong, (tx) =>
@@ -60,14 +65,26 @@ export class NotesService {
   }
 
   /** Moves the note to the trash. */
-  async trash(ctx: RequestContext, id: string, expected: ExpectedRevision, body: Checked<DeleteNote>): Promise<JsonReply> {
+  async trash(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+    body: Checked<DeleteNote>,
+  ): Promise<JsonReply> {
     const wrong = expected.error ?? body.error;
     const keepDays = this.config.TRASH_RETENTION_DAYS;
-    return this.write(id, wrong, (tx) => this.notes.trash(tx, ctx, uuidv7(), id, wrong ? null : expected.value, keepDays));
+    return this.write(id, wrong, (tx) =>
+      this.notes.trash(tx, ctx, uuidv7(), id, wrong ? null : expected.value, keepDays),
+    );
   }
 
   /** Takes the note out of the trash; one that is not there stays as it is. */
-  async restore(ctx: RequestContext, id: string, key: IdempotencyKey | null, input: RestoreNote): Promise<JsonReply> {
+  async restore(
+    ctx: RequestContext,
+    id: string,
+    key: IdempotencyKey | null,
+    input: RestoreNote,
+  ): Promise<JsonReply> {
     return this.writes.run(ctx, key, async (tx) => {
       const result = await this.notes.restore(tx, ctx, uuidv7(), id, input.device_id);
       this.outbox.notice(tx);
@@ -84,7 +101,11 @@ export class NotesService {
     });
   }
 
-  private async write(id: string, wrong: ApiError | undefined, run: (tx: Tx) => Promise<NoteOutcome>): Promise<JsonReply> {
+  private async write(
+    id: string,
+    wrong: ApiError | undefined,
+    run: (tx: Tx) => Promise<NoteOutcome>,
+  ): Promise<JsonReply> {
     return this.db.single(async (tx) => {
       const result = await run(tx);
       this.outbox.notice(tx);
@@ -129,7 +150,10 @@ function written(id: string, result: NoteOutcome, wrong?: ApiError): string {
     case 'deleted':
       throw NoteErrors.deleted.with({ body: body() });
     case 'conflict':
-      throw NoteErrors.conflict.with({ body: body(), headers: { ETag: revisionTag('note', id, revision ?? 0) } });
+      throw NoteErrors.conflict.with({
+        body: body(),
+        headers: { ETag: revisionTag('note', id, revision ?? 0) },
+      });
     case 'no_changes':
       throw NoteErrors.noChanges.with();
     case 'already_exists':

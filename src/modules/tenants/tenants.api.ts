@@ -23,7 +23,10 @@ export class TenantsApi {
   }
 
   /** Creates or renames the workspace with this slug, adds verified domains. @returns its id */
-  async provision(tx: Tx, tenant: { id: string; slug: string; name: string; domains: string[] }): Promise<string> {
+  async provision(
+    tx: Tx,
+    tenant: { id: string; slug: string; name: string; domains: string[] },
+  ): Promise<string> {
     const id = await this.tenants.upsert(tx, tenant);
     await this.tenants.addDomains(tx, id, tenant.domains);
     return id;

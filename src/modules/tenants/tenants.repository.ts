@@ -24,7 +24,10 @@ const membership = statement<Membership>(
 
 const idBySlug = statement<{ id: string }>('tenants.id_by_slug', `SELECT id FROM tenants WHERE slug = $1`);
 
-const idOfName = statement<{ id: string }>('tenants.id_of_name', `SELECT id FROM tenants WHERE slug = $1 OR id::text = $1`);
+const idOfName = statement<{ id: string }>(
+  'tenants.id_of_name',
+  `SELECT id FROM tenants WHERE slug = $1 OR id::text = $1`,
+);
 
 const upsert = statement<{ id: string }>(
   'tenants.upsert',
@@ -85,7 +88,13 @@ export class TenantsRepository {
 
   async upsertMembers(tx: Tx, tenantId: string, members: MemberInput[]): Promise<void> {
     const column = <K extends keyof MemberInput>(key: K) => members.map((member) => member[key]);
-    await tx.query(upsertMembers, [tenantId, column('userId'), column('email'), column('displayName'), column('role')]);
+    await tx.query(upsertMembers, [
+      tenantId,
+      column('userId'),
+      column('email'),
+      column('displayName'),
+      column('role'),
+    ]);
   }
 
   async deactivate(tx: Tx, userId: string, tenantId: string | null): Promise<void> {

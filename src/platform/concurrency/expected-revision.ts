@@ -21,21 +21,31 @@ export class ExpectedRevision {
    * @param kind what the tag must name, e.g. `note`
    * @param id of the object in the path
    */
-  static read(kind: string, id: string, ifMatch: string | undefined, baseRevision: unknown): ExpectedRevision {
+  static read(
+    kind: string,
+    id: string,
+    ifMatch: string | undefined,
+    baseRevision: unknown,
+  ): ExpectedRevision {
     const tag = ifMatch === undefined ? undefined : parseRevisionTag(ifMatch);
-    if (ifMatch !== undefined && !tag) return wrong('If-Match', `must be one tag of the form "${kind}:<id>:r<revision>"`);
-    if (tag && (tag.kind !== kind || tag.id !== id.toLowerCase())) return wrong('If-Match', `names another object than this ${kind}`);
+    if (ifMatch !== undefined && !tag)
+      return wrong('If-Match', `must be one tag of the form "${kind}:<id>:r<revision>"`);
+    if (tag && (tag.kind !== kind || tag.id !== id.toLowerCase()))
+      return wrong('If-Match', `names another object than this ${kind}`);
     if (baseRevision !== undefined && !(Number.isInteger(baseRevision) && (baseRevision as number) >= 1)) {
       return wrong('base_revision', 'must be a whole number, 1 or higher');
     }
     if (tag && tag.revision < 1) return wrong('If-Match', 'names a revision below 1');
-    if (tag && baseRevision !== undefined && tag.revision !== baseRevision) return wrong('base_revision', 'differs from If-Match');
+    if (tag && baseRevision !== undefined && tag.revision !== baseRevision)
+      return wrong('base_revision', 'differs from If-Match');
     const revision = tag?.revision ?? (baseRevision as number | undefined);
     if (revision === undefined) return wrong('base_revision', 'is missing, and so is If-Match');
     return new ExpectedRevision(Math.min(revision, MAX_REVISION), undefined);
 
     function wrong(field: string, what: string): ExpectedRevision {
-      const error = Errors.invalidRevision.with({ details: [{ field, code: 'invalid_revision', message: `${field} ${what}` }] });
+      const error = Errors.invalidRevision.with({
+        details: [{ field, code: 'invalid_revision', message: `${field} ${what}` }],
+      });
       return new ExpectedRevision(undefined, error);
     }
   }

@@ -18,14 +18,19 @@ export interface IdempotencyKey {
 }
 
 /** The `Idempotency-Key` of this request, or null. @throws ApiError 422 `invalid_idempotency_key` */
-export const Idempotency = createParamDecorator((_: unknown, context: ExecutionContext): IdempotencyKey | null => {
-  const request = context.switchToHttp().getRequest<RequestWithBody>();
-  const key = request.headers['idempotency-key'];
-  if (key === undefined) return null;
-  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) throw Errors.invalidIdempotencyKey.with();
-  const fingerprint = createHash('sha256').update(request.rawBody ?? '').digest();
-  return { key, route: `${request.method} ${request.path}`, fingerprint };
-});
+export const Idempotency = createParamDecorator(
+  (_: unknown, context: ExecutionContext): IdempotencyKey | null => {
+    const request = context.switchToHttp().getRequest<RequestWithBody>();
+    const key = request.headers['idempotency-key'];
+    if (key === undefined) return null;
+    if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
+      throw Errors.invalidIdempotencyKey.with();
+    const fingerprint = createHash('sha256')
+      .update(request.rawBody ?? '')
+      .digest();
+    return { key, route: `${request.method} ${request.path}`, fingerprint };
+  },
+);
 
 interface Claim {
   locked: boolean;
@@ -64,7 +69,11 @@ export class IdempotentWrites {
    * @param write makes the change; with a key it may be given a transaction of several statements
    * @throws ApiError 409 `idempotency_key_reused` or `request_in_flight`
    */
-  async run(ctx: RequestContext, key: IdempotencyKey | null, write: (tx: Tx) => Promise<JsonReply>): Promise<JsonReply> {
+  async run(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    write: (tx: Tx) => Promise<JsonReply>,
+  ): Promise<JsonReply> {
     if (key === null) return this.db.single(write);
     return this.db.tx(async (tx) => {
       const scope = [ctx.tenantId, ctx.userId, key.route, key.key];

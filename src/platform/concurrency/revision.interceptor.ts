@@ -27,7 +27,12 @@ export class RevisionInterceptor implements NestInterceptor {
     const kind = this.reflector.get<string>(REVISIONED, context.getHandler());
     const request = context.switchToHttp().getRequest<Request & { expected?: ExpectedRevision }>();
     const body = request.body as { base_revision?: unknown } | undefined;
-    request.expected = ExpectedRevision.read(kind, String(request.params['id']), request.headers['if-match'], body?.base_revision);
+    request.expected = ExpectedRevision.read(
+      kind,
+      String(request.params['id']),
+      request.headers['if-match'],
+      body?.base_revision,
+    );
     return next.handle();
   }
 }

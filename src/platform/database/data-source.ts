@@ -11,13 +11,23 @@ export interface SchemaPart {
 }
 
 /** Server-side limits of every connection, milliseconds. No statement of ours is meant to come near them. */
-export const TIMEOUTS = { statement: 15_000, lock: 3_000, idleInTransaction: 15_000, connect: 5_000 } as const;
+export const TIMEOUTS = {
+  statement: 15_000,
+  lock: 3_000,
+  idleInTransaction: 15_000,
+  connect: 5_000,
+} as const;
 
 /**
  * The one pool of the process: TypeORM's, which the named statements share.
  * @param options.timeouts false for migrations, whose statements may take long
  */
-export function createDataSource(config: Config, url: string, schema: SchemaPart, { timeouts = true } = {}): DataSource {
+export function createDataSource(
+  config: Config,
+  url: string,
+  schema: SchemaPart,
+  { timeouts = true } = {},
+): DataSource {
   return new DataSource({
     type: 'postgres',
     url,

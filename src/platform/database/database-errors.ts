@@ -19,13 +19,29 @@ export function isRetryable(error: unknown): boolean {
   return code === '40001' || code === '40P01';
 }
 
-const CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', '57P01', '57P02', '57P03', '53300']);
+const CONNECTION = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+]);
 
 /** The database cannot be reached, is starting or is shutting down. */
 export function isConnectionError(error: unknown): boolean {
   const code = errorCode(error);
   if (code !== undefined && (CONNECTION.has(code) || code.startsWith('08'))) return true;
-  return error instanceof Error && /Connection terminated|timeout exceeded when trying to connect|client has encountered a connection error/i.test(error.message);
+  return (
+    error instanceof Error &&
+    /Connection terminated|timeout exceeded when trying to connect|client has encountered a connection error/i.test(
+      error.message,
+    )
+  );
 }
 
 /** lock_not_available and query_canceled (statement_timeout): the row is contended or the server is overloaded. */

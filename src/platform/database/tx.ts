@@ -57,7 +57,8 @@ export class SingleTx extends Tx {
   }
 
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    if (this.used) throw new Error(`Db.single allows one statement; ${statement.name} is the second: use Db.tx`);
+    if (this.used)
+      throw new Error(`Db.single allows one statement; ${statement.name} is the second: use Db.tx`);
     this.used = true;
     return this.run.query(statement, values);
   }

@@ -31,7 +31,10 @@ export class Outbox {
   private wakeUp: () => void = () => undefined;
 
   /** Adds an event to the transaction. Writes shaped as one SQL function insert their events themselves. */
-  async append(tx: Tx, event: { tenantId: string; type: string; payload: Record<string, unknown> }): Promise<void> {
+  async append(
+    tx: Tx,
+    event: { tenantId: string; type: string; payload: Record<string, unknown> },
+  ): Promise<void> {
     await tx.query(append, [event.tenantId, uuidv7(), event.type, event.payload]);
     this.notice(tx);
   }

@@ -108,7 +108,9 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
     const done: ClaimedRow[] = [];
     for (const row of rows) if (await this.deliver(row)) done.push(row);
     if (done.length > 0) {
-      await this.db.single((tx) => tx.query(forget, [done.map((row) => row.tenant_id), done.map((row) => row.id)]));
+      await this.db.single((tx) =>
+        tx.query(forget, [done.map((row) => row.tenant_id), done.map((row) => row.id)]),
+      );
     }
     return rows.length;
   }
@@ -129,7 +131,10 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
       const pause = Math.min(2 ** row.attempts, 3600);
       const text = String(error).slice(0, 500);
       await this.db.single((tx) => tx.query(postpone, [row.tenant_id, row.id, pause, text, park]));
-      this.logger.warn({ err: error, event: row.id, type: row.type, attempts: row.attempts }, park ? 'event parked' : 'event postponed');
+      this.logger.warn(
+        { err: error, event: row.id, type: row.type, attempts: row.attempts },
+        park ? 'event parked' : 'event postponed',
+      );
       return false;
     }
   }

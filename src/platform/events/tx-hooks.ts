@@ -19,7 +19,7 @@ export class TxHooks {
   private readonly effects = new Map<string, Effect<never>[]>();
 
   on<P>(hook: TxHook<P>, effect: Effect<P>): void {
-    this.effects.set(hook.name, [...(this.effects.get(hook.name) ?? []), effect as Effect<never>]);
+    this.effects.set(hook.name, [...(this.effects.get(hook.name) ?? []), effect]);
   }
 
   /** Runs the effects one after the other, in the order of registration; what one throws rolls everything back. */

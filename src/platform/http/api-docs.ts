@@ -1,18 +1,36 @@
 import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiBearerAuth, ApiExtraModels, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBearerAuth,
+  ApiExtraModels,
+  ApiHeader,
+  ApiOperation,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import { IS_PUBLIC } from '../context/access.decorators.js';
 import type { ErrorKind } from './api-error.js';
 import { ErrorResponse } from './error.response.js';
 import { Errors } from './errors.js';
 
 /** What any operation behind the bearer guard may answer. */
-const COMMON = [Errors.unauthorized, Errors.workspaceForbidden, Errors.internal, Errors.overloaded, Errors.unavailable];
+const COMMON = [
+  Errors.unauthorized,
+  Errors.workspaceForbidden,
+  Errors.internal,
+  Errors.overloaded,
+  Errors.unavailable,
+  Errors.identityProviderUnavailable,
+];
 
 /** What an operation that reads a JSON body may answer. */
 export const BODY_ERRORS = [Errors.invalidJson, Errors.bodyTooLarge, Errors.unsupportedMediaType];
 
 /** What an operation that takes an `Idempotency-Key` may answer. */
-export const IDEMPOTENCY_ERRORS = [Errors.idempotencyKeyReused, Errors.requestInFlight, Errors.invalidIdempotencyKey];
+export const IDEMPOTENCY_ERRORS = [
+  Errors.idempotencyKeyReused,
+  Errors.requestInFlight,
+  Errors.invalidIdempotencyKey,
+];
 
 interface OperationDocs {
   tag: string;
@@ -34,7 +52,9 @@ export function Operation({ tag, id, summary, description, errors = [] }: Operat
       ...(isPublic ? [] : [ApiBearerAuth()]),
       ApiExtraModels(ErrorResponse),
       ApiOperation({ operationId: id, summary, description, ...(isPublic && { security: [] }) }),
-      ...[...Map.groupBy(new Set(kinds), (kind) => kind.status)].map(([status, group]) => errorResponse(status, group)),
+      ...[...Map.groupBy(new Set(kinds), (kind) => kind.status)].map(([status, group]) =>
+        errorResponse(status, group),
+      ),
     );
     decorate(target, key, descriptor);
   };
@@ -42,7 +62,10 @@ export function Operation({ tag, id, summary, description, errors = [] }: Operat
 
 /** One response of that status, with one example for each error. */
 function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
-  const example = (kind: ErrorKind) => ({ summary: kind.message, value: { error: kind.code, message: kind.message } });
+  const example = (kind: ErrorKind) => ({
+    summary: kind.message,
+    value: { error: kind.code, message: kind.message },
+  });
   const unique = [...new Map(kinds.map((kind) => [kind.code, kind])).values()];
   return ApiResponse({
     status,
@@ -66,7 +89,11 @@ export function ApiRevision(status: number, type: Type, description: string): Me
     type,
     description,
     headers: {
-      ETag: { description: 'Names the revision; send it back as `If-Match`.', schema: text, example: ETAG_EXAMPLE },
+      ETag: {
+        description: 'Names the revision; send it back as `If-Match`.',
+        schema: text,
+        example: ETAG_EXAMPLE,
+      },
       ...(status === 201 && { Location: { description: 'Where the new object is.', schema: text } }),
     },
   });

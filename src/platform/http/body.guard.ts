@@ -40,7 +40,9 @@ export class BodyGuard implements CanActivate {
 
   private async read(request: RequestWithBody, response: Response, parse: RequestHandler): Promise<boolean> {
     await new Promise<void>((resolve, reject) => {
-      void parse(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(bodyError(error))));
+      void parse(request, response, (error?: unknown) =>
+        error === undefined ? resolve() : reject(bodyError(error)),
+      );
     });
     request.body ??= {};
     assertStorable(request.body);
@@ -73,7 +75,8 @@ function isJson({ headers }: Request): boolean {
 function bodyError(error: unknown): unknown {
   const type = (error as { type?: unknown }).type;
   if (type === 'entity.too.large') return Errors.bodyTooLarge.with();
-  if (type === 'encoding.unsupported' || type === 'charset.unsupported') return Errors.unsupportedMediaType.with();
+  if (type === 'encoding.unsupported' || type === 'charset.unsupported')
+    return Errors.unsupportedMediaType.with();
   if (type === 'entity.parse.failed') return Errors.invalidJson.with();
   if (type === 'request.aborted' || type === 'request.size.invalid') return Errors.badRequest.with();
   return (error as { status?: number }).status === 400 ? Errors.invalidJson.with() : error;

@@ -42,7 +42,8 @@ export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof DatabaseBusyError) return Errors.overloaded.with(RETRY_AFTER);
   if (isTimeout(thrown) || isRetryable(thrown)) return Errors.overloaded.with(RETRY_AFTER);
   if (isConnectionError(thrown)) return Errors.unavailable.with(RETRY_AFTER);
-  if (isUnstorableText(thrown)) return Errors.validationFailed.with({ message: 'Some text holds characters that cannot be stored.' });
+  if (isUnstorableText(thrown))
+    return Errors.validationFailed.with({ message: 'Some text holds characters that cannot be stored.' });
   const status = (thrown as { status?: unknown } | null)?.status;
   // Express and its parsers mark the client's own mistakes with a 4xx status (http-errors).
   if (typeof status === 'number' && status >= 400 && status < 500) return byStatus(status);

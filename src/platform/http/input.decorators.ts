@@ -14,15 +14,20 @@ export const MaxBytes = (max: number, options?: ValidationOptions) =>
       name: 'maxBytes',
       constraints: [max],
       validator: {
-        validate: (value) => typeof value === 'string' && (value.length * 3 <= max || Buffer.byteLength(value) <= max),
-        defaultMessage: buildMessage((each) => `${each}$property must be at most $constraint1 bytes long`, options),
+        validate: (value) =>
+          typeof value === 'string' && (value.length * 3 <= max || Buffer.byteLength(value) <= max),
+        defaultMessage: buildMessage(
+          (each) => `${each}$property must be at most $constraint1 bytes long`,
+          options,
+        ),
       },
     },
     options,
   );
 
 /** A query parameter that may be repeated: always an array. */
-export const Repeatable = () => Transform(({ value }) => (value === undefined || Array.isArray(value) ? value : [value]));
+export const Repeatable = () =>
+  Transform(({ value }) => (value === undefined || Array.isArray(value) ? value : [value]));
 
 /** Drops repetitions from an array of text, keeping the order. */
 export const Distinct = () => Transform(({ value }) => (Array.isArray(value) ? [...new Set(value)] : value));

@@ -1,4 +1,10 @@
-import { type ArgumentMetadata, createParamDecorator, type ExecutionContext, Injectable, type PipeTransform } from '@nestjs/common';
+import {
+  type ArgumentMetadata,
+  createParamDecorator,
+  type ExecutionContext,
+  Injectable,
+  type PipeTransform,
+} from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import type { Request } from 'express';
@@ -16,17 +22,28 @@ const PRIMITIVES = new Set<unknown>([String, Number, Boolean, Array, Object, und
  */
 export function validated<T extends object>(type: Class<T>, plain: unknown): T {
   if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
-    throw Errors.validationFailed.with({ details: [{ field: '', code: 'is_object', message: 'The body must be a JSON object.' }] });
+    throw Errors.validationFailed.with({
+      details: [{ field: '', code: 'is_object', message: 'The body must be a JSON object.' }],
+    });
   }
   const instance = plainToInstance(type, plain, { exposeUnsetFields: false });
-  const errors = validateSync(instance, { whitelist: true, stopAtFirstError: true, forbidUnknownValues: false });
-  if (errors.length > 0) throw Errors.validationFailed.with({ details: errors.flatMap((error) => problems(error)) });
+  const errors = validateSync(instance, {
+    whitelist: true,
+    stopAtFirstError: true,
+    forbidUnknownValues: false,
+  });
+  if (errors.length > 0)
+    throw Errors.validationFailed.with({ details: errors.flatMap((error) => problems(error)) });
   return instance;
 }
 
 function problems(error: ValidationError, parent = ''): FieldProblem[] {
   const field = parent ? `${parent}.${error.property}` : error.property;
-  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({ field, code: snake(rule), message }));
+  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
+    field,
+    code: snake(rule),
+    message,
+  }));
   return [...own, ...(error.children ?? []).flatMap((child) => problems(child, field))];
 }
 

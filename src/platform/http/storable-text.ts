@@ -14,12 +14,14 @@ export function isStorable(text: string): boolean {
  */
 export function assertStorable(value: unknown, path = '', depth = 0): void {
   if (typeof value === 'string') {
-    if (!isStorable(value)) throw problem(path, 'invalid_characters', 'contains characters that cannot be stored');
+    if (!isStorable(value))
+      throw problem(path, 'invalid_characters', 'contains characters that cannot be stored');
     return;
   }
   if (typeof value !== 'object' || value === null) return;
   if (depth >= MAX_DEPTH) throw problem(path, 'too_deep', `is nested deeper than ${MAX_DEPTH} levels`);
-  for (const [key, member] of Object.entries(value)) assertStorable(member, path ? `${path}.${key}` : key, depth + 1);
+  for (const [key, member] of Object.entries(value))
+    assertStorable(member, path ? `${path}.${key}` : key, depth + 1);
 }
 
 function problem(field: string, code: string, message: string) {

@@ -5,6 +5,7 @@ import { Db } from '../database/db.js';
 import { statement } from '../database/statement.js';
 import { Operation } from '../http/api-docs.js';
 import { defineError } from '../http/api-error.js';
+import { Errors } from '../http/errors.js';
 import { HealthResponse } from './health.response.js';
 import { Lifecycle } from './lifecycle.js';
 
@@ -20,7 +21,13 @@ export class HealthController {
     private readonly db: Db,
   ) {}
 
-  @Operation({ tag: 'health', id: 'health_live', summary: 'Liveness', description: 'Restart the process when this does not answer.', errors: [] })
+  @Operation({
+    tag: 'health',
+    id: 'health_live',
+    summary: 'Liveness',
+    description: 'Restart the process when this does not answer.',
+    errors: [Errors.badRequest],
+  })
   @ApiOkResponse({ type: HealthResponse, description: 'It is alive.' })
   @Public()
   @Get('live')
@@ -28,12 +35,19 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  @Operation({ tag: 'health', id: 'health_ready', summary: 'Readiness', description: 'Send traffic only when this answers 200.', errors: [NOT_READY] })
+  @Operation({
+    tag: 'health',
+    id: 'health_ready',
+    summary: 'Readiness',
+    description: 'Send traffic only when this answers 200.',
+    errors: [Errors.badRequest, NOT_READY],
+  })
   @ApiOkResponse({ type: HealthResponse, description: 'It wants traffic.' })
   @Public()
   @Get('ready')
   async ready(): Promise<HealthResponse> {
-    if (this.lifecycle.current !== 'serving' || !(await this.databaseAnswers())) throw NOT_READY.with({ headers: { 'Retry-After': '1' } });
+    if (this.lifecycle.current !== 'serving' || !(await this.databaseAnswers()))
+      throw NOT_READY.with({ headers: { 'Retry-After': '1' } });
     return { status: 'ok' };
   }
 

@@ -2,12 +2,24 @@ import type { LoggerService } from '@nestjs/common';
 import pino, { type Logger } from 'pino';
 
 /** Members that never reach a log, wherever they stand in a logged object. */
-const SECRET_MEMBERS = ['authorization', 'cookie', 'password', 'token', 'access_token', 'refresh_token', 'secret', 'content', 'body', 'parameters'];
+const SECRET_MEMBERS = [
+  'authorization',
+  'cookie',
+  'password',
+  'token',
+  'access_token',
+  'refresh_token',
+  'secret',
+  'content',
+  'body',
+  'parameters',
+];
 
 /** A bearer token or JWT inside free text, e.g. in the message of a library's error. */
 const SECRET_TEXT = /(Bearer\s+|postgres(?:ql)?:\/\/[^:\s]*:)[^\s@"']+|\beyJ[\w-]+\.[\w-]+\.[\w-]+/gi;
 
-const hideSecrets = (text: string): string => text.replace(SECRET_TEXT, (_, kept: string | undefined) => `${kept ?? ''}[redacted]`);
+const hideSecrets = (text: string): string =>
+  text.replace(SECRET_TEXT, (_, kept: string | undefined) => `${kept ?? ''}[redacted]`);
 
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -27,14 +39,23 @@ export function createLogger(level: string): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: {
       logMethod(args, method) {
-        method.apply(this, args.map((arg) => (typeof arg === 'string' ? hideSecrets(arg) : arg)) as Parameters<typeof method>);
+        method.apply(
+          this,
+          args.map((arg) => (typeof arg === 'string' ? hideSecrets(arg) : arg)) as Parameters<typeof method>,
+        );
       },
     },
   });
 }
 
 /** What Nest itself says while it starts is of no interest to an operator. */
-const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
+const FRAMEWORK = new Set([
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestApplication',
+]);
 
 /** Nest's logger interface over pino. `logger.warn({ err, ...fields }, 'message')` keeps its fields. */
 export class PinoLoggerService implements LoggerService {
@@ -60,7 +81,11 @@ export class PinoLoggerService implements LoggerService {
   }
 
   /** Nest appends the logger's context as the last argument. */
-  private write(level: 'info' | 'error' | 'warn' | 'debug' | 'trace' | 'fatal', message: unknown, rest: unknown[]): void {
+  private write(
+    level: 'info' | 'error' | 'warn' | 'debug' | 'trace' | 'fatal',
+    message: unknown,
+    rest: unknown[],
+  ): void {
     const context = rest.length > 0 ? rest[rest.length - 1] : undefined;
     const text = rest.length > 1 && typeof rest[0] === 'string' ? rest[0] : undefined;
     if (message instanceof Error) this.pino[level]({ context, err: message }, text ?? message.message);

@@ -1,15 +1,17 @@
-import { createServer, type Server } from 'node:http';
+import cluster from 'node:cluster';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
+import { MetricsServer } from './metrics-server.js';
 
-/** Prometheus metrics of this process, on a port of their own so that they are never public by accident. */
+/** Prometheus metrics of this process. Off unless METRICS_PORT is set. */
 @Injectable()
 export class Metrics implements OnApplicationShutdown {
   readonly registry = new Registry();
-  private server: Server | undefined;
   private readonly enabled: boolean;
+  private server: MetricsServer | undefined;
+  private answering: AggregatorRegistry<'text/plain; version=0.0.4; charset=utf-8'> | undefined;
   private readonly requests = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request line to the end of the answer.',
@@ -25,27 +27,8 @@ export class Metrics implements OnApplicationShutdown {
     this.enabled = config.METRICS_PORT > 0;
     if (!this.enabled) return;
     collectDefaultMetrics({ register: this.registry });
-    new Counter({
-      name: 'database_round_trips_total',
-      help: 'Statements sent to PostgreSQL, BEGIN and COMMIT included.',
-      registers: [this.registry],
-      collect() {
-        this.reset();
-        this.inc(db.roundTrips);
-      },
-    });
-    new Gauge({
-      name: 'database_pool_connections',
-      help: 'Connections of the pool, and requests waiting for one.',
-      labelNames: ['state'],
-      registers: [this.registry],
-      collect() {
-        const { total, idle, waiting } = db.poolState;
-        this.set({ state: 'idle' }, idle);
-        this.set({ state: 'busy' }, total - idle);
-        this.set({ state: 'waiting' }, waiting);
-      },
-    });
+    this.registry.registerMetric(roundTrips(db));
+    this.registry.registerMetric(poolConnections(db));
   }
 
   /** @param route the route's pattern, never the address: addresses hold ids and would not be bounded */
@@ -53,26 +36,46 @@ export class Metrics implements OnApplicationShutdown {
     if (this.enabled) this.requests.observe({ method, route, status }, seconds);
   }
 
-  /** @param port METRICS_PORT, or the next free-standing one of a cluster's worker */
-  async listen(port = this.config.METRICS_PORT): Promise<void> {
+  /** Serves the metrics; a cluster's worker hands them to its primary, which serves the sum. */
+  async listen(): Promise<void> {
     if (!this.enabled) return;
-    this.server = createServer((request, response) => {
-      if (request.url !== '/metrics' || request.method !== 'GET') {
-        response.writeHead(404).end();
-        return;
-      }
-      this.registry.metrics().then(
-        (text) => response.writeHead(200, { 'Content-Type': this.registry.contentType }).end(text),
-        () => response.writeHead(500).end(),
-      );
-    });
-    await new Promise<void>((resolve, reject) => {
-      this.server?.once('error', reject).listen(port, this.config.HOST, resolve);
-    });
+    if (cluster.isWorker) {
+      AggregatorRegistry.setRegistries([this.registry]);
+      // Its constructor is what makes prom-client answer the primary.
+      this.answering = new AggregatorRegistry();
+      return;
+    }
+    this.server = await MetricsServer.listen(this.config, () => this.registry.metrics());
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.server?.closeAllConnections();
-    await new Promise<void>((resolve) => (this.server ? this.server.close(() => resolve()) : resolve()));
+    await this.server?.close();
   }
+}
+
+function roundTrips(db: Db): Counter {
+  return new Counter({
+    name: 'database_round_trips_total',
+    help: 'Statements sent to PostgreSQL, BEGIN and COMMIT included.',
+    registers: [],
+    collect() {
+      this.reset();
+      this.inc(db.roundTrips);
+    },
+  });
+}
+
+function poolConnections(db: Db): Gauge<'state'> {
+  return new Gauge({
+    name: 'database_pool_connections',
+    help: 'Connections of the pool, and requests waiting for one.',
+    labelNames: ['state'],
+    registers: [],
+    collect() {
+      const { total, idle, waiting } = db.poolState;
+      this.set({ state: 'idle' }, idle);
+      this.set({ state: 'busy' }, total - idle);
+      this.set({ state: 'waiting' }, waiting);
+    },
+  });
 }

@@ -22,7 +22,18 @@ export function requestLifecycle(logger: Logger, metrics: Metrics, measured: boo
         const { method } = request;
         const status = response.writableFinished ? response.statusCode : 499;
         metrics.observe(method, route, status, seconds);
-        if (logs) logger.debug({ request_id: request.id, method, path: request.path, route, status, ms: Math.round(seconds * 1e4) / 10 }, 'request');
+        if (logs)
+          logger.debug(
+            {
+              request_id: request.id,
+              method,
+              path: request.path,
+              route,
+              status,
+              ms: Math.round(seconds * 1e4) / 10,
+            },
+            'request',
+          );
       });
     }
     next();

@@ -3,6 +3,8 @@ import { Errors } from '../http/errors.js';
 import { Keyring } from '../secrets/keyring.js';
 
 const SIGNATURE_BYTES = 12;
+/** 12 bytes are exactly 16 characters: no spare bits that could differ unnoticed. */
+const FORM = /^([\w-]+)\.([\w-]{16})$/;
 
 /**
  * Signed keyset cursors: `<base64url JSON>.<base64url HMAC>`. The signature binds a cursor to its list and its owner, so
@@ -23,7 +25,7 @@ export class Cursors {
 
   /** @throws ApiError 422 `invalid_cursor` */
   read(scope: string, cursor: string): (string | number)[] {
-    const [payload = '', signature = ''] = cursor.split('.');
+    const [, payload = '', signature = ''] = FORM.exec(cursor) ?? [];
     if (!this.keyring.verify('cursor', `${scope} ${payload}`, Buffer.from(signature, 'base64url'))) {
       throw Errors.invalidCursor.with();
     }

@@ -7,7 +7,14 @@ export const MAX_LIMIT = 200;
 
 /** The query parameters every list takes. */
 export class PageQuery {
-  @ApiProperty({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, required: false, description: 'How many to return.' })
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+    required: false,
+    description: 'How many to return.',
+  })
   @IsOptional()
   @Transform(({ value }) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value))
   @Min(1, { message: 'limit must be a whole number from 1 to 200' })

@@ -11,6 +11,9 @@ const read = statement<{ id: string; material: Buffer }>(
   `SELECT id, material FROM platform_secrets WHERE purpose = $1 ORDER BY id`,
 );
 
+/** Readers go on; whoever else makes the first secret waits. */
+const lock = statement<never>('secrets.lock', 'LOCK TABLE platform_secrets IN SHARE ROW EXCLUSIVE MODE');
+
 const create = statement<never>(
   'secrets.create',
   `INSERT INTO platform_secrets (purpose, id, material)
@@ -30,13 +33,10 @@ export class Keyring implements OnModuleInit {
   constructor(private readonly db: Db) {}
 
   async onModuleInit(): Promise<void> {
-    await this.db.tx(async (tx) => {
-      await tx.query(create, [PURPOSE, uuidv7(), randomBytes(32)]);
-    });
-    // Two first starts at once may both have inserted; all agree on the oldest.
-    const [oldest] = await this.db.query(read, [PURPOSE]);
-    this.master = oldest?.material;
-    this.id = oldest?.id ?? '';
+    const [secret] = await this.db.query(read, [PURPOSE]);
+    const { id, material } = secret ?? (await this.create());
+    this.master = material;
+    this.id = id;
   }
 
   /** Identifies this installation for as long as its database lives. */
@@ -52,6 +52,17 @@ export class Keyring implements OnModuleInit {
   verify(use: string, text: string, signature: Buffer): boolean {
     const expected = this.sign(use, text, signature.length);
     return signature.length >= 12 && timingSafeEqual(expected, signature);
+  }
+
+  /** One of two first starts at once makes the secret; the other waits for its commit and reads it. */
+  private async create(): Promise<{ id: string; material: Buffer }> {
+    return this.db.tx(async (tx) => {
+      await tx.query(lock, []);
+      await tx.query(create, [PURPOSE, uuidv7(), randomBytes(32)]);
+      const [secret] = await tx.query(read, [PURPOSE]);
+      if (!secret) throw new Error('the secret of the installation cannot be read');
+      return secret;
+    });
   }
 
   private key(use: string): Buffer {

@@ -80,7 +80,8 @@ describe('notes', () => {
     test('harmless HTML is kept to the byte, harmful HTML is cleaned', async () => {
       const harmless = '<p class=a>one<br>two&nbsp;three</p>\n<ul><li>x</ul>';
       expect((await make({ content: harmless })).content).toBe(harmless);
-      const cleaned = (await make({ content: '<p onclick="steal()">a<script>alert(1)</script></p>' })).content;
+      const cleaned = (await make({ content: '<p onclick="steal()">a<script>alert(1)</script></p>' }))
+        .content;
       expect(cleaned).toBe('<p>a</p>');
     });
 
@@ -109,13 +110,21 @@ describe('notes', () => {
     });
 
     test('takes a note at each limit', async () => {
-      const fields = { title: '𝒳'.repeat(512), content: 'a'.repeat(2 * 1024 * 1024), labels: Array.from({ length: 100 }, (_, n) => `${n}`.padEnd(100, 'x')) };
+      const fields = {
+        title: '𝒳'.repeat(512),
+        content: 'a'.repeat(2 * 1024 * 1024),
+        labels: Array.from({ length: 100 }, (_, n) => `${n}`.padEnd(100, 'x')),
+      };
       const note = await make(fields);
       expect(note).toMatchObject(fields);
     });
 
     test('keeps every script and emoji', async () => {
-      const fields = { title: 'Việc 待办 قائمة 👩‍👩‍👧 \u202e', content: '<p>𠜎 e\u0301 ﷽</p>', labels: ['ラベル', '🏷️'] };
+      const fields = {
+        title: 'Việc 待办 قائمة 👩‍👩‍👧 \u202e',
+        content: '<p>𠜎 e\u0301 ﷽</p>',
+        labels: ['ラベル', '🏷️'],
+      };
       expect(await make(fields)).toMatchObject(fields);
     });
   });
@@ -124,7 +133,9 @@ describe('notes', () => {
     test('answers the note and the role, never 304', async () => {
       const note = await make();
       const tag = `"note:${note.id}:r1"`;
-      const { status, headers, body } = await alice.api.get(`/notes/${note.id}`, { headers: { 'if-none-match': tag } });
+      const { status, headers, body } = await alice.api.get(`/notes/${note.id}`, {
+        headers: { 'if-none-match': tag },
+      });
       expect(status).toBe(200);
       expect(headers.get('etag')).toBe(tag);
       expect(body).toEqual({ note, role: 'owner' });
@@ -150,7 +161,10 @@ describe('notes', () => {
   describe('update', () => {
     test.each(['patch', 'put'] as const)('%s changes only what is given', async (verb) => {
       const note = await make({ title: 'T', content: '<p>C</p>', labels: ['l'] });
-      const { status, headers, body } = await alice.api[verb](`/notes/${note.id}`, { title: 'T2', base_revision: 1 });
+      const { status, headers, body } = await alice.api[verb](`/notes/${note.id}`, {
+        title: 'T2',
+        base_revision: 1,
+      });
       expect(status).toBe(200);
       expect(headers.get('etag')).toBe(`"note:${note.id}:r2"`);
       expect(body.note).toMatchObject({ title: 'T2', content: '<p>C</p>', labels: ['l'], revision: 2 });
@@ -160,10 +174,18 @@ describe('notes', () => {
     test('takes the revision from If-Match, weakened or not, and with an equal base_revision', async () => {
       const { id } = await make();
       const tag = (r: number) => `"note:${id}:r${r}"`;
-      expect((await alice.api.patch(`/notes/${id}`, { title: '2' }, { headers: { 'if-match': tag(1) } })).body.note.revision).toBe(2);
-      expect((await alice.api.patch(`/notes/${id}`, { title: '3' }, { headers: { 'if-match': `W/${tag(2)}` } })).body.note.revision).toBe(3);
+      expect(
+        (await alice.api.patch(`/notes/${id}`, { title: '2' }, { headers: { 'if-match': tag(1) } })).body.note
+          .revision,
+      ).toBe(2);
+      expect(
+        (await alice.api.patch(`/notes/${id}`, { title: '3' }, { headers: { 'if-match': `W/${tag(2)}` } }))
+          .body.note.revision,
+      ).toBe(3);
       const both = { headers: { 'if-match': tag(3) } };
-      expect((await alice.api.patch(`/notes/${id}`, { title: '4', base_revision: 3 }, both)).body.note.revision).toBe(4);
+      expect(
+        (await alice.api.patch(`/notes/${id}`, { title: '4', base_revision: 3 }, both)).body.note.revision,
+      ).toBe(4);
     });
 
     test.each([
@@ -190,8 +212,15 @@ describe('notes', () => {
 
     test('a stale revision changes nothing and is told what stands', async () => {
       const { id } = await make();
-      const { body: won } = await alice.api.patch(`/notes/${id}`, { title: 'won', content: '<p>won</p>', base_revision: 1 });
-      const { status, headers, body } = await alice.api.patch(`/notes/${id}`, { title: 'lost', base_revision: 1 });
+      const { body: won } = await alice.api.patch(`/notes/${id}`, {
+        title: 'won',
+        content: '<p>won</p>',
+        base_revision: 1,
+      });
+      const { status, headers, body } = await alice.api.patch(`/notes/${id}`, {
+        title: 'lost',
+        base_revision: 1,
+      });
       expect(status).toBe(409);
       expect(headers.get('etag')).toBe(`"note:${id}:r2"`);
       expect(body).toEqual({
@@ -207,10 +236,15 @@ describe('notes', () => {
       expect((await alice.api.get(`/notes/${id}`)).body.note).toEqual(won.note);
     });
 
-    test.each([2, 2_147_483_647, 2_147_483_648, 9_007_199_254_740_991])('revision %d from the future is a conflict', async (revision) => {
-      const { id } = await make();
-      expect((await alice.api.patch(`/notes/${id}`, { title: 'x', base_revision: revision })).body.error).toBe('conflict');
-    });
+    test.each([2, 2_147_483_647, 2_147_483_648, 9_007_199_254_740_991])(
+      'revision %d from the future is a conflict',
+      async (revision) => {
+        const { id } = await make();
+        expect(
+          (await alice.api.patch(`/notes/${id}`, { title: 'x', base_revision: revision })).body.error,
+        ).toBe('conflict');
+      },
+    );
 
     test('nothing new is 422 no_changes', async () => {
       const { id } = await make({ title: 'T', content: '<p>C</p>', labels: ['l'] });
@@ -223,12 +257,18 @@ describe('notes', () => {
 
     test('a content of the same length is still a change', async () => {
       const { id } = await make({ content: '<p>one</p>' });
-      expect((await alice.api.patch(`/notes/${id}`, { content: '<p>two</p>', base_revision: 1 })).body.note.content).toBe('<p>two</p>');
+      expect(
+        (await alice.api.patch(`/notes/${id}`, { content: '<p>two</p>', base_revision: 1 })).body.note
+          .content,
+      ).toBe('<p>two</p>');
     });
 
     test('HTML that is cleaned to what stands is no change', async () => {
       const { id } = await make({ content: '<p>a</p>' });
-      const answer = await alice.api.patch(`/notes/${id}`, { content: '<p onclick=x>a</p>', base_revision: 1 });
+      const answer = await alice.api.patch(`/notes/${id}`, {
+        content: '<p onclick=x>a</p>',
+        base_revision: 1,
+      });
       expect(answer.body.error).toBe('no_changes');
     });
   });
@@ -243,7 +283,10 @@ describe('notes', () => {
     test('deleted comes before a wrong revision and a wrong body', async () => {
       const { id } = await make();
       await alice.api.delete(`/notes/${id}`, { base_revision: 1 });
-      for (const answer of [await alice.api.patch(`/notes/${id}`, { title: 7 }), await alice.api.delete(`/notes/${id}`)]) {
+      for (const answer of [
+        await alice.api.patch(`/notes/${id}`, { title: 7 }),
+        await alice.api.delete(`/notes/${id}`),
+      ]) {
         expect(answer.status).toBe(409);
         expect(answer.body).toMatchObject({ error: 'deleted', revision: 1, deleted_at: expect.any(String) });
       }
@@ -252,7 +295,9 @@ describe('notes', () => {
     test('a wrong revision comes before a wrong body, a wrong body before a conflict', async () => {
       const { id } = await make();
       expect((await alice.api.patch(`/notes/${id}`, { title: 7 })).body.error).toBe('invalid_revision');
-      expect((await alice.api.patch(`/notes/${id}`, { title: 7, base_revision: 99 })).body.error).toBe('validation_failed');
+      expect((await alice.api.patch(`/notes/${id}`, { title: 7, base_revision: 99 })).body.error).toBe(
+        'validation_failed',
+      );
     });
 
     test('a wrong id comes before a wrong body', async () => {
@@ -263,11 +308,19 @@ describe('notes', () => {
   describe('trash', () => {
     test('delete, restore, purge', async () => {
       const note = await make();
-      const trashed = await alice.api.delete(`/notes/${note.id}`, undefined, { headers: { 'if-match': `"note:${note.id}:r1"` } });
+      const trashed = await alice.api.delete(`/notes/${note.id}`, undefined, {
+        headers: { 'if-match': `"note:${note.id}:r1"` },
+      });
       expect(trashed.status).toBe(200);
       expect(trashed.headers.get('etag')).toBe(`"note:${note.id}:r1"`);
-      expect(trashed.body.note).toMatchObject({ deleted: true, deleted_by: alice.id, revision: 1, content: '<p>Text</p>' });
-      const days = (Date.parse(trashed.body.note.purge_at) - Date.parse(trashed.body.note.deleted_at)) / 86_400_000;
+      expect(trashed.body.note).toMatchObject({
+        deleted: true,
+        deleted_by: alice.id,
+        revision: 1,
+        content: '<p>Text</p>',
+      });
+      const days =
+        (Date.parse(trashed.body.note.purge_at) - Date.parse(trashed.body.note.deleted_at)) / 86_400_000;
       expect(Math.round(days)).toBe(30);
       expect((await alice.api.get(`/notes/${note.id}`)).body.note.deleted).toBe(true);
 
@@ -282,7 +335,8 @@ describe('notes', () => {
       const purged = await alice.api.delete(`/notes/${note.id}/purge`);
       expect(purged.status).toBe(200);
       expect(purged.body).toMatchObject({ purged: true, note: { id: note.id, content: '<p>Text</p>' } });
-      for (const path of [`/notes/${note.id}`, `/notes/${note.id}/revisions`]) expect((await alice.api.get(path)).status).toBe(404);
+      for (const path of [`/notes/${note.id}`, `/notes/${note.id}/revisions`])
+        expect((await alice.api.get(path)).status).toBe(404);
       expect((await alice.api.delete(`/notes/${note.id}/purge`)).status).toBe(404);
       expect(await app.sql('SELECT 1 FROM note_revisions WHERE note_id = $1', [note.id])).toEqual([]);
     });
@@ -308,37 +362,77 @@ describe('notes', () => {
     test('lists revisions newest first without bodies, and reads each with its body', async () => {
       const { id } = await make({ title: 'one', content: '<p>1</p>', device_id: 'phone' });
       await alice.api.patch(`/notes/${id}`, { title: 'two', base_revision: 1 });
-      await alice.api.patch(`/notes/${id}`, { content: '<p>3</p>', labels: ['x'], base_revision: 2, device_id: 'laptop' });
+      await alice.api.patch(`/notes/${id}`, {
+        content: '<p>3</p>',
+        labels: ['x'],
+        base_revision: 2,
+        device_id: 'laptop',
+      });
       const { status, body } = await alice.api.get(`/notes/${id}/revisions`);
       expect(status).toBe(200);
       const author = { id: alice.id, name: 'Alice' };
       const at = expect.stringMatching(/Z$/);
       expect(body).toEqual({
         revisions: [
-          { revision: 3, title: 'two', labels: ['x'], author, device_id: 'laptop', size: 8, created_at: at, changed: ['content', 'labels'] },
-          { revision: 2, title: 'two', labels: [], author, device_id: null, size: 8, created_at: at, changed: ['title'] },
-          { revision: 1, title: 'one', labels: [], author, device_id: 'phone', size: 8, created_at: at, changed: ['title', 'content', 'labels'] },
+          {
+            revision: 3,
+            title: 'two',
+            labels: ['x'],
+            author,
+            device_id: 'laptop',
+            size: 8,
+            created_at: at,
+            changed: ['content', 'labels'],
+          },
+          {
+            revision: 2,
+            title: 'two',
+            labels: [],
+            author,
+            device_id: null,
+            size: 8,
+            created_at: at,
+            changed: ['title'],
+          },
+          {
+            revision: 1,
+            title: 'one',
+            labels: [],
+            author,
+            device_id: 'phone',
+            size: 8,
+            created_at: at,
+            changed: ['title', 'content', 'labels'],
+          },
         ],
         next: null,
       });
-      const bodies = await Promise.all([1, 2, 3].map(async (n) => (await alice.api.get(`/notes/${id}/revisions/${n}`)).body.revision));
+      const bodies = await Promise.all(
+        [1, 2, 3].map(async (n) => (await alice.api.get(`/notes/${id}/revisions/${n}`)).body.revision),
+      );
       expect(bodies.map((r) => r.content)).toEqual(['<p>1</p>', '<p>1</p>', '<p>3</p>']);
       expect(bodies.map((r) => r.revision)).toEqual([1, 2, 3]);
     });
 
     test('pages by cursor', async () => {
       const { id } = await make();
-      for (let r = 1; r <= 4; r += 1) await alice.api.patch(`/notes/${id}`, { title: `t${r}`, base_revision: r });
+      for (let r = 1; r <= 4; r += 1)
+        await alice.api.patch(`/notes/${id}`, { title: `t${r}`, base_revision: r });
       const first = (await alice.api.get(`/notes/${id}/revisions?limit=2`)).body;
       const second = (await alice.api.get(`/notes/${id}/revisions?limit=2&cursor=${first.next}`)).body;
       const third = (await alice.api.get(`/notes/${id}/revisions?limit=2&cursor=${second.next}`)).body;
-      expect([first, second, third].map((page) => page.revisions.map((r: any) => r.revision))).toEqual([[5, 4], [3, 2], [1]]);
+      expect([first, second, third].map((page) => page.revisions.map((r: any) => r.revision))).toEqual([
+        [5, 4],
+        [3, 2],
+        [1],
+      ]);
       expect(third.next).toBeNull();
     });
 
     test('an unknown revision is 404, one that is no number 422', async () => {
       const { id } = await make();
-      for (const n of ['2', '2147483648', '9999999999']) expect((await alice.api.get(`/notes/${id}/revisions/${n}`)).status).toBe(404);
+      for (const n of ['2', '2147483648', '9999999999'])
+        expect((await alice.api.get(`/notes/${id}/revisions/${n}`)).status).toBe(404);
       for (const n of ['0', '-1', 'x', '1.5', '01', '99999999999999999999']) {
         const answer = await alice.api.get(`/notes/${id}/revisions/${n}`);
         expect([answer.status, answer.body.error]).toEqual([422, 'invalid_revision']);
@@ -355,8 +449,14 @@ describe('notes', () => {
   test('a write commits its history, feed number and event together', async () => {
     const { id } = await make();
     await alice.api.patch(`/notes/${id}`, { title: 'two', base_revision: 1 });
-    const [member] = await app.sql('SELECT seq::int, (SELECT head::int FROM sync_heads WHERE user_id = m.user_id) AS head FROM note_members m WHERE note_id = $1', [id]);
+    const [member] = await app.sql(
+      'SELECT seq::int, (SELECT head::int FROM sync_heads WHERE user_id = m.user_id) AS head FROM note_members m WHERE note_id = $1',
+      [id],
+    );
     expect(member.seq).toBe(member.head);
-    expect(await app.sql('SELECT revision FROM note_revisions WHERE note_id = $1 ORDER BY 1', [id])).toEqual([{ revision: 1 }, { revision: 2 }]);
+    expect(await app.sql('SELECT revision FROM note_revisions WHERE note_id = $1 ORDER BY 1', [id])).toEqual([
+      { revision: 1 },
+      { revision: 2 },
+    ]);
   });
 });

@@ -1,0 +1,57 @@
+// One installation or build of a clone at a time, among processes that know nothing of each other.
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const POLL_MS = 200;
+const EMPTY_MS = 5_000;
+
+/** Runs `work` while no other process of this user does so for the same directory; a dead holder is ignored. */
+export async function withLock(directory, work) {
+  const file = lockFile(directory);
+  let told = false;
+  while (!take(file)) {
+    if (!told) process.stderr.write('Waiting for another process that is installing or building ...\n');
+    told = true;
+    await delay(POLL_MS);
+  }
+  const release = () => rmSync(file, { force: true });
+  process.once('exit', release);
+  try {
+    return await work();
+  } finally {
+    process.off('exit', release);
+    release();
+  }
+}
+
+/** Not in node_modules, which an installation replaces, nor anywhere else in the clone, where git would show it. */
+function lockFile(directory) {
+  const key = createHash('sha256').update(`${os.userInfo().uid}:${directory}`).digest('hex').slice(0, 16);
+  return path.join(os.tmpdir(), `workspace-prepare-${key}.lock`);
+}
+
+function take(file) {
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
+  if (!holderIsAlive(file)) rmSync(file, { force: true });
+  return false;
+}
+
+function holderIsAlive(file) {
+  try {
+    const pid = Number(readFileSync(file, 'utf8'));
+    // Empty between the file's creation and its content; for longer only when the holder was killed just then.
+    if (pid === 0) return Date.now() - statSync(file).mtimeMs < EMPTY_MS;
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,199 @@
+// Brings a clone into a state in which it can run: dependencies installed, sources built. Runs on any Node from 20 on,
+// before node_modules exists, and does nothing but look (a few milliseconds) when there is nothing to do.
+// All it says goes to stderr; stdout belongs to the program that is started next.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withLock } from './lock.mjs';
+
+/** The directory of the clone. */
+export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
+
+const MODULES = path.join(ROOT, 'node_modules');
+const BIN = path.join(MODULES, '.bin');
+const LOCK_FILE = path.join(ROOT, 'package-lock.json');
+const INSTALLED = path.join(MODULES, '.workspace-lock-hash');
+const DIST = path.join(ROOT, 'dist');
+const BUILT = path.join(DIST, '.workspace-build.json');
+const MIN_NODE_MAJOR = 24;
+
+/** A line for the operator, who can do something about it; no stack trace. */
+export class PrepareError extends Error {}
+
+/** Installs and builds what is needed. */
+export async function prepare() {
+  await ensureInstalled();
+  await ensureBuilt();
+}
+
+/** Runs `npm ci` when node_modules is missing or is not what package-lock.json says. */
+export async function ensureInstalled() {
+  if (isInstalled()) return;
+  await withLock(ROOT, async () => {
+    if (isInstalled()) return;
+    if (!matchesLockFile()) {
+      say('Installing dependencies (npm ci) ...');
+      const npm = ['npm', 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+      await quietly(npm, withoutProjectBin(process.env));
+    }
+    writeFileSync(INSTALLED, installKey());
+  });
+}
+
+/** Compiles src into dist when anything in it changed since the last build. */
+export async function ensureBuilt() {
+  if (sameFiles(readStamp(), sourceFiles())) return;
+  await withLock(ROOT, async () => {
+    const stamp = readStamp();
+    const files = sourceFiles();
+    if (sameFiles(stamp, files)) return;
+    say('Building ...');
+    rmSync(BUILT, { force: true });
+    // The compiler knows which sources changed since its last run, but nothing of the settings it was started with.
+    if (!sameFiles(settingsOf(stamp), settingsOf(files)))
+      rmSync(path.join(DIST, '.tsbuildinfo'), { force: true });
+    await quietly(
+      [projectNode(), path.join(MODULES, '@nestjs', 'cli', 'bin', 'nest.js'), 'build'],
+      process.env,
+    );
+    removeOrphans();
+    writeFileSync(BUILT, JSON.stringify(files));
+  });
+}
+
+/** The Node the project pins, or the current one where that is recent enough (install scripts switched off). */
+export function projectNode() {
+  const pinned = path.join(BIN, 'node');
+  if (existsSync(pinned)) return pinned;
+  if (Number(process.versions.node.split('.')[0]) >= MIN_NODE_MAJOR) return process.execPath;
+  throw new PrepareError(
+    `Node ${MIN_NODE_MAJOR} is needed and npm did not install it: allow the install script of the package "node", ` +
+      `or start with Node ${MIN_NODE_MAJOR} yourself.`,
+  );
+}
+
+/** Runs `main` and turns a PrepareError into one line and exit code 1. */
+export async function launch(main) {
+  try {
+    process.exitCode = await main();
+  } catch (error) {
+    if (!(error instanceof PrepareError)) throw error;
+    say(error.message);
+    process.exitCode = 1;
+  }
+}
+
+function say(line) {
+  process.stderr.write(`${line}\n`);
+}
+
+function isInstalled() {
+  return readText(INSTALLED) === installKey();
+}
+
+function installKey() {
+  const hash = createHash('sha256').update(readFileSync(LOCK_FILE)).digest('hex');
+  return `${process.platform}-${process.arch} ${hash}\n`;
+}
+
+/** True when somebody ran `npm install` or `npm ci` by hand: then there is nothing to repeat. */
+function matchesLockFile() {
+  const installed = readText(path.join(MODULES, '.package-lock.json'));
+  if (installed === undefined) return false;
+  const present = JSON.parse(installed).packages ?? {};
+  const wanted = JSON.parse(readFileSync(LOCK_FILE, 'utf8')).packages ?? {};
+  return Object.entries(wanted).every(([name, entry]) => {
+    if (name === '' || !isForThisMachine(entry)) return true;
+    const found = present[name];
+    // npm leaves out what is for another C library, and whatever only packages for other machines need.
+    if (!found) return entry.optional === true && (entry.libc !== undefined || (!entry.os && !entry.cpu));
+    return found.version === entry.version && found.integrity === entry.integrity;
+  });
+}
+
+function isForThisMachine({ os, cpu }) {
+  return (!os || os.includes(process.platform)) && (!cpu || cpu.includes(process.arch));
+}
+
+/** `npm` belongs to the machine, and `npm ci` deletes the Node in node_modules: neither may run on that one. */
+function withoutProjectBin(env) {
+  const directories = (env.PATH ?? '').split(path.delimiter);
+  return {
+    ...env,
+    PATH: directories.filter((directory) => path.resolve(directory) !== BIN).join(path.delimiter),
+  };
+}
+
+function readStamp() {
+  try {
+    return JSON.parse(readText(BUILT) ?? 'null') ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function sameFiles(stamp, files) {
+  const names = Object.keys(files);
+  return (
+    stamp !== undefined &&
+    Object.keys(stamp).length === names.length &&
+    names.every((name) => stamp[name] === files[name])
+  );
+}
+
+/** Every file the build depends on, with its time and size. */
+function sourceFiles() {
+  const files = {};
+  for (const entry of readdirSync(path.join(ROOT, 'src'), { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) record(files, path.join(entry.parentPath ?? entry.path, entry.name));
+  }
+  for (const name of readdirSync(ROOT)) {
+    if (/^(?:tsconfig.*|nest-cli|package-lock)\.json$/.test(name)) record(files, path.join(ROOT, name));
+  }
+  return files;
+}
+
+/** The files among these that are not sources. */
+function settingsOf(files = {}) {
+  return Object.fromEntries(Object.entries(files).filter(([name]) => !name.startsWith(`src${path.sep}`)));
+}
+
+/** Output of sources that are gone must not be found by the application. The rest stays: something may be running on it. */
+function removeOrphans() {
+  for (const entry of readdirSync(DIST, { recursive: true, withFileTypes: true })) {
+    const file = path.join(entry.parentPath ?? entry.path, entry.name);
+    if (!entry.isFile() || (path.dirname(file) === DIST && entry.name.startsWith('.'))) continue;
+    const asset = path.join(ROOT, 'src', path.relative(DIST, file));
+    if (!existsSync(asset) && !existsSync(asset.replace(/(?:\.js|\.js\.map|\.d\.ts)$/, '.ts'))) rmSync(file);
+  }
+}
+
+function record(files, file) {
+  const { mtimeMs, size } = statSync(file);
+  files[path.relative(ROOT, file)] = `${mtimeMs} ${size}`;
+}
+
+function readText(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs a command without a word unless it fails; then it shows everything the command printed. */
+function quietly([file, ...args], env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    child.once('error', (error) => reject(new PrepareError(`Cannot run ${file}: ${error.message}`)));
+    child.once('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new PrepareError(`${output.trimEnd()}\n${path.basename(file)} ${args.join(' ')} failed.`));
+    });
+  });
+}

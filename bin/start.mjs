@@ -1,0 +1,12 @@
+// `npm start`: installs and builds when needed, then runs the server on the project's Node.
+import path from 'node:path';
+import { launch, prepare, projectNode, ROOT } from './lib/prepare.mjs';
+import { run } from './lib/run.mjs';
+
+await launch(async () => {
+  await prepare();
+  return run(projectNode(), [path.join(ROOT, 'dist', 'main.js')], {
+    cwd: ROOT,
+    channel: true,
+  });
+});

@@ -1,0 +1,80 @@
+import type { Logger } from 'pino';
+import { AggregatorRegistry } from 'prom-client';
+import type { Config } from '../config/config.js';
+import { EmbeddedDatabase } from '../platform/database/embedded/embedded-database.js';
+import { MetricsServer } from '../platform/observability/metrics-server.js';
+import type { Application } from './application.js';
+import { failureLine } from './failure-line.js';
+import { DRAIN_MS, serve } from './serve.js';
+import { Shutdown } from './shutdown.js';
+import { WorkerPool, WorkerStartError } from './worker-pool.js';
+
+/** A worker drains for DRAIN_MS and then closes its pools. */
+const WORKER_STOP_MS = DRAIN_MS + 2_000;
+
+/** The process the operator starts: it owns the embedded database and serves, by itself or through workers. */
+export async function runPrimary(application: Application, config: Config, log: Logger): Promise<void> {
+  const shutdown = new Shutdown(log);
+  shutdown.onCrash();
+  shutdown.onSignals('SIGINT', 'SIGTERM', 'SIGHUP');
+  // The launcher keeps a channel open to us; it ends when the launcher is killed.
+  if (process.connected) process.once('disconnect', () => shutdown.end(0));
+  try {
+    await shutdown.during(start(application, config, log, shutdown));
+  } catch (error) {
+    if (shutdown.isEnding) return;
+    const line = error instanceof WorkerStartError ? error.message : failureLine(error, config);
+    if (line === undefined) log.fatal({ err: error }, 'the start failed');
+    else process.stderr.write(`${line}\n`);
+    shutdown.end(1);
+  }
+}
+
+async function start(
+  application: Application,
+  config: Config,
+  log: Logger,
+  shutdown: Shutdown,
+): Promise<void> {
+  const databaseUrl = config.DATABASE_URL ?? (await openDatabase(config, log, shutdown));
+  shutdown.checkpoint();
+  await application.prepare(config, databaseUrl);
+  shutdown.checkpoint();
+  if (config.WEB_CONCURRENCY === 1) await serve(application, config, databaseUrl, shutdown);
+  else await serveByWorkers(config, databaseUrl, log, shutdown);
+  shutdown.checkpoint();
+  log.info({ host: config.HOST, port: config.PORT, processes: config.WEB_CONCURRENCY }, 'serving');
+  process.stdout.write(`${(await application.banner(config, databaseUrl)).trimEnd()}\n`);
+}
+
+async function openDatabase(config: Config, log: Logger, shutdown: Shutdown): Promise<string> {
+  const database = await EmbeddedDatabase.open({
+    dataDir: config.DATA_DIR,
+    role: 'server',
+    log: {
+      info: (message) => log.info(message),
+      warn: (message) => log.warn(message),
+      error: (message) => log.error(message),
+    },
+  });
+  shutdown.onEnd(() => database.close());
+  return database.url;
+}
+
+async function serveByWorkers(
+  config: Config,
+  databaseUrl: string,
+  log: Logger,
+  shutdown: Shutdown,
+): Promise<void> {
+  // With DATABASE_URL set, a worker would take DEMO's other default; it gets ours.
+  const env = { DATABASE_URL: databaseUrl, DEMO: String(config.demo) };
+  const pool = new WorkerPool(config.WEB_CONCURRENCY, env, log);
+  shutdown.onEnd(() => pool.stop(WORKER_STOP_MS), { skippable: true });
+  await pool.start();
+  if (config.METRICS_PORT > 0) {
+    const workers = new AggregatorRegistry();
+    const metrics = await MetricsServer.listen(config, () => workers.clusterMetrics());
+    shutdown.onEnd(() => metrics.close());
+  }
+}

@@ -1,0 +1,28 @@
+import cluster from 'node:cluster';
+import { Config, ConfigError } from '../config/config.js';
+import { createLogger } from '../platform/observability/logger.js';
+import type { Application } from './application.js';
+import { runPrimary } from './primary.js';
+import { runWorker } from './worker.js';
+
+/** Runs the application in this process: as the one the operator started, or as one of its workers. */
+export async function runProcess(application: Application): Promise<void> {
+  const config = loadConfig();
+  if (config === undefined) return;
+  const log = createLogger(config.LOG_LEVEL);
+  await (cluster.isPrimary ? runPrimary : runWorker)(application, config, log);
+}
+
+/** The settings; or one line on stderr for each that is wrong, and the exit code for that. */
+function loadConfig(): Config | undefined {
+  try {
+    return Config.load();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(error.lines.map((line) => `${line}\n`).join(''));
+    process.exitCode = ConfigError.exitCode;
+    // The launcher's channel would keep the process waiting.
+    if (process.connected) process.disconnect();
+    return undefined;
+  }
+}

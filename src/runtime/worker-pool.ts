@@ -1,0 +1,98 @@
+import cluster, { type Worker } from 'node:cluster';
+import type { Logger } from 'pino';
+
+const FIRST_PAUSE_MS = 100;
+const LAST_PAUSE_MS = 5_000;
+/** A worker that served this long was healthy: the next crash is not the same crash again. */
+const HEALTHY_MS = 30_000;
+
+/** What a worker tells the primary about its start; `failure` is a line for the operator. */
+export type WorkerMessage = { ready: true } | { failure: string };
+
+/** A worker could not start; the message is a line for the operator. */
+export class WorkerStartError extends Error {}
+
+/** Worker processes that share the port. One that crashes is replaced. */
+export class WorkerPool {
+  private stopping = false;
+  private pause = FIRST_PAUSE_MS;
+  private readonly timers = new Set<NodeJS.Timeout>();
+
+  constructor(
+    private readonly size: number,
+    /** Settings the workers get in addition to the environment. */
+    private readonly env: Record<string, string>,
+    private readonly log: Logger,
+  ) {}
+
+  /**
+   * Resolves when all workers serve.
+   * @throws WorkerStartError when one of them cannot
+   */
+  async start(): Promise<void> {
+    await Promise.all(Array.from({ length: this.size }, () => this.ready(this.fork())));
+    for (const worker of this.workers()) this.supervise(worker);
+  }
+
+  /** Lets every worker finish its work in flight; what is left after `timeoutMs` is killed. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.stopping = true;
+    for (const timer of this.timers) clearTimeout(timer);
+    const workers = this.workers();
+    const exits = workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
+    for (const worker of workers) worker.process.kill('SIGTERM');
+    const killer = setTimeout(() => {
+      for (const worker of this.workers()) worker.process.kill('SIGKILL');
+    }, timeoutMs);
+    await Promise.all(exits);
+    clearTimeout(killer);
+  }
+
+  private fork(): Worker {
+    return cluster.fork(this.env);
+  }
+
+  private workers(): Worker[] {
+    return Object.values(cluster.workers ?? {}).flatMap((worker) =>
+      worker?.isDead() === false ? [worker] : [],
+    );
+  }
+
+  private ready(worker: Worker): Promise<void> {
+    return new Promise((resolve, reject) => {
+      worker.on('message', (message: WorkerMessage) => {
+        if ('ready' in message) resolve();
+        if ('failure' in message) reject(new WorkerStartError(message.failure));
+      });
+      worker.once('exit', (code, signal) => {
+        reject(
+          new WorkerStartError(`A worker process ended while it started (${signal ?? `exit code ${code}`}).`),
+        );
+      });
+    });
+  }
+
+  private supervise(worker: Worker): void {
+    const since = Date.now();
+    const replace = () => {
+      if (this.stopping) return;
+      if (Date.now() - since > HEALTHY_MS) this.pause = FIRST_PAUSE_MS;
+      this.log.error(
+        { worker: worker.process.pid, pause: this.pause },
+        'a worker process ended; replacing it',
+      );
+      this.later(() => this.supervise(this.fork()));
+      this.pause = Math.min(this.pause * 2, LAST_PAUSE_MS);
+    };
+    if (worker.isDead()) replace();
+    else worker.once('exit', replace);
+  }
+
+  private later(work: () => void): void {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      work();
+    }, this.pause);
+    this.timers.add(timer);
+  }
+}

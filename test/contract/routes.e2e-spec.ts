@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { TestApp } from '../support/app.ts';
+import { describedOperations, fillPath, METHODS } from '../support/operations.ts';
+
+/** What we serve beyond the contract's list, and why. Shorter is better. */
+const OUR_ADDITIONS = new Map([
+  ['GET /apis/v1/health/live', 'liveness, for supervisors'],
+  ['GET /apis/v1/health/ready', 'readiness, for load balancers'],
+  ['GET /apis/v1/.well-known/jwks.json', 'the keys of our access tokens'],
+]);
+
+/** Everything that answers without a token. A new entry here is a decision, not a fix for a red test. */
+const PUBLIC = new Set(OUR_ADDITIONS.keys());
+
+/** The contract's operations that exist. It only grows: a route that disappears breaks a client. */
+const IMPLEMENTED = readFileSync(new URL('implemented-operations.txt', import.meta.url), 'utf8')
+  .trim()
+  .split('\n');
+
+interface Listed {
+  method: string;
+  path: string;
+  access: 'bearer' | 'public';
+}
+
+function contract(): Listed[] {
+  const [, ...lines] = readFileSync(new URL('operations.tsv', import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
+  return lines.map((line) => {
+    const [, method, path, access] = line.split('\t') as [string, string, string, Listed['access']];
+    return { method, path: path.replaceAll(/:(\w+)/g, '{$1}'), access };
+  });
+}
+
+const key = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
+/** Parameter names are ours to choose. */
+const shape = (name: string) => name.replaceAll(/\{\w+\}/g, '{}');
+
+describe('the routes', () => {
+  let app: TestApp;
+  const listed = contract();
+  const described = describedOperations();
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+  });
+  afterAll(() => app?.stop());
+
+  test('exist as far as they did before', () => {
+    const contractShapes = new Set(listed.map((operation) => shape(key(operation))));
+    const now = described.map(key).filter((name) => contractShapes.has(shape(name)));
+    process.stdout.write(`${now.length} of the contract's ${listed.length} operations exist\n`);
+    expect(now.toSorted()).toEqual(IMPLEMENTED.toSorted());
+  });
+
+  test('are the contract’s, or among our additions', () => {
+    const known = new Set([...listed.map(key), ...OUR_ADDITIONS.keys()].map(shape));
+    expect(described.map(key).filter((name) => !known.has(shape(name)))).toEqual([]);
+  });
+
+  test('served by the application are those described, no more and no less', () => {
+    const router = app.served.nest.getHttpAdapter().getInstance().router as {
+      stack: { route?: { path: string; methods: Record<string, boolean> } }[];
+    };
+    const served = router.stack
+      .filter((layer) => layer.route)
+      .flatMap(({ route }) =>
+        Object.keys(route!.methods).map(
+          (method) => `${method.toUpperCase()} ${route!.path.replaceAll(/:(\w+)/g, '{$1}')}`,
+        ),
+      )
+      .filter((name) => !name.includes('/apis/v1/docs'));
+    expect(served.toSorted()).toEqual(described.map(key).toSorted());
+  });
+
+  test('each described route reaches a handler of its own', () => {
+    const ids = described.map(({ spec }) => spec.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('without a token everything answers 401, except the public routes', async () => {
+    const open: string[] = [];
+    for (const operation of described) {
+      const path = fillPath(operation.path, '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000').replace('/apis/v1', '');
+      const { status, headers, body } = await app.anonymous.request(operation.method, path);
+      if (status === 401) {
+        expect(headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
+        expect(body.error).toBe('unauthorized');
+        expect(operation.spec.security).toEqual([{ bearer: [] }]);
+      } else {
+        open.push(key(operation));
+        expect(operation.spec.security).toEqual([]);
+      }
+    }
+    expect(new Set(open)).toEqual(PUBLIC);
+  });
+
+  test('nothing else is served', async () => {
+    const [alice] = await app.tenant('acme', 'alice');
+    const strange = [
+      '//',
+      '//index.html',
+      '//favicon.ico',
+      '//apis',
+      '//apis/v2/notes',
+      '//apis/v1',
+      '//apis/v1/',
+      '//apis/v1/Notes',
+      '//apis/v1/notes/',
+      '//APIS/v1/notes',
+      '//apis/v1/docs-json',
+      '//apis/v1/docs-yaml',
+      '//metrics',
+      '//apis/v1/openapi.json/x',
+    ];
+    for (const path of strange) {
+      for (const client of [app.anonymous, alice!.api]) {
+        const { status, body } = await client.get(path);
+        expect([path, status, body?.error]).toEqual([path, 404, 'not_found']);
+      }
+    }
+    for (const method of [...METHODS.map((m) => m.toUpperCase()), 'OPTIONS', 'PROPFIND']) {
+      expect((await alice!.api.request(method, '/nothing/here')).status).toBe(404);
+    }
+    expect((await alice!.api.request('OPTIONS', '/notes')).status).toBe(404);
+  });
+});

@@ -1,0 +1,163 @@
+import { TestApp, type Person } from '../../support/app.ts';
+
+describe('the list of notes', () => {
+  let app: TestApp;
+  let alice: Person;
+  let bob: Person;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    for (const [title, labels] of [
+      ['Banana', ['fruit', 'yellow']],
+      ['apple', ['fruit']],
+      ['Carrot 100%', ['vegetable']],
+      ['durian_1', ['fruit', 'yellow']],
+    ] as const) {
+      await alice.api.post('/notes', { title, labels, content: `<p>${title}</p>` });
+    }
+    await bob.api.post('/notes', { title: "Bob's" });
+  });
+  afterAll(() => app?.stop());
+
+  const titles = async (query: string, person = alice): Promise<string[]> => {
+    const { status, body } = await person.api.get(`/notes${query}`);
+    expect(status).toBe(200);
+    return body.notes.map((note: any) => note.title);
+  };
+
+  test('newest change first, only those of the caller', async () => {
+    expect(await titles('')).toEqual(['durian_1', 'Carrot 100%', 'apple', 'Banana']);
+    expect(await titles('', bob)).toEqual(["Bob's"]);
+  });
+
+  test('a list without notes is empty, not an error', async () => {
+    const [carol] = (await app.tenant('empty', 'carol')) as [Person];
+    expect((await carol.api.get('/notes')).body).toEqual({ notes: [], next: null });
+  });
+
+  test.each([
+    '?limit=1',
+    '?limit=2&sort=title',
+    '?limit=3&sort=created_at&order=asc',
+    '?limit=1&order=asc',
+    '?limit=2&sort=title&order=desc&label=fruit',
+  ])('pages of %s join to the whole', async (query) => {
+    const whole = await titles(query.replace(/limit=\d/, 'limit=200'));
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const { body }: any = await alice.api.get(`/notes${query}${cursor && `&cursor=${cursor}`}`);
+      expect(body.notes.length).toBeLessThanOrEqual(3);
+      seen.push(...body.notes.map((note: any) => note.title));
+      cursor = body.next;
+    }
+    expect(seen).toEqual(whole);
+  });
+
+  test('a page stays stable while notes are added and changed', async () => {
+    const [dora] = (await app.tenant('stable', 'dora')) as [Person];
+    for (const n of [1, 2, 3, 4]) await dora.api.post('/notes', { title: `n${n}` });
+    const first = (await dora.api.get('/notes?limit=2')).body;
+    await dora.api.post('/notes', { title: 'n5' });
+    const second = (await dora.api.get(`/notes?limit=2&cursor=${first.next}`)).body;
+    expect([...first.notes, ...second.notes].map((note: any) => note.title)).toEqual([
+      'n4',
+      'n3',
+      'n2',
+      'n1',
+    ]);
+    expect(second.next).toBeNull();
+  });
+
+  test('sorts by title and by creation', async () => {
+    expect(await titles('?sort=created_at')).toEqual(['durian_1', 'Carrot 100%', 'apple', 'Banana']);
+    expect(await titles('?sort=created_at&order=asc')).toEqual([
+      'Banana',
+      'apple',
+      'Carrot 100%',
+      'durian_1',
+    ]);
+    expect((await titles('?sort=title')).toReversed()).toEqual(await titles('?sort=title&order=desc'));
+  });
+
+  test('filters by labels, all of them', async () => {
+    expect(await titles('?label=fruit')).toEqual(['durian_1', 'apple', 'Banana']);
+    expect(await titles('?label=fruit&label=yellow')).toEqual(['durian_1', 'Banana']);
+    expect(await titles('?label=FRUIT')).toEqual([]);
+  });
+
+  test('q finds text in titles, wildcards taken literally', async () => {
+    expect(await titles('?q=AN')).toEqual(['durian_1', 'Banana']);
+    expect(await titles('?q=%25')).toEqual(['Carrot 100%']);
+    expect(await titles('?q=n_1')).toEqual(['durian_1']);
+    expect(await titles('?q=%5C')).toEqual([]);
+  });
+
+  test('scope, folder and state', async () => {
+    expect((await titles('?scope=mine')).length).toBe(4);
+    expect(await titles('?scope=shared')).toEqual([]);
+    expect((await titles('?folder_id=none')).length).toBe(4);
+    expect(await titles('?folder_id=0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000')).toEqual([]);
+    const { body } = await alice.api.post('/notes', { title: 'gone' });
+    await alice.api.delete(`/notes/${body.note.id}`, { base_revision: 1 });
+    expect(await titles('?state=trash')).toEqual(['gone']);
+    expect(await titles('?state=active')).not.toContain('gone');
+    expect(await titles('?state=all')).toContain('gone');
+  });
+
+  test('include=summary leaves the content out and nothing else', async () => {
+    const [full] = (await alice.api.get('/notes?limit=1')).body.notes;
+    const [summary] = (await alice.api.get('/notes?limit=1&include=summary')).body.notes;
+    const { content, ...rest } = full;
+    expect(content).toBe('<p>durian_1</p>');
+    expect(summary).toEqual(rest);
+  });
+
+  test('a page ends before 4 MiB of content, but always gives one note', async () => {
+    const [eve] = (await app.tenant('large', 'eve')) as [Person];
+    const content = 'x'.repeat(1_900_000);
+    for (const n of [1, 2, 3]) await eve.api.post('/notes', { title: `big${n}`, content });
+    const first = (await eve.api.get('/notes')).body;
+    expect(first.notes.map((note: any) => note.title)).toEqual(['big3', 'big2']);
+    const second = (await eve.api.get(`/notes?cursor=${first.next}`)).body;
+    expect(second.notes.map((note: any) => note.title)).toEqual(['big1']);
+    expect(second.next).toBeNull();
+  });
+
+  test.each([
+    'limit=0',
+    'limit=201',
+    'limit=x',
+    'limit=1.5',
+    'limit=1&limit=2',
+    'limit=',
+    'sort=id',
+    'order=up',
+    'state=gone',
+    'scope=x',
+    'include=all',
+    'folder_id=x',
+    'q=',
+    `q=${'x'.repeat(257)}`,
+    'label=a%00b',
+  ])('refuses %.40s', async (query) => {
+    const { status, body } = await alice.api.get(`/notes?${query}`);
+    expect([status, body.error]).toEqual([422, 'validation_failed']);
+    expect(body.details[0].field).toBe(query.split('=')[0]);
+  });
+
+  test('a cursor works only for the list and the person it was given to', async () => {
+    const { next } = (await alice.api.get('/notes?limit=1')).body;
+    const refused = [
+      `/notes?limit=1&sort=title&cursor=${next}`,
+      `/notes?cursor=${next}x`,
+      '/notes?cursor=abc',
+      '/notes?cursor=.',
+      '/notes?cursor=',
+    ];
+    for (const path of refused) expect((await alice.api.get(path)).body.error).toBe('invalid_cursor');
+    expect((await bob.api.get(`/notes?limit=1&cursor=${next}`)).body.error).toBe('invalid_cursor');
+    expect((await alice.api.get(`/notes?limit=7&cursor=${next}`)).status).toBe(200);
+  });
+});

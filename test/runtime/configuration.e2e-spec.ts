@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Config, ConfigError } from '../../src/config/config.js';
+import { ROOT } from './support/processes.ts';
+
+function linesOf(env: Record<string, string>): string[] {
+  try {
+    Config.parse(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.lines;
+    throw error;
+  }
+}
+
+describe('.env.example', () => {
+  const text = readFileSync(path.join(ROOT, '.env.example'), 'utf8');
+  const settings = [...text.matchAll(/^#([A-Z][A-Z0-9_]*)=(.*)$/gm)].map(([, key, value]) => ({
+    key,
+    value,
+  }));
+
+  it('lists every setting once, in the order of the class', () => {
+    expect(settings.map(({ key }) => key)).toEqual(Config.keys());
+  });
+
+  it('shows the defaults', () => {
+    const shown = Object.fromEntries(settings.map(({ key, value }) => [key, value]));
+    expect(Config.parse(shown)).toEqual(Config.parse({}));
+  });
+
+  it('explains each setting', () => {
+    for (const { key } of settings) expect(text).toMatch(new RegExp(`^# .+\\n#${key}=`, 'm'));
+  });
+
+  it('sets nothing by itself', () => {
+    expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
+  });
+});
+
+describe('the configuration', () => {
+  it.each([
+    ['PORT', '70000', 'PORT must be a whole number from 0 to 65535, not 70000'],
+    ['PORT', 'http', 'PORT must be a whole number from 0 to 65535, not "http"'],
+    ['DATABASE_POOL_MAX', '0', 'DATABASE_POOL_MAX must be a whole number from 1 to 1000, not 0'],
+    ['WEB_CONCURRENCY', '1.5', 'WEB_CONCURRENCY must be a whole number from 1 to 256, not "1.5"'],
+    [
+      'LOG_LEVEL',
+      'loud',
+      'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
+    ],
+    ['DEMO', 'maybe', 'DEMO must be true or false, not "maybe"'],
+    [
+      'PUBLIC_URL',
+      'example.com',
+      'PUBLIC_URL must be a URL beginning with http:// or https://, not "example.com"',
+    ],
+    ['DOCX_CONVERTER', 'word', 'DOCX_CONVERTER must be one of embedded, libreoffice, off, not "word"'],
+    [
+      'DATABASE_URL',
+      'mysql://root:secret@db/x',
+      'DATABASE_URL must be a URL beginning with postgres:// or postgresql://, not (a secret, not shown)',
+    ],
+  ])('answers %s=%s with one line', (key, value, line) => {
+    expect(linesOf({ [key]: value })).toEqual([line]);
+  });
+
+  it('names every wrong setting at once', () => {
+    expect(linesOf({ PORT: 'x', LOG_LEVEL: 'y', TOKEN_TTL: '1' })).toHaveLength(3);
+  });
+
+  it('takes an empty value as not set, and ignores what it does not know', () => {
+    expect(Config.parse({ PORT: '', DATABASE_URL: ' ', HOME: '/root' })).toEqual(Config.parse({}));
+  });
+
+  it('cannot be changed afterwards', () => {
+    expect(Object.isFrozen(Config.parse({}))).toBe(true);
+  });
+});

@@ -1,0 +1,203 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  cleanUp,
+  freePort,
+  madeDataDir,
+  makeTemplate,
+  removeTemplate,
+  isAlive,
+  postmasterPid,
+  type Running,
+  startNode,
+  until,
+} from './support/processes.ts';
+
+interface Server extends Running {
+  port: number;
+  dataDir: string;
+}
+
+/** `npm start` without npm: what the tests around us use as their database must not be its database. */
+async function launch(settings: Record<string, string> = {}): Promise<Server> {
+  const dataDir = settings['DATA_DIR'] ?? madeDataDir();
+  const port = Number(settings['PORT'] ?? (await freePort()));
+  const env = {
+    DATABASE_URL: '',
+    DEMO: 'false',
+    METRICS_PORT: '',
+    WEB_CONCURRENCY: '',
+    LOG_LEVEL: 'info',
+    HOST: '',
+  };
+  const running = startNode('bin/start.mjs', [], {
+    ...env,
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    ...settings,
+  });
+  return { ...running, port, dataDir };
+}
+
+async function started(server: Server): Promise<Server> {
+  let ended = false;
+  void server.exit.then(() => (ended = true));
+  await until(async () => {
+    if (ended) throw new Error(`the server ended: ${server.stdout()}${server.stderr()}`);
+    return answers(server.port);
+  }, 'the server to answer');
+  return server;
+}
+
+function answers(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/apis/v1/health/ready`).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
+
+function databaseRuns(dataDir: string): boolean {
+  const pid = postmasterPid(dataDir);
+  return pid !== undefined && isAlive(pid);
+}
+
+/** The process of the server itself: it names itself in every line of its log. */
+async function serverPid(server: Server): Promise<number> {
+  const line = /"pid":(\d+)[^\n]*"msg":"serving"/;
+  await until(() => line.test(server.stdout()), 'the server to say that it serves');
+  return Number(line.exec(server.stdout())?.[1]);
+}
+
+beforeAll(makeTemplate);
+afterEach(cleanUp);
+afterAll(removeTemplate);
+
+describe('npm start', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('stops cleanly on %s', async (signal) => {
+    const server = await started(await launch());
+    expect(databaseRuns(server.dataDir)).toBe(true);
+    server.child.kill(signal);
+    expect(await server.exit).toBe(0);
+    expect(await answers(server.port)).toBe(false);
+    expect(databaseRuns(server.dataDir)).toBe(false);
+  });
+
+  it('stops cleanly when it is told to while it starts', async () => {
+    const server = await launch();
+    await until(() => postmasterPid(server.dataDir) !== undefined, 'PostgreSQL to start');
+    server.child.kill('SIGTERM');
+    expect(await server.exit).toBe(0);
+    expect(databaseRuns(server.dataDir)).toBe(false);
+  });
+
+  it('recovers by itself after kill -9', async () => {
+    const first = await started(await launch());
+    process.kill(await serverPid(first), 'SIGKILL');
+    expect(await first.exit).toBe(137);
+    const { dataDir } = first;
+    const second = await started(await launch({ DATA_DIR: dataDir }));
+    second.child.kill('SIGTERM');
+    expect(await second.exit).toBe(0);
+    expect(databaseRuns(dataDir)).toBe(false);
+  });
+
+  it('stops the server when the launcher is killed', async () => {
+    const server = await started(await launch());
+    const pid = await serverPid(server);
+    server.child.kill('SIGKILL');
+    await until(() => !isAlive(pid), 'the server to end');
+    expect(databaseRuns(server.dataDir)).toBe(false);
+  });
+
+  it('refuses a data directory in use, in one line', async () => {
+    const first = await started(await launch());
+    const second = await launch({ DATA_DIR: first.dataDir });
+    expect(await second.exit).toBe(1);
+    expect(second.stderr()).toBe(`Another workspace server is already running on ${first.dataDir}.\n`);
+    expect(await answers(first.port)).toBe(true);
+  });
+
+  it.each(['1', '2'])('names a port in use in one line, with %s processes', async (workers) => {
+    const first = await started(await launch());
+    const second = await launch({ PORT: String(first.port), WEB_CONCURRENCY: workers });
+    expect(await second.exit).toBe(1);
+    expect(second.stderr()).toBe(`Port ${first.port} on 127.0.0.1 is in use; set PORT to another one.\n`);
+    expect(databaseRuns(second.dataDir)).toBe(false);
+  });
+
+  it('answers wrong settings with one line each and exit code 78', async () => {
+    const server = await launch({ PORT: 'eighty', LOG_LEVEL: 'loud' });
+    expect(await server.exit).toBe(78);
+    expect(server.stderr().trimEnd().split('\n')).toEqual([
+      'PORT must be a whole number from 0 to 65535, not "eighty"',
+      expect.stringMatching(/^LOG_LEVEL must be one of /),
+    ]);
+  });
+
+  it('says in one line that a database does not answer', async () => {
+    const port = await freePort();
+    const server = await launch({ DATABASE_URL: `postgres://nobody:secret@127.0.0.1:${port}/none` });
+    expect(await server.exit).toBe(1);
+    expect(server.stderr()).toBe('The database of DATABASE_URL does not answer (ECONNREFUSED).\n');
+  });
+
+  it('replaces a worker that is killed, and stops all of them', async () => {
+    const server = await started(await launch({ WEB_CONCURRENCY: '2' }));
+    const primary = await serverPid(server);
+    const [worker] = childrenOf(primary);
+    process.kill(worker!, 'SIGKILL');
+    await until(() => childrenOf(primary).filter((pid) => pid !== worker).length === 2, 'a new worker');
+    await until(() => answers(server.port), 'the server to answer');
+    const workers = childrenOf(primary);
+    server.child.kill('SIGTERM');
+    expect(await server.exit).toBe(0);
+    expect([primary, ...workers].filter(isAlive)).toEqual([]);
+    expect(databaseRuns(server.dataDir)).toBe(false);
+  });
+
+  it('ends at once, and closes the database, on a second Ctrl-C', async () => {
+    const server = await started(await launch());
+    // A request whose body never ends is in flight for as long as it may be.
+    const hanging = fetch(`http://127.0.0.1:${server.port}/apis/v1/notes`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer x' },
+      body: new ReadableStream({ pull: () => delay(60_000, undefined, { ref: false }) }),
+      duplex: 'half',
+    }).catch(() => undefined);
+    server.child.kill('SIGINT');
+    await until(() => server.stdout().includes('SIGINT: stopping'), 'the server to begin its end');
+    let ended = false;
+    void server.exit.then(() => (ended = true));
+    // The same signal is repeated until it counts as a second one; a server with nothing left to do ends with 0 before.
+    await until(() => {
+      if (!ended) server.child.kill('SIGINT');
+      return ended;
+    }, 'the server to end');
+    expect([0, 130]).toContain(await server.exit);
+    expect(databaseRuns(server.dataDir)).toBe(false);
+    await hanging;
+  });
+});
+
+/** The Node processes a process has forked; PostgreSQL is not one of them, it left our session. */
+function childrenOf(pid: number): number[] {
+  if (process.platform === 'linux') {
+    const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? [];
+    return pids.map(Number).filter((child) => isAlive(child) && commandOf(child).includes('main.js'));
+  }
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,command=']).toString();
+  return table
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, parent, ...command]) => Number(parent) === pid && command.join(' ').includes('main.js'))
+    .map(([child]) => Number(child));
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}

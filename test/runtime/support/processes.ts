@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { EmbeddedDatabase } from '../../../src/platform/database/embedded/embedded-database.js';
+
+export const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
+
+const children = new Set<ChildProcess>();
+const directories = new Set<string>();
+
+/** A data directory that `cleanUp` removes together with the PostgreSQL that may run on it. */
+export function temporaryDataDir(): string {
+  const directory = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'workspace-runtime-')));
+  directories.add(directory);
+  return path.join(directory, 'data');
+}
+
+let template: string | undefined;
+
+/** Makes the database that `madeDataDir` copies: most tests are not about initdb, which takes most of a second. */
+export async function makeTemplate(): Promise<void> {
+  template = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'workspace-template-')));
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const database = await EmbeddedDatabase.open({ dataDir: template, role: 'tool', log });
+  await database.close();
+}
+
+/** The counterpart of `makeTemplate`. */
+export function removeTemplate(): void {
+  if (template !== undefined) rmSync(template, { recursive: true, force: true });
+}
+
+/** A data directory with a database in it, like one an earlier server left. */
+export function madeDataDir(): string {
+  if (template === undefined) throw new Error('call makeTemplate first');
+  const dataDir = temporaryDataDir();
+  cpSync(path.join(template, 'postgres'), path.join(dataDir, 'postgres'), { recursive: true });
+  return dataDir;
+}
+
+/** Ends every process and removes every directory the test made, whatever state the test left them in. */
+export async function cleanUp(): Promise<void> {
+  for (const child of children) child.kill('SIGKILL');
+  children.clear();
+  for (const directory of directories) {
+    const pid = postmasterPid(path.join(directory, 'data'));
+    if (pid !== undefined && isAlive(pid)) {
+      process.kill(pid, 'SIGQUIT');
+      await until(() => !isAlive(pid), 'PostgreSQL to end');
+    }
+    rmSync(directory, { recursive: true, force: true });
+  }
+  directories.clear();
+}
+
+/** Polls until `condition` holds; fails after `seconds`. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  seconds = 30,
+): Promise<void> {
+  const deadline = Date.now() + seconds * 1_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`waited ${seconds} s in vain for ${what}`);
+    await delay(20);
+  }
+}
+
+/** The PostgreSQL of a data directory, running or not. */
+export function postmasterPid(dataDir: string): number | undefined {
+  const file = path.join(dataDir, 'postgres', 'postmaster.pid');
+  if (!existsSync(file)) return undefined;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  return pid > 1 ? pid : undefined;
+}
+
+/** True while a process exists and is not a zombie. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    const stat = `/proc/${pid}/stat`;
+    return !existsSync(stat) || !readFileSync(stat, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
+
+/** Runs one statement on a connection of its own. */
+export async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A port nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+/** A process under test with everything it printed. */
+export interface Running {
+  child: ChildProcess;
+  stdout: () => string;
+  stderr: () => string;
+  exit: Promise<number | NodeJS.Signals | null>;
+}
+
+/** Starts `node script args` in the project with the environment of the test and `env`. */
+export function startNode(
+  script: string,
+  args: string[],
+  env: Record<string, string | undefined> = {},
+): Running {
+  const child = spawn(process.execPath, [path.join(ROOT, script), ...args], {
+    cwd: ROOT,
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  children.add(child);
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const exit = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal));
+  });
+  return { child, stdout: () => stdout, stderr: () => stderr, exit };
+}
+
+/** What support/opener.mjs says first. */
+export interface OpenerAnswer {
+  url?: string;
+  error?: string;
+  message?: string;
+}
+
+/** Starts a process that opens the database of `dataDir`; resolves with its answer. */
+export async function startOpener(
+  dataDir: string,
+  role: 'server' | 'tool',
+): Promise<Running & { answer: OpenerAnswer; url: string }> {
+  const running = startNode('test/runtime/support/opener.mjs', [dataDir, role]);
+  const ended = running.exit.then(() => true);
+  await until(
+    async () => running.stdout().includes('\n') || (await Promise.race([ended, Promise.resolve(false)])),
+    'the opener to answer',
+  );
+  const line = running.stdout() || JSON.stringify({ error: 'Exit', message: running.stderr() });
+  const answer: OpenerAnswer = JSON.parse(line);
+  return { ...running, answer, url: answer.url ?? '' };
+}

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+
+export interface Operation {
+  method: string;
+  /** With `{param}` as in OpenAPI. */
+  path: string;
+}
+
+export interface OpenApi {
+  paths: Record<string, Record<string, any>>;
+  components: { schemas: Record<string, any> };
+}
+
+export const openApi = (): OpenApi =>
+  JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
+
+export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/** Every operation of the committed description. */
+export function describedOperations(): (Operation & { spec: any })[] {
+  return Object.entries(openApi().paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method]).map((method) => ({
+      method: method.toUpperCase(),
+      path,
+      spec: item[method],
+    })),
+  );
+}
+
+/** A path with its parameters filled in: ids with `id`, other parameters with 1. */
+export function fillPath(path: string, id: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (/(^|_)id$/.test(name) ? id : '1'));
+}
