@@ -24,7 +24,7 @@ export class Note {
   @Column('smallint', { name: 'share_role', nullable: true }) shareRole!: number | null;
   @Column('timestamptz', { name: 'share_expires_at', nullable: true }) shareExpiresAt!: Date | null;
   @Column('timestamptz', { name: 'share_created_at', nullable: true }) shareCreatedAt!: Date | null;
-  @Column('int', { name: 'share_version' }) shareVersion!: number;
+  @Column('text', { name: 'share_token', nullable: true }) shareToken!: string | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
   @Column('uuid', { name: 'updated_by' }) updatedBy!: string;
@@ -60,6 +60,7 @@ export class NoteMember {
   @Column('bigint') seq!: string;
   @Column('timestamptz', { name: 'listed_at' }) listedAt!: Date;
   @Column('boolean') trashed!: boolean;
+  @Column('timestamptz') since!: Date;
   @Column('smallint', { nullable: true }) gone!: number | null;
   @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
 }

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00.000Z';
@@ -15,6 +15,22 @@ export class NoteInvitedResponse {
   @ApiProperty({ type: String, nullable: true, example: 'bob@example.com' }) email!: string | null;
   @ApiProperty({ type: String, nullable: true, example: 'Bob Okafor' }) name!: string | null;
   @ApiProperty({ enum: ['editor', 'viewer'], example: 'viewer' }) role!: 'editor' | 'viewer';
+  @ApiProperty({ format: 'date-time', example: TIME }) invited_at!: string;
+}
+
+/** A link that opens the note to signed-in members of the workspace. */
+export class NoteShareResponse {
+  @ApiProperty({
+    example: `/apis/v1/notes/${ID}?share_token=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4`,
+    description: 'Path on this server.',
+  })
+  url!: string;
+  @ApiProperty({ example: 'Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4' }) token!: string;
+  @ApiProperty({ enum: ['editor', 'viewer'], example: 'viewer' }) role!: 'editor' | 'viewer';
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) expires_at!:
+    | string
+    | null;
+  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
 }
 
 export class NoteLinkResponse {
@@ -25,6 +41,7 @@ export class NoteLinkResponse {
 }
 
 /** A note as the caller sees it, without its content. */
+@ApiExtraModels(NoteShareResponse)
 export class NoteSummaryResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   @ApiProperty({ example: 'Team offsite' }) title!: string;
@@ -52,13 +69,11 @@ export class NoteSummaryResponse {
     | 'viewer';
   @ApiProperty({ type: NoteOwnerResponse }) owner!: NoteOwnerResponse;
   @ApiProperty({
-    type: 'object',
-    nullable: true,
-    additionalProperties: true,
+    description: 'The share link; null where there is none, and for everybody but the owner.',
+    anyOf: [{ $ref: getSchemaPath(NoteShareResponse) }, { type: 'null' as 'object' }],
     example: null,
-    description: 'The share link; only its owner sees it.',
   })
-  share!: Record<string, unknown> | null;
+  share!: NoteShareResponse | null;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
   @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
   @ApiProperty({ format: 'uuid', example: ID, description: 'Who wrote the current revision.' })

@@ -26,7 +26,7 @@ import {
   NoteWithRoleEnvelope,
   PurgedNoteEnvelope,
 } from './note.response.js';
-import { CreateNote, DeleteNote, ListNotes, RestoreNote, UpdateNote } from './notes.dto.js';
+import { CreateNote, DeleteNote, ListNotes, RestoreNote, ShareTokenQuery, UpdateNote } from './notes.dto.js';
 import { NoteErrors } from './notes.errors.js';
 import { NotesService } from './notes.service.js';
 
@@ -87,8 +87,8 @@ export class NotesController {
   })
   @ApiRevision(200, NoteWithRoleEnvelope, 'The note and your role on it.')
   @Get(':id')
-  read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
-    return this.notes.read(ctx, id);
+  read(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ShareTokenQuery): Promise<JsonReply> {
+    return this.notes.read(ctx, id, query.share_token);
   }
 
   @Operation({
@@ -109,8 +109,9 @@ export class NotesController {
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(UpdateNote) body: Checked<UpdateNote>,
+    @Query() query: ShareTokenQuery,
   ): Promise<JsonReply> {
-    return this.notes.update(ctx, id, expected, body);
+    return this.notes.update(ctx, id, expected, body, query.share_token);
   }
 
   @Operation({
@@ -130,8 +131,9 @@ export class NotesController {
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(UpdateNote) body: Checked<UpdateNote>,
+    @Query() query: ShareTokenQuery,
   ): Promise<JsonReply> {
-    return this.notes.update(ctx, id, expected, body);
+    return this.notes.update(ctx, id, expected, body, query.share_token);
   }
 
   @Operation({

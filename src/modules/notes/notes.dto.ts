@@ -171,3 +171,15 @@ export class ListNotes extends PageQuery {
   @IsIn(['content', 'summary'])
   include: 'content' | 'summary' = 'content';
 }
+
+/** A share link opens a note to members of the workspace who are not invited. */
+export class ShareTokenQuery {
+  /**
+   * The token of a share link.
+   * @example "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4"
+   */
+  @MayBeAbsent()
+  @Length(1, 200)
+  @IsString()
+  share_token?: string;
+}

@@ -11,5 +11,11 @@ export const NoteErrors = {
   deleted: defineError(409, 'deleted', 'The note is in the trash; restore it first.'),
   alreadyExists: defineError(409, 'already_exists', 'A note with this id exists already.'),
   notInTrash: defineError(409, 'not_in_trash', 'Only a note in the trash can be removed for good.'),
+  notShared: defineError(404, 'not_shared', 'The note has no share link.'),
+  unknownUser: defineError(
+    422,
+    'unknown_user',
+    'Somebody in the list is not a member of this workspace; see details.',
+  ),
   noChanges: defineError(422, 'no_changes', 'Nothing differs from the note as it is.'),
 } as const;

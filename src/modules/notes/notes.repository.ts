@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
+import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import { statement } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -16,7 +17,8 @@ export interface NoteOutcome {
     | 'no_changes'
     | 'unknown_folder'
     | 'already_exists'
-    | 'not_in_trash';
+    | 'not_in_trash'
+    | 'not_shared';
   revision: number | null;
   json: string | null;
 }
@@ -51,6 +53,19 @@ const read = statement<NoteRead>(
   `SELECT revision, role_name, note FROM note_views WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3`,
 );
 
+// With a link: the member's own view, unless the link allows more.
+const readWithLink = statement<NoteRead>(
+  'notes.read_with_link',
+  `SELECT revision, role_name, note FROM (
+     SELECT revision, role, role_name, note, 1 AS own FROM note_views
+      WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3
+     UNION ALL
+     SELECT revision, role, role_name, note, 0 FROM shared_note_views
+      WHERE tenant_id = $1 AND note_id = $3 AND share_token = $4
+        AND (share_expires_at IS NULL OR share_expires_at > clock_timestamp())) v
+    ORDER BY role DESC, own DESC LIMIT 1`,
+);
+
 const OUTCOME = 'outcome, revision, json';
 
 const create = statement<NoteOutcome>(
@@ -60,7 +75,7 @@ const create = statement<NoteOutcome>(
 
 const update = statement<NoteOutcome>(
   'notes.update',
-  `SELECT ${OUTCOME} FROM note_update($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+  `SELECT ${OUTCOME} FROM note_update($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 );
 
 const trash = statement<NoteOutcome>(
@@ -113,25 +128,23 @@ const readRevision = statement<RevisionRow>(
 export class NotesRepository {
   constructor(private readonly db: Db) {}
 
-  /** The note as this member sees it; null when they do not. */
-  async read(ctx: RequestContext, id: string): Promise<NoteRead | null> {
-    return (await this.db.query(read, [ctx.tenantId, ctx.userId, id]))[0] ?? null;
+  /**
+   * The note as the caller sees it; null when they do not.
+   * @param link token of a share link, which may allow more than the caller's membership
+   */
+  async read(ctx: RequestContext, id: string, link?: string): Promise<NoteRead | null> {
+    const values = [ctx.tenantId, ctx.userId, id];
+    const rows =
+      link === undefined
+        ? await this.db.query(read, values)
+        : await this.db.query(readWithLink, [...values, link]);
+    return rows[0] ?? null;
   }
 
   async create(tx: Tx, ctx: RequestContext, event: string, note: NewNote): Promise<NoteOutcome> {
     const { id, title = '', content = '', labels = [], folder_id = null, device_id = null } = note;
-    return one(
-      await tx.query(create, [
-        ctx.tenantId,
-        ctx.userId,
-        id,
-        title,
-        content,
-        labels,
-        folder_id,
-        device_id,
-        event,
-      ]),
+    return orUnknownFolder(
+      tx.query(create, [ctx.tenantId, ctx.userId, id, title, content, labels, folder_id, device_id, event]),
     );
   }
 
@@ -143,23 +156,24 @@ export class NotesRepository {
     id: string,
     base: number | null,
     patch: NotePatch,
+    link?: string,
   ): Promise<NoteOutcome> {
     const { title = null, content = null, labels = null, folder_id, device_id = null } = patch;
     const placement = [folder_id !== undefined, folder_id ?? null];
-    return one(
-      await tx.query(update, [
-        ctx.tenantId,
-        ctx.userId,
-        id,
-        base,
-        title,
-        content,
-        labels,
-        ...placement,
-        device_id,
-        event,
-      ]),
-    );
+    const values = [
+      ctx.tenantId,
+      ctx.userId,
+      id,
+      base,
+      title,
+      content,
+      labels,
+      ...placement,
+      device_id,
+      event,
+      link ?? null,
+    ];
+    return orUnknownFolder(tx.query(update, values));
   }
 
   /** @param keepDays days until it may be purged by itself; 0: never */
@@ -202,6 +216,16 @@ export class NotesRepository {
   /** Null when the caller may not read the note; a row without revision when the note has no such one. */
   async readRevision(ctx: RequestContext, id: string, revision: number): Promise<RevisionRow | null> {
     return (await this.db.query(readRevision, [ctx.tenantId, ctx.userId, id, revision]))[0] ?? null;
+  }
+}
+
+/** The folder was deleted while the write waited for it: the functions raise WS001 and nothing is written. */
+async function orUnknownFolder(query: Promise<NoteOutcome[]>): Promise<NoteOutcome> {
+  try {
+    return one(await query);
+  } catch (error) {
+    if (errorCode(error) !== 'WS001') throw error;
+    return { outcome: 'unknown_folder', revision: null, json: null };
   }
 }
 

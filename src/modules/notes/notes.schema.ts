@@ -4,5 +4,10 @@ import { Note, NoteMember, NoteRevision } from './note.entity.js';
 
 export const notesSchema: SchemaPart = {
   entities: [Note, NoteRevision, NoteMember],
-  migrations: [sqlMigration('Notes1795000000005', new URL('migrations/0001-notes.sql', import.meta.url))],
+  migrations: [
+    sqlMigration('Notes1795000000005', new URL('migrations/0001-notes.sql', import.meta.url)),
+    sqlMigration('NoteViews1795000000006', new URL('migrations/0002-note-views.sql', import.meta.url)),
+    sqlMigration('NoteWrites1795000000007', new URL('migrations/0003-note-writes.sql', import.meta.url)),
+    sqlMigration('NoteSharing1795000000008', new URL('migrations/0004-note-sharing.sql', import.meta.url)),
+  ],
 };

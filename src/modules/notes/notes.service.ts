@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
-import { revisionTag } from '../../platform/concurrency/etag.js';
 import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
@@ -10,11 +9,11 @@ import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
 import { HtmlPolicy, HtmlTooComplexError } from '../../platform/html/html-policy.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import { Errors } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { noteReply, noteWithRole, purgedReply } from './note.presenter.js';
 import type { CreateNote, DeleteNote, NoteFields, RestoreNote, UpdateNote } from './notes.dto.js';
+import { fieldError, written } from './note-outcome.js';
 import { NoteErrors } from './notes.errors.js';
 import { type NoteOutcome, NotesRepository } from './notes.repository.js';
 
@@ -39,13 +38,16 @@ export class NotesService {
     return this.writes.run(ctx, key, async (tx) => {
       const result = await this.notes.create(tx, ctx, uuidv7(), { ...fields, id });
       this.outbox.notice(tx);
-      return noteReply(id, 1, written(id, result), { status: 201, location: `${NOTES_PATH}/${id}` });
+      return noteReply(id, 1, written(result, id), { status: 201, location: `${NOTES_PATH}/${id}` });
     });
   }
 
-  /** @throws ApiError 404 `not_found` */
-  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
-    const found = await this.notes.read(ctx, id);
+  /**
+   * @param link token of a share link, for who is not invited or may do less
+   * @throws ApiError 404 `not_found`
+   */
+  async read(ctx: RequestContext, id: string, link?: string): Promise<JsonReply> {
+    const found = await this.notes.read(ctx, id, link);
     if (!found) throw NoteErrors.notFound.with();
     return noteWithRole(id, found.revision, found.note, found.role_name);
   }
@@ -56,11 +58,12 @@ export class NotesService {
     id: string,
     expected: ExpectedRevision,
     body: Checked<UpdateNote>,
+    link?: string,
   ): Promise<JsonReply> {
     const { fields, error } = await this.checked(body);
     const wrong = expected.error ?? error;
     return this.write(id, wrong, (tx) =>
-      this.notes.update(tx, ctx, uuidv7(), id, wrong ? null : expected.value, fields ?? {}),
+      this.notes.update(tx, ctx, uuidv7(), id, wrong ? null : expected.value, fields ?? {}, link),
     );
   }
 
@@ -88,7 +91,7 @@ export class NotesService {
     return this.writes.run(ctx, key, async (tx) => {
       const result = await this.notes.restore(tx, ctx, uuidv7(), id, input.device_id);
       this.outbox.notice(tx);
-      return noteReply(id, result.revision ?? 0, written(id, result));
+      return noteReply(id, result.revision ?? 0, written(result, id));
     });
   }
 
@@ -97,7 +100,7 @@ export class NotesService {
     return this.db.single(async (tx) => {
       const result = await this.notes.purge(tx, ctx, uuidv7(), id);
       this.outbox.notice(tx);
-      return purgedReply(written(id, result));
+      return purgedReply(written(result, id));
     });
   }
 
@@ -109,7 +112,7 @@ export class NotesService {
     return this.db.single(async (tx) => {
       const result = await run(tx);
       this.outbox.notice(tx);
-      return noteReply(id, result.revision ?? 0, written(id, result, wrong));
+      return noteReply(id, result.revision ?? 0, written(result, id, wrong));
     });
   }
 
@@ -133,44 +136,6 @@ export class NotesService {
   }
 }
 
-/**
- * @returns the note's JSON when it was written
- * @throws ApiError for every other outcome
- */
-function written(id: string, result: NoteOutcome, wrong?: ApiError): string {
-  const { outcome, revision, json } = result;
-  const body = () => JSON.parse(json ?? '{}') as Record<string, unknown>;
-  switch (outcome) {
-    case 'ok':
-      return json ?? 'null';
-    case 'not_found':
-      throw NoteErrors.notFound.with();
-    case 'forbidden':
-      throw Errors.forbidden.with();
-    case 'deleted':
-      throw NoteErrors.deleted.with({ body: body() });
-    case 'conflict':
-      throw NoteErrors.conflict.with({
-        body: body(),
-        headers: { ETag: revisionTag('note', id, revision ?? 0) },
-      });
-    case 'no_changes':
-      throw NoteErrors.noChanges.with();
-    case 'already_exists':
-      throw NoteErrors.alreadyExists.with();
-    case 'not_in_trash':
-      throw NoteErrors.notInTrash.with();
-    case 'unknown_folder':
-      throw fieldError('folder_id', 'unknown_folder', 'folder_id is not one of your note folders');
-    case 'unchecked':
-      throw wrong ?? new Error('the note was not written and nothing says why');
-  }
-}
-
 function tooComplex(error: HtmlTooComplexError): ApiError {
   return fieldError('content', error.code, 'content is nested too deeply or has too many elements');
-}
-
-function fieldError(field: string, code: string, message: string): ApiError {
-  return Errors.validationFailed.with({ details: [{ field, code, message }] });
 }

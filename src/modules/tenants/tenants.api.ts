@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { isUuid } from '../../platform/http/id.pipe.js';
 import { type MemberInput, TenantsRepository } from './tenants.repository.js';
 
 /** What other domains may ask of workspaces and their members. */
@@ -11,6 +12,15 @@ export class TenantsApi {
   /** The role of an active member; null for anybody else. */
   async activeRole(tenantId: string, userId: string): Promise<TenantRole | null> {
     return (await this.tenants.membership(tenantId, userId))?.role ?? null;
+  }
+
+  /**
+   * @param named ids and e-mail addresses
+   * @returns user id by what it was named with; who is no member of the workspace is missing
+   */
+  async findMembers(tenantId: string, named: string[]): Promise<Map<string, string>> {
+    const isId = Map.groupBy(named, isUuid);
+    return this.tenants.findMembers(tenantId, isId.get(true) ?? [], isId.get(false) ?? []);
   }
 
   async idBySlug(slug: string): Promise<string | null> {
@@ -25,15 +35,16 @@ export class TenantsApi {
   /** Creates or renames the workspace with this slug, adds verified domains. @returns its id */
   async provision(
     tx: Tx,
-    tenant: { id: string; slug: string; name: string; domains: string[] },
+    tenant: { id: string; slug: string; name: string | null; domains: string[] },
   ): Promise<string> {
     const id = await this.tenants.upsert(tx, tenant);
     await this.tenants.addDomains(tx, id, tenant.domains);
     return id;
   }
 
-  async provisionMembers(tx: Tx, tenantId: string, members: MemberInput[]): Promise<void> {
-    await this.tenants.upsertMembers(tx, tenantId, members);
+  /** @returns the members whose role has changed: what is cached about their access is out of date */
+  async provisionMembers(tx: Tx, tenantId: string, members: MemberInput[]): Promise<string[]> {
+    return this.tenants.upsertMembers(tx, tenantId, members);
   }
 
   /** @param tenantId null: in all of the person's workspaces */

@@ -13,13 +13,23 @@ export interface MemberInput {
   userId: string;
   email: string;
   displayName: string;
-  role: TenantRole;
+  /** Null: the role they have, `member` for somebody new. */
+  role: TenantRole | null;
 }
 
 const membership = statement<Membership>(
   'tenants.membership',
   `SELECT tenant_id, role FROM tenant_members
     WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
+);
+
+const findMembers = statement<{ who: string; user_id: string }>(
+  'tenants.find_members',
+  `SELECT w.who, m.user_id FROM unnest($2::text[]) AS w (who)
+     JOIN tenant_members m ON m.tenant_id = $1 AND m.user_id = w.who::uuid
+   UNION ALL
+   SELECT w.who, m.user_id FROM unnest($3::text[]) AS w (who)
+     JOIN tenant_members m ON m.tenant_id = $1 AND lower(m.email) = lower(trim(w.who))`,
 );
 
 const idBySlug = statement<{ id: string }>('tenants.id_by_slug', `SELECT id FROM tenants WHERE slug = $1`);
@@ -31,8 +41,8 @@ const idOfName = statement<{ id: string }>(
 
 const upsert = statement<{ id: string }>(
   'tenants.upsert',
-  `INSERT INTO tenants (id, slug, name) VALUES ($1, $2, $3)
-   ON CONFLICT (slug) DO UPDATE SET name = excluded.name RETURNING id`,
+  `INSERT INTO tenants AS t (id, slug, name) VALUES ($1, $2, coalesce($3, $2))
+   ON CONFLICT (slug) DO UPDATE SET name = coalesce($3, t.name) RETURNING id`,
 );
 
 const addDomains = statement<never>(
@@ -41,13 +51,21 @@ const addDomains = statement<never>(
    SELECT $1, d, now() FROM unnest($2::text[]) AS d ON CONFLICT DO NOTHING`,
 );
 
-const upsertMembers = statement<never>(
+const upsertMembers = statement<{ user_id: string }>(
   'tenants.upsert_members',
-  `INSERT INTO tenant_members AS m (tenant_id, user_id, email, display_name, role)
-   SELECT $1, * FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) ORDER BY 2
-   ON CONFLICT (tenant_id, user_id) DO UPDATE
-     SET email = excluded.email, display_name = excluded.display_name, role = excluded.role
-   WHERE (m.email, m.display_name, m.role) IS DISTINCT FROM (excluded.email, excluded.display_name, excluded.role)`,
+  `WITH given AS (
+     SELECT * FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) AS g (user_id, email, display_name, role)),
+   before AS (
+     SELECT m.user_id, m.role FROM tenant_members m JOIN given g ON g.user_id = m.user_id WHERE m.tenant_id = $1),
+   written AS (
+     INSERT INTO tenant_members AS m (tenant_id, user_id, email, display_name, role)
+     SELECT $1, g.user_id, g.email, g.display_name, coalesce(g.role, b.role, 'member')
+       FROM given g LEFT JOIN before b ON b.user_id = g.user_id ORDER BY g.user_id
+     ON CONFLICT (tenant_id, user_id) DO UPDATE
+       SET email = excluded.email, display_name = excluded.display_name, role = excluded.role
+     WHERE (m.email, m.display_name, m.role) IS DISTINCT FROM (excluded.email, excluded.display_name, excluded.role)
+     RETURNING m.user_id, m.role)
+   SELECT w.user_id FROM written w JOIN before b ON b.user_id = w.user_id WHERE w.role <> b.role`,
 );
 
 const deactivateMember = statement<{ user_id: string }>(
@@ -68,6 +86,12 @@ export class TenantsRepository {
     return (await this.db.query(membership, [tenantId, userId]))[0] ?? null;
   }
 
+  /** @returns user id by what it was named with; who is no member is missing */
+  async findMembers(tenantId: string, ids: string[], emails: string[]): Promise<Map<string, string>> {
+    const rows = await this.db.query(findMembers, [tenantId, ids, emails]);
+    return new Map(rows.map((row) => [row.who, row.user_id]));
+  }
+
   async idBySlug(slug: string): Promise<string | null> {
     return (await this.db.query(idBySlug, [slug]))[0]?.id ?? null;
   }
@@ -77,7 +101,7 @@ export class TenantsRepository {
     return (await this.db.query(idOfName, [name]))[0]?.id ?? null;
   }
 
-  async upsert(tx: Tx, tenant: { id: string; slug: string; name: string }): Promise<string> {
+  async upsert(tx: Tx, tenant: { id: string; slug: string; name: string | null }): Promise<string> {
     const [row] = await tx.query(upsert, [tenant.id, tenant.slug, tenant.name]);
     return (row as { id: string }).id;
   }
@@ -86,15 +110,11 @@ export class TenantsRepository {
     if (domains.length > 0) await tx.query(addDomains, [tenantId, domains]);
   }
 
-  async upsertMembers(tx: Tx, tenantId: string, members: MemberInput[]): Promise<void> {
+  /** @returns those whose role has changed */
+  async upsertMembers(tx: Tx, tenantId: string, members: MemberInput[]): Promise<string[]> {
     const column = <K extends keyof MemberInput>(key: K) => members.map((member) => member[key]);
-    await tx.query(upsertMembers, [
-      tenantId,
-      column('userId'),
-      column('email'),
-      column('displayName'),
-      column('role'),
-    ]);
+    const columns = [column('userId'), column('email'), column('displayName'), column('role')];
+    return (await tx.query(upsertMembers, [tenantId, ...columns])).map((row) => row.user_id);
   }
 
   async deactivate(tx: Tx, userId: string, tenantId: string | null): Promise<void> {

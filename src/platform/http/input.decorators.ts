@@ -1,5 +1,5 @@
 import { Transform } from 'class-transformer';
-import { buildMessage, ValidateBy, ValidateIf, type ValidationOptions } from 'class-validator';
+import { buildMessage, isISO8601, ValidateBy, ValidateIf, type ValidationOptions } from 'class-validator';
 
 /** The field may be left out; `null` is not the same and is refused (class-validator's IsOptional lets it pass). */
 export const MayBeAbsent = () => ValidateIf((_, value) => value !== undefined);
@@ -31,3 +31,11 @@ export const Repeatable = () =>
 
 /** Drops repetitions from an array of text, keeping the order. */
 export const Distinct = () => Transform(({ value }) => (Array.isArray(value) ? [...new Set(value)] : value));
+
+const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** RFC 3339 text becomes a Date; what is no such time, or no day of the calendar, stays for the validator to refuse. */
+export const Timestamp = () =>
+  Transform(({ value }) =>
+    typeof value === 'string' && RFC3339.test(value) && isISO8601(value, { strict: true }) ? new Date(value) : value,
+  );
