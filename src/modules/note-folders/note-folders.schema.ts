@@ -6,5 +6,9 @@ export const noteFoldersSchema: SchemaPart = {
   entities: [NoteFolder],
   migrations: [
     sqlMigration('NoteFolders1795000000004', new URL('migrations/0001-note-folders.sql', import.meta.url)),
+    sqlMigration(
+      'NoteFolderWrites1795000000009',
+      new URL('migrations/0002-note-folder-writes.sql', import.meta.url),
+    ),
   ],
 };

@@ -18,4 +18,5 @@ CREATE TABLE note_folders (
   PRIMARY KEY (tenant_id, id),
   UNIQUE (tenant_id, owner_id, seq)
 );
+CREATE INDEX note_folders_gone ON note_folders (gone_at) WHERE gone_at IS NOT NULL;
 CREATE INDEX note_folders_children ON note_folders (tenant_id, owner_id, parent_id) WHERE gone_at IS NULL;

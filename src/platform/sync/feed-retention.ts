@@ -1,0 +1,67 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { Db } from '../database/db.js';
+import { statement } from '../database/statement.js';
+import { PeriodicJobs } from '../jobs/periodic-jobs.js';
+import type { FeedOwner, FeedSource } from './feed-source.js';
+
+const BATCH = 200;
+const DAY_MS = 86_400_000;
+
+const lockHead = statement<{ head: string }>(
+  'sync.lock_head',
+  `SELECT head FROM sync_heads WHERE tenant_id = $1 AND user_id = $2 FOR UPDATE`,
+);
+
+const raiseFloor = statement<never>(
+  'sync.raise_floor',
+  `UPDATE sync_heads SET floors = floors || jsonb_build_object($3::text, greatest(coalesce((floors->>$3)::bigint, 0), $4::bigint))
+    WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+/** Forgets removals after FEED_RETENTION_DAYS; whoever has not asked since then rebuilds their index. */
+@Injectable()
+export class FeedRetention implements OnModuleInit {
+  private readonly sources: FeedSource[] = [];
+
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: PeriodicJobs,
+    private readonly config: Config,
+  ) {}
+
+  /** Adds a collection. */
+  register(source: FeedSource): void {
+    this.sources.push(source);
+  }
+
+  onModuleInit(): void {
+    const run = async () =>
+      void (await this.forget(new Date(Date.now() - this.config.FEED_RETENTION_DAYS * DAY_MS)));
+    this.jobs.register({ name: 'forget-feed-removals', everySeconds: 3600, run });
+  }
+
+  /** Forgets the removals from before that time. @returns how many feeds have a new floor */
+  async forget(before: Date): Promise<number> {
+    let count = 0;
+    for (const source of this.sources) {
+      for (;;) {
+        const owners = await source.ownersWithRemovals(before, BATCH);
+        for (const owner of owners) await this.forgetOne(source, owner, before);
+        count += owners.length;
+        if (owners.length < BATCH) break;
+      }
+    }
+    return count;
+  }
+
+  /** The floor rises in the transaction that deletes: no cursor can fall between the two. */
+  private async forgetOne(source: FeedSource, owner: FeedOwner, before: Date): Promise<void> {
+    const { tenant_id: tenantId, user_id: userId } = owner;
+    await this.db.tx(async (tx) => {
+      await tx.query(lockHead, [tenantId, userId]);
+      const highest = await source.forgetRemovals(tx, owner, before);
+      if (highest !== null) await tx.query(raiseFloor, [tenantId, userId, source.collection, highest]);
+    });
+  }
+}

@@ -1,0 +1,72 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { WholeNumber } from '../http/input.decorators.js';
+import type { FeedInclude } from './feed-source.js';
+
+const MAX_PAGE = 500;
+const DEFAULT_PAGE = 100;
+const MAX_WAIT_SECONDS = 25;
+const LIMIT = `limit must be a whole number from 1 to ${MAX_PAGE}`;
+const WAIT = `wait must be a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`;
+
+class FeedQuery {
+  @ApiProperty({ required: false, description: 'Where the last answer ended: its `cursor`.', type: String })
+  @IsOptional()
+  @MaxLength(1000)
+  @IsString({ message: 'cursor must be given once' })
+  cursor?: string;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_PAGE,
+    default: DEFAULT_PAGE,
+    required: false,
+    description: 'Records in a page.',
+  })
+  @IsOptional()
+  @WholeNumber()
+  @Max(MAX_PAGE, { message: LIMIT })
+  @Min(1, { message: LIMIT })
+  @IsInt({ message: LIMIT })
+  limit: number = DEFAULT_PAGE;
+}
+
+export class ChangesQuery extends FeedQuery {
+  @ApiProperty({
+    enum: ['content', 'summary'],
+    default: 'content',
+    required: false,
+    description: '`summary` leaves the content out.',
+  })
+  @IsOptional()
+  @IsIn(['content', 'summary'])
+  include: FeedInclude = 'content';
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    maximum: MAX_WAIT_SECONDS,
+    default: 0,
+    required: false,
+    description: 'Seconds to hold an empty answer back for something to change.',
+  })
+  @IsOptional()
+  @WholeNumber()
+  @Max(MAX_WAIT_SECONDS, { message: WAIT })
+  @Min(0, { message: WAIT })
+  @IsInt({ message: WAIT })
+  wait: number = 0;
+}
+
+export class IndexQuery extends FeedQuery {
+  @ApiProperty({
+    enum: ['content', 'summary'],
+    default: 'summary',
+    required: false,
+    description: '`content` adds the content.',
+  })
+  @IsOptional()
+  @IsIn(['content', 'summary'])
+  include: FeedInclude = 'summary';
+}

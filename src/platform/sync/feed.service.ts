@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../context/request-context.js';
+import type { ApiError } from '../http/api-error.js';
+import { jsonList, JsonReply } from '../http/json-reply.js';
+import type { ChangesQuery, IndexQuery } from './feed.dto.js';
+import type { FeedRead, FeedSource } from './feed-source.js';
+import { HeadWatch } from './head-watch.js';
+import { CURSOR_EXPIRED } from './sync.errors.js';
+import { type ChangesPosition, type IndexPosition, SyncCursors } from './sync-cursors.js';
+
+/**
+ * Change feeds and index walks over any `FeedSource`. Why nothing is lost: numbers of one person are handed out under the
+ * lock of their counter, which is held to the commit, so whoever sees the counter at k sees every number up to k; an item
+ * has one row whose number only grows, so it is either in the page or will be met later; removals are rows like others,
+ * and forgetting them raises the floor first.
+ */
+@Injectable()
+export class FeedService {
+  constructor(
+    private readonly cursors: SyncCursors,
+    private readonly heads: HeadWatch,
+  ) {}
+
+  /**
+   * What changed since the cursor; without one, everything there is. With `wait` an empty answer is held back until
+   * something changes.
+   * @throws ApiError 410 `cursor_expired`
+   */
+  async changes(
+    ctx: RequestContext,
+    source: FeedSource,
+    query: ChangesQuery,
+    signal: AbortSignal,
+  ): Promise<JsonReply> {
+    const { limit, include, cursor } = query;
+    const start = this.changesPosition(ctx, source, cursor);
+    const deadline = Date.now() + query.wait * 1000;
+    let { seq, since } = start;
+    for (;;) {
+      const read = await source.changes(ctx, { after: seq, limit, liveOnly: cursor === undefined, include });
+      // Who starts with nothing has nothing to remove: removals up to here do not concern them.
+      if (cursor === undefined) since = Math.max(since, read.head);
+      if (seq > read.head || Math.max(seq, since) < read.floor) throw expired(source);
+      const left = deadline - Date.now();
+      const done = read.rows.length > 0 || left <= 0 || signal.aborted;
+      if (done || !(await this.heads.wait(ctx, read.head, left, signal)))
+        return this.changesReply(ctx, source, since, read);
+      seq = read.head;
+    }
+  }
+
+  /** Everything the caller can see, newest change first, in pages. @throws ApiError 410 `cursor_expired` */
+  async index(ctx: RequestContext, source: FeedSource, query: IndexQuery): Promise<JsonReply> {
+    const position = query.cursor === undefined ? null : this.indexPosition(ctx, source, query.cursor);
+    const { limit, include } = query;
+    const read = await source.index(ctx, { upTo: position?.seq ?? null, limit, include });
+    const since = position?.since ?? read.head;
+    if (since > read.head || since < read.floor) throw expired(source);
+    const { given, last, more } = page(read);
+    const checkpoint = this.cursors.write(ctx, source.collection, { mode: 'changes', seq: since, since });
+    const next = more
+      ? this.cursors.write(ctx, source.collection, { mode: 'index', since, seq: last - 1 })
+      : null;
+    return reply(source, given, next ?? checkpoint, next, { changes_cursor: checkpoint });
+  }
+
+  private changesReply(ctx: RequestContext, source: FeedSource, since: number, read: FeedRead): JsonReply {
+    const { given, last, more } = page(read);
+    const seq = more ? last : read.head;
+    const cursor = this.cursors.write(ctx, source.collection, { mode: 'changes', seq, since });
+    return reply(source, given, cursor, more ? cursor : null);
+  }
+
+  private changesPosition(
+    ctx: RequestContext,
+    source: FeedSource,
+    cursor: string | undefined,
+  ): ChangesPosition {
+    if (cursor === undefined) return { mode: 'changes', seq: 0, since: 0 };
+    const position = this.cursors.read(ctx, source.collection, cursor);
+    if (!position) throw expired(source);
+    // A cursor of the index walk works too: a client that mixes them up loses nothing.
+    return position.mode === 'changes'
+      ? position
+      : { mode: 'changes', seq: position.since, since: position.since };
+  }
+
+  private indexPosition(ctx: RequestContext, source: FeedSource, cursor: string): IndexPosition {
+    const position = this.cursors.read(ctx, source.collection, cursor);
+    if (position?.mode !== 'index') throw expired(source);
+    return position;
+  }
+}
+
+function page({ rows }: FeedRead): { given: string[]; last: number; more: boolean } {
+  const fitting = rows.filter((row) => row.json !== null);
+  return {
+    given: fitting.map((row) => row.json as string),
+    last: fitting.at(-1)?.seq ?? 0,
+    more: fitting.length < rows.length,
+  };
+}
+
+function reply(
+  source: FeedSource,
+  items: string[],
+  cursor: string,
+  next: string | null,
+  extra: object = {},
+): JsonReply {
+  const meta = JSON.stringify({
+    cursor,
+    next,
+    has_more: next !== null,
+    ...extra,
+    server_time: new Date().toISOString(),
+  });
+  return new JsonReply(jsonList(source.plural, items, meta.slice(1)));
+}
+
+function expired(source: FeedSource): ApiError {
+  return CURSOR_EXPIRED.with({ body: { reset_required: true, hint: `GET ${source.indexPath}` } });
+}

@@ -1,0 +1,110 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../database/db.js';
+import { statement } from '../database/statement.js';
+import { Lifecycle } from '../observability/lifecycle.js';
+
+const POLL_MS = 300;
+/** More than these would cost memory for little: further ones are answered at once. */
+const MAX_WAITING = 10_000;
+
+interface Waiter {
+  tenantId: string;
+  userId: string;
+  head: number;
+  wake: (changed: boolean) => void;
+}
+
+const heads = statement<{ tenant_id: string; user_id: string; head: number }>(
+  'sync.heads',
+  `SELECT h.tenant_id, h.user_id, h.head::float8 AS head
+     FROM unnest($1::uuid[], $2::uuid[]) AS w (tenant_id, user_id)
+     JOIN sync_heads h ON h.tenant_id = w.tenant_id AND h.user_id = w.user_id`,
+);
+
+/**
+ * Lets requests wait for a person's counter to move, holding no database connection: one query every 300 ms asks for all
+ * who wait in this process, and none is asked while nobody waits.
+ */
+@Injectable()
+export class HeadWatch implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger(HeadWatch.name);
+  private readonly waiters = new Set<Waiter>();
+  private timer: NodeJS.Timeout | undefined;
+  private closed = false;
+
+  constructor(
+    private readonly db: Db,
+    private readonly lifecycle: Lifecycle,
+  ) {}
+
+  onModuleInit(): void {
+    this.lifecycle.onDraining(() => this.close());
+  }
+
+  onModuleDestroy(): void {
+    this.close();
+  }
+
+  /** How many requests wait in this process. */
+  get waiting(): number {
+    return this.waiters.size;
+  }
+
+  /**
+   * Waits until the counter is above `head`, at most `ms`.
+   * @returns false when it ended otherwise: time, an abort, a process that drains, too many who wait
+   */
+  async wait(
+    owner: { tenantId: string; userId: string },
+    head: number,
+    ms: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (this.closed || signal.aborted || this.waiters.size >= MAX_WAITING) return false;
+    return new Promise((resolve) => {
+      const done = (changed: boolean) => {
+        clearTimeout(timeout);
+        signal.removeEventListener('abort', end);
+        this.waiters.delete(waiter);
+        resolve(changed);
+      };
+      const end = () => done(false);
+      const waiter: Waiter = { tenantId: owner.tenantId, userId: owner.userId, head, wake: done };
+      const timeout = setTimeout(end, ms);
+      signal.addEventListener('abort', end);
+      this.waiters.add(waiter);
+      this.schedule();
+    });
+  }
+
+  private schedule(): void {
+    if (this.timer || this.closed || this.waiters.size === 0) return;
+    this.timer = setTimeout(() => {
+      void this.poll().finally(() => {
+        this.timer = undefined;
+        this.schedule();
+      });
+    }, POLL_MS);
+    this.timer.unref();
+  }
+
+  private async poll(): Promise<void> {
+    const byOwner = Map.groupBy(this.waiters, (waiter) => `${waiter.tenantId} ${waiter.userId}`);
+    const owners = [...byOwner.values()].map(([first]) => first as Waiter);
+    try {
+      const rows = await this.db.query(heads, [owners.map((o) => o.tenantId), owners.map((o) => o.userId)]);
+      for (const row of rows) {
+        for (const waiter of byOwner.get(`${row.tenant_id} ${row.user_id}`) ?? [])
+          if (row.head > waiter.head) waiter.wake(true);
+      }
+    } catch (error) {
+      this.logger.warn({ err: error }, 'heads not read; who waits goes on waiting');
+    }
+  }
+
+  private close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+    for (const waiter of this.waiters) waiter.wake(false);
+  }
+}

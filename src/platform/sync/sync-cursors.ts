@@ -1,0 +1,105 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { RequestContext } from '../context/request-context.js';
+import { Db } from '../database/db.js';
+import { statement } from '../database/statement.js';
+import { Keyring } from '../secrets/keyring.js';
+
+const VERSION = 'c1';
+const SIGNATURE_BYTES = 12;
+const FORM = /^c1\.([\w-]{1,400})\.([\w-]{16})$/;
+
+const EPOCH = 'feed-epoch';
+
+const readEpoch = statement<{ id: string }>(
+  'sync.read_epoch',
+  `SELECT id FROM platform_secrets WHERE purpose = $1 ORDER BY id DESC LIMIT 1`,
+);
+
+const newEpoch = statement<never>(
+  'sync.new_epoch',
+  `INSERT INTO platform_secrets (purpose, id, material) VALUES ($1, $2, '')`,
+);
+
+/** Where a client stands in the changes of a collection. */
+export interface ChangesPosition {
+  mode: 'changes';
+  /** Everything up to here has been delivered. */
+  seq: number;
+  /** Head when a client without anything began; removals up to there do not concern it. */
+  since: number;
+}
+
+/** Where a client stands in an index walk. */
+export interface IndexPosition {
+  mode: 'index';
+  /** Head when the walk began: changes go on from there. */
+  since: number;
+  /** The walk goes on at or below this number. */
+  seq: number;
+}
+
+export type SyncPosition = ChangesPosition | IndexPosition;
+
+/**
+ * Cursors of feeds: opaque, bound by their signature to person, workspace and collection. Everything the feed gives out is
+ * decided by the token anyway; the signature finds foreign, cut and made-up cursors.
+ */
+@Injectable()
+export class SyncCursors implements OnModuleInit {
+  private epoch = '';
+
+  constructor(
+    private readonly keyring: Keyring,
+    private readonly db: Db,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.epoch = (await this.db.query(readEpoch, [EPOCH]))[0]?.id ?? '';
+  }
+
+  /**
+   * Expires every cursor given out so far, in processes started from now on: after the database was restored from a
+   * backup, counters stand lower than what clients have seen.
+   */
+  async expireAll(): Promise<void> {
+    this.epoch = uuidv7();
+    await this.db.single((tx) => tx.query(newEpoch, [EPOCH, this.epoch]));
+  }
+
+  write(ctx: RequestContext, collection: string, position: SyncPosition): string {
+    const { mode, seq, since } = position;
+    const payload = Buffer.from(JSON.stringify([mode === 'changes' ? 0 : 1, seq, since])).toString(
+      'base64url',
+    );
+    return `${VERSION}.${payload}.${this.sign(ctx, collection, payload).toString('base64url')}`;
+  }
+
+  /** Null: not a cursor of ours for this person and collection, or from before the feeds were reset. */
+  read(ctx: RequestContext, collection: string, cursor: string): SyncPosition | null {
+    const [, payload, signature] = FORM.exec(cursor) ?? [];
+    if (payload === undefined || signature === undefined) return null;
+    if (
+      !this.keyring.verify(
+        'sync-cursor',
+        this.signed(ctx, collection, payload),
+        Buffer.from(signature, 'base64url'),
+      )
+    )
+      return null;
+    const [mode, seq, since] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [
+      number,
+      number,
+      number,
+    ];
+    return { mode: mode === 0 ? 'changes' : 'index', seq, since };
+  }
+
+  private sign(ctx: RequestContext, collection: string, payload: string): Buffer {
+    return this.keyring.sign('sync-cursor', this.signed(ctx, collection, payload), SIGNATURE_BYTES);
+  }
+
+  private signed(ctx: RequestContext, collection: string, payload: string): string {
+    return `${this.epoch} ${ctx.tenantId} ${ctx.userId} ${collection} ${payload}`;
+  }
+}

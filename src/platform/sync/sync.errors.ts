@@ -1,0 +1,7 @@
+import { defineError } from '../http/api-error.js';
+
+export const CURSOR_EXPIRED = defineError(
+  410,
+  'cursor_expired',
+  'The cursor cannot be continued from; rebuild the index as the hint says.',
+);

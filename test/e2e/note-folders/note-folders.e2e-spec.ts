@@ -1,0 +1,288 @@
+import { TestApp, type Person } from '../../support/app.ts';
+
+describe('note folders', () => {
+  let app: TestApp;
+  let other: TestApp;
+  let alice: Person;
+  let bob: Person;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    other = await TestApp.start({}, app.databaseUrl);
+    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+  });
+  afterAll(async () => {
+    await other?.stop();
+    await app?.stop();
+  });
+
+  const folder = async (fields: object = {}, by = alice): Promise<any> => {
+    const { status, body } = await by.api.post('/note_folders', { name: 'Folder', ...fields });
+    expect(status).toBe(201);
+    return body.folder;
+  };
+  const note = async (folder_id: string | null, by = alice): Promise<any> =>
+    (await by.api.post('/notes', { title: 'n', folder_id })).body.note;
+  const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
+  const field = (answer: { body: any }) => answer.body.details[0].field;
+
+  test('create, read, list', async () => {
+    const { status, headers, body } = await alice.api.post('/note_folders', {
+      name: 'Projects 項目',
+      color: '#2f80ed',
+    });
+    expect([status, headers.get('location')]).toEqual([201, `/apis/v1/note_folders/${body.folder.id}`]);
+    expect(body.note_folder).toEqual(body.folder);
+    expect(body.folder).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'Projects 項目',
+      parent_id: null,
+      position: expect.any(Number),
+      color: '#2f80ed',
+      note_count: 0,
+      revision: 1,
+      created_at: expect.stringMatching(/Z$/),
+      updated_at: expect.stringMatching(/Z$/),
+    });
+    expect((await alice.api.get(`/note_folders/${body.folder.id}`)).body.folder).toEqual(body.folder);
+    const child = await folder({ parent_id: body.folder.id, id: '0199aaaa-bbbb-7ccc-8ddd-eeeeffff1001' });
+    expect(child.id).toBe('0199aaaa-bbbb-7ccc-8ddd-eeeeffff1001');
+    expect(outcome(await bob.api.post('/note_folders', { name: 'x', id: child.id }))).toEqual([
+      409,
+      'already_exists',
+    ]);
+    const names = async (query: string) =>
+      (await alice.api.get(`/note_folders${query}`)).body.folders.map((f: any) => f.id);
+    expect(await names(`?parent_id=${body.folder.id}`)).toEqual([child.id]);
+    expect(await names('?parent_id=none')).not.toContain(child.id);
+    expect(await names('')).toEqual(expect.arrayContaining([child.id, body.folder.id]));
+    expect((await bob.api.get('/note_folders')).body).toEqual({ folders: [], note_folders: [], next: null });
+  });
+
+  test('lists in the order of position, in pages', async () => {
+    const [carol] = (await app.tenant('order', 'carol')) as [Person];
+    for (const position of [3, 1, 2]) await folder({ name: `f${position}`, position }, carol);
+    const last = await folder({ name: 'last' }, carol);
+    expect(last.position).toBe(4);
+    await carol.api.patch(`/note_folders/${last.id}`, { position: 1.5 });
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { body }: any = await carol.api.get(`/note_folders?limit=1${cursor && `&cursor=${cursor}`}`);
+      seen.push(...body.folders.map((f: any) => f.name));
+      cursor = body.next;
+    }
+    expect(seen).toEqual(['f1', 'last', 'f2', 'f3']);
+  });
+
+  test.each(['patch', 'put'] as const)('%s changes only what is given', async (verb) => {
+    const parent = await folder();
+    const made = await folder({ name: 'old', color: '#000000' });
+    const { status, body } = await alice.api[verb](`/note_folders/${made.id}`, {
+      name: 'new',
+      parent_id: parent.id,
+    });
+    expect(status).toBe(200);
+    expect(body.folder).toMatchObject({ name: 'new', parent_id: parent.id, color: '#000000', revision: 2 });
+    expect(
+      (await alice.api[verb](`/note_folders/${made.id}`, { parent_id: null, color: null })).body.folder,
+    ).toMatchObject({ parent_id: null, color: null });
+    expect(outcome(await alice.api[verb](`/note_folders/${made.id}`, { name: 'new' }))).toEqual([
+      422,
+      'no_changes',
+    ]);
+  });
+
+  test.each([
+    ['name', {}],
+    ['name', { name: '' }],
+    ['name', { name: 'x'.repeat(256) }],
+    ['name', { name: null }],
+    ['parent_id', { name: 'x', parent_id: 'y' }],
+    ['parent_id', { name: 'x', parent_id: '0199aaaa-bbbb-7ccc-8ddd-eeeeffff9999' }],
+    ['position', { name: 'x', position: '1' }],
+    ['color', { name: 'x', color: 'red' }],
+    ['id', { name: 'x', id: 'y' }],
+  ])('refuses a wrong %s: %j', async (name, body) => {
+    const answer = await alice.api.post('/note_folders', body);
+    expect(outcome(answer)).toEqual([422, 'validation_failed']);
+    expect(field(answer)).toBe(name);
+  });
+
+  test('not found comes before a wrong body', async () => {
+    expect(
+      (await alice.api.patch('/note_folders/0199aaaa-bbbb-7ccc-8ddd-eeeeffff9999', { name: 7 })).status,
+    ).toBe(404);
+    expect(outcome(await alice.api.patch(`/note_folders/${(await folder()).id}`, { name: 7 }))).toEqual([
+      422,
+      'validation_failed',
+    ]);
+  });
+
+  test("another person's folder is not found, not a parent and not a place", async () => {
+    const { id } = await folder();
+    for (const verb of ['get', 'delete'] as const)
+      expect((await bob.api[verb](`/note_folders/${id}`)).status).toBe(404);
+    expect((await bob.api.patch(`/note_folders/${id}`, { name: 'mine' })).status).toBe(404);
+    expect(field(await bob.api.post('/note_folders', { name: 'x', parent_id: id }))).toBe('parent_id');
+    expect(field(await bob.api.post('/notes', { folder_id: id }))).toBe('folder_id');
+  });
+
+  test('nest to 32 and no deeper, also by moving', async () => {
+    let parent: string | null = null;
+    const chain: string[] = [];
+    for (let n = 0; n < 32; n += 1) {
+      parent = (await folder({ parent_id: parent })).id;
+      chain.push(parent!);
+    }
+    expect(outcome(await alice.api.post('/note_folders', { name: 'x', parent_id: parent }))).toEqual([
+      422,
+      'folder_too_deep',
+    ]);
+    const tall = await folder();
+    await folder({ parent_id: tall.id });
+    expect(outcome(await alice.api.patch(`/note_folders/${tall.id}`, { parent_id: chain[30] }))).toEqual([
+      422,
+      'folder_too_deep',
+    ]);
+    expect((await alice.api.patch(`/note_folders/${tall.id}`, { parent_id: chain[29] })).status).toBe(200);
+  });
+
+  test('a folder cannot lie in itself or below itself', async () => {
+    const a = await folder();
+    const b = await folder({ parent_id: a.id });
+    const c = await folder({ parent_id: b.id });
+    for (const parent_id of [a.id, b.id, c.id]) {
+      expect(outcome(await alice.api.patch(`/note_folders/${a.id}`, { parent_id }))).toEqual([
+        422,
+        'folder_cycle',
+      ]);
+    }
+  });
+
+  test('two moves that together would close a circle: one is refused', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const [a, b] = [await folder(), await folder()];
+      const answers = await Promise.all([
+        alice.api.patch(`/note_folders/${a.id}`, { parent_id: b.id }),
+        other.as(alice.token).patch(`/note_folders/${b.id}`, { parent_id: a.id }),
+      ]);
+      expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, 422]);
+      expect(answers.find((answer) => answer.status === 422)!.body.error).toBe('folder_cycle');
+    }
+  });
+
+  describe('placement', () => {
+    test('the owner files a note: an ordinary update', async () => {
+      const { id } = await folder();
+      const made = await note(null);
+      const { body } = await alice.api.patch(`/notes/${made.id}`, { folder_id: id, base_revision: 1 });
+      expect(body.note).toMatchObject({ folder_id: id, revision: 2 });
+      expect((await alice.api.get(`/notes?folder_id=${id}`)).body.notes).toHaveLength(1);
+      expect((await alice.api.get(`/note_folders/${id}`)).body.folder.note_count).toBe(1);
+      expect(
+        (await alice.api.patch(`/notes/${made.id}`, { folder_id: null, base_revision: 2 })).body.note
+          .folder_id,
+      ).toBeNull();
+    });
+
+    test('somebody invited files it in a folder of their own, without using a revision', async () => {
+      const mine = await folder();
+      const theirs = await folder({}, bob);
+      const made = await note(mine.id);
+      await alice.api.put(`/notes/${made.id}/invited`, { invited: [bob.id] });
+      expect((await bob.api.get(`/notes/${made.id}`)).body.note.folder_id).toBeNull();
+      const { status, body } = await bob.api.patch(`/notes/${made.id}`, {
+        folder_id: theirs.id,
+        base_revision: 1,
+      });
+      expect([status, body.note.folder_id, body.note.revision]).toEqual([200, theirs.id, 1]);
+      expect((await alice.api.get(`/notes/${made.id}`)).body.note).toMatchObject({
+        folder_id: mine.id,
+        revision: 1,
+      });
+      expect(
+        outcome(
+          await bob.api.patch(`/notes/${made.id}`, { folder_id: theirs.id, title: 'x', base_revision: 1 }),
+        ),
+      ).toEqual([403, 'forbidden']);
+      expect(field(await bob.api.patch(`/notes/${made.id}`, { folder_id: mine.id, base_revision: 1 }))).toBe(
+        'folder_id',
+      );
+    });
+  });
+
+  describe('delete', () => {
+    test('moves notes and subfolders up', async () => {
+      const top = await folder();
+      const middle = await folder({ parent_id: top.id });
+      const bottom = await folder({ parent_id: middle.id });
+      const filed = await note(middle.id);
+      const { status, body } = await alice.api.delete(`/note_folders/${middle.id}`);
+      expect([status, body.deleted, body.folder.id]).toEqual([200, true, middle.id]);
+      expect((await alice.api.get(`/note_folders/${middle.id}`)).status).toBe(404);
+      expect((await alice.api.get(`/note_folders/${bottom.id}`)).body.folder.parent_id).toBe(top.id);
+      expect((await alice.api.get(`/notes/${filed.id}`)).body.note).toMatchObject({
+        folder_id: top.id,
+        revision: 1,
+        deleted: false,
+      });
+      expect((await alice.api.delete(`/note_folders/${middle.id}`)).status).toBe(404);
+      await alice.api.delete(`/note_folders/${top.id}`);
+      expect((await alice.api.get(`/notes/${filed.id}`)).body.note.folder_id).toBeNull();
+    });
+
+    test('contents=trash: own notes go to the trash with the subfolders, others are only taken out', async () => {
+      const top = await folder();
+      const below = await folder({ parent_id: top.id });
+      const [mine, deep] = [await note(top.id), await note(below.id)];
+      const foreign = await note(null, bob);
+      await bob.api.put(`/notes/${foreign.id}/invited`, { invited: [alice.id] });
+      await alice.api.patch(`/notes/${foreign.id}`, { folder_id: below.id, base_revision: 1 });
+      await alice.api.put(`/notes/${mine.id}/invited`, { invited: [bob.id] });
+      const { status } = await alice.api.delete(`/note_folders/${top.id}?contents=trash`);
+      expect(status).toBe(200);
+      for (const id of [mine.id, deep.id]) {
+        expect((await alice.api.get(`/notes/${id}`)).body.note).toMatchObject({
+          deleted: true,
+          folder_id: null,
+          revision: 1,
+          purge_at: expect.any(String),
+        });
+      }
+      expect((await bob.api.get('/notes?state=trash')).body.notes.map((n: any) => n.id)).toEqual([mine.id]);
+      expect((await alice.api.get(`/notes/${foreign.id}`)).body.note).toMatchObject({
+        deleted: false,
+        folder_id: null,
+      });
+      expect((await alice.api.get(`/note_folders/${below.id}`)).status).toBe(404);
+      const [{ unique, total }] = await app.sql(
+        'SELECT count(DISTINCT seq)::int AS unique, count(*)::int AS total FROM note_members WHERE user_id = $1',
+        [alice.id],
+      );
+      expect(unique).toBe(total);
+    });
+
+    test('refuses another word for contents', async () => {
+      expect(field(await alice.api.delete(`/note_folders/${(await folder()).id}?contents=burn`))).toBe(
+        'contents',
+      );
+    });
+
+    test('races of filing and deleting never leave a note in a folder that is gone', async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const target = await folder();
+        const made = await note(null);
+        const contents = round % 2 ? '?contents=trash' : '';
+        await Promise.all([
+          alice.api.patch(`/notes/${made.id}`, { folder_id: target.id, base_revision: 1 }),
+          other.as(alice.token).delete(`/note_folders/${target.id}${contents}`),
+          other.as(alice.token).post('/notes', { title: 'new', folder_id: target.id }),
+        ]);
+        const lost = await app.sql(
+          'SELECT 1 FROM note_members m JOIN note_folders f ON f.id = m.folder_id AND f.tenant_id = m.tenant_id WHERE f.gone_at IS NOT NULL',
+        );
+        expect(lost).toEqual([]);
+      }
+    });
+  });
+});

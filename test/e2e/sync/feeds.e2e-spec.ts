@@ -1,0 +1,307 @@
+import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
+import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
+import { TestApp, type Person } from '../../support/app.ts';
+
+describe('the change feeds', () => {
+  let app: TestApp;
+  let n = 0;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+  });
+  afterAll(() => app?.stop());
+
+  /** A workspace of its own for each test: feeds start empty. */
+  const people = async (...names: string[]) => app.tenant(`t${(n += 1)}`, ...names);
+  const create = async (person: Person, fields: object = {}): Promise<any> =>
+    (await person.api.post('/notes', { title: 'n', ...fields })).body.note;
+  const changes = async (person: Person, cursor?: string, query = ''): Promise<any> => {
+    const { status, body } = await person.api.get(
+      `/notes/changes?${cursor ? `cursor=${cursor}` : ''}${query}`,
+    );
+    expect(status).toBe(200);
+    return body;
+  };
+
+  test('nothing yet: an empty page with a cursor that works', async () => {
+    const [alice] = (await people('alice')) as [Person];
+    const empty = await changes(alice);
+    expect(empty).toEqual({
+      notes: [],
+      cursor: expect.any(String),
+      next: null,
+      has_more: false,
+      server_time: expect.stringMatching(/Z$/),
+    });
+    const note = await create(alice);
+    expect((await changes(alice, empty.cursor)).notes).toEqual([note]);
+  });
+
+  test('each changed note comes once, as it is now, in the order of its last change', async () => {
+    const [alice] = (await people('alice')) as [Person];
+    const [a, b] = [await create(alice, { title: 'a' }), await create(alice, { title: 'b' })];
+    const { cursor } = await changes(alice);
+    await alice.api.patch(`/notes/${b.id}`, { title: 'b2', base_revision: 1 });
+    await alice.api.patch(`/notes/${a.id}`, { title: 'a2', base_revision: 1 });
+    await alice.api.patch(`/notes/${b.id}`, { title: 'b3', base_revision: 2 });
+    const page = await changes(alice, cursor);
+    expect(page.notes.map((note: any) => [note.title, note.revision])).toEqual([
+      ['a2', 2],
+      ['b3', 3],
+    ]);
+    expect((await changes(alice, page.cursor)).notes).toEqual([]);
+    expect((await changes(alice, cursor)).notes).toEqual(page.notes);
+  });
+
+  test('trash, restore and purge', async () => {
+    const [alice] = (await people('alice')) as [Person];
+    const note = await create(alice, { content: '<p>secret</p>' });
+    let { cursor } = await changes(alice);
+    const step = async () => {
+      const page = await changes(alice, cursor);
+      ({ cursor } = page);
+      return page.notes;
+    };
+    await alice.api.delete(`/notes/${note.id}`, { base_revision: 1 });
+    expect(await step()).toEqual([
+      expect.objectContaining({ id: note.id, deleted: true, content: '<p>secret</p>' }),
+    ]);
+    await alice.api.post(`/notes/${note.id}/restore`);
+    expect(await step()).toEqual([note]);
+    await alice.api.delete(`/notes/${note.id}`, { base_revision: 1 });
+    await alice.api.delete(`/notes/${note.id}/purge`);
+    expect(await step()).toEqual([
+      {
+        id: note.id,
+        removed: true,
+        deleted: true,
+        reason: 'purged',
+        removed_at: expect.stringMatching(/Z$/),
+      },
+    ]);
+    expect((await changes(alice)).notes).toEqual([]);
+  });
+
+  test('losing a note is a removal without content, having it again the whole note', async () => {
+    const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
+    const { id } = await create(alice, { content: '<p>secret</p>' });
+    const start = (await changes(bob)).cursor;
+    await alice.api.put(`/notes/${id}/invited`, { invited: [bob.id] });
+    const invited = await changes(bob, start);
+    expect(invited.notes).toEqual([
+      expect.objectContaining({ id, role: 'viewer', content: '<p>secret</p>' }),
+    ]);
+    await alice.api.put(`/notes/${id}/invited`, { invited: [{ id: bob.id, role: 'editor' }] });
+    expect((await changes(bob, invited.cursor)).notes).toEqual([
+      expect.objectContaining({ id, role: 'editor' }),
+    ]);
+    await alice.api.put(`/notes/${id}/invited`, { invited: [] });
+    const lost = await bob.api.get(`/notes/changes?cursor=${invited.cursor}`);
+    expect(lost.body.notes).toEqual([
+      { id, removed: true, deleted: true, reason: 'unshared', removed_at: expect.any(String) },
+    ]);
+    expect(lost.text).not.toContain('secret');
+    await alice.api.patch(`/notes/${id}`, { title: 'not for bob', base_revision: 1 });
+    expect((await changes(bob, lost.body.cursor)).notes).toEqual([]);
+    await alice.api.put(`/notes/${id}/invited`, { invited: [bob.email] });
+    expect((await changes(bob, lost.body.cursor)).notes).toEqual([
+      expect.objectContaining({ id, title: 'not for bob' }),
+    ]);
+  });
+
+  test('pages: limit, size, and always one record', async () => {
+    const [alice] = (await people('alice')) as [Person];
+    for (let i = 0; i < 5; i += 1) await create(alice, { title: `${i}` });
+    const titles: string[][] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await changes(alice, cursor, '&limit=2');
+      titles.push(page.notes.map((note: any) => note.title));
+      expect(page.next).toBe(page.has_more ? page.cursor : null);
+      cursor = page.cursor;
+      if (!page.has_more) break;
+    }
+    expect(titles).toEqual([['0', '1'], ['2', '3'], ['4']]);
+    const { cursor } = await changes(alice);
+    for (const title of ['x', 'y', 'z']) await create(alice, { title, content: 'x'.repeat(2_000_000) });
+    const big = await changes(alice, cursor);
+    expect([big.notes.map((note: any) => note.title), big.has_more]).toEqual([['x', 'y'], true]);
+    expect((await changes(alice, big.cursor)).notes.map((note: any) => note.title)).toEqual(['z']);
+    const light = await changes(alice, cursor, '&include=summary');
+    expect([light.notes.length, light.has_more, 'content' in light.notes[0]]).toEqual([3, false, false]);
+  });
+
+  test('the index: live notes newest first, then a cursor for changes', async () => {
+    const [alice] = (await people('alice')) as [Person];
+    const notes: any[] = [];
+    for (let i = 0; i < 5; i += 1) notes.push(await create(alice, { title: `${i}`, content: '<p>c</p>' }));
+    await alice.api.delete(`/notes/${notes[1].id}`, { base_revision: 1 });
+    await alice.api.delete(`/notes/${notes[1].id}/purge`);
+    await alice.api.delete(`/notes/${notes[2].id}`, { base_revision: 1 });
+    const first = (await alice.api.get('/notes/index?limit=2')).body;
+    expect(first).toMatchObject({ has_more: true, cursor: first.next, changes_cursor: expect.any(String) });
+    expect(first.notes.map((note: any) => [note.title, note.deleted, 'content' in note])).toEqual([
+      ['2', true, false],
+      ['4', false, false],
+    ]);
+    await alice.api.patch(`/notes/${notes[0].id}`, { title: '0 moved during the walk', base_revision: 1 });
+    await create(alice, { title: 'new during the walk' });
+    const second = (await alice.api.get(`/notes/index?limit=2&cursor=${first.cursor}&include=content`)).body;
+    expect(second.notes.map((note: any) => [note.title, note.content])).toEqual([['3', '<p>c</p>']]);
+    expect(second).toMatchObject({ has_more: false, next: null, cursor: second.changes_cursor });
+    for (const cursor of [second.cursor, first.changes_cursor, first.cursor]) {
+      expect((await changes(alice, cursor)).notes.map((note: any) => note.title)).toEqual([
+        '0 moved during the walk',
+        'new during the walk',
+      ]);
+    }
+  });
+
+  test('a cursor that cannot be continued from is 410, whatever is wrong with it', async () => {
+    const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
+    await create(alice);
+    const { cursor } = await changes(alice);
+    const index = (await alice.api.get('/notes/index')).body;
+    const folders = (await alice.api.get('/note_folders/changes')).body;
+    const [[, payload, signature]] = [/^c1\.(.+)\.(.+)$/.exec(cursor)!] as [RegExpExecArray];
+    const broken = [
+      'x',
+      'c1',
+      `c1.${payload}`,
+      `c1.${payload}.${signature}x`,
+      `c2.${payload}.${signature}`,
+      `c1.x${payload}.${signature}`,
+      folders.cursor,
+      'a'.repeat(1000),
+      '%00',
+    ];
+    for (const bad of broken) {
+      const { status, body } = await alice.api.get(`/notes/changes?cursor=${bad}`);
+      if (bad === '%00') expect(status).toBe(422);
+      else
+        expect([bad, status, body]).toEqual([
+          bad,
+          410,
+          {
+            error: 'cursor_expired',
+            message: expect.any(String),
+            reset_required: true,
+            hint: 'GET /apis/v1/notes/index',
+          },
+        ]);
+    }
+    expect((await bob.api.get(`/notes/changes?cursor=${cursor}`)).status).toBe(410);
+    expect((await alice.api.get(`/notes/index?cursor=${index.cursor}`)).status).toBe(410);
+    await app.sql('UPDATE sync_heads SET head = 0 WHERE user_id = $1', [alice.id]);
+    expect((await alice.api.get(`/notes/changes?cursor=${cursor}`)).status).toBe(410);
+  });
+
+  test('forgetting removals expires just the cursors that needed them', async () => {
+    const [alice] = (await people('alice')) as [Person];
+    const [a, b] = [await create(alice), await create(alice)];
+    const before = (await changes(alice)).cursor;
+    await alice.api.delete(`/notes/${a.id}`, { base_revision: 1 });
+    await alice.api.delete(`/notes/${a.id}/purge`);
+    const between = (await changes(alice)).cursor;
+    await create(alice);
+    const retention = app.get(FeedRetention);
+    await retention.forget(new Date(Date.now() - 1000));
+    expect((await changes(alice, before)).notes).toContainEqual(
+      expect.objectContaining({ id: a.id, removed: true }),
+    );
+    await retention.forget(new Date(Date.now() + 1000));
+    expect((await alice.api.get(`/notes/changes?cursor=${before}`)).status).toBe(410);
+    expect((await changes(alice, between)).notes).toHaveLength(1);
+    expect((await changes(alice)).notes.map((note: any) => note.id)).toContain(b.id);
+    expect(await app.sql('SELECT 1 FROM note_members WHERE note_id = $1', [a.id])).toEqual([]);
+  });
+
+  test('a first walk through the changes survives removals forgotten meanwhile', async () => {
+    const [alice] = (await people('alice')) as [Person];
+    const made = [await create(alice), await create(alice), await create(alice)];
+    await alice.api.delete(`/notes/${made[0].id}`, { base_revision: 1 });
+    await alice.api.delete(`/notes/${made[0].id}/purge`);
+    const first = await changes(alice, undefined, '&limit=1');
+    await app.get(FeedRetention).forget(new Date(Date.now() + 1000));
+    const second = await changes(alice, first.cursor, '&limit=5');
+    expect([...first.notes, ...second.notes].map((note: any) => note.id)).toEqual([made[1].id, made[2].id]);
+  });
+
+  test('folders and notes: what belongs together keeps its order', async () => {
+    const [alice] = (await people('alice')) as [Person];
+    const { folder } = (await alice.api.post('/note_folders', { name: 'f' })).body;
+    const note = await create(alice, { folder_id: folder.id });
+    const notesCursor = (await changes(alice)).cursor;
+    const start = (await alice.api.get('/note_folders/changes')).body;
+    expect(start.folders).toEqual(start.note_folders);
+    expect(start.folders).toEqual([{ ...folder, note_count: 1 }]);
+    await alice.api.delete(`/note_folders/${folder.id}`);
+    const after = (await alice.api.get(`/note_folders/changes?cursor=${start.cursor}`)).body;
+    expect(after.folders).toEqual([
+      { id: folder.id, removed: true, deleted: true, reason: 'deleted', removed_at: expect.any(String) },
+    ]);
+    expect((await changes(alice, notesCursor)).notes).toEqual([
+      expect.objectContaining({ id: note.id, folder_id: null }),
+    ]);
+    const index = (await alice.api.get('/note_folders/index')).body;
+    expect([index.folders, index.has_more]).toEqual([[], false]);
+    expect((await alice.api.get(`/note_folders/changes?cursor=${index.cursor}`)).status).toBe(200);
+    expect((await alice.api.get(`/note_folders/changes?cursor=${notesCursor}`)).status).toBe(410);
+  });
+
+  describe('wait', () => {
+    test('answers as soon as something changes, holding no connection meanwhile', async () => {
+      const one = await TestApp.start({ DATABASE_POOL_MAX: '1' }, app.databaseUrl);
+      try {
+        const [alice] = (await people('alice')) as [Person];
+        const { cursor } = await changes(alice);
+        const waiting = one.as(alice.token).get(`/notes/changes?cursor=${cursor}&wait=25`);
+        while (one.get(HeadWatch).waiting === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+        expect((await one.as(alice.token).get('/notes')).status).toBe(200);
+        const note = await create(alice);
+        expect((await waiting).body.notes).toEqual([note]);
+        expect(one.get(HeadWatch).waiting).toBe(0);
+      } finally {
+        await one.stop();
+      }
+    });
+
+    test('something else that changes does not end the wait; the time does', async () => {
+      const [alice] = (await people('alice')) as [Person];
+      const { cursor } = await changes(alice);
+      const waiting = alice.api.get(`/notes/changes?cursor=${cursor}&wait=2`);
+      await alice.api.post('/note_folders', { name: 'not a note' });
+      const { status, body } = await waiting;
+      expect([status, body.notes]).toEqual([200, []]);
+    });
+
+    test('who goes away waits no longer; a process that drains answers', async () => {
+      const one = await TestApp.start({}, app.databaseUrl);
+      const [alice] = (await people('alice')) as [Person];
+      const watch = one.get(HeadWatch);
+      const until = async (count: number) => {
+        while (watch.waiting !== count) await new Promise((resolve) => setTimeout(resolve, 10));
+      };
+      const gone = new AbortController();
+      const url = `${one.base}/apis/v1/notes/changes?wait=25`;
+      const headers = { authorization: `Bearer ${alice.token}` };
+      const aborted = fetch(url, { headers, signal: gone.signal }).catch(() => 'aborted');
+      await until(1);
+      gone.abort();
+      expect(await aborted).toBe('aborted');
+      await until(0);
+      const waiting = fetch(url, { headers });
+      await until(1);
+      const stopping = one.stop();
+      expect((await waiting).status).toBe(200);
+      await stopping;
+    });
+
+    test.each(['wait=26', 'wait=-1', 'wait=x', 'limit=0', 'limit=501', 'include=all'])(
+      'refuses %s',
+      async (query) => {
+        const [alice] = (await people('alice')) as [Person];
+        expect((await alice.api.get(`/notes/changes?${query}`)).status).toBe(422);
+      },
+    );
+  });
+});
