@@ -1,17 +1,16 @@
-import { parentPort } from 'node:worker_threads';
+import { serveWork } from '../workers/worker-script.js';
 import { cleanHtml } from './html-clean.js';
-import { HtmlTooComplexError } from './html-errors.js';
-import type { WorkerAnswer } from './html-worker-pool.js';
+import { HtmlTooComplexError, type HtmlTooComplexCode } from './html-errors.js';
 
-function answer(html: string): WorkerAnswer {
+/** What a worker says about the text it was given; `clean: null` means "as it was", which need not be copied back. */
+export type HtmlVerdict = { clean: string | null } | { tooComplex: HtmlTooComplexCode };
+
+serveWork((html: string): HtmlVerdict => {
   try {
     const clean = cleanHtml(html);
-    // The pool still has the text it sent: unchanged ones need not be copied back.
     return { clean: clean === html ? null : clean };
   } catch (error) {
-    return error instanceof HtmlTooComplexError ? { tooComplex: error.code } : { failed: String(error) };
+    if (error instanceof HtmlTooComplexError) return { tooComplex: error.code };
+    throw error;
   }
-}
-
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread's port, not a window
-parentPort?.on('message', (html: string) => parentPort?.postMessage(answer(html)));
+});

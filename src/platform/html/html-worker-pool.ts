@@ -1,120 +1,36 @@
-import { Worker } from 'node:worker_threads';
+import { QueueFullError, WorkerLimitError, type WorkerLimits, WorkerPool } from '../workers/worker-pool.js';
 import { HtmlPolicyBusyError, HtmlTooComplexError } from './html-errors.js';
-import type { HtmlTooComplexCode } from './html-errors.js';
+import type { HtmlVerdict } from './html-policy.worker.js';
 
-/** What a worker says about the text it was given; `clean: null` means "as it was". */
-export type WorkerAnswer = { clean: string | null } | { tooComplex: HtmlTooComplexCode } | { failed: string };
+/** The defaults suit notes of up to a few megabytes. */
+const LIMITS: WorkerLimits = { workers: 2, queue: 64, timeoutMs: 10_000, memoryMb: 256 };
 
-/** Bounds of the pool; the defaults suit notes of up to a few megabytes. */
-export interface HtmlWorkerPoolOptions {
-  workers?: number;
-  queue?: number;
-  timeoutMs?: number;
-  memoryMb?: number;
-}
-
-interface Job {
-  html: string;
-  resolve(clean: string): void;
-  reject(error: Error): void;
-}
-
-/** A worker and what it is doing. */
-interface Slot {
-  worker: Worker;
-  job?: Job;
-  timer?: NodeJS.Timeout;
-}
-
-const CLOSED = 'the HTML policy is closed';
-
-/** Cleans large texts outside the event loop: workers start on first use, take one text at a time and never hold up exit. */
+/** Cleans large texts outside the event loop. */
 export class HtmlWorkerPool {
-  private readonly slots = new Set<Slot>();
-  private readonly waiting: Job[] = [];
-  private closed = false;
-  private readonly limits: Required<HtmlWorkerPoolOptions>;
+  private readonly pool: WorkerPool<string, HtmlVerdict>;
 
-  constructor(options: HtmlWorkerPoolOptions = {}) {
-    this.limits = { workers: 2, queue: 64, timeoutMs: 10_000, memoryMb: 256, ...options };
+  constructor(limits: Partial<WorkerLimits> = {}) {
+    this.pool = new WorkerPool(new URL('./html-policy.worker.js', import.meta.url), { ...LIMITS, ...limits });
   }
 
   /** Same result as cleanHtml(); also rejects when the time, the memory or the queue is used up. */
-  run(html: string): Promise<string> {
-    if (this.closed) return Promise.reject(new Error(CLOSED));
-    if (this.waiting.length >= this.limits.queue) return Promise.reject(new HtmlPolicyBusyError());
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ html, resolve, reject });
-      this.next();
+  async run(html: string): Promise<string> {
+    const verdict = await this.pool.run(html).catch((error: unknown) => {
+      throw refusal(error);
     });
+    if ('tooComplex' in verdict) throw new HtmlTooComplexError(verdict.tooComplex);
+    return verdict.clean ?? html;
   }
 
   /** Ends the workers; texts still being checked or waiting are rejected. */
-  async close(): Promise<void> {
-    this.closed = true;
-    for (const job of this.waiting.splice(0)) job.reject(new Error(CLOSED));
-    await Promise.all([...this.slots].map(({ worker }) => worker.terminate()));
+  close(): Promise<void> {
+    return this.pool.close();
   }
+}
 
-  private next(): void {
-    if (this.closed || this.waiting.length === 0) return;
-    const idle = [...this.slots].find((slot) => slot.job === undefined);
-    const slot = idle ?? (this.slots.size < this.limits.workers ? this.start() : undefined);
-    const job = slot && this.waiting.shift();
-    if (!slot || !job) return;
-    slot.job = job;
-    slot.timer = setTimeout(
-      () => this.drop(slot, new HtmlTooComplexError('too_slow')),
-      this.limits.timeoutMs,
-    );
-    slot.worker.ref();
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread, not a window
-    slot.worker.postMessage(job.html);
-  }
-
-  private start(): Slot {
-    const worker = new Worker(new URL('./html-policy.worker.js', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: this.limits.memoryMb },
-      // Neither flags of the main thread (inspectors, loaders) nor its environment are any business of a text filter.
-      execArgv: [],
-      env: {},
-    });
-    const slot: Slot = { worker };
-    worker.on('message', (answer: WorkerAnswer) => this.finish(slot, answer));
-    worker.on('error', (error: NodeJS.ErrnoException) => {
-      const memory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      this.drop(slot, memory ? new HtmlTooComplexError('too_many_nodes') : error);
-    });
-    worker.on('exit', () => this.drop(slot, new Error(CLOSED)));
-    this.slots.add(slot);
-    return slot;
-  }
-
-  private finish(slot: Slot, answer: WorkerAnswer): void {
-    const job = this.release(slot);
-    // An idle worker must not keep the process alive.
-    slot.worker.unref();
-    if (!job) return;
-    if ('clean' in answer) job.resolve(answer.clean ?? job.html);
-    else
-      job.reject(
-        'tooComplex' in answer ? new HtmlTooComplexError(answer.tooComplex) : new Error(answer.failed),
-      );
-    this.next();
-  }
-
-  /** Takes a worker out of service, failing what it was doing; the next text gets a new one. */
-  private drop(slot: Slot, error: Error): void {
-    this.slots.delete(slot);
-    this.release(slot)?.reject(error);
-    void slot.worker.terminate();
-    this.next();
-  }
-
-  private release(slot: Slot): Job | undefined {
-    clearTimeout(slot.timer);
-    const { job } = slot;
-    slot.job = undefined;
-    return job;
-  }
+function refusal(error: unknown): unknown {
+  if (error instanceof QueueFullError) return new HtmlPolicyBusyError();
+  if (error instanceof WorkerLimitError)
+    return new HtmlTooComplexError(error.limit === 'time' ? 'too_slow' : 'too_many_nodes');
+  return error;
 }

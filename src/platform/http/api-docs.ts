@@ -108,3 +108,20 @@ export const ApiIdempotency = (): MethodDecorator =>
       'Up to 255 visible ASCII characters. Within 24 hours a repetition is answered with the first answer and changes nothing.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   });
+
+/** A success that is a file to keep. */
+export function ApiFile(contentType: string, description: string): MethodDecorator {
+  const text = { type: 'string' } as const;
+  return ApiResponse({
+    status: 200,
+    description,
+    headers: {
+      'Content-Disposition': {
+        description: 'The name to keep it under (RFC 6266).',
+        schema: text,
+        example: 'attachment; filename="note.docx"',
+      },
+    },
+    content: { [contentType]: { schema: { type: 'string', format: 'binary' } } },
+  });
+}

@@ -35,6 +35,8 @@ export class BodyGuard implements CanActivate {
     }
     if (!isJson(request)) throw Errors.unsupportedMediaType.with();
     const limit = this.reflector.get<number>(BODY_LIMIT, context.getHandler()) ?? DEFAULT_LIMIT;
+    // The parser would read it to its end before it says so.
+    if (Number(request.headers['content-length']) > limit) throw Errors.bodyTooLarge.with();
     return this.read(request, http.getResponse<Response>(), this.parser(limit));
   }
 
@@ -44,7 +46,6 @@ export class BodyGuard implements CanActivate {
         error === undefined ? resolve() : reject(bodyError(error)),
       );
     });
-    request.body ??= {};
     assertStorable(request.body);
     return true;
   }

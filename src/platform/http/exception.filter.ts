@@ -7,6 +7,7 @@ import {
   isTimeout,
   isUnstorableText,
 } from '../database/database-errors.js';
+import { ClientGoneError } from './abort-signal.js';
 import { ApiError, type ErrorKind } from './api-error.js';
 import { Errors } from './errors.js';
 import { writeJson } from './lean-express.adapter.js';
@@ -19,6 +20,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
   private readonly logger = new Logger('HTTP');
 
   catch(thrown: unknown, host: ArgumentsHost): void {
+    if (thrown instanceof ClientGoneError) return;
     const response = host.switchToHttp().getResponse<Response>();
     const request = host.switchToHttp().getRequest<Request & { id?: string }>();
     const error = asApiError(thrown);

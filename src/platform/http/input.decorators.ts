@@ -37,5 +37,11 @@ const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\
 /** RFC 3339 text becomes a Date; what is no such time, or no day of the calendar, stays for the validator to refuse. */
 export const Timestamp = () =>
   Transform(({ value }) =>
-    typeof value === 'string' && RFC3339.test(value) && isISO8601(value, { strict: true }) ? new Date(value) : value,
+    typeof value === 'string' && RFC3339.test(value) && isISO8601(value, { strict: true })
+      ? new Date(value)
+      : value,
   );
+
+/** Decimal digits of a query parameter become a number; anything else stays for the validator to refuse. */
+export const WholeNumber = () =>
+  Transform(({ value }) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value));

@@ -1,9 +1,12 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Request, type Response } from 'express';
+import { FileReply } from './file-reply.js';
 import { JsonReply } from './json-reply.js';
 import { JSON_HEADERS } from './security-headers.js';
 
 const FIXED_HEADERS: readonly string[] = JSON_HEADERS.flat();
+/** The same for a file, whose type stands apart. */
+const FILE_HEADERS: readonly string[] = JSON_HEADERS.filter(([name]) => name !== 'Content-Type').flat();
 
 /**
  * Express without what a JSON interface has no use for (automatic ETags, X-Powered-By, nested query strings), and
@@ -24,6 +27,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
     if (body instanceof JsonReply) {
       return writeJson(response, body.options.status ?? status ?? 200, body.json, body.options);
     }
+    if (body instanceof FileReply) return writeFile(response, body);
     if (body === undefined || body === null || typeof body !== 'object' || 'getStream' in body) {
       return super.reply(response, body, status);
     }
@@ -35,16 +39,31 @@ export class LeanExpressAdapter extends ExpressAdapter {
 export function writeJson(
   response: Response,
   status: number,
-  json: string,
+  json: string | Buffer,
   extra: { etag?: string; location?: string; headers?: Record<string, string> } = {},
 ): void {
   const headers = FIXED_HEADERS.slice();
-  headers.push('Content-Length', String(Buffer.byteLength(json)));
-  const requestId = (response.req as Request & { id?: string }).id;
-  if (requestId) headers.push('X-Request-Id', requestId);
+  headers.push('Content-Length', String(typeof json === 'string' ? Buffer.byteLength(json) : json.length));
+  pushRequestId(headers, response);
   if (extra.etag) headers.push('ETag', extra.etag);
   if (extra.location) headers.push('Location', extra.location);
   if (extra.headers) headers.push(...Object.entries(extra.headers).flat());
   response.writeHead(status, headers);
   response.end(json);
+}
+
+/** Writes a file, with the security headers; the headers alone where there are no bytes (HEAD). */
+function writeFile(response: Response, file: FileReply): void {
+  const headers = FILE_HEADERS.slice();
+  headers.push('Content-Type', file.contentType, 'Content-Disposition', file.disposition);
+  // How long the file would be is not known without making it, and RFC 9110 lets a HEAD leave it out.
+  if (file.bytes) headers.push('Content-Length', String(file.bytes.length));
+  pushRequestId(headers, response);
+  response.writeHead(200, headers);
+  response.end(file.bytes ?? undefined);
+}
+
+function pushRequestId(headers: string[], response: Response): void {
+  const requestId = (response.req as Request & { id?: string }).id;
+  if (requestId) headers.push('X-Request-Id', requestId);
 }

@@ -27,6 +27,7 @@ export const JSON_HEADERS: readonly [string, string][] = [
       },
       crossOriginResourcePolicy: { policy: 'same-site' },
       referrerPolicy: { policy: 'no-referrer' },
+      xFrameOptions: { action: 'deny' },
     }),
   ),
 ];
@@ -48,4 +49,5 @@ export const docsHeaders = helmet({
     },
   },
   referrerPolicy: { policy: 'no-referrer' },
+  xFrameOptions: { action: 'deny' },
 });

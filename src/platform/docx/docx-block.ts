@@ -1,0 +1,85 @@
+import type { Element } from 'hast';
+import { attribute, declarations, pixels, TWIPS_PER_PX } from './docx-css.js';
+import { LIST_STEP, type Marker } from './docx-lists.js';
+import type { Alignment, ParagraphPlace } from './docx-paragraph.js';
+import type { Direction } from './docx-scripts.js';
+
+/** What a block passes on to the blocks in it. */
+export interface Block {
+  readonly style?: string;
+  /** Twips from the side the text begins at. */
+  readonly indent: number;
+  /** Twips from margin to margin. */
+  readonly width: number;
+  readonly lists: number;
+  readonly tables: number;
+  readonly quoted?: boolean;
+  readonly verbatim?: boolean;
+  readonly align?: Alignment;
+  readonly dir?: Direction;
+  readonly keepNext?: boolean;
+}
+
+const QUOTE_STEP = 360;
+const MAX_INDENT = 5_400;
+
+/** Elements that begin and end paragraphs. */
+export const BLOCKS = new Set(
+  'p div li h1 h2 h3 h4 h5 h6 blockquote pre details summary dl dt dd figure figcaption section article header footer nav aside main address'.split(
+    ' ',
+  ),
+);
+const ALIGNMENTS = new Set<string>(['left', 'right', 'center', 'justify', 'start', 'end']);
+const STYLES: Readonly<Record<string, string>> = {
+  pre: 'Code',
+  figcaption: 'Caption',
+  ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`h${n}`, `Heading${n}`])),
+};
+const KEPT_WITH_NEXT = new Set(['summary', 'dt']);
+
+/** The same block, further in; how far in is bounded, so that there is always room for text. */
+export const indented = (block: Block, by: number): Block => ({
+  ...block,
+  indent: Math.min(MAX_INDENT, Math.round(block.width * 0.6), block.indent + by),
+});
+
+/** What an element makes of the block it is in. */
+export function blockIn(element: Element, around: Block): Block {
+  const { tagName, properties } = element;
+  let block = around;
+  const style = STYLES[tagName];
+  if (style) block = { ...block, style, verbatim: block.verbatim || tagName === 'pre' };
+  if (KEPT_WITH_NEXT.has(tagName)) block = { ...block, keepNext: true };
+  if (tagName === 'blockquote') block = indented({ ...block, quoted: true }, QUOTE_STEP);
+  if (tagName === 'dd') block = indented(block, LIST_STEP);
+  const dir = attribute(element, 'dir')?.toLowerCase();
+  if (dir !== undefined) block = { ...block, dir: dir === 'rtl' || dir === 'ltr' ? dir : undefined };
+  if (properties['style'] === undefined) return block;
+  const css = declarations(element);
+  const align = css.get('text-align');
+  if (align !== undefined && ALIGNMENTS.has(align)) block = { ...block, align: align as Alignment };
+  const moved = pixels(css.get('margin-left'), 0) ?? pixels(css.get('padding-left'), 0);
+  // Lists are indented by their levels already.
+  if (moved && BLOCKS.has(tagName)) block = indented(block, Math.round(moved * TWIPS_PER_PX));
+  return block;
+}
+
+/** Where a paragraph of a block stands. */
+export function placeOf(block: Block, marker: Marker | undefined): ParagraphPlace {
+  const { indent, align, dir, keepNext, lists, quoted } = block;
+  const style = block.style ?? (quoted ? 'Quote' : lists > 0 ? 'ListParagraph' : undefined);
+  const numbering = marker?.kind === 'number' ? { id: marker.id, level: marker.level } : undefined;
+  const ownIndent = numbering ? LIST_STEP * (numbering.level + 1) : style === 'Quote' ? QUOTE_STEP : 0;
+  const hanging = (numbering && indent !== ownIndent) || marker?.kind === 'box' ? LIST_STEP : undefined;
+  return {
+    style,
+    indent,
+    ownIndent,
+    hanging,
+    numbering,
+    align,
+    dir,
+    keepNext,
+    bar: quoted && style !== 'Quote',
+  };
+}

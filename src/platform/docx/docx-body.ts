@@ -1,0 +1,249 @@
+import type { Element, ElementContent, Nodes } from 'hast';
+import { type Block, blockIn, BLOCKS, indented, placeOf } from './docx-block.js';
+import { attribute, declarations, pixels, TWIPS_PER_PX } from './docx-css.js';
+import { pictureXml, shownSize } from './docx-image.js';
+import { isChecked, leadingCheckbox, LIST_STEP, ListMarkers, type Marker } from './docx-lists.js';
+import { Paragraph } from './docx-paragraph.js';
+import type { DocxParts } from './docx-parts.js';
+import { checkboxXml, ruleXml } from './docx-pieces.js';
+import { layOutTable, tableXml } from './docx-table.js';
+import { type TextStyle, textStyle } from './docx-text-style.js';
+
+/** Word refuses tables nested very deeply; deeper ones give their text only. */
+const MAX_TABLES = 10;
+
+/** Never shown as text. Stored notes have none of these; a converter does not rely on that. */
+const SKIPPED = new Set(
+  'script style template title head link meta base noscript noembed noframes iframe frame frameset object embed applet svg math audio video canvas textarea select option button rp'.split(
+    ' ',
+  ),
+);
+/** Turns a tree of HTML into the contents of `w:body`. */
+export class BodyWriter {
+  private out: string[] = [];
+  private paragraph: Paragraph | undefined;
+  /** What the next paragraph begins with: the number, bullet or box of the list item it is in. */
+  private marker: Marker | undefined;
+  /** The box that `marker` stands for; not shown a second time. */
+  private shownBox: Element | undefined;
+
+  constructor(
+    private readonly parts: DocxParts,
+    private readonly pageWidth: number,
+  ) {}
+
+  /** @returns paragraphs and tables; `''` for a tree without anything to show */
+  write(nodes: ElementContent[]): string {
+    this.nodes(nodes, {}, { indent: 0, width: this.pageWidth, lists: 0, tables: 0 });
+    this.endParagraph();
+    return this.out.join('');
+  }
+
+  private nodes(nodes: Nodes[], style: TextStyle, block: Block): void {
+    for (const node of nodes) {
+      if (node.type === 'text') this.text(node.value, style, block);
+      else if (node.type === 'element' && !SKIPPED.has(node.tagName)) this.element(node, style, block);
+    }
+  }
+
+  private element(element: Element, around: TextStyle, block: Block): void {
+    const style = within(block, textStyle(element, around));
+    switch (element.tagName) {
+      case 'br':
+        return this.open(block).lineBreak(style);
+      case 'wbr':
+        return this.open(block).text('\u200B', style);
+      case 'img':
+        return this.image(element, style, block);
+      case 'input':
+        return this.input(element, style, block);
+      case 'a':
+        return this.nodes(element.children, this.linked(element, style), block);
+      case 'hr':
+        this.endParagraph();
+        this.out.push(ruleXml());
+        return;
+      case 'q':
+        return this.wrapped('\u201C', element, '\u201D', style, block);
+      case 'rt':
+        return this.wrapped('(', element, ')', style, block);
+      case 'ul':
+      case 'ol':
+        return this.list(element, style, block);
+      case 'table':
+        return this.table(element, style, block);
+      default:
+        if (BLOCKS.has(element.tagName)) this.block(element, style, block);
+        else this.nodes(element.children, style, block);
+    }
+  }
+
+  private block(element: Element, style: TextStyle, around: Block): void {
+    const { tagName } = element;
+    this.endParagraph();
+    const before = this.out.length;
+    const block = blockIn(element, around);
+    if (tagName === 'details') this.details(element, style, block);
+    else this.nodes(element.children, style, block);
+    // Editors write an empty line as an empty paragraph.
+    if (tagName === 'p' && !this.paragraph && this.out.length === before) this.open(block);
+    this.endParagraph();
+  }
+
+  /** The summary stands out to the left of what it sums up. */
+  private details(element: Element, style: TextStyle, block: Block): void {
+    for (const child of element.children) {
+      const isSummary = child.type === 'element' && child.tagName === 'summary';
+      this.nodes([child], style, isSummary ? block : indented(block, LIST_STEP));
+    }
+  }
+
+  private text(value: string, style: TextStyle, block: Block): void {
+    if (block.verbatim) {
+      if (value !== '') this.open(block).verbatim(value, style);
+    } else if (this.paragraph || /[^\t\n\f\r ]/.test(value)) {
+      this.open(block).text(value, style);
+    }
+  }
+
+  private wrapped(before: string, element: Element, after: string, style: TextStyle, block: Block): void {
+    this.text(before, style, block);
+    this.nodes(element.children, style, block);
+    this.text(after, style, block);
+  }
+
+  private linked(element: Element, style: TextStyle): TextStyle {
+    const link = this.parts.link(attribute(element, 'href'));
+    return link === undefined ? style : { ...style, link };
+  }
+
+  private input(element: Element, style: TextStyle, block: Block): void {
+    if (element === this.shownBox || attribute(element, 'type')?.toLowerCase() !== 'checkbox') return;
+    this.open(block).object(checkboxXml(this.parts.nextId(), isChecked(element)), style);
+  }
+
+  /** Pictures that came with the note are shown; others give their description, linked to where they are. */
+  private image(element: Element, style: TextStyle, block: Block): void {
+    const source = attribute(element, 'src') ?? '';
+    const alt = (attribute(element, 'alt') ?? attribute(element, 'title') ?? '').trim();
+    const picture = this.parts.picture(source);
+    if (picture === null) {
+      if (alt === '') return;
+      const link = style.link ?? this.parts.link(source);
+      return this.text(alt, link === undefined ? style : { ...style, link }, block);
+    }
+    const room = (block.width - block.indent) / TWIPS_PER_PX;
+    const css = declarations(element);
+    const asked = {
+      width: pixels(css.get('width'), room) ?? pixels(attribute(element, 'width'), room),
+      height: pixels(css.get('height'), 0) ?? pixels(attribute(element, 'height'), 0),
+    };
+    const size = shownSize(picture.image, asked, room);
+    this.open(block).object(pictureXml(this.parts.nextId(), picture.relationship, size, alt), style);
+  }
+
+  private list(list: Element, style: TextStyle, around: Block): void {
+    this.endParagraph();
+    // The item this list is in shows its own marker before those in it.
+    if (this.marker) this.emptyItem(around);
+    const markers = new ListMarkers(list, around.lists, this.parts.numberings);
+    const inList = blockIn(list, indented({ ...around, lists: around.lists + 1 }, LIST_STEP));
+    for (const child of list.children) {
+      if (child.type !== 'element' || child.tagName !== 'li') this.nodes([child], style, inList);
+      else this.item(child, markers.of(child), textStyle(child, style), blockIn(child, inList));
+      this.endParagraph();
+    }
+  }
+
+  private item(item: Element, marker: Marker, style: TextStyle, block: Block): void {
+    this.endParagraph();
+    this.marker = marker;
+    if (marker.kind === 'box') this.shownBox = leadingCheckbox(item);
+    this.nodes(item.children, style, block);
+    this.endParagraph();
+    if (this.marker) this.emptyItem(block);
+  }
+
+  private emptyItem(block: Block): void {
+    this.open(block);
+    this.endParagraph();
+  }
+
+  private table(table: Element, style: TextStyle, around: Block): void {
+    this.endParagraph();
+    if (around.tables >= MAX_TABLES) return this.nodes(cellsOf(table), style, around);
+    if (this.marker) this.emptyItem(around);
+    const block = blockIn(table, around);
+    const grid = layOutTable(table, block.width - block.indent);
+    for (const caption of grid.captions) this.captioned(caption, style, block);
+    if (grid.rows.length === 0) return;
+    // Word makes one table of two that touch.
+    if (this.out.at(-1)?.startsWith('<w:tbl>')) this.out.push('<w:p/>');
+    this.out.push(
+      tableXml(grid, { indent: block.indent, rtl: block.dir === 'rtl' }, (cell, width) =>
+        this.cell(cell.sources, style, { ...block, width }),
+      ),
+    );
+  }
+
+  private captioned(caption: Element, style: TextStyle, block: Block): void {
+    this.nodes(caption.children, textStyle(caption, style), { ...block, style: 'Caption', keepNext: true });
+    this.endParagraph();
+  }
+
+  /** The contents of a cell, which end with a paragraph whatever they are. */
+  private cell(sources: Element[], style: TextStyle, around: Block): string {
+    const { out } = this;
+    this.out = [];
+    for (const source of sources) {
+      const { indent: _, style: __, quoted: ___, ...block } = blockIn(source, around);
+      // The background of a cell is the cell's, not its text's.
+      const { mark: ____, ...inside } = textStyle(source, style);
+      this.nodes(
+        source.children,
+        { ...inside, mark: style.mark },
+        { ...block, indent: 0, lists: 0, tables: around.tables + 1 },
+      );
+      this.endParagraph();
+    }
+    const content = this.out;
+    this.out = out;
+    return content.at(-1)?.startsWith('<w:p') ? content.join('') : `${content.join('')}<w:p/>`;
+  }
+
+  private open(block: Block): Paragraph {
+    this.paragraph ??= this.begin(block);
+    return this.paragraph;
+  }
+
+  private begin(block: Block): Paragraph {
+    const { marker } = this;
+    this.marker = undefined;
+    const place = placeOf(block, marker);
+    const paragraph = new Paragraph(place);
+    if (marker?.kind === 'box') {
+      paragraph.object(checkboxXml(this.parts.nextId(), marker.checked), {});
+      paragraph.verbatim('\t', {});
+    }
+    return paragraph;
+  }
+
+  private endParagraph(): void {
+    if (!this.paragraph) return;
+    this.out.push(this.paragraph.toXml());
+    this.paragraph = undefined;
+  }
+}
+
+/** In a block of code everything is code: marking it once more would only show. */
+function within(block: Block, style: TextStyle): TextStyle {
+  return block.verbatim && style.code ? { ...style, code: undefined } : style;
+}
+
+/** The cells of a table too deep to be one. */
+function cellsOf(table: Element): Element[] {
+  return table.children.flatMap((child) => {
+    if (child.type !== 'element') return [];
+    return /^(?:td|th|caption)$/.test(child.tagName) ? [{ ...child, tagName: 'div' }] : cellsOf(child);
+  });
+}

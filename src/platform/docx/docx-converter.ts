@@ -1,0 +1,87 @@
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { unzipSync } from 'fflate';
+import { Config } from '../../config/config.js';
+import { ClosedError, QueueFullError } from '../workers/worker-pool.js';
+import { type DocxEngine, MissingProgramError } from './docx-engine.js';
+import { busy, DocxErrors } from './docx.errors.js';
+import type { DocxSource } from './docx-writer.js';
+import { EmbeddedDocx } from './embedded-docx.js';
+import { LibreOfficeDocx } from './libreoffice-docx.js';
+
+export type { DocxSource } from './docx-writer.js';
+
+export const DOCX_TYPE = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+
+const EMBEDDED_MS = 10_000;
+const LIBREOFFICE_MS = 30_000;
+
+/** Makes Word documents from HTML, in the way DOCX_CONVERTER says. */
+@Injectable()
+export class DocxConverter implements OnModuleDestroy {
+  private readonly engine: DocxEngine | null;
+  private readonly logger = new Logger('DOCX');
+
+  constructor(config: Config) {
+    this.engine = engineOf(config);
+  }
+
+  /**
+   * @param signal gives the conversion up; it then rejects with the signal's reason
+   * @throws ApiError 503 `docx_converter_unavailable` when nothing here can convert, or not now; 502
+   *   `docx_conversion_failed` when this document could not be made
+   */
+  async convert(source: DocxSource, signal?: AbortSignal): Promise<Uint8Array> {
+    if (this.engine === null) throw DocxErrors.unavailable.with();
+    try {
+      const bytes = await this.engine.convert(source, signal);
+      if (!isDocx(bytes)) throw new Error('the result is not a document');
+      return bytes;
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      throw this.refusal(error);
+    }
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.engine?.close();
+  }
+
+  private refusal(error: unknown): Error {
+    if (error instanceof QueueFullError || error instanceof ClosedError) return busy();
+    this.logger.error({ err: error }, 'no document was made');
+    return error instanceof MissingProgramError ? DocxErrors.unavailable.with() : DocxErrors.failed.with();
+  }
+}
+
+function engineOf(config: Config): DocxEngine | null {
+  const limits = (defaultMs: number) => ({
+    workers: config.DOCX_WORKERS,
+    queue: config.DOCX_QUEUE,
+    timeoutMs: config.DOCX_TIMEOUT_MS ?? defaultMs,
+    memoryMb: config.DOCX_MEMORY_MB,
+  });
+  switch (config.DOCX_CONVERTER) {
+    case 'embedded':
+      return new EmbeddedDocx(limits(EMBEDDED_MS));
+    case 'libreoffice':
+      return new LibreOfficeDocx(config.DOCX_LIBREOFFICE, limits(LIBREOFFICE_MS));
+    case 'off':
+      return null;
+  }
+}
+
+/** A ZIP with a main part in it; only its directory is read. */
+function isDocx(bytes: Uint8Array): boolean {
+  let found = false;
+  try {
+    unzipSync(bytes, {
+      filter: ({ name }) => {
+        found ||= name === 'word/document.xml';
+        return false;
+      },
+    });
+  } catch {
+    return false;
+  }
+  return found;
+}

@@ -1,0 +1,79 @@
+import colorString from 'color-string';
+import type { Element } from 'hast';
+
+/** Twips (twentieths of a point) in one CSS pixel. */
+export const TWIPS_PER_PX = 15;
+
+const PX_PER_UNIT: Readonly<Record<string, number>> = {
+  px: 1,
+  pt: 4 / 3,
+  pc: 16,
+  in: 96,
+  cm: 96 / 2.54,
+  mm: 96 / 25.4,
+  em: 16,
+  rem: 16,
+  ex: 8,
+  ch: 8,
+};
+
+/** An attribute's value as text, `undefined` where it is absent. */
+export function attribute(element: Element, name: string): string | undefined {
+  const value = element.properties[name];
+  return value === undefined || value === null || value === false ? undefined : String(value);
+}
+
+/** The declarations of an element's `style`, property names in lower case, later ones winning. */
+export function declarations(element: Element): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const declaration of (attribute(element, 'style') ?? '').split(';')) {
+    const colon = declaration.indexOf(':');
+    if (colon > 0)
+      found.set(
+        declaration.slice(0, colon).trim().toLowerCase(),
+        declaration
+          .slice(colon + 1)
+          .trim()
+          .toLowerCase(),
+      );
+  }
+  return found;
+}
+
+/** A CSS colour as `RRGGBB`; undefined for what is no colour, is transparent, or depends on the page. */
+export function hexColor(css: string | undefined): string | undefined {
+  const parsed = css === undefined ? null : colorString.get.rgb(css);
+  const rgb = parsed ?? rgbOf(css === undefined ? null : colorString.get(css));
+  if (!rgb || rgb.some(Number.isNaN) || rgb[3] === 0) return undefined;
+  return rgb
+    .slice(0, 3)
+    .map((part) =>
+      Math.max(0, Math.min(255, Math.round(part)))
+        .toString(16)
+        .padStart(2, '0'),
+    )
+    .join('')
+    .toUpperCase();
+}
+
+function rgbOf(color: ReturnType<typeof colorString.get>): number[] | null {
+  if (color?.model !== 'hsl') return null;
+  const [hue = 0, saturation = 0, light = 0, alpha = 1] = color.value;
+  const reach = (saturation / 100) * Math.min(light / 100, 1 - light / 100);
+  const channel = (n: number): number => {
+    const k = (n + hue / 30) % 12;
+    return 255 * (light / 100 - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1)));
+  };
+  return [channel(0), channel(8), channel(4), alpha];
+}
+
+/**
+ * A CSS or attribute length in pixels; a bare number counts as pixels, a percentage as a part of `whole`.
+ * Undefined for anything else, such as `auto`.
+ */
+export function pixels(css: string | undefined, whole: number): number | undefined {
+  const match = /^(\d{1,5}(?:\.\d{1,6})?)(px|pt|pc|in|cm|mm|em|rem|ex|ch|%)?$/.exec(css?.trim() ?? '');
+  if (!match) return undefined;
+  const amount = Number(match[1]);
+  return match[2] === '%' ? (amount * whole) / 100 : amount * (PX_PER_UNIT[match[2] ?? 'px'] ?? 1);
+}

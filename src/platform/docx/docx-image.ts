@@ -1,0 +1,102 @@
+import { xmlAttribute } from './xml.js';
+
+export type ImageFormat = 'png' | 'jpeg' | 'gif';
+
+export interface DecodedImage {
+  bytes: Uint8Array;
+  format: ImageFormat;
+  width: number;
+  height: number;
+}
+
+const DATA_URI = /^\s*data:image\/[a-z+.-]+;base64,/i;
+/** Larger pictures are no pictures but attempts on the memory of whoever opens them. */
+const MAX_SIDE = 30_000;
+const EMU_PER_PX = 9_525;
+/** What fits on a page between its margins, pixels. */
+const MAX_HEIGHT = 900;
+
+/**
+ * The picture in a `data:` address. Format and size come from the bytes, whatever the address claims; undefined for what
+ * is no PNG, JPEG or GIF, which are the formats every reader of DOCX knows.
+ */
+export function decodeImage(source: string): DecodedImage | undefined {
+  const head = DATA_URI.exec(source);
+  if (!head) return undefined;
+  const encoded = source
+    .slice(head[0].length)
+    .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const bytes = Buffer.from(encoded, 'base64');
+  const found = png(bytes) ?? gif(bytes) ?? jpeg(bytes);
+  if (!found || !isSide(found.width) || !isSide(found.height)) return undefined;
+  return { bytes, ...found };
+}
+
+const isSide = (pixels: number): boolean => pixels > 0 && pixels <= MAX_SIDE;
+
+type Size = Omit<DecodedImage, 'bytes'>;
+
+function png(bytes: Buffer): Size | undefined {
+  if (bytes.length < 24 || bytes.toString('latin1', 0, 8) !== '\u0089PNG\r\n\u001A\n') return undefined;
+  return { format: 'png', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+}
+
+function gif(bytes: Buffer): Size | undefined {
+  if (bytes.length < 10 || !/^GIF8[79]a$/.test(bytes.toString('latin1', 0, 6))) return undefined;
+  return { format: 'gif', width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
+}
+
+/** Walks the segments up to the frame header, which holds the size. */
+function jpeg(bytes: Buffer): Size | undefined {
+  if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return undefined;
+  let at = 2;
+  while (at + 9 <= bytes.length) {
+    if (bytes[at] !== 0xff) return undefined;
+    const marker = bytes[at + 1] ?? 0;
+    if (marker === 0xff) {
+      at++;
+      continue;
+    }
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame)
+      return { format: 'jpeg', height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };
+    at += 2 + bytes.readUInt16BE(at + 2);
+  }
+  return undefined;
+}
+
+/** The size a picture is shown at, pixels: as asked for, its proportions kept where one side is left open, within the page. */
+export function shownSize(
+  image: Pick<DecodedImage, 'width' | 'height'>,
+  asked: { width?: number; height?: number },
+  maxWidth: number,
+): { width: number; height: number } {
+  const ratio = image.width / image.height;
+  let width = asked.width || (asked.height ? asked.height * ratio : image.width);
+  let height = asked.height || width / ratio;
+  const shrink = Math.min(1, maxWidth / width, MAX_HEIGHT / height);
+  width = Math.max(1, width * shrink);
+  height = Math.max(1, height * shrink);
+  return { width, height };
+}
+
+/** A picture in the line of text. @param id unique among the pictures of the document */
+export function pictureXml(
+  id: number,
+  relationship: string,
+  size: { width: number; height: number },
+  alt: string,
+): string {
+  const cx = Math.round(size.width * EMU_PER_PX);
+  const cy = Math.round(size.height * EMU_PER_PX);
+  const name = `id="${id}" name="Picture ${id}" descr="${xmlAttribute(alt)}"`;
+  return (
+    `<w:r><w:drawing><wp:inline distT="0" distB="0" distL="0" distR="0"><wp:extent cx="${cx}" cy="${cy}"/>` +
+    `<wp:docPr ${name}/><wp:cNvGraphicFramePr><a:graphicFrameLocks noChangeAspect="1"/></wp:cNvGraphicFramePr>` +
+    '<a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:pic>' +
+    `<pic:nvPicPr><pic:cNvPr ${name}/><pic:cNvPicPr/></pic:nvPicPr>` +
+    `<pic:blipFill><a:blip r:embed="${relationship}"/><a:stretch><a:fillRect/></a:stretch></pic:blipFill>` +
+    `<pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="${cx}" cy="${cy}"/></a:xfrm>` +
+    '<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></pic:spPr></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>'
+  );
+}

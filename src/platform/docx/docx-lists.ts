@@ -1,0 +1,163 @@
+import type { Element } from 'hast';
+import { attribute, declarations } from './docx-css.js';
+import { wVal } from './xml.js';
+
+/** Indent of each level, twips. */
+export const LIST_STEP = 425;
+/** Word knows nine levels; deeper lists look like the ninth. */
+const LEVELS = 9;
+/** Word keeps these numbers in 16 bits. Lists beyond share one numbering, numbers beyond stay at the end. */
+const MAX_LISTS = 30_000;
+const MAX_NUMBER = 32_767;
+
+const FORMATS = ['bullet', 'decimal', 'lowerLetter', 'upperLetter', 'lowerRoman', 'upperRoman'] as const;
+type Format = (typeof FORMATS)[number];
+
+const BY_TYPE: Readonly<Record<string, Format>> = {
+  '1': 'decimal',
+  a: 'lowerLetter',
+  A: 'upperLetter',
+  i: 'lowerRoman',
+  I: 'upperRoman',
+};
+const BY_CSS: Readonly<Record<string, Format | 'none'>> = {
+  none: 'none',
+  decimal: 'decimal',
+  'decimal-leading-zero': 'decimal',
+  'lower-alpha': 'lowerLetter',
+  'lower-latin': 'lowerLetter',
+  'upper-alpha': 'upperLetter',
+  'upper-latin': 'upperLetter',
+  'lower-roman': 'lowerRoman',
+  'upper-roman': 'upperRoman',
+  disc: 'bullet',
+  circle: 'bullet',
+  square: 'bullet',
+};
+const BULLETS = ['•', '◦', '▪'];
+
+/** What stands before a list item. */
+export type Marker =
+  | { kind: 'number'; id: number; level: number }
+  | { kind: 'box'; checked: boolean }
+  | { kind: 'none' };
+
+/** The numberings of a document: each ordered list has its own, so that each begins anew. */
+export class Numberings {
+  private readonly instances: { format: Format; level: number; start: number }[] = [];
+
+  /** @returns the id of a new numbering that begins at `start` */
+  begin(format: Format, level: number, start: number): number {
+    if (this.instances.length >= MAX_LISTS) return sharedId(format);
+    this.instances.push({ format, level, start: Math.max(0, Math.min(MAX_NUMBER, start)) });
+    return FORMATS.length + this.instances.length;
+  }
+
+  /** The contents of `w:numbering`. */
+  toXml(): string {
+    return (
+      FORMATS.map(abstractNumbering).join('') +
+      FORMATS.map((format) => numbering(sharedId(format), format)).join('') +
+      this.instances
+        .map(({ format, level, start }, i) =>
+          numbering(
+            FORMATS.length + i + 1,
+            format,
+            `<w:lvlOverride w:ilvl="${level}">${wVal('startOverride', start)}</w:lvlOverride>`,
+          ),
+        )
+        .join('')
+    );
+  }
+}
+
+/** The first numberings are one for each format: the bullets of all lists, and what serves when there are too many lists. */
+const sharedId = (format: Format): number => FORMATS.indexOf(format) + 1;
+
+function numbering(id: number, format: Format, override = ''): string {
+  return `<w:num w:numId="${id}">${wVal('abstractNumId', FORMATS.indexOf(format))}${override}</w:num>`;
+}
+
+function abstractNumbering(format: Format, id: number): string {
+  const levels = Array.from({ length: LEVELS }, (_, level) => {
+    const text = format === 'bullet' ? BULLETS[level % BULLETS.length] : `%${level + 1}.`;
+    const indent = `<w:pPr><w:ind w:left="${LIST_STEP * (level + 1)}" w:hanging="${LIST_STEP}"/></w:pPr>`;
+    return `<w:lvl w:ilvl="${level}">${wVal('start', 1)}${wVal('numFmt', format)}${wVal('lvlText', text ?? '')}${wVal('lvlJc', 'left')}${indent}</w:lvl>`;
+  });
+  return `<w:abstractNum w:abstractNumId="${id}">${wVal('multiLevelType', 'hybridMultilevel')}${levels.join('')}</w:abstractNum>`;
+}
+
+/** Hands out the markers of one list's items, in their order. */
+export class ListMarkers {
+  private readonly format: Format | 'none';
+  private readonly level: number;
+  private readonly reversed: boolean;
+  private next: number;
+  private id: number | undefined;
+
+  /** @param depth how many lists this one is in */
+  constructor(
+    list: Element,
+    depth: number,
+    private readonly numberings: Numberings,
+  ) {
+    this.level = Math.min(depth, LEVELS - 1);
+    this.format = formatOf(list);
+    this.reversed = list.properties['reversed'] === true;
+    this.next = integer(attribute(list, 'start')) ?? (this.reversed ? items(list) : 1);
+  }
+
+  of(item: Element): Marker {
+    const checked = checkedState(item);
+    if (checked !== undefined) return { kind: 'box', checked };
+    if (this.format === 'none') return { kind: 'none' };
+    const { format, level } = this;
+    if (format === 'bullet') return { kind: 'number', id: sharedId(format), level };
+    const value = integer(attribute(item, 'value'));
+    // Word only counts upwards: a number out of turn needs a numbering that begins there.
+    if (value !== undefined) this.next = value;
+    if (this.id === undefined || value !== undefined || this.reversed)
+      this.id = this.numberings.begin(format, level, this.next);
+    this.next += this.reversed ? -1 : 1;
+    return { kind: 'number', id: this.id, level };
+  }
+}
+
+function formatOf(list: Element): Format | 'none' {
+  const css = BY_CSS[declarations(list).get('list-style-type') ?? ''];
+  if (css !== undefined) return css;
+  return list.tagName === 'ol' ? (BY_TYPE[attribute(list, 'type') ?? ''] ?? 'decimal') : 'bullet';
+}
+
+const items = (list: Element): number =>
+  list.children.filter((child) => child.type === 'element' && child.tagName === 'li').length;
+
+function integer(text: string | undefined): number | undefined {
+  return text !== undefined && /^-?\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Whether an item is ticked; undefined when it is none to be ticked. Each editor writes its own dialect. */
+function checkedState(item: Element): boolean | undefined {
+  const box = leadingCheckbox(item);
+  if (box) return isChecked(box);
+  const state = attribute(item, 'data-checked') ?? attribute(item, 'data-list');
+  if (state === 'true' || state === 'checked') return true;
+  if (state === 'false' || state === 'unchecked') return false;
+  return undefined;
+}
+
+export const isChecked = (box: Element): boolean => box.properties['checked'] !== undefined;
+
+/** The check box that an item's text begins with, however it is wrapped. */
+export function leadingCheckbox(parent: Element): Element | undefined {
+  for (const child of parent.children) {
+    if (child.type === 'text' && child.value.trim() !== '') return undefined;
+    if (child.type !== 'element') continue;
+    if (child.tagName === 'input') return child;
+    if (!/^(?:label|span|p|div)$/.test(child.tagName)) return undefined;
+    const box = leadingCheckbox(child);
+    // An empty wrapper hides nothing; one with text is what the item begins with.
+    if (box || child.children.length > 0) return box;
+  }
+  return undefined;
+}

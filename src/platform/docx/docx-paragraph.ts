@@ -1,0 +1,144 @@
+import { type Direction, firstStrong, segments } from './docx-scripts.js';
+import { runProperties, type TextStyle } from './docx-text-style.js';
+import { withoutControls, wVal, xmlText } from './xml.js';
+
+export type Alignment = 'left' | 'right' | 'center' | 'justify' | 'start' | 'end';
+
+/** Where a paragraph stands. Indents in twips, from the side the text begins at. */
+export interface ParagraphPlace {
+  style?: string;
+  indent: number;
+  /** How much further out than the indent the first line begins. */
+  hanging?: number;
+  /** Indent that style or numbering bring along, and that need not be written. */
+  ownIndent: number;
+  /** Inside a quotation without being in its style, hence with a bar of its own. */
+  bar?: boolean;
+  numbering?: { id: number; level: number };
+  align?: Alignment;
+  /** Undefined: as the text's first letter says. */
+  dir?: Direction;
+  keepNext?: boolean;
+}
+
+/** Text (with `\n` for line breaks and `\t` for tabs) or finished XML such as a picture. */
+type Piece = { style: TextStyle } & ({ text: string; verbatim: boolean } | { xml: string });
+
+const BAR = '<w:pBdr><w:left w:val="single" w:sz="18" w:space="10" w:color="BFBFBF"/></w:pBdr>';
+/** Names of the sides as Word counts them in text from the right, where its "left" is the side the lines begin at. */
+const MIRRORED: Partial<Record<Alignment, Alignment>> = { left: 'right', right: 'left' };
+
+/** Gathers the text of one paragraph, white space folded as a browser does. */
+export class Paragraph {
+  private readonly pieces: Piece[] = [];
+
+  constructor(private readonly place: ParagraphPlace) {}
+
+  /** Text with white space folded: runs of it count as one, at the beginning of a line as none. */
+  text(value: string, style: TextStyle): void {
+    let text = value.replace(/[\t\n\f\r ]+/g, ' ');
+    if (text.startsWith(' ') && this.atSpace()) text = text.slice(1);
+    this.add(text, style, false);
+  }
+
+  /** Text with its line breaks, tabs and spaces as they are. */
+  verbatim(value: string, style: TextStyle): void {
+    this.add(value.replace(/\r\n?/g, '\n'), style, true);
+  }
+
+  lineBreak(style: TextStyle): void {
+    this.add('\n', style, false);
+  }
+
+  /** Something that is no text: a picture, a check box. */
+  object(xml: string, style: TextStyle): void {
+    this.pieces.push({ xml, style });
+  }
+
+  private add(text: string, style: TextStyle, verbatim: boolean): void {
+    if (text === '') return;
+    const last = this.pieces.at(-1);
+    if (last && 'text' in last && last.style === style && last.verbatim === verbatim) last.text += text;
+    else this.pieces.push({ text, style, verbatim });
+  }
+
+  private atSpace(): boolean {
+    const last = this.pieces.at(-1);
+    return !last || ('text' in last && /[ \n\t]$/.test(last.text));
+  }
+
+  /** White space that ends a paragraph is not seen, nor is one line break there: it only holds an empty line open. */
+  private trimEnd(): void {
+    const last = this.pieces.at(-1);
+    if (!last || !('text' in last)) return;
+    last.text = last.verbatim ? last.text.replace(/\n$/, '') : last.text.replace(/ *\n?$/, '');
+    if (last.text === '') this.pieces.pop();
+  }
+
+  toXml(): string {
+    this.trimEnd();
+    const dir = this.place.dir ?? firstStrong(this.plainText());
+    return `<w:p>${paragraphProperties(this.place, dir)}${this.runs(dir)}</w:p>`;
+  }
+
+  private plainText(): string {
+    return this.pieces.map((piece) => ('text' in piece ? piece.text : '')).join('');
+  }
+
+  private runs(dir: Direction | undefined): string {
+    let xml = '';
+    let link: string | undefined;
+    for (const piece of this.pieces) {
+      if (piece.style.link !== link) {
+        if (link !== undefined) xml += '</w:hyperlink>';
+        link = piece.style.link;
+        if (link !== undefined) xml += `<w:hyperlink r:id="${link}" w:history="1">`;
+      }
+      xml += 'xml' in piece ? piece.xml : textRuns(piece.text, piece.style, dir);
+    }
+    return link === undefined ? xml : `${xml}</w:hyperlink>`;
+  }
+}
+
+function textRuns(text: string, style: TextStyle, dir: Direction | undefined): string {
+  let xml = '';
+  for (const segment of segments(withoutControls(text), style.dir ?? dir, style.language)) {
+    const properties = runProperties(style, segment.script);
+    xml += `<w:r>${properties && `<w:rPr>${properties}</w:rPr>`}${runContent(segment.text)}</w:r>`;
+  }
+  return xml;
+}
+
+function runContent(text: string): string {
+  if (!/[\n\t]/.test(text)) return `<w:t xml:space="preserve">${xmlText(text)}</w:t>`;
+  return text
+    .split(/([\n\t])/)
+    .map((part) => {
+      if (part === '\n') return '<w:br/>';
+      if (part === '\t') return '<w:tab/>';
+      return part && `<w:t xml:space="preserve">${xmlText(part)}</w:t>`;
+    })
+    .join('');
+}
+
+/** In the order the schema demands. */
+function paragraphProperties(place: ParagraphPlace, dir: Direction | undefined): string {
+  let xml = '';
+  if (place.style) xml += wVal('pStyle', place.style);
+  if (place.keepNext) xml += '<w:keepNext/>';
+  if (place.numbering)
+    xml += `<w:numPr>${wVal('ilvl', place.numbering.level)}${wVal('numId', place.numbering.id)}</w:numPr>`;
+  if (place.bar) xml += BAR;
+  if (dir === 'rtl') xml += '<w:bidi/>';
+  if (place.indent !== place.ownIndent || place.hanging)
+    xml += `<w:ind w:left="${place.indent}"${place.hanging ? ` w:hanging="${place.hanging}"` : ''}/>`;
+  xml += alignment(place.align, dir);
+  return xml && `<w:pPr>${xml}</w:pPr>`;
+}
+
+function alignment(align: Alignment | undefined, dir: Direction | undefined): string {
+  if (align === undefined || align === 'start') return '';
+  if (align === 'justify') return wVal('jc', 'both');
+  const side = align === 'end' ? 'right' : dir === 'rtl' ? (MIRRORED[align] ?? align) : align;
+  return side === 'left' ? '' : wVal('jc', side);
+}

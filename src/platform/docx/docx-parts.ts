@@ -1,0 +1,83 @@
+import { decodeImage, type DecodedImage } from './docx-image.js';
+import { Numberings } from './docx-lists.js';
+import { xmlAttribute } from './xml.js';
+
+const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+/** Word calls documents with longer addresses damaged. */
+const MAX_ADDRESS = 2_000;
+const LINK_PROTOCOLS = new Set(['http:', 'https:', 'mailto:', 'tel:']);
+/** Anything else in an address has to be written in percent. */
+const NOT_IN_URI = /[^\w!#$%&'()*+,\-./:;=?@[\]~]|%(?![0-9a-f]{2})/giu;
+
+interface Picture {
+  image: DecodedImage;
+  relationship: string;
+  path: string;
+}
+
+/** What a document's text refers to: link targets, pictures, numberings. Equal ones are stored once. */
+export class DocxParts {
+  readonly numberings = new Numberings();
+  private readonly links = new Map<string, string>();
+  private readonly pictures = new Map<string, Picture | null>();
+  private lastId = 0;
+
+  /** A number no other object of the document has. */
+  nextId(): number {
+    return ++this.lastId;
+  }
+
+  /** The relationship of a link; undefined when the address is none that may be followed from a document. */
+  link(href: string | undefined): string | undefined {
+    const target = href === undefined ? undefined : linkTarget(href);
+    if (target === undefined) return undefined;
+    let id = this.links.get(target);
+    if (id === undefined) {
+      id = `link${this.links.size + 1}`;
+      this.links.set(target, id);
+    }
+    return id;
+  }
+
+  /** The picture in a `data:` address; null for everything else: nothing is ever fetched. */
+  picture(source: string): Picture | null {
+    let picture = this.pictures.get(source);
+    if (picture === undefined) {
+      const image = decodeImage(source);
+      const n = this.pictures.size + 1;
+      picture = image ? { image, relationship: `image${n}`, path: `media/image${n}.${image.format}` } : null;
+      this.pictures.set(source, picture);
+    }
+    return picture;
+  }
+
+  /** The pictures' files, by their path below `word/`. */
+  files(): [path: string, bytes: Uint8Array][] {
+    return [...this.pictures.values()].flatMap((each) =>
+      each ? [[each.path, each.image.bytes] as [string, Uint8Array]] : [],
+    );
+  }
+
+  /** The contents of `word/_rels/document.xml.rels` that stand for links and pictures. */
+  relationshipsXml(): string {
+    const links = [...this.links].map(
+      ([target, id]) =>
+        `<Relationship Id="${id}" Type="${RELATIONSHIPS}/hyperlink" Target="${xmlAttribute(target)}" TargetMode="External"/>`,
+    );
+    const pictures = [...this.pictures.values()].map((each) =>
+      each
+        ? `<Relationship Id="${each.relationship}" Type="${RELATIONSHIPS}/image" Target="${each.path}"/>`
+        : '',
+    );
+    return [...links, ...pictures].join('');
+  }
+}
+
+/** An address as a document may carry it: absolute, of a harmless scheme, in ASCII. */
+export function linkTarget(href: string): string | undefined {
+  if (!URL.canParse(href)) return undefined;
+  const url = new URL(href);
+  if (!LINK_PROTOCOLS.has(url.protocol)) return undefined;
+  const target = url.href.replace(NOT_IN_URI, (mark) => encodeURIComponent(mark.toWellFormed()));
+  return target.length > MAX_ADDRESS ? undefined : target;
+}

@@ -1,0 +1,212 @@
+import type { Element } from 'hast';
+import { attribute, declarations, hexColor, pixels, TWIPS_PER_PX } from './docx-css.js';
+import { wVal } from './xml.js';
+
+/** Word opens no table with more columns. */
+const MAX_COLUMNS = 63;
+const MIN_COLUMN = 300;
+
+/** One `w:tc`: a cell, the continuation of a cell above, or a gap where the row is too short. */
+export interface GridCell {
+  column: number;
+  span: number;
+  /** Elements whose contents go here; usually one, more where a row has more cells than Word has columns. */
+  sources: Element[];
+  merge?: 'restart' | 'continue';
+}
+
+export interface GridRow {
+  header: boolean;
+  cells: GridCell[];
+}
+
+export interface TableGrid {
+  rows: GridRow[];
+  /** Widths, twips. */
+  columns: number[];
+  captions: Element[];
+}
+
+const isElement = (node: { type: string }): node is Element => node.type === 'element';
+const named = (parent: Element, ...names: string[]): Element[] =>
+  parent.children.filter((child): child is Element => isElement(child) && names.includes(child.tagName));
+
+/** Lays a table out on a grid, as HTML's table model does. @param width of the page or cell it stands in, twips */
+export function layOutTable(table: Element, width: number): TableGrid {
+  const groups = table.children.filter(isElement).map((child) => ({
+    header: child.tagName === 'thead',
+    rows:
+      child.tagName === 'tr'
+        ? [child]
+        : /^t(?:head|body|foot)$/.test(child.tagName)
+          ? named(child, 'tr')
+          : [],
+  }));
+  const layout = new Layout();
+  for (const group of groups) layout.addGroup(group.rows, group.header);
+  layout.finish();
+  return {
+    rows: layout.rows,
+    columns: columnWidths(table, layout, width),
+    captions: named(table, 'caption'),
+  };
+}
+
+class Layout {
+  readonly rows: GridRow[] = [];
+  columns = 1;
+  /** Per column, the cell that reaches down into the next rows, and into how many. */
+  private reaching: ({ left: number; span: number } | undefined)[] = [];
+  private inHeader = true;
+
+  addGroup(rows: Element[], header: boolean): void {
+    this.reaching = [];
+    for (const [index, row] of rows.entries()) {
+      const cells = named(row, 'td', 'th');
+      // Only rows at the very beginning can be repeated on each page.
+      this.inHeader &&= header || (cells.length > 0 && cells.every((cell) => cell.tagName === 'th'));
+      this.addRow(cells, rows.length - index - 1);
+    }
+  }
+
+  private addRow(sources: Element[], rowsBelow: number): void {
+    const cells: GridCell[] = [];
+    let column = 0;
+    const skipReaching = (): void => {
+      for (let above = this.reaching[column]; above && above.left > 0; above = this.reaching[column]) {
+        cells.push({ column, span: above.span, sources: [], merge: 'continue' });
+        above.left--;
+        column += above.span;
+      }
+    };
+    for (const source of sources) {
+      skipReaching();
+      if (column >= MAX_COLUMNS) {
+        cells.findLast((cell) => cell.sources.length > 0)?.sources.push(source);
+        continue;
+      }
+      const span = this.freeSpan(column, spanOf(source, 'colspan'));
+      const below = Math.min(rowsBelow, rowsDown(source, rowsBelow));
+      cells.push({ column, span, sources: [source], ...(below > 0 && { merge: 'restart' as const }) });
+      this.reaching[column] = below > 0 ? { left: below, span } : undefined;
+      column += span;
+    }
+    while (column < MAX_COLUMNS && column < this.reaching.length) {
+      skipReaching();
+      column++;
+    }
+    const end = cells.at(-1);
+    this.columns = Math.max(this.columns, end ? end.column + end.span : 1);
+    this.rows.push({ header: this.inHeader, cells });
+  }
+
+  /** A cell may not run into one that reaches down from above. */
+  private freeSpan(column: number, wanted: number): number {
+    const limit = Math.min(wanted, MAX_COLUMNS - column);
+    for (let n = 1; n < limit; n++) if ((this.reaching[column + n]?.left ?? 0) > 0) return n;
+    return limit;
+  }
+
+  /** Fills the gaps, so that each row covers the whole grid as Word demands. */
+  finish(): void {
+    for (const row of this.rows) {
+      const filled: GridCell[] = [];
+      let at = 0;
+      const fill = (to: number): void => {
+        if (to > at) filled.push({ column: at, span: to - at, sources: [] });
+      };
+      for (const cell of row.cells) {
+        fill(cell.column);
+        filled.push(cell);
+        at = cell.column + cell.span;
+      }
+      fill(this.columns);
+      row.cells = filled;
+    }
+    // A table of nothing but header rows would have nothing to repeat them over.
+    if (this.rows.every((row) => row.header)) for (const row of this.rows) row.header = false;
+  }
+}
+
+const spanOf = (cell: Element, name: string): number =>
+  Math.max(1, Math.min(1_000, Number(attribute(cell, name) ?? 1) || 1));
+
+/** How many rows below a cell reaches; a rowspan of 0 means all of its group. */
+function rowsDown(cell: Element, rowsBelow: number): number {
+  return attribute(cell, 'rowspan') === '0' ? rowsBelow : spanOf(cell, 'rowspan') - 1;
+}
+
+/** Widths as columns and cells ask for them; the others share what is left, and all of it fits. */
+function columnWidths(table: Element, layout: Layout, width: number): number[] {
+  const whole = width / TWIPS_PER_PX;
+  const asked: (number | undefined)[] = named(table, 'colgroup')
+    .flatMap((group) => named(group, 'col'))
+    .flatMap((col) =>
+      Array.from({ length: Math.min(MAX_COLUMNS, spanOf(col, 'span')) }, () => askedWidth(col, whole)),
+    );
+  for (const { cells } of layout.rows.slice(0, 1))
+    for (const cell of cells)
+      if (cell.span === 1 && cell.sources[0]) asked[cell.column] ??= askedWidth(cell.sources[0], whole);
+  const widths = Array.from({ length: layout.columns }, (_, i) => asked[i]);
+  const given = widths.reduce<number>((sum, each) => sum + (each ?? 0), 0);
+  const open = widths.filter((each) => each === undefined).length;
+  const share = Math.max(MIN_COLUMN, open === 0 ? 0 : (width - given) / open);
+  const scale = Math.min(1, width / (given + share * open));
+  return widths.map((each) => Math.max(20, Math.round((each ?? share) * scale)));
+}
+
+function askedWidth(element: Element, whole: number): number | undefined {
+  const px = pixels(declarations(element).get('width'), whole) ?? pixels(attribute(element, 'width'), whole);
+  return px === undefined || px === 0 ? undefined : px * TWIPS_PER_PX;
+}
+
+/**
+ * Writes a table.
+ *
+ * @param render the contents of a cell, given its width: paragraphs, at least one
+ */
+export function tableXml(
+  grid: TableGrid,
+  options: { indent: number; rtl: boolean },
+  render: (cell: GridCell, width: number) => string,
+): string {
+  const total = grid.columns.reduce((sum, each) => sum + each, 0);
+  const properties =
+    wVal('tblStyle', 'TableGrid') +
+    (options.rtl ? '<w:bidiVisual/>' : '') +
+    `<w:tblW w:w="${total}" w:type="dxa"/>` +
+    (options.indent ? `<w:tblInd w:w="${options.indent}" w:type="dxa"/>` : '') +
+    '<w:tblLayout w:type="fixed"/>' +
+    '<w:tblLook w:val="04A0" w:firstRow="1" w:lastRow="0" w:firstColumn="0" w:lastColumn="0" w:noHBand="0" w:noVBand="1"/>';
+  const columns = grid.columns.map((each) => `<w:gridCol w:w="${each}"/>`).join('');
+  const rows = grid.rows.map(
+    (row) =>
+      `<w:tr>${row.header ? '<w:trPr><w:cantSplit/><w:tblHeader/></w:trPr>' : ''}${row.cells
+        .map((cell) => cellXml(grid, cell, row.header, render))
+        .join('')}</w:tr>`,
+  );
+  return `<w:tbl><w:tblPr>${properties}</w:tblPr><w:tblGrid>${columns}</w:tblGrid>${rows.join('')}</w:tbl>`;
+}
+
+const HEADER_FILL = 'F2F2F2';
+
+function cellXml(
+  grid: TableGrid,
+  cell: GridCell,
+  header: boolean,
+  render: (cell: GridCell, width: number) => string,
+): string {
+  const width = grid.columns.slice(cell.column, cell.column + cell.span).reduce((sum, each) => sum + each, 0);
+  const [source] = cell.sources;
+  const css = source && declarations(source);
+  const fill =
+    hexColor(css?.get('background-color')) ?? (header || source?.tagName === 'th' ? HEADER_FILL : undefined);
+  const vertical = { middle: 'center', bottom: 'bottom' }[css?.get('vertical-align') ?? ''];
+  const properties =
+    `<w:tcW w:w="${width}" w:type="dxa"/>` +
+    (cell.span > 1 ? wVal('gridSpan', cell.span) : '') +
+    (cell.merge ? wVal('vMerge', cell.merge) : '') +
+    (fill ? `<w:shd w:val="clear" w:color="auto" w:fill="${fill}"/>` : '') +
+    (vertical ? wVal('vAlign', vertical) : '');
+  return `<w:tc><w:tcPr>${properties}</w:tcPr>${cell.merge === 'continue' ? '<w:p/>' : render(cell, width)}</w:tc>`;
+}

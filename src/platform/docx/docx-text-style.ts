@@ -1,0 +1,141 @@
+import type { Element } from 'hast';
+import { attribute, declarations, hexColor, pixels } from './docx-css.js';
+import type { Direction, Script } from './docx-scripts.js';
+import { wVal } from './xml.js';
+
+/** How a piece of text looks; what is not set is as the paragraph's style says. */
+export interface TextStyle {
+  readonly bold?: boolean;
+  readonly italic?: boolean;
+  readonly underline?: boolean;
+  readonly strike?: boolean;
+  readonly vertical?: 'superscript' | 'subscript';
+  readonly code?: boolean;
+  /** Background, `RRGGBB`. */
+  readonly mark?: string;
+  /** `RRGGBB`. */
+  readonly color?: string;
+  readonly halfPoints?: number;
+  /** Relationship of the link the text is in. */
+  readonly link?: string;
+  readonly dir?: Direction;
+  readonly language?: string;
+}
+
+type Change = { -readonly [K in keyof TextStyle]: TextStyle[K] };
+
+const YELLOW = 'FFFF00';
+const SMALL_HALF_POINTS = 18;
+
+/** What elements mean without any CSS. */
+const BY_TAG: ReadonlyMap<string, TextStyle> = new Map([
+  ...tags('b strong th dt summary', { bold: true }),
+  ...tags('i em cite var address dfn', { italic: true }),
+  ...tags('u ins', { underline: true }),
+  ...tags('s del strike', { strike: true }),
+  ...tags('code kbd samp tt', { code: true }),
+  ...tags('sub', { vertical: 'subscript' }),
+  ...tags('sup', { vertical: 'superscript' }),
+  ...tags('mark', { mark: YELLOW }),
+  ...tags('small', { halfPoints: SMALL_HALF_POINTS }),
+]);
+
+function tags(names: string, style: TextStyle): [string, TextStyle][] {
+  return names.split(' ').map((name) => [name, style]);
+}
+
+const SIZES: Readonly<Record<string, number>> = {
+  'xx-small': 14,
+  'x-small': 15,
+  small: 18,
+  smaller: 18,
+  medium: 22,
+  large: 28,
+  larger: 26,
+  'x-large': 36,
+  'xx-large': 48,
+  'xxx-large': 72,
+};
+
+const LANGUAGE = /^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i;
+
+/** The style inside an element: the one around it, changed by what the element is and by its `style`. */
+export function textStyle(element: Element, around: TextStyle): TextStyle {
+  const byTag = BY_TAG.get(element.tagName);
+  const { style, dir, lang } = element.properties;
+  if (style === undefined && dir === undefined && lang === undefined)
+    return byTag ? { ...around, ...byTag } : around;
+  const change: Change = { ...around, ...byTag };
+  if (style !== undefined) applyCss(change, declarations(element));
+  const direction = attribute(element, 'dir')?.toLowerCase();
+  if (direction !== undefined)
+    change.dir = direction === 'rtl' || direction === 'ltr' ? direction : undefined;
+  const language = attribute(element, 'lang');
+  if (language !== undefined && LANGUAGE.test(language)) change.language = language;
+  return change;
+}
+
+function applyCss(change: Change, css: ReadonlyMap<string, string>): void {
+  const color = hexColor(css.get('color'));
+  if (color) change.color = color;
+  const background = css.get('background-color');
+  if (background !== undefined) change.mark = hexColor(background) ?? change.mark;
+  const weight = css.get('font-weight');
+  if (weight !== undefined) change.bold = weight.startsWith('bold') || Number(weight) >= 600;
+  const slope = css.get('font-style');
+  if (slope !== undefined) change.italic = slope !== 'normal';
+  const lines = `${css.get('text-decoration') ?? ''} ${css.get('text-decoration-line') ?? ''}`;
+  if (lines.includes('underline')) change.underline = true;
+  if (lines.includes('line-through')) change.strike = true;
+  const vertical = css.get('vertical-align');
+  if (vertical === 'sub') change.vertical = 'subscript';
+  if (vertical === 'super') change.vertical = 'superscript';
+  const size = halfPoints(css.get('font-size'));
+  if (size !== undefined) change.halfPoints = size;
+}
+
+/** A font size in Word's unit; sizes nobody could read or print are brought into bounds. */
+function halfPoints(css: string | undefined): number | undefined {
+  if (css === undefined) return undefined;
+  const px = pixels(css, 16);
+  // 0.75 points to the pixel, two halves to the point.
+  const size = SIZES[css] ?? (px === undefined ? undefined : Math.round(px * 1.5));
+  return size === undefined ? undefined : Math.max(8, Math.min(288, size));
+}
+
+const MONO = '<w:rFonts w:ascii="Consolas" w:hAnsi="Consolas" w:cs="Courier New"/>';
+const EAST_ASIAN_FONT: Partial<Record<Script, [font: string, language: string]>> = {
+  chinese: ['Microsoft YaHei', 'zh-CN'],
+  japanese: ['Yu Gothic', 'ja-JP'],
+  korean: ['Malgun Gothic', 'ko-KR'],
+};
+
+/** The run properties for a style and a script, in the order the schema demands; `''` when there are none. */
+export function runProperties(style: TextStyle, script: Script): string {
+  const eastAsian = EAST_ASIAN_FONT[script];
+  let xml = '';
+  if (style.link) xml += wVal('rStyle', 'Hyperlink');
+  else if (style.code) xml += wVal('rStyle', 'CodeText');
+  if (eastAsian) xml += `<w:rFonts w:hint="eastAsia" w:eastAsia="${eastAsian[0]}"/>`;
+  else if (style.link && style.code) xml += MONO;
+  if (style.bold !== undefined) xml += style.bold ? '<w:b/><w:bCs/>' : '<w:b w:val="0"/><w:bCs w:val="0"/>';
+  if (style.italic !== undefined)
+    xml += style.italic ? '<w:i/><w:iCs/>' : '<w:i w:val="0"/><w:iCs w:val="0"/>';
+  if (style.strike) xml += '<w:strike/>';
+  if (style.color) xml += wVal('color', style.color);
+  if (style.halfPoints) xml += wVal('sz', style.halfPoints) + wVal('szCs', style.halfPoints);
+  if (style.mark === YELLOW) xml += wVal('highlight', 'yellow');
+  if (style.underline) xml += wVal('u', 'single');
+  if (style.mark && style.mark !== YELLOW)
+    xml += `<w:shd w:val="clear" w:color="auto" w:fill="${style.mark}"/>`;
+  if (style.vertical) xml += wVal('vertAlign', style.vertical);
+  if (script === 'rtl') xml += '<w:rtl/>';
+  if (script === 'complex') xml += '<w:cs/>';
+  return xml + languageXml(style.language, script, eastAsian?.[1]);
+}
+
+function languageXml(given: string | undefined, script: Script, eastAsian: string | undefined): string {
+  if (eastAsian) return `<w:lang w:eastAsia="${given && /^(?:zh|ja|ko)/i.test(given) ? given : eastAsian}"/>`;
+  if (given === undefined) return '';
+  return script === 'rtl' || script === 'complex' ? `<w:lang w:bidi="${given}"/>` : wVal('lang', given);
+}

@@ -1,0 +1,160 @@
+import type { ElementContent, Root } from 'hast';
+import { strToU8, zipSync, type Zippable } from 'fflate';
+import { parseHtml } from '../html/html-tree.js';
+import { BodyWriter } from './docx-body.js';
+import { Paragraph } from './docx-paragraph.js';
+import { DocxParts } from './docx-parts.js';
+import { STYLES_XML } from './docx-styles.js';
+import { wVal, xmlText } from './xml.js';
+
+/** What a document is made from. */
+export interface DocxSource {
+  html: string;
+  title: string;
+  author: string;
+  /** RFC 3339. */
+  created: string;
+  /** RFC 3339. */
+  modified: string;
+}
+
+const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006';
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
+const DRAWING = 'http://schemas.openxmlformats.org/drawingml/2006';
+const WORD_TYPE = 'application/vnd.openxmlformats-officedocument.wordprocessingml';
+const W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
+
+/** A4 with margins of an inch, twips. */
+const PAGE = { width: 11_906, height: 16_838, margin: 1_440 };
+/** All entries bear the first date that ZIP knows: equal notes give equal bytes. */
+const EPOCH = new Date(1980, 0, 1);
+/** Characters of the main part; beyond that no word processor is a help any more. */
+const MAX_XML = 64 * 1024 * 1024;
+
+/** The document would be too large to be of use. */
+export class DocxTooLargeError extends Error {
+  constructor() {
+    super('the document is too large');
+    this.name = 'DocxTooLargeError';
+  }
+}
+
+/**
+ * Writes a Word document. Equal sources give equal bytes; nothing outside the source is read.
+ *
+ * @throws HtmlTooComplexError for HTML beyond the limits of the HTML policy
+ * @throws DocxTooLargeError
+ */
+export function writeDocx(source: DocxSource): Uint8Array {
+  const { root } = parseHtml(source.html);
+  const parts = new DocxParts();
+  const body = new BodyWriter(parts, PAGE.width - 2 * PAGE.margin).write(root.children as ElementContent[]);
+  if (body.length > MAX_XML) throw new DocxTooLargeError();
+  const text = (xml: string): Uint8Array => strToU8(DECLARATION + xml);
+  const files: Zippable = {
+    '[Content_Types].xml': text(contentTypes()),
+    '_rels/.rels': text(packageRelationships()),
+    'docProps/core.xml': text(coreProperties(source)),
+    'docProps/app.xml': text(
+      `<Properties xmlns="${OFFICE}/extended-properties"><Application>Workspace</Application></Properties>`,
+    ),
+    'word/document.xml': text(documentXml(titleXml(source.title, root) + body)),
+    'word/styles.xml': text(`<w:styles ${W}>${STYLES_XML}</w:styles>`),
+    'word/settings.xml': text(settings()),
+    'word/numbering.xml': text(`<w:numbering ${W}>${parts.numberings.toXml()}</w:numbering>`),
+    'word/_rels/document.xml.rels': text(documentRelationships(parts)),
+  };
+  // Pictures are compressed already.
+  for (const [path, bytes] of parts.files()) files[`word/${path}`] = [bytes, { level: 0 }];
+  return zipSync(files, { mtime: EPOCH, level: 6 });
+}
+
+/** A note's title stands above its text, unless the text begins with it. */
+function titleXml(title: string, root: Root): string {
+  const text = title.trim();
+  const first = root.children.find((child) => child.type !== 'text' || child.value.trim() !== '');
+  if (text === '' || (first?.type === 'element' && first.tagName === 'h1' && textOf(first).trim() === text))
+    return '';
+  const paragraph = new Paragraph({ style: 'Title', indent: 0, ownIndent: 0 });
+  paragraph.text(text, {});
+  return paragraph.toXml();
+}
+
+function textOf(node: Root | Root['children'][number]): string {
+  if (node.type === 'text') return node.value;
+  return 'children' in node ? node.children.map(textOf).join('') : '';
+}
+
+function documentXml(body: string): string {
+  const { width, height, margin } = PAGE;
+  const section =
+    `<w:sectPr><w:pgSz w:w="${width}" w:h="${height}"/>` +
+    `<w:pgMar w:top="${margin}" w:right="${margin}" w:bottom="${margin}" w:left="${margin}" w:header="708" w:footer="708" w:gutter="0"/></w:sectPr>`;
+  // A document ends with a paragraph; an empty one has at least that.
+  const content = body.endsWith('</w:p>') ? body : `${body}<w:p/>`;
+  return (
+    `<w:document ${W} xmlns:r="${OFFICE}/relationships" xmlns:wp="${DRAWING}/wordprocessingDrawing" xmlns:a="${DRAWING}/main" ` +
+    `xmlns:pic="${DRAWING}/picture" xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml" ` +
+    `xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" mc:Ignorable="w14"><w:body>${content}${section}</w:body></w:document>`
+  );
+}
+
+function settings(): string {
+  const compatibility = `<w:compat><w:compatSetting w:name="compatibilityMode" w:uri="http://schemas.microsoft.com/office/word" w:val="15"/></w:compat>`;
+  return `<w:settings ${W}>${wVal('defaultTabStop', 425)}${compatibility}</w:settings>`;
+}
+
+function coreProperties({ title, author, created, modified }: DocxSource): string {
+  const date = (name: string, value: string): string =>
+    `<dcterms:${name} xsi:type="dcterms:W3CDTF">${xmlText(value.replace(/\.\d+(?=Z$)/, ''))}</dcterms:${name}>`;
+  return (
+    `<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" ` +
+    'xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">' +
+    `<dc:title>${xmlText(title)}</dc:title><dc:creator>${xmlText(author)}</dc:creator><cp:lastModifiedBy>${xmlText(author)}</cp:lastModifiedBy>` +
+    `${date('created', created)}${date('modified', modified)}</cp:coreProperties>`
+  );
+}
+
+function contentTypes(): string {
+  const defaults = Object.entries({
+    rels: 'application/vnd.openxmlformats-package.relationships+xml',
+    xml: 'application/xml',
+    png: 'image/png',
+    jpeg: 'image/jpeg',
+    gif: 'image/gif',
+  }).map(([extension, type]) => `<Default Extension="${extension}" ContentType="${type}"/>`);
+  const overrides = Object.entries({
+    '/word/document.xml': `${WORD_TYPE}.document.main+xml`,
+    '/word/styles.xml': `${WORD_TYPE}.styles+xml`,
+    '/word/settings.xml': `${WORD_TYPE}.settings+xml`,
+    '/word/numbering.xml': `${WORD_TYPE}.numbering+xml`,
+    '/docProps/core.xml': 'application/vnd.openxmlformats-package.core-properties+xml',
+    '/docProps/app.xml': 'application/vnd.openxmlformats-officedocument.extended-properties+xml',
+  }).map(([part, type]) => `<Override PartName="${part}" ContentType="${type}"/>`);
+  return `<Types xmlns="${PACKAGE}/content-types">${defaults.join('')}${overrides.join('')}</Types>`;
+}
+
+function relationships(entries: [id: string, type: string, target: string][], more = ''): string {
+  const own = entries.map(
+    ([id, type, target]) => `<Relationship Id="${id}" Type="${type}" Target="${target}"/>`,
+  );
+  return `<Relationships xmlns="${PACKAGE}/relationships">${own.join('')}${more}</Relationships>`;
+}
+
+const packageRelationships = (): string =>
+  relationships([
+    ['document', `${OFFICE}/relationships/officeDocument`, 'word/document.xml'],
+    ['core', `${PACKAGE}/relationships/metadata/core-properties`, 'docProps/core.xml'],
+    ['app', `${OFFICE}/relationships/extended-properties`, 'docProps/app.xml'],
+  ]);
+
+const documentRelationships = (parts: DocxParts): string =>
+  relationships(
+    [
+      ['styles', `${OFFICE}/relationships/styles`, 'styles.xml'],
+      ['settings', `${OFFICE}/relationships/settings`, 'settings.xml'],
+      ['numbering', `${OFFICE}/relationships/numbering`, 'numbering.xml'],
+    ],
+    parts.relationshipsXml(),
+  );

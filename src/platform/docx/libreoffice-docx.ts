@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Lanes } from '../workers/lanes.js';
+import { type WorkerLimits, WorkerPool } from '../workers/worker-pool.js';
+import type { DocxEngine } from './docx-engine.js';
+import type { DocxSource } from './docx-writer.js';
+import { runProgram } from './run-program.js';
+
+const MAX_RESULT_BYTES = 256 * 1024 * 1024;
+
+/**
+ * LibreOffice, one short-lived process for each document. Each lane has a profile directory of its own, because two
+ * processes cannot share one. The program gets a page that refers to nothing, and nothing of our environment.
+ */
+export class LibreOfficeDocx implements DocxEngine {
+  private readonly lanes: Lanes;
+  /** Prepares the pages; its queue is as long as there can be conversions, so that it never refuses one. */
+  private readonly pages: WorkerPool<DocxSource, string>;
+  private home: Promise<string> | undefined;
+  private readonly closing = new AbortController();
+  private readonly running = new Set<Promise<unknown>>();
+
+  /** @param program name or path of `soffice` */
+  constructor(
+    private readonly program: string,
+    private readonly limits: WorkerLimits,
+  ) {
+    this.lanes = new Lanes(limits.workers, limits.queue);
+    this.pages = new WorkerPool(new URL('./closed-page.worker.js', import.meta.url), {
+      ...limits,
+      queue: limits.workers,
+    });
+  }
+
+  convert(source: DocxSource, signal?: AbortSignal): Promise<Uint8Array> {
+    const stop = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
+    return this.lanes.run((lane) => this.tracked(this.run(lane, source, stop)), stop);
+  }
+
+  async close(): Promise<void> {
+    this.lanes.close();
+    this.closing.abort(new Error('closed'));
+    await Promise.allSettled(this.running);
+    await this.pages.close();
+    if (this.home) await rm(await this.home, { recursive: true, force: true });
+  }
+
+  /** So that nothing is removed from under a program that still runs. */
+  private async tracked<T>(work: Promise<T>): Promise<T> {
+    this.running.add(work);
+    try {
+      return await work;
+    } finally {
+      this.running.delete(work);
+    }
+  }
+
+  private async run(lane: number, source: DocxSource, signal: AbortSignal): Promise<Uint8Array> {
+    const page = await this.pages.run(source, signal);
+    this.home ??= mkdtemp(path.join(tmpdir(), 'docx-'));
+    const profile = path.join(await this.home, `profile-${lane}`);
+    const directory = path.join(await this.home, `work-${lane}`);
+    await mkdir(directory, { recursive: true });
+    try {
+      const input = path.join(directory, 'note.html');
+      await writeFile(input, page);
+      await runProgram(this.program, this.options(profile, directory, input), {
+        directory,
+        timeoutMs: this.limits.timeoutMs,
+        signal,
+      });
+      return await result(path.join(directory, 'note.docx'));
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  private options(profile: string, directory: string, input: string): string[] {
+    return [
+      `-env:UserInstallation=${pathToFileURL(profile).href}`,
+      '--headless',
+      '--norestore',
+      '--nologo',
+      '--nodefault',
+      '--infilter=HTML (StarWriter)',
+      '--convert-to',
+      'docx:MS Word 2007 XML',
+      '--outdir',
+      directory,
+      input,
+    ];
+  }
+}
+
+/** LibreOffice ends with 0 whether it wrote something or not. */
+async function result(file: string): Promise<Uint8Array> {
+  if ((await stat(file)).size > MAX_RESULT_BYTES) throw new Error('the document is too large');
+  return readFile(file);
+}

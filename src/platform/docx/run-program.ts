@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { MissingProgramError } from './docx-engine.js';
+
+/** Where programs are looked for; not in the PATH of this process, which is no business of theirs. */
+const PATH =
+  '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/libreoffice/program:/Applications/LibreOffice.app/Contents/MacOS';
+
+/**
+ * Runs a program to its end, in a process group of its own that is killed as a whole: office programs are scripts that
+ * start further processes.
+ *
+ * @param options.directory its working and home directory
+ * @throws MissingProgramError; the signal's reason; Error when it takes too long or ends with anything but 0
+ */
+export async function runProgram(
+  program: string,
+  args: string[],
+  options: { directory: string; timeoutMs: number; signal: AbortSignal },
+): Promise<void> {
+  const { directory, timeoutMs, signal } = options;
+  signal.throwIfAborted();
+  const child = spawn(program, args, {
+    cwd: directory,
+    detached: true,
+    stdio: 'ignore',
+    env: { PATH, HOME: directory, TMPDIR: directory, LANG: 'C.UTF-8' },
+  });
+  const stopped = Promise.withResolvers<never>();
+  const timer = setTimeout(() => stopped.reject(new Error(`${program} took too long`)), timeoutMs);
+  const abort = (): void => stopped.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'ENOENT' || error.code === 'EACCES' ? new MissingProgramError(program) : error),
+    );
+    child.once('exit', resolve);
+  });
+  try {
+    const code = await Promise.race([ended, stopped.promise]);
+    if (code !== 0) throw new Error(`${program} ended with ${code ?? 'a signal'}`);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+    // Also after a good end: what it may have left behind.
+    killGroup(child.pid);
+    await ended.catch(() => undefined);
+  }
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing is left of it.
+  }
+}

@@ -1,0 +1,61 @@
+/** File systems take 255 bytes; some room is left for what browsers add to a name that is taken. */
+const MAX_BYTES = 200;
+const MAX_CHARACTERS = 120;
+
+/** Path separators and what Windows does not allow in names. */
+const FORBIDDEN = /[/\\:*?"<>|]+/g;
+/** Controls, line and paragraph separators, direction marks and other invisible characters (joiners within words stay). */
+const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Co}]|(?![\u200C\u200D])\p{Cf}/gu;
+/** Names that are devices on Windows, whatever their extension. */
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?:\.|$)/i;
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/**
+ * A name for a download, from a text that anybody may have written: no directories, nothing that shows as something else
+ * than it is, nothing that a file system refuses.
+ *
+ * @param extension with its dot
+ * @param otherwise the name when nothing is left of the text
+ */
+export function safeFileName(text: string, extension: string, otherwise: string): string {
+  const visible = text
+    .normalize('NFC')
+    .replace(/[\t-\r\u2028\u2029]+/g, ' ')
+    .replace(INVISIBLE, '')
+    .replace(/\s+/gu, ' ')
+    .replace(FORBIDDEN, '_');
+  const bare = cut(trimDots(visible), MAX_BYTES - extension.length);
+  const name = /[^_\s.]/u.test(bare) ? bare : otherwise;
+  return `${DEVICE.test(name) ? '_' : ''}${name}${extension}`;
+}
+
+/** Leading dots hide files, trailing ones and spaces disappear on Windows. */
+const trimDots = (text: string): string =>
+  text.replace(/^[. \u200C\u200D]+/, '').replace(/[. \u200C\u200D]+$/, '');
+
+/** Never cut inside what people see as one character. */
+function cut(text: string, maxBytes: number): string {
+  let bytes = 0;
+  let length = 0;
+  let end = 0;
+  for (const { segment, index } of graphemes.segment(text.slice(0, MAX_CHARACTERS * 8))) {
+    bytes += Buffer.byteLength(segment);
+    if (bytes > maxBytes || ++length > MAX_CHARACTERS) break;
+    end = index + segment.length;
+  }
+  return trimDots(text.slice(0, end));
+}
+
+/** The same name in ASCII, for clients that know no `filename*`: letters without their accents, `_` for all others. */
+export function asciiFileName(name: string, otherwise: string): string {
+  const ascii = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^ -~]+/g, '_')
+    // Percent signs are escapes to some clients.
+    .replaceAll('%', '_');
+  return /[a-z0-9]/i.test(ascii.replace(/\.\w+$/, ''))
+    ? ascii
+    : `${otherwise}${/\.\w+$/.exec(ascii)?.[0] ?? ''}`;
+}

@@ -1,0 +1,126 @@
+import { all, child, type Docx, type Xml } from './read-docx.ts';
+
+/** Orders that the schema of WordprocessingML prescribes; Word calls a file damaged that keeps to another. */
+const ORDER: Record<string, string[]> = {
+  'w:pPr': 'pStyle keepNext keepLines numPr pBdr shd bidi spacing ind jc outlineLvl'.split(' '),
+  'w:rPr':
+    'rStyle rFonts b bCs i iCs strike noProof color sz szCs highlight u shd vertAlign rtl cs lang'.split(' '),
+  'w:tcPr': 'tcW gridSpan vMerge tcBorders shd vAlign'.split(' '),
+  'w:tblPr': 'tblStyle bidiVisual tblW tblInd tblBorders tblLayout tblCellMar tblLook'.split(' '),
+};
+
+/** Whose attributes are whole numbers (or words): Word refuses fractions. */
+const MEASURES = new Set(
+  'w:ind w:gridCol w:tcW w:tblW w:tblInd w:sz w:szCs w:gridSpan w:ilvl w:numId wp:extent a:ext'.split(' '),
+);
+
+/** What may stand in what; a violation is what makes Word offer to "repair" a file. */
+const CONTENT: Record<string, RegExp> = {
+  'w:body': /^w:(?:p|tbl|sectPr)$/,
+  'w:tc': /^w:(?:tcPr|p|tbl)$/,
+  'w:tr': /^w:(?:trPr|tc)$/,
+  'w:tbl': /^w:(?:tblPr|tblGrid|tr)$/,
+  'w:p': /^w:(?:pPr|r|hyperlink|sdt)$/,
+  'w:hyperlink': /^w:(?:r|sdt)$/,
+  'w:r': /^w:(?:rPr|t|br|tab|drawing)$/,
+};
+
+/** Every rule of the format that what we write could break. @returns the violations */
+export function violations(docx: Docx): string[] {
+  const found: string[] = [];
+  const say = (what: string): void => void found.push(what);
+  for (const path of Object.keys(docx.files)) if (/\.(?:xml|rels)$/.test(path)) docx.part(path);
+
+  walk(docx.body, (node) => {
+    const order = ORDER[node.name];
+    if (order) {
+      const places = node.children.map(({ name }) => order.indexOf(name.slice(2)));
+      if (places.some((place, i) => place < 0 || (i > 0 && place <= places[i - 1]!)))
+        say(`${node.name}: ${node.children.map(({ name }) => name).join(' ')}`);
+    }
+    if (MEASURES.has(node.name))
+      for (const [name, value] of Object.entries(node.attributes))
+        if (!/^(?:-?\d+|dxa|auto|id|[a-z]+)$/.test(value)) say(`${node.name} ${name}=${value}`);
+    const content = CONTENT[node.name];
+    const odd = content && node.children.find(({ name }) => !content.test(name));
+    if (odd) say(`${odd.name} in ${node.name}`);
+    if (node.name !== 'w:t' && node.text.trim() !== '') say(`text in ${node.name}`);
+    if (node.name === 'w:tc' && node.children.at(-1)?.name !== 'w:p') say('a cell without a last paragraph');
+    if (node.name === 'w:tbl') table(node, say);
+    const next = node.children.findIndex(
+      ({ name }, i) => name === 'w:tbl' && node.children[i + 1]?.name === 'w:tbl',
+    );
+    if (next >= 0) say('tables that touch');
+  });
+  if (docx.body.children.at(-2)?.name !== 'w:p') say('no last paragraph');
+  if (docx.body.children.at(-1)?.name !== 'w:sectPr') say('no section');
+  references(docx, say);
+  return found;
+}
+
+function walk(node: Xml, visit: (node: Xml) => void): void {
+  visit(node);
+  for (const each of node.children) walk(each, visit);
+}
+
+function table(node: Xml, say: (what: string) => void): void {
+  const columns = child(node, 'w:tblGrid')!.children.length;
+  if (columns > 63) say(`${columns} columns`);
+  const rows = node.children.filter(({ name }) => name === 'w:tr');
+  if (rows.length === 0) say('a table without rows');
+  let above: Map<number, number> = new Map();
+  let header = true;
+  for (const row of rows) {
+    const isHeader = all(child(row, 'w:trPr') ?? row, 'w:tblHeader').length > 0 && !!child(row, 'w:trPr');
+    if (isHeader && !header) say('a header row below others');
+    header = isHeader;
+    let at = 0;
+    const merged = new Map<number, number>();
+    for (const cell of row.children.filter(({ name }) => name === 'w:tc')) {
+      const properties = child(cell, 'w:tcPr')!;
+      const span = Number(child(properties, 'w:gridSpan')?.attributes['w:val'] ?? 1);
+      const merge = child(properties, 'w:vMerge')?.attributes['w:val'];
+      if (merge === 'continue' && above.get(at) !== span) say('a merged cell with nothing above it');
+      if (merge) merged.set(at, span);
+      at += span;
+    }
+    if (at !== columns) say(`a row of ${at} in a grid of ${columns}`);
+    above = merged;
+  }
+}
+
+function references(docx: Docx, say: (what: string) => void): void {
+  const relationships = docx
+    .part('word/_rels/document.xml.rels')
+    .children.map(({ attributes }) => attributes);
+  const ids = new Set(relationships.map(({ Id }) => Id));
+  if (ids.size !== relationships.length) say('relationships with the same id');
+  for (const { TargetMode, Target } of relationships) {
+    if (TargetMode === 'External') {
+      if (!/^(?:https?|mailto|tel):[!-~]*$/.test(Target!)) say(`link to ${Target}`);
+    } else if (!docx.files[`word/${Target}`]) say(`no part ${Target}`);
+  }
+  const used = [
+    ...all(docx.body, 'w:hyperlink').map(({ attributes }) => attributes['r:id']),
+    ...all(docx.body, 'a:blip').map(({ attributes }) => attributes['r:embed']),
+  ];
+  for (const id of used) if (!ids.has(id)) say(`no relationship ${id}`);
+  const numbers = new Set(
+    docx
+      .part('word/numbering.xml')
+      .children.filter(({ name }) => name === 'w:num')
+      .map(({ attributes }) => attributes['w:numId']),
+  );
+  for (const { attributes } of all(docx.body, 'w:numId'))
+    if (!numbers.has(attributes['w:val'])) say(`no numbering ${attributes['w:val']}`);
+  const styles = new Set(
+    docx.part('word/styles.xml').children.map(({ attributes }) => attributes['w:styleId']),
+  );
+  for (const name of ['w:pStyle', 'w:rStyle', 'w:tblStyle'])
+    for (const { attributes } of all(docx.body, name))
+      if (!styles.has(attributes['w:val'])) say(`no style ${attributes['w:val']}`);
+  const objects = [...all(docx.body, 'wp:docPr'), ...all(docx.body, 'w:id')].map(
+    ({ attributes }) => attributes['id'] ?? attributes['w:val'],
+  );
+  if (new Set(objects).size !== objects.length) say('objects with the same id');
+}

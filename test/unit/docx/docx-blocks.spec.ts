@@ -1,0 +1,333 @@
+import { violations } from './check-docx.ts';
+import { all, child, convert, type Docx, paragraph, properties, textOf, val, type Xml } from './read-docx.ts';
+
+/** Numbers and bullets as Word would show them. */
+function markers(docx: Docx): [marker: string, level: number, text: string][] {
+  const numbering = docx.part('word/numbering.xml');
+  const abstracts = new Map(
+    numbering.children
+      .filter(({ name }) => name === 'w:abstractNum')
+      .map((a) => [a.attributes['w:abstractNumId'], a]),
+  );
+  const numbers = new Map(
+    numbering.children.filter(({ name }) => name === 'w:num').map((n) => [n.attributes['w:numId'], n]),
+  );
+  const counters = new Map<string, number>();
+  return all(docx.body, 'w:p').flatMap((p): [string, number, string][] => {
+    const properties = child(p, 'w:pPr') && child(child(p, 'w:pPr')!, 'w:numPr');
+    if (!properties) return [];
+    const level = Number(val(properties, 'w:ilvl'));
+    const id = val(properties, 'w:numId')!;
+    const num = numbers.get(id)!;
+    const format = val(
+      abstracts.get(val(num, 'w:abstractNumId'))!.children.filter(({ name }) => name === 'w:lvl')[level]!,
+      'w:numFmt',
+    )!;
+    if (format === 'bullet') return [['•', level, textOf(p)]];
+    const override = num.children.find((o) => o.attributes['w:ilvl'] === String(level));
+    const n = counters.get(id) ?? Number(val(override!, 'w:startOverride'));
+    counters.set(id, n + 1);
+    return [[`${format} ${n}`, level, textOf(p)]];
+  });
+}
+
+const boxes = (docx: Docx): [string | undefined, string][] =>
+  all(docx.body, 'w:p')
+    .filter((p) => all(p, 'w14:checkbox').length > 0)
+    .map((p) => [all(p, 'w14:checked')[0]?.attributes['w14:val'], textOf(p)]);
+
+describe('lists', () => {
+  it('nest, and begin anew', () => {
+    const docx = convert(
+      '<ul><li>a<ul><li>b<ol><li>c</li><li>d</li></ol></li></ul></li></ul><ol><li>e</li><li>f</li></ol><p>-</p><ol><li>g</li></ol>',
+    );
+    expect(markers(docx)).toEqual([
+      ['•', 0, 'a'],
+      ['•', 1, 'b'],
+      ['decimal 1', 2, 'c'],
+      ['decimal 2', 2, 'd'],
+      ['decimal 1', 0, 'e'],
+      ['decimal 2', 0, 'f'],
+      ['decimal 1', 0, 'g'],
+    ]);
+  });
+
+  it('number as asked', () => {
+    const docx = convert(
+      '<ol start="3" type="a"><li>a</li><li>b</li></ol><ol type="I"><li>c</li><li value="9">d</li><li>e</li></ol>' +
+        '<ol reversed><li>f</li><li>g</li></ol><ol style="list-style-type: lower-roman" start="-5"><li>h</li></ol><ol start="999999999"><li>i</li></ol>',
+    );
+    expect(markers(docx).map(([marker]) => marker)).toEqual([
+      'lowerLetter 3',
+      'lowerLetter 4',
+      'upperRoman 1',
+      'upperRoman 9',
+      'upperRoman 10',
+      'decimal 2',
+      'decimal 1',
+      'lowerRoman 0',
+      'decimal 32767',
+    ]);
+  });
+
+  it('number an item once, whatever it holds', () => {
+    const docx = convert(
+      '<ol><li><p>a</p><p>b</p><ul><li>c</li></ul><p>d</p></li><li><h2>e</h2></li><li></li><li><ul><li>f</li></ul></li></ol>',
+    );
+    expect(markers(docx)).toEqual([
+      ['decimal 1', 0, 'a'],
+      ['•', 1, 'c'],
+      ['decimal 2', 0, 'e'],
+      ['decimal 3', 0, ''],
+      ['decimal 4', 0, ''],
+      ['•', 1, 'f'],
+    ]);
+    expect(all(paragraph(docx, 'b'), 'w:ind')[0]?.attributes['w:left']).toBe('425');
+    expect(val(paragraph(docx, 'e'), 'w:pStyle')).toBe('Heading2');
+  });
+
+  it('go nine levels deep and no further', () => {
+    const docx = convert('<ul><li>x'.repeat(40));
+    expect(markers(docx).map(([, level]) => level)).toEqual(
+      Array.from({ length: 40 }, (_, i) => Math.min(i, 8)),
+    );
+    expect(violations(docx)).toEqual([]);
+    for (const indent of all(docx.body, 'w:ind'))
+      expect(Number(indent.attributes['w:left'])).toBeLessThan(6_000);
+  });
+
+  it('stay within what Word can count', () => {
+    const docx = convert('<ol><li>x</li></ol>'.repeat(31_000));
+    expect(textOf(docx.body).length).toBe(31_000);
+    expect(
+      docx.part('word/numbering.xml').children.filter(({ name }) => name === 'w:num').length,
+    ).toBeLessThan(32_767);
+  });
+});
+
+describe('check boxes', () => {
+  it.each([
+    [
+      'bare',
+      '<ul><li><input type="checkbox" checked> done</li><li><input type="checkbox" disabled>open</li></ul>',
+    ],
+    [
+      'wrapped in labels',
+      '<ul data-type="taskList"><li data-checked="true"><label><input type="checkbox" checked><span></span></label><div><p>done</p></div></li>' +
+        '<li data-checked="false"><label><input type="checkbox"><span></span></label><div><p>open</p></div></li></ul>',
+    ],
+    [
+      'in a paragraph',
+      '<ul><li><p><input type="checkbox" checked=""> done</p></li><li><p><input type="checkbox"> open</p></li></ul>',
+    ],
+    ['as data', '<ul><li data-checked="true">done</li><li data-list="unchecked">open</li></ul>'],
+  ])('%s are real ones', (_, html) => {
+    const docx = convert(html);
+    expect(boxes(docx)).toEqual([
+      ['1', '☒\tdone'],
+      ['0', '☐\topen'],
+    ]);
+    expect(markers(docx)).toEqual([]);
+    expect(all(docx.body, 'w:p')).toHaveLength(2);
+    expect(violations(docx)).toEqual([]);
+  });
+
+  it('stand within text too', () => {
+    expect(boxes(convert('<p>a <input type="checkbox"> b</p>'))).toEqual([['0', 'a ☐ b']]);
+    expect(boxes(convert('<ul><li>a <input type="checkbox" checked> b</li></ul>'))).toEqual([['1', 'a ☒ b']]);
+  });
+});
+
+describe('tables', () => {
+  const grid = (docx: Docx): string[][] =>
+    all(docx.body, 'w:tr').map((row) =>
+      row.children
+        .filter(({ name }) => name === 'w:tc')
+        .map((cell) => {
+          const properties = child(cell, 'w:tcPr')!;
+          return [
+            textOf(cell),
+            val(properties, 'w:gridSpan') && `→${val(properties, 'w:gridSpan')}`,
+            val(properties, 'w:vMerge') && (val(properties, 'w:vMerge') === 'restart' ? '↓' : '|'),
+          ].join('');
+        }),
+    );
+  const headers = (docx: Docx): number[] =>
+    all(docx.body, 'w:tr').map((row) => all(row, 'w:tblHeader').length);
+
+  it('merge cells in both directions', () => {
+    const docx = convert(
+      '<table><tr><td rowspan="2">a</td><td colspan="2">b</td></tr><tr><td>c</td><td rowspan="0">d</td></tr><tr><td>e</td><td>f</td></tr></table>',
+    );
+    expect(grid(docx)).toEqual([
+      ['a↓', 'b→2'],
+      ['|', 'c', 'd↓'],
+      ['e', 'f', '|'],
+    ]);
+    expect(violations(docx)).toEqual([]);
+  });
+
+  it('repeat their header rows', () => {
+    expect(
+      headers(
+        convert('<table><thead><tr><th>a</th></tr><tr><td>b</td></tr></thead><tr><td>c</td></tr></table>'),
+      ),
+    ).toEqual([1, 1, 0]);
+    expect(
+      headers(convert('<table><tr><th>a</th></tr><tr><th>b</th><td>c</td></tr><tr><th>d</th></tr></table>')),
+    ).toEqual([1, 0, 0]);
+    expect(headers(convert('<table><tr><th>a</th></tr></table>'))).toEqual([0]);
+  });
+
+  it('have borders', () => {
+    const docx = convert('<table><tr><td>a</td></tr></table>');
+    const style = docx
+      .part('word/styles.xml')
+      .children.find(({ attributes }) => attributes['w:styleId'] === val(docx.body, 'w:tblStyle'));
+    expect(all(style!, 'w:tblBorders')[0]?.children.map(({ name }) => name)).toEqual([
+      'w:top',
+      'w:left',
+      'w:bottom',
+      'w:right',
+      'w:insideH',
+      'w:insideV',
+    ]);
+  });
+
+  it('fill short rows and keep spans from crossing', () => {
+    const docx = convert('<table><tr><td>a<td rowspan=3>b<td>c<tr><td colspan=3>d<tr><tr><td>e</table>');
+    expect(violations(docx)).toEqual([]);
+    expect(textOf(docx.body)).toBe('abcde');
+  });
+
+  it('have no more columns than Word opens, and lose no text', () => {
+    const docx = convert(
+      `<table><tr>${'<td>x</td>'.repeat(100)}</tr><tr><td colspan="1000">y</td></tr></table>`,
+    );
+    expect(violations(docx)).toEqual([]);
+    expect(textOf(docx.body)).toBe(`${'x'.repeat(100)}y`);
+    expect(child(all(docx.body, 'w:tbl')[0]!, 'w:tblGrid')!.children).toHaveLength(63);
+  });
+
+  it('take their widths from the writer, and fit', () => {
+    const widths = (html: string) =>
+      all(convert(html).body, 'w:gridCol').map(({ attributes }) => Number(attributes['w:w']));
+    expect(
+      widths('<table><colgroup><col style="width: 100px"><col></colgroup><tr><td>a<td>b</table>'),
+    ).toEqual([1500, 7526]);
+    expect(
+      widths('<table><tr><td width="9000">a<td width="1000">b</table>').reduce((a, b) => a + b),
+    ).toBeLessThanOrEqual(9027);
+  });
+
+  it('hold blocks, and tables', () => {
+    const docx = convert(
+      '<table><caption>cap</caption><tr><td><ul><li>a</li></ul><table><tr><td>b</td></tr></table></td><td style="background-color: #eee"><p>c</p><p>d</p></td></tr></table><table><tr><td>e</td></tr></table>',
+    );
+    expect(violations(docx)).toEqual([]);
+    expect(textOf(docx.body)).toBe('capabcde');
+    expect(all(docx.body, 'w:tbl')).toHaveLength(3);
+    expect(val(paragraph(docx, 'cap'), 'w:pStyle')).toBe('Caption');
+    expect(properties(all(docx.body, 'w:r').find((r) => textOf(r) === 'c')!)).toEqual([]);
+  });
+
+  it('nest ten deep, and lose no text beyond', () => {
+    const docx = convert('<table><tr><td>x'.repeat(40));
+    expect(textOf(docx.body)).toBe('x'.repeat(40));
+    expect(all(docx.body, 'w:tbl')).toHaveLength(10);
+    expect(violations(docx)).toEqual([]);
+  });
+
+  it('are mirrored in text from the right', () => {
+    expect(all(convert('<table dir="rtl"><tr><td>a</table>').body, 'w:bidiVisual')).toHaveLength(1);
+  });
+});
+
+describe('pictures', () => {
+  const PNG =
+    'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==';
+  const bytes = (...parts: (number[] | string)[]): string =>
+    Buffer.concat(
+      parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))),
+    ).toString('base64');
+  const GIF = `data:image/gif;base64,${bytes('GIF89a', [0x2c, 1, 0x90, 0, 0, 0, 0])}`;
+  const JPEG = `data:image/jpeg;base64,${bytes([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, 0xff, 0xff, 0xc2, 0, 11, 8, 0, 120, 0, 160, 1, 1, 17, 0])}`;
+  const emu = (docx: Docx): number[][] =>
+    all(docx.body, 'wp:extent').map(({ attributes }) => [
+      Number(attributes['cx']) / 9525,
+      Number(attributes['cy']) / 9525,
+    ]);
+  const drawings = (docx: Docx): Xml[] => all(docx.body, 'w:drawing');
+
+  it('are stored, with their size from their bytes and their description', () => {
+    const docx = convert(
+      `<p>a<img alt="red &quot;dot&quot;" src="${PNG}"><img src="${GIF}"><img src="${JPEG}"></p>`,
+    );
+    expect(emu(docx)).toEqual([
+      [5, 5],
+      [300, 144],
+      [160, 120],
+    ]);
+    expect(Object.keys(docx.files).filter((path) => path.includes('media'))).toEqual([
+      'word/media/image1.png',
+      'word/media/image2.gif',
+      'word/media/image3.jpeg',
+    ]);
+    expect(all(docx.body, 'wp:docPr')[0]?.attributes['descr']).toBe('red "dot"');
+    expect(Buffer.from(docx.files['word/media/image1.png']!).toString('base64')).toBe(PNG.split(',')[1]);
+    expect(violations(docx)).toEqual([]);
+  });
+
+  it('are stored once, and in their real format whatever they claim', () => {
+    const docx = convert(`<img src="${PNG}"><img src="${PNG}"><img src="${GIF.replace('gif', 'png')}">`);
+    expect(Object.keys(docx.files).filter((path) => path.includes('media'))).toEqual([
+      'word/media/image1.png',
+      'word/media/image2.gif',
+    ]);
+    expect(drawings(docx)).toHaveLength(3);
+  });
+
+  it('are shown as large as asked, and never larger than the page', () => {
+    const [a, b, c, d, e] = emu(
+      convert(
+        `<img width="50" src="${PNG}"><img style="width: 40px; height: 20px" src="${PNG}"><img width="100%" src="${GIF}"><img width="99999" height="9" src="${PNG}"><table><tr><td><img width=600 src="${PNG}"><td></table>`,
+      ),
+    ) as [number[], number[], number[], number[], number[]];
+    expect(a).toEqual([50, 50]);
+    expect(b).toEqual([40, 20]);
+    expect(c[0]).toBeCloseTo(601.7, 0);
+    expect(d[0]).toBeLessThan(602);
+    expect(d[1]).toBeGreaterThanOrEqual(1);
+    expect(e[0]).toBeLessThan(301);
+  });
+
+  it.each([
+    ['remote', 'https://x.test/a.png', 'https://x.test/a.png'],
+    ['a file', 'file:///etc/passwd', undefined],
+    ['a path', '/etc/passwd', undefined],
+    ['svg', 'data:image/svg+xml;base64,PHN2Zy8+', undefined],
+    ['webp', 'data:image/webp;base64,UklGRgAAAABXRUJQ', undefined],
+    ['cut off', 'data:image/png;base64,iVBORw0KGgo=', undefined],
+    ['no picture at all', 'data:image/png;base64,AAAA', undefined],
+    ['without pixels', `data:image/gif;base64,${bytes('GIF89a', [0, 0, 1, 0, 0, 0])}`, undefined],
+    [
+      'enormous',
+      `data:image/png;base64,${bytes([0x89], 'PNG\r\n\x1a\n', [0, 0, 0, 13], 'IHDR', [127, 255, 255, 255, 127, 255, 255, 255])}`,
+      undefined,
+    ],
+    [
+      'an endless jpeg',
+      `data:image/jpeg;base64,${bytes([0xff, 0xd8, ...Array.from({ length: 40 }, () => [0xff, 0xe0, 0, 0]).flat()])}`,
+      undefined,
+    ],
+  ])('%s: the description instead', (_, src, link) => {
+    const docx = convert(`<p>a <img alt="what it shows" src="${src}"></p>`);
+    expect(drawings(docx)).toEqual([]);
+    expect(docx.lines).toEqual([[undefined, 'a what it shows']]);
+    const targets = docx
+      .part('word/_rels/document.xml.rels')
+      .children.filter(({ attributes }) => attributes['TargetMode'])
+      .map(({ attributes }) => attributes['Target']);
+    expect(targets).toEqual(link ? [link] : []);
+  });
+});

@@ -1,0 +1,198 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { getPriority, tmpdir } from 'node:os';
+import path from 'node:path';
+import { closedPage } from '../../../src/platform/docx/closed-page.js';
+import { MissingProgramError } from '../../../src/platform/docx/docx-engine.js';
+import { writeDocx } from '../../../src/platform/docx/docx-writer.js';
+import { EmbeddedDocx } from '../../../src/platform/docx/embedded-docx.js';
+import { LibreOfficeDocx } from '../../../src/platform/docx/libreoffice-docx.js';
+import { until } from '../../support/until.ts';
+import { readDocx, source, textOf } from './read-docx.ts';
+
+const LIMITS = { workers: 1, queue: 1, timeoutMs: 20_000, memoryMb: 256 };
+const LARGE = source('<p>some <b>text</b> to write</p>'.repeat(15_000));
+
+describe('the embedded engine', () => {
+  const engines: EmbeddedDocx[] = [];
+  const engine = (limits: Partial<typeof LIMITS> = {}): EmbeddedDocx => {
+    const made = new EmbeddedDocx({ ...LIMITS, ...limits });
+    engines.push(made);
+    return made;
+  };
+  afterAll(() => Promise.all(engines.map((each) => each.close())));
+
+  it('gives what the writer gives', async () => {
+    const note = source('<p>x</p>', { title: 'T' });
+    expect(Buffer.from(await engine().convert(note)).equals(writeDocx(note))).toBe(true);
+  });
+
+  it('leaves the event loop free, and its priority alone', async () => {
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const before = getPriority();
+    await engine().convert(LARGE);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(20);
+    expect(getPriority()).toBe(before);
+  });
+
+  it('gives up after its time and its memory, and goes on with the next', async () => {
+    const hasty = engine({ timeoutMs: 150 });
+    await expect(hasty.convert(LARGE)).rejects.toMatchObject({ limit: 'time' });
+    const small = engine({ memoryMb: 16 });
+    await expect(small.convert(LARGE)).rejects.toMatchObject({ limit: 'memory' });
+    expect(textOf(readDocx(await small.convert(source('next'))).body)).toBe('next');
+  });
+
+  it('fails for what it cannot write, and goes on with the next', async () => {
+    const one = engine();
+    await expect(one.convert(source('<div>'.repeat(300)))).rejects.toThrow('too_deep');
+    expect(textOf(readDocx(await one.convert(source('next'))).body)).toBe('next');
+  });
+
+  it('does not keep a process alive that has nothing else to do', () => {
+    const module = new URL('../../../dist/platform/docx/embedded-docx.js', import.meta.url).href;
+    const script = `
+      import { EmbeddedDocx } from '${module}';
+      const bytes = await new EmbeddedDocx(${JSON.stringify(LIMITS)}).convert(${JSON.stringify(source('x'))});
+      process.stdout.write(String(bytes.length > 0));`;
+    const args = ['--input-type=module', '--eval', script];
+    expect(execFileSync(process.execPath, args, { timeout: 30_000 }).toString()).toBe('true');
+  });
+
+  it('breaks off what nobody waits for', async () => {
+    const one = engine({ queue: 1 });
+    const leaving = new AbortController();
+    const running = one.convert(LARGE, leaving.signal);
+    const next = one.convert(source('next'));
+    await expect(one.convert(source('third'))).rejects.toThrow('wait');
+    leaving.abort(new Error('left'));
+    await expect(running).rejects.toThrow('left');
+    expect(textOf(readDocx(await next).body)).toBe('next');
+  });
+});
+
+describe('the page for LibreOffice', () => {
+  const SECRET = /x\.test\/(?!link)|file:|passwd|cid:|<script/;
+
+  it('refers to nothing but data', () => {
+    const page = closedPage(
+      source(
+        '<p style="background: url(https://x.test/a)">a<img src="https://x.test/b" alt="pic"><img src="file:///etc/passwd"><img src="/c"><img src="cid:1">' +
+          '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="><a href="file:///etc/passwd">f</a><a href="https://x.test/link">l</a>' +
+          '<blockquote cite="https://x.test/q">q</blockquote><link rel=stylesheet href="https://x.test/s"><iframe src="https://x.test/i"></iframe>' +
+          '<table background="https://x.test/t"><tr><td background="https://x.test/u">t</table><script src="https://x.test/j"></script>',
+        { title: '</title><img src="https://x.test/t">', author: '"><script>' },
+      ),
+    );
+    const tags = page.match(/<[^>]*>/g)!.join('');
+    expect(tags).not.toMatch(SECRET);
+    expect(page).toContain('pic');
+    expect(page).toContain('data:image/gif');
+    expect(page).toContain('https://x.test/link');
+  });
+});
+
+describe('the LibreOffice engine', () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'fake-office-'));
+  const engines: LibreOfficeDocx[] = [];
+  afterAll(async () => {
+    await Promise.all(engines.map((each) => each.close()));
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  /** A program that stands in for LibreOffice; `$out` is where the result belongs, `$in` the page. */
+  function office(script: string, limits: Partial<typeof LIMITS> = {}): LibreOfficeDocx {
+    const program = path.join(directory, `office-${engines.length}`);
+    writeFileSync(
+      program,
+      `#!/bin/sh\nwhile [ $# -gt 1 ]; do [ "$1" = --outdir ] && out="$2/note.docx"; shift; done\nin="$1"\nlog=${program}.log\n${script}\n`,
+    );
+    chmodSync(program, 0o755);
+    const made = new LibreOfficeDocx(program, { ...LIMITS, ...limits });
+    engines.push(made);
+    return made;
+  }
+  const log = (): string => path.join(directory, `office-${engines.length - 1}.log`);
+  const lines = (): string[] => (existsSync(log()) ? readFileSync(log(), 'utf8').trim().split('\n') : []);
+  const alive = (pid: string): boolean => {
+    try {
+      process.kill(Number(pid), 0);
+      return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    } catch {
+      return false;
+    }
+  };
+
+  it('hands over a page and takes back what the program made, leaving nothing', async () => {
+    const one = office('cat "$in" > "$out"; pwd > "$log"; env | cut -d= -f1 | sort | tr "\\n" " " >> "$log"');
+    const made = Buffer.from(await one.convert(source('<p>text</p>', { title: 'T & U' }))).toString();
+    expect(made).toContain('<title>T &amp; U</title>');
+    expect(made).toContain('<p>text</p>');
+    const [cwd, names] = lines();
+    expect(existsSync(cwd!)).toBe(false);
+    expect(
+      names!.split(' ').filter((name) => !/^(?:PATH|HOME|TMPDIR|LANG|PWD|OLDPWD|SHLVL|_)?$/.test(name)),
+    ).toEqual([]);
+    await one.close();
+    expect(existsSync(path.dirname(cwd!))).toBe(false);
+  });
+
+  it('says when the program is not there', async () => {
+    const none = new LibreOfficeDocx('no-such-office-program', LIMITS);
+    engines.push(none);
+    await expect(none.convert(source('x'))).rejects.toBeInstanceOf(MissingProgramError);
+  });
+
+  it.each([
+    ['ends with an error', 'exit 3', 'ended with 3'],
+    ['is killed', 'kill -9 $$', 'ended with a signal'],
+    ['makes nothing', 'exit 0', 'ENOENT'],
+  ])('fails when the program %s', async (_, script, message) => {
+    await expect(office(script).convert(source('x'))).rejects.toThrow(message);
+  });
+
+  it('kills the program and all it started when it takes too long', async () => {
+    const slow = office('sleep 60 & echo $! > "$log"; echo $$ >> "$log"; wait', { timeoutMs: 600 });
+    await expect(slow.convert(source('x'))).rejects.toThrow('took too long');
+    const pids = lines();
+    expect(pids).toHaveLength(2);
+    await until('the processes to be gone', () => pids.every((pid) => !alive(pid)));
+  });
+
+  it('kills it when nobody waits any more, and goes on with the next', async () => {
+    const one = office('if [ ! -e "$log" ]; then echo $$ > "$log"; sleep 60; fi; echo next > "$out"');
+    const leaving = new AbortController();
+    const first = one.convert(source('x'), leaving.signal);
+    const { value: pid } = await until('the program to run', () => lines()[0]);
+    const second = one.convert(source('y'));
+    await expect(one.convert(source('z'))).rejects.toThrow('wait');
+    leaving.abort(new Error('left'));
+    await expect(first).rejects.toThrow('left');
+    await until('the process to be gone', () => !alive(pid));
+    expect(Buffer.from(await second).toString()).toBe('next\n');
+  });
+
+  it('kills it when the service stops, and clears up', async () => {
+    const before = new Set(readdirSync(tmpdir()));
+    const one = office('echo $$ > "$log"; sleep 60');
+    const running = one.convert(source('x'));
+    running.catch(() => undefined);
+    const { value: pid } = await until('the program to run', () => lines()[0]);
+    await one.close();
+    await expect(running).rejects.toThrow('closed');
+    expect(alive(pid)).toBe(false);
+    const after = readdirSync(tmpdir()).filter((name) => name.startsWith('docx-'));
+    expect(after.filter((name) => !before.has(name))).toEqual([]);
+    await expect(one.convert(source('x'))).rejects.toThrow('closed');
+  });
+});

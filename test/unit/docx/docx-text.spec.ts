@@ -1,0 +1,242 @@
+import { all, child, convert, paragraph, properties, run, textOf, val } from './read-docx.ts';
+import { violations } from './check-docx.ts';
+
+describe('paragraphs', () => {
+  it('keep their order, fold white space and show empty lines', () => {
+    const docx = convert(
+      '<p>one\n  two </p>three <b>four</b><p></p><p><br></p><div>five<br>six<br></div> \n',
+    );
+    expect(docx.lines).toEqual([
+      [undefined, 'one two'],
+      [undefined, 'three four'],
+      [undefined, ''],
+      [undefined, ''],
+      [undefined, 'five\nsix'],
+    ]);
+  });
+
+  it('are headings with the styles that Word knows as such', () => {
+    const docx = convert([1, 2, 3, 4, 5, 6].map((n) => `<h${n}>Level ${n}</h${n}>`).join(''));
+    expect(docx.lines).toEqual([1, 2, 3, 4, 5, 6].map((n) => [`Heading${n}`, `Level ${n}`]));
+    const names = docx
+      .part('word/styles.xml')
+      .children.map((style) => [style.attributes['w:styleId'], val(style, 'w:name')]);
+    for (let n = 1; n <= 6; n++) expect(names).toContainEqual([`Heading${n}`, `heading ${n}`]);
+  });
+
+  it('are quotes, nested ones further in', () => {
+    const docx = convert('<blockquote><p>a</p><p>b</p><blockquote>c</blockquote><h2>d</h2></blockquote>');
+    expect(docx.lines).toEqual([
+      ['Quote', 'a'],
+      ['Quote', 'b'],
+      ['Quote', 'c'],
+      ['Heading2', 'd'],
+    ]);
+    expect(all(paragraph(docx, 'c'), 'w:ind')[0]?.attributes['w:left']).toBe('720');
+    expect(properties(paragraph(docx, 'd'))).toEqual(['w:pStyle', 'w:pBdr', 'w:ind']);
+  });
+
+  it('are code with its lines, tabs and spaces', () => {
+    const docx = convert('<pre><code>if (x) {\n\treturn  1;\n}\n</code></pre>');
+    expect(docx.lines).toEqual([['Code', 'if (x) {\n\treturn  1;\n}']]);
+    expect(all(docx.body, 'w:br')).toHaveLength(2);
+  });
+
+  it('are aligned, by what is left and right to the reader', () => {
+    const docx = convert(
+      '<p style="text-align: center">c</p><p style="text-align: right">r</p><p style="text-align:justify">j</p>' +
+        '<p dir="rtl" style="text-align: left">l</p><p dir="rtl" style="text-align: right">m</p><p style="text-align: end">e</p>',
+    );
+    const sides = ['c', 'r', 'j', 'l', 'm', 'e'].map((text) => val(paragraph(docx, text), 'w:jc'));
+    expect(sides).toEqual(['center', 'right', 'both', 'right', undefined, 'right']);
+  });
+
+  it('are rules, summaries, terms and definitions', () => {
+    const docx = convert('<hr><details><summary>s</summary>in</details><dl><dt>t</dt><dd>d</dd></dl>');
+    expect(docx.lines).toEqual([
+      ['HorizontalRule', ''],
+      [undefined, 's'],
+      [undefined, 'in'],
+      [undefined, 't'],
+      [undefined, 'd'],
+    ]);
+    expect(properties(run(docx, 's'))).toContain('w:b');
+    expect(properties(run(docx, 't'))).toContain('w:b');
+    for (const text of ['in', 'd']) expect(properties(paragraph(docx, text))).toEqual(['w:ind']);
+  });
+});
+
+describe('text', () => {
+  it.each([
+    ['<b>x</b>', ['w:b', 'w:bCs']],
+    ['<strong>x</strong>', ['w:b', 'w:bCs']],
+    ['<em>x</em>', ['w:i', 'w:iCs']],
+    ['<u>x</u>', ['w:u']],
+    ['<ins>x</ins>', ['w:u']],
+    ['<s>x</s>', ['w:strike']],
+    ['<del>x</del>', ['w:strike']],
+    ['<sub>x</sub>', ['w:vertAlign']],
+    ['<sup>x</sup>', ['w:vertAlign']],
+    ['<mark>x</mark>', ['w:highlight']],
+    ['<code>x</code>', ['w:rStyle']],
+    ['<b><i><u>x</u></i></b>', ['w:b', 'w:bCs', 'w:i', 'w:iCs', 'w:u']],
+    ['<span style="font-weight: 700; font-style: italic">x</span>', ['w:b', 'w:bCs', 'w:i', 'w:iCs']],
+    ['<span style="text-decoration: underline line-through">x</span>', ['w:strike', 'w:u']],
+    ['<span style="vertical-align: super">x</span>', ['w:vertAlign']],
+    ['x', []],
+  ])('%s', (html, expected) => {
+    expect(properties(run(convert(html), 'x'))).toEqual(expected);
+  });
+
+  it.each([
+    ['color: #c00', 'w:color', 'w:val', 'CC0000'],
+    ['color: #11223344', 'w:color', 'w:val', '112233'],
+    ['color: rgb(1, 2, 3)', 'w:color', 'w:val', '010203'],
+    ['color: hsl(120, 100%, 25%)', 'w:color', 'w:val', '008000'],
+    ['color: Teal', 'w:color', 'w:val', '008080'],
+    ['background-color: #ffeecc', 'w:shd', 'w:fill', 'FFEECC'],
+    ['font-size: 24px', 'w:sz', 'w:val', '36'],
+    ['font-size: 9pt', 'w:sz', 'w:val', '18'],
+    ['font-size: 9999px', 'w:sz', 'w:val', '288'],
+  ])('%s', (style, name, attribute, expected) => {
+    const docx = convert(`<span style="${style}">x</span>`);
+    expect(all(docx.body, name)[0]?.attributes[attribute]).toBe(expected);
+  });
+
+  it('leaves out colours that are none', () => {
+    for (const color of ['var(--x)', 'currentcolor', 'transparent', 'nonsense', 'inherit'])
+      expect(properties(run(convert(`<span style="color: ${color}">x</span>`), 'x'))).toEqual([]);
+  });
+
+  it('keeps what XML escapes, and drops what it cannot hold', () => {
+    const docx = convert(
+      '<p>a &lt;b&gt; &amp; "c" \u0001\u0008\u001B\uFFFE\uD800d\u0085 \u{1F600} ]]&gt;</p>',
+      {
+        title: 'T\u0000\u0007<&>"',
+        author: '\uDC00\u0002A & B',
+      },
+    );
+    expect(docx.lines).toEqual([
+      ['Title', 'T<&>"'],
+      [undefined, 'a <b> & "c" d \u{1F600} ]]>'],
+    ]);
+    const core = docx.part('docProps/core.xml');
+    expect([child(core, 'dc:title')?.text, child(core, 'dc:creator')?.text]).toEqual(['T<&>"', 'A & B']);
+  });
+
+  it('gives quotation marks and readings', () => {
+    expect(convert('<q>a</q> <ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>').lines).toEqual([
+      [undefined, '“a” 漢(kan)'],
+    ]);
+  });
+});
+
+describe('links', () => {
+  const targets = (html: string) =>
+    convert(html)
+      .part('word/_rels/document.xml.rels')
+      .children.filter(({ attributes }) => attributes['TargetMode'] === 'External')
+      .map(({ attributes }) => attributes['Target']);
+
+  it('lead where they led', () => {
+    const docx = convert('<p>see <a href="https://x.test/a?b=1&amp;c=ü#d">this <b>page</b></a>.</p>');
+    const [link] = all(docx.body, 'w:hyperlink');
+    expect(textOf(link!)).toBe('this page');
+    const relationship = docx
+      .part('word/_rels/document.xml.rels')
+      .children.find(({ attributes }) => attributes['Id'] === link!.attributes['r:id']);
+    expect(relationship?.attributes).toMatchObject({
+      Target: 'https://x.test/a?b=1&c=%C3%BC#d',
+      TargetMode: 'External',
+    });
+    expect(textOf(docx.body)).toBe('see this page.');
+  });
+
+  it('are stored once each', () => {
+    expect(
+      targets('<a href="http://a.test">1</a><a href="http://a.test/">2</a><a href="tel:+1">3</a>'),
+    ).toEqual(['http://a.test/', 'tel:+1']);
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    'data:text/html,x',
+    'ftp://x.test',
+    '\\\\server\\share',
+    '/relative',
+    '#user-content-x',
+    'cid:1',
+    'http://[',
+    'ms-word:ofe|u|http://x',
+  ])('to %s are text only', (href) => {
+    const docx = convert(`<a href="${href}">text</a>`);
+    expect(targets(`<a href="${href}">text</a>`)).toEqual([]);
+    expect(all(docx.body, 'w:hyperlink')).toEqual([]);
+    expect(docx.lines).toEqual([[undefined, 'text']]);
+  });
+
+  it('longer than Word takes are text only', () => {
+    expect(targets(`<a href="https://x.test/${'a'.repeat(3000)}">x</a>`)).toEqual([]);
+  });
+
+  it('are written so that no reader stumbles over them', () => {
+    const [target] = targets('<a href="https://x.test/a b{c}|%zz&quot;\\">x</a>');
+    expect(target).toMatch(/^https:\/\/x\.test\/[!-~]+$/);
+    expect(target).not.toMatch(/[ {}|"\\]|%(?![0-9A-F]{2})/i);
+    expect(targets('<a href="mailto:a@x.test?subject=b c">x</a>')).toEqual(['mailto:a@x.test?subject=b%20c']);
+  });
+});
+
+describe('scripts', () => {
+  it('set paragraphs from the right by dir or by their first letter', () => {
+    const docx = convert(
+      '<p>مرحبا</p><p>12: שלום</p><p dir="rtl">abc</p><p dir="ltr">سلام</p><p>abc سلام</p><div dir="rtl"><p>x</p></div>',
+    );
+    const fromRight = docx.body.children
+      .filter(({ name }) => name === 'w:p')
+      .map((p) => all(p, 'w:bidi').length);
+    expect(fromRight).toEqual([1, 1, 1, 0, 0, 1]);
+  });
+
+  it('mark runs from the right, with the spaces and numbers between them', () => {
+    const docx = convert('<p>say مرحبا 12 بالعالم (ok)</p>');
+    expect(properties(run(docx, 'مرحبا 12 بالعالم'))).toContain('w:rtl');
+    expect(properties(run(docx, ' (ok)'))).toEqual([]);
+  });
+
+  it('give punctuation at the end to a paragraph from the right', () => {
+    const docx = convert('<p dir="rtl">abc (1).</p>');
+    expect(properties(run(docx, 'abc (1'))).toEqual([]);
+    expect(properties(run(docx, ').'))).toEqual(['w:rtl']);
+  });
+
+  it.each([
+    ['汉字', 'Microsoft YaHei', 'zh-CN'],
+    ['漢字かな', 'Yu Gothic', 'ja-JP'],
+    ['한국어', 'Malgun Gothic', 'ko-KR'],
+  ])('choose fonts for %s', (text, font, language) => {
+    const docx = convert(`<p>x ${text}</p>`);
+    const [fonts] = all(run(docx, text), 'w:rFonts');
+    expect(fonts?.attributes).toMatchObject({ 'w:eastAsia': font, 'w:hint': 'eastAsia' });
+    expect(all(run(docx, text), 'w:lang')[0]?.attributes['w:eastAsia']).toBe(language);
+  });
+
+  it('take the writer’s word for ideographs', () => {
+    const docx = convert('<p lang="ja">漢字</p>');
+    expect(all(docx.body, 'w:rFonts')[0]?.attributes['w:eastAsia']).toBe('Yu Gothic');
+  });
+
+  it('mark complex scripts, so that bold is bold there', () => {
+    expect(properties(run(convert('<b>ไทย</b>'), 'ไทย'))).toEqual(['w:b', 'w:bCs', 'w:cs']);
+  });
+
+  it('name fonts for all of them in the styles', () => {
+    const [fonts] = all(convert('x').part('word/styles.xml'), 'w:rFonts');
+    expect(Object.keys(fonts!.attributes).sort()).toEqual(['w:ascii', 'w:cs', 'w:eastAsia', 'w:hAnsi']);
+  });
+
+  it('stay valid in every mixture', () => {
+    expect(violations(convert('<p dir=rtl>a 漢 ש (ไ) <b lang="ar">م</b> 1</p>'))).toEqual([]);
+  });
+});
