@@ -16,9 +16,13 @@ export async function withDatabase<T>(config: Config, work: (url: string) => Pro
     role: 'tool',
     log: { info: () => undefined, warn: stderr, error: stderr },
   });
+  // Interrupted: the embedded database must not stay behind.
+  const interrupted = () => void database.close().finally(() => process.exit(130));
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
     return await work(database.url);
   } finally {
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
     await database.close();
   }
 }

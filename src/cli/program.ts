@@ -3,8 +3,9 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
-import { TenantsApi } from '../modules/tenants/index.js';
+import { type MemberStatus, TenantsApi } from '../modules/tenants/index.js';
 import { Db } from '../platform/database/db.js';
+import { SyncCursors } from '../platform/sync/sync-cursors.js';
 import { withApp, withDatabase } from './context.js';
 import { provision } from './provision.js';
 import { ProvisionFile } from './provision-file.js';
@@ -40,6 +41,7 @@ export function createProgram(loadConfig: () => Config): Command {
     .action(async ({ email, tenant, ttl }: { email: string; tenant?: string; ttl?: number }) => {
       const token = await withApp(loadConfig(), async (app) => {
         const account = await accountOf(app, email);
+        if (account.status !== 'active') throw new Error(`The account ${email} is deactivated.`);
         const tenantId = tenant === undefined ? null : await tenantOf(app, tenant, account.id);
         const [issued] = await app
           .get(IdentityApi, { strict: false })
@@ -62,17 +64,23 @@ export function createProgram(loadConfig: () => Config): Command {
       print({ email, revoked_sessions: revoked });
     });
 
-  program
-    .command('user')
-    .description('people')
-    .command('deactivate')
-    .description('close an account, or only its membership of one workspace')
-    .requiredOption('--email <address>')
-    .option('--tenant <slug>', 'only here')
-    .action(async ({ email, tenant }: { email: string; tenant?: string }) => {
-      await withApp(loadConfig(), async (app) => deactivate(app, (await accountOf(app, email)).id, tenant));
-      print({ email, tenant: tenant ?? null, status: 'deactivated' });
-    });
+  const user = program.command('user').description('people');
+  for (const [name, status, what] of [
+    ['deactivate', 'deactivated', 'close an account, or only its membership of one workspace'],
+    ['activate', 'active', 'open a closed account again, or only its membership of one workspace'],
+  ] as const) {
+    user
+      .command(name)
+      .description(what)
+      .requiredOption('--email <address>')
+      .option('--tenant <slug>', 'only here')
+      .action(async ({ email, tenant }: { email: string; tenant?: string }) => {
+        await withApp(loadConfig(), async (app) =>
+          setStatus(app, (await accountOf(app, email)).id, tenant, status),
+        );
+        print({ email, tenant: tenant ?? null, status });
+      });
+  }
 
   program
     .command('keys')
@@ -86,6 +94,16 @@ export function createProgram(loadConfig: () => Config): Command {
     );
 
   program
+    .command('feeds')
+    .description('change feeds')
+    .command('expire')
+    .description('after restoring a backup, before the servers start: clients rebuild their indexes')
+    .action(async () => {
+      await withApp(loadConfig(), (app) => app.get(SyncCursors, { strict: false }).expireAll());
+      print({ cursors: 'expired' });
+    });
+
+  program
     .command('migrate')
     .description('bring the database schema up to date')
     .action(async () => {
@@ -96,19 +114,22 @@ export function createProgram(loadConfig: () => Config): Command {
   return program;
 }
 
-async function deactivate(
+async function setStatus(
   app: INestApplicationContext,
   accountId: string,
   slug: string | undefined,
+  status: MemberStatus,
 ): Promise<void> {
   const [identity, tenants] = [
     app.get(IdentityApi, { strict: false }),
     app.get(TenantsApi, { strict: false }),
   ];
-  const tenantId = slug === undefined ? null : await tenantOf(app, slug, accountId);
+  const tenantId = slug === undefined ? null : await tenantNamed(app, slug);
   await app.get(Db).tx(async (tx) => {
-    await tenants.deactivateMember(tx, accountId, tenantId);
-    if (tenantId === null) await identity.deactivate(tx, accountId);
+    const memberships = await tenants.setMemberStatus(tx, accountId, tenantId, status);
+    if (tenantId === null)
+      await (status === 'active' ? identity.activate(tx, accountId) : identity.deactivate(tx, accountId));
+    else if (memberships === 0) throw new Error(`This account is not a member of "${slug}".`);
     else await identity.noteAccessChange(tx, accountId, tenantId);
   });
 }
@@ -121,11 +142,15 @@ async function accountOf(app: INestApplicationContext, email: string) {
 
 /** The id of the workspace, if the account is an active member. */
 async function tenantOf(app: INestApplicationContext, slug: string, accountId: string): Promise<string> {
-  const tenants = app.get(TenantsApi, { strict: false });
-  const tenantId = await tenants.idBySlug(slug);
-  if (!tenantId) throw new Error(`There is no workspace "${slug}".`);
-  if (!(await tenants.activeRole(tenantId, accountId)))
+  const tenantId = await tenantNamed(app, slug);
+  if (!(await app.get(TenantsApi, { strict: false }).activeRole(tenantId, accountId)))
     throw new Error(`This account is not an active member of "${slug}".`);
+  return tenantId;
+}
+
+async function tenantNamed(app: INestApplicationContext, slug: string): Promise<string> {
+  const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(slug);
+  if (!tenantId) throw new Error(`There is no workspace "${slug}".`);
   return tenantId;
 }
 

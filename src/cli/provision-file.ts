@@ -33,6 +33,9 @@ export class ProvisionTenant {
   @IsOptional() @IsArray() @ValidateNested({ each: true }) @Type(() => ProvisionUser) users?: ProvisionUser[];
 }
 
+/** Problems of one file that are shown. */
+const MAX_PROBLEMS = 20;
+
 /** What `workspace provision --file` reads. */
 export class ProvisionFile {
   @IsOptional()
@@ -53,7 +56,9 @@ export class ProvisionFile {
       throw new Error('the file must hold a JSON object');
     const file = plainToInstance(ProvisionFile, plain);
     const problems = validateSync(file, { whitelist: true }).flatMap((error) => messages(error));
-    if (problems.length > 0) throw new Error(problems.slice(0, 20).join('\n'));
+    if (problems.length > MAX_PROBLEMS)
+      problems.splice(MAX_PROBLEMS, Infinity, `and ${problems.length - MAX_PROBLEMS} more`);
+    if (problems.length > 0) throw new Error(problems.join('\n'));
     return file;
   }
 }

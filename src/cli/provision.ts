@@ -17,8 +17,8 @@ export interface ProvisionedUser {
 const CLIENT = 'workspace-cli';
 
 /**
- * Creates what the file names and does not exist yet; names and roles of what exists are brought up to date, passwords
- * that are set stay. Running it again changes nothing.
+ * Creates what the file names and does not exist yet; names and roles of what exists are brought up to date where the
+ * file says them, passwords that are set stay. Running it again changes nothing.
  * @param tokens also issue an access token for each person
  */
 export async function provision(
@@ -44,10 +44,11 @@ export async function provision(
       const tenantId = await tenants.provision(tx, {
         id: uuidv7(),
         slug: tenant.slug,
-        name: tenant.name ?? tenant.slug,
+        name: tenant.name ?? null,
         domains: tenant.domains ?? [],
       });
-      await tenants.provisionMembers(tx, tenantId, membersOf(tenant, idOf));
+      const changed = await tenants.provisionMembers(tx, tenantId, membersOf(tenant, idOf));
+      for (const userId of changed) await identity.noteAccessChange(tx, userId, tenantId);
       for (const { email } of tenant.users ?? [])
         result.push({ email, id: idOf(email), tenant: tenant.slug, tenant_id: tenantId });
     }
@@ -71,7 +72,7 @@ function membersOf(tenant: ProvisionTenant, idOf: (email: string) => string) {
     userId: idOf(user.email),
     email: user.email.trim(),
     displayName: user.name,
-    role: user.role ?? ('member' as const),
+    role: user.role ?? null,
   }));
   return [...new Map(members.map((member) => [member.userId, member])).values()];
 }

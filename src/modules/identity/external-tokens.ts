@@ -86,7 +86,8 @@ export class ExternalTokens {
     if (this.config.OIDC_JWKS_URL) return new URL(this.config.OIDC_JWKS_URL);
     const address = `${this.config.OIDC_ISSUER?.replace(/\/$/, '')}/.well-known/openid-configuration`;
     const response = await fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'error' });
-    const { jwks_uri: uri } = (await response.json()) as { jwks_uri?: string };
+    const { issuer, jwks_uri: uri } = (await response.json()) as { issuer?: string; jwks_uri?: string };
+    if (issuer !== this.config.OIDC_ISSUER) throw new Error(`${address} is the document of another issuer`);
     return new URL(String(uri));
   }
 }
@@ -96,7 +97,8 @@ function isOurTrouble(error: unknown): boolean {
     error instanceof errors.JWKSTimeout ||
     error instanceof errors.JWKSInvalid ||
     !(error instanceof errors.JOSEError) ||
-    error.message.startsWith('Expected 200 OK')
+    // jose's own class: the answer for the keys was not 200, or no JSON.
+    error.code === errors.JOSEError.code
   );
 }
 

@@ -47,11 +47,14 @@ export class IdentityApi {
       this.db,
       people.map((person) => emailKey(person.email)),
     );
-    const queue = people.filter((person) => person.password && !holders.has(emailKey(person.email)));
+    // Of several passwords for one person the first stays, as it would if they came one after the other.
+    const queue = people
+      .map(({ email, password }) => ({ key: emailKey(email), password }))
+      .filter(({ key, password }) => password && !holders.has(key) && holders.add(key));
     const hashes = new Map<string, string>();
     const work = async (): Promise<void> => {
       for (let person = queue.pop(); person; person = queue.pop()) {
-        hashes.set(emailKey(person.email), await hashPassword(person.password as string));
+        hashes.set(person.key, await hashPassword(person.password as string));
       }
     };
     await Promise.all(Array.from({ length: HASHERS }, work));
@@ -101,8 +104,14 @@ export class IdentityApi {
 
   /** Closes the account itself. */
   async deactivate(tx: Tx, accountId: string): Promise<void> {
-    await this.repository.deactivate(tx, accountId);
+    await this.repository.setStatus(tx, accountId, 'deactivated');
     await this.repository.revokeSessions(tx, accountId);
+    await this.noteAccessChange(tx, accountId);
+  }
+
+  /** Opens a closed account again; its sessions stay ended. */
+  async activate(tx: Tx, accountId: string): Promise<void> {
+    await this.repository.setStatus(tx, accountId, 'active');
     await this.noteAccessChange(tx, accountId);
   }
 

@@ -29,7 +29,7 @@ import { TokenVerifier } from './token-verifier.js';
     BearerStrategy,
     IdentityApi,
   ],
-  exports: [TokenResolver, IdentityApi],
+  exports: [TokenResolver, BearerStrategy, IdentityApi],
 })
 export class IdentityModule implements OnModuleInit {
   constructor(

@@ -101,9 +101,9 @@ const voidTokens = statement<never>(
   `UPDATE accounts SET tokens_valid_after = now(), updated_at = now() WHERE id = $1`,
 );
 
-const deactivate = statement<never>(
-  'identity.deactivate',
-  `UPDATE accounts SET status = 'deactivated', updated_at = now() WHERE id = $1`,
+const setStatus = statement<never>(
+  'identity.set_status',
+  `UPDATE accounts SET status = $2, updated_at = now() WHERE id = $1`,
 );
 
 const noteAccessChange = statement<never>(
@@ -196,8 +196,8 @@ export class IdentityRepository {
     return (await tx.query(revokeSessions, [accountId])).length;
   }
 
-  async deactivate(tx: Tx, accountId: string): Promise<void> {
-    await tx.query(deactivate, [accountId]);
+  async setStatus(tx: Tx, accountId: string, status: AccountRow['status']): Promise<void> {
+    await tx.query(setStatus, [accountId, status]);
   }
 
   async noteAccessChange(
@@ -214,7 +214,7 @@ export class IdentityRepository {
   }
 
   async recentAccessChanges(seconds: number): Promise<AccessChangeRow[]> {
-    return this.db.query(recentAccessChanges, [seconds]);
+    return this.db.vital(recentAccessChanges, [seconds]);
   }
 
   async forgetOld(tx: Tx): Promise<void> {

@@ -7,7 +7,7 @@ import { errors } from 'jose';
 import { TenantsApi } from '../tenants/index.js';
 import { AccessTokens } from './access-tokens.js';
 import { AccessWatch } from './access-watch.js';
-import { emailKey } from './email.js';
+import { emailKey, sameMailbox } from './email.js';
 import { ExternalTokens, type ExternalClaims } from './external-tokens.js';
 import { type AccessChangeRow, type AccountRow, IdentityRepository } from './identity.repository.js';
 
@@ -82,7 +82,7 @@ export class TokenVerifier extends TokenResolver {
     const linked = await this.repository.byLink(claims.issuer, claims.subject);
     if (linked || claims.email === null) return linked;
     const account = await this.repository.byEmail(emailKey(claims.email));
-    if (!account) return null;
+    if (!account || !sameMailbox(account.email, claims.email)) return null;
     const fresh = await this.db.single((tx) =>
       this.repository.link(tx, claims.issuer, claims.subject, account.id),
     );

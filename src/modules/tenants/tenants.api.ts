@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
-import { type MemberInput, TenantsRepository } from './tenants.repository.js';
+import { type MemberInput, type MemberStatus, TenantsRepository } from './tenants.repository.js';
 
 /** What other domains may ask of workspaces and their members. */
 @Injectable()
@@ -47,8 +47,17 @@ export class TenantsApi {
     return this.tenants.upsertMembers(tx, tenantId, members);
   }
 
-  /** @param tenantId null: in all of the person's workspaces */
-  async deactivateMember(tx: Tx, userId: string, tenantId: string | null): Promise<void> {
-    await this.tenants.deactivate(tx, userId, tenantId);
+  /**
+   * Ends or renews memberships.
+   * @param tenantId null: in all of the person's workspaces
+   * @returns how many memberships there are
+   */
+  async setMemberStatus(
+    tx: Tx,
+    userId: string,
+    tenantId: string | null,
+    status: MemberStatus,
+  ): Promise<number> {
+    return this.tenants.setStatus(tx, userId, tenantId, status);
   }
 }

@@ -9,6 +9,8 @@ export interface Membership {
   role: TenantRole;
 }
 
+export type MemberStatus = 'active' | 'deactivated';
+
 export interface MemberInput {
   userId: string;
   email: string;
@@ -68,14 +70,14 @@ const upsertMembers = statement<{ user_id: string }>(
    SELECT w.user_id FROM written w JOIN before b ON b.user_id = w.user_id WHERE w.role <> b.role`,
 );
 
-const deactivateMember = statement<{ user_id: string }>(
-  'tenants.deactivate_member',
-  `UPDATE tenant_members SET status = 'deactivated' WHERE tenant_id = $1 AND user_id = $2 RETURNING user_id`,
+const setMemberStatus = statement<{ user_id: string }>(
+  'tenants.set_member_status',
+  `UPDATE tenant_members SET status = $3 WHERE tenant_id = $1 AND user_id = $2 RETURNING user_id`,
 );
 
-const deactivateEverywhere = statement<{ user_id: string }>(
-  'tenants.deactivate_everywhere',
-  `UPDATE tenant_members SET status = 'deactivated' WHERE user_id = $1 RETURNING user_id`,
+const setStatusEverywhere = statement<{ user_id: string }>(
+  'tenants.set_status_everywhere',
+  `UPDATE tenant_members SET status = $2 WHERE user_id = $1 RETURNING user_id`,
 );
 
 @Injectable()
@@ -117,8 +119,12 @@ export class TenantsRepository {
     return (await tx.query(upsertMembers, [tenantId, ...columns])).map((row) => row.user_id);
   }
 
-  async deactivate(tx: Tx, userId: string, tenantId: string | null): Promise<void> {
-    if (tenantId === null) await tx.query(deactivateEverywhere, [userId]);
-    else await tx.query(deactivateMember, [tenantId, userId]);
+  /** @returns how many memberships there are to set */
+  async setStatus(tx: Tx, userId: string, tenantId: string | null, status: MemberStatus): Promise<number> {
+    const rows =
+      tenantId === null
+        ? await tx.query(setStatusEverywhere, [userId, status])
+        : await tx.query(setMemberStatus, [tenantId, userId, status]);
+    return rows.length;
   }
 }

@@ -45,20 +45,25 @@ interface Claim {
 const claim = statement<Claim>(
   'idempotency.claim',
   `SELECT l.locked, k.fingerprint, k.status, k.reply, k.etag, k.location
-     FROM (SELECT pg_try_advisory_xact_lock(hashtextextended($1::text || $2::text || $3 || $4, 0)) AS locked) l
+     FROM (SELECT pg_try_advisory_xact_lock(hashtextextended($1::uuid::text || $2::uuid::text || $3 || $4, 0)) AS locked) l
      LEFT JOIN idempotency_keys k
        ON k.tenant_id = $1 AND k.user_id = $2 AND k.route = $3 AND k.key = $4
       AND k.created_at > now() - interval '24 hours'`,
 );
 
-const remember = statement<never>(
+// The row of a request that committed between our snapshot and our lock is not overwritten: its answer stands.
+const remember = statement<{ key: string }>(
   'idempotency.remember',
-  `INSERT INTO idempotency_keys (tenant_id, user_id, route, key, fingerprint, status, reply, etag, location)
+  `INSERT INTO idempotency_keys AS k (tenant_id, user_id, route, key, fingerprint, status, reply, etag, location)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
    ON CONFLICT (tenant_id, user_id, route, key) DO UPDATE
      SET fingerprint = excluded.fingerprint, status = excluded.status, reply = excluded.reply,
-         etag = excluded.etag, location = excluded.location, created_at = now()`,
+         etag = excluded.etag, location = excluded.location, created_at = now()
+   WHERE k.created_at <= now() - interval '24 hours'
+   RETURNING key`,
 );
+
+const inFlight = () => Errors.requestInFlight.with({ headers: { 'Retry-After': '1' } });
 
 /** Runs writes at most once per Idempotency-Key; the remembered answer commits with the write itself. */
 @Injectable()
@@ -78,11 +83,12 @@ export class IdempotentWrites {
     return this.db.tx(async (tx) => {
       const scope = [ctx.tenantId, ctx.userId, key.route, key.key];
       const [found] = await tx.query(claim, scope);
-      if (!found?.locked) throw Errors.requestInFlight.with({ headers: { 'Retry-After': '1' } });
+      if (!found?.locked) throw inFlight();
       if (found.reply !== null) return this.replay(found, key);
       const reply = await write(tx);
       const { status = 200, etag = null, location = null } = reply.options;
-      await tx.query(remember, [...scope, key.fingerprint, status, reply.json, etag, location]);
+      const values = [...scope, key.fingerprint, status, String(reply.json), etag, location];
+      if ((await tx.query(remember, values)).length === 0) throw inFlight();
       return reply;
     });
   }

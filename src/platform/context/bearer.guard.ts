@@ -3,6 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import { Errors } from '../http/errors.js';
 import { IS_PUBLIC, IS_TENANTLESS } from './access.decorators.js';
+import { BearerStrategy } from './bearer.strategy.js';
 import type { AuthenticatedRequest, Identity } from './request-context.js';
 import { TokenResolver } from './token-resolver.js';
 
@@ -14,12 +15,20 @@ const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"
  * `request.ctx`. A token verified lately skips the passport machinery.
  */
 @Injectable()
-export class BearerGuard extends AuthGuard('bearer') {
+export class BearerGuard extends AuthGuard() {
   constructor(
+    strategy: BearerStrategy,
     private readonly tokens: TokenResolver,
     private readonly reflector: Reflector,
   ) {
-    super();
+    super({
+      // Not by its name: names are global to the process, and a second application in it (the one that makes the demo
+      // token, a test's) would take over our requests. A new object for each request, as passport itself makes one of a
+      // named strategy: it hangs the request's callbacks on it.
+      get defaultStrategy() {
+        return Object.create(strategy) as string;
+      },
+    });
   }
 
   override canActivate(context: ExecutionContext): boolean | Promise<boolean> {

@@ -37,6 +37,11 @@ export class Db implements Reader, OnApplicationShutdown {
   /** Runs one statement on any connection. For reads; a write takes a `Tx`. */
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     this.refuseWhenSwamped();
+    return this.vital(statement, values);
+  }
+
+  /** The same, also when requests are being turned away: for what the process itself cannot do without. */
+  async vital<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     this.trips += 1;
     const { name, text } = statement;
     return (await this.pool.query({ name, text, values: values as unknown[] })).rows as Row[];

@@ -6,9 +6,12 @@ import { type DomainEvent, Outbox } from './outbox.js';
 const BATCH = 100;
 const POLL_MS = 2_000;
 const WAKE_MS = 50;
-/** A batch not finished by then (its process died) is taken by another worker. */
+/** A worker renews its claim while it works; one not renewed for so long (its process died) is taken by another. */
 const LEASE_SECONDS = 60;
+const RENEWALS_PER_LEASE = 3;
 const MAX_ATTEMPTS = 12;
+/** An event nobody here handles may be meant for a newer version that is being rolled out beside this one. */
+const UNHEARD_SECONDS = 300;
 
 interface ClaimedRow {
   tenant_id: string;
@@ -21,42 +24,56 @@ interface ClaimedRow {
 
 const claim = statement<ClaimedRow>(
   'outbox.claim',
-  `UPDATE outbox o SET attempts = o.attempts + 1, due_at = now() + make_interval(secs => $2)
-     FROM (SELECT tenant_id, id FROM outbox
-            WHERE parked_at IS NULL AND due_at <= now() AND type = ANY ($3::text[])
-            ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED) due
-    WHERE o.tenant_id = due.tenant_id AND o.id = due.id
+  `WITH due AS MATERIALIZED (
+     SELECT tenant_id, id FROM outbox
+      WHERE parked_at IS NULL AND due_at <= now() AND type = ANY ($3::text[])
+      ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+   UPDATE outbox o SET attempts = o.attempts + 1, due_at = now() + make_interval(secs => $2)
+     FROM due WHERE o.tenant_id = due.tenant_id AND o.id = due.id
    RETURNING o.tenant_id, o.id, o.type, o.payload, o.occurred_at, o.attempts`,
 );
 
-const forget = statement<never>(
-  'outbox.forget',
-  `DELETE FROM outbox o USING unnest($1::uuid[], $2::uuid[]) AS done (tenant_id, id)
-    WHERE o.tenant_id = done.tenant_id AND o.id = done.id`,
+// A claim is the row with the number of attempts it was given: whoever claims it next has another one.
+const CLAIMED = `unnest($1::uuid[], $2::uuid[], $3::int[]) AS c (tenant_id, id, attempts)
+    WHERE o.tenant_id = c.tenant_id AND o.id = c.id AND o.attempts = c.attempts`;
+
+const forget = statement<never>('outbox.forget', `DELETE FROM outbox o USING ${CLAIMED}`);
+
+const renew = statement<never>(
+  'outbox.renew',
+  `UPDATE outbox o SET due_at = now() + make_interval(secs => $4) FROM ${CLAIMED}`,
 );
 
-const forgetUnheard = statement<{ id: string }>(
-  'outbox.forget_unheard',
-  `DELETE FROM outbox o
-    USING (SELECT tenant_id, id FROM outbox
-            WHERE parked_at IS NULL AND due_at <= now() AND type <> ALL ($1::text[])
-            LIMIT 5000 FOR UPDATE SKIP LOCKED) unheard
-    WHERE o.tenant_id = unheard.tenant_id AND o.id = unheard.id
-   RETURNING o.id`,
+const release = statement<never>(
+  'outbox.release',
+  `UPDATE outbox o SET due_at = now(), attempts = o.attempts - 1 FROM ${CLAIMED}`,
 );
 
 const postpone = statement<never>(
   'outbox.postpone',
-  `UPDATE outbox SET due_at = now() + make_interval(secs => $3), last_error = $4,
-          parked_at = CASE WHEN $5 THEN now() END
-    WHERE tenant_id = $1 AND id = $2`,
+  `UPDATE outbox o SET due_at = now() + make_interval(secs => $4), last_error = $5,
+          parked_at = CASE WHEN $6 THEN now() END
+     FROM ${CLAIMED}`,
+);
+
+const forgetUnheard = statement<{ id: string }>(
+  'outbox.forget_unheard',
+  `WITH unheard AS MATERIALIZED (
+     SELECT tenant_id, id FROM outbox
+      WHERE parked_at IS NULL AND due_at <= now() - make_interval(secs => $2) AND type <> ALL ($1::text[])
+      LIMIT 5000 FOR UPDATE SKIP LOCKED)
+   DELETE FROM outbox o USING unheard WHERE o.tenant_id = unheard.tenant_id AND o.id = unheard.id
+   RETURNING o.id`,
 );
 
 /** Delivers the outbox. Any number of processes may run it: rows are claimed with SKIP LOCKED under a lease. */
 @Injectable()
 export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
+  /** Seconds; tests shorten it. */
+  leaseSeconds = LEASE_SECONDS;
   private readonly logger = new Logger(OutboxWorker.name);
   private timer: NodeJS.Timeout | undefined;
+  private timerDue = 0;
   private running: Promise<unknown> | undefined;
   private stopped = false;
 
@@ -78,20 +95,33 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Delivers everything that is due now; for tests and for shutting down. @returns how many events were handled */
   async drain(): Promise<number> {
+    const handled = await this.deliverDue();
+    // What the timer took from before our eyes is under way there.
+    await this.running;
+    return handled;
+  }
+
+  private async deliverDue(): Promise<number> {
     let handled = 0;
     for (;;) {
-      const unheard = await this.db.tx((tx) => tx.query(forgetUnheard, [this.outbox.subscribedTypes]));
+      const unheard = await this.db.tx((tx) =>
+        tx.query(forgetUnheard, [this.outbox.subscribedTypes, UNHEARD_SECONDS]),
+      );
       const batch = await this.deliverBatch();
       handled += batch;
-      if (batch < BATCH && unheard.length === 0) return handled;
+      if (this.stopped || (batch < BATCH && unheard.length === 0)) return handled;
     }
   }
 
+  /** An earlier time stands: notices that keep coming must not put delivery off. */
   private schedule(ms: number): void {
-    if (this.stopped || this.running) return;
+    const due = Date.now() + ms;
+    if (this.stopped || this.running || (this.timer && this.timerDue <= due)) return;
     clearTimeout(this.timer);
+    this.timerDue = due;
     this.timer = setTimeout(() => {
-      this.running = this.drain()
+      this.timer = undefined;
+      this.running = this.deliverDue()
         .catch((error: unknown) => this.logger.warn({ err: error }, 'outbox not delivered, will try again'))
         .finally(() => {
           this.running = undefined;
@@ -104,15 +134,30 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private async deliverBatch(): Promise<number> {
     const types = this.outbox.subscribedTypes;
     if (types.length === 0) return 0;
-    const rows = await this.db.single((tx) => tx.query(claim, [BATCH, LEASE_SECONDS, types]));
+    const rows = await this.db.single((tx) => tx.query(claim, [BATCH, this.leaseSeconds, types]));
+    const left = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     const done: ClaimedRow[] = [];
-    for (const row of rows) if (await this.deliver(row)) done.push(row);
-    if (done.length > 0) {
-      await this.db.single((tx) =>
-        tx.query(forget, [done.map((row) => row.tenant_id), done.map((row) => row.id)]),
-      );
+    const heartbeat = setInterval(
+      () => this.renew([...left, ...done]),
+      (this.leaseSeconds * 1000) / RENEWALS_PER_LEASE,
+    );
+    try {
+      for (let row = left[0]; row && !this.stopped; row = left[0]) {
+        if (await this.deliver(row)) done.push(row);
+        left.shift();
+      }
+    } finally {
+      clearInterval(heartbeat);
+      if (done.length > 0) await this.db.single((tx) => tx.query(forget, claimsOf(done)));
     }
-    return rows.length;
+    if (left.length > 0) await this.db.single((tx) => tx.query(release, claimsOf(left)));
+    return rows.length - left.length;
+  }
+
+  private renew(rows: ClaimedRow[]): void {
+    this.db
+      .single((tx) => tx.query(renew, [...claimsOf(rows), this.leaseSeconds]))
+      .catch((error: unknown) => this.logger.warn({ err: error }, 'claim on events not renewed'));
   }
 
   private async deliver(row: ClaimedRow): Promise<boolean> {
@@ -130,12 +175,16 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
       const park = row.attempts >= MAX_ATTEMPTS;
       const pause = Math.min(2 ** row.attempts, 3600);
       const text = String(error).slice(0, 500);
-      await this.db.single((tx) => tx.query(postpone, [row.tenant_id, row.id, pause, text, park]));
-      this.logger.warn(
-        { err: error, event: row.id, type: row.type, attempts: row.attempts },
-        park ? 'event parked' : 'event postponed',
-      );
+      await this.db.single((tx) => tx.query(postpone, [...claimsOf([row]), pause, text, park]));
+      const fields = { err: error, event: row.id, type: row.type, attempts: row.attempts };
+      this.logger.warn(fields, park ? 'event parked' : 'event postponed');
       return false;
     }
   }
 }
+
+const claimsOf = (rows: ClaimedRow[]) => [
+  rows.map((row) => row.tenant_id),
+  rows.map((row) => row.id),
+  rows.map((row) => row.attempts),
+];

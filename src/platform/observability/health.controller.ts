@@ -53,7 +53,7 @@ export class HealthController {
 
   private async databaseAnswers(): Promise<boolean> {
     const timeout = new Promise<false>((resolve) => setTimeout(() => resolve(false), PATIENCE_MS).unref());
-    const answer = this.db.query(ping, []).then(
+    const answer = this.db.vital(ping, []).then(
       () => true,
       () => false,
     );

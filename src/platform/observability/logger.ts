@@ -65,7 +65,8 @@ export class PinoLoggerService implements LoggerService {
     this.write(FRAMEWORK.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
   }
   error(message: unknown, ...rest: unknown[]): void {
-    this.write('error', message, rest);
+    // A port that is taken: whoever starts the server says it in one line.
+    this.write(rest.at(-1) === 'NestApplication' ? 'debug' : 'error', message, rest);
   }
   warn(message: unknown, ...rest: unknown[]): void {
     this.write('warn', message, rest);

@@ -1,0 +1,283 @@
+import { Db } from '../../../src/platform/database/db.js';
+import { statement } from '../../../src/platform/database/statement.js';
+import { Keyring } from '../../../src/platform/secrets/keyring.js';
+import pg from 'pg';
+import { type Person, TestApp } from '../../support/app.ts';
+import { cloneDatabase } from '../../support/database.ts';
+import { DatabaseProxy } from '../../support/proxy.ts';
+import { until } from '../../support/until.ts';
+
+const touch = statement<{ name: string }>(
+  'test.touch',
+  `UPDATE job_runs SET ran_at = clock_timestamp() WHERE name = $1 RETURNING name`,
+);
+const insert = statement<never>('test.insert', `INSERT INTO job_runs (name, ran_at) VALUES ($1, now())`);
+const fail = statement<never>('test.fail', `SELECT 1 / (length($1) - 1)`);
+const serialization = statement<never>(
+  'test.serialization',
+  `DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`,
+);
+
+describe('the database', () => {
+  let app: TestApp;
+  let db: Db;
+  let alice: Person;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    db = app.get<Db>(Db);
+    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    await app.sql(`INSERT INTO job_runs (name, ran_at) VALUES ('a', now()), ('b', now())`);
+  });
+  afterAll(() => app?.stop());
+
+  const stored = (name: string) => app.sql('SELECT 1 FROM job_runs WHERE name = $1', [name]);
+
+  describe('transactions', () => {
+    test('two that deadlock both succeed: the victim is run again as a whole', async () => {
+      let arrived = 0;
+      let attempts = 0;
+      let meet: () => void = () => undefined;
+      const met = new Promise<void>((resolve) => (meet = resolve));
+      const crosswise = (first: string, second: string) =>
+        db.tx(async (tx) => {
+          attempts += 1;
+          await tx.query(touch, [first]);
+          if ((arrived += 1) === 2) meet();
+          await met;
+          return tx.query(touch, [second]);
+        });
+      const results = await Promise.all([crosswise('a', 'b'), crosswise('b', 'a')]);
+      expect([results, attempts]).toEqual([[[{ name: 'b' }], [{ name: 'a' }]], 3]);
+    });
+
+    test('a serialisation failure is tried three times, any other error once', async () => {
+      let attempts = 0;
+      const run = (what: typeof fail) =>
+        db.tx(async (tx) => {
+          attempts += 1;
+          await tx.query(what, what === fail ? ['x'] : []);
+        });
+      await expect(run(serialization)).rejects.toMatchObject({ code: '40001' });
+      expect(attempts).toBe(3);
+      await expect(run(fail)).rejects.toMatchObject({ code: '22012' });
+      expect(attempts).toBe(4);
+    });
+
+    test('what throws leaves nothing behind', async () => {
+      const broken = db.tx(async (tx) => {
+        await tx.query(insert, ['half']);
+        throw new Error('the other half');
+      });
+      await expect(broken).rejects.toThrow('the other half');
+      expect(await stored('half')).toEqual([]);
+    });
+
+    test('effects run after the commit, once, and not at all without one; a failing one changes nothing', async () => {
+      const seen: string[] = [];
+      let attempts = 0;
+      await db.tx(async (tx) => {
+        await tx.query(insert, ['effects']);
+        tx.afterCommit(() => {
+          throw new Error('an effect of no consequence');
+        });
+        tx.afterCommit(() => seen.push('after'));
+        seen.push('inside');
+        if ((attempts += 1) === 1) throw Object.assign(new Error('again'), { code: '40001' });
+      });
+      expect(seen).toEqual(['inside', 'inside', 'after']);
+      expect(await stored('effects')).toHaveLength(1);
+      const failing = db.tx(async (tx) => {
+        tx.afterCommit(() => seen.push('never'));
+        await tx.query(fail, ['x']);
+      });
+      await expect(failing).rejects.toThrow();
+      const single = db.single(async (tx) => {
+        tx.afterCommit(() => seen.push('never'));
+        await tx.query(fail, ['x']);
+      });
+      await expect(single).rejects.toThrow();
+      await db.single(async (tx) => {
+        await tx.query(touch, ['a']);
+        tx.afterCommit(() => seen.push('single'));
+      });
+      expect(seen).toEqual(['inside', 'inside', 'after', 'single']);
+    });
+
+    test('single is one statement, in one round trip', async () => {
+      const before = db.roundTrips;
+      await db.single((tx) => tx.query(touch, ['a']));
+      expect(db.roundTrips - before).toBe(1);
+      const two = db.single(async (tx) => {
+        await tx.query(insert, ['first of two']);
+        await tx.query(insert, ['second of two']);
+      });
+      await expect(two).rejects.toThrow('test.insert is the second');
+      expect(await stored('second of two')).toEqual([]);
+    });
+  });
+
+  describe('a pool of one connection', () => {
+    let narrow: TestApp;
+
+    beforeAll(async () => {
+      narrow = await TestApp.start({ DATABASE_POOL_MAX: '1' }, app.databaseUrl);
+    });
+    afterAll(() => narrow?.stop());
+
+    test('is enough for every operation on notes, many at once', async () => {
+      const { api } = { api: narrow.as(alice.token) };
+      const life = async (n: number): Promise<void> => {
+        const headers = { 'idempotency-key': `narrow-${n}` };
+        const { body } = await api.post('/notes', { title: `n${n}`, content: '<p>x</p>' }, { headers });
+        const path = `/notes/${body.note.id}`;
+        const steps = [
+          await api.patch(path, { title: 'p', base_revision: 1 }),
+          await api.put(path, { title: 'q', base_revision: 2 }),
+          await api.get(path),
+          await api.get('/notes?limit=5'),
+          await api.get(`${path}/revisions`),
+          await api.get(`${path}/revisions/1`),
+          await api.patch(path, { title: 'stale', base_revision: 1 }),
+          await api.delete(path, { base_revision: 3 }),
+          await api.post(`${path}/restore`, {}, { headers }),
+          await api.delete(path, { base_revision: 3 }),
+          await api.delete(`${path}/purge`),
+        ];
+        expect(steps.map(({ status }) => status)).toEqual([
+          200, 200, 200, 200, 200, 200, 409, 200, 200, 200, 200,
+        ]);
+      };
+      await Promise.all(Array.from({ length: 10 }, (_, n) => life(n)));
+    });
+
+    test('when too many wait for it, new requests are turned away, and those that wait are served', async () => {
+      const narrowDb = narrow.get<Db>(Db);
+      let release: () => void = () => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      let held: () => void = () => undefined;
+      const holding = new Promise<void>((resolve) => (held = resolve));
+      const { api } = { api: narrow.as(alice.token) };
+      expect((await api.get('/notes')).status).toBe(200);
+      const holder = narrowDb.tx(async () => {
+        held();
+        await released;
+      });
+      await holding;
+      const waiting = Array.from({ length: 60 }, () => api.get('/notes'));
+      await until('the queue to be full', () => narrowDb.poolState.waiting >= 50);
+      const refused = await Promise.any(waiting);
+      expect([refused.status, refused.body.error, refused.headers.get('retry-after')]).toEqual([
+        503,
+        'overloaded',
+        '1',
+      ]);
+      for (const path of ['/notes', '/notes?limit=1']) expect((await api.get(path)).status).toBe(503);
+      await expect(narrowDb.tx(async () => 1)).rejects.toThrow('too many');
+      release();
+      await holder;
+      const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(40);
+      expect((await api.get('/notes')).status).toBe(200);
+    });
+  });
+
+  describe('gone', () => {
+    test('is 503 and not ready; when it is back so are we', async () => {
+      const proxy = await DatabaseProxy.start(app.databaseUrl);
+      const through = await TestApp.start({}, proxy.url);
+      try {
+        const client = through.as(alice.token);
+        expect([(await client.get('/notes')).status, (await client.get('/health/ready')).status]).toEqual([
+          200, 200,
+        ]);
+        await proxy.cut();
+        for (const attempt of [
+          () => client.get('/notes'),
+          () => client.post('/notes', {}),
+          () => client.post('/notes', {}, { headers: { 'idempotency-key': 'gone' } }),
+        ]) {
+          const { status, headers, body } = await attempt();
+          expect([status, body.error, headers.get('retry-after')]).toEqual([
+            503,
+            'database_unavailable',
+            '1',
+          ]);
+        }
+        const ready = await client.get('/health/ready');
+        expect([ready.status, ready.body.error]).toEqual([503, 'not_ready']);
+        expect((await client.get('/health/live')).body).toEqual({ status: 'ok' });
+        await proxy.mend();
+        await until('readiness', async () => (await client.get('/health/ready')).status === 200);
+        expect((await client.get('/notes')).status).toBe(200);
+        expect((await client.post('/notes', {}, { headers: { 'idempotency-key': 'gone' } })).status).toBe(
+          201,
+        );
+      } finally {
+        await through.stop();
+        await proxy.cut();
+      }
+    });
+
+    test('connections ended by the server are replaced', async () => {
+      const client = app.as(alice.token);
+      await Promise.all(Array.from({ length: 5 }, () => client.get('/notes')));
+      const admin = new pg.Client({ connectionString: app.databaseUrl });
+      await admin.connect();
+      try {
+        await admin.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+        );
+      } finally {
+        await admin.end();
+      }
+      await until('an answer', async () => (await client.get('/notes')).status === 200);
+    });
+
+    test('a row that stays locked is 503, not an endless wait', async () => {
+      const { body } = await alice.api.post('/notes', { title: 'locked' });
+      const holder = new pg.Client({ connectionString: app.databaseUrl });
+      await holder.connect();
+      try {
+        await holder.query('BEGIN');
+        await holder.query('SELECT 1 FROM notes WHERE id = $1 FOR UPDATE', [body.note.id]);
+        const answer = await alice.api.patch(`/notes/${body.note.id}`, { title: 'x', base_revision: 1 });
+        expect([answer.status, answer.body.error]).toEqual([503, 'overloaded']);
+      } finally {
+        await holder.end();
+      }
+      expect((await alice.api.patch(`/notes/${body.note.id}`, { title: 'x', base_revision: 1 })).status).toBe(
+        200,
+      );
+    });
+  });
+
+  test('of two first starts at once both use the secret that stays', async () => {
+    const database = await cloneDatabase();
+    const other = new pg.Client({ connectionString: database.url });
+    const start = await TestApp.start({}, database.url);
+    await other.connect();
+    try {
+      await other.query('DELETE FROM platform_secrets');
+      await other.query('BEGIN');
+      await other.query(
+        `INSERT INTO platform_secrets (purpose, id, material) VALUES ('hmac', '00000000-0000-7000-8000-000000000000', 'other')`,
+      );
+      const keyring = new Keyring(start.get<Db>(Db));
+      const ready = keyring.onModuleInit();
+      // Either it waits for the other's commit, or it has gone ahead and will disagree.
+      const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await until(
+        'it to decide',
+        async () => (await other.query(waits)).rows.length > 0 || keyring.installationId !== '',
+      );
+      await other.query('COMMIT');
+      await ready;
+      expect(keyring.installationId).toBe('00000000-0000-7000-8000-000000000000');
+    } finally {
+      await other.end();
+      await start.stop();
+      await database.drop();
+    }
+  });
+});

@@ -1,0 +1,344 @@
+import { Logger } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { Db } from '../../../src/platform/database/db.js';
+import { statement } from '../../../src/platform/database/statement.js';
+import { type DomainEvent, Outbox } from '../../../src/platform/events/outbox.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { TxHook, TxHooks } from '../../../src/platform/events/tx-hooks.js';
+import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
+import { TestApp } from '../../support/app.ts';
+import { until } from '../../support/until.ts';
+
+const TENANT = uuidv7();
+
+/** Something a test waits for, and something it lets go. */
+function gate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { open, opened };
+}
+
+describe('what happens beside and after a transaction', () => {
+  let app: TestApp;
+  let second: TestApp;
+  let db: Db;
+  let outbox: Outbox;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    second = await TestApp.start({}, app.databaseUrl);
+    db = app.get<Db>(Db);
+    outbox = app.get<Outbox>(Outbox);
+    Logger.overrideLogger(false);
+  });
+  afterAll(async () => {
+    await second?.stop();
+    await app?.stop();
+  });
+
+  const worker = (of = app) => of.get<OutboxWorker>(OutboxWorker);
+  let n = 0;
+  const newType = () => `test.happened_${(n += 1)}`;
+  // As another process would write it: nobody here is woken, the tests say when to deliver.
+  const append = async (type: string, payload: object = {}) =>
+    (
+      await app.sql(
+        'INSERT INTO outbox (tenant_id, id, type, payload) VALUES ($1, $2, $3, $4) RETURNING id',
+        [TENANT, uuidv7(), type, payload],
+      )
+    )[0].id as string;
+  const stored = (type: string) =>
+    app.sql(
+      `SELECT attempts, parked_at IS NOT NULL AS parked, last_error, round(extract(epoch FROM due_at - now()))::int AS due FROM outbox WHERE type = $1 ORDER BY id`,
+      [type],
+    );
+  const nowDue = (type: string) => app.sql(`UPDATE outbox SET due_at = now() WHERE type = $1`, [type]);
+
+  describe('outbox', () => {
+    test('delivers an event after its commit, once, with all it says', async () => {
+      const type = newType();
+      const heard: DomainEvent[] = [];
+      outbox.subscribe(type, 'test', async (event) => void heard.push(event));
+      await db.tx(async (tx) => {
+        await outbox.append(tx, { tenantId: TENANT, type, payload: { a: ['ü', 1] } });
+        await worker().drain();
+        expect(heard).toEqual([]);
+      });
+      await until('delivery without being asked', () => heard.length > 0);
+      expect(heard).toEqual([
+        {
+          id: expect.any(String),
+          tenantId: TENANT,
+          type,
+          payload: { a: ['ü', 1] },
+          occurredAt: expect.any(Date),
+        },
+      ]);
+      await until('the row to go', async () => (await stored(type)).length === 0);
+      await worker().drain();
+      expect(heard).toHaveLength(1);
+    });
+
+    test('a transaction that is rolled back leaves no event and wakes nobody', async () => {
+      const type = newType();
+      const failing = db.tx(async (tx) => {
+        await outbox.append(tx, { tenantId: TENANT, type, payload: {} });
+        tx.afterCommit(() => {
+          throw new Error('must not run');
+        });
+        throw new Error('no');
+      });
+      await expect(failing).rejects.toThrow('no');
+      expect(await stored(type)).toEqual([]);
+    });
+
+    test('delivers in the order of the events, in batches, whatever their number', async () => {
+      const type = newType();
+      const heard: unknown[] = [];
+      outbox.subscribe(type, 'test', async ({ payload }) => void heard.push(payload['n']));
+      const ids = Array.from({ length: 250 }, () => uuidv7());
+      await app.sql(
+        `INSERT INTO outbox (tenant_id, id, type, payload) SELECT $1, id, $2, jsonb_build_object('n', n - 1)
+           FROM unnest($3::uuid[]) WITH ORDINALITY AS e (id, n) ORDER BY md5(id::text)`,
+        [TENANT, type, ids],
+      );
+      // Due one after the other, as they would be had each been written by itself.
+      await app.sql(
+        `UPDATE outbox SET due_at = now() - interval '1 hour' + (payload->>'n')::int * interval '1 ms' WHERE type = $1`,
+        [type],
+      );
+      expect(await worker().drain()).toBe(250);
+      expect(heard).toEqual(ids.map((_, index) => index));
+      expect(await stored(type)).toEqual([]);
+    });
+
+    test('one that fails is tried again after growing pauses, then parked; the others are not held up', async () => {
+      const [type, other] = [newType(), newType()];
+      const heard: string[] = [];
+      const handled: string[] = [];
+      outbox.subscribe(type, 'first', async (event) => void handled.push(event.id));
+      outbox.subscribe(type, 'second', async () => {
+        throw new Error('not today');
+      });
+      outbox.subscribe(other, 'test', async (event) => void heard.push(event.id));
+      const id = await append(type);
+      const good = await append(other);
+      await worker().drain();
+      expect(heard).toEqual([good]);
+      const pauses: number[] = [];
+      for (let attempt = 1; attempt <= 12; attempt += 1) {
+        const [row] = await stored(type);
+        expect(row).toMatchObject({
+          attempts: attempt,
+          parked: attempt === 12,
+          last_error: 'Error: not today',
+        });
+        pauses.push(row.due);
+        await worker().drain();
+        expect(await stored(type)).toMatchObject([{ attempts: attempt }]);
+        await nowDue(type);
+        await worker().drain();
+      }
+      expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600]);
+      expect(handled).toEqual(Array.from({ length: 12 }, () => id));
+    });
+
+    test('recovers when the handler does', async () => {
+      const type = newType();
+      let broken = true;
+      outbox.subscribe(type, 'test', async () => {
+        if (broken) throw new Error('not yet');
+      });
+      await append(type);
+      await worker().drain();
+      broken = false;
+      await nowDue(type);
+      await worker().drain();
+      expect(await stored(type)).toEqual([]);
+    });
+
+    test('two workers share the work and never deliver the same event at the same time', async () => {
+      const type = newType();
+      const heard: string[] = [];
+      for (const each of [app, second]) {
+        each.get<Outbox>(Outbox).subscribe(type, 'test', async ({ id }) => void heard.push(id));
+      }
+      const ids = await Promise.all(Array.from({ length: 300 }, () => append(type)));
+      await Promise.all([worker().drain(), worker(second).drain(), worker().drain(), worker(second).drain()]);
+      expect(heard.toSorted()).toEqual(ids.toSorted());
+    });
+
+    test('a slow worker keeps what it works on; what a dead one left is taken over', async () => {
+      const type = newType();
+      const [started, finish] = [gate(), gate()];
+      const heard: string[] = [];
+      outbox.subscribe(type, 'test', async ({ id }) => {
+        heard.push(`slow ${id}`);
+        started.open();
+        await finish.opened;
+      });
+      second.get<Outbox>(Outbox).subscribe(type, 'test', async ({ id }) => void heard.push(`second ${id}`));
+      const [one, two] = [await append(type), await append(type)];
+      const lease = worker().leaseSeconds;
+      worker().leaseSeconds = 1;
+      try {
+        const working = worker().drain();
+        await started.opened;
+        const due = async () =>
+          (
+            await app.sql<{ due: Date }>(`SELECT min(due_at) AS due FROM outbox WHERE type = $1`, [type])
+          )[0]!.due.getTime();
+        const first = await due();
+        // Renewed again and again: by now the first lease has ended.
+        await until('the lease to be renewed', async () => (await due()) > first + 1_000);
+        await worker(second).drain();
+        expect(heard).toEqual([`slow ${one}`]);
+        // As if the process had died: its claim is renewed no longer, and lapses.
+        await app.sql(`UPDATE outbox SET due_at = now(), attempts = attempts + 1 WHERE type = $1`, [type]);
+        await worker(second).drain();
+        expect(heard).toEqual([`slow ${one}`, `second ${one}`, `second ${two}`]);
+        finish.open();
+        await working;
+      } finally {
+        finish.open();
+        worker().leaseSeconds = lease;
+      }
+    });
+
+    test('a worker whose claim has been taken neither forgets nor postpones the event of the other', async () => {
+      const type = newType();
+      outbox.subscribe(type, 'test', async ({ payload }) => {
+        await app.sql(`UPDATE outbox SET attempts = 7, due_at = now() + interval '1 hour' WHERE type = $1`, [
+          type,
+        ]);
+        if (payload['fails']) throw new Error('late');
+      });
+      for (const fails of [false, true]) {
+        await append(type, { fails });
+        await worker().drain();
+        expect(await stored(type)).toMatchObject([{ attempts: 7, last_error: null, due: 3600 }]);
+        await app.sql('DELETE FROM outbox WHERE type = $1', [type]);
+      }
+    });
+
+    test('an event nobody handles is dropped, but not before a newer version may have taken it', async () => {
+      const type = newType();
+      await append(type);
+      await worker().drain();
+      expect(await stored(type)).toHaveLength(1);
+      await app.sql(`UPDATE outbox SET due_at = now() - interval '6 minutes' WHERE type = $1`, [type]);
+      await worker().drain();
+      expect(await stored(type)).toEqual([]);
+    });
+
+    test('a consumer registers once', () => {
+      const type = newType();
+      outbox.subscribe(type, 'mine', async () => undefined);
+      expect(() => outbox.subscribe(type, 'mine', async () => undefined)).toThrow('mine already handles');
+    });
+
+    test('a worker that ends gives back what it has not begun', async () => {
+      const third = await TestApp.start({}, app.databaseUrl);
+      const type = newType();
+      const [started, finish] = [gate(), gate()];
+      const heard: string[] = [];
+      third.get<Outbox>(Outbox).subscribe(type, 'test', async ({ id }) => {
+        heard.push(id);
+        started.open();
+        await finish.opened;
+      });
+      const [one] = [await append(type), await append(type)];
+      const working = worker(third).drain();
+      await started.opened;
+      const ended = worker(third).onModuleDestroy();
+      finish.open();
+      await Promise.all([ended, working]);
+      await third.stop();
+      expect(heard).toEqual([one]);
+      const [left] = await stored(type);
+      expect([left.attempts, left.due <= 0]).toEqual([0, true]);
+    });
+  });
+
+  describe('hooks inside a transaction', () => {
+    const write = statement<never>('test.hook', `INSERT INTO job_runs (name, ran_at) VALUES ($1, now())`);
+    const written = async () =>
+      (await app.sql(`SELECT name FROM job_runs WHERE name LIKE 'hook %' ORDER BY 1`)).map(
+        ({ name }) => name,
+      );
+
+    test('run in the order of registration, in the same transaction, and what one throws takes all back', async () => {
+      const hooks = app.get<TxHooks>(TxHooks);
+      const hook = new TxHook<{ name: string }>('test.hook');
+      for (const step of ['1', '2'])
+        hooks.on(hook, (tx, { name }) => tx.query(write, [`hook ${name} ${step}`]).then(() => undefined));
+      await db.tx((tx) => hooks.run(tx, hook, { name: 'a' }));
+      expect(await written()).toEqual(['hook a 1', 'hook a 2']);
+
+      const seen: string[][] = [];
+      hooks.on(hook, async () => {
+        seen.push(await written());
+        throw new Error('refused');
+      });
+      await expect(db.tx((tx) => hooks.run(tx, hook, { name: 'b' }))).rejects.toThrow('refused');
+      expect(await written()).toEqual(['hook a 1', 'hook a 2']);
+      // From outside nothing of it was to be seen.
+      expect(seen).toEqual([['hook a 1', 'hook a 2']]);
+    });
+
+    test('a hook nobody has registered for is nothing', async () => {
+      await db.tx((tx) => app.get<TxHooks>(TxHooks).run(tx, new TxHook('test.nobody'), {}));
+    });
+  });
+
+  describe('periodic jobs', () => {
+    const both = () => [app, second].map((each) => each.get<PeriodicJobs>(PeriodicJobs));
+
+    test('each runs in one process at a time, and again when its time has come', async () => {
+      const ran: number[] = [];
+      both().forEach((jobs, index) =>
+        jobs.register({ name: 'test-job', everySeconds: 60, run: async () => void ran.push(index) }),
+      );
+      await Promise.all(both().map((jobs) => jobs.runDue()));
+      expect(ran).toHaveLength(1);
+      await Promise.all(both().map((jobs) => jobs.runDue()));
+      expect(ran).toHaveLength(1);
+      await app.sql(`UPDATE job_runs SET ran_at = now() - interval '61 seconds' WHERE name = 'test-job'`);
+      await Promise.all(both().map((jobs) => jobs.runDue()));
+      expect(ran).toHaveLength(2);
+    });
+
+    test('one that fails does not keep the next from running', async () => {
+      const [jobs] = both();
+      const ran: string[] = [];
+      jobs!.register({
+        name: 'test-broken',
+        everySeconds: 60,
+        run: () => Promise.reject(new Error('broken')),
+      });
+      jobs!.register({ name: 'test-after', everySeconds: 60, run: async () => void ran.push('after') });
+      await jobs!.runDue();
+      expect(ran).toEqual(['after']);
+    });
+
+    test('the housekeeping forgets what is old and nothing else', async () => {
+      await app.sql(
+        `INSERT INTO idempotency_keys (tenant_id, user_id, route, key, fingerprint, status, reply, created_at)
+        SELECT $1, $1, 'r', k, '', 200, '{}', now() - age FROM (VALUES ('old', interval '25 hours'), ('young', interval '23 hours')) v (k, age)`,
+        [TENANT],
+      );
+      await app.sql(
+        `INSERT INTO access_changes (id, account_id, created_at) SELECT gen_random_uuid(), $1, now() - age FROM (VALUES (interval '2 hours'), (interval '30 minutes')) v (age)`,
+        [TENANT],
+      );
+      await app.sql(
+        `DELETE FROM job_runs WHERE name IN ('forget-idempotency-keys', 'forget-ended-sessions')`,
+      );
+      await app.get<PeriodicJobs>(PeriodicJobs).runDue();
+      expect(await app.sql(`SELECT key FROM idempotency_keys WHERE tenant_id = $1`, [TENANT])).toEqual([
+        { key: 'young' },
+      ]);
+      expect(await app.sql(`SELECT 1 FROM access_changes WHERE account_id = $1`, [TENANT])).toHaveLength(1);
+    });
+  });
+});

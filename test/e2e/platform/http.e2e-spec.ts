@@ -1,0 +1,349 @@
+import { gzipSync } from 'node:zlib';
+import { type Person, TestApp } from '../../support/app.ts';
+import type { Answer } from '../../support/client.ts';
+import { rawExchange } from '../../support/raw.ts';
+
+/** What each answer carries, success or not. */
+const SECURITY_HEADERS = {
+  'cache-control': 'private, no-store',
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-site',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': expect.stringContaining('max-age='),
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+describe('the HTTP interface', () => {
+  let app: TestApp;
+  let alice: Person;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+  });
+  afterAll(() => app?.stop());
+
+  const isError = ({ status, headers, body }: Answer, expected: [number, string], details?: unknown) => {
+    expect({ status, body }).toEqual({
+      status: expected[0],
+      body: { error: expected[1], message: expect.stringMatching(/\S/), ...(details ? { details } : {}) },
+    });
+    expect(Object.fromEntries(headers)).toMatchObject({
+      ...SECURITY_HEADERS,
+      'content-type': 'application/json; charset=utf-8',
+      'x-request-id': expect.stringMatching(/^[\w.:-]{1,128}$/),
+    });
+    expect(headers.get('x-powered-by')).toBeNull();
+  };
+  const send = (raw: string | Buffer, headers: Record<string, string> = {}) =>
+    alice.api.post('/notes', undefined, { raw, headers });
+  const notes = async () => (await app.sql('SELECT count(*)::int AS n FROM notes'))[0].n as number;
+
+  describe('bodies', () => {
+    test.each([
+      ['cut off', '{"title":"a"'],
+      ['no JSON', 'title=a'],
+      ['with a comma too much', '{"title":"a",}'],
+      ['two values', '{} {}'],
+      ['nothing but spaces', '   '],
+      ['a byte order mark in the middle', '{"title":\ufeff"a"}'],
+    ])('%s: 400', async (_, raw) => {
+      isError(await send(raw), [400, 'invalid_json']);
+    });
+
+    test.each([
+      ['text', '"a"'],
+      ['number', '7'],
+      ['null', 'null'],
+      ['true', 'true'],
+      ['array', '[{"title":"a"}]'],
+    ])('a top-level %s: 422', async (_, raw) => {
+      const before = await notes();
+      isError(
+        await send(raw),
+        [422, 'validation_failed'],
+        [{ field: '', code: 'is_object', message: expect.any(String) }],
+      );
+      expect(await notes()).toBe(before);
+    });
+
+    test.each<[string, string | Buffer, Record<string, string>]>([
+      ['a form', 'title=a', { 'content-type': 'application/x-www-form-urlencoded' }],
+      ['text', '{}', { 'content-type': 'text/plain' }],
+      ['no type', '{}', { 'content-type': '' }],
+      ['a type that begins alike', '{}', { 'content-type': 'application/json5' }],
+      ['another charset', '{}', { 'content-type': 'application/json; charset=iso-8859-1' }],
+      ['an unknown encoding', '{}', { 'content-encoding': 'zip' }],
+    ])('%s: 415', async (_, raw, headers) => {
+      isError(await send(raw, headers), [415, 'unsupported_media_type']);
+    });
+
+    test('an encoding that is not what it says: 400', async () => {
+      isError(await send('{}', { 'content-encoding': 'gzip' }), [400, 'invalid_json']);
+    });
+
+    test('UTF-8 under any spelling, compressed or in pieces, is read', async () => {
+      const raw = JSON.stringify({ title: 'ünï' });
+      for (const type of [
+        'application/json',
+        'application/json; charset=utf-8',
+        'Application/JSON;charset="UTF-8"',
+      ]) {
+        expect((await send(raw, { 'content-type': type })).body.note.title).toBe('ünï');
+      }
+      expect((await send(gzipSync(raw), { 'content-encoding': 'gzip' })).body.note.title).toBe('ünï');
+      const head = `POST /apis/v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice.token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+      expect(await rawExchange(app, `${head}9\r\n{"title":\r\n4\r\n"c"}\r\n0\r\n\r\n`)).toMatch(
+        /^HTTP\/1\.1 201 .*"title" ?: ?"c"/s,
+      );
+    });
+
+    const big = (bytes: number) => JSON.stringify({ content: 'a'.repeat(bytes) });
+    test.each<[string, () => [string | Buffer, Record<string, string>]]>([
+      ['longer than the route accepts', () => [big(8 * 1024 * 1024), {}]],
+      ['that inflates beyond that', () => [gzipSync(big(64 * 1024 * 1024)), { 'content-encoding': 'gzip' }]],
+    ])('a body %s: 413', async (_, make) => {
+      const [raw, headers] = make();
+      isError(await send(raw, headers), [413, 'body_too_large']);
+    });
+
+    test('a body said to be too long is refused before it comes', async () => {
+      const head = `POST /apis/v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice.token}\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n`;
+      expect(await rawExchange(app, head)).toMatch(/^HTTP\/1\.1 413 .*body_too_large/s);
+    });
+
+    test('without a good token the answer does not wait for the body', async () => {
+      for (const authorization of ['', 'Authorization: Bearer wrong\r\n']) {
+        const head = `POST /apis/v1/notes HTTP/1.1\r\nHost: x\r\n${authorization}Content-Type: application/json\r\nContent-Length: 5000000\r\n\r\n{`;
+        expect(await rawExchange(app, head)).toMatch(/^HTTP\/1\.1 401 .*invalid_token/s);
+      }
+    });
+
+    test.each([
+      ['U+0000', '{"title":"a\\u0000b"}', 'title'],
+      ['half a surrogate pair', '{"title":"\\ud800"}', 'title'],
+      ['the other half', '{"labels":["fine","\\udc00"]}', 'labels.1'],
+      ['U+0000 in an unknown field', '{"x":{"y":"\\u0000"}}', 'x.y'],
+    ])('%s: 422', async (_, raw, field) => {
+      isError(
+        await send(raw),
+        [422, 'validation_failed'],
+        [{ field, code: 'invalid_characters', message: expect.any(String) }],
+      );
+    });
+
+    test('100,000 levels of nesting: 422, and the server lives', async () => {
+      const depth = 100_000;
+      for (const raw of [
+        `{"x":${'['.repeat(depth)}${']'.repeat(depth)}}`,
+        `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`,
+      ]) {
+        const { status, body } = await send(raw);
+        expect([status, body.error, body.details?.[0]?.code]).toEqual([422, 'validation_failed', 'too_deep']);
+      }
+      expect((await alice.api.get('/notes')).status).toBe(200);
+    });
+
+    test('names that mean something to JavaScript mean nothing here', async () => {
+      for (const raw of [
+        '{"__proto__":{"title":"x","polluted":1},"title":"mine"}',
+        '{"constructor":{"prototype":{"polluted":1}},"title":"mine"}',
+        '{"toString":1,"hasOwnProperty":2,"title":"mine"}',
+      ]) {
+        const { status, body } = await send(raw);
+        expect([status, body.note.title, ({} as { polluted?: number }).polluted]).toEqual([
+          201,
+          'mine',
+          undefined,
+        ]);
+      }
+      expect((await send('{"__proto__":{"title":"inherited"}}')).body.note.title).toBe('');
+      expect((await alice.api.get('/notes?__proto__=x&constructor=y&limit=1')).status).toBe(200);
+    });
+
+    test('a body where none is meant is ignored, a duplicate member counts last', async () => {
+      expect((await send('{"title":"one","title":"two"}')).body.note.title).toBe('two');
+      const text = `GET /apis/v1/notes?limit=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice.token}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
+      expect(await rawExchange(app, text)).toMatch(/^HTTP\/1\.1 200 /);
+    });
+  });
+
+  describe('addresses', () => {
+    test.each([
+      ['//', 'GET'],
+      ['//apis', 'GET'],
+      ['//apis/v1', 'GET'],
+      ['//apis/v2/notes', 'GET'],
+      ['//notes', 'GET'],
+      ['//health/live', 'GET'],
+      ['//favicon.ico', 'GET'],
+      ['//APIS/v1/notes', 'GET'],
+      ['/nothing', 'GET'],
+      ['/Notes', 'GET'],
+      ['/notes/', 'GET'],
+      ['/notes', 'DELETE'],
+      ['/notes', 'PATCH'],
+      ['/notes', 'OPTIONS'],
+      ['/notes', 'PROPFIND'],
+      ['/health/live', 'POST'],
+      ['/health/live/', 'GET'],
+    ])('%s, method %s: 404', async (path, method) => {
+      for (const client of [alice.api, app.anonymous]) {
+        const answer = await client.request(method, path);
+        isError(answer, [404, 'not_found']);
+      }
+    });
+
+    test('a path that is no path: an error, never a page', async () => {
+      for (const path of ['/notes/%', '/notes/%zz', '/notes/%ff', '/%', '/notes/%c0%af']) {
+        const answer = await alice.api.get(path);
+        expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+        expect([400, 404]).toContain(answer.status);
+      }
+      isError(await alice.api.get('/notes/%zz'), [400, 'bad_request']);
+      isError(await alice.api.get('/notes/%00'), [422, 'invalid_id']);
+      isError(await alice.api.get(`/notes/${'a'.repeat(5000)}`), [422, 'invalid_id']);
+      isError(await alice.api.get('/notes/..%2f..%2fetc'), [422, 'invalid_id']);
+    });
+
+    test.each([
+      ['limit=0', 'limit'],
+      ['limit=201', 'limit'],
+      ['limit=1.5', 'limit'],
+      ['limit=1e2', 'limit'],
+      ['limit=', 'limit'],
+      ['limit=1&limit=2', 'limit'],
+      ['q=%00', 'q'],
+      ['q=a%00b', 'q'],
+      ['sort=rank', 'sort'],
+      ['cursor=a&cursor=b', 'cursor'],
+    ])('a wrong query %s: 422', async (query, field) => {
+      isError(
+        await alice.api.get(`/notes?${query}`),
+        [422, 'validation_failed'],
+        [{ field, code: expect.any(String), message: expect.any(String) }],
+      );
+    });
+
+    test('malformed escapes in a query never break anything', async () => {
+      for (const query of ['q=%', 'q=%zz', 'q=%ff', 'q=%ed%a0%80', '%=1', '&&&', 'limit[$gt]=1']) {
+        const { status } = await alice.api.get(`/notes?${query}`);
+        expect([200, 400, 422]).toContain(status);
+      }
+    });
+
+    test('HEAD is GET without the body', async () => {
+      const { body } = await alice.api.post('/notes', { title: 'head' });
+      const get = await alice.api.get(`/notes/${body.note.id}`);
+      const head = await alice.api.request('HEAD', `/notes/${body.note.id}`);
+      expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', get.headers.get('etag')]);
+      expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(get.text)));
+      expect((await app.anonymous.request('HEAD', '/notes')).status).toBe(401);
+    });
+  });
+
+  describe('headers', () => {
+    test('success carries the security headers as well', async () => {
+      const { headers } = await alice.api.get('/notes');
+      expect(Object.fromEntries(headers)).toMatchObject(SECURITY_HEADERS);
+      const health = await app.anonymous.get('/health/live');
+      expect(Object.fromEntries(health.headers)).toMatchObject(SECURITY_HEADERS);
+    });
+
+    test('a harmless X-Request-Id comes back, any other is replaced', async () => {
+      const id = async (given?: string) => {
+        const { headers } = await alice.api.get('/notes', {
+          headers: given === undefined ? {} : { 'x-request-id': given },
+        });
+        return headers.get('x-request-id');
+      };
+      const own = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
+      for (const safe of ['abc', 'trace:01.a_b-c', 'x'.repeat(128)]) expect(await id(safe)).toBe(safe);
+      for (const unsafe of [undefined, '', 'a b', '<script>', 'x'.repeat(129), 'é', '{"a":1}'])
+        expect(await id(unsafe)).toMatch(own);
+      expect(await id()).not.toBe(await id());
+      const refused = await app.anonymous.get('/notes', { headers: { 'x-request-id': 'mine' } });
+      expect(refused.headers.get('x-request-id')).toBe('mine');
+    });
+
+    test('what is no HTTP is refused in the same shape', async () => {
+      const text = await rawExchange(app, 'BREW /pot COFFEE/1.0\r\n\r\n', () => false);
+      expect(text).toMatch(/^HTTP\/1\.1 400 /);
+      expect(JSON.parse(text.split('\r\n\r\n')[1]!).error).toBe('bad_request');
+    });
+
+    test('headers too large are refused, and the server lives', async () => {
+      const text = await rawExchange(
+        app,
+        `GET /apis/v1/notes HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(40_000)}\r\n\r\n`,
+        () => false,
+      );
+      expect(text).toMatch(/^HTTP\/1\.1 431 /);
+      expect(text).toMatch(/\r\nX-Content-Type-Options: nosniff\r\n/);
+      expect(JSON.parse(text.split('\r\n\r\n')[1]!)).toEqual({
+        error: 'bad_request',
+        message: expect.any(String),
+      });
+      expect((await app.anonymous.get('/health/live')).status).toBe(200);
+    });
+  });
+
+  describe('CORS', () => {
+    const origin = 'https://app.example.com';
+    const preflight = {
+      origin,
+      'access-control-request-method': 'PATCH',
+      'access-control-request-headers': 'authorization,if-match',
+    };
+    const cors = (headers: Headers) =>
+      Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control')));
+
+    test('is off by default', async () => {
+      const answer = await alice.api.get('/notes', { headers: { origin } });
+      expect([answer.status, cors(answer.headers)]).toEqual([200, {}]);
+      isError(await app.anonymous.request('OPTIONS', '/notes', { headers: preflight }), [404, 'not_found']);
+    });
+
+    test('is for the listed origins', async () => {
+      const listed = await TestApp.start(
+        { CORS_ORIGINS: `${origin}, http://localhost:5173` },
+        app.databaseUrl,
+      );
+      try {
+        const allowed = await listed.anonymous.request('OPTIONS', '/notes', { headers: preflight });
+        expect(allowed.status).toBe(204);
+        expect(cors(allowed.headers)).toMatchObject({
+          'access-control-allow-origin': origin,
+          'access-control-allow-methods': expect.stringContaining('PATCH'),
+          'access-control-allow-headers': expect.stringContaining('If-Match'),
+        });
+        expect(cors(allowed.headers)).not.toHaveProperty('access-control-allow-credentials');
+        const answer = await listed.as(alice.token).get('/notes', { headers: { origin } });
+        expect([answer.status, answer.headers.get('vary')]).toEqual([200, expect.stringContaining('Origin')]);
+        expect(cors(answer.headers)).toEqual({
+          'access-control-allow-origin': origin,
+          'access-control-expose-headers': expect.stringContaining('ETag'),
+        });
+        const refused = await listed.anonymous.get('/notes', { headers: { origin } });
+        expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
+        const stranger = { ...preflight, origin: 'https://app.example.com.evil.example' };
+        const other = await listed.anonymous.request('OPTIONS', '/notes', { headers: stranger });
+        expect(other.headers.get('access-control-allow-origin')).toBeNull();
+      } finally {
+        await listed.stop();
+      }
+    });
+
+    test('may be for all', async () => {
+      const open = await TestApp.start({ CORS_ORIGINS: '*' }, app.databaseUrl);
+      try {
+        const { headers } = await open.as(alice.token).get('/notes', { headers: { origin } });
+        expect(headers.get('access-control-allow-origin')).toBe('*');
+      } finally {
+        await open.stop();
+      }
+    });
+  });
+});

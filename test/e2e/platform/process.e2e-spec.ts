@@ -1,0 +1,225 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import pg from 'pg';
+import { Lifecycle } from '../../../src/platform/observability/lifecycle.js';
+import { type Person, TestApp } from '../../support/app.ts';
+import { Client } from '../../support/client.ts';
+import { freePort } from '../../support/ports.ts';
+import { until } from '../../support/until.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
+
+/** A process of ours with what it printed. */
+function start(
+  args: string[],
+  env: Record<string, string>,
+): { child: ChildProcess; output: () => string; exit: Promise<number | null> } {
+  const { PATH, HOME, TMPDIR } = process.env;
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    env: { PATH, HOME, TMPDIR, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { child, output: () => output, exit };
+}
+
+describe('the server as a process', () => {
+  let app: TestApp;
+  let alice: Person;
+  let database: pg.Client;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    database = new pg.Client({ connectionString: app.databaseUrl });
+    await database.connect();
+  });
+  afterAll(async () => {
+    await database?.end();
+    await app?.stop();
+  });
+
+  test('serves the demo, logs without secrets, measures by route, and finishes what is in flight before it ends', async () => {
+    const [port, metricsPort] = [await freePort(), await freePort()];
+    const env = {
+      DATABASE_URL: app.databaseUrl,
+      DEMO: 'true',
+      LOG_LEVEL: 'trace',
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+    };
+    const server = start([path.join(ROOT, 'dist', 'main.js')], env);
+    try {
+      const demo = await until(
+        'the demo token',
+        () => /^eyJ\S+$/m.exec(server.output())?.[0] ?? (server.child.exitCode !== null && 'it ended'),
+        30,
+      );
+      const base = `http://127.0.0.1:${port}`;
+      const client = new Client(base, alice.token);
+
+      // The demo token is made by a second application in this process, gone by now.
+      expect((await new Client(base, demo.value).get('/notes')).status).toBe(200);
+
+      const { body } = await client.post('/notes', {
+        title: 'SECRET-title',
+        content: '<p>SECRET-content</p>',
+        labels: ['SECRET-label'],
+      });
+      const { id } = body.note;
+      expect((await client.get(`/notes/${id}?SECRET-query=1`)).status).toBe(200);
+      expect(
+        (
+          await client.get('/notes?q=SECRET-query&access_token=SECRET-token', {
+            headers: { cookie: 'SECRET-cookie' },
+          })
+        ).status,
+      ).toBe(200);
+      expect((await client.post('/notes', undefined, { raw: '{"SECRET-broken' })).status).toBe(400);
+      expect((await client.post('/notes', { title: 7, password: 'SECRET-password' })).status).toBe(422);
+      expect((await new Client(base, 'SECRET-bad-token').get('/notes')).status).toBe(401);
+
+      await database.query('ALTER TABLE note_revisions RENAME TO elsewhere');
+      const broken = await client.post(
+        '/notes',
+        { title: 'SECRET-title-2' },
+        { headers: { 'x-request-id': 'the-broken-one' } },
+      );
+      await database.query('ALTER TABLE elsewhere RENAME TO note_revisions');
+      expect([broken.status, broken.body]).toEqual([
+        500,
+        { error: 'internal_error', message: 'Something went wrong on our side.' },
+      ]);
+      expect(broken.headers.get('x-request-id')).toBe('the-broken-one');
+
+      const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      expect(metrics).toContain(
+        'http_request_duration_seconds_count{method="GET",route="/apis/v1/notes/:id",status="200"} 1',
+      );
+      expect(metrics).toContain(
+        'http_request_duration_seconds_count{method="POST",route="/apis/v1/notes",status="500"} 1',
+      );
+      for (const name of [
+        'database_pool_connections{state="idle"}',
+        'database_round_trips_total',
+        'nodejs_eventloop_lag_seconds',
+      ])
+        expect(metrics).toContain(name);
+      expect(metrics).not.toContain(id);
+      expect(metrics).not.toContain('SECRET');
+      expect((await fetch(`http://127.0.0.1:${metricsPort}/`)).status).toBe(404);
+      expect((await client.request('GET', '//metrics')).status).toBe(404);
+
+      // A write held by a lock is in flight when the process is told to end.
+      await database.query('BEGIN');
+      await database.query('SELECT 1 FROM notes WHERE id = $1 FOR UPDATE', [id]);
+      const slow = client.patch(`/notes/${id}`, { title: 'in flight', base_revision: 1 });
+      const held = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await until('the write to wait', async () => (await database.query(held)).rows.length > 0);
+      server.child.kill('SIGTERM');
+      await until('new connections to be refused', () =>
+        client.get('/health/live').then(
+          () => false as const,
+          () => true,
+        ),
+      );
+      await database.query('COMMIT');
+      const finished = await slow;
+      expect([finished.status, finished.body.note.title]).toEqual([200, 'in flight']);
+      expect(await server.exit).toBe(0);
+
+      const lines = server
+        .output()
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line));
+      const requests = lines.filter(({ msg }) => msg === 'request');
+      expect(requests).toContainEqual(
+        expect.objectContaining({
+          method: 'GET',
+          path: `/apis/v1/notes/${id}`,
+          route: '/apis/v1/notes/:id',
+          status: 200,
+          request_id: expect.any(String),
+        }),
+      );
+      expect(lines).toContainEqual(
+        expect.objectContaining({
+          level: 50,
+          request_id: 'the-broken-one',
+          err: expect.objectContaining({ code: '42P01' }),
+        }),
+      );
+      const text = lines.map((line) => JSON.stringify(line)).join('\n');
+      expect(text).not.toContain('SECRET');
+      for (const token of [alice.token, demo.value]) expect(text).not.toContain(token.split('.')[2]);
+    } finally {
+      server.child.kill('SIGKILL');
+      await server.exit;
+    }
+  });
+
+  test('the logger hides secrets wherever they are likely to stand', async () => {
+    const token = alice.token;
+    const script = `
+      const { createLogger, PinoLoggerService } = await import(${JSON.stringify(path.join(ROOT, 'dist/platform/observability/logger.js'))});
+      const log = createLogger('trace'), nest = new PinoLoggerService(log);
+      const secret = 'SECRET', token = ${JSON.stringify(token)};
+      log.info({ password: secret, a: { token: secret, b: { authorization: secret } }, headers: { authorization: 'Bearer ' + token, cookie: secret }, body: { x: secret } }, 'one');
+      log.trace('Authorization: Bearer ' + token + ' and ' + token);
+      const error = Object.assign(new Error('bad token ' + token + ' at postgres://user:SECRET@host/db'), { parameters: [secret], detail: secret, query: secret, code: 'X1' });
+      nest.error(error, 'Context');
+      nest.warn({ err: error, content: secret }, 'two', 'Context');
+      nest.error({ err: { password: secret } }, 'three', 'Context');
+      nest.log('plain', 'Context');`;
+    const logging = start(['--input-type=module', '-e', script], {});
+    expect(await logging.exit).toBe(0);
+    const text = logging.output();
+    const lines = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toHaveLength(6);
+    expect(lines.at(-1)).toMatchObject({ level: 30, msg: 'plain', context: 'Context' });
+    expect(lines[2].err).toMatchObject({
+      code: 'X1',
+      message: expect.stringContaining('[redacted]'),
+      stack: expect.any(String),
+    });
+    expect(text).not.toContain('SECRET');
+    expect(text).not.toContain(token.split('.')[2]);
+  });
+
+  test('readiness follows the life of the process; liveness does not', async () => {
+    const lifecycle = app.get<Lifecycle>(Lifecycle);
+    const states = async () => [
+      (await app.anonymous.get('/health/live')).status,
+      (await app.anonymous.get('/health/ready')).status,
+    ];
+    expect(await states()).toEqual([200, 200]);
+    lifecycle.draining();
+    const { body, headers } = await app.anonymous.get('/health/ready');
+    expect([body.error, headers.get('retry-after')]).toEqual(['not_ready', '1']);
+    expect(await states()).toEqual([200, 503]);
+    lifecycle.serving();
+    expect(await states()).toEqual([200, 200]);
+  });
+
+  test('metrics are off unless asked for: one more application listens on one more port', async () => {
+    const listening = () =>
+      process.getActiveResourcesInfo().filter((resource) => resource === 'TCPServerWrap').length;
+    const before = listening();
+    const quiet = await TestApp.start({}, app.databaseUrl);
+    const measured = await TestApp.start({ METRICS_PORT: String(await freePort()) }, app.databaseUrl);
+    try {
+      expect(listening() - before).toBe(3);
+    } finally {
+      await quiet.stop();
+      await measured.stop();
+    }
+  });
+});

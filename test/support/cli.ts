@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { jest } from '@jest/globals';
+import { type Command, CommanderError } from 'commander';
+import { createProgram } from '../../src/cli/program.js';
+import { Config } from '../../src/config/config.js';
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..');
+
+export interface CliResult {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** stdout, which must be one line of JSON. */
+export function json({ stdout }: CliResult): any {
+  if (!/^[^\n]+\n$/.test(stdout)) throw new Error(`not one line of JSON: ${stdout.slice(0, 200)}`);
+  return JSON.parse(stdout);
+}
+
+/** Runs the `workspace` command line as a process of its own, with just these settings. */
+export async function spawnWorkspace(env: Record<string, string>, ...args: string[]): Promise<CliResult> {
+  const { PATH, HOME, TMPDIR } = process.env;
+  const child = spawn(process.execPath, [path.join(ROOT, 'dist', 'cli', 'main.js'), ...args], {
+    cwd: ROOT,
+    env: { PATH, HOME, TMPDIR, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text));
+  }
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('close', resolve);
+  });
+  return { code, ...output };
+}
+
+/** Runs it in this process: a second sooner. */
+export async function workspace(env: Record<string, string>, ...args: string[]): Promise<CliResult> {
+  const result: CliResult = { code: 0, stdout: '', stderr: '' };
+  const program = createProgram(() => Config.parse(env));
+  const writeErr = (text: string) => void (result.stderr += text);
+  const prepare = (command: Command): void => {
+    command.exitOverride().configureOutput({ writeOut: (text) => void (result.stdout += text), writeErr });
+    command.commands.forEach((each) => prepare(each));
+  };
+  prepare(program);
+  const stdout = jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    result.stdout += String(text);
+    return true;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    result.code = error instanceof CommanderError ? error.exitCode : 1;
+    if (!(error instanceof CommanderError)) writeErr(`${(error as Error).message}\n`);
+  } finally {
+    stdout.mockRestore();
+  }
+  return result;
+}

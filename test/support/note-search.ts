@@ -1,0 +1,47 @@
+import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
+import { TestApp, type Person } from './app.ts';
+
+/** An application whose notes are searched. */
+export class NoteSearch {
+  private workspaces = 0;
+
+  private constructor(readonly app: TestApp) {}
+
+  static async start(): Promise<NoteSearch> {
+    return new NoteSearch(await TestApp.start());
+  }
+
+  /** The workspace that the last call of `people` made. */
+  get workspace(): string {
+    return `t${this.workspaces}`;
+  }
+
+  /** People of a new workspace. */
+  people(...names: string[]): Promise<Person[]> {
+    this.workspaces += 1;
+    return this.app.tenant(this.workspace, ...names);
+  }
+
+  /** Waits until everything is in the index. */
+  async indexed(): Promise<void> {
+    await this.app.get(OutboxWorker).drain();
+  }
+
+  async make(person: Person, title: string, content = '', more: object = {}): Promise<any> {
+    const { status, body } = await person.api.post('/notes', { title, content, ...more });
+    expect(status).toBe(201);
+    return body.note;
+  }
+
+  /** @param more further query parameters, beginning with `&` */
+  async search(person: Person, q: string, more = ''): Promise<any> {
+    const { status, body } = await person.api.get(`/search/notes?q=${encodeURIComponent(q)}${more}`);
+    expect([q, status, body]).toEqual([q, 200, expect.anything()]);
+    return body;
+  }
+
+  /** The titles of what is found, sorted. */
+  async titles(person: Person, q: string, more = ''): Promise<string[]> {
+    return (await this.search(person, q, more)).notes.map((note: any) => note.title).toSorted();
+  }
+}

@@ -1,0 +1,62 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
+/** Stands between the application and its database, so that a test can cut the line. */
+export class DatabaseProxy {
+  private server: Server | undefined;
+  private readonly sockets = new Set<Socket>();
+  private port = 0;
+
+  private constructor(private readonly target: URL) {}
+
+  static async start(databaseUrl: string): Promise<DatabaseProxy> {
+    const proxy = new DatabaseProxy(new URL(databaseUrl));
+    await proxy.mend();
+    return proxy;
+  }
+
+  /** The database's address by way of this proxy. */
+  get url(): string {
+    const url = new URL(this.target);
+    url.searchParams.delete('host');
+    url.host = `127.0.0.1:${this.port}`;
+    return url.toString();
+  }
+
+  /** Ends all connections and takes no new ones. */
+  async cut(): Promise<void> {
+    const closed = new Promise<void>((resolve) =>
+      this.server ? this.server.close(() => resolve()) : resolve(),
+    );
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+    this.server = undefined;
+  }
+
+  /** A server without a TCP port listens on a Unix socket in the directory `host`. */
+  private connectToTarget(): Socket {
+    const { hostname, port, searchParams } = this.target;
+    const directory = searchParams.get('host');
+    return directory?.startsWith('/')
+      ? connect(`${directory}/.s.PGSQL.${port}`)
+      : connect(Number(port), directory ?? hostname);
+  }
+
+  async mend(): Promise<void> {
+    if (this.server) return;
+    const server = createServer((from) => {
+      const to = this.connectToTarget();
+      for (const [one, other] of [
+        [from, to],
+        [to, from],
+      ] as const) {
+        this.sockets.add(one);
+        one.on('error', () => other.destroy()).on('close', () => this.sockets.delete(one));
+        one.pipe(other);
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+    this.port = (server.address() as AddressInfo).port;
+    this.server = server;
+  }
+}
