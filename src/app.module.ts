@@ -2,6 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { Config } from './config/config.js';
 import { IdentityModule } from './modules/identity/index.js';
+import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
 import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
@@ -14,6 +15,7 @@ import { JobsModule } from './platform/jobs/jobs.module.js';
 import { ObservabilityModule } from './platform/observability/observability.module.js';
 import { PagingModule } from './platform/paging/paging.module.js';
 import { SecretsModule } from './platform/secrets/secrets.module.js';
+import { SyncModule } from './platform/sync/sync.module.js';
 import { schema } from './schema.js';
 
 @Global()
@@ -39,8 +41,10 @@ export class AppModule {
         EventsModule,
         ConcurrencyModule,
         ObservabilityModule,
+        SyncModule,
         TenantsModule,
         IdentityModule,
+        NoteFoldersModule,
         NotesModule,
       ],
       providers: [

@@ -7,6 +7,7 @@ import { AppModule } from './app.module.js';
 import type { Config } from './config/config.js';
 import { serveDocs } from './docs/serve-docs.js';
 import { ApiExceptionFilter } from './platform/http/exception.filter.js';
+import { answerClientErrors } from './platform/http/client-error.js';
 import { Errors } from './platform/http/errors.js';
 import { LeanExpressAdapter, writeJson } from './platform/http/lean-express.adapter.js';
 import { Lifecycle } from './platform/observability/lifecycle.js';
@@ -48,6 +49,7 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   nest.use(nothingElse);
 
   const server = nest.getHttpServer();
+  answerClientErrors(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = KEEP_ALIVE_MS;
   server.requestTimeout = REQUEST_MS;

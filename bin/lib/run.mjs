@@ -28,7 +28,7 @@ export function run(file, args, { cwd, env, channel = false } = {}) {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
-      for (const name of FORWARDED) process.off(name, forward);
+      // The signals stay ours: one more Ctrl-C must not replace the program's exit code while we end.
       clearInterval(watch);
       if (child.connected) child.disconnect();
       resolve(code ?? 128 + constants.signals[signal]);

@@ -136,6 +136,23 @@ export class Config {
   @IsIn(DOCX_CONVERTERS, { message: `must be one of ${DOCX_CONVERTERS.join(', ')}` })
   DOCX_CONVERTER: (typeof DOCX_CONVERTERS)[number] = 'embedded';
 
+  /** The program that DOCX_CONVERTER=libreoffice runs: a name to be found in the usual places, or a path. */
+  @IsString() DOCX_LIBREOFFICE = 'soffice';
+
+  /** DOCX conversions of a process that run at once. */
+  @Whole(1, 64) DOCX_WORKERS = 2;
+
+  /** DOCX conversions of a process that may wait. */
+  @Whole(0, 10_000) DOCX_QUEUE = 32;
+
+  /** Time for one DOCX conversion, milliseconds. Default: 10 s for the embedded converter, 30 s for LibreOffice. */
+  @IsOptional()
+  @Whole(1, 600_000)
+  DOCX_TIMEOUT_MS?: number;
+
+  /** Memory for one DOCX conversion by the embedded converter, MiB. */
+  @Whole(16, 16_384) DOCX_MEMORY_MB = 256;
+
   /** Days a removal stays in the change feeds. */
   @Whole(1, 3650) FEED_RETENTION_DAYS = 90;
 
@@ -218,6 +235,9 @@ function incomplete(config: Config): string[] {
     lines.push(
       'OIDC_AUDIENCE must be set when OIDC_ISSUER is: without it tokens made for other services would be accepted',
     );
+  }
+  if (config.METRICS_PORT > 0 && config.METRICS_PORT === config.PORT) {
+    lines.push('METRICS_PORT must be another port than PORT');
   }
   const livekit = [config.LIVEKIT_URL, config.LIVEKIT_API_KEY, config.LIVEKIT_API_SECRET].filter(
     Boolean,

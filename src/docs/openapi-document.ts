@@ -5,12 +5,13 @@ const DESCRIPTION = `Notes, mail, chat and meetings, contacts, forms, calendar, 
 
 Every path is under \`/apis/v1\`. JSON is snake_case, ids are UUIDs, times are RFC 3339 in UTC. Lists are \`{ "<plural>": [...], "next": cursor | null }\`: ask for the next page with \`cursor\`. Errors are \`{ "error": "<code>", "message", "details"? }\`. Clients tolerate further fields.
 
-**Token**: \`npm start\` prints one for the demo workspace; \`npm run --silent workspace -- token --email alice@demo.example --tenant demo\` prints another.
+**Token**: \`npm start\` prints one for the demo workspace; \`npm run --silent workspace -- token --email alice@demo.example --tenant demo\` prints another. Paste it after a click on *Authorize* to try the operations out.
 
 **Concurrency**: an update or delete carries the revision that was read, as \`If-Match\` with the ETag or as \`base_revision\`. A stale one answers 409 \`conflict\` with the object as it is and changes nothing.`;
 
 const TAGS: Record<string, string> = {
   notes: 'Notes, their trash and their history.',
+  'note folders': "Each person's own tree of folders for notes.",
   identity: 'Keys for verifying access tokens.',
   health: 'For load balancers and supervisors.',
 };
@@ -22,16 +23,16 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .setTitle('Workspace API')
     .setDescription(DESCRIPTION)
     .setVersion('1.0.0')
-    .setLicense('Proprietary', 'https://example.com/licence')
     .addServer('/', 'This server')
     .addBearerAuth({
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
-      description: 'An access token, RFC 6750, in the header only.',
+      description: 'An access token, without the word Bearer. It is taken from the header only.',
     });
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), { autoTagControllers: false });
+  Object.assign(document.info, { license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' } });
   return asOpenApi31(document) as OpenAPIObject;
 }
 
@@ -42,8 +43,18 @@ function asOpenApi31(node: unknown): unknown {
   const { nullable, ...rest } = node as Record<string, unknown>;
   const copy = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, asOpenApi31(value)]));
   if (nullable === true && typeof copy['type'] === 'string') copy['type'] = [copy['type'], 'null'];
-  // The plugin calls a field required when its class gives it a default; a client may leave it out.
-  const schema = copy['schema'] as { default?: unknown } | undefined;
-  if (copy['in'] === 'query' && schema?.default !== undefined) copy['required'] = false;
+  if (typeof copy['in'] === 'string' && 'schema' in copy) mendParameter(copy);
   return copy;
+}
+
+function mendParameter(parameter: Record<string, unknown>): void {
+  const schema = parameter['schema'] as Record<string, unknown>;
+  // The plugin calls a field required when its class gives it a default; a client may leave it out.
+  if (parameter['in'] === 'query' && schema['default'] !== undefined) parameter['required'] = false;
+  if (parameter['required'] === true) return;
+  // Swagger UI would send an `example` of what is optional: filter the list by it, or name a revision nobody read.
+  const example = parameter['example'] ?? schema['example'];
+  delete parameter['example'];
+  delete schema['example'];
+  if (example !== undefined) schema['examples'] = [example];
 }

@@ -27,6 +27,8 @@ export function serveDocs(app: NestExpressApplication, prefix: string): void {
       displayRequestDuration: true,
       docExpansion: 'list',
       filter: true,
+      // The operations show their schemas; the list of all of them stays closed.
+      defaultModelsExpandDepth: 0,
     },
   });
 }

@@ -24,9 +24,11 @@ export function failureLine(error: unknown, config: Config): string | undefined 
 
 function listenFailure(error: SystemError, config: Config): string | undefined {
   const { code, syscall, port = config.PORT } = error;
-  if (code === 'EADDRINUSE') return `Port ${port} on ${config.HOST} is in use; set PORT to another one.`;
+  const setting = port === config.METRICS_PORT ? 'METRICS_PORT' : 'PORT';
+  if (code === 'EADDRINUSE')
+    return `Port ${port} on ${config.HOST} is in use; set ${setting} to another one.`;
   if (syscall !== 'listen' && syscall !== 'bind' && syscall !== 'getaddrinfo') return undefined;
-  if (code === 'EACCES') return `This user may not listen on port ${port}; set PORT to one above 1023.`;
+  if (code === 'EACCES') return `This user may not listen on port ${port}; set ${setting} to one above 1023.`;
   if (code === 'EADDRNOTAVAIL' || (code === 'ENOTFOUND' && !config.DATABASE_URL)) {
     return `HOST ${config.HOST} is not an address of this machine.`;
   }

@@ -1,3 +1,4 @@
+import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type Person } from '../support/app.ts';
 import { describedOperations, fillPath } from '../support/operations.ts';
 
@@ -24,7 +25,11 @@ describe('the tenancy matrix', () => {
     notes: async () => {
       const { id } = (await alice.api.post('/notes', { title: 'secret', content: '<p>secret</p>' })).body
         .note;
-      return { id, body: { title: 'stolen', base_revision: 1 } };
+      return { id, body: { title: 'stolen', base_revision: 1, invited: [] } };
+    },
+    note_folders: async () => {
+      const { id } = (await alice.api.post('/note_folders', { name: 'secret' })).body.folder;
+      return { id, body: { name: 'stolen' } };
     },
   };
 
@@ -70,6 +75,7 @@ describe('the tenancy matrix', () => {
 
   /** Everything stored, except what strangers may change by merely calling. */
   async function snapshot(): Promise<unknown> {
+    await app.get(OutboxWorker).drain();
     const tables = await app.sql<{ t: string }>(
       `SELECT table_name AS t FROM information_schema.columns
         WHERE table_schema = 'public' AND column_name = 'tenant_id' AND table_name NOT IN ('outbox', 'note_views', 'sessions') ORDER BY 1`,

@@ -83,6 +83,17 @@ describe('npm start', () => {
     expect(databaseRuns(server.dataDir)).toBe(false);
   });
 
+  it.each(['1', '2'])('prints a token that is good, with %s processes', async (workers) => {
+    const server = await launch({ DEMO: 'true', WEB_CONCURRENCY: workers });
+    const line = /^(eyJ\S+)\n/m;
+    await until(() => line.test(server.stdout()), 'the token');
+    const authorization = `Bearer ${line.exec(server.stdout())?.[1]}`;
+    const answer = await fetch(`http://127.0.0.1:${server.port}/apis/v1/notes`, {
+      headers: { authorization },
+    });
+    expect(answer.status).toBe(200);
+  });
+
   it('stops cleanly when it is told to while it starts', async () => {
     const server = await launch();
     await until(() => postmasterPid(server.dataDir) !== undefined, 'PostgreSQL to start');
@@ -126,6 +137,15 @@ describe('npm start', () => {
     expect(databaseRuns(second.dataDir)).toBe(false);
   });
 
+  it('names the setting of a port in use', async () => {
+    const first = await started(await launch());
+    const second = await launch({ METRICS_PORT: String(first.port) });
+    expect(await second.exit).toBe(1);
+    expect(second.stderr()).toBe(
+      `Port ${first.port} on 127.0.0.1 is in use; set METRICS_PORT to another one.\n`,
+    );
+  });
+
   it('answers wrong settings with one line each and exit code 78', async () => {
     const server = await launch({ PORT: 'eighty', LOG_LEVEL: 'loud' });
     expect(await server.exit).toBe(78);
@@ -158,6 +178,7 @@ describe('npm start', () => {
 
   it('ends at once, and closes the database, on a second Ctrl-C', async () => {
     const server = await started(await launch());
+    const pid = await serverPid(server);
     // A request whose body never ends is in flight for as long as it may be.
     const hanging = fetch(`http://127.0.0.1:${server.port}/apis/v1/notes`, {
       method: 'POST',
@@ -171,7 +192,7 @@ describe('npm start', () => {
     void server.exit.then(() => (ended = true));
     // The same signal is repeated until it counts as a second one; a server with nothing left to do ends with 0 before.
     await until(() => {
-      if (!ended) server.child.kill('SIGINT');
+      if (isAlive(pid)) server.child.kill('SIGINT');
       return ended;
     }, 'the server to end');
     expect([0, 130]).toContain(await server.exit);

@@ -1,5 +1,5 @@
 import { revisionTag } from '../../platform/concurrency/etag.js';
-import { JsonReply } from '../../platform/http/json-reply.js';
+import { jsonList, JsonReply } from '../../platform/http/json-reply.js';
 
 // The notes themselves arrive as JSON text from the view note_views, which owns their shape; here they get their envelopes.
 
@@ -25,7 +25,7 @@ export function purgedReply(note: string): JsonReply {
 
 /** `{ <plural>: [...], next }` of JSON texts. */
 export function listReply(plural: string, items: string[], next: string | null): JsonReply {
-  return new JsonReply(`{"${plural}":[${items.join(',')}],"next":${JSON.stringify(next)}}`);
+  return new JsonReply(jsonList([plural], items, `"next":${JSON.stringify(next)}}`));
 }
 
 export function revisionReply(revision: string): JsonReply {

@@ -40,6 +40,14 @@ const WRITE_ERRORS = [
   ...BODY_ERRORS,
 ];
 
+// Without what only a client knows, so that "Try it out" works as it stands.
+const CREATE_EXAMPLE = {
+  title: 'Team offsite',
+  content: '<h1>Agenda</h1><p>Travel, rooms, budget</p>',
+  labels: ['planning'],
+};
+const UPDATE_EXAMPLE = { base_revision: 1, title: 'Team offsite in May' };
+
 @Controller('notes')
 export class NotesController {
   constructor(
@@ -66,6 +74,7 @@ export class NotesController {
     summary: 'Create a note',
     errors: [NoteErrors.alreadyExists, Errors.validationFailed, ...BODY_ERRORS, ...IDEMPOTENCY_ERRORS],
   })
+  @ApiBody({ type: CreateNote, examples: { note: { value: CREATE_EXAMPLE } } })
   @ApiIdempotency()
   @ApiRevision(201, NoteEnvelope, 'The new note.')
   @BodyLimit(NOTE_BODY_BYTES)
@@ -99,7 +108,7 @@ export class NotesController {
       'Only the fields given change. Carries the revision you read; a stale one changes nothing and answers 409 with the note as it is.',
     errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed, NoteErrors.noChanges],
   })
-  @ApiBody({ type: UpdateNote })
+  @ApiBody({ type: UpdateNote, examples: { title: { value: UPDATE_EXAMPLE } } })
   @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
   @BodyLimit(NOTE_BODY_BYTES)
   @Revisioned('note')
@@ -121,7 +130,7 @@ export class NotesController {
     description: 'The same as PATCH: fields that are left out stay as they are.',
     errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed, NoteErrors.noChanges],
   })
-  @ApiBody({ type: UpdateNote })
+  @ApiBody({ type: UpdateNote, examples: { title: { value: UPDATE_EXAMPLE } } })
   @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
   @BodyLimit(NOTE_BODY_BYTES)
   @Revisioned('note')

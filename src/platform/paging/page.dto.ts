@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { WholeNumber } from '../http/input.decorators.js';
 
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 200;
@@ -16,7 +16,7 @@ export class PageQuery {
     description: 'How many to return.',
   })
   @IsOptional()
-  @Transform(({ value }) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value))
+  @WholeNumber()
   @Min(1, { message: 'limit must be a whole number from 1 to 200' })
   @Max(MAX_LIMIT, { message: 'limit must be a whole number from 1 to 200' })
   @IsInt({ message: 'limit must be a whole number from 1 to 200' })

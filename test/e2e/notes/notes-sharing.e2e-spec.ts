@@ -16,21 +16,35 @@ describe('sharing a note', () => {
 
   const make = async (fields: object = { title: 'Shared', content: '<p>x</p>' }): Promise<string> =>
     (await alice.api.post('/notes', fields)).body.note.id;
-  const invite = (id: string, invited: unknown[], by = alice) => by.api.put(`/notes/${id}/invited`, { invited });
+  const invite = (id: string, invited: unknown[], by = alice) =>
+    by.api.put(`/notes/${id}/invited`, { invited });
   const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
 
   describe('invited people', () => {
     test('see the note in their role, listed in the order given', async () => {
       const id = await make();
-      const { status, headers, body } = await invite(id, [{ user_id: carol.id, role: 'editor' }, bob.email.toUpperCase()]);
+      const { status, headers, body } = await invite(id, [
+        { user_id: carol.id, role: 'editor' },
+        bob.email.toUpperCase(),
+      ]);
       expect(status).toBe(200);
       expect(headers.get('etag')).toBe(`"note:${id}:r1"`);
       const at = expect.stringMatching(/Z$/);
       expect(body.note.invited).toEqual([
-        { user_id: carol.id, id: carol.id, email: carol.email, name: 'Carol', role: 'editor', invited_at: at },
+        {
+          user_id: carol.id,
+          id: carol.id,
+          email: carol.email,
+          name: 'Carol',
+          role: 'editor',
+          invited_at: at,
+        },
         { user_id: bob.id, id: bob.id, email: bob.email, name: 'Bob', role: 'viewer', invited_at: at },
       ]);
-      expect((await bob.api.get(`/notes/${id}`)).body).toMatchObject({ role: 'viewer', note: { role: 'viewer', share: null, owner: { id: alice.id } } });
+      expect((await bob.api.get(`/notes/${id}`)).body).toMatchObject({
+        role: 'viewer',
+        note: { role: 'viewer', share: null, owner: { id: alice.id } },
+      });
       expect((await carol.api.get(`/notes/${id}`)).body.role).toBe('editor');
       const shared = (await bob.api.get('/notes?scope=shared')).body.notes;
       expect(shared.map((note: any) => note.id)).toContain(id);
@@ -39,7 +53,10 @@ describe('sharing a note', () => {
 
     test('each role may do what it may, and nothing else', async () => {
       const id = await make();
-      await invite(id, [{ id: bob.id, role: 'viewer' }, { email: carol.email, role: 'editor' }]);
+      await invite(id, [
+        { id: bob.id, role: 'viewer' },
+        { email: carol.email, role: 'editor' },
+      ]);
       const attempts = (api: Person['api'], revision: number) => [
         () => api.get(`/notes/${id}`),
         () => api.get(`/notes/${id}/revisions`),
@@ -76,7 +93,9 @@ describe('sharing a note', () => {
       const id = await make();
       await invite(id, [bob.id, carol.id]);
       const { body } = await invite(id, [{ id: carol.id, role: 'editor' }]);
-      expect(body.note.invited.map((person: any) => [person.id, person.role])).toEqual([[carol.id, 'editor']]);
+      expect(body.note.invited.map((person: any) => [person.id, person.role])).toEqual([
+        [carol.id, 'editor'],
+      ]);
       expect((await bob.api.get(`/notes/${id}`)).status).toBe(404);
       expect((await bob.api.get('/notes')).body.notes.map((note: any) => note.id)).not.toContain(id);
       expect((await carol.api.patch(`/notes/${id}`, { title: 'now', base_revision: 1 })).status).toBe(200);
@@ -90,7 +109,8 @@ describe('sharing a note', () => {
       await invite(id, [alice.id, bob.id, { id: bob.id, role: 'editor' }, bob.email]);
       const first = (await alice.api.get(`/notes/${id}`)).body.note;
       expect(first.invited.map((person: any) => [person.id, person.role])).toEqual([[bob.id, 'viewer']]);
-      const head = async () => (await app.sql('SELECT head::int FROM sync_heads WHERE user_id = $1', [bob.id]))[0].head;
+      const head = async () =>
+        (await app.sql('SELECT head::int FROM sync_heads WHERE user_id = $1', [bob.id]))[0].head;
       const before = await head();
       expect((await invite(id, [bob.id])).body.note).toEqual(first);
       expect(await head()).toBe(before);
@@ -116,7 +136,11 @@ describe('sharing a note', () => {
       ['nobody', { invited: [{ role: 'viewer' }] }, 'is_not_empty'],
       ['an empty text', { invited: [''] }, 'is_not_empty'],
       ['no id', { invited: [{ id: 'x' }] }, 'is_uuid'],
-      ['too many', { invited: Array.from({ length: 201 }, (_, n) => `p${n}@acme.example`) }, 'array_max_size'],
+      [
+        'too many',
+        { invited: Array.from({ length: 201 }, (_, n) => `p${n}@acme.example`) },
+        'array_max_size',
+      ],
     ])('refuses %s', async (_, body, code) => {
       const id = await make();
       const answer = await alice.api.put(`/notes/${id}/invited`, body);
@@ -126,9 +150,18 @@ describe('sharing a note', () => {
 
     test('people of other workspaces are unknown, and named by their place', async () => {
       const id = await make();
-      const answer = await invite(id, [bob.id, mallory.id, mallory.email, '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000']);
+      const answer = await invite(id, [
+        bob.id,
+        mallory.id,
+        mallory.email,
+        '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000',
+      ]);
       expect(outcome(answer)).toEqual([422, 'unknown_user']);
-      expect(answer.body.details.map((detail: any) => detail.field)).toEqual(['invited.1', 'invited.2', 'invited.3']);
+      expect(answer.body.details.map((detail: any) => detail.field)).toEqual([
+        'invited.1',
+        'invited.2',
+        'invited.3',
+      ]);
       expect((await bob.api.get(`/notes/${id}`)).status).toBe(404);
     });
 
@@ -140,10 +173,16 @@ describe('sharing a note', () => {
     });
 
     test('two hundred people', async () => {
-      const crowd = (await app.tenant('crowd', 'owner', ...Array.from({ length: 200 }, (_, n) => `p${n}`))) as [Person, ...Person[]];
+      const crowd = (await app.tenant(
+        'crowd',
+        'owner',
+        ...Array.from({ length: 200 }, (_, n) => `p${n}`),
+      )) as [Person, ...Person[]];
       const [owner, ...rest] = crowd;
       const { id } = (await owner.api.post('/notes', { title: 'all hands' })).body.note;
-      const { status, body } = await owner.api.put(`/notes/${id}/invited`, { invited: rest.map((person) => person.id) });
+      const { status, body } = await owner.api.put(`/notes/${id}/invited`, {
+        invited: rest.map((person) => person.id),
+      });
       expect([status, body.note.invited.length]).toEqual([200, 200]);
       expect((await owner.api.patch(`/notes/${id}`, { title: 'x', base_revision: 1 })).status).toBe(200);
       expect((await rest[199]!.api.get('/notes')).body.notes[0].title).toBe('x');
@@ -151,7 +190,8 @@ describe('sharing a note', () => {
   });
 
   describe('the share link', () => {
-    const share = async (id: string, body?: object): Promise<any> => (await alice.api.post(`/notes/${id}/share`, body)).body.note.share;
+    const share = async (id: string, body?: object): Promise<any> =>
+      (await alice.api.post(`/notes/${id}/share`, body)).body.note.share;
 
     test('lets members of the workspace read, and nobody else', async () => {
       const id = await make();
@@ -165,7 +205,10 @@ describe('sharing a note', () => {
       });
       const { status, body } = await bob.api.get(link.url.replace('/apis/v1', ''));
       expect(status).toBe(200);
-      expect(body).toMatchObject({ role: 'viewer', note: { id, role: 'viewer', content: '<p>x</p>', share: null, invited: [], folder_id: null } });
+      expect(body).toMatchObject({
+        role: 'viewer',
+        note: { id, role: 'viewer', content: '<p>x</p>', share: null, invited: [], folder_id: null },
+      });
       expect((await mallory.api.get(link.url.replace('/apis/v1', ''))).status).toBe(404);
       expect((await app.anonymous.get(link.url.replace('/apis/v1', ''))).status).toBe(401);
       expect((await bob.api.get(`/notes/${id}`)).status).toBe(404);
@@ -179,10 +222,21 @@ describe('sharing a note', () => {
       const path = `/notes/${id}?share_token=${link.token}`;
       const answer = await bob.api.patch(path, { title: 'by link', base_revision: 1 });
       expect(answer.status).toBe(200);
-      expect(answer.body.note).toMatchObject({ title: 'by link', role: 'editor', revision: 2, updated_by: bob.id });
-      expect(outcome(await bob.api.patch(path, { folder_id: null, base_revision: 2 }))).toEqual([403, 'forbidden']);
+      expect(answer.body.note).toMatchObject({
+        title: 'by link',
+        role: 'editor',
+        revision: 2,
+        updated_by: bob.id,
+      });
+      expect(outcome(await bob.api.patch(path, { folder_id: null, base_revision: 2 }))).toEqual([
+        403,
+        'forbidden',
+      ]);
       expect((await share(id, { role: 'viewer' })).token).toBe(link.token);
-      expect(outcome(await bob.api.patch(path, { title: 'again', base_revision: 2 }))).toEqual([403, 'forbidden']);
+      expect(outcome(await bob.api.patch(path, { title: 'again', base_revision: 2 }))).toEqual([
+        403,
+        'forbidden',
+      ]);
       expect((await bob.api.patch(`/notes/${id}`, { title: 'again', base_revision: 2 })).status).toBe(404);
     });
 
@@ -204,7 +258,10 @@ describe('sharing a note', () => {
       expect(link.expires_at).toBe('2998-12-31T22:00:00.000Z');
       const path = `/notes/${id}?share_token=${link.token}`;
       expect((await bob.api.get(path)).status).toBe(200);
-      await app.sql(`UPDATE notes SET share_expires_at = now() - interval '1 second', share_role = 2 WHERE id = $1`, [id]);
+      await app.sql(
+        `UPDATE notes SET share_expires_at = now() - interval '1 second', share_role = 2 WHERE id = $1`,
+        [id],
+      );
       expect((await bob.api.get(path)).status).toBe(404);
       expect((await bob.api.patch(path, { title: 'late', base_revision: 1 })).status).toBe(404);
     });
@@ -218,7 +275,8 @@ describe('sharing a note', () => {
       expect(fresh.token).not.toBe(old.token);
       expect((await bob.api.get(`/notes/${id}?share_token=${old.token}`)).status).toBe(404);
       expect((await bob.api.get(`/notes/${id}?share_token=${fresh.token}`)).status).toBe(200);
-      for (let n = 0; n < 2; n += 1) expect((await alice.api.delete(`/notes/${id}/share`)).body.note.share).toBeNull();
+      for (let n = 0; n < 2; n += 1)
+        expect((await alice.api.delete(`/notes/${id}/share`)).body.note.share).toBeNull();
       expect((await bob.api.get(`/notes/${id}?share_token=${fresh.token}`)).status).toBe(404);
     });
 
@@ -263,7 +321,10 @@ describe('sharing a note', () => {
     const id = await make();
     await invite(id, [bob.id, carol.id]);
     await invite(id, [carol.id]);
-    const rows = await app.sql('SELECT user_id, role, gone, folder_id, seq = (SELECT head FROM sync_heads h WHERE h.user_id = m.user_id AND h.tenant_id = m.tenant_id) AS latest FROM note_members m WHERE note_id = $1', [id]);
+    const rows = await app.sql(
+      'SELECT user_id, role, gone, folder_id, seq = (SELECT head FROM sync_heads h WHERE h.user_id = m.user_id AND h.tenant_id = m.tenant_id) AS latest FROM note_members m WHERE note_id = $1',
+      [id],
+    );
     const of = (person: Person) => rows.find((row) => row.user_id === person.id);
     expect(of(bob)).toMatchObject({ role: null, gone: 1, latest: true });
     expect(of(carol)).toMatchObject({ role: 1, gone: null, latest: true });

@@ -78,3 +78,8 @@ CREATE INDEX note_members_list ON note_members (tenant_id, user_id, listed_at DE
   WHERE role IS NOT NULL AND NOT trashed;
 CREATE INDEX note_members_gone ON note_members (gone_at) WHERE gone_at IS NOT NULL;
 CREATE INDEX note_members_placed ON note_members (tenant_id, user_id, folder_id) WHERE folder_id IS NOT NULL;
+
+-- Of one person's rows there are many, of one note's few: without knowing, the planner reads a person's whole feed to find
+-- one note.
+CREATE STATISTICS note_members_people (dependencies, ndistinct) ON tenant_id, user_id FROM note_members;
+CREATE STATISTICS note_members_notes (dependencies, ndistinct) ON tenant_id, note_id FROM note_members;

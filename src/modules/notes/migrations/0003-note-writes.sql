@@ -239,12 +239,17 @@ END $$;
 -- run. Answers how many.
 CREATE FUNCTION notes_purge_due(p_limit int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
+  due notes[];
   n notes;
-  v_count int := 0;
 BEGIN
-  FOR n IN SELECT * FROM notes WHERE purge_at <= now() ORDER BY purge_at LIMIT p_limit FOR UPDATE SKIP LOCKED LOOP
+  due := ARRAY(SELECT d FROM notes d WHERE purge_at <= now() ORDER BY purge_at LIMIT p_limit FOR UPDATE SKIP LOCKED);
+  -- The counters of everybody concerned at once, in the order of user ids: note by note, a later note could need one that
+  -- comes before those already held, and a writer who holds it would wait for us while we wait for them.
+  PERFORM FROM sync_heads h
+    WHERE (h.tenant_id, h.user_id) IN (SELECT d.tenant_id, u FROM unnest(due) AS d, unnest(d.member_ids) AS u)
+    ORDER BY h.user_id, h.tenant_id FOR UPDATE;
+  FOREACH n IN ARRAY due LOOP
     PERFORM note_remove(n, n.deleted_by, gen_random_uuid());
-    v_count := v_count + 1;
   END LOOP;
-  RETURN v_count;
+  RETURN cardinality(due);
 END $$;

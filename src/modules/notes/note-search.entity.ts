@@ -1,0 +1,12 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** The words of a note and who may find them. */
+@Entity('note_search')
+export class NoteSearch {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'note_id' }) noteId!: string;
+  @Column('int') revision!: number;
+  @Column('uuid') audience!: string;
+  @Column('smallint') rules!: number;
+  @Column('tsvector') tsv!: string;
+}

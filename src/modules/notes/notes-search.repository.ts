@@ -1,0 +1,146 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { type Statement, statement } from '../../platform/database/statement.js';
+
+/** Matches that are ranked and counted: the most recently changed ones. Bounds the cost of a word that every note has. */
+export const MAX_MATCHES = 1_000;
+/** Characters of a body that the excerpt is first looked for in. */
+export const FIRST_PART = 16_384;
+
+/** Words of a note that are not in the index yet. */
+export interface Overlay {
+  id: string;
+  vector: string;
+}
+
+export interface NoteSearchQuery {
+  /** Text form of a tsquery: the terms and the caller's lexeme. */
+  readable: string;
+  /** The same without the lexeme, for notes whose access is known. */
+  match: string;
+  rank: string;
+  state: 'active' | 'trash' | 'all';
+  folderId?: string;
+  labels?: string[];
+  limit: number;
+  /** Score, time and id of the last note given out. */
+  after?: readonly [string, string, string];
+  overlay: readonly Overlay[];
+}
+
+export interface NoteSearchRow {
+  /** All matches, up to `MAX_MATCHES`; on every row. */
+  total: number;
+  /** Whether changes of the caller's wait to be indexed; on every row. */
+  pending: boolean;
+  /** Null on the only row of an empty page. */
+  id: string | null;
+  /** Both as text that PostgreSQL reads back exactly. */
+  score: string;
+  listed: string;
+  title: string;
+  summary: string;
+  content: string;
+  contentIsWhole: boolean;
+}
+
+const STATES = { active: ' AND NOT m.trashed', trash: ' AND m.trashed', all: '' };
+
+const bodies = statement<{ id: string; content: string }>(
+  'notes.search_bodies',
+  `WITH wanted AS MATERIALIZED (
+     SELECT n.id, n.body_rev, u.n, sum(n.content_bytes) OVER (ORDER BY u.n) AS bytes
+       FROM unnest($3::uuid[]) WITH ORDINALITY AS u (id, n)
+       JOIN notes n ON n.tenant_id = $1 AND n.id = u.id
+       JOIN note_members m ON m.tenant_id = $1 AND m.note_id = n.id AND m.user_id = $2 AND m.role IS NOT NULL)
+   SELECT w.id, r.content FROM wanted w
+     JOIN note_revisions r ON r.tenant_id = $1 AND r.note_id = w.id AND r.revision = w.body_rev
+    WHERE w.n = 1 OR w.bytes <= $4`,
+);
+
+/** Search among the notes of one person. Each combination of filters is a statement of its own. */
+@Injectable()
+export class NotesSearchRepository {
+  private readonly statements = new Map<string, Statement<NoteSearchRow>>();
+
+  constructor(private readonly db: Db) {}
+
+  /** At most `limit` + 1 rows in the order of the answer; one row without id when there are none. */
+  search(ctx: RequestContext, query: NoteSearchQuery): Promise<NoteSearchRow[]> {
+    const values: unknown[] = [
+      ctx.tenantId,
+      ctx.userId,
+      query.readable,
+      query.match,
+      query.rank,
+      query.limit,
+      query.overlay.map(({ id }) => id),
+      query.overlay.map(({ vector }) => vector),
+    ];
+    const bind = (value: unknown): string => `$${values.push(value)}`;
+    let filters = STATES[query.state];
+    let variant: string = query.state;
+    if (query.folderId === 'none') {
+      filters += ' AND m.folder_id IS NULL';
+      variant += '.unfiled';
+    } else if (query.folderId !== undefined) {
+      filters += ` AND m.folder_id = ${bind(query.folderId)}`;
+      variant += '.folder';
+    }
+    if (query.labels?.length) {
+      filters += ` AND EXISTS (SELECT FROM notes n WHERE n.tenant_id = $1 AND n.id = h.note_id AND n.labels @> ${bind(query.labels)}::text[])`;
+      variant += '.labels';
+    }
+    let position = '';
+    if (query.after) {
+      const [score, listed, id] = query.after;
+      position = `WHERE (score, listed_at, note_id) < (${bind(score)}::numeric, ${bind(listed)}::timestamptz, ${bind(id)}::uuid)`;
+      variant += '.after';
+    }
+    return this.db.query(this.statement(variant, filters, position), values);
+  }
+
+  /** The whole bodies of these notes, in that order, as far as `bytes` go; the first whatever its size. */
+  bodies(ctx: RequestContext, ids: string[], bytes: number): Promise<{ id: string; content: string }[]> {
+    return this.db.query(bodies, [ctx.tenantId, ctx.userId, ids, bytes]);
+  }
+
+  private statement(variant: string, filters: string, position: string): Statement<NoteSearchRow> {
+    let found = this.statements.get(variant);
+    if (!found) {
+      // Index note_search_words finds the notes with the words that this person may see (primary key: those just
+      // changed); note_members says whether they still may. Materialized, so that nothing else is looked up first.
+      found = statement<NoteSearchRow>(
+        `notes.search.${this.statements.size}`,
+        `WITH hits AS MATERIALIZED (
+           SELECT note_id, tsv FROM note_search
+            WHERE tenant_id = $1 AND tsv @@ $3::tsquery AND note_id <> ALL ($7::uuid[])
+           UNION ALL
+           SELECT o.note_id, o.tsv FROM unnest($7::uuid[], $8::tsvector[]) AS o (note_id, tsv) WHERE o.tsv @@ $4::tsquery),
+         matched AS MATERIALIZED (
+           SELECT h.note_id, h.tsv, m.listed_at FROM hits h
+             JOIN note_members m ON m.tenant_id = $1 AND m.note_id = h.note_id AND m.user_id = $2 AND m.role IS NOT NULL${filters}
+            ORDER BY m.listed_at DESC, h.note_id DESC LIMIT ${MAX_MATCHES}),
+         ranked AS (
+           SELECT note_id, listed_at, round(ts_rank(tsv, $5::tsquery, 1)::numeric, 4) AS score FROM matched),
+         page AS MATERIALIZED (
+           SELECT note_id, listed_at, score FROM ranked ${position}
+            ORDER BY score DESC, listed_at DESC, note_id DESC LIMIT $6 + 1)
+         SELECT (SELECT count(*) FROM matched)::int AS total,
+                EXISTS (SELECT FROM outbox WHERE tenant_id = $1 AND type LIKE 'note.%' AND payload->>'actor_id' = $2::uuid::text) AS pending,
+                p.note_id AS id, p.score::text AS score, p.listed_at::text AS listed, n.title, v.summary,
+                CASE WHEN n.content_bytes <= ${FIRST_PART} THEN r.content ELSE left(r.content, ${FIRST_PART}) END AS content,
+                n.content_bytes <= ${FIRST_PART} AS "contentIsWhole"
+           FROM (VALUES (1)) AS always (x)
+           LEFT JOIN (page p
+             JOIN notes n ON n.tenant_id = $1 AND n.id = p.note_id
+             JOIN note_revisions r ON r.tenant_id = $1 AND r.note_id = p.note_id AND r.revision = n.body_rev
+             JOIN note_views v ON v.tenant_id = $1 AND v.user_id = $2 AND v.note_id = p.note_id) ON true
+          ORDER BY p.score DESC, p.listed_at DESC, p.note_id DESC`,
+      );
+      this.statements.set(variant, found);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,34 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { statement } from '../../platform/database/statement.js';
+import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+
+const BATCH = 100;
+
+const purgeDue = statement<{ count: number }>('notes.purge_due', `SELECT notes_purge_due($1) AS count`);
+
+/** Empties the trash of notes whose `purge_at` has come (TRASH_RETENTION_DAYS after they were trashed). */
+@Injectable()
+export class TrashPurge implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: PeriodicJobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'purge-trashed-notes',
+      everySeconds: 600,
+      run: async () => void (await this.purge()),
+    });
+  }
+
+  /** @returns how many notes were purged */
+  async purge(): Promise<number> {
+    for (let total = 0; ;) {
+      const [row] = await this.db.tx((tx) => tx.query(purgeDue, [BATCH]));
+      total += row?.count ?? 0;
+      if ((row?.count ?? 0) < BATCH) return total;
+    }
+  }
+}

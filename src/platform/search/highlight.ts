@@ -1,0 +1,192 @@
+import { fold } from './fold.js';
+import { textPieces } from './html-text.js';
+import type { SearchQuery, Term } from './search-query.js';
+import { type Span, spans } from './tokens.js';
+
+/** Characters of a snippet, and how many of them come before the first match. */
+const SNIPPET = 240;
+const LEAD = 60;
+const MARK = ['<mark>', '</mark>'] as const;
+const ELLIPSIS = '…';
+
+/** A part of a text that a term matches. */
+interface Mark {
+  start: number;
+  end: number;
+  term: Term;
+}
+
+/** An excerpt of a body, and whether anything in it matched. */
+export interface Snippet {
+  html: string;
+  found: boolean;
+}
+
+/**
+ * A short text with its matches marked. The result is HTML that holds nothing but escaped text and `<mark>`.
+ */
+export function highlight(text: string, query: SearchQuery): string {
+  return marked(text, 0, text.length, marksIn(text, query));
+}
+
+/**
+ * The part of a body around its matches, escaped and marked like `highlight`; the beginning when nothing matches. Reads
+ * the body piece by piece and stops at the first that has a match.
+ */
+export function snippet(html: string, query: SearchQuery): Snippet {
+  let first = '';
+  let before = '';
+  const pieces = textPieces(html);
+  for (let step = pieces.next(); !step.done; step = pieces.next()) {
+    const piece = step.value;
+    const tail = lead(before);
+    const cutBefore = before.length > tail.length;
+    if (first.length < SNIPPET) first += piece;
+    before = piece;
+    if (!mayMatch(piece, query)) continue;
+    // As much of what follows as the snippet may need; it is searched along with the piece.
+    let text = squeezed(tail + piece);
+    const enough = text.length + SNIPPET;
+    for (step = pieces.next(); !step.done; step = pieces.next()) {
+      text += squeezed(step.value);
+      before = step.value;
+      if (first.length < SNIPPET) first += before;
+      if (text.length >= enough) break;
+    }
+    const marks = marksIn(text, query);
+    const best = bestOf(marks);
+    if (best) return { html: around(text, best, marks, cutBefore, !step.done), found: true };
+  }
+  const text = squeezed(first).trim();
+  const end = wordEnd(text, SNIPPET);
+  return { html: escaped(text.slice(0, end)) + (end < text.length ? ELLIPSIS : ''), found: false };
+}
+
+/** The end of the piece before, from the beginning of a word where there is one. */
+function lead(before: string): string {
+  if (before.length <= LEAD) return before;
+  const end = before.slice(whole(before, before.length - LEAD));
+  return end.slice(end.search(/\s/) + 1);
+}
+
+/** Cheap refusal of pieces that cannot match: a token that begins with a term is in the folded text as it stands. */
+function mayMatch(piece: string, query: SearchQuery): boolean {
+  const text = fold(piece);
+  return query.terms.some((term) => text.includes(term.text));
+}
+
+function marksIn(text: string, query: SearchQuery): Mark[] {
+  const marks: Mark[] = [];
+  for (const span of spans(text)) {
+    for (const term of query.terms) addMarks(text, span, term, marks);
+  }
+  return marks.toSorted((a, b) => a.start - b.start || a.end - b.end);
+}
+
+function addMarks(text: string, span: Span, term: Term, marks: Mark[]): void {
+  for (const token of span.tokens) {
+    if (token.kind !== term.kind) continue;
+    if (token.kind === 'word') {
+      if (token.text === term.text || (term.prefix && token.text.startsWith(term.text)))
+        marks.push({ start: span.start, end: span.end, term });
+    } else {
+      for (let at = token.text.indexOf(term.text); at >= 0; at = token.text.indexOf(term.text, at + 1))
+        marks.push({ ...place(text, span, token.text, at, term.text.length), term });
+    }
+  }
+}
+
+/** Where characters of a folded run stand in the text; the whole span when folding has moved them. */
+function place(
+  text: string,
+  span: Span,
+  run: string,
+  at: number,
+  length: number,
+): { start: number; end: number } {
+  const { start, end } = span;
+  if (text.slice(start, end) !== run) return { start, end };
+  return { start: start + at, end: start + at + length };
+}
+
+/** The match whose surroundings hold the most different terms. */
+function bestOf(marks: Mark[]): Mark | undefined {
+  let best: Mark | undefined;
+  let most = 0;
+  for (const [n, mark] of marks.entries()) {
+    const terms = new Set<Term>();
+    for (let m = n; m < marks.length; m += 1) {
+      const other = marks[m] as Mark;
+      if (other.end > mark.start + SNIPPET - LEAD) break;
+      terms.add(other.term);
+    }
+    if (best === undefined || terms.size > most) {
+      best = mark;
+      most = terms.size;
+    }
+  }
+  return best;
+}
+
+function around(
+  text: string,
+  { start, end }: Mark,
+  marks: Mark[],
+  cutBefore: boolean,
+  cutAfter: boolean,
+): string {
+  const from = wordStart(text, Math.max(0, start - LEAD), start);
+  const to = Math.max(wordEnd(text, from + SNIPPET), Math.min(end, from + 2 * SNIPPET));
+  const head = cutBefore || from > 0 ? ELLIPSIS : '';
+  const tail = cutAfter || to < text.length ? ELLIPSIS : '';
+  return head + marked(text, from, whole(text, to), marks).trim() + tail;
+}
+
+/** The beginning of a word at or after `at`, but not after `limit`. */
+function wordStart(text: string, at: number, limit: number): number {
+  if (at === 0) return 0;
+  const space = text.indexOf(' ', at);
+  return space >= 0 && space < limit ? space + 1 : whole(text, at);
+}
+
+/** The end of the last word that ends before `at`; in text without spaces `at` itself. */
+function wordEnd(text: string, at: number): number {
+  if (at >= text.length) return text.length;
+  const space = text.lastIndexOf(' ', at);
+  return space > at - LEAD ? space : whole(text, at);
+}
+
+/** Not between the halves of a surrogate pair. */
+function whole(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff ? at + 1 : at;
+}
+
+function marked(text: string, from: number, to: number, marks: Mark[]): string {
+  let html = '';
+  let at = from;
+  for (const { start, end } of marks) {
+    const [begin, stop] = [Math.max(start, at), Math.min(end, to)];
+    if (begin >= stop) continue;
+    const glued = begin === at && html.endsWith(MARK[1]);
+    if (glued) html = html.slice(0, -MARK[1].length);
+    else html += escaped(text.slice(at, begin)) + MARK[0];
+    html += escaped(text.slice(begin, stop)) + MARK[1];
+    at = stop;
+  }
+  return html + escaped(text.slice(at, to));
+}
+
+const squeezed = (text: string): string => text.replace(/\s+/g, ' ');
+
+const ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] as string);
+}

@@ -1,0 +1,97 @@
+import { cut, fold } from './fold.js';
+
+/**
+ * `word`: a folded word, an emoji, a number. `run`: folded text of a script that writes without spaces, or (Korean) glues
+ * endings to words; it is searched by pairs of characters.
+ */
+export interface Token {
+  kind: 'word' | 'run';
+  text: string;
+}
+
+/** Where a token stands in the text it was read from. A span holds several tokens when folding takes it apart. */
+export interface Span {
+  start: number;
+  end: number;
+  tokens: readonly Token[];
+}
+
+/** By script, and what these share: voicing and tone marks, repetition signs, the long vowel of kana. */
+const SPACELESS =
+  '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Bopomofo}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}' +
+  '\\u302a-\\u302f\\u3031-\\u3035\\u303c\\u3099\\u309a\\u30fc\\uff70\\uff9e\\uff9f';
+/** Joiners and the soft hyphen stand within words; letter-like symbols and squared words (㎏, ㌔) become words by NFKC. */
+const WORDLIKE = '[\\p{L}\\p{N}\\p{M}\\u00ad\\u200c\\u200d\\u2060\\u2100-\\u214f\\u3300-\\u33ff]';
+const LETTERS = '[\\p{L}\\p{N}\\p{M}]';
+const LAST_ASCII = 0x7f;
+const SIGNS = '\\p{RI}{2}|\\p{Extended_Pictographic}';
+const pattern = (characters: string, flags: string): RegExp =>
+  new RegExp(`([${characters}&&[${SPACELESS}]]+)|[${characters}--[${SPACELESS}]]+|${SIGNS}`, `v${flags}`);
+const SPAN_HERE = pattern(WORDLIKE, 'y');
+const FOLDED = pattern(LETTERS, 'g');
+
+/**
+ * Takes a text apart, in order: words, runs and signs with their places. Everything else (spaces, punctuation, markup
+ * characters) separates and is in no token, so a token never holds a character that means something to PostgreSQL.
+ */
+export function* spans(text: string): Generator<Span> {
+  for (let at = 0; at < text.length;) {
+    // Most words of most texts are plain: those need no look at the tables of Unicode, which are ten times slower.
+    const end = plainEnd(text, at);
+    if (end > at && !(text.charCodeAt(end) > LAST_ASCII)) {
+      yield { start: at, end, tokens: [wordToken(text.slice(at, end).toLowerCase())] };
+      at = end;
+      continue;
+    }
+    if (end === at && text.charCodeAt(at) <= LAST_ASCII) {
+      at += 1;
+      continue;
+    }
+    SPAN_HERE.lastIndex = at;
+    const [whole] = SPAN_HERE.exec(text) ?? [];
+    if (whole === undefined) {
+      at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+      continue;
+    }
+    const tokens = folded(whole);
+    if (tokens.length > 0) yield { start: at, end: at + whole.length, tokens };
+    at += whole.length;
+  }
+}
+
+function plainEnd(text: string, from: number): number {
+  let at = from;
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at) | 0x20;
+    if (!(code >= 0x61 && code <= 0x7a) && !(code >= 0x30 && code <= 0x39 && text.charCodeAt(at) === code))
+      break;
+  }
+  return at;
+}
+
+const wordToken = (text: string): Token => ({ kind: 'word', text: cut(text) });
+
+/** Words met lately: folding one anew costs more than ten look-ups, and texts repeat their words. */
+const lately = new Map<string, readonly Token[]>();
+const LATELY = 4_096;
+const LATELY_LENGTH = 24;
+
+/** Folding can bring separators forth (`½` is `1⁄2`, `ﷺ` four words), hence the second look. */
+function folded(span: string): readonly Token[] {
+  const known = lately.get(span);
+  if (known) return known;
+  const tokens: Token[] = [];
+  for (const [text, run] of fold(span).matchAll(FOLDED)) {
+    tokens.push(run === undefined ? wordToken(text) : { kind: 'run', text: run });
+  }
+  if (span.length > LATELY_LENGTH) return tokens;
+  if (lately.size >= LATELY) lately.clear();
+  lately.set(span, tokens);
+  return tokens;
+}
+
+/** The overlapping pairs of a run, by code points; none of a single character. */
+export function pairs(run: string): string[] {
+  const characters = [...run];
+  return characters.slice(1).map((character, n) => `${characters[n]}${character}`);
+}

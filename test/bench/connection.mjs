@@ -1,0 +1,88 @@
+import net from 'node:net';
+
+const HEADERS_END = Buffer.from('\r\n\r\n');
+
+/**
+ * A keep-alive connection with one request under way at a time. It reads no more of an answer than the status and the
+ * length, so that on a small machine the load generator leaves the processor to those it measures.
+ */
+export class Connection {
+  #socket;
+  #onAnswer;
+  #onError;
+  #pending = [];
+  #received = 0;
+  #expected = -1;
+  #bodyStart = 0;
+  #status = 0;
+
+  static open(port) {
+    return new Promise((resolve, reject) => {
+      const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
+      socket.once('error', reject);
+      socket.once('connect', () => {
+        socket.off('error', reject);
+        resolve(new Connection(socket));
+      });
+    });
+  }
+
+  constructor(socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk) => this.#read(chunk));
+    const broken = (error) => this.#onError?.(error ?? new Error('the server closed the connection'));
+    socket.on('error', broken);
+    socket.on('close', () => broken());
+  }
+
+  /**
+   * @param onAnswer given the status and the chunks of the answer, headers included
+   * @param onError the connection broke
+   */
+  send(request, onAnswer, onError) {
+    this.#onAnswer = onAnswer;
+    this.#onError = onError;
+    this.#socket.write(request);
+  }
+
+  /** Sends a request and reads its answer in full. */
+  exchange(request) {
+    return new Promise((resolve, reject) => {
+      const answered = (status, chunks) => {
+        const body = Buffer.concat(chunks).subarray(this.#bodyStart).toString();
+        resolve({ status, body });
+      };
+      this.send(request, answered, reject);
+    });
+  }
+
+  close() {
+    this.#onError = undefined;
+    this.#socket.destroy();
+  }
+
+  #read(chunk) {
+    this.#pending.push(chunk);
+    this.#received += chunk.length;
+    if (this.#expected < 0) this.#readHead();
+    if (this.#expected < 0 || this.#received < this.#expected) return;
+    const chunks = this.#pending;
+    this.#pending = [];
+    this.#received = 0;
+    this.#expected = -1;
+    this.#onAnswer(this.#status, chunks);
+  }
+
+  #readHead() {
+    if (this.#pending.length > 1) this.#pending = [Buffer.concat(this.#pending)];
+    const [start] = this.#pending;
+    const end = start.indexOf(HEADERS_END);
+    if (end < 0) return;
+    const text = start.latin1Slice(0, end);
+    const length = /\r\ncontent-length: (\d+)/i.exec(text);
+    if (!length) return this.#onError?.(new Error(`no length in ${text}`));
+    this.#status = Number(text.slice(9, 12));
+    this.#bodyStart = end + HEADERS_END.length;
+    this.#expected = this.#bodyStart + Number(length[1]);
+  }
+}

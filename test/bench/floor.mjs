@@ -1,0 +1,97 @@
+// The floor: what the same answers cost with nothing around them. A bare HTTP server that sends the repositories' own
+// statements, named, over a bare `pg` pool of the same size. It believes the tenant and user in two headers, looks up its
+// route by the first characters, checks nothing and answers the same bodies (a cursor is not signed).
+import http from 'node:http';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { NoteErrors } from '../../dist/modules/notes/notes.errors.js';
+import { NoteListRepository } from '../../dist/modules/notes/note-list.repository.js';
+import { NotesRepository } from '../../dist/modules/notes/notes.repository.js';
+
+const NOTES = '/apis/v1/notes';
+const CONFLICT = `{"error":${JSON.stringify(NoteErrors.conflict.code)},"message":${JSON.stringify(NoteErrors.conflict.message)},`;
+const LIST = {
+  sort: 'updated_at',
+  order: 'desc',
+  state: 'active',
+  scope: 'all',
+  include: 'content',
+  limit: 50,
+};
+
+const pool = new pg.Pool({
+  connectionString: process.env.DATABASE_URL,
+  max: Number(process.env.DATABASE_POOL_MAX),
+});
+const db = {
+  query: async ({ name, text }, values) => (await pool.query({ name, text, values })).rows,
+};
+const notes = new NotesRepository(db);
+const lists = new NoteListRepository(db);
+
+async function read(ctx, id) {
+  const { note, role_name: role } = await notes.read(ctx, id);
+  return { status: 200, json: `{"note":${note},"role":"${role}"}` };
+}
+
+async function list(ctx) {
+  const rows = await lists.list(ctx, LIST);
+  const given = rows.filter((row) => row.json !== null);
+  const last = given.at(-1);
+  const next =
+    given.length < rows.length
+      ? Buffer.from(JSON.stringify([last.key, last.id])).toString('base64url')
+      : null;
+  return {
+    status: 200,
+    json: `{"notes":[${given.map((row) => row.json).join(',')}],"next":${JSON.stringify(next)}}`,
+  };
+}
+
+async function create(ctx, body) {
+  const { json } = await notes.create(db, ctx, uuidv7(), { ...body, id: uuidv7() });
+  return { status: 201, json: `{"note":${json}}` };
+}
+
+async function update(ctx, id, body) {
+  const { outcome, json } = await notes.update(db, ctx, uuidv7(), id, body.base_revision, body);
+  if (outcome === 'ok') return { status: 200, json: `{"note":${json}}` };
+  if (outcome !== 'conflict') throw new Error(outcome);
+  // The server reads this JSON and writes it anew, without the spaces; so does the floor.
+  return { status: 409, json: CONFLICT + JSON.stringify(JSON.parse(json)).slice(1) };
+}
+
+function route(request, body) {
+  const { method, url, headers } = request;
+  const ctx = { tenantId: headers['x-tenant'], userId: headers['x-user'] };
+  if (method === 'POST') return create(ctx, JSON.parse(body));
+  const id = url.slice(NOTES.length + 1);
+  if (method === 'PATCH') return update(ctx, id, JSON.parse(body));
+  return url.charCodeAt(NOTES.length) === 47 ? read(ctx, id) : list(ctx);
+}
+
+async function serve(request, response) {
+  try {
+    let body = '';
+    if (request.method !== 'GET') {
+      const chunks = [];
+      for await (const chunk of request) chunks.push(chunk);
+      body = Buffer.concat(chunks).toString();
+    }
+    const { status, json } = await route(request, body);
+    response.writeHead(status, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(json),
+    });
+    response.end(json);
+  } catch (error) {
+    console.error(error);
+    response.writeHead(500, { 'Content-Length': 0 }).end();
+  }
+}
+
+const server = http.createServer((request, response) => void serve(request, response));
+
+server.keepAliveTimeout = 65_000;
+server.listen(Number(process.env.PORT), '127.0.0.1');
+process.once('SIGTERM', () => process.exit(0));

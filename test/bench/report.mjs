@@ -1,0 +1,93 @@
+const percent = (value) => (Number.isFinite(value) ? `${(value * 100).toFixed(0)} %` : '-');
+const fixed = (value, digits = 0) => (Number.isFinite(value) ? value.toFixed(digits) : '-');
+
+/** The least share of the floor's requests per second at 8 connections. */
+const BARS = { read: 0.38, list: 0.77, update: 0.58, create: 0.6 };
+const MOST_MEMORY = 250;
+const MOST_SPREAD = 8;
+const ONE_TRIP = 1.05;
+
+const HEADINGS = [
+  'operation',
+  'conn',
+  'req/s',
+  'floor',
+  'ratio',
+  'p50 ms',
+  'p99 ms',
+  'p99/p50',
+  'floor p99/p50',
+  'CPU us',
+  'floor',
+  'ratio',
+  'trips',
+  'peak MB',
+];
+
+export function row({ operation, connections, server, floor }) {
+  return [
+    operation,
+    String(connections),
+    fixed(server.rate),
+    fixed(floor.rate),
+    percent(server.rate / floor.rate),
+    fixed(server.p50, 2),
+    fixed(server.p99, 2),
+    fixed(server.p99 / server.p50, 1),
+    fixed(floor.p99 / floor.p50, 1),
+    fixed(server.cpu * 1e6),
+    fixed(floor.cpu * 1e6),
+    percent(floor.cpu / server.cpu),
+    fixed(server.trips, 2),
+    fixed(server.memory),
+  ];
+}
+
+export function heading() {
+  return line(HEADINGS);
+}
+
+export function line(cells) {
+  return cells
+    .map((cell, n) => (n === 0 ? cell.padEnd(10) : cell.padStart(Math.max(7, HEADINGS[n].length + 2))))
+    .join('');
+}
+
+/** The bars of the issue, each with whether it is met. */
+export function bars(results) {
+  const at = (operation, connections) =>
+    results.find((result) => result.operation === operation && result.connections === connections);
+  const lines = [];
+  const bar = (what, value, met) => lines.push(`${met ? 'met   ' : 'MISSED'}  ${what}: ${value}`);
+  for (const [operation, least] of Object.entries(BARS)) {
+    const result = at(operation, 8);
+    if (!result) continue;
+    const share = result.server.rate / result.floor.rate;
+    bar(
+      `${operation}, 8 connections, at least ${percent(least)} of the floor`,
+      percent(share),
+      share >= least,
+    );
+  }
+  for (const operation of ['read', 'update']) {
+    const result = at(operation, 8);
+    if (result)
+      bar(
+        `${operation}, one database round trip`,
+        fixed(result.server.trips, 2),
+        result.server.trips < ONE_TRIP,
+      );
+  }
+  for (const result of results.filter(({ connections }) => connections === 32)) {
+    const spread = result.server.p99 / result.server.p50;
+    bar(
+      `${result.operation}, 32 connections, p99 below ${MOST_SPREAD} x p50`,
+      `${fixed(spread, 1)} x`,
+      spread < MOST_SPREAD,
+    );
+  }
+  const memory = Math.max(...results.map(({ server }) => server.memory));
+  if (Number.isFinite(memory))
+    bar(`peak RSS below ${MOST_MEMORY} MB`, `${fixed(memory)} MB`, memory < MOST_MEMORY);
+  return lines;
+}

@@ -1,0 +1,9 @@
+// `npm run test:browser`: installs and builds when needed, then drives the documentation page in Chromium.
+import path from 'node:path';
+import { launch, prepare, projectNode, ROOT } from '../../bin/lib/prepare.mjs';
+import { run } from '../../bin/lib/run.mjs';
+
+await launch(async () => {
+  await prepare();
+  return run(projectNode(), [path.join(ROOT, 'test', 'browser', 'swagger-ui.mjs')], { cwd: ROOT });
+});

@@ -1,0 +1,53 @@
+// What a person does on the page of Swagger UI.
+
+export class SwaggerPage {
+  /** @param {import('playwright-core').Page} page */
+  constructor(page) {
+    this.page = page;
+  }
+
+  /** The operations on the page, by their ids. */
+  async operationIds() {
+    await this.page.locator('.opblock').first().waitFor();
+    const ids = await this.page.locator('.opblock').evaluateAll((blocks) => blocks.map(({ id }) => id));
+    // operations-<tag>-<operation id>
+    return ids.map((id) => id.split('-').at(-1));
+  }
+
+  async isAuthorised() {
+    const button = this.page.locator('.btn.authorize');
+    await button.waitFor();
+    return button.evaluate(({ classList }) => classList.contains('locked'));
+  }
+
+  async authorise(token) {
+    await this.page.locator('.btn.authorize').click();
+    const dialog = this.page.locator('.dialog-ux');
+    await dialog.locator('input').fill(token);
+    await dialog.getByRole('button', { name: 'Apply credentials' }).click();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await dialog.waitFor({ state: 'detached' });
+  }
+
+  /**
+   * Tries an operation out.
+   * @param {(example: object) => object} [edit] makes the body to send of the one the page offers
+   * @returns {Promise<{ status: string, body: string }>} what the page shows as the server's answer
+   */
+  async execute(tag, operationId, edit) {
+    const block = this.page.locator(`#operations-${tag}-${operationId}`);
+    await block.locator('.opblock-summary-control').click();
+    await block.getByRole('button', { name: 'Try it out' }).click();
+    if (edit) {
+      const editor = block.locator('textarea.body-param__text');
+      await editor.fill(JSON.stringify(edit(JSON.parse(await editor.inputValue())), null, 2));
+    }
+    await block.getByRole('button', { name: 'Execute' }).click();
+    const answer = block.locator('.live-responses-table .response');
+    await answer.waitFor();
+    return {
+      status: (await answer.locator('.response-col_status').innerText()).trim().split(/\s/)[0],
+      body: await answer.locator('.response-col_description').innerText(),
+    };
+  }
+}

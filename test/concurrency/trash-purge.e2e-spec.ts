@@ -1,0 +1,71 @@
+import pg from 'pg';
+import { TestApp, type Person } from '../support/app.ts';
+import { until } from '../support/until.ts';
+
+/** Found by the fuzzer of synchronisation: many notes in one transaction must not undo the order of the locks. */
+describe('the purge of notes whose time in the trash is over', () => {
+  let app: TestApp;
+  let people: Person[];
+  const connections: pg.Client[] = [];
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    people = (await app.tenant('acme', 'alice', 'bob')).sort((a, b) => (a.id < b.id ? -1 : 1));
+  });
+  afterAll(async () => {
+    for (const connection of connections) await connection.end();
+    await app?.stop();
+  });
+
+  const connect = async (): Promise<pg.Client> => {
+    const connection = new pg.Client({ connectionString: app.databaseUrl });
+    await connection.connect();
+    connections.push(connection);
+    return connection;
+  };
+  const waiting = (count: number) =>
+    until(`${count} who wait for a lock`, async () => {
+      const rows = await app.sql(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length === count;
+    });
+  const make = async (owner: Person, invited: Person[]): Promise<string> => {
+    const { id } = (await owner.api.post('/notes', { title: 'n' })).body.note;
+    await owner.api.put(`/notes/${id}/invited`, { invited: invited.map((one) => one.id) });
+    return id;
+  };
+  const trash = async (owner: Person, id: string, daysAgo: number): Promise<void> => {
+    await owner.api.delete(`/notes/${id}`, { base_revision: 1 });
+    await app.sql(`UPDATE notes SET purge_at = now() - make_interval(days => $2) WHERE id = $1`, [
+      id,
+      daysAgo,
+    ]);
+  };
+
+  test('takes the counters of all in one order, so that it and a writer do not wait for each other', async () => {
+    const [low, high] = people as [Person, Person];
+    // By itself the first needs the higher counter, the second then the lower one.
+    await trash(high, await make(high, []), 2);
+    await trash(low, await make(low, [high]), 1);
+    const written = await make(low, [high]);
+
+    const [holder, writer, purger] = [await connect(), await connect(), await connect()];
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM sync_heads WHERE tenant_id = $1 AND user_id = $2 FOR UPDATE', [
+      low.tenantId,
+      low.id,
+    ]);
+    const writing = writer.query(
+      `SELECT outcome FROM note_update($1, $2, $3, 1, 'new', NULL, NULL, false, NULL, NULL, gen_random_uuid(), NULL)`,
+      [low.tenantId, low.id, written],
+    );
+    await waiting(1);
+    const purging = purger.query('SELECT notes_purge_due(100) AS count');
+    await waiting(2);
+    await holder.query('COMMIT');
+    const [write, purge] = await Promise.allSettled([writing, purging]);
+    expect(write).toMatchObject({ status: 'fulfilled', value: { rows: [{ outcome: 'ok' }] } });
+    expect(purge).toMatchObject({ status: 'fulfilled', value: { rows: [{ count: 2 }] } });
+  });
+});

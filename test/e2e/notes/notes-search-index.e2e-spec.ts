@@ -1,0 +1,251 @@
+import { NoteIndexRepository } from '../../../src/modules/notes/note-index.repository.js';
+import { NoteIndexer } from '../../../src/modules/notes/note-indexer.js';
+import { Outbox } from '../../../src/platform/events/outbox.js';
+import type { Person } from '../../support/app.ts';
+import { NoteSearch } from '../../support/note-search.ts';
+
+describe('the search index of notes', () => {
+  let world: NoteSearch;
+  beforeAll(async () => {
+    world = await NoteSearch.start();
+  });
+  afterAll(() => world?.app.stop());
+
+  describe('what is found at once', () => {
+    let alice: Person;
+    let release: () => void;
+    let reached: Promise<void>;
+    beforeAll(async () => {
+      [alice] = (await world.people('alice')) as [Person];
+    });
+
+    /** Holds the worker back: what is found meanwhile is found without it. */
+    beforeEach(() => {
+      let arrived: () => void;
+      reached = new Promise((resolve) => (arrived = resolve));
+      const gate = new Promise<void>((resolve) => (release = resolve));
+      const outbox = world.app.get(Outbox);
+      const original = outbox.handlersOf.bind(outbox);
+      outbox.handlersOf = (type) => [async () => (arrived(), gate), ...original(type)];
+    });
+    afterEach(async () => {
+      delete (world.app.get(Outbox) as any).handlersOf;
+      release();
+      await world.indexed();
+    });
+
+    test('a new note, a changed one, one in the trash, one that is gone: by whoever wrote it', async () => {
+      const note = await world.make(alice, 'fresh', '<p>firstword</p>');
+      await reached;
+      expect(await world.titles(alice, 'firstword')).toEqual(['fresh']);
+      await alice.api.patch(`/notes/${note.id}`, { base_revision: 1, content: '<p>secondword</p>' });
+      expect(await world.titles(alice, 'firstword')).toEqual([]);
+      expect(await world.titles(alice, 'secondword')).toEqual(['fresh']);
+      const { notes } = await world.search(alice, 'secondword');
+      expect(notes[0].highlights.content).toBe('<mark>secondword</mark>');
+      await alice.api.delete(`/notes/${note.id}`, { base_revision: 2 });
+      expect(await world.titles(alice, 'secondword')).toEqual([]);
+      expect(await world.titles(alice, 'secondword', '&state=trash')).toEqual(['fresh']);
+      await alice.api.delete(`/notes/${note.id}/purge`);
+      expect(await world.titles(alice, 'secondword', '&state=all')).toEqual([]);
+    });
+
+    test('scores and pages are those of the index', async () => {
+      for (let n = 0; n < 7; n += 1) await world.make(alice, `same ${'same '.repeat(n)}`, '<p>same</p>');
+      await reached;
+      const before = await world.search(alice, 'same');
+      expect(before.notes).toHaveLength(7);
+      const page = await world.search(alice, 'same', '&limit=3');
+      release();
+      await world.indexed();
+      const after = await world.search(alice, 'same');
+      expect(after).toEqual(before);
+      const rest = await world.search(alice, 'same', `&limit=200&cursor=${page.next}`);
+      expect([...page.notes, ...rest.notes]).toEqual(after.notes);
+    });
+  });
+
+  describe('access', () => {
+    let alice: Person;
+    let bob: Person;
+    beforeAll(async () => {
+      [alice, bob] = (await world.people('alice', 'bob')) as [Person, Person];
+    });
+
+    const invite = async (id: string, ...ids: string[]) =>
+      expect(
+        (await alice.api.put(`/notes/${id}/invited`, { invited: ids.map((user_id) => ({ user_id })) }))
+          .status,
+      ).toBe(200);
+
+    test('others find it once they are invited, and no longer from the moment they are not', async () => {
+      const note = await world.make(alice, 'shared', '<p>confidential</p>');
+      await world.indexed();
+      expect(await world.titles(bob, 'confidential')).toEqual([]);
+      await invite(note.id, bob.id);
+      await world.indexed();
+      const { notes } = await world.search(bob, 'confidential');
+      expect(notes.map(({ title, role }: any) => [title, role])).toEqual([['shared', 'viewer']]);
+      await invite(note.id);
+      // Not indexed yet: the lexeme of bob is still there, the role is not.
+      const answer = await world.search(bob, 'confidential');
+      expect(answer).toEqual({ notes: [], total: 0, next: null, query: 'confidential' });
+      await world.indexed();
+      const [{ tsv }] = await world.app.sql('SELECT tsv::text FROM note_search WHERE note_id = $1', [
+        note.id,
+      ]);
+      expect(tsv).toContain(alice.id);
+      expect(tsv).not.toContain(bob.id);
+      expect(await world.titles(alice, 'confidential')).toEqual(['shared']);
+    });
+
+    test('access is part of the look-up: without the lexeme a member finds nothing', async () => {
+      const note = await world.make(alice, 'held', '<p>lexemeless</p>');
+      await world.indexed();
+      await world.app.sql(`UPDATE note_search SET tsv = ts_delete(tsv, $2) WHERE note_id = $1`, [
+        note.id,
+        `\u0001u${alice.id}`,
+      ]);
+      expect(await world.titles(alice, 'lexemeless')).toEqual([]);
+    });
+
+    test('the same person in another workspace finds nothing of it', async () => {
+      await world.make(alice, 'tenant one', '<p>tenantword</p>');
+      await world.indexed();
+      await world.people('zoe');
+      const twin = await world.app.member(world.workspace, alice.email);
+      expect(twin.id).toBe(alice.id);
+      expect(twin.tenantId).not.toBe(alice.tenantId);
+      expect(await world.titles(twin, 'tenantword')).toEqual([]);
+      expect(await world.titles(alice, 'tenantword')).toEqual(['tenant one']);
+    });
+
+    test('text that looks like the lexeme of a person finds nothing', async () => {
+      await world.make(alice, 'spoof', `<p>\u0001u${bob.id} u${bob.id}</p>`);
+      await world.indexed();
+      expect(await world.titles(bob, `u${bob.id}`)).toEqual([]);
+      expect(await world.titles(bob, 'spoof')).toEqual([]);
+    });
+
+    test('a purged note leaves no words behind', async () => {
+      const note = await world.make(alice, 'purged', '<p>gone</p>');
+      await world.indexed();
+      await alice.api.delete(`/notes/${note.id}`, { base_revision: 1 });
+      await alice.api.delete(`/notes/${note.id}/purge`);
+      const rows = () => world.app.sql('SELECT 1 FROM note_search WHERE note_id = $1', [note.id]);
+      expect(await rows()).toEqual([]);
+      await world.app.get(NoteIndexer).indexNote(alice.tenantId as string, note.id);
+      await world.indexed();
+      expect(await rows()).toEqual([]);
+    });
+  });
+
+  describe('the index', () => {
+    let alice: Person;
+    beforeAll(async () => {
+      [alice] = (await world.people('alice')) as [Person];
+    });
+
+    const states = () =>
+      world.app.sql(
+        `SELECT n.title, s.revision = n.revision AND s.audience = note_audience(n.member_ids) AS current
+           FROM notes n LEFT JOIN note_search s ON s.tenant_id = n.tenant_id AND s.note_id = n.id
+          WHERE n.tenant_id = $1 ORDER BY n.title`,
+        [alice.tenantId],
+      );
+
+    test('is rewritten only when something changed', async () => {
+      const note = await world.make(alice, 'once', '<p>once</p>');
+      await world.indexed();
+      const version = async () =>
+        (await world.app.sql('SELECT xmin::text FROM note_search WHERE note_id = $1', [note.id]))[0].xmin;
+      const before = await version();
+      await alice.api.delete(`/notes/${note.id}`, { base_revision: 1 });
+      await world.indexed();
+      await world.app.get(NoteIndexer).indexNote(alice.tenantId as string, note.id);
+      expect(await version()).toBe(before);
+    });
+
+    test('ends up current whatever runs at once', async () => {
+      const note = await world.make(alice, 'raced', '<p>r1</p>');
+      const indexer = world.app.get(NoteIndexer);
+      for (let revision = 1; revision <= 15; revision += 1) {
+        await Promise.all([
+          alice.api.patch(`/notes/${note.id}`, {
+            base_revision: revision,
+            content: `<p>r${revision + 1}</p>`,
+          }),
+          ...[1, 2, 3].map(() => indexer.indexNote(alice.tenantId as string, note.id)),
+        ]);
+      }
+      await world.indexed();
+      expect(await world.titles(alice, 'r16')).toEqual(['raced']);
+      const [row] = await world.app.sql('SELECT tsv::text, revision FROM note_search WHERE note_id = $1', [
+        note.id,
+      ]);
+      expect([row.revision, row.tsv.includes("'r16'"), row.tsv.includes("'r15'")]).toEqual([16, true, false]);
+    });
+
+    test('words of an older state do not replace those of a newer one, nor of another note with the same id', async () => {
+      const note = await world.make(alice, 'ordered', '<p>newest</p>');
+      await world.indexed();
+      const index = world.app.get(NoteIndexRepository);
+      await world.app.sql('UPDATE note_search SET audience = $2 WHERE note_id = $1', [note.id, note.id]);
+      const seen = (await index.stale(alice.tenantId as string, note.id))!;
+      await alice.api.patch(`/notes/${note.id}`, { base_revision: 1, content: '<p>newer</p>' });
+      await world.indexed();
+      expect(await index.put(alice.tenantId as string, seen, "'stale':1")).toBe(false);
+      await world.app.sql('DELETE FROM note_search WHERE note_id = $1', [note.id]);
+      const earlier = { ...seen, created: '2001-01-01', replaces: null };
+      expect(await index.put(alice.tenantId as string, earlier, "'foreign':1")).toBe(false);
+      await world.app.get(NoteIndexer).indexNote(alice.tenantId as string, note.id);
+      const [row] = await world.app.sql('SELECT tsv::text, revision FROM note_search WHERE note_id = $1', [
+        note.id,
+      ]);
+      expect([row.revision, row.tsv]).toEqual([2, expect.stringContaining("'newer'")]);
+    });
+
+    test('one look serves the events of many changes', async () => {
+      const note = await world.make(alice, 'typed', '<p>typed</p>');
+      await world.indexed();
+      const index = world.app.get(NoteIndexRepository);
+      await world.app.sql('UPDATE note_search SET revision = 5 WHERE note_id = $1', [note.id]);
+      expect(await index.stale(alice.tenantId as string, note.id, 5)).toBeUndefined();
+      expect(await index.stale(alice.tenantId as string, note.id, 6)).toBeDefined();
+      expect(await index.stale(alice.tenantId as string, note.id)).toBeDefined();
+      await world.app.sql('UPDATE note_search SET audience = $2 WHERE note_id = $1', [note.id, note.id]);
+      expect(await index.stale(alice.tenantId as string, note.id, 5)).toBeDefined();
+      await world.app.get(NoteIndexer).indexNote(alice.tenantId as string, note.id);
+    });
+
+    test('is made for notes from before there was one, and mended where an event was lost', async () => {
+      await world.make(alice, 'unindexed', '<p>repairme</p>');
+      const stale = await world.make(alice, 'lost', '<p>one</p>');
+      await world.indexed();
+      await world.app.sql('DELETE FROM note_search WHERE tenant_id = $1', [alice.tenantId]);
+      await world.app.get(NoteIndexer).indexNote(alice.tenantId as string, stale.id);
+      await world.app.sql(`UPDATE note_search SET revision = 0, tsv = '' WHERE note_id = $1`, [stale.id]);
+      expect(await world.titles(alice, 'repairme')).toEqual([]);
+      await world.app.get(NoteIndexer).repair();
+      expect((await states()).filter((row) => row.current !== true)).toEqual([]);
+      expect(await world.titles(alice, 'repairme')).toEqual(['unindexed']);
+      expect(await world.titles(alice, 'lost')).toEqual(['lost']);
+    });
+
+    test('a note of 2 MB is indexed, found and excerpted', async () => {
+      const paragraph = (n: number) =>
+        `<p>${Array.from({ length: 25 }, (_, w) => `w${(n * 25 + w) % 40_000}é`).join(' ')}</p>`;
+      const paragraphs = Array.from({ length: 9_300 }, (_, n) => paragraph(n));
+      paragraphs[3_000] = '<p>haystackneedle</p>';
+      const content = paragraphs.join('');
+      expect(Buffer.byteLength(content)).toBeGreaterThan(1.95 * 1024 * 1024);
+      await world.make(alice, 'huge', content);
+      for (const step of [async () => 0, () => world.indexed()]) {
+        await step();
+        const { notes } = await world.search(alice, 'haystackneedle');
+        expect(notes[0].highlights.content).toContain('<mark>haystackneedle</mark>');
+        expect(await world.titles(alice, 'w5e huge')).toEqual(['huge']);
+      }
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { NOTE_ACTIONS } from './actions.ts';
+import type { Actor } from './actor.ts';
+import type { Device } from './device.ts';
+import { FOLDER_ACTIONS } from './folder-actions.ts';
+import { atOnce } from './at-once.ts';
+import type { World } from './world.ts';
+
+/** Removals from before a moment ago are forgotten, so that cursors expire all the time. */
+async function forget({ world, rng }: Actor): Promise<void> {
+  const before = new Date(Date.now() - rng.pick([0, 20, 200, 1_000]));
+  world.log(`retention: removals from before ${before.toISOString()}`);
+  await world.site.forget(before);
+}
+
+/** For some notes in the trash their time is over. */
+async function emptyTrash({ world, rng }: Actor): Promise<void> {
+  const due = await world.sql<{ id: string }>(
+    `UPDATE notes SET purge_at = now() - interval '1 second'
+      WHERE (tenant_id, id) IN (SELECT tenant_id, id FROM notes WHERE tenant_id = $2 AND deleted_at IS NOT NULL
+                                 ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING id`,
+    [rng.int(1, 4), world.site.users[0]?.tenantId],
+  );
+  for (const { id } of due) world.ledger.anyLifeMayBePurged(id);
+  world.log(`trash: time is over for ${due.map((note) => note.id).join(' ')}`);
+  await world.site.purgeTrash();
+}
+
+const ACTIONS: Record<string, (actor: Actor) => Promise<void>> = {
+  ...NOTE_ACTIONS,
+  ...FOLDER_ACTIONS,
+  forget,
+  emptyTrash,
+  atOnce,
+};
+
+const WEIGHTS = {
+  create: 12,
+  recreate: 4,
+  edit: 18,
+  editStale: 8,
+  editByLink: 3,
+  changeNothing: 2,
+  place: 10,
+  invite: 16,
+  leave: 4,
+  share: 4,
+  trash: 7,
+  restore: 5,
+  purge: 5,
+  peek: 3,
+  canary: 1,
+  folderCreate: 6,
+  folderRename: 3,
+  folderMove: 5,
+  folderDelete: 4,
+  folderForeign: 1,
+  forget: 2,
+  emptyTrash: 1.5,
+  atOnce: 5,
+};
+
+/** Acts for one person after the other until the round's actions are used up. */
+export class Performer {
+  private readonly rng;
+  private readonly world: World;
+  private readonly devices: Device[];
+
+  constructor(world: World, devices: Device[], number: number) {
+    this.world = world;
+    this.devices = devices;
+    this.rng = world.rng(`performer ${number}`);
+  }
+
+  /** One last time at once, so that no later write mends what goes wrong. */
+  finish(): Promise<void> {
+    const { world, rng } = this;
+    const user = rng.pick(world.site.users);
+    return atOnce({ world, rng, user, device: rng.pick(this.devices.filter((one) => one.user === user)) });
+  }
+
+  async perform(takeOne: () => boolean): Promise<void> {
+    const { world, rng } = this;
+    while (takeOne()) {
+      const user = rng.pick(world.site.users);
+      const device = rng.pick(this.devices.filter((one) => one.user === user));
+      const action = rng.weighted(WEIGHTS);
+      world.count(`action ${action}`);
+      world.count('actions');
+      await (ACTIONS[action] as (actor: Actor) => Promise<void>)({ world, rng, user, device });
+      if (rng.chance(0.1)) await delay(rng.int(0, 20));
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { FOLDERS, NOTES, Replica } from './replica.ts';
+import type { Rng } from './rng.ts';
+import type { User, World } from './world.ts';
+
+/** One of the devices of a person. */
+export class Device {
+  readonly notes: Replica;
+  readonly folders: Replica;
+  readonly name: string;
+  /** Rounds to come in which it is off. */
+  offline = 0;
+  readonly user: User;
+  private readonly rng: Rng;
+
+  constructor(world: World, user: User, number: number) {
+    this.user = user;
+    this.name = `${user.name}.${number}`;
+    this.rng = world.rng(this.name);
+    this.notes = new Replica(world, user, NOTES, this.name);
+    this.folders = new Replica(world, user, FOLDERS, this.name);
+  }
+
+  /** Decides whether it is off in the round that begins. */
+  beginRound(last: boolean): void {
+    if (last) this.offline = 0;
+    else if (this.offline > 0) this.offline -= 1;
+    else if (this.rng.chance(0.2)) this.offline = this.rng.int(1, 3);
+  }
+
+  /** Synchronises at its own pace until told to stop. */
+  async live(stopped: () => boolean): Promise<void> {
+    const pace = this.rng.pick([2, 10, 60]);
+    while (!stopped()) {
+      await (this.rng.chance(0.75) ? this.notes : this.folders).step();
+      if (this.rng.chance(0.1)) await this.notes.fetchContents(2);
+      await delay(this.rng.int(0, pace));
+    }
+  }
+
+  async settle(): Promise<void> {
+    await Promise.all([this.notes.settle(), this.folders.settle()]);
+    await this.notes.fetchContents(Infinity);
+  }
+}

@@ -1,0 +1,157 @@
+import { Performer } from './actors.ts';
+import { Device } from './device.ts';
+import { Violation } from './model.ts';
+import { judge } from './verdict.ts';
+import { type Site, World } from './world.ts';
+
+export interface Plan {
+  seed: string;
+  /** How many actions are under way at once. */
+  performers: number;
+  /** At most; rounds are of different lengths. */
+  actionsPerRound: number;
+  /** Asked after each round. @param rounds done so far */
+  goOn(rounds: number): boolean;
+  /** Kill servers now and then, where the site can. */
+  crashes?: boolean;
+  progress?: (line: string) => void;
+}
+
+export interface Outcome {
+  rounds: number;
+  counts: Record<string, number>;
+  /** What went wrong, with the seed and the end of the trace. */
+  failure?: string;
+}
+
+/**
+ * A model-based test of synchronisation: people write, share and file notes at the same time, their devices follow by
+ * change feeds and index walks, and after each round everything must agree. The seed decides every choice of every
+ * actor; only the order in which their requests meet is left to the machine.
+ */
+export async function fuzz(site: Site, plan: Plan): Promise<Outcome> {
+  const world = new World(site, plan.seed);
+  const rng = world.rng('rounds');
+  const devices = site.users.flatMap((user) => [new Device(world, user, 1), new Device(world, user, 2)]);
+  const performers = Array.from({ length: plan.performers }, (_, n) => new Performer(world, devices, n));
+  let rounds = 0;
+  try {
+    for (let last = false; !last && !world.failed;) {
+      last = !plan.goOn(rounds + 1);
+      const crash = plan.crashes && site.crash && rng.chance(0.4) ? rng.int(0, site.bases.length - 1) : null;
+      const actions = Math.ceil(plan.actionsPerRound * rng.pick([0.1, 0.4, 1]));
+      await round(world, devices, performers, actions, { last, crash });
+      rounds += 1;
+      plan.progress?.(progress(world, rounds));
+    }
+  } catch (error) {
+    world.fail(error);
+  } finally {
+    await world.close();
+  }
+  const counts = Object.fromEntries(world.counts);
+  return world.failed ? { rounds, counts, failure: report(world, rounds) } : { rounds, counts };
+}
+
+async function round(
+  world: World,
+  devices: Device[],
+  performers: Performer[],
+  actions: number,
+  { last, crash }: { last: boolean; crash: number | null },
+): Promise<void> {
+  world.log('--- round');
+  for (const device of devices) device.beginRound(last);
+  const online = devices.filter((device) => device.offline === 0);
+  let left = actions;
+  let acting = true;
+  const takeOne = (): boolean => !world.failed && left-- > 0;
+  const guarded = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => world.fail(error));
+  const living = online.map((device) => guarded(device.live(() => !acting || world.failed)));
+  const crashing = crash === null ? undefined : guarded(crashMidway(world, crash, () => left < actions / 2));
+  await Promise.all(performers.map((performer) => guarded(performer.perform(takeOne))));
+  await crashing;
+  await Promise.all(performers.map((performer) => guarded(performer.finish())));
+  acting = false;
+  await Promise.all(living);
+  if (world.failed) return;
+  await quiet(world);
+  await world.site.purgeTrash();
+  await Promise.all(online.map((device) => device.settle()));
+  await judge(world, devices, world.rng(`verdict ${world.counts.get('actions')}`));
+  await recallNotes(world);
+}
+
+async function crashMidway(world: World, index: number, now: () => boolean): Promise<void> {
+  while (!now()) await new Promise((resolve) => setTimeout(resolve, 20));
+  world.log(`crash of server ${index}`);
+  world.count('crashes');
+  await world.crash(index);
+}
+
+/** Waits until no statement runs that a killed server has left behind. */
+async function quiet(world: World): Promise<void> {
+  for (;;) {
+    const busy = await world.sql(
+      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+          AND state IN ('active', 'idle in transaction') AND backend_type = 'client backend'
+          AND query ~* 'note|sync' AND state_change > now() - interval '60 s'`,
+    );
+    if (busy.length === 0 && !world.disturbed) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Brings what the actors know of up to date: notes also go with folders and by the clock. */
+async function recallNotes(world: World): Promise<void> {
+  const tenant = [world.site.users[0]?.tenantId];
+  const rows = await world.sql<{ id: string; owner_id: string; share_token: string | null }>(
+    'SELECT id, owner_id, share_token FROM notes WHERE tenant_id = $1 ORDER BY created_at, id',
+    tenant,
+  );
+  const stored = new Set(rows.map((row) => row.id));
+  for (const { id } of world.notes) if (!stored.has(id)) world.purged.push(id);
+  const users = new Map(world.site.users.map((user) => [user.id, user]));
+  world.notes.length = 0;
+  // Some are new to us: the answer to their creation was lost in a crash.
+  for (const { id, owner_id: owner } of rows)
+    if (!world.access.everIn(id, owner)) world.access.giving(id, [owner])(false);
+  for (const { id, owner_id: owner, share_token: token } of rows)
+    world.notes.push({ id, owner: users.get(owner)!, token });
+  const folders = await world.sql<{ id: string; owner_id: string }>(
+    'SELECT id, owner_id FROM note_folders WHERE tenant_id = $1 AND gone_at IS NULL ORDER BY seq',
+    tenant,
+  );
+  for (const user of world.site.users)
+    world.folders.set(
+      user.id,
+      folders.filter((folder) => folder.owner_id === user.id).map((folder) => folder.id),
+    );
+}
+
+function progress(world: World, rounds: number): string {
+  const { counts } = world;
+  const of = (name: string): number => counts.get(name) ?? 0;
+  const statuses = [...counts].filter(([name]) => name.startsWith('status ')).sort();
+  return [
+    `round ${rounds}: ${of('actions')} actions`,
+    statuses.map(([name, count]) => `${name.slice(7)}×${count}`).join(' '),
+    `${of('changes pages')} pages of changes, ${of('index pages')} of indexes in ${of('walks')} walks`,
+    `${of('410s')} times 410, ${of('removals')} removals, ${of('crashes')} crashes`,
+    `${of('records compared')} records and ${of('revisions compared')} revisions compared, ${world.notes.length} notes now`,
+  ].join('; ');
+}
+
+function report(world: World, rounds: number): string {
+  const { failure, trace, seed } = world;
+  const about = failure instanceof Violation ? failure.about : [];
+  const concerned = trace.filter((line) => about.some((id) => line.includes(id)));
+  return [
+    `seed ${seed}, round ${rounds + 1}, after ${world.counts.get('actions')} actions:`,
+    failure instanceof Violation ? failure.message : String((failure as Error)?.stack ?? failure),
+    ...(concerned.length > 0 ? ['', 'What concerned it, last:', ...concerned.slice(-60)] : []),
+    '',
+    'Last of all:',
+    ...trace.slice(-25),
+  ].join('\n');
+}

@@ -1,0 +1,65 @@
+import { Violation } from './model.ts';
+import type { World } from './world.ts';
+
+/** Each selects what must not be. */
+const NEVER: Record<string, string> = {
+  'a member row that its note does not name': `
+    SELECT m.note_id AS id, m.user_id, m.role FROM note_members m
+      LEFT JOIN notes n ON n.tenant_id = m.tenant_id AND n.id = m.note_id
+     WHERE m.role IS NOT NULL
+       AND (n.id IS NULL OR n.member_roles[array_position(n.member_ids, m.user_id)] IS DISTINCT FROM m.role)`,
+  'a member of a note without a row': `
+    SELECT n.id, u AS user_id FROM notes n, unnest(n.member_ids) AS u
+      LEFT JOIN LATERAL (SELECT 1) x ON true
+     WHERE NOT EXISTS (SELECT FROM note_members m
+                        WHERE m.tenant_id = n.tenant_id AND m.note_id = n.id AND m.user_id = u AND m.role IS NOT NULL)`,
+  'a member row that says otherwise about the trash': `
+    SELECT n.id, m.user_id FROM notes n JOIN note_members m ON m.tenant_id = n.tenant_id AND m.note_id = n.id
+     WHERE m.role IS NOT NULL AND m.trashed <> (n.deleted_at IS NOT NULL)`,
+  'a member whom the last write of the note has passed by': `
+    SELECT n.id, m.user_id, n.updated_at, m.listed_at FROM notes n
+      JOIN note_members m ON m.tenant_id = n.tenant_id AND m.note_id = n.id
+     WHERE m.role IS NOT NULL AND m.listed_at <> n.updated_at`,
+  'a removal with traces': `
+    SELECT note_id AS id, user_id FROM note_members
+     WHERE (role IS NULL) <> (gone_at IS NOT NULL) OR (role IS NULL) <> (gone IS NOT NULL)
+        OR role IS NULL AND folder_id IS NOT NULL`,
+  'a number given twice': `
+    SELECT user_id AS id, seq FROM (
+      SELECT tenant_id, user_id, seq FROM note_members
+      UNION ALL SELECT tenant_id, owner_id, seq FROM note_folders) x
+     GROUP BY tenant_id, user_id, seq HAVING count(*) > 1`,
+  'a number above the head': `
+    SELECT x.user_id AS id, x.seq, h.head FROM (
+      SELECT tenant_id, user_id, seq FROM note_members
+      UNION ALL SELECT tenant_id, owner_id, seq FROM note_folders) x
+      LEFT JOIN sync_heads h ON h.tenant_id = x.tenant_id AND h.user_id = x.user_id
+     WHERE h.head IS NULL OR x.seq > h.head OR x.seq < 1`,
+  'a note in a folder that is gone or not its member’s': `
+    SELECT m.note_id AS id, m.folder_id FROM note_members m
+     WHERE m.folder_id IS NOT NULL AND NOT EXISTS (
+       SELECT FROM note_folders f WHERE f.tenant_id = m.tenant_id AND f.id = m.folder_id
+          AND f.owner_id = m.user_id AND f.gone_at IS NULL)`,
+  'a folder in a folder that is gone or not its owner’s': `
+    SELECT c.id, c.parent_id FROM note_folders c
+     WHERE c.gone_at IS NULL AND c.parent_id IS NOT NULL AND NOT EXISTS (
+       SELECT FROM note_folders f WHERE f.tenant_id = c.tenant_id AND f.id = c.parent_id
+          AND f.owner_id = c.owner_id AND f.gone_at IS NULL)`,
+  'a circle of folders': `
+    SELECT f.id FROM note_folders f WHERE f.gone_at IS NULL
+       AND cardinality(note_folder_path(f.tenant_id, f.owner_id, f.id)) > 32`,
+  'a gap in the revisions': `
+    SELECT n.id, n.revision FROM notes n JOIN note_revisions r ON r.tenant_id = n.tenant_id AND r.note_id = n.id
+     GROUP BY n.tenant_id, n.id HAVING count(*) <> n.revision OR min(r.revision) <> 1 OR max(r.revision) <> n.revision`,
+  'revisions of no note': `
+    SELECT r.note_id AS id FROM note_revisions r WHERE NOT EXISTS (
+      SELECT FROM notes n WHERE n.tenant_id = r.tenant_id AND n.id = r.note_id)`,
+};
+
+/** Looks at the tables themselves. @throws Violation */
+export async function checkInvariants(world: World): Promise<void> {
+  for (const [name, sql] of Object.entries(NEVER)) {
+    const rows = await world.sql<{ id: string }>(sql);
+    if (rows[0]) throw new Violation(`${name}: ${JSON.stringify(rows.slice(0, 3))}`, rows[0].id);
+  }
+}

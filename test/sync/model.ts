@@ -1,0 +1,146 @@
+/** Something the service did that it must not do. */
+export class Violation extends Error {
+  /** Ids that the trace is searched for. */
+  readonly about: string[];
+
+  constructor(message: string, ...about: string[]) {
+    super(message);
+    this.name = 'Violation';
+    this.about = about;
+  }
+}
+
+interface Standing {
+  /** Requests under way that may give access. */
+  giving: number;
+  /** When the last of them had ended. */
+  givenBy: number;
+  /** Since when access has certainly been gone; null: it may be there. */
+  outSince: number | null;
+}
+
+/** What is certain about who can see a note, though requests overlap: unsure cases count as "may see it". */
+export class Access {
+  private readonly standings = new Map<string, Standing>();
+
+  private readonly notes = new Set<string>();
+
+  private of(note: string, user: string): Standing {
+    const key = `${note} ${user}`;
+    let standing = this.standings.get(key);
+    if (!standing)
+      this.standings.set(key, (standing = { giving: 0, givenBy: -Infinity, outSince: -Infinity }));
+    return standing;
+  }
+
+  /** A request is sent that may give these people access. @returns to be called when it has ended */
+  giving(note: string, users: string[]): (unsure: boolean) => void {
+    this.notes.add(note);
+    const standings = users.map((user) => this.of(note, user));
+    for (const standing of standings) {
+      standing.giving += 1;
+      standing.outSince = null;
+    }
+    return (unsure) => {
+      for (const standing of standings) {
+        standing.giving -= 1;
+        standing.givenBy = performance.now() + (unsure ? 5_000 : 0);
+      }
+    };
+  }
+
+  /** A request, sent at `began`, was acknowledged that takes access from these people. */
+  taken(note: string, users: string[], began: number): void {
+    for (const user of users) {
+      const standing = this.of(note, user);
+      if (standing.giving === 0 && standing.givenBy < began) standing.outSince ??= performance.now();
+    }
+  }
+
+  /** Whether this person could certainly not see the note from `at` until now. */
+  certainlyOut(note: string, user: string, at: number): boolean {
+    const standing = this.standings.get(`${note} ${user}`);
+    return !standing || (standing.outSince !== null && standing.outSince <= at);
+  }
+
+  /** Whether anybody was ever given this note. */
+  heardOf(note: string): boolean {
+    return this.notes.has(note);
+  }
+
+  /** Whether this person may ever have seen the note. */
+  everIn(note: string, user: string): boolean {
+    return this.standings.has(`${note} ${user}`);
+  }
+}
+
+export interface Written {
+  title: string;
+  content: string;
+  by: string;
+}
+
+/** One life of a note id: from its creation to its purge. */
+export interface Life {
+  id: string;
+  createdAt: string;
+  owner: string;
+  revisions: Map<number, Written>;
+  /** Not yet compared with what is stored. */
+  unchecked: Set<number>;
+  mayBePurged: boolean;
+}
+
+/** Every write that was acknowledged. */
+export class Ledger {
+  readonly lives = new Map<string, Life>();
+
+  /** @param note as the answer to a write carries it */
+  acknowledged(note: any, by: string): void {
+    const life = this.life(note);
+    const before = life.revisions.get(note.revision);
+    if (before)
+      throw new Violation(
+        `revision ${note.revision} of ${note.id} was acknowledged twice: to ${before.by} and to ${by}`,
+        note.id,
+      );
+    life.revisions.set(note.revision, { title: note.title, content: note.content, by });
+    life.unchecked.add(note.revision);
+  }
+
+  mayBePurged(note: { id: string; created_at: string }): void {
+    const life = this.lives.get(`${note.id} ${note.created_at}`);
+    if (life) life.mayBePurged = true;
+  }
+
+  /** A purge without an answer, or by the clock. */
+  anyLifeMayBePurged(id: string): void {
+    for (const life of this.lives.values()) if (life.id === id) life.mayBePurged = true;
+  }
+
+  private life(note: any): Life {
+    const key = `${note.id} ${note.created_at}`;
+    let life = this.lives.get(key);
+    if (!life) {
+      life = {
+        id: note.id,
+        createdAt: note.created_at,
+        owner: note.owner.id,
+        revisions: new Map(),
+        unchecked: new Set(),
+        mayBePurged: false,
+      };
+      this.lives.set(key, life);
+    }
+    return life;
+  }
+}
+
+/** JSON with sorted keys: two values are the same when their texts are. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import net from 'node:net';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export const ROOT = path.resolve(import.meta.dirname, '..', '..');
+const START_SECONDS = 60;
+
+/** A server process on a port of its own, which can be killed and started again there. */
+export class ServerProcess {
+  private child: ChildProcess | undefined;
+  /** The last that it said. */
+  output = '';
+  readonly base: string;
+  private readonly databaseUrl: string;
+  private readonly port: number;
+
+  constructor(databaseUrl: string, port: number) {
+    this.databaseUrl = databaseUrl;
+    this.port = port;
+    this.base = `http://127.0.0.1:${port}`;
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [path.join(ROOT, 'dist', 'main.js')], {
+      cwd: ROOT,
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        DATABASE_URL: this.databaseUrl,
+        PORT: `${this.port}`,
+        DEMO: 'false',
+        LOG_LEVEL: 'warn',
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child = child;
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.output = (this.output + text).slice(-8_000);
+      });
+    for (const deadline = Date.now() + START_SECONDS * 1000; ;) {
+      if (child.exitCode !== null) throw new Error(`a server did not start:\n${this.output}`);
+      const up = await fetch(`${this.base}/apis/v1/notes`).then(
+        (response) => response.status === 401,
+        () => false,
+      );
+      if (up) return;
+      if (Date.now() > deadline) throw new Error(`a server did not answer:\n${this.output}`);
+      await delay(50);
+    }
+  }
+
+  /** Kills it without warning and starts it anew. */
+  async crash(): Promise<void> {
+    await this.stop('SIGKILL');
+    await this.start();
+  }
+
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    await gone;
+  }
+
+  /** For the end of this process, where nothing can be waited for. */
+  kill(): void {
+    this.child?.kill('SIGKILL');
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as net.AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

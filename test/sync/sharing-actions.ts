@@ -1,0 +1,56 @@
+import { type Actor, known, ownNote, REFUSED, send } from './actor.ts';
+
+export async function invite(actor: Actor, note = ownNote(actor)): Promise<void> {
+  const { world, rng, user } = actor;
+  if (!note) return;
+  const others = world.site.users.filter((one) => one !== note.owner);
+  const chosen = others.filter(() => rng.chance(0.55));
+  if (rng.chance(0.5)) chosen.reverse();
+  const invited = chosen.map((one) =>
+    rng.chance(0.2) ? one.email : { user_id: one.id, role: rng.pick(['viewer', 'editor']) },
+  );
+  const given = world.access.giving(
+    note.id,
+    chosen.map((one) => one.id),
+  );
+  const answer = await send(actor, 'PUT', `/notes/${note.id}/invited`, { invited }, '200', ...REFUSED);
+  given(answer.status === 0);
+  if (answer.status !== 200 || note.owner !== user) return;
+  const out = others.filter((one) => !chosen.includes(one)).map((one) => one.id);
+  world.access.taken(note.id, out, answer.began);
+}
+
+export async function leave(actor: Actor): Promise<void> {
+  const { world, user } = actor;
+  const shared = world.notes.filter((note) => note.owner !== user);
+  if (shared.length === 0) return;
+  const note = actor.rng.pick(shared);
+  const base = await known(actor, note, 0.8);
+  if (!base || base.role === 'owner') return;
+  const rest = base.invited.filter((one: any) => one.id !== user.id).map((one: any) => one.id);
+  const answer = await send(actor, 'PUT', `/notes/${note.id}/invited`, { invited: rest }, '200', ...REFUSED);
+  if (answer.status === 200) world.access.taken(note.id, [user.id], answer.began);
+}
+
+export async function share(actor: Actor): Promise<void> {
+  const { rng } = actor;
+  const note = ownNote(actor);
+  if (!note) return;
+  const path = `/notes/${note.id}/share`;
+  const what = rng.weighted({ set: 6, regenerate: 2, revoke: 2 });
+  const expires = rng.chance(0.3) ? { expires_at: new Date(Date.now() + rng.int(2_000, 8_000)) } : {};
+  const answer =
+    what === 'set'
+      ? await send(
+          actor,
+          'POST',
+          path,
+          { role: rng.pick(['viewer', 'editor']), ...expires },
+          '200',
+          ...REFUSED,
+        )
+      : what === 'regenerate'
+        ? await send(actor, 'POST', `${path}/regenerate`, undefined, '200', '404 not_shared', ...REFUSED)
+        : await send(actor, 'DELETE', path, undefined, '200', ...REFUSED);
+  if (answer.status === 200) note.token = answer.body.note.share?.token ?? null;
+}

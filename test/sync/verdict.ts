@@ -1,0 +1,137 @@
+import type { Device } from './device.ts';
+import { checkInvariants } from './invariants.ts';
+import { canonical, type Life, Violation } from './model.ts';
+import type { Rng } from './rng.ts';
+import type { User, World } from './world.ts';
+
+const AT_ONCE = 8;
+
+/** What is true once everything is quiet: the devices, the interface and the tables say the same. */
+export async function judge(world: World, devices: Device[], rng: Rng): Promise<void> {
+  await checkInvariants(world);
+  for (const user of world.site.users) {
+    const notes = await notesOf(world, rng, user);
+    const folders = await foldersOf(world, rng, user, notes);
+    for (const device of devices.filter((one) => one.user === user && one.offline === 0)) {
+      compare(`${device.name}: notes`, device.notes.items, notes, same);
+      compare(`${device.name}: folders`, device.folders.items, folders, withoutCount);
+      world.count('devices compared');
+      world.count('records compared', notes.size + folders.size);
+    }
+  }
+  await checkLedger(world, rng);
+}
+
+async function pages(world: World, rng: Rng, user: User, path: string, list: string): Promise<any[]> {
+  const items: any[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
+    const limit = rng.pick([7, 50, 200]);
+    const { body } = await world.call(rng, user, 'GET', `${path}limit=${limit}${query}`, undefined, ['200']);
+    items.push(...body[list]);
+    cursor = body.next as string | null;
+  }
+  return items;
+}
+
+async function notesOf(world: World, rng: Rng, user: User): Promise<Map<string, any>> {
+  const listed = await pages(world, rng, user, '/notes?state=all&', 'notes');
+  const notes = new Map<string, any>();
+  await inParallel(listed, async (item) => {
+    if (notes.has(item.id)) throw new Violation(`${user.name}: the list has ${item.id} twice`, item.id);
+    const { body } = await world.call(rng, user, 'GET', `/notes/${item.id}`, undefined, ['200']);
+    if (canonical(body.note) !== canonical(item))
+      throw new Violation(
+        `${user.name}: list and note differ: ${canonical(item)} ${canonical(body.note)}`,
+        item.id,
+      );
+    if (body.role !== item.role) throw new Violation(`${user.name}: role ${body.role}`, item.id);
+    notes.set(item.id, item);
+  });
+  return notes;
+}
+
+async function foldersOf(
+  world: World,
+  rng: Rng,
+  user: User,
+  notes: Map<string, any>,
+): Promise<Map<string, any>> {
+  const folders = new Map<string, any>();
+  for (const folder of await pages(world, rng, user, '/note_folders?', 'folders'))
+    folders.set(folder.id, folder);
+  const filed = Map.groupBy(
+    [...notes.values()].filter((note) => !note.deleted),
+    (note) => note.folder_id as string | null,
+  );
+  for (const { id, parent_id: parent, note_count: count } of folders.values()) {
+    if (parent !== null && !folders.has(parent)) throw new Violation(`folder ${id} lies in none`, id);
+    if (count !== (filed.get(id)?.length ?? 0)) throw new Violation(`folder ${id} counts ${count}`, id);
+  }
+  for (const note of notes.values())
+    if (note.folder_id !== null && !folders.has(note.folder_id))
+      throw new Violation(`${user.name}: ${note.id} lies in a folder that is gone`, note.id, note.folder_id);
+  return folders;
+}
+
+const same = (item: any): any => item;
+/** How many notes a folder holds changes with the notes: the folder does not come anew for that. */
+const withoutCount = (folder: any): any => ({ ...folder, note_count: null });
+
+function compare(
+  what: string,
+  device: Map<string, any>,
+  truth: Map<string, any>,
+  part: (item: any) => any,
+): void {
+  for (const [id, item] of truth) {
+    const kept = device.get(id);
+    if (!kept) throw new Violation(`${what}: misses ${canonical(item)}`, id);
+    const [is, should] = [canonical(part(kept)), canonical(part(item))];
+    if (is !== should) throw new Violation(`${what}: keeps\n  ${is}\nbut there is\n  ${should}`, id);
+  }
+  for (const [id, item] of device)
+    if (!truth.has(id)) throw new Violation(`${what}: still keeps ${canonical(item)}`, id);
+}
+
+/** Nothing that was acknowledged is lost. */
+async function checkLedger(world: World, rng: Rng): Promise<void> {
+  const stored = new Set(
+    (await world.sql<{ key: string }>(`SELECT id || ' ' || rfc3339(created_at) AS key FROM notes`)).map(
+      (row) => row.key,
+    ),
+  );
+  const lives = [...world.ledger.lives].filter(([key, life]) => {
+    if (stored.has(key)) return true;
+    if (!life.mayBePurged) throw new Violation(`the note ${life.id} of ${life.createdAt} is lost`, life.id);
+    world.ledger.lives.delete(key);
+    return false;
+  });
+  const users = new Map(world.site.users.map((user) => [user.id, user]));
+  await inParallel(lives, async ([, life]) => checkLife(world, rng, users.get(life.owner) as User, life));
+}
+
+async function checkLife(world: World, rng: Rng, owner: User, life: Life): Promise<void> {
+  for (const revision of life.unchecked) {
+    const written = life.revisions.get(revision)!;
+    const path = `/notes/${life.id}/revisions/${revision}`;
+    const { body } = await world.call(rng, owner, 'GET', path, undefined, ['200', '404 not_found']);
+    const { title, content } = body.revision ?? {};
+    if (title !== written.title || content !== written.content)
+      throw new Violation(
+        `revision ${revision} was acknowledged as ${canonical(written)} and is ${canonical(body)}`,
+        life.id,
+      );
+    world.count('revisions compared');
+  }
+  life.unchecked.clear();
+}
+
+async function inParallel<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
+    }),
+  );
+}

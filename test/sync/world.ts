@@ -1,0 +1,215 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { Access, Ledger, Violation } from './model.ts';
+import { Rng } from './rng.ts';
+
+export interface User {
+  id: string;
+  email: string;
+  name: string;
+  tenantId: string;
+  token: string;
+}
+
+/** Where the service runs and what can be done to it besides requests. */
+export interface Site {
+  databaseUrl: string;
+  /** Addresses of the servers, which share the database. */
+  bases: string[];
+  /** Three of one workspace. */
+  users: User[];
+  /** Of another one. */
+  canary: User;
+  /** What the retention job does, for removals from before that time. */
+  forget(before: Date): Promise<unknown>;
+  /** What the job does that empties the trash. */
+  purgeTrash(): Promise<unknown>;
+  /** Kills a server without warning and starts it again at the same address. */
+  crash?: (index: number) => Promise<void>;
+}
+
+export interface Answer {
+  /** 0: no answer, the server is gone; the request may have been carried out or not. */
+  status: number;
+  body: any;
+  began: number;
+}
+
+export interface KnownNote {
+  id: string;
+  owner: User;
+  token: string | null;
+}
+
+const TRACE = 6_000;
+const MAX_OVERLOADED = 0.0005;
+const NO_ANSWER_GRACE_MS = 1_500;
+
+/** What all actors share. */
+export class World {
+  readonly site: Site;
+  readonly seed: string;
+  readonly sqlPool: pg.Pool;
+  readonly access = new Access();
+  readonly ledger = new Ledger();
+  /** Notes that somebody made, also those in the trash. */
+  readonly notes: KnownNote[] = [];
+  readonly purged: string[] = [];
+  readonly folders = new Map<string, string[]>();
+  /** Cursors that devices were given, by user. */
+  readonly cursors = new Map<string, string[]>();
+  readonly counts = new Map<string, number>();
+  readonly trace: string[] = [];
+  failure: unknown;
+  /** Notes may exist whose ids nobody was told: their creation got no answer. */
+  nameless = false;
+  private disturbedUntil = 0;
+  private down: string | undefined;
+  private serial = 0;
+  private readonly began = performance.now();
+
+  constructor(site: Site, seed: string) {
+    this.site = site;
+    this.seed = seed;
+    this.sqlPool = new pg.Pool({ connectionString: site.databaseUrl, max: 4 });
+    // A connection that ends while nobody uses it is replaced; one in use rejects its query.
+    this.sqlPool.on('error', () => undefined);
+  }
+
+  rng(name: string): Rng {
+    return new Rng(`${this.seed} ${name}`);
+  }
+
+  /** A text that no other write has. */
+  unique(): string {
+    this.serial += 1;
+    return `w${this.serial}`;
+  }
+
+  count(name: string, by = 1): void {
+    this.counts.set(name, (this.counts.get(name) ?? 0) + by);
+  }
+
+  log(line: string): void {
+    this.trace.push(`${((performance.now() - this.began) / 1000).toFixed(3)} ${line}`);
+    if (this.trace.length > TRACE) this.trace.splice(0, TRACE / 2);
+  }
+
+  fail(error: unknown): void {
+    this.failure ??= error;
+  }
+
+  get failed(): boolean {
+    return this.failure !== undefined;
+  }
+
+  async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.sqlPool.query(text, values)).rows as Row[];
+  }
+
+  /** Crashes a server: requests may find no answer meanwhile and shortly after. */
+  async crash(index: number): Promise<void> {
+    this.disturbedUntil = Infinity;
+    this.down = this.site.bases[index];
+    try {
+      await this.site.crash!(index);
+    } finally {
+      this.down = undefined;
+      this.disturbedUntil = performance.now() + NO_ANSWER_GRACE_MS;
+    }
+  }
+
+  get disturbed(): boolean {
+    return performance.now() < this.disturbedUntil;
+  }
+
+  /**
+   * One request to any of the servers.
+   * @param allowed statuses with the error code, as in `200` or `409 conflict`
+   */
+  async call(
+    rng: Rng,
+    user: User,
+    method: string,
+    path: string,
+    body: unknown,
+    allowed: readonly string[],
+  ): Promise<Answer> {
+    // A client that finds a server gone turns to another one, not every time at once.
+    const choice = rng.pick(this.site.bases);
+    const base = choice === this.down && rng.chance(0.8) ? rng.pick(this.site.bases) : choice;
+    const began = performance.now();
+    const line = `${user.name} ${method} ${path}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`;
+    let status = 0;
+    let answer: any;
+    try {
+      const response = await fetch(`${base}/apis/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${user.token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+      answer = await response.json();
+      status = response.status;
+    } catch (error) {
+      if (!this.disturbed) throw new Violation(`no answer to ${line}: ${String(error)}`);
+    }
+    const outcome = status === 0 ? '0' : `${status}${status < 400 ? '' : ` ${answer?.error}`}`;
+    this.log(`${line} -> ${outcome}${summary(answer)} @${this.site.bases.indexOf(base)}`);
+    this.count(`status ${status}`);
+    if (status === 0) await delay(50);
+    else if (outcome === '503 overloaded') {
+      this.overloaded(line);
+      if (method === 'GET') return this.call(rng, user, method, path, body, allowed);
+    } else if (!allowed.includes(outcome))
+      throw new Violation(`${line} -> ${outcome} ${JSON.stringify(answer).slice(0, 500)}`, ...idsIn(line));
+    return { status, body: answer, began };
+  }
+
+  /** A lock waited for in vain for seconds: the machine may stall now and then, the service may not. Nothing was written. */
+  private overloaded(line: string): void {
+    const times = this.counts.get('status 503') ?? 0;
+    const requests = [...this.counts].reduce(
+      (sum, [name, n]) => sum + (name.startsWith('status ') ? n : 0),
+      0,
+    );
+    if (times > 3 + requests * MAX_OVERLOADED)
+      throw new Violation(`overloaded for the ${times}th time: ${line}`);
+  }
+
+  async close(): Promise<void> {
+    await this.sqlPool.end();
+  }
+}
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+export function idsIn(text: string): string[] {
+  return text.match(UUID) ?? [];
+}
+
+function summary(answer: any): string {
+  const items = answer?.notes ?? answer?.folders;
+  if (Array.isArray(items))
+    return ` [${items.map((item: any) => `${item.id}${item.removed ? '-' : `r${item.revision}`}`).join(' ')}]${answer.has_more ? ' …' : ''} ${place(answer.cursor)}`;
+  if (answer?.note) return ` ${answer.note.id} r${answer.note.revision}`;
+  return '';
+}
+
+/** Mode, number and beginning of a cursor: what its payload says, to see that it never goes back. */
+export function readCursor(cursor: string): { mode: number; seq: number; since: number } {
+  const [mode, seq, since] = JSON.parse(Buffer.from(cursor.split('.')[1] ?? '', 'base64url').toString()) as [
+    number,
+    number,
+    number,
+  ];
+  return { mode, seq, since };
+}
+
+function place(cursor: unknown): string {
+  if (typeof cursor !== 'string') return '';
+  const { mode, seq, since } = readCursor(cursor);
+  return `${mode === 0 ? 'c' : 'i'}${seq}/${since}`;
+}

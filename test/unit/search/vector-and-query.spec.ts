@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { vectorOf } from '../../../src/platform/search/index-document.js';
+import { SearchQuery } from '../../../src/platform/search/search-query.js';
+import { SearchVector } from '../../../src/platform/search/search-vector.js';
+
+const READER = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+const vector = (text: string, readers: string[] = []): string => {
+  const made = new SearchVector(readers);
+  made.add(text, 'D');
+  return made.toString();
+};
+
+describe('the vector of a document', () => {
+  test('holds words with their places, those of the title with weight A', () => {
+    const made = new SearchVector([READER]);
+    made.add('Big plan', 'A');
+    made.add('a plan', 'D');
+    expect(made.toString()).toBe(`'\u0001u${READER}' 'big':9A 'plan':10A,20 'a':19`);
+  });
+
+  test('holds pairs of a run and its last character', () => {
+    expect(vector('東京都')).toBe("'東京':9 '京都':10 '都':11");
+  });
+
+  test('keeps 20 places of a word, 255 of a pair, and says when it left one out', () => {
+    expect(vector('x '.repeat(50))).toBe(`'x':${Array.from({ length: 20 }, (_, n) => n + 9).join(',')}`);
+    const runs = vector('東京 '.repeat(300));
+    expect(runs.split(' ')).toHaveLength(3);
+    expect(runs).toContain("'\u0002'");
+    expect(vector('東京 '.repeat(255))).not.toContain("'\u0002'");
+  });
+
+  test('places end at 16383, words are kept beyond', () => {
+    const text = Array.from({ length: 20_000 }, (_, n) => `w${n}`).join(' ');
+    const made = vector(text);
+    expect(made).toContain("'w19999':16383");
+    expect(Math.max(...[...made.matchAll(/:(\d+)/g)].map(([, n]) => Number(n)))).toBe(16_383);
+    expect(vector(`${text} 東京都`)).toContain("'\u0002'");
+  });
+
+  test('stays below what PostgreSQL takes, and never at the cost of the readers', () => {
+    const readers = Array.from({ length: 201 }, (_, n) => `reader-${n}`);
+    const made = vector(
+      Array.from({ length: 300_000 }, (_, n) => `${n}${'é'.repeat(20)}`).join(' '),
+      readers,
+    );
+    for (const reader of readers) expect(made).toContain(`'\u0001u${reader}'`);
+    expect(Buffer.byteLength(made)).toBeLessThan(1_100_000);
+  });
+
+  test('is made in turns: the event loop is free while 2 MB are read', async () => {
+    const html = Array.from({ length: 150_000 }, (_, n) => `<p>mot${n % 5_000} été</p>`).join('');
+    let turns = 0;
+    let reading = true;
+    const count = () => {
+      turns += 1;
+      if (reading) setImmediate(count);
+    };
+    setImmediate(count);
+    await vectorOf({ readers: [READER], title: 'T', html });
+    reading = false;
+    expect(turns).toBeGreaterThan(40);
+  });
+
+  test('a body without any markup or space is read in turns too', async () => {
+    const made = await vectorOf({ readers: [READER], title: '', html: '東京都'.repeat(300_000) });
+    expect(made).toContain("'東京':");
+    expect(made).toContain("'\u0002'");
+  });
+
+  test('words parted by inline markup are one word, those of two blocks are two', async () => {
+    const made = await vectorOf({
+      readers: [],
+      title: '',
+      html: '<p>H<b>ell</b>o</p><p>one</p>two<br>three&eacute;&amp;x',
+    });
+    expect(made).toBe("'hello':17 'one':18 'two':19 'threee':20 'x':21");
+  });
+});
+
+describe('a query', () => {
+  const match = (text: string) => SearchQuery.parse(text).match;
+
+  test.each([
+    ['plan', "'plan':*"],
+    ['a plan', "'a' & 'plan':*"],
+    ['my no', "'my' & 'no':*"],
+    ['my no ', "'my' & 'no'"],
+    ['Éa', "'ea':*"],
+    ['東', "'東':*"],
+    ['東京', "'東京'"],
+    ['東京都庁', "('東京' <-> '京都' <-> '都庁' | '\u0002' & '東京' & '京都' & '都庁')"],
+    ["rock & roll | !('x':*) <-> \\", "'rock':* & 'roll':* & 'x'"],
+    ['one one ONE', "'one':*"],
+  ])('%s', (text, expected) => {
+    expect(match(text)).toBe(expected);
+  });
+
+  test('of punctuation only is empty', () => {
+    for (const text of ['', '   ', "&|!():*<->'\\", '——', '\u200d'])
+      expect(SearchQuery.parse(text).isEmpty).toBe(true);
+  });
+
+  test('has at most 12 terms, and a run at most 32 pairs', () => {
+    expect(SearchQuery.parse(Array.from({ length: 40 }, (_, n) => `w${n}`).join(' ')).terms).toHaveLength(12);
+    expect(match([...'一二三四五六七八九十'].join('').repeat(20)).match(/<->/g)).toHaveLength(31);
+  });
+
+  test('asks for the reader in the same breath', () => {
+    expect(SearchQuery.parse('x').readableBy(READER)).toBe(`'\u0001u${READER}' & 'x'`);
+  });
+
+  test('no text can name a reader or end a lexeme', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string({ unit: 'binary', maxLength: 256 }), fc.string({ maxLength: 256 })),
+        (text) => {
+          const lexeme = "'[\\p{L}\\p{N}\\p{M}\\p{RI}\\p{Extended_Pictographic}]+'";
+          const { match: built, rank, isEmpty } = SearchQuery.parse(`${text}\u0001u${READER}'`);
+          expect(isEmpty).toBe(false);
+          const bare = (query: string) =>
+            query.replaceAll("'\u0002'", '').replaceAll(new RegExp(lexeme, 'gu'), '').replaceAll(':*', '');
+          expect(bare(built)).toMatch(/^[ &|()<>-]*$/);
+          expect(bare(rank)).toMatch(/^[ |]*$/);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
