@@ -33,6 +33,8 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), { autoTagControllers: false });
   Object.assign(document.info, { license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' } });
+  // Some errors carry further members, shown in their examples.
+  Object.assign(document.components?.schemas?.['ErrorResponse'] ?? {}, { additionalProperties: true });
   return asOpenApi31(document) as OpenAPIObject;
 }
 

@@ -4,9 +4,11 @@
 import http from 'node:http';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { jsonList } from '../../dist/platform/http/json-reply.js';
 import { NoteErrors } from '../../dist/modules/notes/notes.errors.js';
 import { NoteListRepository } from '../../dist/modules/notes/note-list.repository.js';
 import { NotesRepository } from '../../dist/modules/notes/notes.repository.js';
+import { FloorFeed } from './floor-feed.mjs';
 
 const NOTES = '/apis/v1/notes';
 const CONFLICT = `{"error":${JSON.stringify(NoteErrors.conflict.code)},"message":${JSON.stringify(NoteErrors.conflict.message)},`;
@@ -28,6 +30,7 @@ const db = {
 };
 const notes = new NotesRepository(db);
 const lists = new NoteListRepository(db);
+const feed = new FloorFeed(db);
 
 async function read(ctx, id) {
   const { note, role_name: role } = await notes.read(ctx, id);
@@ -44,7 +47,11 @@ async function list(ctx) {
       : null;
   return {
     status: 200,
-    json: `{"notes":[${given.map((row) => row.json).join(',')}],"next":${JSON.stringify(next)}}`,
+    json: jsonList(
+      ['notes'],
+      given.map((row) => row.json),
+      `"next":${JSON.stringify(next)}}`,
+    ),
   };
 }
 
@@ -61,13 +68,20 @@ async function update(ctx, id, body) {
   return { status: 409, json: CONFLICT + JSON.stringify(JSON.parse(json)).slice(1) };
 }
 
+async function feedPage(ctx, url) {
+  const [which, query] = url.split('?');
+  return { status: 200, json: await feed[which](ctx, new URLSearchParams(query)) };
+}
+
 function route(request, body) {
   const { method, url, headers } = request;
   const ctx = { tenantId: headers['x-tenant'], userId: headers['x-user'] };
   if (method === 'POST') return create(ctx, JSON.parse(body));
   const id = url.slice(NOTES.length + 1);
   if (method === 'PATCH') return update(ctx, id, JSON.parse(body));
-  return url.charCodeAt(NOTES.length) === 47 ? read(ctx, id) : list(ctx);
+  if (url.charCodeAt(NOTES.length) !== 47) return list(ctx);
+  if (id.startsWith('changes?') || id.startsWith('index?')) return feedPage(ctx, id);
+  return read(ctx, id);
 }
 
 async function serve(request, response) {

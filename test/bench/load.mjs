@@ -7,13 +7,18 @@ import { introduce, OPERATIONS } from './operations.mjs';
 
 const callers = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 
-async function leg({ port, operation, connections, warmUp, duration }) {
+async function leg({ port, operation, connections, fixtures, warmUp, duration }) {
   const { expects, prepare } = OPERATIONS[operation];
   const tally = { sent: 0, unexpected: {}, latencies: [], recording: false, stopped: false };
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)));
   const ready = await Promise.all(
-    open.map((connection) =>
-      prepare(callers, (request, status) => exchange(connection, request, status, tally)),
+    open.map((connection, n) =>
+      prepare({
+        callers,
+        exchange: (request, status) => exchange(connection, request, status, tally),
+        fixtures,
+        n,
+      }),
     ),
   );
   const loops = open.map((connection, n) => loop(connection, ready[n], expects, tally));

@@ -1,48 +1,38 @@
-// What is measured. The bytes of a request are the same for the server and the floor: each reads the headers it needs.
-import { bodies } from './html.mjs';
+// What is measured.
+import { createNote, get, listNotes, NOTES, ownNote, pick, readNote, updateNote } from './requests.mjs';
+import { SHARING } from './operations-sharing.mjs';
+import { SYNC } from './operations-sync.mjs';
 
-const NOTES = '/apis/v1/notes';
-const CONTENTS = bodies(64, 6_000, 99).map((html) => JSON.stringify(html));
-
-const head = (method, path, caller, extra = '') =>
-  `${method} ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${caller.token}\r\nX-Tenant: ${caller.tenant}\r\nX-User: ${caller.user}\r\n${extra}\r\n`;
-
-const withBody = (method, path, caller, body) =>
-  head(
-    method,
-    path,
-    caller,
-    `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`,
-  ) + body;
-
-const pick = (list) => list[Math.floor(Math.random() * list.length)];
-
-const readNote = (caller) => head('GET', `${NOTES}/${pick(caller.notes)}`, caller);
-const listNotes = (caller) => head('GET', NOTES, caller);
-const createNote = (caller, content = pick(CONTENTS)) =>
-  withBody('POST', NOTES, caller, `{"title":"Minutes","labels":["planning","2026"],"content":${content}}`);
-const updateNote = (caller, id, base, n) =>
-  withBody(
-    'PATCH',
-    `${NOTES}/${id}`,
-    caller,
-    `{"base_revision":${base},"content":${CONTENTS[n % CONTENTS.length]}}`,
-  );
-
-/** A note of its own for a connection that writes. `exchange` sends a request outside the measurement. */
-async function ownNote(exchange, caller) {
-  const { json } = await exchange(createNote(caller, CONTENTS[0]), 201);
-  return json.note.id;
-}
-
-/** Each operation: the status it expects, and for each connection a function that makes its next request. */
+/**
+ * Each operation: the status it expects, and for each connection a function that makes its next request. Some are set up
+ * before, at the server only: `setUp` gives what `prepare` gets as `fixtures`, with the number of the connection. They
+ * are measured at the connections they name, unless the options name others.
+ */
 export const OPERATIONS = {
-  read: { expects: 200, prepare: async (callers) => () => readNote(pick(callers)) },
-  list: { expects: 200, prepare: async (callers) => () => listNotes(pick(callers)) },
-  create: { expects: 201, prepare: async (callers) => () => createNote(pick(callers)) },
+  read: {
+    expects: 200,
+    prepare:
+      async ({ callers }) =>
+      () =>
+        readNote(pick(callers)),
+  },
+  list: {
+    expects: 200,
+    prepare:
+      async ({ callers }) =>
+      () =>
+        listNotes(pick(callers)),
+  },
+  create: {
+    expects: 201,
+    prepare:
+      async ({ callers }) =>
+      () =>
+        createNote(pick(callers)),
+  },
   update: {
     expects: 200,
-    async prepare(callers, exchange) {
+    async prepare({ callers, exchange }) {
       const caller = pick(callers);
       const id = await ownNote(exchange, caller);
       let revision = 0;
@@ -51,7 +41,7 @@ export const OPERATIONS = {
   },
   conflict: {
     expects: 409,
-    async prepare(callers, exchange) {
+    async prepare({ callers, exchange }) {
       const caller = pick(callers);
       const id = await ownNote(exchange, caller);
       await exchange(updateNote(caller, id, 1, 1), 200);
@@ -59,14 +49,16 @@ export const OPERATIONS = {
       return () => updateNote(caller, id, 1, ++n);
     },
   },
+  ...SYNC,
+  ...SHARING,
 };
 
 /** Requests that change nothing, with which the answers of server and floor are compared. */
 export const comparable = (caller) => ({
-  read: head('GET', `${NOTES}/${caller.notes[0]}`, caller),
+  read: readNote(caller, caller.notes[0]),
   list: listNotes(caller),
   conflict: updateNote(caller, caller.notes[0], 1_000_000, 1),
 });
 
 /** A small request that makes the server verify and remember the token. */
-export const introduce = (caller) => head('GET', `${NOTES}?limit=1&include=summary`, caller);
+export const introduce = (caller) => get(`${NOTES}?limit=1&include=summary`, caller);

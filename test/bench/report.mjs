@@ -1,8 +1,12 @@
-const percent = (value) => (Number.isFinite(value) ? `${(value * 100).toFixed(0)} %` : '-');
-const fixed = (value, digits = 0) => (Number.isFinite(value) ? value.toFixed(digits) : '-');
+export const percent = (value) => (Number.isFinite(value) ? `${(value * 100).toFixed(0)} %` : '-');
+export const fixed = (value, digits = 0) => (Number.isFinite(value) ? value.toFixed(digits) : '-');
 
 /** The least share of the floor's requests per second at 8 connections. */
-const BARS = { read: 0.38, list: 0.77, update: 0.58, create: 0.6 };
+export const BARS = { read: 0.38, list: 0.77, update: 0.58, create: 0.6 };
+/** The least share of the throughput of a read that an empty poll reaches, at 8 connections. */
+const POLL_TO_READ = 0.5;
+/** Notes of an index page: a walk asks no more often than it must. */
+const INDEX_PAGE = 500;
 const MOST_MEMORY = 250;
 const MOST_SPREAD = 8;
 const ONE_TRIP = 1.05;
@@ -49,7 +53,7 @@ export function heading() {
 
 export function line(cells) {
   return cells
-    .map((cell, n) => (n === 0 ? cell.padEnd(10) : cell.padStart(Math.max(7, HEADINGS[n].length + 2))))
+    .map((cell, n) => (n === 0 ? cell.padEnd(12) : cell.padStart(Math.max(7, HEADINGS[n].length + 2))))
     .join('');
 }
 
@@ -69,7 +73,7 @@ export function bars(results) {
       share >= least,
     );
   }
-  for (const operation of ['read', 'update']) {
+  for (const operation of ['read', 'update', 'poll-empty']) {
     const result = at(operation, 8);
     if (result)
       bar(
@@ -77,6 +81,35 @@ export function bars(results) {
         fixed(result.server.trips, 2),
         result.server.trips < ONE_TRIP,
       );
+  }
+  const [read, poll, walk, first] = ['read', 'poll-empty', 'index-10k', 'update-1'].map((name) =>
+    at(name, 8),
+  );
+  if (read && poll) {
+    const share = poll.server.rate / read.server.rate;
+    bar(
+      `poll-empty, 8 connections, at least ${percent(POLL_TO_READ)} of the requests per second of read`,
+      percent(share),
+      share >= POLL_TO_READ,
+    );
+  }
+  const walked = results.find((result) => result.walk)?.walk;
+  if (walked) {
+    const most = Math.ceil(walked.notes / INDEX_PAGE);
+    bar(
+      `index of ${walked.notes} notes, below ${most + 1} requests`,
+      String(walked.requests),
+      walked.requests <= most,
+    );
+  }
+  const growth = (what, one, other) =>
+    lines.push(
+      `        ${what}: p50 ${fixed(one.server.p50 / other.server.p50, 1)} x, CPU ${fixed(one.server.cpu / other.server.cpu, 1)} x, floor p50 ${fixed(one.floor.p50 / other.floor.p50, 1)} x`,
+    );
+  if (read && walk) growth('a page of the index against a read', walk, read);
+  for (const operation of ['update-10', 'update-100']) {
+    const result = at(operation, 8);
+    if (first && result) growth(`${operation} against update-1`, result, first);
   }
   for (const result of results.filter(({ connections }) => connections === 32)) {
     const spread = result.server.p99 / result.server.p50;

@@ -57,7 +57,7 @@ try {
 async function main(config) {
   await migrateDatabase(config, config.DATABASE_URL);
   const tenants = Number(values.tenants);
-  const callers = await seed(config, {
+  const { callers } = await seed(config, {
     tenants,
     notes: Number(values.notes),
     dataDir: path.resolve(values.data ?? temporary),

@@ -8,39 +8,50 @@ import { provision } from '../../dist/cli/provision.js';
 import { withApp } from '../../dist/cli/context.js';
 import { PeriodicJobs } from '../../dist/platform/jobs/periodic-jobs.js';
 import { bodies } from './html.mjs';
+import { emailOf, PEOPLE } from './requests.mjs';
 
-const USERS = 100;
 const BATCH = 1_000;
 const TEXTS = 1_000;
 const WRITERS = 2;
+const LARGE = 'large';
 
 /**
  * Fills the database, unless an earlier run with the same numbers has.
- * @returns the callers: people with many notes, each with an access token and the ids of their notes
+ * @returns the callers: people with many notes, each with an access token and the ids of their notes; and apart from them
+ * the one whose index is large, if there is one
  */
-export async function seed(config, { tenants, notes, dataDir, signal }) {
-  const marker = path.join(dataDir, 'bench.json');
-  const size = JSON.stringify({ tenants, users: USERS, notes });
-  const seeded = existsSync(marker) ? readFileSync(marker, 'utf8') : null;
-  if (seeded !== null && seeded !== size) throw new Error(`${dataDir} holds another data set: ${seeded}`);
-
+export async function seed(config, { tenants, notes, largeIndex, dataDir, signal }) {
   const workspaces = Array.from({ length: tenants }, (_, n) => workspace(n));
   const pool = new pg.Pool({ connectionString: config.DATABASE_URL, max: WRITERS });
+  const once = async (file, size, tenants, ownersOf) => {
+    const marker = path.join(dataDir, file);
+    const seeded = existsSync(marker) ? readFileSync(marker, 'utf8') : null;
+    if (seeded !== null && seeded !== size) throw new Error(`${dataDir} holds another data set: ${seeded}`);
+    if (seeded !== null) return;
+    const people = await withApp(config, (app) => provision(app, { tenants }));
+    await writeNotes(pool, ownersOf(people.users), signal);
+    await pool.query('DELETE FROM outbox');
+    await pool.query('VACUUM (ANALYZE)');
+    await pool.query('CHECKPOINT');
+    writeFileSync(marker, size);
+  };
   try {
-    if (seeded === null) {
-      const people = await withApp(config, (app) => provision(app, { tenants: workspaces }));
-      await writeNotes(pool, people.users, notes, signal);
-      await pool.query('DELETE FROM outbox');
-      await pool.query('VACUUM (ANALYZE)');
-      await pool.query('CHECKPOINT');
-      writeFileSync(marker, size);
-    }
+    const size = JSON.stringify({ tenants, users: PEOPLE, notes });
+    await once('bench.json', size, workspaces, (people) => owners(people, notes));
+    if (largeIndex > 0)
+      await once(`bench-${LARGE}.json`, JSON.stringify({ notes: largeIndex }), [large()], ([person]) =>
+        Array.from({ length: largeIndex }, () => person),
+      );
     const busy = workspaces.map((tenant) => ({ ...tenant, users: tenant.users.filter((_, n) => isBusy(n)) }));
     const { users } = await withApp(config, async (app) => {
       await putOffJobs(pool, app.get(PeriodicJobs, { strict: false }));
-      return provision(app, { tenants: busy }, true);
+      return provision(app, { tenants: largeIndex > 0 ? [...busy, large()] : busy }, true);
     });
-    return await withNotes(pool, users);
+    const people = await withNotes(pool, users);
+    return {
+      callers: people.filter((person) => person.slug !== LARGE),
+      large: people.filter((person) => person.slug === LARGE).map((it) => ({ ...it, count: largeIndex }))[0],
+    };
   } finally {
     await pool.end();
   }
@@ -59,12 +70,18 @@ const isBusy = (n) => n % 10 === 0;
 
 function workspace(n) {
   const slug = `tenant-${n}`;
-  const users = Array.from({ length: USERS }, (_, u) => ({
-    email: `person-${u}@${slug}.example`,
+  const users = Array.from({ length: PEOPLE }, (_, u) => ({
+    email: emailOf(u, slug),
     name: `Person ${u} of ${n}`,
     role: u === 0 ? 'owner' : 'member',
   }));
   return { slug, name: `Tenant ${n}`, domains: [], users };
+}
+
+/** A workspace of one person, who has many notes. */
+function large() {
+  const users = [{ email: emailOf(0, LARGE), name: 'Person of many notes', role: 'owner' }];
+  return { slug: LARGE, name: 'Large', domains: [], users };
 }
 
 /** Whose the notes are: 60 % belong to one person in ten. The order is shuffled as years of use would. */
@@ -85,11 +102,10 @@ const WRITE = `SELECT count(w.outcome)
   LATERAL note_create(u.tenant, u.owner, u.id, 'Note ' || ($5::int + u.n), texts.t, ARRAY['planning', 'year ' || u.n % 7],
                       NULL, 'bench', u.event) AS w`;
 
-async function writeNotes(pool, people, count, signal) {
+async function writeNotes(pool, owned, signal) {
   const texts = bodies(TEXTS);
   const unclean = texts.find((text) => !isPlainlyClean(text));
   if (unclean !== undefined) throw new Error(`not what an editor would write: ${unclean}`);
-  const owned = owners(people, count);
   const write = async (client, writer) => {
     // Each to its own workspaces: two writers of one person's notes would wait for each other.
     const mine = owned.filter((person) => Number.parseInt(person.tenant_id.at(-1), 16) % WRITERS === writer);
@@ -114,13 +130,18 @@ async function writeNotes(pool, people, count, signal) {
 
 async function withNotes(pool, users) {
   const { rows } = await pool.query(
-    `SELECT user_id, array_agg(note_id) AS notes FROM note_members
-      WHERE user_id = ANY ($1::uuid[]) AND role IS NOT NULL AND seq <= 60 GROUP BY user_id`,
-    [users.map((user) => user.id)],
+    `SELECT u.user_id, array_agg(m.note_id) AS notes
+       FROM unnest($1::uuid[], $2::uuid[]) AS u (tenant_id, user_id), LATERAL (
+         SELECT note_id FROM note_members WHERE tenant_id = u.tenant_id AND user_id = u.user_id AND role IS NOT NULL
+          ORDER BY note_id LIMIT 60) AS m
+      GROUP BY u.user_id`,
+    [users.map((user) => user.tenant_id), users.map((user) => user.id)],
   );
   const notes = new Map(rows.map((row) => [row.user_id, row.notes]));
-  return users.map(({ id, tenant_id: tenant, token }) => ({
+  return users.map(({ id, email, tenant: slug, tenant_id: tenant, token }) => ({
     user: id,
+    email,
+    slug,
     tenant,
     token,
     notes: notes.get(id) ?? [],

@@ -36,7 +36,7 @@ const steps = {
     assert.equal(await swagger.isAuthorised(), true);
   },
   'POST /notes, with the example of the page, answers 201': async () => {
-    const { status, body } = await swagger.execute('notes', 'create_note', (example) => ({
+    const { status, body } = await swagger.execute('notes', 'createNote', (example) => ({
       ...example,
       title,
     }));
@@ -44,15 +44,15 @@ const steps = {
     assert.match(body, new RegExp(title));
   },
   'GET /notes, as the page offers it, answers 200 with that note': async () => {
-    const { status, body } = await swagger.execute('notes', 'list_notes');
+    const { status, body } = await swagger.execute('notes', 'listNotes');
     assert.equal(status, '200');
     assert.match(body, new RegExp(title));
   },
   'the page, opened again, is still authorised': async () => {
-    // By its address: a link to the operation that is open (#/notes/list_notes) would unfold it while we click.
+    // By its address: a link to the operation that is open (#/notes/listNotes) would unfold it while we click.
     await browser.page.goto(server.docs);
     assert.equal(await swagger.isAuthorised(), true);
-    assert.equal((await swagger.execute('notes', 'list_notes')).status, '200');
+    assert.equal((await swagger.execute('notes', 'listNotes')).status, '200');
   },
   'the page called nobody else, broke no policy and logged no error': async () => {
     assert.deepEqual(browser.complaints, []);

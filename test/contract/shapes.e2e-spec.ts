@@ -44,60 +44,60 @@ describe('answers have exactly the described shape', () => {
       device_id: 'd',
     });
     const { id } = created.body.note;
-    fits('create_note', created);
-    fits('read_note', await api.get(`/notes/${id}`));
-    fits('list_notes', await api.get('/notes?limit=1'));
-    fits('list_notes', await api.get('/notes?include=summary'));
-    fits('update_note', await api.patch(`/notes/${id}`, { title: 'T2', base_revision: 1 }));
-    fits('put_note', await api.put(`/notes/${id}`, { title: 'T3', base_revision: 2 }));
-    fits('list_note_revisions', await api.get(`/notes/${id}/revisions`));
-    fits('read_note_revision', await api.get(`/notes/${id}/revisions/1`));
-    fits('delete_note', await api.delete(`/notes/${id}`, { base_revision: 3 }));
-    fits('list_notes', await api.get('/notes?state=trash'));
-    fits('restore_note', await api.post(`/notes/${id}/restore`));
+    fits('createNote', created);
+    fits('readNote', await api.get(`/notes/${id}`));
+    fits('listNotes', await api.get('/notes?limit=1'));
+    fits('listNotes', await api.get('/notes?include=summary'));
+    fits('updateNote', await api.patch(`/notes/${id}`, { title: 'T2', base_revision: 1 }));
+    fits('putNote', await api.put(`/notes/${id}`, { title: 'T3', base_revision: 2 }));
+    fits('listNoteRevisions', await api.get(`/notes/${id}/revisions`));
+    fits('readNoteRevision', await api.get(`/notes/${id}/revisions/1`));
+    fits('deleteNote', await api.delete(`/notes/${id}`, { base_revision: 3 }));
+    fits('listNotes', await api.get('/notes?state=trash'));
+    fits('restoreNote', await api.post(`/notes/${id}/restore`));
     await api.delete(`/notes/${id}`, { base_revision: 3 });
-    fits('purge_note', await api.delete(`/notes/${id}/purge`));
+    fits('purgeNote', await api.delete(`/notes/${id}/purge`));
   });
 
   test('sharing, folders and feeds', async () => {
     const [owner, guest] = (await app.tenant('shapes', 'owner', 'guest')) as [Person, Person];
     const { api } = owner;
     const folder = await api.post('/note_folders', { name: 'f', color: '#ffffff' });
-    fits('create_note_folder', folder);
+    fits('createNoteFolder', folder);
     const folderPath = `/note_folders/${folder.body.folder.id}`;
-    fits('read_note_folder', await api.get(folderPath));
-    fits('list_note_folders', await api.get('/note_folders'));
-    fits('update_note_folder', await api.patch(folderPath, { name: 'g' }));
-    fits('put_note_folder', await api.put(folderPath, { name: 'h' }));
+    fits('readNoteFolder', await api.get(folderPath));
+    fits('listNoteFolders', await api.get('/note_folders'));
+    fits('updateNoteFolder', await api.patch(folderPath, { name: 'g' }));
+    fits('putNoteFolder', await api.put(folderPath, { name: 'h' }));
     const { id } = (await api.post('/notes', { title: 't', folder_id: folder.body.folder.id })).body.note;
     fits(
       'share_note',
       await api.post(`/notes/${id}/share`, { role: 'editor', expires_at: '2999-01-01T00:00:00Z' }),
     );
-    fits('regenerate_note_share', await api.post(`/notes/${id}/share/regenerate`));
-    fits('read_note', await api.get(`/notes/${id}`));
-    fits('revoke_note_share', await api.delete(`/notes/${id}/share`));
-    fits('invite_to_note', await api.put(`/notes/${id}/invited`, { invited: [guest.id] }));
+    fits('regenerateNoteShare', await api.post(`/notes/${id}/share/regenerate`));
+    fits('readNote', await api.get(`/notes/${id}`));
+    fits('revokeNoteShare', await api.delete(`/notes/${id}/share`));
+    fits('inviteToNote', await api.put(`/notes/${id}/invited`, { invited: [guest.id] }));
     await api.put(`/notes/${id}/invited`, { invited: [] });
-    fits('note_changes', await api.get('/notes/changes'));
-    fits('note_changes', await guest.api.get('/notes/changes'));
-    fits('note_index', await api.get('/notes/index?include=content'));
-    fits('delete_note_folder', await api.delete(folderPath));
-    fits('note_folder_changes', await api.get('/note_folders/changes'));
-    fits('note_folder_index', await api.get('/note_folders/index'));
+    fits('noteChanges', await api.get('/notes/changes'));
+    fits('noteChanges', await guest.api.get('/notes/changes'));
+    fits('noteIndex', await api.get('/notes/index?include=content'));
+    fits('deleteNoteFolder', await api.delete(folderPath));
+    fits('noteFolderChanges', await api.get('/note_folders/changes'));
+    fits('noteFolderIndex', await api.get('/note_folders/index'));
   });
 
   test('search', async () => {
     await alice.api.post('/notes', { title: 'Needle', content: '<p>needle</p>', labels: ['a'] });
     const found = await alice.api.get('/search/notes?q=needle');
     expect(found.body.notes).toHaveLength(1);
-    fits('search_notes', found);
-    fits('search_notes', await alice.api.get('/search/notes?q=%21'));
+    fits('searchNotes', found);
+    fits('searchNotes', await alice.api.get('/search/notes?q=%21'));
   });
 
   test('health and keys', async () => {
-    fits('health_live', await app.anonymous.get('/health/live'));
-    fits('health_ready', await app.anonymous.get('/health/ready'));
-    fits('jwks', await app.anonymous.get('/.well-known/jwks.json'));
+    fits('healthLive', await app.anonymous.get('/health/live'));
+    fits('healthReady', await app.anonymous.get('/health/ready'));
+    fits('listSigningKeys', await app.anonymous.get('/.well-known/jwks.json'));
   });
 });

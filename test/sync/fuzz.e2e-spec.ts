@@ -6,9 +6,10 @@ import type { User } from './world.ts';
 
 /** The short run; `npm run fuzz:sync` runs it for as long as you like, on processes that crash. */
 describe('synchronisation, at random', () => {
-  const ROUNDS = 3;
+  const ROUNDS = 4;
   let first: TestApp;
   let second: TestApp;
+  const done = new Map<string, number>();
 
   beforeAll(async () => {
     first = await TestApp.start();
@@ -38,19 +39,17 @@ describe('synchronisation, at random', () => {
       forget: (before: Date) => first.get(FeedRetention).forget(before),
       purgeTrash: () => second.get(TrashPurge).purge(),
     };
-    const plan = { seed, performers: 10, actionsPerRound: 250, goOn: (rounds: number) => rounds < ROUNDS };
+    const plan = { seed, performers: 10, actionsPerRound: 200, goOn: (rounds: number) => rounds < ROUNDS };
     const { rounds, counts, failure } = await fuzz(site, plan);
     // Thrown as it is: its lines are to be read.
     if (failure !== undefined) throw new Error(failure);
     expect(rounds).toBe(ROUNDS);
-    // It would prove nothing if it did nothing.
-    for (const [what, least] of Object.entries({
-      '410s': 3,
-      walks: 10,
-      removals: 20,
-      'records compared': 40,
-      'revisions compared': 40,
-    }))
-      expect([what, (counts[what] ?? 0) >= least]).toEqual([what, true]);
+    for (const [what, times] of Object.entries(counts)) done.set(what, (done.get(what) ?? 0) + times);
   });
+
+  /** A run that does nothing would prove nothing. */
+  test.each(['actions', '410s', 'walks', 'removals', 'records compared', 'revisions compared'])(
+    'there were some %s',
+    (what) => expect(done.get(what)).toBeGreaterThan(what === '410s' ? 5 : 30),
+  );
 });

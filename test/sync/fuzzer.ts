@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Performer } from './actors.ts';
 import { Device } from './device.ts';
 import { Violation } from './model.ts';
@@ -23,6 +24,8 @@ export interface Outcome {
   /** What went wrong, with the seed and the end of the trace. */
   failure?: string;
 }
+
+const QUIET_SECONDS = 60;
 
 /**
  * A model-based test of synchronisation: people write, share and file notes at the same time, their devices follow by
@@ -83,7 +86,7 @@ async function round(
 }
 
 async function crashMidway(world: World, index: number, now: () => boolean): Promise<void> {
-  while (!now()) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!now() && !world.failed) await delay(20);
   world.log(`crash of server ${index}`);
   world.count('crashes');
   await world.crash(index);
@@ -91,14 +94,14 @@ async function crashMidway(world: World, index: number, now: () => boolean): Pro
 
 /** Waits until no statement runs that a killed server has left behind. */
 async function quiet(world: World): Promise<void> {
-  for (;;) {
-    const busy = await world.sql(
-      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-          AND state IN ('active', 'idle in transaction') AND backend_type = 'client backend'
-          AND query ~* 'note|sync' AND state_change > now() - interval '60 s'`,
+  for (const deadline = Date.now() + QUIET_SECONDS * 1000; ;) {
+    const busy = await world.sql<{ query: string }>(
+      `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+          AND state IN ('active', 'idle in transaction') AND backend_type = 'client backend' AND query ~* 'note|sync'`,
     );
     if (busy.length === 0 && !world.disturbed) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (Date.now() > deadline) throw new Violation(`still at work after the round: ${busy[0]?.query}`);
+    await delay(50);
   }
 }
 

@@ -113,11 +113,15 @@ try {
   });
   if (!interrupted) {
     console.log(JSON.stringify(counts, null, 1));
-    for (const [n, { output }] of world.servers.entries())
-      if (output)
-        console.log(`Server ${n} said, last:\n${failure === undefined ? output.slice(-1_000) : output}`);
+    for (const [n, { output }] of world.servers.entries()) {
+      const lines = output.split('\n').filter((line) => line.startsWith('{'));
+      if (lines.length > 0) console.log(`Server ${n} said, last:\n${lines.slice(-10).join('\n')}`);
+    }
     console.log(failure ?? `No difference in ${rounds} rounds.`);
-    if (failure !== undefined) console.log(`\nAgain: npm run fuzz:sync -- --seed ${seed}`);
+    if (failure !== undefined)
+      console.log(
+        `\nAgain: npm run fuzz:sync -- --seed ${seed} --actions ${values.actions} --performers ${values.performers}`,
+      );
     process.exitCode = failure === undefined ? 0 : 1;
   }
 } catch (error) {

@@ -42,10 +42,9 @@ export class ServerProcess {
       });
     for (const deadline = Date.now() + START_SECONDS * 1000; ;) {
       if (child.exitCode !== null) throw new Error(`a server did not start:\n${this.output}`);
-      const up = await fetch(`${this.base}/apis/v1/notes`).then(
-        (response) => response.status === 401,
-        () => false,
-      );
+      const up = await fetch(`${this.base}/apis/v1/notes`, { signal: AbortSignal.timeout(2_000) })
+        .then(async (response) => (await response.text()) !== '' && response.status === 401)
+        .catch(() => false);
       if (up) return;
       if (Date.now() > deadline) throw new Error(`a server did not answer:\n${this.output}`);
       await delay(50);

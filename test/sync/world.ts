@@ -43,6 +43,7 @@ export interface KnownNote {
 
 const TRACE = 6_000;
 const MAX_OVERLOADED = 0.0005;
+const ANSWER_SECONDS = 30;
 const NO_ANSWER_GRACE_MS = 1_500;
 
 /** What all actors share. */
@@ -143,16 +144,7 @@ export class World {
     let status = 0;
     let answer: any;
     try {
-      const response = await fetch(`${base}/apis/v1${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${user.token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        body: body === undefined ? null : JSON.stringify(body),
-      });
-      answer = await response.json();
-      status = response.status;
+      ({ status, answer } = await exchange(`${base}/apis/v1${path}`, user.token, method, body));
     } catch (error) {
       if (!this.disturbed) throw new Violation(`no answer to ${line}: ${String(error)}`);
     }
@@ -181,6 +173,40 @@ export class World {
 
   async close(): Promise<void> {
     await this.sqlPool.end();
+  }
+}
+
+/** One request with its answer, in a time that nothing can stretch: a run must not stand still. */
+async function exchange(
+  url: string,
+  token: string,
+  method: string,
+  body: unknown,
+): Promise<{ status: number; answer: any }> {
+  const gone = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`nothing for ${ANSWER_SECONDS} s`));
+      gone.abort();
+    }, ANSWER_SECONDS * 1000);
+  });
+  const answered = async () => {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: gone.signal,
+    });
+    return { status: response.status, answer: await response.json() };
+  };
+  try {
+    return await Promise.race([answered(), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -12,7 +12,7 @@ export class JwksController {
 
   @Operation({
     tag: 'identity',
-    id: 'jwks',
+    id: 'listSigningKeys',
     summary: 'Signing keys',
     description: 'For services that verify our access tokens.',
     errors: [Errors.badRequest, Errors.overloaded],

@@ -27,7 +27,7 @@ export class NoteFolderFeedController implements OnModuleInit {
 
   @Operation({
     tag: 'note folders',
-    id: 'note_folder_changes',
+    id: 'noteFolderChanges',
     summary: 'What changed since a cursor',
     description:
       'As for notes. Numbers of both feeds come from one counter: what belongs together keeps its order.',
@@ -45,7 +45,7 @@ export class NoteFolderFeedController implements OnModuleInit {
 
   @Operation({
     tag: 'note folders',
-    id: 'note_folder_index',
+    id: 'noteFolderIndex',
     summary: 'Rebuild the folder index',
     description: 'All your folders, newest change first; then `cursor` goes to the change feed.',
     errors: [CURSOR_EXPIRED, Errors.validationFailed],

@@ -10,7 +10,12 @@ export class NoteFolderResponse {
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) parent_id!: string | null;
   @ApiProperty({ example: 1 }) position!: number;
   @ApiProperty({ type: String, nullable: true, example: '#2f80ed' }) color!: string | null;
-  @ApiProperty({ type: 'integer', example: 12, description: 'Notes filed in it, the trash left out.' })
+  @ApiProperty({
+    type: 'integer',
+    example: 12,
+    description:
+      'Notes filed in it, the trash left out; in a feed, as of its delivery: filing a note does not bring its folder anew.',
+  })
   note_count!: number;
   @ApiProperty({ type: 'integer', minimum: 1, example: 1 }) revision!: number;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;

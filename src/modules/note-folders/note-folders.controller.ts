@@ -32,7 +32,7 @@ export class NoteFoldersController {
 
   @Operation({
     tag: 'note folders',
-    id: 'list_note_folders',
+    id: 'listNoteFolders',
     summary: 'List your note folders',
     description:
       'In the order of `position`. Folders are your own: somebody you share a note with files it in theirs.',
@@ -46,7 +46,7 @@ export class NoteFoldersController {
 
   @Operation({
     tag: 'note folders',
-    id: 'create_note_folder',
+    id: 'createNoteFolder',
     summary: 'Create a note folder',
     errors: [
       FolderErrors.alreadyExists,
@@ -74,7 +74,7 @@ export class NoteFoldersController {
 
   @Operation({
     tag: 'note folders',
-    id: 'read_note_folder',
+    id: 'readNoteFolder',
     summary: 'Read a note folder',
     errors: [FolderErrors.notFound, Errors.invalidId],
   })
@@ -86,7 +86,7 @@ export class NoteFoldersController {
 
   @Operation({
     tag: 'note folders',
-    id: 'update_note_folder',
+    id: 'updateNoteFolder',
     summary: 'Rename, move or colour a note folder',
     description: 'Only the fields given change. Moving a folder into itself or below itself is refused.',
     errors: UPDATE_ERRORS,
@@ -104,7 +104,7 @@ export class NoteFoldersController {
 
   @Operation({
     tag: 'note folders',
-    id: 'put_note_folder',
+    id: 'putNoteFolder',
     summary: 'Update a note folder (PUT)',
     description: 'The same as PATCH: fields that are left out stay as they are.',
     errors: UPDATE_ERRORS,
@@ -122,7 +122,7 @@ export class NoteFoldersController {
 
   @Operation({
     tag: 'note folders',
-    id: 'delete_note_folder',
+    id: 'deleteNoteFolder',
     summary: 'Delete a note folder',
     description:
       'Notes and subfolders move up to its parent, unless `contents=trash` is given. Notes of others are only taken out of the folder.',

@@ -27,7 +27,7 @@ export class NoteFeedController implements OnModuleInit {
 
   @Operation({
     tag: 'notes',
-    id: 'note_changes',
+    id: 'noteChanges',
     summary: 'What changed since a cursor',
     description:
       'Every note that changed, once, as it is now; notes that were purged or are no longer shared with you come as removals. Without a cursor: everything there is. Keep `cursor` for the next call. `wait` holds an empty answer back until something changes. 410: walk the index again.',
@@ -45,7 +45,7 @@ export class NoteFeedController implements OnModuleInit {
 
   @Operation({
     tag: 'notes',
-    id: 'note_index',
+    id: 'noteIndex',
     summary: 'Rebuild the note index',
     description:
       'All notes you can see, those in the trash included, newest change first, without content unless asked for. Go on with `cursor` while `has_more`; then `cursor` (and `changes_cursor` on every page) goes to the change feed.',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { statement } from '../../platform/database/statement.js';
-import { SEARCH_RULES } from '../../platform/search/index-document.js';
+import { type IndexedDocument, SEARCH_RULES } from '../../platform/search/index-document.js';
 
 /** A note whose index row is missing or was made from another state of it. */
 export interface StaleNote {
@@ -68,11 +68,12 @@ const pending = statement<StaleNote>(
 // removal only: what is purged leaves no words behind, and a note made anew under the same id is another note.
 const put = statement<{ done: number }>(
   'note_index.put',
-  `INSERT INTO note_search AS s (tenant_id, note_id, revision, audience, rules, tsv)
-   SELECT n.tenant_id, n.id, $3, $4, ${SEARCH_RULES}, $5::tsvector FROM notes n
+  `INSERT INTO note_search AS s (tenant_id, note_id, revision, audience, rules, tsv, beginning)
+   SELECT n.tenant_id, n.id, $3, $4, ${SEARCH_RULES}, $5::tsvector, $8 FROM notes n
     WHERE n.tenant_id = $1 AND n.id = $2 AND n.created_at = $6::timestamptz FOR KEY SHARE
    ON CONFLICT (tenant_id, note_id) DO UPDATE
-     SET revision = excluded.revision, audience = excluded.audience, rules = excluded.rules, tsv = excluded.tsv
+     SET revision = excluded.revision, audience = excluded.audience, rules = excluded.rules, tsv = excluded.tsv,
+         beginning = excluded.beginning
    WHERE s.xmin::text = $7
    RETURNING 1 AS done`,
 );
@@ -113,10 +114,10 @@ export class NoteIndexRepository {
     return this.db.query(pending, [tenantId, userId, limit, bytes]);
   }
 
-  /** Stores the words of a note. @returns false when the note is gone or another has stored words meanwhile */
-  async put(tenantId: string, note: StaleNote, vector: string): Promise<boolean> {
+  /** Stores what a search needs of a note. @returns false when the note is gone or another has stored words meanwhile */
+  async put(tenantId: string, note: StaleNote, { vector, beginning }: IndexedDocument): Promise<boolean> {
     const { id, revision, audience, created, replaces } = note;
-    const values = [tenantId, id, revision, audience, vector, created, replaces];
+    const values = [tenantId, id, revision, audience, vector, created, replaces, beginning];
     return (await this.db.single((tx) => tx.query(put, values))).length > 0;
   }
 

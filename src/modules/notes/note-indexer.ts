@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { type DomainEvent, Outbox } from '../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
-import { vectorOf } from '../../platform/search/index-document.js';
+import { type IndexedDocument, indexed } from '../../platform/search/index-document.js';
 import { NoteIndexRepository, type StaleNote } from './note-index.repository.js';
 
 /** Everything that changes what is found or by whom. (A purge takes the index row with it.) */
@@ -68,7 +68,7 @@ export class NoteIndexer implements OnModuleInit {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const note = await this.index.stale(tenantId, noteId, revision);
       if (!note) return;
-      if (await this.index.put(tenantId, note, await noteVector(note))) {
+      if (await this.index.put(tenantId, note, await indexedNote(note))) {
         this.lately.set(noteId, { revision: note.revision, readAt: note.readAt });
         return;
       }
@@ -98,7 +98,7 @@ export class NoteIndexer implements OnModuleInit {
   }
 }
 
-/** The words of a note, for everyone who may see it. */
-export function noteVector({ title, content, members }: StaleNote): Promise<string> {
-  return vectorOf({ readers: members, title, html: content });
+/** The words of a note, for everyone who may see it, and its beginning. */
+export function indexedNote({ title, content, members }: StaleNote): Promise<IndexedDocument> {
+  return indexed({ readers: members, title, html: content });
 }

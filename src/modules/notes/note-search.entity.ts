@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The words of a note and who may find them. */
+/** The words of a note, who may find them, and how its text begins. */
 @Entity('note_search')
 export class NoteSearch {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
@@ -9,4 +9,5 @@ export class NoteSearch {
   @Column('uuid') audience!: string;
   @Column('smallint') rules!: number;
   @Column('tsvector') tsv!: string;
+  @Column('text') beginning!: string;
 }

@@ -16,7 +16,7 @@ export class NotesExportController {
 
   @Operation({
     tag: 'notes',
-    id: 'export_note_docx',
+    id: 'exportNoteDocx',
     summary: 'Download a note as a Word document',
     description:
       'Editable: headings, lists, check boxes and tables are those of Word. The same note gives the same bytes. Notes in the trash can be exported too.',

@@ -14,7 +14,7 @@ export class NotesSearchController {
 
   @Operation({
     tag: 'notes',
-    id: 'search_notes',
+    id: 'searchNotes',
     summary: 'Search notes',
     description:
       'Among the notes you own and those shared with you, best match first. What you have written yourself is found at once, what others change within about a second.',

@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
+import type { IndexedDocument } from '../../platform/search/index-document.js';
 import { type Statement, statement } from '../../platform/database/statement.js';
 
 /** Matches that are ranked and counted: the most recently changed ones. Bounds the cost of a word that every note has. */
 export const MAX_MATCHES = 1_000;
-/** Characters of a body that the excerpt is first looked for in. */
-export const FIRST_PART = 16_384;
+/** Characters that are read of a body when there is no room for the whole. */
+const FIRST_PART = 16_384;
 
-/** Words of a note that are not in the index yet. */
-export interface Overlay {
+/** What the index does not hold yet of a note. */
+export interface Overlay extends IndexedDocument {
   id: string;
-  vector: string;
+  revision: number;
 }
 
 export interface NoteSearchQuery {
@@ -41,8 +42,8 @@ export interface NoteSearchRow {
   listed: string;
   title: string;
   summary: string;
-  content: string;
-  contentIsWhole: boolean;
+  /** How the text of the note begins; null when the index has that of another revision. */
+  beginning: string | null;
 }
 
 const STATES = { active: ' AND NOT m.trashed', trash: ' AND m.trashed', all: '' };
@@ -54,9 +55,9 @@ const bodies = statement<{ id: string; content: string }>(
        FROM unnest($3::uuid[]) WITH ORDINALITY AS u (id, n)
        JOIN notes n ON n.tenant_id = $1 AND n.id = u.id
        JOIN note_members m ON m.tenant_id = $1 AND m.note_id = n.id AND m.user_id = $2 AND m.role IS NOT NULL)
-   SELECT w.id, r.content FROM wanted w
-     JOIN note_revisions r ON r.tenant_id = $1 AND r.note_id = w.id AND r.revision = w.body_rev
-    WHERE w.n = 1 OR w.bytes <= $4`,
+   SELECT w.id, CASE WHEN w.n = 1 OR w.bytes <= $4 THEN r.content ELSE left(r.content, ${FIRST_PART}) END AS content
+     FROM wanted w
+     JOIN note_revisions r ON r.tenant_id = $1 AND r.note_id = w.id AND r.revision = w.body_rev`,
 );
 
 /** Search among the notes of one person. Each combination of filters is a statement of its own. */
@@ -77,6 +78,8 @@ export class NotesSearchRepository {
       query.limit,
       query.overlay.map(({ id }) => id),
       query.overlay.map(({ vector }) => vector),
+      query.overlay.map(({ revision }) => revision),
+      query.overlay.map(({ beginning }) => beginning),
     ];
     const bind = (value: unknown): string => `$${values.push(value)}`;
     let filters = STATES[query.state];
@@ -101,7 +104,7 @@ export class NotesSearchRepository {
     return this.db.query(this.statement(variant, filters, position), values);
   }
 
-  /** The whole bodies of these notes, in that order, as far as `bytes` go; the first whatever its size. */
+  /** The bodies of these notes: whole as far as `bytes` go (the first whatever its size), then how they begin. */
   bodies(ctx: RequestContext, ids: string[], bytes: number): Promise<{ id: string; content: string }[]> {
     return this.db.query(bodies, [ctx.tenantId, ctx.userId, ids, bytes]);
   }
@@ -130,13 +133,13 @@ export class NotesSearchRepository {
          SELECT (SELECT count(*) FROM matched)::int AS total,
                 EXISTS (SELECT FROM outbox WHERE tenant_id = $1 AND type LIKE 'note.%' AND payload->>'actor_id' = $2::uuid::text) AS pending,
                 p.note_id AS id, p.score::text AS score, p.listed_at::text AS listed, n.title, v.summary,
-                CASE WHEN n.content_bytes <= ${FIRST_PART} THEN r.content ELSE left(r.content, ${FIRST_PART}) END AS content,
-                n.content_bytes <= ${FIRST_PART} AS "contentIsWhole"
+                CASE n.revision WHEN o.revision THEN o.beginning WHEN s.revision THEN s.beginning END AS beginning
            FROM (VALUES (1)) AS always (x)
            LEFT JOIN (page p
              JOIN notes n ON n.tenant_id = $1 AND n.id = p.note_id
-             JOIN note_revisions r ON r.tenant_id = $1 AND r.note_id = p.note_id AND r.revision = n.body_rev
-             JOIN note_views v ON v.tenant_id = $1 AND v.user_id = $2 AND v.note_id = p.note_id) ON true
+             JOIN note_views v ON v.tenant_id = $1 AND v.user_id = $2 AND v.note_id = p.note_id
+             LEFT JOIN note_search s ON s.tenant_id = $1 AND s.note_id = p.note_id
+             LEFT JOIN unnest($7::uuid[], $9::int[], $10::text[]) AS o (note_id, revision, beginning) ON o.note_id = p.note_id) ON true
           ORDER BY p.score DESC, p.listed_at DESC, p.note_id DESC`,
       );
       this.statements.set(variant, found);

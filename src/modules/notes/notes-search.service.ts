@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { Cursors } from '../../platform/paging/cursors.js';
-import { highlight, snippet } from '../../platform/search/highlight.js';
+import { beginningSnippet, highlight, snippet } from '../../platform/search/highlight.js';
 import { SearchQuery } from '../../platform/search/search-query.js';
 import { NoteIndexRepository } from './note-index.repository.js';
-import { noteVector } from './note-indexer.js';
+import { indexedNote } from './note-indexer.js';
 import { searchHit, searchReply } from './note-search.presenter.js';
 import type { SearchNotes } from './notes-search.dto.js';
 import {
@@ -18,8 +18,8 @@ import {
 /** Changes of the caller's, not yet indexed, that a search reads by itself: how many, and bytes of content. */
 const PENDING_CHANGES = 200;
 const PENDING_BYTES = 4 * 1024 * 1024;
-/** Notes whose match stands deep in a long body, and bytes of content, that are read for an excerpt. */
-const DEEP_NOTES = 10;
+/** The best hits of a page whose body is read when nothing matches in its beginning, and bytes of content for that. */
+const DEEP_NOTES = 3;
 const DEEP_BYTES = 4 * 1024 * 1024;
 
 /** Search among the notes that the caller may see. */
@@ -75,7 +75,8 @@ export class NotesSearchService {
     if (!rows[0]?.pending) return rows;
     const notes = await this.index.pending(ctx.tenantId, ctx.userId, PENDING_CHANGES, PENDING_BYTES);
     const overlay: Overlay[] = [];
-    for (const note of notes) overlay.push({ id: note.id, vector: await noteVector(note) });
+    for (const note of notes)
+      overlay.push({ id: note.id, revision: note.revision, ...(await indexedNote(note)) });
     return this.searches.search(ctx, { ...query, overlay });
   }
 
@@ -84,19 +85,19 @@ export class NotesSearchService {
     query: SearchQuery,
     rows: (NoteSearchRow & { id: string })[],
   ): Promise<string[]> {
-    const excerpts = rows.map((row) => snippet(row.content, query));
-    const deep = rows.filter((row, n) => !row.contentIsWhole && !excerpts[n]?.found).slice(0, DEEP_NOTES);
-    if (deep.length > 0) {
-      const bodies = await this.searches.bodies(
-        ctx,
-        deep.map((row) => row.id),
-        DEEP_BYTES,
-      );
-      for (const { id, content } of bodies) {
-        const found = snippet(content, query);
-        if (found.found) excerpts[rows.findIndex((row) => row.id === id)] = found;
-      }
+    const excerpts = rows.map(({ beginning }) =>
+      beginning === null ? undefined : beginningSnippet(beginning, query),
+    );
+    const isUnknown = (n: number): boolean => excerpts[n] === undefined;
+    const isDeep = (n: number): boolean => excerpts[n]?.found === false;
+    const wanted = [...rows.keys()];
+    const read = [...wanted.filter(isUnknown), ...wanted.filter(isDeep).slice(0, DEEP_NOTES)];
+    if (read.length > 0) {
+      const ids = read.map((n) => (rows[n] as { id: string }).id);
+      const bodies = await this.searches.bodies(ctx, ids, DEEP_BYTES);
+      for (const { id, content } of bodies)
+        excerpts[read[ids.indexOf(id)] as number] = snippet(content, query);
     }
-    return excerpts.map(({ html }) => html);
+    return excerpts.map((excerpt) => excerpt?.html ?? '');
   }
 }

@@ -26,7 +26,7 @@ export class NotesSharingController {
 
   @Operation({
     tag: 'notes',
-    id: 'share_note',
+    id: 'shareNote',
     summary: 'Create the share link',
     description:
       'Opens the note to signed-in members of the workspace who have the link (`share_token`). Where there is a link, its terms change and its token stays. Only for the owner.',
@@ -48,7 +48,7 @@ export class NotesSharingController {
 
   @Operation({
     tag: 'notes',
-    id: 'regenerate_note_share',
+    id: 'regenerateNoteShare',
     summary: 'Replace the share link',
     description: 'The old link stops working; role and expiry stay.',
     errors: [...SHARING_ERRORS, NoteErrors.notShared, ...IDEMPOTENCY_ERRORS],
@@ -67,7 +67,7 @@ export class NotesSharingController {
 
   @Operation({
     tag: 'notes',
-    id: 'revoke_note_share',
+    id: 'revokeNoteShare',
     summary: 'Revoke the share link',
     description: 'A note without one is answered unchanged.',
     errors: SHARING_ERRORS,
@@ -80,7 +80,7 @@ export class NotesSharingController {
 
   @Operation({
     tag: 'notes',
-    id: 'invite_to_note',
+    id: 'inviteToNote',
     summary: 'Set who is invited',
     description:
       'Replaces the whole list at once: who is new sees the note, who is left out loses it. Only for the owner; somebody invited may leave by sending the list without themselves.',

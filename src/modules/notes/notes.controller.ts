@@ -57,7 +57,7 @@ export class NotesController {
 
   @Operation({
     tag: 'notes',
-    id: 'list_notes',
+    id: 'listNotes',
     summary: 'List notes',
     description: 'The notes you own and those shared with you, newest change first.',
     errors: [Errors.validationFailed, Errors.invalidCursor],
@@ -70,7 +70,7 @@ export class NotesController {
 
   @Operation({
     tag: 'notes',
-    id: 'create_note',
+    id: 'createNote',
     summary: 'Create a note',
     errors: [NoteErrors.alreadyExists, Errors.validationFailed, ...BODY_ERRORS, ...IDEMPOTENCY_ERRORS],
   })
@@ -89,7 +89,7 @@ export class NotesController {
 
   @Operation({
     tag: 'notes',
-    id: 'read_note',
+    id: 'readNote',
     summary: 'Read a note',
     description: 'With your role on it.',
     errors: [NoteErrors.notFound, Errors.invalidId],
@@ -102,7 +102,7 @@ export class NotesController {
 
   @Operation({
     tag: 'notes',
-    id: 'update_note',
+    id: 'updateNote',
     summary: 'Update a note',
     description:
       'Only the fields given change. Carries the revision you read; a stale one changes nothing and answers 409 with the note as it is.',
@@ -125,7 +125,7 @@ export class NotesController {
 
   @Operation({
     tag: 'notes',
-    id: 'put_note',
+    id: 'putNote',
     summary: 'Update a note (PUT)',
     description: 'The same as PATCH: fields that are left out stay as they are.',
     errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed, NoteErrors.noChanges],
@@ -147,7 +147,7 @@ export class NotesController {
 
   @Operation({
     tag: 'notes',
-    id: 'delete_note',
+    id: 'deleteNote',
     summary: 'Move a note to the trash',
     description: 'It can be restored until it is purged.',
     errors: [...WRITE_ERRORS, Errors.invalidId],
@@ -167,7 +167,7 @@ export class NotesController {
 
   @Operation({
     tag: 'notes',
-    id: 'restore_note',
+    id: 'restoreNote',
     summary: 'Restore a note from the trash',
     description: 'A note that is not in the trash is answered unchanged.',
     errors: [
@@ -194,7 +194,7 @@ export class NotesController {
 
   @Operation({
     tag: 'notes',
-    id: 'purge_note',
+    id: 'purgeNote',
     summary: 'Remove a trashed note for good',
     description: 'Its history goes with it. There is no way back.',
     errors: [NoteErrors.notFound, Errors.forbidden, NoteErrors.notInTrash, Errors.invalidId],
@@ -207,7 +207,7 @@ export class NotesController {
 
   @Operation({
     tag: 'notes',
-    id: 'list_note_revisions',
+    id: 'listNoteRevisions',
     summary: "List a note's revisions",
     description: 'Newest first, without bodies.',
     errors: [NoteErrors.notFound, Errors.invalidId, Errors.invalidCursor, Errors.validationFailed],
@@ -220,7 +220,7 @@ export class NotesController {
 
   @Operation({
     tag: 'notes',
-    id: 'read_note_revision',
+    id: 'readNoteRevision',
     summary: 'Read one revision',
     description: 'With its body. To go back to it, update the note with it.',
     errors: [NoteErrors.notFound, Errors.invalidId, Errors.invalidRevision],

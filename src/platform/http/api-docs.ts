@@ -64,7 +64,7 @@ export function Operation({ tag, id, summary, description, errors = [] }: Operat
 function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
   const example = (kind: ErrorKind) => ({
     summary: kind.message,
-    value: { error: kind.code, message: kind.message },
+    value: { error: kind.code, message: kind.message, ...kind.example },
   });
   const unique = [...new Map(kinds.map((kind) => [kind.code, kind])).values()];
   return ApiResponse({

@@ -36,6 +36,8 @@ export class ErrorKind {
     readonly status: number,
     readonly code: string,
     readonly message: string,
+    /** Further members of its body, as the documentation shows them. */
+    readonly example: Record<string, unknown> = {},
   ) {}
 
   /** An error of this kind, to be thrown. */
@@ -47,8 +49,13 @@ export class ErrorKind {
 /** Every error of the interface, in the order of declaration: for the documentation and the tests. */
 export const ERROR_KINDS: ErrorKind[] = [];
 
-export function defineError(status: number, code: string, message: string): ErrorKind {
-  const kind = new ErrorKind(status, code, message);
+export function defineError(
+  status: number,
+  code: string,
+  message: string,
+  example?: Record<string, unknown>,
+): ErrorKind {
+  const kind = new ErrorKind(status, code, message, example);
   ERROR_KINDS.push(kind);
   return kind;
 }

@@ -28,7 +28,15 @@ export const Errors = {
     'unsupported_media_type',
     'The body must be application/json in UTF-8.',
   ),
-  validationFailed: defineError(422, 'validation_failed', 'Some fields are wrong; see details.'),
+  validationFailed: defineError(422, 'validation_failed', 'Some fields are wrong; see details.', {
+    details: [
+      {
+        field: 'title',
+        code: 'max_length',
+        message: 'title must be shorter than or equal to 512 characters',
+      },
+    ],
+  }),
   invalidId: defineError(422, 'invalid_id', 'An id in the path is not a UUID.'),
   invalidRevision: defineError(
     422,

@@ -23,7 +23,7 @@ export class HealthController {
 
   @Operation({
     tag: 'health',
-    id: 'health_live',
+    id: 'healthLive',
     summary: 'Liveness',
     description: 'Restart the process when this does not answer.',
     errors: [Errors.badRequest],
@@ -37,7 +37,7 @@ export class HealthController {
 
   @Operation({
     tag: 'health',
-    id: 'health_ready',
+    id: 'healthReady',
     summary: 'Readiness',
     description: 'Send traffic only when this answers 200.',
     errors: [Errors.badRequest, NOT_READY],

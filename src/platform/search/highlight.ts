@@ -8,6 +8,8 @@ const SNIPPET = 240;
 const LEAD = 60;
 const MARK = ['<mark>', '</mark>'] as const;
 const ELLIPSIS = '…';
+/** Characters of a text that are kept for its excerpts. */
+const BEGINNING = 1_500;
 
 /** A part of a text that a term matches. */
 interface Mark {
@@ -57,9 +59,31 @@ export function snippet(html: string, query: SearchQuery): Snippet {
     const best = bestOf(marks);
     if (best) return { html: around(text, best, marks, cutBefore, !step.done), found: true };
   }
-  const text = squeezed(first).trim();
+  return { html: opening(squeezed(first).trim()), found: false };
+}
+
+function opening(text: string): string {
   const end = wordEnd(text, SNIPPET);
-  return { html: escaped(text.slice(0, end)) + (end < text.length ? ELLIPSIS : ''), found: false };
+  return escaped(text.slice(0, end)) + (end < text.length ? ELLIPSIS : '');
+}
+
+/** How the text of a body begins: not HTML, white space collapsed. Ends with … when there is more. */
+export function beginningOf(html: string): string {
+  let text = '';
+  for (const piece of textPieces(html)) {
+    text += piece;
+    if (text.length > 2 * BEGINNING) break;
+  }
+  text = squeezed(text).replaceAll('\0', '').trim().toWellFormed();
+  return text.length <= BEGINNING ? text : text.slice(0, wordEnd(text, BEGINNING)) + ELLIPSIS;
+}
+
+/** Like `snippet`, of what `beginningOf` has kept. `found` also when nothing matches and there is no more to look in. */
+export function beginningSnippet(text: string, query: SearchQuery): Snippet {
+  const marks = mayMatch(text, query) ? marksIn(text, query) : [];
+  const best = bestOf(marks);
+  const html = best ? around(text, best, marks, false, false) : opening(text);
+  return { html, found: best !== undefined || !text.endsWith(ELLIPSIS) };
 }
 
 /** The end of the piece before, from the beginning of a word where there is one. */

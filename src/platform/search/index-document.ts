@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { beginningOf } from './highlight.js';
 import { textPieces } from './html-text.js';
 import { SearchVector } from './search-vector.js';
 
@@ -15,6 +16,19 @@ export interface SearchDocument {
   readers: readonly string[];
   title: string;
   html: string;
+}
+
+/** What is kept of a document for a search. */
+export interface IndexedDocument {
+  /** The text form of its `tsvector`. */
+  vector: string;
+  /** How its text begins. */
+  beginning: string;
+}
+
+/** Words and beginning of a document. */
+export async function indexed(document: SearchDocument): Promise<IndexedDocument> {
+  return { vector: await vectorOf(document), beginning: beginningOf(document.html) };
 }
 
 /** The text form of a document's `tsvector`. A long one is read in turns, between which the event loop is free. */

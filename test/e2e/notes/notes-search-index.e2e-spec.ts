@@ -194,10 +194,14 @@ describe('the search index of notes', () => {
       const seen = (await index.stale(alice.tenantId as string, note.id))!;
       await alice.api.patch(`/notes/${note.id}`, { base_revision: 1, content: '<p>newer</p>' });
       await world.indexed();
-      expect(await index.put(alice.tenantId as string, seen, "'stale':1")).toBe(false);
+      expect(
+        await index.put(alice.tenantId as string, seen, { vector: "'stale':1", beginning: 'stale' }),
+      ).toBe(false);
       await world.app.sql('DELETE FROM note_search WHERE note_id = $1', [note.id]);
       const earlier = { ...seen, created: '2001-01-01', replaces: null };
-      expect(await index.put(alice.tenantId as string, earlier, "'foreign':1")).toBe(false);
+      expect(
+        await index.put(alice.tenantId as string, earlier, { vector: "'foreign':1", beginning: 'foreign' }),
+      ).toBe(false);
       await world.app.get(NoteIndexer).indexNote(alice.tenantId as string, note.id);
       const [row] = await world.app.sql('SELECT tsv::text, revision FROM note_search WHERE note_id = $1', [
         note.id,

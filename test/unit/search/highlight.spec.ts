@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { defaultTreeAdapter, html as names, parseFragment, type DefaultTreeAdapterTypes as P5 } from 'parse5';
-import { highlight, snippet } from '../../../src/platform/search/highlight.js';
+import { beginningOf, beginningSnippet, highlight, snippet } from '../../../src/platform/search/highlight.js';
 import { textPieces } from '../../../src/platform/search/html-text.js';
 import { SearchQuery } from '../../../src/platform/search/search-query.js';
 
@@ -67,6 +67,19 @@ describe('highlights', () => {
     expect(body('', 'x')).toBe('');
     const long = body(`<p>${'word '.repeat(200)}</p>`, 'absent');
     expect(long).toMatch(/^word[\w ]+ word…$/);
+  });
+
+  test('the beginning of a body serves for it as far as it goes', () => {
+    const query = SearchQuery.parse('needle');
+    const long = `<p>a &lt;<b>nee</b>dle</p>${'<p>some words</p>'.repeat(500)}`;
+    const kept = beginningOf(long);
+    expect(kept).toMatch(/^a <needle some words [\w ]+…$/);
+    expect(kept.length).toBeLessThanOrEqual(1_501);
+    const { html, found } = beginningSnippet(kept, query);
+    expect([found, html]).toEqual([true, expect.stringMatching(/^a &lt;<mark>needle<\/mark> some .*[^…]…$/)]);
+    expect(beginningSnippet(kept, SearchQuery.parse('absent')).found).toBe(false);
+    expect(beginningOf('<p>One</p> <p>two</p>')).toBe('One two');
+    expect(beginningSnippet('One two', query)).toEqual({ html: 'One two', found: true });
   });
 
   test('attribute values, tags and character references are not searched as text', () => {

@@ -26,7 +26,10 @@ BEGIN
   v_ids := ARRAY(SELECT note_id FROM note_members
                   WHERE tenant_id = p_tenant AND user_id = p_user AND role = 3 AND NOT trashed AND folder_id = ANY (p_folders));
   PERFORM FROM notes WHERE tenant_id = p_tenant AND id = ANY (v_ids) ORDER BY id FOR UPDATE;
-  v_ids := ARRAY(SELECT id FROM notes WHERE tenant_id = p_tenant AND id = ANY (v_ids) AND deleted_at IS NULL);
+  -- Looked at again under the lock, which moving a note of one's own takes too: one moved out meanwhile is spared.
+  v_ids := ARRAY(SELECT n.id FROM notes n
+                   JOIN note_members m ON m.tenant_id = p_tenant AND m.note_id = n.id AND m.user_id = p_user
+                  WHERE n.tenant_id = p_tenant AND n.id = ANY (v_ids) AND n.deleted_at IS NULL AND m.folder_id = ANY (p_folders));
   UPDATE notes SET deleted_at = v_now, deleted_by = p_user,
          purge_at = CASE WHEN p_keep_days > 0 THEN v_now + make_interval(days => p_keep_days) END
    WHERE tenant_id = p_tenant AND id = ANY (v_ids);

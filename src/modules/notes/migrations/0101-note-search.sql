@@ -12,6 +12,8 @@ CREATE TABLE note_search (
   -- Of the rules by which texts become words: other rules, other words.
   rules      smallint  NOT NULL,
   tsv        tsvector  NOT NULL,
+  -- How its text begins: what a search shows of it without reading the body. Ends with … when there is more.
+  beginning  text      NOT NULL,
   PRIMARY KEY (tenant_id, note_id),
   FOREIGN KEY (tenant_id, note_id) REFERENCES notes (tenant_id, id) ON DELETE CASCADE
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
@@ -21,6 +23,9 @@ DO $$ BEGIN
 EXCEPTION WHEN feature_not_supported OR invalid_parameter_value THEN
   NULL;
 END $$;
+
+-- In the row itself, whereas the words of all but short notes lie elsewhere.
+ALTER TABLE note_search ALTER COLUMN beginning SET STORAGE MAIN;
 
 -- fastupdate: the words of a note are collected and merged into the index by the hundred. The list of those not merged
 -- yet is read by every search, so it is kept short.

@@ -1,0 +1,52 @@
+// The requests of the bench. Their bytes are the same for the server and the floor: each reads the headers it needs.
+import { bodies } from './html.mjs';
+
+export const NOTES = '/apis/v1/notes';
+/** People of each workspace. */
+export const PEOPLE = 100;
+
+const CONTENTS = bodies(64, 6_000, 99).map((html) => JSON.stringify(html));
+
+export const pick = (list) => list[Math.floor(Math.random() * list.length)];
+
+export const get = (path, caller) => head('GET', path, caller);
+export const readNote = (caller, id = pick(caller.notes)) => get(`${NOTES}/${id}`, caller);
+export const listNotes = (caller) => get(NOTES, caller);
+
+export const createNote = (caller, content = pick(CONTENTS)) =>
+  withBody('POST', NOTES, caller, `{"title":"Minutes","labels":["planning","2026"],"content":${content}}`);
+
+export const updateNote = (caller, id, base, n) =>
+  withBody(
+    'PATCH',
+    `${NOTES}/${id}`,
+    caller,
+    `{"base_revision":${base},"content":${CONTENTS[n % CONTENTS.length]}}`,
+  );
+
+/** Shares a note with so many other people of the workspace, first those who make no requests themselves. */
+export function invite(caller, id, count) {
+  const [, slug] = /@(.+)\.example$/.exec(caller.email);
+  const invited = Array.from({ length: PEOPLE }, (_, n) => emailOf((n + 1) % PEOPLE, slug))
+    .filter((email) => email !== caller.email)
+    .slice(0, count)
+    .map((email) => ({ email, role: 'editor' }));
+  return withBody('PUT', `${NOTES}/${id}/invited`, caller, JSON.stringify({ invited }));
+}
+
+export const emailOf = (n, slug) => `person-${n}@${slug}.example`;
+
+/** A note of its own for a connection that writes. `exchange` sends a request outside the measurement. */
+export async function ownNote(exchange, caller) {
+  const { json } = await exchange(createNote(caller, CONTENTS[0]), 201);
+  return json.note.id;
+}
+
+function head(method, path, caller, extra = '') {
+  return `${method} ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${caller.token}\r\nX-Tenant: ${caller.tenant}\r\nX-User: ${caller.user}\r\n${extra}\r\n`;
+}
+
+function withBody(method, path, caller, body) {
+  const extra = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+  return head(method, path, caller, extra) + body;
+}
