@@ -71,7 +71,7 @@ describe('answers have exactly the described shape', () => {
     fits('putNoteFolder', await api.put(folderPath, { name: 'h' }));
     const { id } = (await api.post('/notes', { title: 't', folder_id: folder.body.folder.id })).body.note;
     fits(
-      'share_note',
+      'shareNote',
       await api.post(`/notes/${id}/share`, { role: 'editor', expires_at: '2999-01-01T00:00:00Z' }),
     );
     fits('regenerateNoteShare', await api.post(`/notes/${id}/share/regenerate`));
