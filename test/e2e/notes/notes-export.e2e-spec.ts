@@ -252,7 +252,7 @@ describe('the export of a note', () => {
     let waiting = send();
     await until('the queue to be full', async () => {
       const full = (await probe()) === 503;
-      const refused = (await Promise.race([waiting.answer, 'waits'])) !== 'waits';
+      const refused = (await Promise.race([waiting.answer, Promise.resolve('waits')])) !== 'waits';
       // A probe may have been quicker than the one that is to wait.
       if (refused) waiting = send();
       return full && !refused;
