@@ -1,4 +1,4 @@
-import { JsonReply } from '../../platform/http/json-reply.js';
+import { jsonList, JsonReply } from '../../platform/http/json-reply.js';
 
 /** What a search says about a note: its summary (JSON text), its score (as text) and where it matches. */
 export function searchHit(summary: string, score: string, title: string, content: string): string {
@@ -7,7 +7,6 @@ export function searchHit(summary: string, score: string, title: string, content
 
 /** `{ notes, total, next, query }` of JSON texts. */
 export function searchReply(hits: string[], total: number, next: string | null, query: string): JsonReply {
-  return new JsonReply(
-    `{"notes":[${hits.join(',')}],"total":${total},"next":${JSON.stringify(next)},"query":${JSON.stringify(query)}}`,
-  );
+  const tail = `"total":${total},"next":${JSON.stringify(next)},"query":${JSON.stringify(query)}}`;
+  return new JsonReply(jsonList(['notes'], hits, tail));
 }
