@@ -2,6 +2,12 @@ import express, { type Express, type RequestHandler, type Router } from 'express
 
 type Method = 'delete' | 'get' | 'head' | 'patch' | 'post' | 'put';
 
+/** As Nest's adapters declare it; controllers always give a path. */
+type Register = {
+  (handler: RequestHandler): unknown;
+  (path: unknown, handler: RequestHandler): unknown;
+};
+
 const LITERAL = /^[\w.-]+$/;
 
 /**
@@ -14,8 +20,8 @@ export class RouteRooms {
   constructor(private readonly app: Express) {}
 
   /** What registers routes of a method; all of them at the place of the first one among the middleware. */
-  registrar(method: Method): (path: any, ...handlers: any[]) => unknown {
-    return (path, ...handlers) => this.add(method, path, handlers);
+  registrar(method: Method): Register {
+    return (path: unknown, ...handlers: RequestHandler[]) => this.add(method, path as string, handlers);
   }
 
   get routers(): Router[] {
