@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { Config } from './config/config.js';
+import { AccountSecurityModule } from './modules/account-security/index.js';
 import { IdentityModule } from './modules/identity/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
@@ -14,6 +15,8 @@ import { InputPipe } from './platform/http/input.pipe.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { ObservabilityModule } from './platform/observability/observability.module.js';
 import { PagingModule } from './platform/paging/paging.module.js';
+import { RateLimitGuard } from './platform/rate-limits/rate-limit.guard.js';
+import { RateLimitsModule } from './platform/rate-limits/rate-limits.module.js';
 import { SecretsModule } from './platform/secrets/secrets.module.js';
 import { SyncModule } from './platform/sync/sync.module.js';
 import { schema } from './schema.js';
@@ -42,14 +45,17 @@ export class AppModule {
         ConcurrencyModule,
         ObservabilityModule,
         SyncModule,
+        RateLimitsModule,
         TenantsModule,
         IdentityModule,
+        AccountSecurityModule,
         NoteFoldersModule,
         NotesModule,
       ],
       providers: [
-        // In this order: who is calling, then what they sent.
+        // In this order: who is calling, whether they may so often, then what they sent.
         { provide: APP_GUARD, useClass: BearerGuard },
+        { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: BodyGuard },
         { provide: APP_PIPE, useClass: InputPipe },
       ],

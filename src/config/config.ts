@@ -125,6 +125,22 @@ export class Config {
   /** Where that issuer publishes its keys. */
   @Url('http', 'https') OIDC_JWKS_URL?: string;
 
+  /**
+   * Keys of 32 characters or more, comma-separated, that secrets are encrypted with before they are stored: the first one
+   * encrypts, the others still decrypt. Without: a key that is kept in the database.
+   */
+  @IsOptional()
+  @Matches(/^[^\s,]{32,}(?:\s*,\s*[^\s,]{32,})*$/, {
+    message: 'must be one or more keys of at least 32 characters, separated by commas',
+  })
+  SECRET_KEYS?: string;
+
+  /** Attempts to sign in with a password from one network (an IPv4 address, an IPv6 /64) in a minute. */
+  @Whole(1, 100_000) SIGN_IN_PER_MINUTE = 30;
+
+  /** Service that knows passwords from data breaches, asked by the range of a hash as at api.pwnedpasswords.com; off unless set. */
+  @Url('http', 'https') PASSWORD_BREACH_URL?: string;
+
   @Url('http', 'https') MAIL_SERVICE_URL?: string;
   @Text() MAIL_SERVICE_TOKEN?: string;
   @Url('smtp', 'smtps') SMTP_URL?: string;
@@ -180,6 +196,13 @@ export class Config {
     return (this.CORS_ORIGINS ?? '')
       .split(',')
       .map((origin) => origin.trim())
+      .filter(Boolean);
+  }
+
+  get secretKeys(): string[] {
+    return (this.SECRET_KEYS ?? '')
+      .split(',')
+      .map((key) => key.trim())
       .filter(Boolean);
   }
 

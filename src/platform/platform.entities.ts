@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { GuessLockRow, RateLimitRow } from './rate-limits/rate-limit.entity.js';
 
 @Entity('platform_secrets')
 export class PlatformSecret {
@@ -49,4 +50,12 @@ export class JobRun {
   @Column('timestamptz', { name: 'ran_at' }) ranAt!: Date;
 }
 
-export const PLATFORM_ENTITIES = [PlatformSecret, SyncHead, IdempotencyRecord, OutboxEvent, JobRun];
+export const PLATFORM_ENTITIES = [
+  PlatformSecret,
+  SyncHead,
+  IdempotencyRecord,
+  OutboxEvent,
+  JobRun,
+  RateLimitRow,
+  GuessLockRow,
+];

@@ -6,5 +6,6 @@ export const platformSchema: SchemaPart = {
   entities: PLATFORM_ENTITIES,
   migrations: [
     sqlMigration('Platform1795000000001', new URL('migrations/0001-platform.sql', import.meta.url)),
+    sqlMigration('RateLimits1795500000001', new URL('migrations/0201-rate-limits.sql', import.meta.url)),
   ],
 };

@@ -18,6 +18,11 @@ export interface PersonInput {
 export interface TokenRequest {
   accountId: string;
   tenantId: string | null;
+  /** The second factor has been proven just now: the session starts at AAL2. */
+  aal2?: boolean;
+  /** Of the browser that signs in, for the owner's list of sessions. */
+  userAgent?: string | null;
+  ip?: string | null;
 }
 
 /** Passwords hashed at once: one per processor of a small machine; each takes 7 MiB. */

@@ -45,7 +45,9 @@ export class TokenVerifier extends TokenResolver {
     const verified = await this.verify(token);
     if (!verified) return null;
     const affects = (change: AccessChangeRow) => concerns(change, verified.identity);
-    if (!this.watch.changedSince(began, affects)) this.cache.set(token, verified);
+    // A session below AAL2 is looked at anew each time, so that proving the factor counts at once on every process.
+    if (!verified.identity.secondFactorPending && !this.watch.changedSince(began, affects))
+      this.cache.set(token, verified);
     return verified.identity;
   }
 
@@ -65,7 +67,7 @@ export class TokenVerifier extends TokenResolver {
     const account = await this.repository.bySession(sessionId, accountId, tenantId);
     // A session is revoked by itself; tokens_valid_after is for issuers whose sessions we do not keep.
     if (!account || account.status !== 'active' || issuedAt > new Date(Date.now() + 60_000)) return null;
-    return this.admit(account, tenantId, sessionId, expiresAt);
+    return this.admit(account, tenantId, sessionId, expiresAt, account.second_factor_pending);
   }
 
   private async verifyExternal(token: string): Promise<Verified | null> {
@@ -75,7 +77,8 @@ export class TokenVerifier extends TokenResolver {
     if (account.tokens_valid_after && claims.issuedAt <= account.tokens_valid_after) return null;
     const tenantId = claims.tenant === null ? null : await this.tenants.idOfName(claims.tenant);
     if (claims.tenant !== null && tenantId === null) return null;
-    return this.admit(account, tenantId, null, claims.expiresAt);
+    // How many factors its people prove is that issuer's business.
+    return this.admit(account, tenantId, null, claims.expiresAt, false);
   }
 
   private async accountOf(claims: ExternalClaims): Promise<AccountRow | null> {
@@ -95,11 +98,12 @@ export class TokenVerifier extends TokenResolver {
     tenantId: string | null,
     sessionId: string | null,
     expiresAt: Date,
+    secondFactorPending: boolean,
   ): Promise<Verified | null> {
     const role = tenantId === null ? null : await this.tenants.activeRole(tenantId, account.id);
     if (tenantId !== null && role === null) return null;
     return {
-      identity: Object.freeze({ userId: account.id, tenantId, role, sessionId }),
+      identity: Object.freeze({ userId: account.id, tenantId, role, sessionId, secondFactorPending }),
       expiresAt: expiresAt.getTime(),
     };
   }

@@ -10,6 +10,8 @@ export interface Identity {
   readonly role: TenantRole | null;
   /** Null for tokens of an external issuer, which keeps its own sessions. */
   readonly sessionId: string | null;
+  /** The account has a second factor that this session has not proven yet: it may do next to nothing. */
+  readonly secondFactorPending?: boolean;
 }
 
 export type TenantRole = 'owner' | 'admin' | 'member';

@@ -16,6 +16,7 @@ import { Errors } from './errors.js';
 const COMMON = [
   Errors.unauthorized,
   Errors.workspaceForbidden,
+  Errors.secondFactorRequired,
   Errors.internal,
   Errors.overloaded,
   Errors.unavailable,

@@ -1,0 +1,10 @@
+import type { SchemaPart } from '../../platform/database/data-source.js';
+import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { RecoveryCode, SecondFactor } from './second-factor.entity.js';
+
+export const accountSecuritySchema: SchemaPart = {
+  entities: [SecondFactor, RecoveryCode],
+  migrations: [
+    sqlMigration('SecondFactors1795500000003', new URL('migrations/0001-second-factor.sql', import.meta.url)),
+  ],
+};
