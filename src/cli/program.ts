@@ -6,6 +6,7 @@ import { IdentityApi } from '../modules/identity/index.js';
 import { type MemberStatus, TenantsApi } from '../modules/tenants/index.js';
 import { Db } from '../platform/database/db.js';
 import { SyncCursors } from '../platform/sync/sync-cursors.js';
+import { addAudit } from './audit.js';
 import { withApp, withDatabase } from './context.js';
 import { provision } from './provision.js';
 import { ProvisionFile } from './provision-file.js';
@@ -102,6 +103,8 @@ export function createProgram(loadConfig: () => Config): Command {
       await withApp(loadConfig(), (app) => app.get(SyncCursors, { strict: false }).expireAll());
       print({ cursors: 'expired' });
     });
+
+  addAudit(program, loadConfig);
 
   program
     .command('migrate')

@@ -175,6 +175,9 @@ export class Config {
   /** Days a trashed note is kept; 0 keeps it until somebody purges it. */
   @Whole(0, 3650) TRASH_RETENTION_DAYS = 30;
 
+  /** Days an entry of the audit log is kept. */
+  @Whole(30, 36_500) AUDIT_RETENTION_DAYS = 400;
+
   /** Port of the Prometheus metrics on HOST; 0 is off. */
   @Whole(0, 65535) METRICS_PORT = 0;
 

@@ -63,7 +63,17 @@ export class BearerGuard extends AuthGuard() {
       throw Errors.workspaceForbidden.with();
     }
     const { userId, tenantId, role, sessionId } = identity;
-    request.ctx = Object.freeze({ userId, tenantId, role, sessionId, requestId: request.id });
+    request.ctx = Object.freeze({
+      userId,
+      tenantId,
+      role,
+      sessionId,
+      requestId: request.id,
+      // Worked out where it is asked for: few requests are audited.
+      get ip() {
+        return request.ip ?? null;
+      },
+    });
     return true;
   }
 }

@@ -20,6 +20,8 @@ export type TenantRole = 'owner' | 'admin' | 'member';
 export interface RequestContext extends Identity {
   readonly tenantId: string;
   readonly requestId: string;
+  /** Address of the client, as far as TRUST_PROXY lets it be known. */
+  readonly ip?: string | null;
 }
 
 /** The context of routes that a token without workspace may reach (`@Tenantless()`). */
