@@ -5,6 +5,7 @@ import { AccountSecurityModule } from './modules/account-security/index.js';
 import { IdentityModule } from './modules/identity/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
+import { SignInModule } from './modules/sign-in/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
 import { AuditModule } from './platform/audit/audit.module.js';
 import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
@@ -51,6 +52,7 @@ export class AppModule {
         TenantsModule,
         IdentityModule,
         AccountSecurityModule,
+        SignInModule,
         NoteFoldersModule,
         NotesModule,
       ],

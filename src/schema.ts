@@ -4,6 +4,7 @@ import { accountSecuritySchema } from './modules/account-security/account-securi
 import { identitySchema } from './modules/identity/identity.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
 import { notesSchema } from './modules/notes/notes.schema.js';
+import { signInSchema } from './modules/sign-in/sign-in.schema.js';
 import { tenantsSchema } from './modules/tenants/tenants.schema.js';
 
 const PARTS: SchemaPart[] = [
@@ -11,6 +12,7 @@ const PARTS: SchemaPart[] = [
   tenantsSchema,
   identitySchema,
   accountSecuritySchema,
+  signInSchema,
   noteFoldersSchema,
   notesSchema,
 ];

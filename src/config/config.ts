@@ -141,6 +141,12 @@ export class Config {
   /** Service that knows passwords from data breaches, asked by the range of a hash as at api.pwnedpasswords.com; off unless set. */
   @Url('http', 'https') PASSWORD_BREACH_URL?: string;
 
+  /** A JSON file of clients that people may sign in with, beside those of `workspace client add`. */
+  @Text() OIDC_CLIENTS?: string;
+
+  /** Days a sign-in lasts, however often its tokens are refreshed. */
+  @Whole(1, 365) SIGN_IN_DAYS = 30;
+
   @Url('http', 'https') MAIL_SERVICE_URL?: string;
   @Text() MAIL_SERVICE_TOKEN?: string;
   @Url('smtp', 'smtps') SMTP_URL?: string;
@@ -193,6 +199,11 @@ export class Config {
   /** PUBLIC_URL, or what a browser on this machine would use; no trailing slash. */
   get publicUrl(): string {
     return (this.PUBLIC_URL ?? `http://localhost:${this.PORT}`).replace(/\/+$/, '');
+  }
+
+  /** The issuer of the built-in OpenID provider; null when OIDC_ISSUER puts another in its place. */
+  get signInIssuer(): string | null {
+    return this.OIDC_ISSUER ? null : `${this.publicUrl}/apis/v1/oidc`;
   }
 
   get corsOrigins(): string[] {

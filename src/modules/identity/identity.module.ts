@@ -15,6 +15,7 @@ import { JwksController } from './jwks.controller.js';
 import { Passwords } from './passwords.js';
 import { SessionsApi } from './sessions.api.js';
 import { SessionsRepository } from './sessions.repository.js';
+import { SignInSessions } from './sign-in-sessions.js';
 import { SigningKeys } from './signing-keys.js';
 import { TokenVerifier } from './token-verifier.js';
 
@@ -38,8 +39,18 @@ import { TokenVerifier } from './token-verifier.js';
     IdentityApi,
     CredentialsApi,
     SessionsApi,
+    SignInSessions,
   ],
-  exports: [TokenResolver, BearerStrategy, IdentityApi, CredentialsApi, SessionsApi, Passwords],
+  exports: [
+    TokenResolver,
+    BearerStrategy,
+    IdentityApi,
+    CredentialsApi,
+    SessionsApi,
+    SignInSessions,
+    SigningKeys,
+    Passwords,
+  ],
 })
 export class IdentityModule implements OnModuleInit {
   constructor(

@@ -1,3 +1,3 @@
 export { TenantsApi } from './tenants.api.js';
 export { TenantsModule } from './tenants.module.js';
-export type { MemberInput, MemberStatus } from './tenants.repository.js';
+export type { MemberInput, MemberStatus, Workspace } from './tenants.repository.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
-import { type MemberInput, type MemberStatus, TenantsRepository } from './tenants.repository.js';
+import { type MemberInput, type MemberStatus, TenantsRepository, type Workspace } from './tenants.repository.js';
 
 /** What other domains may ask of workspaces and their members. */
 @Injectable()
@@ -12,6 +12,11 @@ export class TenantsApi {
   /** The role of an active member; null for anybody else. */
   async activeRole(tenantId: string, userId: string): Promise<TenantRole | null> {
     return (await this.tenants.membership(tenantId, userId))?.role ?? null;
+  }
+
+  /** The workspaces somebody is an active member of, by name; at most 500. */
+  async workspacesOf(userId: string): Promise<Workspace[]> {
+    return this.tenants.workspacesOf(userId);
   }
 
   /**

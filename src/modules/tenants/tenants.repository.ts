@@ -9,6 +9,14 @@ export interface Membership {
   role: TenantRole;
 }
 
+/** A workspace as one of its members sees it. */
+export interface Workspace {
+  id: string;
+  slug: string;
+  name: string;
+  role: TenantRole;
+}
+
 export type MemberStatus = 'active' | 'deactivated';
 
 export interface MemberInput {
@@ -23,6 +31,13 @@ const membership = statement<Membership>(
   'tenants.membership',
   `SELECT tenant_id, role FROM tenant_members
     WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
+);
+
+/** Across workspaces, as the choice of one must be: by the index on user_id. */
+const workspacesOf = statement<Workspace>(
+  'tenants.workspaces_of',
+  `SELECT t.id, t.slug, t.name, m.role FROM tenant_members m JOIN tenants t ON t.id = m.tenant_id
+    WHERE m.user_id = $1 AND m.status = 'active' ORDER BY lower(t.name), t.id LIMIT 500`,
 );
 
 const findMembers = statement<{ who: string; user_id: string }>(
@@ -86,6 +101,11 @@ export class TenantsRepository {
 
   async membership(tenantId: string, userId: string): Promise<Membership | null> {
     return (await this.db.query(membership, [tenantId, userId]))[0] ?? null;
+  }
+
+  /** By name; at most 500. */
+  async workspacesOf(userId: string): Promise<Workspace[]> {
+    return this.db.query(workspacesOf, [userId]);
   }
 
   /** @returns user id by what it was named with; who is no member is missing */
