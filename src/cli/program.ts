@@ -7,6 +7,7 @@ import { type MemberStatus, TenantsApi } from '../modules/tenants/index.js';
 import { Db } from '../platform/database/db.js';
 import { SyncCursors } from '../platform/sync/sync-cursors.js';
 import { addAudit } from './audit.js';
+import { addClients } from './client.js';
 import { withApp, withDatabase } from './context.js';
 import { provision } from './provision.js';
 import { ProvisionFile } from './provision-file.js';
@@ -105,6 +106,7 @@ export function createProgram(loadConfig: () => Config): Command {
     });
 
   addAudit(program, loadConfig);
+  addClients(program, loadConfig);
 
   program
     .command('migrate')

@@ -42,7 +42,12 @@ export class Browser {
       const response = await fetch(next, {
         ...request,
         redirect: 'manual',
-        headers: { accept: 'text/html', ...this.headers, ...Object(request.headers), cookie: this.cookieFor(next) },
+        headers: {
+          accept: 'text/html',
+          ...this.headers,
+          ...Object(request.headers),
+          cookie: this.cookieFor(next),
+        },
       });
       this.keep(response, next);
       const location = response.headers.get('location');
@@ -150,6 +155,7 @@ export class RelyingParty {
 
   /** Exchanges what came back. */
   async finish(callback: string, begun: { verifier: string; state: string; nonce: string }) {
+    if (!callback.startsWith(this.redirectUri)) throw new Error(`not sent back to the client: ${callback}`);
     return client.authorizationCodeGrant(this.config, new URL(callback), {
       pkceCodeVerifier: begun.verifier,
       expectedState: begun.state,

@@ -19,7 +19,9 @@ const KINDS: ClientKind[] = ['public', 'confidential', 'device'];
 
 class ClientEntry {
   @Matches(/^[\w.-]{1,100}$/) id!: string;
-  @IsIn(KINDS, { message: `kind must be one of ${KINDS.join(', ')}; services are made by workspace client add` })
+  @IsIn(KINDS, {
+    message: `kind must be one of ${KINDS.join(', ')}; services are made by workspace client add`,
+  })
   kind!: ClientKind;
   @IsString() @Length(1, 100) name!: string;
   @IsOptional() @IsBoolean() first_party?: boolean;
@@ -42,7 +44,9 @@ export function readClientFile(path: string): ClientRow[] {
   }
   if (!Array.isArray(entries)) throw new ConfigError(['OIDC_CLIENTS must name a file with a JSON array']);
   const clients = entries.map((entry) => plainToInstance(ClientEntry, Object(entry)));
-  const lines = clients.flatMap((client, n) => problems(client).map((text) => `OIDC_CLIENTS: [${n}] ${text}`));
+  const lines = clients.flatMap((client, n) =>
+    problems(client).map((text) => `OIDC_CLIENTS: [${n}] ${text}`),
+  );
   if (new Set(clients.map(({ id }) => id)).size < clients.length)
     lines.push('OIDC_CLIENTS: two clients have the same id');
   if (lines.length > 0) throw new ConfigError(lines);
@@ -59,7 +63,9 @@ function problems(client: ClientEntry): string[] {
       return problem ? [`${uri} ${problem}`] : [];
     }),
     ...(client.kind === 'confidential' && !client.secret_sha256 ? ['needs secret_sha256'] : []),
-    ...(client.kind !== 'confidential' && client.secret_sha256 ? ['has a secret, which its kind does not'] : []),
+    ...(client.kind !== 'confidential' && client.secret_sha256
+      ? ['has a secret, which its kind does not']
+      : []),
     ...(client.kind !== 'device' && !client.redirect_uris?.length ? ['needs redirect_uris'] : []),
   ];
 }

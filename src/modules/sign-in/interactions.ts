@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import express, { type Request, type Response } from 'express';
-import type Provider from 'oidc-provider';
-import { errors, type Interaction, type InteractionResults } from 'oidc-provider';
+import { errors, type Interaction, type InteractionResults, type Provider } from 'oidc-provider';
 import { asApiError } from '../../platform/http/exception.filter.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import { Keyring } from '../../platform/secrets/keyring.js';
@@ -183,12 +182,18 @@ export class Interactions {
     const accountId = session?.accountId;
     if (accountId === undefined) return pages.expiredPage(at.speaking);
     const workspaces = await this.choosable(at);
-    const chosen = workspaces.length === 1 && workspace === '' ? workspaces[0] : workspaces.find(({ id }) => id === workspace);
-    if (!chosen && workspaces.length > 0)
-      return this.consentPage(at, at.speaking.t('choose_missing'));
-    const login = (lastSubmission as InteractionResults | undefined)?.login;
+    const chosen =
+      workspaces.length === 1 && workspace === ''
+        ? workspaces[0]
+        : workspaces.find(({ id }) => id === workspace);
+    if (!chosen && workspaces.length > 0) return this.consentPage(at, at.speaking.t('choose_missing'));
+    const login = lastSubmission?.login;
     const browser = await at.provider.Session.findByUid(session!.uid);
-    const proof = { accountId, ts: login?.ts ?? browser?.loginTs ?? 0, amr: login?.amr ?? browser?.amr ?? [] };
+    const proof = {
+      accountId,
+      ts: login?.ts ?? browser?.loginTs ?? 0,
+      amr: login?.amr ?? browser?.amr ?? [],
+    };
     const opened = await this.open(at, proof, chosen?.id ?? null);
     // A browser has one sign-in with a client: the one this replaces would never be signed out.
     if (grantId) await this.records.endGrant(grantId);
@@ -218,7 +223,10 @@ export class Interactions {
   }
 
   /** Keeps, on our side, whose password was right; undefined: nobody's. */
-  private async remember({ provider, request, response }: SignIn, pending: Pending | undefined): Promise<void> {
+  private async remember(
+    { provider, request, response }: SignIn,
+    pending: Pending | undefined,
+  ): Promise<void> {
     await provider.interactionResult(request, response, { pending }, { mergeWithLastSubmission: true });
   }
 

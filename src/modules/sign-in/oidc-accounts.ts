@@ -22,7 +22,8 @@ export class OidcAccounts {
   ): Promise<Account | undefined> {
     const account = await this.sessions.account(accountId);
     if (!account) return undefined;
-    if (token?.grantId !== undefined && !(await this.grants.alive(token.grantId, accountId))) return undefined;
+    if (token?.grantId !== undefined && !(await this.grants.alive(token.grantId, accountId)))
+      return undefined;
     if (token === undefined && signedOutSince(ctx, account.signInsValidAfter)) return undefined;
     return {
       accountId,

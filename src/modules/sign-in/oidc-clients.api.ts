@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { ClientMetadata } from 'oidc-provider';
 import { Config } from '../../config/config.js';
+import { Audit, operator } from '../../platform/audit/audit.js';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -60,6 +61,7 @@ export class OidcClientsApi {
     private readonly identity: IdentityApi,
     private readonly sessions: SignInSessions,
     private readonly tenants: TenantsApi,
+    private readonly audit: Audit,
     private readonly db: Db,
     config: Config,
   ) {
@@ -99,6 +101,12 @@ export class OidcClientsApi {
       const accountId = kind === 'service' ? await this.addServiceAccount(tx, { ...input, id }) : null;
       const row = { id, kind, name, firstParty, redirectUris, logoutUris, secretHash, accountId, tenantId };
       if (!(await this.repository.create(tx, row))) throw taken;
+      await this.audit.record(tx, operator(tenantId), {
+        action: 'identity.client.added',
+        objectKind: 'client',
+        objectId: id,
+        data: { kind, name, first_party: firstParty, redirect_uris: redirectUris, account_id: accountId },
+      });
     });
     return { id, secret };
   }
@@ -126,6 +134,12 @@ export class OidcClientsApi {
         await this.tenants.setMemberStatus(tx, accountId, null, 'deactivated');
         await this.identity.deactivate(tx, accountId);
       }
+      await this.audit.record(tx, operator(null), {
+        action: 'identity.client.removed',
+        objectKind: 'client',
+        objectId: id,
+        data: { ended_sessions: ended },
+      });
       return ended;
     });
   }
@@ -150,7 +164,14 @@ function builtInClients(config: Config): ClientRow[] {
   const none = { secretHash: null, logoutUris: [], accountId: null, tenantId: null, firstParty: true };
   const docs = `${config.publicUrl}/apis/v1/docs`;
   return [
-    { ...none, id: SWAGGER_CLIENT, kind: 'public', name: 'Swagger UI', redirectUris: [`${docs}/oauth2-redirect.html`], logoutUris: [docs] },
+    {
+      ...none,
+      id: SWAGGER_CLIENT,
+      kind: 'public',
+      name: 'Swagger UI',
+      redirectUris: [`${docs}/oauth2-redirect.html`],
+      logoutUris: [docs],
+    },
     { ...none, id: DEVICE_CLIENT, kind: 'device', name: 'Command line', redirectUris: [] },
   ];
 }
@@ -158,7 +179,8 @@ function builtInClients(config: Config): ClientRow[] {
 function metadataOf(client: ClientRow): ClientMetadata {
   const secret = client.secretHash?.toString('hex');
   // Only a client without a secret can be on somebody's own machine; the built-in one is served from there.
-  const native = client.kind === 'public' && client.id !== SWAGGER_CLIENT && client.redirectUris.some(isNative);
+  const native =
+    client.kind === 'public' && client.id !== SWAGGER_CLIENT && client.redirectUris.some(isNative);
   return {
     client_id: client.id,
     client_name: client.name,
@@ -174,7 +196,8 @@ function metadataOf(client: ClientRow): ClientMetadata {
 }
 
 function assertSound({ id, kind, redirectUris, logoutUris, tenantId }: NewClient & { id: string }): void {
-  if (!/^[\w.-]{1,100}$/.test(id)) throw new Error('A client id is 1 to 100 letters, digits, dots and hyphens.');
+  if (!/^[\w.-]{1,100}$/.test(id))
+    throw new Error('A client id is 1 to 100 letters, digits, dots and hyphens.');
   for (const uri of [...redirectUris, ...logoutUris]) {
     const problem = redirectUriProblem(uri);
     if (problem) throw new Error(`${uri} ${problem}.`);
@@ -188,5 +211,14 @@ function assertSound({ id, kind, redirectUris, logoutUris, tenantId }: NewClient
 
 function listed(row: ClientRow, tenant: string | null, from: ListedClient['from']): ListedClient {
   const { id, kind, name, firstParty, redirectUris, logoutUris } = row;
-  return { id, kind, name, first_party: firstParty, redirect_uris: redirectUris, post_logout_redirect_uris: logoutUris, tenant, from };
+  return {
+    id,
+    kind,
+    name,
+    first_party: firstParty,
+    redirect_uris: redirectUris,
+    post_logout_redirect_uris: logoutUris,
+    tenant,
+    from,
+  };
 }

@@ -40,12 +40,10 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     cookies: cookies(parts.cookieKeys),
     scopes: [...OIDC_SCOPES],
     claims: {
-      openid: ['sub'],
+      openid: ['sub', 'amr', 'auth_time'],
       profile: ['name'],
       email: ['email', 'email_verified'],
       acr: null,
-      amr: null,
-      auth_time: null,
       iss: null,
       sid: null,
     },
@@ -56,7 +54,10 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
     conformIdTokenClaims: false,
-    discovery: { ui_locales_supported: [...LANGUAGES], service_documentation: `${config.publicUrl}/apis/v1/docs` },
+    discovery: {
+      ui_locales_supported: [...LANGUAGES],
+      service_documentation: `${config.publicUrl}/apis/v1/docs`,
+    },
     findAccount: (ctx, id, token) => accounts.find(ctx, id, token),
     interactions: {
       policy: signInPolicy((id, account) => parts.grants.alive(id, account)),
@@ -180,4 +181,3 @@ function tokens({ grants, firstParty }: ConfigurationParts): Partial<Configurati
     },
   };
 }
-

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import Provider, { type JWK, type KoaContextWithOIDC } from 'oidc-provider';
+import { type JWK, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { Config } from '../../config/config.js';
 import { asApiError } from '../../platform/http/exception.filter.js';
 import { Keyring } from '../../platform/secrets/keyring.js';

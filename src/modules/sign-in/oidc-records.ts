@@ -7,6 +7,8 @@ import { OidcRecordsRepository, type RecordRow } from './oidc-records.repository
 
 /** A record that was found by another key than its id stands for itself by its hash, signed. */
 const HANDLE = /^@([\w-]{43})\.([\w-]{22})$/;
+/** What belongs to a grant and ends with it; a sign-in under way (Interaction) only mentions one. */
+const FAMILY = new Set(['AccessToken', 'AuthorizationCode', 'DeviceCode', 'RefreshToken']);
 /** How often a device may ask for the outcome, seconds: the default of RFC 8628, section 3.2. */
 export const DEVICE_INTERVAL = 5;
 /** What a clock and a network may take off it. */
@@ -55,7 +57,7 @@ export class OidcRecords {
     const { jti: _, ...rest } = payload;
     // The browser's cookie: the provider compares the session's `uid`, and need not have this written down.
     if (rest.session && 'cookie' in rest.session) rest.session = { ...rest.session, cookie: '' };
-    const grantId = model === 'Grant' ? id : payload.grantId;
+    const grantId = model === 'Grant' ? id : FAMILY.has(model) ? payload.grantId : null;
     await this.repository.upsert({
       model,
       idHash: this.hashOf(model, id),

@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type Provider from 'oidc-provider';
-import type { ClientCredentials, Grant } from 'oidc-provider';
-import { errors } from 'oidc-provider';
+import { type ClientCredentials, errors, type Grant, type Provider } from 'oidc-provider';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
 import { Audit } from '../../platform/audit/audit.js';

@@ -18,7 +18,8 @@ import { chooseLanguage, limitedPage, type Page, pagePolicy, translator } from '
 
 const BEARER_JWT = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 /** The provider's own small pages, which post themselves: it adds the hash of their script to this policy. */
-const PROTOCOL_POLICY = "default-src 'none'; script-src 'report-sample'; base-uri 'none'; frame-ancestors 'none'";
+const PROTOCOL_POLICY =
+  "default-src 'none'; script-src 'report-sample'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Serves everything below /apis/v1/oidc: the protocol by the provider, the pages by us. */
 @Injectable()
@@ -46,7 +47,7 @@ export class SignInServer {
     for (const [name, value] of pageHeaders) response.setHeader(name, value);
     response.setHeader('Content-Security-Policy', PROTOCOL_POLICY);
     if (request.id) response.setHeader('X-Request-Id', request.id);
-    this.serve(route, request, response).catch(next);
+    this.serve(route, request, response).then(undefined, next);
   };
 
   private async serve(route: OidcRoute, request: Request, response: Response): Promise<void> {
@@ -57,7 +58,10 @@ export class SignInServer {
       return this.userinfo(response, jwt);
     if (route.name === 'interaction') return this.interaction(request, response);
     const provider = await this.oidc.current();
-    await (provider.callback() as (req: IncomingMessage, res: ServerResponse) => Promise<void>)(request, response);
+    await (provider.callback() as (req: IncomingMessage, res: ServerResponse) => Promise<void>)(
+      request,
+      response,
+    );
   }
 
   private async interaction(request: Request, response: Response): Promise<void> {

@@ -2,7 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
-import { type MemberInput, type MemberStatus, TenantsRepository, type Workspace } from './tenants.repository.js';
+import {
+  type MemberInput,
+  type MemberStatus,
+  TenantsRepository,
+  type Workspace,
+} from './tenants.repository.js';
 
 /** What other domains may ask of workspaces and their members. */
 @Injectable()

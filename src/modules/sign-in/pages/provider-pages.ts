@@ -9,7 +9,11 @@ import { pagePolicy } from './style.js';
 export interface ProviderPages {
   error(ctx: KoaContextWithOIDC, out: ErrorOut): void;
   deviceCode(ctx: KoaContextWithOIDC, out?: ErrorOut, error?: Error): void;
-  deviceConfirm(ctx: KoaContextWithOIDC, client: { clientName?: string | undefined; clientId: string }, code: string): void;
+  deviceConfirm(
+    ctx: KoaContextWithOIDC,
+    client: { clientName?: string | undefined; clientId: string },
+    code: string,
+  ): void;
   deviceDone(ctx: KoaContextWithOIDC): void;
   signOut(ctx: KoaContextWithOIDC): void;
   signedOut(ctx: KoaContextWithOIDC): void;
@@ -21,7 +25,10 @@ const speaking = (ctx: KoaContextWithOIDC): Speaking => {
 };
 
 /** The token in the browser's own session that a form of ours must bring back. */
-const xsrf = (ctx: KoaContextWithOIDC): string => String(ctx.oidc.session?.state?.['secret'] ?? '');
+const xsrf = (ctx: KoaContextWithOIDC): string => {
+  const secret = ctx.oidc.session?.state?.['secret'];
+  return typeof secret === 'string' ? secret : '';
+};
 
 export const providerPages: ProviderPages = {
   error(ctx, out) {
@@ -31,7 +38,10 @@ export const providerPages: ProviderPages = {
       return send(ctx, expiredPage(at));
     const detail = [out.error, out.error_description].filter(Boolean).join(': ');
     const content = html`<p class="hint">${at.t('failed_detail', { detail })}</p>`;
-    return send(ctx, page(at, { heading: at.t('failed'), lead: at.t('failed_lead'), content, status: ctx.status }));
+    return send(
+      ctx,
+      page(at, { heading: at.t('failed'), lead: at.t('failed_lead'), content, status: ctx.status }),
+    );
   },
 
   deviceCode(ctx, out, error) {
@@ -43,30 +53,47 @@ export const providerPages: ProviderPages = {
     const alert =
       out === undefined ? undefined : t(error?.name === 'NoCodeError' ? 'device_missing' : 'device_wrong');
     const content = html`<div class="field">
-<label for="user_code">${t('device_code')}</label>
-<input class="code" id="user_code" name="user_code" type="text" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="20" required autofocus${alert !== undefined && html` aria-invalid="true" aria-describedby="alert"`}>
-</div>
-<button>${t('continue')}</button>`;
-    return send(ctx, page(at, {
-      heading: t('device'),
-      lead: t('device_lead'),
-      alert,
-      content: form(ctx.oidc.urlFor('code_verification'), { xsrf: xsrf(ctx) }, content),
-      status: alert === undefined ? 200 : 422,
-    }));
+        <label for="user_code">${t('device_code')}</label>
+        <input
+          class="code"
+          id="user_code"
+          name="user_code"
+          type="text"
+          autocomplete="off"
+          autocapitalize="characters"
+          spellcheck="false"
+          maxlength="20"
+          required
+          autofocus${alert !== undefined && html` aria-invalid="true" aria-describedby="alert"`}
+        />
+      </div>
+      <button>${t('continue')}</button>`;
+    return send(
+      ctx,
+      page(at, {
+        heading: t('device'),
+        lead: t('device_lead'),
+        alert,
+        content: form(ctx.oidc.urlFor('code_verification'), { xsrf: xsrf(ctx) }, content),
+        status: alert === undefined ? 200 : 422,
+      }),
+    );
   },
 
   deviceConfirm(ctx, client, code) {
     const at = speaking(ctx);
     const { t } = at;
     const content = html`<span class="big">${code}</span>
-<button name="confirm" value="yes">${t('device_yes')}</button>
-<button class="second" name="abort" value="yes">${t('device_no')}</button>`;
-    send(ctx, page(at, {
-      heading: t('device_confirm'),
-      lead: t('device_confirm_lead', { client: client.clientName ?? client.clientId }),
-      content: form(ctx.oidc.urlFor('code_verification'), { xsrf: xsrf(ctx), user_code: code }, content),
-    }));
+      <button name="confirm" value="yes">${t('device_yes')}</button>
+      <button class="second" name="abort" value="yes">${t('device_no')}</button>`;
+    send(
+      ctx,
+      page(at, {
+        heading: t('device_confirm'),
+        lead: t('device_confirm_lead', { client: client.clientName ?? client.clientId }),
+        content: form(ctx.oidc.urlFor('code_verification'), { xsrf: xsrf(ctx), user_code: code }, content),
+      }),
+    );
   },
 
   deviceDone(ctx) {
@@ -77,14 +104,16 @@ export const providerPages: ProviderPages = {
   signOut(ctx) {
     const at = speaking(ctx);
     const { t } = at;
-    const content = html`<button name="logout" value="yes" autofocus>${t('sign_out_yes')}</button>
-<button class="second">${t('sign_out_no')}</button>`;
-    send(ctx, page(at, {
-      heading: t('sign_out'),
-      lead: t('sign_out_lead'),
-      content: form(ctx.oidc.urlFor('end_session_confirm'), { xsrf: xsrf(ctx) }, content),
-      formTarget: formTargetOf(ctx.oidc.session?.state?.['postLogoutRedirectUri']),
-    }));
+    const content = html`<button name="logout" value="yes" autofocus>${t('sign_out_yes')}</button>`;
+    send(
+      ctx,
+      page(at, {
+        heading: t('sign_out'),
+        lead: t('sign_out_lead'),
+        content: form(ctx.oidc.urlFor('end_session_confirm'), { xsrf: xsrf(ctx) }, content),
+        formTarget: formTargetOf(ctx.oidc.session?.state?.['postLogoutRedirectUri']),
+      }),
+    );
   },
 
   signedOut(ctx) {

@@ -30,15 +30,33 @@ export function passwordPage(at: SignInPage, email: string): Page {
   const { t, alert } = at;
   const focusEmail = email === '';
   const content = html`<div class="field">
-<label for="email">${t('email')}</label>
-<input id="email" name="email" type="email" value="${email}" autocomplete="username" inputmode="email" autocapitalize="none" spellcheck="false" maxlength="320" required${focusEmail && html` autofocus`}${invalid(alert)}>
-</div>
-<div class="field">
-<label for="password">${t('password')}</label>
-<input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" required${!focusEmail && html` autofocus`}${invalid(alert)}>
-</div>
-<button name="step" value="password">${t('sign_in')}</button>
-${cancel(at)}`;
+      <label for="email">${t('email')}</label>
+      <input
+        id="email"
+        name="email"
+        type="email"
+        value="${email}"
+        autocomplete="username"
+        inputmode="email"
+        autocapitalize="none"
+        spellcheck="false"
+        maxlength="320"
+        required${focusEmail && html` autofocus`}${invalid(alert)}
+      />
+    </div>
+    <div class="field">
+      <label for="password">${t('password')}</label>
+      <input
+        id="password"
+        name="password"
+        type="password"
+        autocomplete="current-password"
+        maxlength="1000"
+        required${!focusEmail && html` autofocus`}${invalid(alert)}
+      />
+    </div>
+    <button name="step" value="password">${t('sign_in')}</button>
+    ${cancel(at)}`;
   return page(at, {
     heading: t('sign_in'),
     lead: t('to_continue', { client: at.clientName }),
@@ -53,15 +71,39 @@ export function codePage(at: SignInPage, email: string, method: 'totp' | 'recove
   const field =
     method === 'totp'
       ? html`<label for="code">${t('code')}<span class="hint" id="hint">${t('code_hint')}</span></label>
-<input class="code" id="code" name="code" type="text" inputmode="numeric" pattern="[0-9 ]*" autocomplete="one-time-code" maxlength="20" required autofocus${invalid(alert)}>`
-      : html`<label for="code">${t('recovery_code')}<span class="hint" id="hint">${t('recovery_hint')}</span></label>
-<input class="code" id="code" name="recovery_code" type="text" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="40" required autofocus${invalid(alert)}>`;
-  const content = html`<div class="field">
-${field}
-</div>
-<button name="step" value="code">${t('verify')}</button>
-<button class="plain" name="step" value="${method === 'totp' ? 'recovery' : 'totp'}" formnovalidate>${t(method === 'totp' ? 'use_recovery' : 'use_code')}</button>
-<button class="plain" name="step" value="restart" formnovalidate>${t('other_account')}</button>`;
+          <input
+            class="code"
+            id="code"
+            name="code"
+            type="text"
+            inputmode="numeric"
+            pattern="[0-9 ]*"
+            autocomplete="one-time-code"
+            maxlength="20"
+            required
+            autofocus${invalid(alert)}
+          />`
+      : html`<label for="code"
+            >${t('recovery_code')}<span class="hint" id="hint">${t('recovery_hint')}</span></label
+          >
+          <input
+            class="code"
+            id="code"
+            name="recovery_code"
+            type="text"
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck="false"
+            maxlength="40"
+            required
+            autofocus${invalid(alert)}
+          />`;
+  const content = html`<div class="field">${field}</div>
+    <button name="step" value="code">${t('verify')}</button>
+    <button class="plain" name="step" value="${method === 'totp' ? 'recovery' : 'totp'}" formnovalidate>
+      ${t(method === 'totp' ? 'use_recovery' : 'use_code')}
+    </button>
+    <button class="plain" name="step" value="restart" formnovalidate>${t('other_account')}</button>`;
   return page(at, {
     heading: t('second_factor'),
     lead: t('second_factor_lead', { email }),
@@ -89,11 +131,16 @@ export interface ConsentQuestion {
 export function consentPage(at: SignInPage, { workspaces, scopes, host }: ConsentQuestion): Page {
   const { t, clientName: client } = at;
   const asks = scopes !== null;
-  const content = html`${asks && html`<ul>${scopes.map((scope) => html`<li>${scopeText(at, scope)}</li>`)}</ul>`}
-${workspaces !== null && workspaceField(at, workspaces)}
-${asks && host !== null && html`<p class="hint">${t('returns_to', { host })}</p>`}
-<button name="step" value="consent">${asks ? t('allow') : t('continue')}</button>
-${cancel(at, asks ? t('deny') : t('cancel'))}`;
+  const content = html`${
+      asks &&
+      html`<ul>
+        ${scopes.map((scope) => html`<li>${scopeText(at, scope)}</li>`)}
+      </ul>`
+    }
+    ${workspaces !== null && workspaceField(at, workspaces)}
+    ${asks && host !== null && html`<p class="hint">${t('returns_to', { host })}</p>`}
+    <button name="step" value="consent">${asks ? t('allow') : t('continue')}</button>
+    ${cancel(at, asks ? t('deny') : t('cancel'))}`;
   return page(at, {
     heading: asks ? t('consent', { client }) : t('choose_workspace'),
     lead: asks ? t('consent_lead', { client }) : t('choose_lead', { client }),
@@ -104,7 +151,15 @@ ${cancel(at, asks ? t('deny') : t('cancel'))}`;
 
 function workspaceField({ t, alert }: SignInPage, workspaces: WorkspaceChoice[]): Html {
   const choices = workspaces.map(
-    ({ id, name, slug }, n) => html`<label class="choice"><input type="radio" name="workspace" value="${id}" required${n === 0 && html` checked`}${n === 0 && html` autofocus`}><span>${name}<span class="hint">${slug}</span></span></label>\n`,
+    ({ id, name, slug }, n) =>
+      html`<label class="choice"
+        ><input
+          type="radio"
+          name="workspace"
+          value="${id}"
+          required${n === 0 && html` checked`}${n === 0 && html` autofocus`}
+        /><span>${name}<span class="hint">${slug}</span></span></label
+      > `,
   );
   return html`<fieldset${alert !== undefined && html` aria-describedby="alert"`}><legend>${t('workspace')}</legend>
 ${choices}</fieldset>`;

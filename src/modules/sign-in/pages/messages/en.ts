@@ -7,7 +7,6 @@ export const en = {
   email: 'Email address',
   password: 'Password',
   cancel: 'Cancel',
-  back: 'Back to {client}',
   continue: 'Continue',
   wrong_password: 'That email address and password do not match. Check both and try again.',
   second_factor: 'Enter your code',
@@ -24,7 +23,6 @@ export const en = {
   choose_workspace: 'Choose a workspace',
   choose_lead: '{client} will open it.',
   workspace: 'Workspace',
-  no_workspace: 'None of them',
   choose_missing: 'Choose one of the workspaces.',
   consent: 'Allow {client}?',
   consent_lead: '{client} is not part of Workspace. It asks to',
@@ -39,7 +37,8 @@ export const en = {
   device: 'Connect a device',
   device_lead: 'Enter the code that your device shows.',
   device_code: 'Code',
-  device_wrong: 'There is no such code, or it has expired or was used. Check it, or start again on the device.',
+  device_wrong:
+    'There is no such code, or it has expired or was used. Check it, or start again on the device.',
   device_missing: 'Enter the code.',
   device_confirm: 'Is this the code?',
   device_confirm_lead:
@@ -53,7 +52,6 @@ export const en = {
   sign_out: 'Sign out?',
   sign_out_lead: 'This signs you out of everything you opened from this browser.',
   sign_out_yes: 'Sign out',
-  sign_out_no: 'Stay signed in',
   signed_out: 'You are signed out',
   signed_out_lead: 'You can close this page.',
   failed: 'That did not work',

@@ -8,7 +8,6 @@ export const pt: Messages = {
   email: 'Endereço de e-mail',
   password: 'Senha',
   cancel: 'Cancelar',
-  back: 'Voltar para {client}',
   continue: 'Continuar',
   wrong_password: 'O e-mail e a senha não conferem. Verifique os dois e tente de novo.',
   second_factor: 'Digite o código',
@@ -25,7 +24,6 @@ export const pt: Messages = {
   choose_workspace: 'Escolha um workspace',
   choose_lead: '{client} vai abri-lo.',
   workspace: 'Workspace',
-  no_workspace: 'Nenhum deles',
   choose_missing: 'Escolha um dos workspaces.',
   consent: 'Permitir {client}?',
   consent_lead: '{client} não faz parte do Workspace e pede para',
@@ -40,7 +38,8 @@ export const pt: Messages = {
   device: 'Conectar um dispositivo',
   device_lead: 'Digite o código que seu dispositivo mostra.',
   device_code: 'Código',
-  device_wrong: 'Esse código não existe, expirou ou já foi usado. Verifique-o ou comece de novo no dispositivo.',
+  device_wrong:
+    'Esse código não existe, expirou ou já foi usado. Verifique-o ou comece de novo no dispositivo.',
   device_missing: 'Digite o código.',
   device_confirm: 'É este o código?',
   device_confirm_lead:
@@ -54,7 +53,6 @@ export const pt: Messages = {
   sign_out: 'Sair?',
   sign_out_lead: 'Isso encerra tudo o que você abriu a partir deste navegador.',
   sign_out_yes: 'Sair',
-  sign_out_no: 'Continuar conectado',
   signed_out: 'Você saiu',
   signed_out_lead: 'Você pode fechar esta página.',
   failed: 'Não deu certo',

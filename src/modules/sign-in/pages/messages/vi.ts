@@ -8,7 +8,6 @@ export const vi: Messages = {
   email: 'Địa chỉ email',
   password: 'Mật khẩu',
   cancel: 'Hủy',
-  back: 'Quay lại {client}',
   continue: 'Tiếp tục',
   wrong_password: 'Email và mật khẩu không khớp. Hãy kiểm tra cả hai rồi thử lại.',
   second_factor: 'Nhập mã',
@@ -25,7 +24,6 @@ export const vi: Messages = {
   choose_workspace: 'Chọn không gian làm việc',
   choose_lead: '{client} sẽ mở không gian này.',
   workspace: 'Không gian làm việc',
-  no_workspace: 'Không chọn',
   choose_missing: 'Hãy chọn một không gian làm việc.',
   consent: 'Cho phép {client}?',
   consent_lead: '{client} không thuộc Workspace và xin được',
@@ -40,7 +38,8 @@ export const vi: Messages = {
   device: 'Kết nối thiết bị',
   device_lead: 'Nhập mã mà thiết bị của bạn hiển thị.',
   device_code: 'Mã',
-  device_wrong: 'Không có mã này, hoặc mã đã hết hạn hay đã được dùng. Hãy kiểm tra lại hoặc bắt đầu lại trên thiết bị.',
+  device_wrong:
+    'Không có mã này, hoặc mã đã hết hạn hay đã được dùng. Hãy kiểm tra lại hoặc bắt đầu lại trên thiết bị.',
   device_missing: 'Hãy nhập mã.',
   device_confirm: 'Có phải mã này không?',
   device_confirm_lead:
@@ -54,7 +53,6 @@ export const vi: Messages = {
   sign_out: 'Đăng xuất?',
   sign_out_lead: 'Bạn sẽ đăng xuất khỏi mọi thứ đã mở từ trình duyệt này.',
   sign_out_yes: 'Đăng xuất',
-  sign_out_no: 'Vẫn đăng nhập',
   signed_out: 'Bạn đã đăng xuất',
   signed_out_lead: 'Bạn có thể đóng trang này.',
   failed: 'Không thực hiện được',
