@@ -61,6 +61,7 @@ export class OidcProvider {
     livesAt(provider, new URL(issuer));
     compareHashes(provider);
     wholeSeconds(provider);
+    unsavedStaysUnsaved(provider);
     provider.use((ctx, next) => this.around(ctx as KoaContextWithOIDC, next));
     provider.on('server_error', (ctx, error) => this.failed(ctx, error));
     // Koa's own: answers that could not be written. Without a listener it prints them.
@@ -133,5 +134,16 @@ function compareHashes(provider: Provider): void {
 function wholeSeconds(provider: Provider): void {
   provider.Session.prototype.authTime = function authTime() {
     return this.loginTs === undefined ? undefined : Math.floor(this.loginTs);
+  };
+}
+
+/**
+ * A page for a browser that has no sign-in yet changes a session that was never saved; saving it would fail, and without a
+ * cookie it could never be found again.
+ */
+function unsavedStaysUnsaved(provider: Provider): void {
+  const persist = provider.Session.prototype.persist;
+  provider.Session.prototype.persist = async function persistSaved() {
+    return typeof this.exp === 'number' ? persist.call(this) : this.jti;
   };
 }

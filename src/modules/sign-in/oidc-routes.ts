@@ -6,7 +6,8 @@ export interface OidcRoute {
 }
 
 const GET = ['GET', 'HEAD'];
-const UID = '[\\w-]{1,100}';
+/** As the provider makes them: 256 bits. */
+const UID = '[\\w-]{43}';
 
 /** Everything that is served under /apis/v1/oidc; the provider itself would be lenient about case and slashes. */
 const ROUTES: [methods: string[], pattern: string, name: OidcRoute['name'], path: string][] = [

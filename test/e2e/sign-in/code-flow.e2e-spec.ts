@@ -382,7 +382,7 @@ describe('signing in with a browser', () => {
           body: new URLSearchParams({ ...page.form!.fields, ...typed }),
           headers: { 'sec-fetch-site': 'cross-site' },
         }),
-        await on.open('/apis/v1/oidc/interaction/another'),
+        await on.open(`/apis/v1/oidc/interaction/${'x'.repeat(43)}`),
       ];
       expect(expired.map(({ status, form }) => [status, form])).toEqual(expired.map(() => [400, null]));
       expect((await on.submit(page, typed)).status).toBe(0);

@@ -21,10 +21,14 @@ describe('signing in without a browser', () => {
 
   const notes = async (token: string) => (await app.as(token).get('/notes')).status;
   const post = async (path: string, fields: Record<string, string>) => {
-    const response = await fetch(`${app.base}/apis/v1/oidc${path}`, { method: 'POST', body: new URLSearchParams(fields) });
+    const response = await fetch(`${app.base}/apis/v1/oidc${path}`, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+    });
     return { status: response.status, headers: response.headers, body: (await response.json()) as any };
   };
-  const cli = (...args: string[]) => workspace({ DATABASE_URL: app.databaseUrl, PUBLIC_URL: app.base }, 'client', ...args);
+  const cli = (...args: string[]) =>
+    workspace({ DATABASE_URL: app.databaseUrl, PUBLIC_URL: app.base }, 'client', ...args);
 
   describe('a device', () => {
     const begin = async () =>
@@ -43,7 +47,11 @@ describe('signing in without a browser', () => {
     test('gets tokens once somebody has confirmed its code and signed in', async () => {
       const party = await RelyingParty.discover(app, DEVICE);
       const begun = await client.initiateDeviceAuthorization(party.config, { scope: 'openid workspace' });
-      expect(begun).toMatchObject({ interval: 5, expires_in: 600, user_code: expect.stringMatching(/^\w{4}-\w{4}$/) });
+      expect(begun).toMatchObject({
+        interval: 5,
+        expires_in: 600,
+        user_code: expect.stringMatching(/^\w{4}-\w{4}$/),
+      });
       expect(begun.verification_uri).toBe(`${app.base}/apis/v1/oidc/device`);
       const { on, page, shown } = await confirm(begun as never, { confirm: 'yes' });
       expect(shown.html).toContain(begun.user_code);
@@ -51,7 +59,11 @@ describe('signing in without a browser', () => {
       const done = await on.submit(page, { email: alice.email, password: PASSWORD, step: 'password' });
       expect(done.html).toContain('Your device is connected');
       const tokens = await client.pollDeviceAuthorizationGrant(party.config, { ...begun, interval: 0.1 });
-      expect(decodeJwt(tokens.access_token)).toMatchObject({ sub: alice.id, tid: alice.tenantIds[0], client_id: DEVICE });
+      expect(decodeJwt(tokens.access_token)).toMatchObject({
+        sub: alice.id,
+        tid: alice.tenantIds[0],
+        client_id: DEVICE,
+      });
       expect(await notes(tokens.access_token)).toBe(200);
       const next = await party.refresh(tokens.refresh_token!);
       expect(await notes(next.access_token)).toBe(200);
@@ -106,7 +118,9 @@ describe('signing in without a browser', () => {
       );
       expect(rows.some(({ payload }) => payload.includes(begun.device_code))).toBe(false);
       for (const { id_hash: hash } of rows)
-        expect((await ask(`@${hash.toString('base64url')}.${'A'.repeat(22)}`)).body.error).toBe('invalid_grant');
+        expect((await ask(`@${hash.toString('base64url')}.${'A'.repeat(22)}`)).body.error).toBe(
+          'invalid_grant',
+        );
     });
   });
 
@@ -132,21 +146,35 @@ describe('signing in without a browser', () => {
       expect((await ask({ client_secret: secret })).status).toBe(200);
       for (const wrong of ['', 'nonsense', `${secret}x`, secret.slice(1)]) {
         const { status, body } = await ask({ client_secret: wrong });
-        expect([wrong, status, body.error, typeof body.message]).toEqual([wrong, 401, 'invalid_client', 'string']);
+        expect([wrong, status, body.error, typeof body.message]).toEqual([
+          wrong,
+          401,
+          'invalid_client',
+          'string',
+        ]);
       }
       expect((await ask({ client_secret: secret, scope: '' })).body.error).toBe('invalid_scope');
-      expect((await ask({ client_secret: secret, resource: 'https://other.example' })).body.error).toBe('invalid_target');
-      expect((await ask({ client_secret: secret, grant_type: 'password' })).body.error).toBe('unsupported_grant_type');
+      expect((await ask({ client_secret: secret, resource: 'https://other.example' })).body.error).toBe(
+        'invalid_target',
+      );
+      expect((await ask({ client_secret: secret, grant_type: 'password' })).body.error).toBe(
+        'unsupported_grant_type',
+      );
     });
 
     test('ends with its registration', async () => {
       const { client_id: id, client_secret: secret } = json(await cli('add', ...SERVICE, '--tenant', 'acme'));
       const party = await RelyingParty.discover(app, id, { secret });
-      const { access_token: token } = await client.clientCredentialsGrant(party.config, { scope: 'workspace' });
+      const { access_token: token } = await client.clientCredentialsGrant(party.config, {
+        scope: 'workspace',
+      });
       expect(await notes(token)).toBe(200);
       expect(json(await cli('remove', id))).toEqual({ client_id: id, ended_sessions: 1 });
       await until('the token to end', async () => (await notes(token)) === 401);
-      expect((await post('/token', { grant_type: 'client_credentials', client_id: id, client_secret: secret })).status).toBe(401);
+      expect(
+        (await post('/token', { grant_type: 'client_credentials', client_id: id, client_secret: secret }))
+          .status,
+      ).toBe(401);
       expect((await cli('remove', id)).code).toBe(1);
     });
 
@@ -156,7 +184,12 @@ describe('signing in without a browser', () => {
         `UPDATE tenant_members SET status = 'deactivated' WHERE user_id = (SELECT account_id FROM oidc_clients WHERE id = $1)`,
         [id],
       );
-      const fields = { grant_type: 'client_credentials', client_id: id, client_secret: secret, scope: 'workspace' };
+      const fields = {
+        grant_type: 'client_credentials',
+        client_id: id,
+        client_secret: secret,
+        scope: 'workspace',
+      };
       expect((await post('/token', fields)).body.error).toBe('unauthorized_client');
     });
   });
@@ -164,19 +197,49 @@ describe('signing in without a browser', () => {
   describe('workspace client', () => {
     test('registers programs that people sign in with', async () => {
       const uri = 'https://web.example/callback';
-      const added = json(await cli('add', '--kind', 'confidential', '--name', 'Web', '--id', 'web', '--redirect-uri', uri, '--first-party'));
+      const added = json(
+        await cli(
+          'add',
+          '--kind',
+          'confidential',
+          '--name',
+          'Web',
+          '--id',
+          'web',
+          '--redirect-uri',
+          uri,
+          '--first-party',
+        ),
+      );
       expect(added).toEqual({ client_id: 'web', client_secret: expect.stringMatching(/^[\w-]{43}$/) });
-      const party = await RelyingParty.discover(app, 'web', { secret: added.client_secret, redirectUri: uri });
+      const party = await RelyingParty.discover(app, 'web', {
+        secret: added.client_secret,
+        redirectUri: uri,
+      });
       const tokens = await party.signIn(browser(app), alice.email, PASSWORD);
       expect(await notes(tokens.access_token)).toBe(200);
       expect(await notes((await party.refresh(tokens.refresh_token!)).access_token)).toBe(200);
-      const app2 = json(await cli('add', '--kind', 'public', '--name', 'Desktop', '--redirect-uri', 'http://127.0.0.1/callback'));
+      const app2 = json(
+        await cli(
+          'add',
+          '--kind',
+          'public',
+          '--name',
+          'Desktop',
+          '--redirect-uri',
+          'http://127.0.0.1/callback',
+        ),
+      );
       expect(app2.client_secret).toBeUndefined();
-      const native = await RelyingParty.discover(app, app2.client_id, { redirectUri: 'http://127.0.0.1:51004/callback' });
+      const native = await RelyingParty.discover(app, app2.client_id, {
+        redirectUri: 'http://127.0.0.1:51004/callback',
+      });
       const page = await browser(app).open((await native.begin()).url);
       expect(page.html).toContain('to continue to Desktop');
       const { clients } = json(await cli('list'));
-      expect(clients.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(['swagger-ui', DEVICE, 'web']));
+      expect(clients.map(({ id }: { id: string }) => id)).toEqual(
+        expect.arrayContaining(['swagger-ui', DEVICE, 'web']),
+      );
       expect(JSON.stringify(clients)).not.toMatch(/secret/);
     });
 

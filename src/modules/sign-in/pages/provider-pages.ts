@@ -19,6 +19,9 @@ export interface ProviderPages {
   signedOut(ctx: KoaContextWithOIDC): void;
 }
 
+/** Errors of the library that somebody can mend by typing another code. */
+const ABOUT_THE_CODE = new Set(['NoCodeError', 'NotFoundError', 'ExpiredError', 'AlreadyUsedError']);
+
 const speaking = (ctx: KoaContextWithOIDC): Speaking => {
   const language = chooseLanguage(ctx.oidc.params?.['ui_locales'], ctx.get('accept-language'));
   return { language, t: translator(language) };
@@ -50,6 +53,13 @@ export const providerPages: ProviderPages = {
     if (error?.name === 'AbortedError')
       return send(ctx, page(at, { heading: t('device_stopped'), lead: t('device_stopped_lead') }));
     if (out !== undefined && ctx.status >= 500) return send(ctx, troublePage(at, ctx.status));
+    if (out !== undefined && !ABOUT_THE_CODE.has(error?.name ?? '')) {
+      const content = html`<p><a href="${ctx.oidc.urlFor('code_verification')}">${t('device')}</a></p>`;
+      return send(
+        ctx,
+        page(at, { heading: t('expired'), lead: t('device_again'), content, status: ctx.status }),
+      );
+    }
     const alert =
       out === undefined ? undefined : t(error?.name === 'NoCodeError' ? 'device_missing' : 'device_wrong');
     const content = html`<div class="field">

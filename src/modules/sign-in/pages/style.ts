@@ -7,6 +7,7 @@ export const STYLE = `
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;min-height:100dvh;display:grid;grid-template-rows:1fr auto;background:var(--page);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:anywhere}
 main{width:min(26rem,100% - 2rem);margin:auto;padding:2.25rem 2rem 2rem;background:var(--card);border-radius:14px;box-shadow:var(--shadow)}
+a{color:var(--accent)}
 .brand{margin:0 0 1.5rem;font-weight:650;letter-spacing:-.01em;display:flex;align-items:center;gap:.55rem;color:var(--soft)}
 .brand::before{content:"";width:1.15rem;height:1.15rem;border-radius:.35rem;background:var(--accent)}
 h1{margin:0 0 .35rem;font-size:1.5rem;line-height:1.25;letter-spacing:-.015em}

@@ -43,6 +43,7 @@ export const de: Messages = {
   device_wrong:
     'Diesen Code gibt es nicht, oder er ist abgelaufen oder verbraucht. Bitte prüfen oder am Gerät neu beginnen.',
   device_missing: 'Bitte den Code eingeben.',
+  device_again: 'Bitte den Code noch einmal eingeben.',
   device_confirm: 'Ist das der Code?',
   device_confirm_lead:
     '{client} möchte sich in Ihrem Namen anmelden. Fahren Sie nur fort, wenn Sie das selbst begonnen haben und Ihr Gerät denselben Code zeigt.',

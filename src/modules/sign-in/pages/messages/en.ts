@@ -40,6 +40,7 @@ export const en = {
   device_wrong:
     'There is no such code, or it has expired or was used. Check it, or start again on the device.',
   device_missing: 'Enter the code.',
+  device_again: 'Enter the code again.',
   device_confirm: 'Is this the code?',
   device_confirm_lead:
     '{client} asks to sign in as you. Go on only if you started this yourself and your device shows the same code.',

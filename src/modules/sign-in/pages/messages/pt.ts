@@ -41,6 +41,7 @@ export const pt: Messages = {
   device_wrong:
     'Esse código não existe, expirou ou já foi usado. Verifique-o ou comece de novo no dispositivo.',
   device_missing: 'Digite o código.',
+  device_again: 'Digite o código de novo.',
   device_confirm: 'É este o código?',
   device_confirm_lead:
     '{client} pede para entrar em seu nome. Continue apenas se foi você quem começou e se o dispositivo mostra o mesmo código.',

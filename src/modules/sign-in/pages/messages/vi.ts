@@ -41,6 +41,7 @@ export const vi: Messages = {
   device_wrong:
     'Không có mã này, hoặc mã đã hết hạn hay đã được dùng. Hãy kiểm tra lại hoặc bắt đầu lại trên thiết bị.',
   device_missing: 'Hãy nhập mã.',
+  device_again: 'Hãy nhập lại mã.',
   device_confirm: 'Có phải mã này không?',
   device_confirm_lead:
     '{client} xin đăng nhập thay bạn. Chỉ tiếp tục nếu chính bạn đã bắt đầu và thiết bị hiển thị cùng mã này.',
