@@ -52,7 +52,7 @@ export class AppModule {
         TenantsModule,
         IdentityModule,
         AccountSecurityModule,
-        SignInModule,
+        SignInModule.forRoot(config),
         NoteFoldersModule,
         NotesModule,
       ],

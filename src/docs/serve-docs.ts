@@ -4,7 +4,7 @@ import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import type { Config } from '../config/config.js';
 import { API_SCOPE, SWAGGER_CLIENT } from '../modules/sign-in/index.js';
-import { SIGN_IN_SCHEME } from './openapi-document.js';
+import { SIGN_IN, SIGN_IN_SCHEME } from './openapi-document.js';
 import { JsonReply } from '../platform/http/json-reply.js';
 import { writeJson } from '../platform/http/lean-express.adapter.js';
 import { docsHeaders } from '../platform/http/security-headers.js';
@@ -34,18 +34,24 @@ export function serveDocs(app: NestExpressApplication, prefix: string, config: C
       filter: true,
       // The operations show their schemas; the list of all of them stays closed.
       defaultModelsExpandDepth: 0,
-      oauth2RedirectUrl: `${config.publicUrl}${docs}/oauth2-redirect.html`,
-      initOAuth: {
-        clientId: SWAGGER_CLIENT,
-        scopes: [API_SCOPE],
-        usePkceWithAuthorizationCodeGrant: true,
-      },
+      ...(config.signInIssuer !== null && signIn(`${config.publicUrl}${docs}`)),
     },
   });
 }
 
+/** What Swagger UI needs to sign in as a client of ours. */
+const signIn = (docs: string) => ({
+  oauth2RedirectUrl: `${docs}/oauth2-redirect.html`,
+  initOAuth: {
+    clientId: SWAGGER_CLIENT,
+    scopes: [API_SCOPE],
+    usePkceWithAuthorizationCodeGrant: true,
+  },
+});
+
 /** Where people sign in at an external issuer, nothing is said of a sign-in that is not here. */
 function withoutSignIn(document: OpenAPIObject): void {
+  document.info.description = document.info.description?.replace(`${SIGN_IN}\n\n`, '');
   delete document.components?.securitySchemes?.[SIGN_IN_SCHEME];
   for (const operations of Object.values(document.paths))
     for (const operation of Object.values(operations) as { security?: Record<string, string[]>[] }[])

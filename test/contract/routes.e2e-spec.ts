@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { OIDC_ROUTES } from '../../src/modules/sign-in/oidc-routes.js';
 import { TestApp } from '../support/app.ts';
 import { describedOperations, fillPath, METHODS } from '../support/operations.ts';
 
@@ -11,6 +12,28 @@ const OUR_ADDITIONS = new Map([
 
 /** Everything that answers without a token. A new entry here is a decision, not a fix for a red test. */
 const PUBLIC = new Set(OUR_ADDITIONS.keys());
+
+/**
+ * The protocol and pages of the sign-in, below /apis/v1/oidc: OpenID Connect describes them, the discovery document lists
+ * them. All are open to strangers, so this list too only grows by decision.
+ */
+const SIGN_IN = [
+  '/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server',
+  '/jwks',
+  '/auth',
+  '/auth/:uid',
+  '/token',
+  '/token/revocation',
+  '/me',
+  '/device/auth',
+  '/device',
+  '/device/:uid',
+  '/session/end',
+  '/session/end/confirm',
+  '/session/end/success',
+  '/interaction/:uid',
+];
 
 /** The contract's operations that exist. It only grows: a route that disappears breaks a client. */
 const IMPLEMENTED = readFileSync(new URL('implemented-operations.txt', import.meta.url), 'utf8')
@@ -74,6 +97,10 @@ describe('the routes', () => {
     expect(served.toSorted()).toEqual(described.map(key).toSorted());
   });
 
+  test('of the sign-in are these', () => {
+    expect(new Set(OIDC_ROUTES)).toEqual(new Set(SIGN_IN));
+  });
+
   test('each described route reaches a handler of its own', () => {
     const ids = described.map(({ spec }) => spec.operationId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -87,7 +114,7 @@ describe('the routes', () => {
       if (status === 401) {
         expect(headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
         expect(body.error).toBe('unauthorized');
-        expect(operation.spec.security).toEqual([{ bearer: [] }]);
+        expect(operation.spec.security).toEqual([{ bearer: [] }, { signIn: ['workspace'] }]);
       } else {
         open.push(key(operation));
         expect(operation.spec.security).toEqual([]);

@@ -14,6 +14,8 @@ const SHARED = [
   'guess_locks',
   'tenants',
   'platform_secrets',
+  'oidc_records',
+  'oidc_clients',
   'job_runs',
   'schema_migrations',
 ];

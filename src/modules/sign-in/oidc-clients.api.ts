@@ -8,7 +8,6 @@ import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { emailKey, IdentityApi, SignInSessions } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
-import { readClientFile } from './client-file.js';
 import { isNative, redirectUriProblem } from './client-uris.js';
 import { type ClientKind, type ClientRow, OidcClientsRepository } from './oidc-clients.repository.js';
 
@@ -50,6 +49,11 @@ export interface ListedClient {
   from: 'built in' | 'OIDC_CLIENTS' | 'database';
 }
 
+/** The clients of the file OIDC_CLIENTS. */
+export class ListedClients {
+  constructor(readonly clients: readonly ClientRow[]) {}
+}
+
 /** The programs that may ask for tokens: built in, of the file OIDC_CLIENTS, and of the database. */
 @Injectable()
 export class OidcClientsApi {
@@ -63,11 +67,11 @@ export class OidcClientsApi {
     private readonly tenants: TenantsApi,
     private readonly audit: Audit,
     private readonly db: Db,
+    ofFile: ListedClients,
     config: Config,
   ) {
     this.builtIn = new Map(builtInClients(config).map((client) => [client.id, client]));
-    const listed = config.OIDC_CLIENTS ? readClientFile(config.OIDC_CLIENTS) : [];
-    this.ofFile = new Map(listed.map((client) => [client.id, client]));
+    this.ofFile = new Map(ofFile.clients.map((client) => [client.id, client]));
   }
 
   async find(id: string): Promise<ClientRow | null> {

@@ -142,8 +142,9 @@ function wholeSeconds(provider: Provider): void {
  * cookie it could never be found again.
  */
 function unsavedStaysUnsaved(provider: Provider): void {
-  const persist = provider.Session.prototype.persist;
-  provider.Session.prototype.persist = async function persistSaved() {
-    return typeof this.exp === 'number' ? persist.call(this) : this.jti;
+  const { prototype } = provider.Session;
+  const original = { persist: prototype.persist };
+  prototype.persist = async function persistSaved() {
+    return typeof this.exp === 'number' ? original.persist.call(this) : this.jti;
   };
 }

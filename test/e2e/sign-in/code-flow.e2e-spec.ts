@@ -116,10 +116,11 @@ describe('signing in with a browser', () => {
     });
 
     test('cannot be asked for without a challenge, nor with a plain one', async () => {
-      for (const extra of [
+      const extras: Record<string, string>[] = [
         { code_challenge: '', code_challenge_method: '' },
         { code_challenge_method: 'plain' },
-      ]) {
+      ];
+      for (const extra of extras) {
         const { url } = await ours.begin(extra);
         const back = await browser(app).open(url);
         expect([back.status, new URL(back.url).searchParams.get('error')]).toEqual([0, 'invalid_request']);

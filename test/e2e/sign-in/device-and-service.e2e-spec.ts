@@ -255,8 +255,8 @@ describe('signing in without a browser', () => {
       [['--kind', 'device', '--name', 'X', '--id', 'a b'], /letters, digits/],
       [['--kind', 'robot', '--name', 'X'], /Allowed choices/],
     ])('refuses %j', async (args, why) => {
-      const { code, stderr } = await cli('add', ...(args as string[]));
-      expect([code, stderr]).toEqual([1, expect.stringMatching(why as RegExp)]);
+      const { code, stderr } = await cli('add', ...args);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(why)]);
     });
   });
 });
