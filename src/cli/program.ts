@@ -6,6 +6,7 @@ import { IdentityApi } from '../modules/identity/index.js';
 import { type MemberStatus, TenantsApi } from '../modules/tenants/index.js';
 import { Db } from '../platform/database/db.js';
 import { SyncCursors } from '../platform/sync/sync-cursors.js';
+import { addAccountSecurity } from './account-security.js';
 import { addAudit } from './audit.js';
 import { withApp, withDatabase } from './context.js';
 import { provision } from './provision.js';
@@ -13,6 +14,13 @@ import { ProvisionFile } from './provision-file.js';
 import { migrateDatabase } from '../app.prepare.js';
 
 const CLIENT = 'workspace-cli';
+
+interface TokenOptions {
+  email: string;
+  tenant?: string;
+  ttl?: number;
+  aal2?: boolean;
+}
 
 /** The admin command line. It works beside a running server, on the same DATA_DIR or DATABASE_URL. */
 export function createProgram(loadConfig: () => Config): Command {
@@ -39,14 +47,18 @@ export function createProgram(loadConfig: () => Config): Command {
     .requiredOption('--email <address>')
     .option('--tenant <slug>', 'the workspace it names; without: a token without workspace')
     .option('--ttl <seconds>', 'lifetime; default TOKEN_TTL', seconds)
-    .action(async ({ email, tenant, ttl }: { email: string; tenant?: string; ttl?: number }) => {
+    .option(
+      '--aal2',
+      'as if the second factor had been proven; without: where the account has one, it is asked for',
+    )
+    .action(async ({ email, tenant, ttl, aal2 }: TokenOptions) => {
       const token = await withApp(loadConfig(), async (app) => {
         const account = await accountOf(app, email);
         if (account.status !== 'active') throw new Error(`The account ${email} is deactivated.`);
         const tenantId = tenant === undefined ? null : await tenantOf(app, tenant, account.id);
         const [issued] = await app
           .get(IdentityApi, { strict: false })
-          .issueTokens([{ accountId: account.id, tenantId }], CLIENT, ttl);
+          .issueTokens([{ accountId: account.id, tenantId, aal2 }], CLIENT, ttl);
         return issued;
       });
       process.stdout.write(`${token}\n`);
@@ -105,6 +117,7 @@ export function createProgram(loadConfig: () => Config): Command {
     });
 
   addAudit(program, loadConfig);
+  addAccountSecurity(program, user, loadConfig);
 
   program
     .command('migrate')

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import { type MemberInput, type MemberStatus, TenantsRepository } from './tenants.repository.js';
 
@@ -12,6 +12,11 @@ export class TenantsApi {
   /** The role of an active member; null for anybody else. */
   async activeRole(tenantId: string, userId: string): Promise<TenantRole | null> {
     return (await this.tenants.membership(tenantId, userId))?.role ?? null;
+  }
+
+  /** The workspace somebody has belonged to longest; null: none. For what concerns a person wherever they work. */
+  async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {
+    return this.tenants.anyTenantOf(reader, userId);
   }
 
   /**

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { statement } from '../../platform/database/statement.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
 
 export interface Membership {
   tenant_id: string;
@@ -23,6 +23,12 @@ const membership = statement<Membership>(
   'tenants.membership',
   `SELECT tenant_id, role FROM tenant_members
     WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
+);
+
+// Across workspaces: by the index on user_id.
+const anyTenantOf = statement<{ tenant_id: string }>(
+  'tenants.any_tenant_of',
+  `SELECT tenant_id FROM tenant_members WHERE user_id = $1 AND status = 'active' ORDER BY created_at, tenant_id LIMIT 1`,
 );
 
 const findMembers = statement<{ who: string; user_id: string }>(
@@ -86,6 +92,10 @@ export class TenantsRepository {
 
   async membership(tenantId: string, userId: string): Promise<Membership | null> {
     return (await this.db.query(membership, [tenantId, userId]))[0] ?? null;
+  }
+
+  async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {
+    return (await reader.query(anyTenantOf, [userId]))[0]?.tenant_id ?? null;
   }
 
   /** @returns user id by what it was named with; who is no member is missing */

@@ -1,0 +1,42 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { type DomainEvent, Outbox } from '../../platform/events/outbox.js';
+import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { ApplicationPasswordProviders } from './application-password-provider.js';
+import { ApplicationPasswordsRepository } from './application-passwords.repository.js';
+import { ApplicationPasswords, REMOVING } from './application-passwords.service.js';
+
+const HOUSEKEEPING_SECONDS = 600;
+
+/** Makes the mail service forget what has ended here, and then forgets it here; repeated until both are done. */
+@Injectable()
+export class ApplicationPasswordRemoval implements OnModuleInit {
+  constructor(
+    private readonly repository: ApplicationPasswordsRepository,
+    private readonly providers: ApplicationPasswordProviders,
+    private readonly passwords: ApplicationPasswords,
+    private readonly outbox: Outbox,
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.outbox.subscribe(REMOVING, 'application-passwords', (event) => this.handle(event));
+    this.jobs.register({
+      name: 'application-passwords.lapsed',
+      everySeconds: HOUSEKEEPING_SECONDS,
+      run: async () => {
+        while ((await this.passwords.endLapsed()) > 0);
+      },
+    });
+  }
+
+  private async handle({ tenantId, payload }: DomainEvent): Promise<void> {
+    const id = String(payload['id']);
+    const key = await this.repository.removing(tenantId, id);
+    if (!key) return;
+    const { provider } = this.providers;
+    await provider?.remove({ tenantId, userId: key.user_id, id, providerId: key.provider_id });
+    await this.db.single((tx) => this.repository.forget(tx, tenantId, id));
+  }
+}
