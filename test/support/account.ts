@@ -11,10 +11,8 @@ export async function personWithPassword(app: TestApp, name: string): Promise<Pe
   const email = `${name}@${slug}.example`;
   const user = { email, name, role: 'owner' as const, password: PASSWORD };
   const { users } = await provision(app.served.nest, { tenants: [{ slug, users: [user] }] }, true);
-  const [{ id, tenant_id: tenantId, token }] = users as [
-    { id: string; tenant_id: string | null; token?: string },
-  ];
-  return { id, email, tenantId, token: token as string, api: app.as(token as string) };
+  const { id, tenant_id: tenantId, token = '' } = users[0]!;
+  return { id, email, tenantId, token, api: app.as(token) };
 }
 
 /** Another session of the same person. */
