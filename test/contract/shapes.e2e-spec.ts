@@ -95,6 +95,25 @@ describe('answers have exactly the described shape', () => {
     fits('searchNotes', await alice.api.get('/search/notes?q=%21'));
   });
 
+  test('groups', async () => {
+    const [owner, member] = (await app.tenant('groups', 'owner', 'member')) as [Person, Person];
+    const { api } = owner;
+    const created = await api.post('/rbac/groups', { name: 'G', permissions: ['forms.create'] });
+    fits('createGroup', created);
+    const path = `/rbac/groups/${created.body.group.id}`;
+    fits('listGroups', await api.get('/rbac/groups'));
+    fits('updateGroup', await api.put(path, { description: 'd' }));
+    fits('addGroupMembers', await api.post(`${path}/members`, { user_id: owner.id }));
+    fits('addGroupMember', await api.post(`${path}/members/${member.id}`));
+    fits('listGroupMembers', await api.get(`${path}/members`));
+    fits('removeGroupMember', await api.delete(`${path}/members/${member.id}`));
+    fits('listGroupPermissions', await api.get(`${path}/permissions`));
+    fits('grantGroupPermissions', await api.post(`${path}/permissions`, { permission: 'calls.start' }));
+    fits('grantGroupPermission', await api.post(`${path}/permissions/audit.read`));
+    fits('revokeGroupPermission', await api.delete(`${path}/permissions/audit.read`));
+    fits('deleteGroup', await api.delete(path));
+  });
+
   test('health and keys', async () => {
     fits('healthLive', await app.anonymous.get('/health/live'));
     fits('healthReady', await app.anonymous.get('/health/ready'));

@@ -7,12 +7,14 @@ describe('the tenancy matrix', () => {
   let app: TestApp;
   let alice: Person;
   let strangers: [string, Person][];
+  let groups = 0;
 
   beforeAll(async () => {
     app = await TestApp.start();
     [alice] = (await app.tenant('acme', 'alice')) as [Person];
     const [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
-    const twin = await app.member('evil', alice.email);
+    // No plain member: what they hold in their own workspace must not count here.
+    const twin = await app.member('evil', alice.email, 'admin');
     strangers = [
       ['another workspace', mallory],
       ['the same person in another workspace', twin],
@@ -30,6 +32,11 @@ describe('the tenancy matrix', () => {
     note_folders: async () => {
       const { id } = (await alice.api.post('/note_folders', { name: 'secret' })).body.folder;
       return { id, body: { name: 'stolen' } };
+    },
+    rbac: async () => {
+      groups += 1;
+      const { id } = (await alice.api.post('/rbac/groups', { name: `secret ${groups}` })).body.group;
+      return { id, body: { name: 'stolen', user_id: alice.id, permission: 'forms.create' } };
     },
   };
 
