@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
 import { type MemberStatus, TenantsApi } from '../modules/tenants/index.js';
+import { Audit, operator } from '../platform/audit/audit.js';
 import { Db } from '../platform/database/db.js';
 import { SyncCursors } from '../platform/sync/sync-cursors.js';
 import { addAccountSecurity } from './account-security.js';
@@ -136,9 +137,10 @@ async function setStatus(
   slug: string | undefined,
   status: MemberStatus,
 ): Promise<void> {
-  const [identity, tenants] = [
+  const [identity, tenants, audit] = [
     app.get(IdentityApi, { strict: false }),
     app.get(TenantsApi, { strict: false }),
+    app.get(Audit, { strict: false }),
   ];
   const tenantId = slug === undefined ? null : await tenantNamed(app, slug);
   await app.get(Db).tx(async (tx) => {
@@ -147,6 +149,8 @@ async function setStatus(
       await (status === 'active' ? identity.activate(tx, accountId) : identity.deactivate(tx, accountId));
     else if (memberships === 0) throw new Error(`This account is not a member of "${slug}".`);
     else await identity.noteAccessChange(tx, accountId, tenantId);
+    const action = status === 'active' ? 'user.activated' : 'user.deactivated';
+    await audit.record(tx, operator(tenantId), { action, objectKind: 'user', objectId: accountId });
   });
 }
 

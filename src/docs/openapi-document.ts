@@ -12,6 +12,7 @@ Every path is under \`/apis/v1\`. JSON is snake_case, ids are UUIDs, times are R
 const TAGS: Record<string, string> = {
   notes: 'Notes, their trash and their history.',
   'note folders': "Each person's own tree of folders for notes.",
+  access: 'Groups of people, and what each group allows.',
   identity: 'Keys for verifying access tokens.',
   health: 'For load balancers and supervisors.',
 };

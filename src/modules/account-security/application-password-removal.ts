@@ -1,7 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { type DomainEvent, Outbox } from '../../platform/events/outbox.js';
+import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { MEMBERSHIP_CHANGING } from '../tenants/index.js';
 import { ApplicationPasswordProviders } from './application-password-provider.js';
 import { ApplicationPasswordsRepository } from './application-passwords.repository.js';
 import { ApplicationPasswords, REMOVING } from './application-passwords.service.js';
@@ -16,12 +18,17 @@ export class ApplicationPasswordRemoval implements OnModuleInit {
     private readonly providers: ApplicationPasswordProviders,
     private readonly passwords: ApplicationPasswords,
     private readonly outbox: Outbox,
+    private readonly hooks: TxHooks,
     private readonly jobs: PeriodicJobs,
     private readonly db: Db,
   ) {}
 
   onModuleInit(): void {
     this.outbox.subscribe(REMOVING, 'application-passwords', (event) => this.handle(event));
+    // They belong to the membership: who leaves a workspace must not read its mail any longer.
+    this.hooks.on(MEMBERSHIP_CHANGING, async (tx, { userId, tenantId, status }) => {
+      if (status === 'deactivated') await this.passwords.endAll(tx, userId, tenantId);
+    });
     this.jobs.register({
       name: 'application-passwords.lapsed',
       everySeconds: HOUSEKEEPING_SECONDS,

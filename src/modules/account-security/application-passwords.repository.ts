@@ -93,7 +93,7 @@ const abandon = statement<ApplicationPasswordKey>(
 
 const endAll = statement<ApplicationPasswordKey>(
   'application_passwords.end_all',
-  `UPDATE application_passwords SET state = 'removing', slot = NULL WHERE user_id = $1 AND state = 'active' RETURNING ${KEY}`,
+  `UPDATE application_passwords SET state = 'removing', slot = NULL WHERE user_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2) AND state = 'active' RETURNING ${KEY}`,
 );
 
 // Those that were never finished may be known at the mail service all the same.
@@ -196,9 +196,9 @@ export class ApplicationPasswordsRepository {
     return (await tx.query(abandon, [tenantId, userId, id]))[0] ?? null;
   }
 
-  /** Ends those of all workspaces. */
-  async endAll(tx: Tx, userId: string): Promise<ApplicationPasswordKey[]> {
-    return tx.query(endAll, [userId]);
+  /** @param tenantId null: in all workspaces */
+  async endAll(tx: Tx, userId: string, tenantId: string | null): Promise<ApplicationPasswordKey[]> {
+    return tx.query(endAll, [userId, tenantId]);
   }
 
   async endExpiredOf(tx: Tx, tenantId: string, userId: string): Promise<ApplicationPasswordKey[]> {

@@ -101,9 +101,9 @@ export class ApplicationPasswords {
     });
   }
 
-  /** Ends all of a person, in every workspace. @returns how many there were */
-  async endAll(tx: Tx, userId: string): Promise<number> {
-    const keys = await this.repository.endAll(tx, userId);
+  /** Ends all of a person. @param tenantId null: in every workspace @returns how many there were */
+  async endAll(tx: Tx, userId: string, tenantId: string | null): Promise<number> {
+    const keys = await this.repository.endAll(tx, userId, tenantId);
     await this.remove(tx, keys);
     return keys.length;
   }

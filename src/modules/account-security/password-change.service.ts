@@ -68,7 +68,7 @@ export class PasswordChangeService {
       throw SecurityErrors.invalidPassword.with();
     const sessions = input.revoke_sessions ? await this.sessions.endOthers(tx, ctx.userId, ctx.sessionId) : 0;
     const applications = input.revoke_application_passwords
-      ? await this.applications.endAll(tx, ctx.userId)
+      ? await this.applications.endAll(tx, ctx.userId, null)
       : 0;
     await this.log.record(tx, ctx, 'security.password_changed', {
       sessions_ended: sessions,
