@@ -2,6 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { Config } from './config/config.js';
 import { AccountSecurityModule } from './modules/account-security/index.js';
+import { AccessModule } from './modules/access/index.js';
 import { IdentityModule } from './modules/identity/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
@@ -53,6 +54,7 @@ export class AppModule {
         IdentityModule,
         AccountSecurityModule,
         SignInModule.forRoot(config),
+        AccessModule,
         NoteFoldersModule,
         NotesModule,
       ],

@@ -1,6 +1,7 @@
 import type { SchemaPart } from './platform/database/data-source.js';
 import { platformSchema } from './platform/platform.schema.js';
 import { accountSecuritySchema } from './modules/account-security/account-security.schema.js';
+import { accessSchema } from './modules/access/access.schema.js';
 import { identitySchema } from './modules/identity/identity.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
 import { notesSchema } from './modules/notes/notes.schema.js';
@@ -13,6 +14,7 @@ const PARTS: SchemaPart[] = [
   identitySchema,
   accountSecuritySchema,
   signInSchema,
+  accessSchema,
   noteFoldersSchema,
   notesSchema,
 ];

@@ -21,6 +21,7 @@ export const SIGN_IN_SCHEME = 'signIn';
 const TAGS: Record<string, string> = {
   notes: 'Notes, their trash and their history.',
   'note folders': "Each person's own tree of folders for notes.",
+  access: 'Groups of people, and what each group allows.',
   identity: 'Keys for verifying access tokens.',
   health: 'For load balancers and supervisors.',
 };

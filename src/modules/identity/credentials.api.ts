@@ -32,6 +32,7 @@ export class CredentialsApi {
     if (matches && account && phc !== null && this.passwords.isOutdated(phc)) {
       const fresh = await this.passwords.hash(password);
       await this.db.single((tx) => this.repository.rehash(tx, account.id, phc, fresh));
+      account.password_hash = fresh;
     }
     return matches;
   }

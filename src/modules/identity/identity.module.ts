@@ -13,6 +13,7 @@ import { IdentityApi } from './identity.api.js';
 import { IdentityRepository } from './identity.repository.js';
 import { JwksController } from './jwks.controller.js';
 import { Passwords } from './passwords.js';
+import { SessionActivity } from './session-activity.js';
 import { SessionsApi } from './sessions.api.js';
 import { SessionsRepository } from './sessions.repository.js';
 import { SignInSessions } from './sign-in-sessions.js';
@@ -33,6 +34,7 @@ import { TokenVerifier } from './token-verifier.js';
     AccessTokens,
     ExternalTokens,
     AccessWatch,
+    SessionActivity,
     TokenVerifier,
     { provide: TokenResolver, useExisting: TokenVerifier },
     BearerStrategy,

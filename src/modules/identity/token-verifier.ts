@@ -8,6 +8,7 @@ import { TenantsApi } from '../tenants/index.js';
 import { AccessTokens } from './access-tokens.js';
 import { AccessWatch } from './access-watch.js';
 import { emailKey, sameMailbox } from './email.js';
+import { SessionActivity } from './session-activity.js';
 import { ExternalTokens, type ExternalClaims } from './external-tokens.js';
 import { type AccessChangeRow, type AccountRow, IdentityRepository } from './identity.repository.js';
 
@@ -16,6 +17,8 @@ const MAX_CACHED = 10_000;
 interface Verified {
   identity: Identity;
   expiresAt: number;
+  /** The period of `SessionActivity` in which its use was noted. */
+  notedIn: number;
 }
 
 /** Verifies access tokens, ours and the external issuer's, and remembers the good ones until something changes. */
@@ -29,6 +32,7 @@ export class TokenVerifier extends TokenResolver {
     private readonly repository: IdentityRepository,
     private readonly tenants: TenantsApi,
     private readonly watch: AccessWatch,
+    private readonly activity: SessionActivity,
     private readonly db: Db,
   ) {
     super();
@@ -37,13 +41,16 @@ export class TokenVerifier extends TokenResolver {
 
   override cached(token: string): Identity | undefined {
     const verified = this.watch.fresh ? this.cache.get(token) : undefined;
-    return verified && verified.expiresAt > Date.now() ? verified.identity : undefined;
+    if (!verified || verified.expiresAt <= Date.now()) return undefined;
+    if (verified.notedIn !== this.activity.period) this.noteUse(verified);
+    return verified.identity;
   }
 
   override async resolve(token: string): Promise<Identity | null> {
     const began = performance.now();
     const verified = await this.verify(token);
     if (!verified) return null;
+    this.noteUse(verified);
     const affects = (change: AccessChangeRow) => concerns(change, verified.identity);
     // A session below AAL2 is looked at anew each time, so that proving the factor counts at once on every process.
     if (!verified.identity.secondFactorPending && !this.watch.changedSince(began, affects))
@@ -105,7 +112,13 @@ export class TokenVerifier extends TokenResolver {
     return {
       identity: Object.freeze({ userId: account.id, tenantId, role, sessionId, secondFactorPending }),
       expiresAt: expiresAt.getTime(),
+      notedIn: -1,
     };
+  }
+
+  private noteUse(verified: Verified): void {
+    verified.notedIn = this.activity.period;
+    if (verified.identity.sessionId !== null) this.activity.note(verified.identity.sessionId);
   }
 
   private forget(change: AccessChangeRow): void {

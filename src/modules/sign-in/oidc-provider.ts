@@ -143,8 +143,8 @@ function wholeSeconds(provider: Provider): void {
  */
 function unsavedStaysUnsaved(provider: Provider): void {
   const { prototype } = provider.Session;
-  const original = { persist: prototype.persist };
+  const persist = Object.getOwnPropertyDescriptor(prototype, 'persist')?.value as () => Promise<string>;
   prototype.persist = async function persistSaved() {
-    return typeof this.exp === 'number' ? original.persist.call(this) : this.jti;
+    return typeof this.exp === 'number' ? persist.call(this) : this.jti;
   };
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import {
   type MemberInput,
@@ -8,11 +9,15 @@ import {
   TenantsRepository,
   type Workspace,
 } from './tenants.repository.js';
+import { MEMBER_ROLES_SET, MEMBERSHIP_CHANGING, TENANT_PROVISIONED } from './tenants.hooks.js';
 
 /** What other domains may ask of workspaces and their members. */
 @Injectable()
 export class TenantsApi {
-  constructor(private readonly tenants: TenantsRepository) {}
+  constructor(
+    private readonly tenants: TenantsRepository,
+    private readonly hooks: TxHooks,
+  ) {}
 
   /** The role of an active member; null for anybody else. */
   async activeRole(tenantId: string, userId: string): Promise<TenantRole | null> {
@@ -22,6 +27,11 @@ export class TenantsApi {
   /** The workspaces somebody is an active member of, by name; at most 500. */
   async workspacesOf(userId: string): Promise<Workspace[]> {
     return this.tenants.workspacesOf(userId);
+  }
+
+  /** The workspace somebody has belonged to longest; null: none. For what concerns a person wherever they work. */
+  async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {
+    return this.tenants.anyTenantOf(reader, userId);
   }
 
   /**
@@ -49,18 +59,23 @@ export class TenantsApi {
   ): Promise<string> {
     const id = await this.tenants.upsert(tx, tenant);
     await this.tenants.addDomains(tx, id, tenant.domains);
+    await this.hooks.run(tx, TENANT_PROVISIONED, { tenantId: id });
     return id;
   }
 
   /** @returns the members whose role has changed: what is cached about their access is out of date */
   async provisionMembers(tx: Tx, tenantId: string, members: MemberInput[]): Promise<string[]> {
-    return this.tenants.upsertMembers(tx, tenantId, members);
+    const changed = await this.tenants.upsertMembers(tx, tenantId, members);
+    const told = members.flatMap(({ userId, role }) => (role === null ? [] : [{ userId, role }]));
+    if (told.length > 0) await this.hooks.run(tx, MEMBER_ROLES_SET, { tenantId, members: told });
+    return changed;
   }
 
   /**
    * Ends or renews memberships.
    * @param tenantId null: in all of the person's workspaces
    * @returns how many memberships there are
+   * @throws what an effect of MEMBERSHIP_CHANGING throws, e.g. ApiError 409 `last_admin`
    */
   async setMemberStatus(
     tx: Tx,
@@ -68,6 +83,7 @@ export class TenantsApi {
     tenantId: string | null,
     status: MemberStatus,
   ): Promise<number> {
+    await this.hooks.run(tx, MEMBERSHIP_CHANGING, { userId, tenantId, status });
     return this.tenants.setStatus(tx, userId, tenantId, status);
   }
 }

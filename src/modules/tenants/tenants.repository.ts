@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { statement } from '../../platform/database/statement.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
 
 export interface Membership {
   tenant_id: string;
@@ -38,6 +38,12 @@ const workspacesOf = statement<Workspace>(
   'tenants.workspaces_of',
   `SELECT t.id, t.slug, t.name, m.role FROM tenant_members m JOIN tenants t ON t.id = m.tenant_id
     WHERE m.user_id = $1 AND m.status = 'active' ORDER BY lower(t.name), t.id LIMIT 500`,
+);
+
+// Across workspaces: by the index on user_id.
+const anyTenantOf = statement<{ tenant_id: string }>(
+  'tenants.any_tenant_of',
+  `SELECT tenant_id FROM tenant_members WHERE user_id = $1 AND status = 'active' ORDER BY created_at, tenant_id LIMIT 1`,
 );
 
 const findMembers = statement<{ who: string; user_id: string }>(
@@ -106,6 +112,10 @@ export class TenantsRepository {
   /** By name; at most 500. */
   async workspacesOf(userId: string): Promise<Workspace[]> {
     return this.db.query(workspacesOf, [userId]);
+  }
+
+  async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {
+    return (await reader.query(anyTenantOf, [userId]))[0]?.tenant_id ?? null;
   }
 
   /** @returns user id by what it was named with; who is no member is missing */

@@ -62,12 +62,13 @@ export class BearerGuard extends AuthGuard() {
     if (identity.tenantId === null && !this.reflector.get<boolean>(IS_TENANTLESS, context.getHandler())) {
       throw Errors.workspaceForbidden.with();
     }
-    const { userId, tenantId, role, sessionId } = identity;
+    const { userId, tenantId, role, sessionId, secondFactorPending } = identity;
     request.ctx = Object.freeze({
       userId,
       tenantId,
       role,
       sessionId,
+      secondFactorPending,
       requestId: request.id,
       // Worked out where it is asked for: few requests are audited.
       get ip() {
