@@ -113,20 +113,23 @@ describe('signing in at two processes', () => {
     const kid = await one.get<IdentityApi>(IdentityApi).rotateSigningKey();
     expect(decodeProtectedHeader(before.access_token).kid).not.toBe(kid);
     let refresh = before.refresh_token!;
+    const keysOf = async (app: TestApp) =>
+      ((await (await fetch(`${app.base}/apis/v1/oidc/jwks`)).json()) as { keys: Record<string, unknown>[] })
+        .keys;
     for (const app of [one, two]) {
+      // A process looks for new keys once a second.
+      await until('the new key', async () => (await keysOf(app)).some((key) => key['kid'] === kid));
       const { body } = await token(app, { grant_type: 'refresh_token', refresh_token: refresh });
       expect([
         decodeProtectedHeader(body.access_token).kid,
         decodeProtectedHeader(body.id_token).kid,
       ]).toEqual([kid, kid]);
       refresh = body.refresh_token;
-      const keys = (await (await fetch(`${app.base}/apis/v1/oidc/jwks`)).json()) as {
-        keys: Record<string, unknown>[];
-      };
-      expect(keys.keys.map((key) => key['kid'])).toEqual(
+      const keys = await keysOf(app);
+      expect(keys.map((key) => key['kid'])).toEqual(
         expect.arrayContaining([kid, decodeProtectedHeader(before.access_token).kid]),
       );
-      expect(keys.keys.filter((key) => 'd' in key)).toEqual([]);
+      expect(keys.filter((key) => 'd' in key)).toEqual([]);
       expect(await notes(app, before.access_token)).toBe(200);
       expect(await notes(app, body.access_token)).toBe(200);
     }
