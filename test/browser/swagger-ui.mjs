@@ -24,7 +24,7 @@ async function api(path, { method = 'GET', token, body }) {
   const response = await fetch(`${new URL(server.docs).origin}/apis/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: body && JSON.stringify(body),
+    ...(body && { body: JSON.stringify(body) }),
   });
   return { status: response.status, body: await response.json().catch(() => null) };
 }

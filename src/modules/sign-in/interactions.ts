@@ -6,7 +6,7 @@ import { isUuid } from '../../platform/http/id.pipe.js';
 import { Keyring } from '../../platform/secrets/keyring.js';
 import { PasswordSignIn, SecondFactors } from '../account-security/index.js';
 import { SignInSessions } from '../identity/index.js';
-import { TenantsApi, type Workspace } from '../tenants/index.js';
+import { TenantsApi } from '../tenants/index.js';
 import { OidcClientsApi } from './oidc-clients.api.js';
 import { OIDC_PATH } from './oidc-configuration.js';
 import { OidcProvider } from './oidc-provider.js';
@@ -168,12 +168,16 @@ export class Interactions {
   }
 
   private async consentPage(at: SignIn, alert?: string): Promise<pages.Page> {
-    const workspaces = await this.choosable(at);
+    const accountId = at.details.session?.accountId;
+    const account = accountId === undefined ? null : await this.sessions.account(accountId);
+    if (!account) return pages.expiredPage(at.speaking);
+    const workspaces = await this.tenants.workspacesOf(account.id);
     const host = pages.formTargetOf(at.details.params['redirect_uri']);
     return pages.consentPage(this.frame(at, alert), {
       workspaces: workspaces.length > 1 || at.client.firstParty ? workspaces : null,
       scopes: at.client.firstParty ? null : requestedScopes(at.details),
       host: host?.replace(/^https?:\/\//, '') ?? null,
+      email: account.email,
     });
   }
 
@@ -181,7 +185,7 @@ export class Interactions {
     const { session, lastSubmission, grantId } = at.details;
     const accountId = session?.accountId;
     if (accountId === undefined) return pages.expiredPage(at.speaking);
-    const workspaces = await this.choosable(at);
+    const workspaces = await this.tenants.workspacesOf(accountId);
     const chosen =
       workspaces.length === 1 && workspace === ''
         ? workspaces[0]
@@ -198,12 +202,6 @@ export class Interactions {
     // A browser has one sign-in with a client: the one this replaces would never be signed out.
     if (grantId) await this.records.endGrant(grantId);
     return this.finish(at, { ...(login && { login }), consent: { grantId: opened } });
-  }
-
-  /** The workspaces to choose from; none when the client does not ask to use one. */
-  private async choosable({ details }: SignIn): Promise<Workspace[]> {
-    const accountId = details.session?.accountId;
-    return accountId === undefined ? [] : this.tenants.workspacesOf(accountId);
   }
 
   private async open(

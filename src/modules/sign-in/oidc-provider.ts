@@ -100,7 +100,10 @@ export class OidcProvider {
 
   /** Trouble of ours: told to the operator, and to the client only whether it is worth trying again. */
   private failed(ctx: KoaContextWithOIDC, error: unknown): void {
-    this.logger.error({ err: error, method: ctx.method, route: ctx.path }, 'the OpenID provider failed');
+    this.logger.error(
+      { err: error, method: ctx.method, route: ctx.oidc?.route },
+      'the OpenID provider failed',
+    );
     const { kind } = asApiError(error);
     if (kind.status !== 503) return;
     const { body } = ctx;

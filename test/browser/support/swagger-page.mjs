@@ -32,7 +32,8 @@ export class SwaggerPage {
   /** Forgets the token, here; the sign-in page does not hear of it. */
   async unauthorise() {
     const dialog = await this.#dialog();
-    for (const button of await dialog.getByRole('button', { name: 'Remove authorization' }).all()) await button.click();
+    for (const button of await dialog.getByRole('button', { name: 'Remove authorization' }).all())
+      await button.click();
     await this.#close(dialog);
   }
 

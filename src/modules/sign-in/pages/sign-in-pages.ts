@@ -125,10 +125,12 @@ export interface ConsentQuestion {
   scopes: string[] | null;
   /** Where the browser is sent afterwards; null for a device. */
   host: string | null;
+  /** Whose sign-in it is. */
+  email: string;
 }
 
 /** In which workspace, and whether a client that is not ours may. */
-export function consentPage(at: SignInPage, { workspaces, scopes, host }: ConsentQuestion): Page {
+export function consentPage(at: SignInPage, { workspaces, scopes, host, email }: ConsentQuestion): Page {
   const { t, clientName: client } = at;
   const asks = scopes !== null;
   const content = html`${
@@ -137,8 +139,10 @@ export function consentPage(at: SignInPage, { workspaces, scopes, host }: Consen
         ${scopes.map((scope) => html`<li>${scopeText(at, scope)}</li>`)}
       </ul>`
     }
-    ${workspaces !== null && workspaceField(at, workspaces)}
-    ${asks && host !== null && html`<p class="hint">${t('returns_to', { host })}</p>`}
+    ${workspaces !== null && workspaceField(at, workspaces, !asks)}
+    <p class="hint">
+      ${t('signed_in_as', { email })}.${asks && host !== null && html` ${t('returns_to', { host })}`}
+    </p>
     <button name="step" value="consent">${asks ? t('allow') : t('continue')}</button>
     ${cancel(at, asks ? t('deny') : t('cancel'))}`;
   return page(at, {
@@ -149,7 +153,8 @@ export function consentPage(at: SignInPage, { workspaces, scopes, host }: Consen
   });
 }
 
-function workspaceField({ t, alert }: SignInPage, workspaces: WorkspaceChoice[]): Html {
+/** @param focus not where the return key would allow something */
+function workspaceField({ t, alert }: SignInPage, workspaces: WorkspaceChoice[], focus: boolean): Html {
   const choices = workspaces.map(
     ({ id, name, slug }, n) =>
       html`<label class="choice"
@@ -157,7 +162,7 @@ function workspaceField({ t, alert }: SignInPage, workspaces: WorkspaceChoice[])
           type="radio"
           name="workspace"
           value="${id}"
-          required${n === 0 && html` checked`}${n === 0 && html` autofocus`}
+          required${n === 0 && html` checked`}${focus && n === 0 && html` autofocus`}
         /><span>${name}<span class="hint">${slug}</span></span></label
       > `,
   );

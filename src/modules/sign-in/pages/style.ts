@@ -15,7 +15,7 @@ p{margin:0 0 1rem}
 .lead{color:var(--soft);margin-bottom:1.5rem}
 .hint{display:block;color:var(--soft);font-size:.875rem;font-weight:400;margin-top:.1rem}
 .field{margin:0 0 1.1rem}
-label,legend{display:block;font-weight:600;font-size:.9375rem;margin:0 0 .35rem;padding:0}
+label,legend{display:block;font-weight:600;font-size:.9375rem;margin:0 0 .45rem;padding:0}
 input[type=text],input[type=email],input[type=password]{width:100%;min-height:2.875rem;padding:.5rem .75rem;font:inherit;color:inherit;background:transparent;border:1px solid var(--line);border-radius:8px}
 input[aria-invalid=true]{border-color:var(--bad);border-width:2px}
 .code{font-size:1.375rem!important;letter-spacing:.18em;font-variant-numeric:tabular-nums;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace!important}

@@ -25,6 +25,7 @@ export const de: Messages = {
   wrong_code: 'Der Code stimmt nicht oder wurde schon verwendet. Bitte den nächsten versuchen.',
   choose_workspace: 'Workspace wählen',
   choose_lead: '{client} wird ihn öffnen.',
+  signed_in_as: 'Angemeldet als {email}',
   workspace: 'Workspace',
   choose_missing: 'Bitte einen der Workspaces wählen.',
   consent: '{client} zulassen?',

@@ -22,6 +22,7 @@ export const en = {
   wrong_code: 'That code is not right, or it was used before. Try the next one.',
   choose_workspace: 'Choose a workspace',
   choose_lead: '{client} will open it.',
+  signed_in_as: 'Signed in as {email}',
   workspace: 'Workspace',
   choose_missing: 'Choose one of the workspaces.',
   consent: 'Allow {client}?',

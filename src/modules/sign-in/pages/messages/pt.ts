@@ -23,6 +23,7 @@ export const pt: Messages = {
   wrong_code: 'O código não está certo ou já foi usado. Tente o próximo.',
   choose_workspace: 'Escolha um workspace',
   choose_lead: '{client} vai abri-lo.',
+  signed_in_as: 'Você entrou como {email}',
   workspace: 'Workspace',
   choose_missing: 'Escolha um dos workspaces.',
   consent: 'Permitir {client}?',

@@ -23,6 +23,7 @@ export const vi: Messages = {
   wrong_code: 'Mã không đúng hoặc đã được dùng. Hãy thử mã tiếp theo.',
   choose_workspace: 'Chọn không gian làm việc',
   choose_lead: '{client} sẽ mở không gian này.',
+  signed_in_as: 'Đã đăng nhập với {email}',
   workspace: 'Không gian làm việc',
   choose_missing: 'Hãy chọn một không gian làm việc.',
   consent: 'Cho phép {client}?',
