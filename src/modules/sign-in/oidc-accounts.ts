@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Account, KoaContextWithOIDC } from 'oidc-provider';
-import { SignInSessions } from '../identity/index.js';
+import { Config } from '../../config/config.js';
+import { type SignInAccount, SignInSessions } from '../identity/index.js';
 import { SignInGrants } from './sign-in-grants.js';
+
+const DAY_SECONDS = 86_400;
 
 /** The accounts as the OpenID provider asks for them. */
 @Injectable()
@@ -9,6 +12,7 @@ export class OidcAccounts {
   constructor(
     private readonly sessions: SignInSessions,
     private readonly grants: SignInGrants,
+    private readonly config: Config,
   ) {}
 
   /**
@@ -24,7 +28,7 @@ export class OidcAccounts {
     if (!account) return undefined;
     if (token?.grantId !== undefined && !(await this.grants.alive(token.grantId, accountId)))
       return undefined;
-    if (token === undefined && signedOutSince(ctx, account.signInsValidAfter)) return undefined;
+    if (token === undefined && this.signedOut(ctx.oidc.session?.loginTs, account)) return undefined;
     return {
       accountId,
       claims: () => ({
@@ -35,10 +39,15 @@ export class OidcAccounts {
       }),
     };
   }
-}
 
-/** Whether this browser had signed in before everything was signed out, or before the password or factor changed. */
-function signedOutSince(ctx: KoaContextWithOIDC, validAfter: Date | null): boolean {
-  const signedInAt = ctx.oidc.session?.loginTs;
-  return validAfter !== null && signedInAt !== undefined && signedInAt * 1000 <= validAfter.getTime();
+  /**
+   * Whether a browser must sign in anew: it did so too long ago, or before everything was signed out or the password or
+   * factor changed.
+   * @param at seconds since 1970; undefined: nobody has signed in
+   */
+  private signedOut(at: number | undefined, { signInsValidAfter, now }: SignInAccount): boolean {
+    if (at === undefined) return false;
+    if (now - at > this.config.SIGN_IN_DAYS * DAY_SECONDS) return true;
+    return signInsValidAfter !== null && at * 1000 <= signInsValidAfter.getTime();
+  }
 }

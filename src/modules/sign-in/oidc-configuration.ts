@@ -141,7 +141,8 @@ function lifetimes(config: Config): Pick<Configuration, 'ttl'> {
         const grant = ctx.oidc.entities.Grant;
         return Math.max(1, Math.min(REFRESH_DAYS * DAY, grant?.remainingTTL ?? signIn));
       },
-      Session: Math.min(REFRESH_DAYS * DAY, signIn),
+      // Used or not; and not longer than that after the password was typed (OidcAccounts).
+      Session: signIn,
     },
   };
 }

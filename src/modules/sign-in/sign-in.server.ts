@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Config } from '../../config/config.js';
 import { TokenResolver } from '../../platform/context/token-resolver.js';
+import type { ApiError } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
-import { asApiError } from '../../platform/http/exception.filter.js';
 import { writeJson } from '../../platform/http/lean-express.adapter.js';
 import { pageHeaders } from '../../platform/http/security-headers.js';
 import { networkOf, type RateLimit } from '../../platform/rate-limits/rate-limit.js';
@@ -17,6 +17,7 @@ import { findOidcRoute, type OidcRoute } from './oidc-routes.js';
 import { chooseLanguage, limitedPage, type Page, pagePolicy, translator } from './pages/index.js';
 
 const BEARER_JWT = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
+const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
 /** The provider's own small pages, which post themselves: it adds the hash of their script to this policy. */
 const PROTOCOL_POLICY =
   "default-src 'none'; script-src 'report-sample'; base-uri 'none'; frame-ancestors 'none'";
@@ -73,12 +74,9 @@ export class SignInServer {
   /** For a token of the API, which says who it stands for; the provider itself knows those made for this route alone. */
   private async userinfo(response: Response, token: string): Promise<void> {
     const identity = this.tokens.cached(token) ?? (await this.tokens.resolve(token));
+    if (identity?.secondFactorPending) return writeError(response, Errors.secondFactorRequired.with());
     const account = identity && (await this.sessions.account(identity.userId));
-    if (!account) {
-      const headers = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
-      const { status, code, message } = Errors.unauthorized;
-      return writeJson(response, status, JSON.stringify({ error: code, message }), { headers });
-    }
+    if (!account) return writeError(response, Errors.unauthorized.with(CHALLENGE));
     const { id: sub, displayName: name, email } = account;
     return writeJson(response, 200, JSON.stringify({ sub, name, email, email_verified: true }));
   }
@@ -111,9 +109,12 @@ export class SignInServer {
       const language = chooseLanguage(request.query['ui_locales'], request.headers['accept-language']);
       return sendPage(response, limitedPage({ language, t: translator(language) }, wait));
     }
-    const { kind, body, extras } = asApiError(tooManyRequests(wait));
-    return writeJson(response, kind.status, JSON.stringify(body), { headers: extras.headers });
+    return writeError(response, tooManyRequests(wait));
   }
+}
+
+function writeError(response: Response, { kind, body, extras }: ApiError): void {
+  writeJson(response, kind.status, JSON.stringify(body), { headers: extras.headers });
 }
 
 function sendPage(response: Response, { status, body, formTarget, retryAfter }: Page): void {

@@ -240,6 +240,18 @@ describe('signing in with a browser', () => {
       expect((await on.open((await ours.begin()).url)).html).toContain('name="password"');
     });
 
+    test('signs in anew after SIGN_IN_DAYS, however often it came by', async () => {
+      const alice = await person('acme');
+      const on = browser(app);
+      await ours.signIn(on, alice.email, PASSWORD);
+      await app.sql(
+        `UPDATE oidc_records SET payload = jsonb_set(payload::jsonb, '{loginTs}', to_jsonb((payload::jsonb ->> 'loginTs')::float8 - 31 * 86400))::text
+          WHERE model = 'Session' AND payload::jsonb ->> 'accountId' = $1`,
+        [alice.id],
+      );
+      expect((await on.open((await ours.begin()).url)).html).toContain('name="password"');
+    });
+
     test('changes hands: somebody else signs in', async () => {
       const [alice, bob] = [await person('acme'), await person('acme')];
       const on = browser(app);
