@@ -5,6 +5,7 @@ import { AccessModule } from './modules/access/index.js';
 import { IdentityModule } from './modules/identity/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
+import { SettingsModule } from './modules/settings/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
 import { AuditModule } from './platform/audit/audit.module.js';
 import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
@@ -48,6 +49,7 @@ export class AppModule {
         TenantsModule,
         IdentityModule,
         AccessModule,
+        SettingsModule,
         NoteFoldersModule,
         NotesModule,
       ],

@@ -13,6 +13,7 @@ const TAGS: Record<string, string> = {
   notes: 'Notes, their trash and their history.',
   'note folders': "Each person's own tree of folders for notes.",
   access: 'Groups of people, and what each group allows.',
+  settings: "One's own profile, signatures and preferences.",
   identity: 'Keys for verifying access tokens.',
   health: 'For load balancers and supervisors.',
 };

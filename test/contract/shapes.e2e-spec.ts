@@ -114,6 +114,26 @@ describe('answers have exactly the described shape', () => {
     fits('deleteGroup', await api.delete(path));
   });
 
+  test('settings', async () => {
+    const [, member] = (await app.tenant('settings', 'owner', 'member')) as [Person, Person];
+    const { api } = member;
+    fits('readProfile', await api.get('/settings/profile'));
+    fits('updateProfile', await api.put('/settings/profile', { timezone: 'Europe/Berlin' }));
+    const created = await api.post('/settings/signatures', { name: 'S', html: 'x', is_default: true });
+    fits('createSignature', created);
+    const path = `/settings/signatures/${created.body.signature.id}`;
+    fits('readSignature', await api.get(path));
+    fits('listSignatures', await api.get('/settings/signatures'));
+    fits('updateSignature', await api.put(path, { name: 'T' }));
+    fits('setDefaultSignature', await api.put(`${path}/default`));
+    fits('deleteSignature', await api.delete(path));
+    fits('readGeneralPreferences', await api.get('/settings/general-preferences'));
+    fits('updateGeneralPreferences', await api.put('/settings/general-preferences', { language: 'de' }));
+    fits('readNotificationPreferences', await api.get('/settings/notifications'));
+    fits('updateNotificationPreferences', await api.put('/settings/notifications', { digest: 'daily' }));
+    fits('deactivateProfile', await api.delete('/settings/profile'));
+  });
+
   test('health and keys', async () => {
     fits('healthLive', await app.anonymous.get('/health/live'));
     fits('healthReady', await app.anonymous.get('/health/ready'));

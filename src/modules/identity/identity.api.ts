@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { AccessTokens } from './access-tokens.js';
 import { emailKey } from './email.js';
 import { type AccountRow, IdentityRepository } from './identity.repository.js';
-import { hashPassword } from './passwords.js';
+import { hashPassword, verifyPassword } from './passwords.js';
 import { SigningKeys } from './signing-keys.js';
 
 export interface PersonInput {
@@ -100,6 +100,18 @@ export class IdentityApi {
       await this.noteAccessChange(tx, accountId);
       return count;
     });
+  }
+
+  /** Ends a person's sessions of one workspace; what is cached about their access there is out of date. */
+  async endSessionsIn(tx: Tx, accountId: string, tenantId: string): Promise<void> {
+    await this.repository.revokeSessionsIn(tx, accountId, tenantId);
+    await this.noteAccessChange(tx, accountId, tenantId);
+  }
+
+  /** Null: the account has no password. Slow by nature, so never inside a transaction. */
+  async passwordMatches(accountId: string, password: string): Promise<boolean | null> {
+    const hash = await this.repository.passwordHash(accountId);
+    return hash === null ? null : verifyPassword(hash, password);
   }
 
   /** Closes the account itself. */

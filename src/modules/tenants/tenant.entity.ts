@@ -26,4 +26,5 @@ export class TenantMember {
   @Column('text') email!: string;
   @Column('text', { name: 'display_name' }) displayName!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('text', { nullable: true }) folded!: string | null;
 }
