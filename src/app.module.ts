@@ -2,6 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { Config } from './config/config.js';
 import { AccessModule } from './modules/access/index.js';
+import { DirectoryModule } from './modules/directory/index.js';
 import { IdentityModule } from './modules/identity/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
@@ -11,6 +12,7 @@ import { AuditModule } from './platform/audit/audit.module.js';
 import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
 import { BearerGuard } from './platform/context/bearer.guard.js';
 import { DatabaseModule } from './platform/database/database.module.js';
+import { DeploymentModule } from './platform/deployment/deployment.js';
 import { EventsModule } from './platform/events/events.module.js';
 import { BodyGuard } from './platform/http/body.guard.js';
 import { InputPipe } from './platform/http/input.pipe.js';
@@ -39,6 +41,7 @@ export class AppModule {
         ConfigModule.of(config),
         DatabaseModule.forRoot(databaseUrl, schema),
         SecretsModule,
+        DeploymentModule,
         PagingModule,
         JobsModule,
         EventsModule,
@@ -52,6 +55,7 @@ export class AppModule {
         SettingsModule,
         NoteFoldersModule,
         NotesModule,
+        DirectoryModule,
       ],
       providers: [
         // In this order: who is calling, then what they sent.

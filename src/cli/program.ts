@@ -12,6 +12,7 @@ import { withApp, withDatabase } from './context.js';
 import { provision } from './provision.js';
 import { ProvisionFile } from './provision-file.js';
 import { migrateDatabase } from '../app.prepare.js';
+import { addTenant } from './tenant.js';
 
 const CLIENT = 'workspace-cli';
 
@@ -105,6 +106,7 @@ export function createProgram(loadConfig: () => Config): Command {
       print({ cursors: 'expired' });
     });
 
+  addTenant(program, loadConfig);
   addAudit(program, loadConfig);
 
   program

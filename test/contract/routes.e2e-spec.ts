@@ -8,6 +8,10 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/health/live', 'liveness, for supervisors'],
   ['GET /apis/v1/health/ready', 'readiness, for load balancers'],
   ['GET /apis/v1/.well-known/jwks.json', 'the keys of our access tokens'],
+  ['PUT /apis/v1/tenant', 'who runs a workspace need not ask the operator to rename it'],
+  ['PUT /apis/v1/tenant/logo', 'likewise'],
+  ['DELETE /apis/v1/tenant/logo', 'likewise'],
+  ['GET /apis/v1/tenant/audit', 'who did what; the permission audit.read stands for it'],
   [
     'POST /apis/v1/rbac/groups/{group_id}/members/{user_id}',
     'the contract names the path, and POST beside it',

@@ -134,6 +134,23 @@ describe('answers have exactly the described shape', () => {
     fits('deactivateProfile', await api.delete('/settings/profile'));
   });
 
+  test('tenant and directory', async () => {
+    const { api } = alice;
+    fits('updateTenant', await api.put('/tenant', { branding: { primary_color: '#2f80ed' } }));
+    fits('readTenant', await api.get('/tenant'));
+    const png = Buffer.alloc(24);
+    png.write('\u0089PNG\r\n\u001A\n', 'latin1');
+    png.writeUInt32BE(1, 16);
+    png.writeUInt32BE(1, 20);
+    const headers = { 'content-type': 'image/png' };
+    fits('setTenantLogo', await api.put('/tenant/logo', undefined, { raw: png, headers }));
+    fits('removeTenantLogo', await api.delete('/tenant/logo'));
+    fits('listAuditEvents', await api.get('/tenant/audit'));
+    const found = await api.get('/directory/search?q=alice');
+    expect(found.body.results).toHaveLength(1);
+    fits('searchDirectory', found);
+  });
+
   test('health and keys', async () => {
     fits('healthLive', await app.anonymous.get('/health/live'));
     fits('healthReady', await app.anonymous.get('/health/ready'));

@@ -4,7 +4,7 @@ import { IsBoolean, IsString, Matches, ValidateBy } from 'class-validator';
 import { Line, MaxBytes, MayBeAbsent, Name, Nullable } from '../../platform/http/input.decorators.js';
 import { isLocale, isTimeZone } from './locale-values.js';
 
-const MAX_HTML = 64 * 1024;
+export const MAX_HTML = 64 * 1024;
 
 const Is = (name: string, validate: (value: unknown) => boolean, message: string) =>
   ValidateBy({ name, validator: { validate, defaultMessage: () => message } });

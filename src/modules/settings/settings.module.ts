@@ -1,4 +1,5 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { Deployment } from '../../platform/deployment/deployment.js';
 import { HtmlModule } from '../../platform/html/html.module.js';
 import { TenantsModule } from '../tenants/index.js';
 import { PreferencesController } from './preferences.controller.js';
@@ -7,8 +8,9 @@ import { PreferencesService } from './preferences.service.js';
 import { ProfileController } from './profile.controller.js';
 import { ProfileRepository } from './profile.repository.js';
 import { ProfileService } from './profile.service.js';
+import { MAX_HTML } from './settings.dto.js';
 import { SignaturesController } from './signatures.controller.js';
-import { SignaturesRepository } from './signatures.repository.js';
+import { MAX_SIGNATURES, SignaturesRepository } from './signatures.repository.js';
 import { SignaturesService } from './signatures.service.js';
 
 @Module({
@@ -23,4 +25,11 @@ import { SignaturesService } from './signatures.service.js';
     PreferencesService,
   ],
 })
-export class SettingsModule {}
+export class SettingsModule implements OnModuleInit {
+  constructor(private readonly deployment: Deployment) {}
+
+  onModuleInit(): void {
+    this.deployment.limit('signatures', MAX_SIGNATURES);
+    this.deployment.limit('signature_html_bytes', MAX_HTML);
+  }
+}
