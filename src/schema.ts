@@ -5,6 +5,7 @@ import { accessSchema } from './modules/access/access.schema.js';
 import { identitySchema } from './modules/identity/identity.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
 import { notesSchema } from './modules/notes/notes.schema.js';
+import { settingsSchema } from './modules/settings/settings.schema.js';
 import { tenantsSchema } from './modules/tenants/tenants.schema.js';
 
 const PARTS: SchemaPart[] = [
@@ -13,6 +14,7 @@ const PARTS: SchemaPart[] = [
   identitySchema,
   accountSecuritySchema,
   accessSchema,
+  settingsSchema,
   noteFoldersSchema,
   notesSchema,
 ];

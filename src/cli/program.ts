@@ -13,6 +13,7 @@ import { withApp, withDatabase } from './context.js';
 import { provision } from './provision.js';
 import { ProvisionFile } from './provision-file.js';
 import { migrateDatabase } from '../app.prepare.js';
+import { addTenant } from './tenant.js';
 
 const CLIENT = 'workspace-cli';
 
@@ -117,6 +118,7 @@ export function createProgram(loadConfig: () => Config): Command {
       print({ cursors: 'expired' });
     });
 
+  addTenant(program, loadConfig);
   addAudit(program, loadConfig);
   addAccountSecurity(program, user, loadConfig);
 

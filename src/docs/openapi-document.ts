@@ -12,7 +12,10 @@ Every path is under \`/apis/v1\`. JSON is snake_case, ids are UUIDs, times are R
 const TAGS: Record<string, string> = {
   notes: 'Notes, their trash and their history.',
   'note folders': "Each person's own tree of folders for notes.",
+  tenant: 'The workspace itself: name, branding, features, limits, audit log.',
+  directory: 'People and groups of the workspace.',
   access: 'Groups of people, and what each group allows.',
+  settings: "One's own profile, signatures and preferences.",
   identity: 'Keys for verifying access tokens.',
   health: 'For load balancers and supervisors.',
 };
