@@ -3,15 +3,18 @@ import { APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { Config } from './config/config.js';
 import { AccountSecurityModule } from './modules/account-security/index.js';
 import { AccessModule } from './modules/access/index.js';
+import { DirectoryModule } from './modules/directory/index.js';
 import { IdentityModule } from './modules/identity/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
+import { SettingsModule } from './modules/settings/index.js';
 import { SignInModule } from './modules/sign-in/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
 import { AuditModule } from './platform/audit/audit.module.js';
 import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
 import { BearerGuard } from './platform/context/bearer.guard.js';
 import { DatabaseModule } from './platform/database/database.module.js';
+import { DeploymentModule } from './platform/deployment/deployment.js';
 import { EventsModule } from './platform/events/events.module.js';
 import { BodyGuard } from './platform/http/body.guard.js';
 import { InputPipe } from './platform/http/input.pipe.js';
@@ -42,6 +45,7 @@ export class AppModule {
         ConfigModule.of(config),
         DatabaseModule.forRoot(databaseUrl, schema),
         SecretsModule,
+        DeploymentModule,
         PagingModule,
         JobsModule,
         EventsModule,
@@ -55,8 +59,10 @@ export class AppModule {
         AccountSecurityModule,
         SignInModule.forRoot(config),
         AccessModule,
+        SettingsModule,
         NoteFoldersModule,
         NotesModule,
+        DirectoryModule,
       ],
       providers: [
         // In this order: who is calling, whether they may so often, then what they sent.

@@ -6,6 +6,7 @@ import { identitySchema } from './modules/identity/identity.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
 import { notesSchema } from './modules/notes/notes.schema.js';
 import { signInSchema } from './modules/sign-in/sign-in.schema.js';
+import { settingsSchema } from './modules/settings/settings.schema.js';
 import { tenantsSchema } from './modules/tenants/tenants.schema.js';
 
 const PARTS: SchemaPart[] = [
@@ -15,6 +16,7 @@ const PARTS: SchemaPart[] = [
   accountSecuritySchema,
   signInSchema,
   accessSchema,
+  settingsSchema,
   noteFoldersSchema,
   notesSchema,
 ];

@@ -14,6 +14,7 @@ import { withApp, withDatabase } from './context.js';
 import { provision } from './provision.js';
 import { ProvisionFile } from './provision-file.js';
 import { migrateDatabase } from '../app.prepare.js';
+import { addTenant } from './tenant.js';
 
 const CLIENT = 'workspace-cli';
 
@@ -118,6 +119,7 @@ export function createProgram(loadConfig: () => Config): Command {
       print({ cursors: 'expired' });
     });
 
+  addTenant(program, loadConfig);
   addAudit(program, loadConfig);
   addClients(program, loadConfig);
   addAccountSecurity(program, user, loadConfig);

@@ -21,7 +21,10 @@ export const SIGN_IN_SCHEME = 'signIn';
 const TAGS: Record<string, string> = {
   notes: 'Notes, their trash and their history.',
   'note folders': "Each person's own tree of folders for notes.",
+  tenant: 'The workspace itself: name, branding, features, limits, audit log.',
+  directory: 'People and groups of the workspace.',
   access: 'Groups of people, and what each group allows.',
+  settings: "One's own profile, signatures and preferences.",
   identity: 'Keys for verifying access tokens.',
   health: 'For load balancers and supervisors.',
 };

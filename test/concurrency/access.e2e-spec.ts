@@ -20,7 +20,7 @@ describe('changes of groups that race', () => {
   const owners = async (...names: string[]) => {
     const slug = `race${(made += 1)}`;
     const [first] = (await one.tenant(slug, names[0]!)) as [Person];
-    const others = [];
+    const others: Person[] = [];
     for (const name of names.slice(1))
       others.push(await one.member(slug, `${name}@${slug}.example`, 'owner'));
     const { groups } = (await first.api.get('/rbac/groups')).body;
@@ -122,7 +122,7 @@ describe('changes of groups that race', () => {
     const { slug, people } = await owners('ann');
     const [ann] = people as [Person];
     const { id } = (await ann.api.post('/rbac/groups', { name: 'Counted' })).body.group;
-    const members = [];
+    const members: Person[] = [];
     for (let n = 0; n < 6; n += 1) members.push(await one.member(slug, `m${n}@${slug}.example`));
     const add = (app: TestApp, person: Person) =>
       app.as(ann.token).post(`/rbac/groups/${id}/members`, { user_ids: [person.id, members[0]!.id] });

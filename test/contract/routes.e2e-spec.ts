@@ -15,6 +15,10 @@ const OUR_ADDITIONS = new Map([
     'ends one of the sessions that GET /settings/security lists',
   ],
   ['POST /apis/v1/auth/sign-out', 'ends this session, or all'],
+  ['PUT /apis/v1/tenant', 'who runs a workspace need not ask the operator to rename it'],
+  ['PUT /apis/v1/tenant/logo', 'likewise'],
+  ['DELETE /apis/v1/tenant/logo', 'likewise'],
+  ['GET /apis/v1/tenant/audit', 'who did what; the permission audit.read stands for it'],
   [
     'POST /apis/v1/rbac/groups/{group_id}/members/{user_id}',
     'the contract names the path, and POST beside it',

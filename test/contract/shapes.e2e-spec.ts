@@ -148,6 +148,43 @@ describe('answers have exactly the described shape', () => {
     fits('signOut', await api.post('/auth/sign-out'));
   });
 
+  test('settings', async () => {
+    const [, member] = (await app.tenant('settings', 'owner', 'member')) as [Person, Person];
+    const { api } = member;
+    fits('readProfile', await api.get('/settings/profile'));
+    fits('updateProfile', await api.put('/settings/profile', { timezone: 'Europe/Berlin' }));
+    const created = await api.post('/settings/signatures', { name: 'S', html: 'x', is_default: true });
+    fits('createSignature', created);
+    const path = `/settings/signatures/${created.body.signature.id}`;
+    fits('readSignature', await api.get(path));
+    fits('listSignatures', await api.get('/settings/signatures'));
+    fits('updateSignature', await api.put(path, { name: 'T' }));
+    fits('setDefaultSignature', await api.put(`${path}/default`));
+    fits('deleteSignature', await api.delete(path));
+    fits('readGeneralPreferences', await api.get('/settings/general-preferences'));
+    fits('updateGeneralPreferences', await api.put('/settings/general-preferences', { language: 'de' }));
+    fits('readNotificationPreferences', await api.get('/settings/notifications'));
+    fits('updateNotificationPreferences', await api.put('/settings/notifications', { digest: 'daily' }));
+    fits('deactivateProfile', await api.delete('/settings/profile'));
+  });
+
+  test('tenant and directory', async () => {
+    const { api } = alice;
+    fits('updateTenant', await api.put('/tenant', { branding: { primary_color: '#2f80ed' } }));
+    fits('readTenant', await api.get('/tenant'));
+    const png = Buffer.alloc(24);
+    png.write('\u0089PNG\r\n\u001A\n', 'latin1');
+    png.writeUInt32BE(1, 16);
+    png.writeUInt32BE(1, 20);
+    const headers = { 'content-type': 'image/png' };
+    fits('setTenantLogo', await api.put('/tenant/logo', undefined, { raw: png, headers }));
+    fits('removeTenantLogo', await api.delete('/tenant/logo'));
+    fits('listAuditEvents', await api.get('/tenant/audit'));
+    const found = await api.get('/directory/search?q=alice');
+    expect(found.body.results).toHaveLength(1);
+    fits('searchDirectory', found);
+  });
+
   test('health and keys', async () => {
     fits('healthLive', await app.anonymous.get('/health/live'));
     fits('healthReady', await app.anonymous.get('/health/ready'));

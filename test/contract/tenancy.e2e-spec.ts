@@ -55,6 +55,10 @@ describe('the tenancy matrix', () => {
       const { id } = (await alice.api.post('/rbac/groups', { name: `secret ${groups}` })).body.group;
       return { id, body: { name: 'stolen', user_id: alice.id, permission: 'forms.create' } };
     },
+    'settings/signatures': async () => {
+      const made = await alice.api.post('/settings/signatures', { name: 'secret', html: 'secret' });
+      return { id: made.body.signature.id, body: { name: 'stolen' } };
+    },
   };
 
   /** Sessions are the account's, wherever it works: the same person may end them from another workspace. */

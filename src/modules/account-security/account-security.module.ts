@@ -9,6 +9,7 @@ import { ApplicationPasswordsRepository } from './application-passwords.reposito
 import { ApplicationPasswords } from './application-passwords.service.js';
 import { BreachList } from './breach-list.js';
 import { Confirmation } from './confirmation.js';
+import { OwnerCheck } from './owner-check.js';
 import { PasswordChangeService } from './password-change.service.js';
 import { PasswordPolicy } from './password-policy.js';
 import { PasswordSignIn } from './password-sign-in.js';
@@ -42,8 +43,10 @@ import { TwoFactorService } from './two-factor.service.js';
     ApplicationPasswordRemoval,
     ApplicationPasswordSignIn,
     AccountRecovery,
+    OwnerCheck,
   ],
   exports: [
+    OwnerCheck,
     AccountRecovery,
     SecondFactors,
     PasswordSignIn,

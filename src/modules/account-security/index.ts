@@ -9,3 +9,6 @@ export { ApplicationPasswordSignIn } from './application-password-sign-in.js';
 export { PasswordSignIn, type SignInOutcome } from './password-sign-in.js';
 export { type Proof, type ProofOutcome, SecondFactors } from './second-factors.js';
 export { AccountRecovery } from './account-recovery.js';
+export { SecurityErrors } from './account-security.errors.js';
+export { OwnerCheck } from './owner-check.js';
+export { PASSWORD_LIMIT } from './route-limits.js';

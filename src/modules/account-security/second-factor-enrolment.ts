@@ -101,5 +101,5 @@ export class SecondFactorEnrolment {
 /** Loaded when the first one is wanted: few processes ever draw one. */
 async function qrCode(text: string): Promise<string> {
   const { default: qr } = await import('qrcode');
-  return qr.toDataURL(text, { errorCorrectionLevel: 'M', margin: 2, scale: 6 });
+  return qr.toDataURL(text, { errorCorrectionLevel: 'M', margin: 4, scale: 4 });
 }

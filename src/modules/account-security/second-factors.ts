@@ -3,9 +3,11 @@ import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { GuessLocks } from '../../platform/rate-limits/guess-locks.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
+import { SessionsApi } from '../identity/index.js';
 import { SECOND_FACTOR } from './guessables.js';
 import { plainRecoveryCode } from './recovery-codes.js';
 import { type FactorRow, SecondFactorsRepository } from './second-factors.repository.js';
+import { type SecurityActor, SecurityLog } from './security-log.js';
 import { totpStep } from './totp.js';
 
 /** What somebody sends to prove the second factor: a code of the authenticator, or one of the recovery codes. */
@@ -45,25 +47,29 @@ export class SecondFactors {
     private readonly repository: SecondFactorsRepository,
     private readonly locks: GuessLocks,
     private readonly box: SecretBox,
+    private readonly sessions: SessionsApi,
+    private readonly log: SecurityLog,
     private readonly db: Db,
   ) {}
 
   /**
-   * @param onProven done in the transaction that uses the code up
-   * @param onLocked done when this was the last wrong one allowed
+   * The last wrong one allowed ends the sessions that have yet to prove the factor.
+   * @param by who proves it, as far as it is known: for the audit log
+   * @param then done in the transaction that uses the code up
    */
   async verify(
     accountId: string,
     proof: Proof,
-    onProven: (tx: Tx, proven: Proven) => Promise<void> = async () => undefined,
-    onLocked: (tx: Tx) => Promise<void> = async () => undefined,
+    by: Partial<SecurityActor> = {},
+    then: (tx: Tx) => Promise<void> = async () => undefined,
   ): Promise<ProofOutcome> {
+    const actor = { tenantId: null, ...by, userId: accountId };
     const factor = await this.repository.read(accountId);
     if (factor?.state !== 'active') return { outcome: 'off' };
     const guess = await this.locks.begin(SECOND_FACTOR, accountId);
     if (!guess.allowed) return { outcome: 'locked', wait: guess.wait };
     try {
-      const proven = await this.db.tx((tx) => this.prove(tx, accountId, factor, proof, onProven));
+      const proven = await this.db.tx((tx) => this.prove(tx, actor, factor, proof, then));
       if (proven) return proven;
     } catch (error) {
       if (!(error instanceof UsedBefore)) throw error;
@@ -71,25 +77,45 @@ export class SecondFactors {
       await this.db.single((tx) => this.locks.giveBack(tx, SECOND_FACTOR, accountId));
       return { outcome: 'wrong', locked: false };
     }
-    if (guess.last) await this.db.tx(onLocked);
+    if (guess.last) await this.noteLock(actor);
     return { outcome: 'wrong', locked: guess.last };
   }
 
   private async prove(
     tx: Tx,
-    accountId: string,
+    actor: SecurityActor,
     factor: FactorRow,
     { code, recoveryCode }: Proof,
-    onProven: (tx: Tx, proven: Proven) => Promise<void>,
+    then: (tx: Tx) => Promise<void>,
   ): Promise<Proven | null> {
+    const accountId = actor.userId;
     const proven =
       code === undefined
         ? await this.useRecoveryCode(tx, accountId, recoveryCode ?? '')
         : await this.useCode(tx, accountId, factor, code);
     if (!proven) return null;
     await this.locks.forget(tx, SECOND_FACTOR, accountId);
-    await onProven(tx, proven);
+    await this.noteProof(tx, actor, proven);
+    await then(tx);
     return proven;
+  }
+
+  private async noteProof(tx: Tx, actor: SecurityActor, proven: Proven): Promise<void> {
+    if (proven.method === 'recovery_code')
+      await this.log.record(tx, actor, 'security.recovery_code_used', {
+        codes_left: proven.recoveryCodesLeft,
+      });
+    else
+      await this.log.recordOnly(tx, actor, 'security.second_factor_verified', {
+        clock_skew_steps: proven.skew,
+      });
+  }
+
+  private async noteLock(actor: SecurityActor): Promise<void> {
+    await this.db.tx(async (tx) => {
+      await this.sessions.endPending(tx, actor.userId);
+      await this.log.record(tx, actor, 'security.second_factor_locked');
+    });
   }
 
   /** Compare-and-set on the time step: of requests with the same code exactly one gets it. */

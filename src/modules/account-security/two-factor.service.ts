@@ -108,19 +108,10 @@ export class TwoFactorService {
     proof: Proof,
     then: (tx: Tx) => Promise<void> = async () => undefined,
   ): Promise<Proven> {
-    const result = await this.factors.verify(
-      ctx.userId,
-      proof,
-      async (tx, proven) => {
-        await this.raise(tx, ctx);
-        await this.noteProof(tx, ctx, proven);
-        await then(tx);
-      },
-      async (tx) => {
-        await this.sessions.endPending(tx, ctx.userId);
-        await this.log.record(tx, ctx, 'security.second_factor_locked');
-      },
-    );
+    const result = await this.factors.verify(ctx.userId, proof, ctx, async (tx) => {
+      await this.raise(tx, ctx);
+      await then(tx);
+    });
     if (result.outcome === 'proven') return result;
     if (result.outcome === 'off') throw SecurityErrors.notEnabled.with();
     if (result.outcome === 'locked') throw tooManyAttempts(result.wait);
@@ -131,13 +122,6 @@ export class TwoFactorService {
 
   private async raise(tx: Tx, ctx: AccountContext): Promise<void> {
     if (ctx.sessionId !== null) await this.sessions.raise(tx, ctx.sessionId);
-  }
-
-  private async noteProof(tx: Tx, ctx: AccountContext, proven: Proven): Promise<void> {
-    const { method, skew, recoveryCodesLeft } = proven;
-    if (method === 'recovery_code')
-      await this.log.record(tx, ctx, 'security.recovery_code_used', { codes_left: recoveryCodesLeft });
-    else await this.log.recordOnly(tx, ctx, 'security.second_factor_verified', { clock_skew_steps: skew });
   }
 }
 

@@ -107,6 +107,12 @@ export class IdentityApi {
     });
   }
 
+  /** Ends a person's sessions of one workspace; what is cached about their access there is out of date. */
+  async endSessionsIn(tx: Tx, accountId: string, tenantId: string): Promise<void> {
+    await this.repository.revokeSessionsIn(tx, accountId, tenantId);
+    await this.noteAccessChange(tx, accountId, tenantId);
+  }
+
   /** Closes the account itself. */
   async deactivate(tx: Tx, accountId: string): Promise<void> {
     await this.repository.setStatus(tx, accountId, 'deactivated');

@@ -112,6 +112,12 @@ const revokeSessions = statement<{ id: string }>(
   `UPDATE sessions SET revoked_at = now() WHERE account_id = $1 AND revoked_at IS NULL AND expires_at > now() RETURNING id`,
 );
 
+const revokeSessionsIn = statement<never>(
+  'identity.revoke_sessions_in',
+  `UPDATE sessions SET revoked_at = now()
+    WHERE account_id = $1 AND tenant_id = $2 AND revoked_at IS NULL AND expires_at > now()`,
+);
+
 const voidTokens = statement<never>(
   'identity.void_tokens',
   `UPDATE accounts SET tokens_valid_after = now(), updated_at = now() WHERE id = $1`,
@@ -217,6 +223,11 @@ export class IdentityRepository {
   async revokeSessions(tx: Tx, accountId: string): Promise<number> {
     await tx.query(voidTokens, [accountId]);
     return (await tx.query(revokeSessions, [accountId])).length;
+  }
+
+  /** Ends the sessions that were opened for one workspace. */
+  async revokeSessionsIn(tx: Tx, accountId: string, tenantId: string): Promise<void> {
+    await tx.query(revokeSessionsIn, [accountId, tenantId]);
   }
 
   async setStatus(tx: Tx, accountId: string, status: AccountRow['status']): Promise<void> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Tx } from '../../platform/database/tx.js';
 import { AccessWatch } from './access-watch.js';
-import { IdentityRepository, type SessionInput } from './identity.repository.js';
+import { IdentityRepository } from './identity.repository.js';
 import { type SessionRow, SessionsRepository } from './sessions.repository.js';
 
 /** Sessions shown at most; somebody with more sees those used last. */
@@ -16,13 +16,6 @@ export class SessionsApi {
     private readonly identity: IdentityRepository,
     private readonly watch: AccessWatch,
   ) {}
-
-  /** Opens a session. @returns its id, the `sid` of its tokens */
-  async open(tx: Tx, input: Omit<SessionInput, 'id'>): Promise<string> {
-    const id = uuidv7();
-    await this.identity.createSessions(tx, [{ id, ...input }]);
-    return id;
-  }
 
   /** The live sessions of an account, `current` first, then by last use. */
   async live(accountId: string, current: string | null): Promise<SessionRow[]> {

@@ -71,6 +71,16 @@ export class TenantsApi {
     return changed;
   }
 
+  /** Changes the name under which the members of the workspace see somebody. */
+  async renameMember(tx: Tx, tenantId: string, userId: string, displayName: string): Promise<void> {
+    await this.tenants.rename(tx, tenantId, userId, displayName);
+  }
+
+  /** Whether somebody is an active member of any workspace. */
+  async hasMembership(tx: Tx, userId: string): Promise<boolean> {
+    return this.tenants.hasMembership(tx, userId);
+  }
+
   /**
    * Ends or renews memberships.
    * @param tenantId null: in all of the person's workspaces

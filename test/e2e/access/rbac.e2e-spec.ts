@@ -28,7 +28,8 @@ describe('groups, members and permissions', () => {
     await app.tenant(`${slug}-elsewhere`, 'stranger');
     const admin = await app.member(slug, `admin@${slug}.example`, 'admin');
     const groups = await groupsOf(owner);
-    return { slug, owner, admin, mia, max, ...groups };
+    const { owners, admins, members } = groups;
+    return { slug, owner, admin, mia, max, owners, admins, members };
   };
   const groupsOf = async (person: Person) => {
     const { groups } = (await person.api.get('/rbac/groups?limit=200')).body;
