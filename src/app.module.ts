@@ -1,19 +1,28 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { Config } from './config/config.js';
+import { AccountSecurityModule } from './modules/account-security/index.js';
+import { AccessModule } from './modules/access/index.js';
+import { DirectoryModule } from './modules/directory/index.js';
 import { IdentityModule } from './modules/identity/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
+import { SettingsModule } from './modules/settings/index.js';
+import { SignInModule } from './modules/sign-in/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
+import { AuditModule } from './platform/audit/audit.module.js';
 import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
 import { BearerGuard } from './platform/context/bearer.guard.js';
 import { DatabaseModule } from './platform/database/database.module.js';
+import { DeploymentModule } from './platform/deployment/deployment.js';
 import { EventsModule } from './platform/events/events.module.js';
 import { BodyGuard } from './platform/http/body.guard.js';
 import { InputPipe } from './platform/http/input.pipe.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { ObservabilityModule } from './platform/observability/observability.module.js';
 import { PagingModule } from './platform/paging/paging.module.js';
+import { RateLimitGuard } from './platform/rate-limits/rate-limit.guard.js';
+import { RateLimitsModule } from './platform/rate-limits/rate-limits.module.js';
 import { SecretsModule } from './platform/secrets/secrets.module.js';
 import { SyncModule } from './platform/sync/sync.module.js';
 import { schema } from './schema.js';
@@ -36,20 +45,29 @@ export class AppModule {
         ConfigModule.of(config),
         DatabaseModule.forRoot(databaseUrl, schema),
         SecretsModule,
+        DeploymentModule,
         PagingModule,
         JobsModule,
         EventsModule,
+        AuditModule,
         ConcurrencyModule,
         ObservabilityModule,
         SyncModule,
+        RateLimitsModule,
         TenantsModule,
         IdentityModule,
+        AccountSecurityModule,
+        SignInModule.forRoot(config),
+        AccessModule,
+        SettingsModule,
         NoteFoldersModule,
         NotesModule,
+        DirectoryModule,
       ],
       providers: [
-        // In this order: who is calling, then what they sent.
+        // In this order: who is calling, whether they may so often, then what they sent.
         { provide: APP_GUARD, useClass: BearerGuard },
+        { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: BodyGuard },
         { provide: APP_PIPE, useClass: InputPipe },
       ],

@@ -6,6 +6,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import type { Config } from './config/config.js';
 import { serveDocs } from './docs/serve-docs.js';
+import { OIDC_PATH, SignInServer } from './modules/sign-in/index.js';
 import { ApiExceptionFilter } from './platform/http/exception.filter.js';
 import { answerClientErrors } from './platform/http/client-error.js';
 import { Errors } from './platform/http/errors.js';
@@ -44,7 +45,9 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   if (config.corsOrigins.length > 0) nest.enableCors(corsOptions(config.corsOrigins));
   nest.setGlobalPrefix(PREFIX);
   nest.useGlobalFilters(new ApiExceptionFilter());
-  serveDocs(nest, PREFIX);
+  serveDocs(nest, PREFIX, config);
+  const signIn = nest.get(SignInServer, { strict: false });
+  if (signIn.enabled) nest.use(OIDC_PATH, signIn.handle);
   await nest.init();
   nest.use(nothingElse);
 

@@ -4,14 +4,26 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
 import { type MemberStatus, TenantsApi } from '../modules/tenants/index.js';
+import { Audit, operator } from '../platform/audit/audit.js';
 import { Db } from '../platform/database/db.js';
 import { SyncCursors } from '../platform/sync/sync-cursors.js';
+import { addAccountSecurity } from './account-security.js';
+import { addAudit } from './audit.js';
+import { addClients } from './client.js';
 import { withApp, withDatabase } from './context.js';
 import { provision } from './provision.js';
 import { ProvisionFile } from './provision-file.js';
 import { migrateDatabase } from '../app.prepare.js';
+import { addTenant } from './tenant.js';
 
 const CLIENT = 'workspace-cli';
+
+interface TokenOptions {
+  email: string;
+  tenant?: string;
+  ttl?: number;
+  aal2?: boolean;
+}
 
 /** The admin command line. It works beside a running server, on the same DATA_DIR or DATABASE_URL. */
 export function createProgram(loadConfig: () => Config): Command {
@@ -38,14 +50,18 @@ export function createProgram(loadConfig: () => Config): Command {
     .requiredOption('--email <address>')
     .option('--tenant <slug>', 'the workspace it names; without: a token without workspace')
     .option('--ttl <seconds>', 'lifetime; default TOKEN_TTL', seconds)
-    .action(async ({ email, tenant, ttl }: { email: string; tenant?: string; ttl?: number }) => {
+    .option(
+      '--aal2',
+      'as if the second factor had been proven; without: where the account has one, it is asked for',
+    )
+    .action(async ({ email, tenant, ttl, aal2 }: TokenOptions) => {
       const token = await withApp(loadConfig(), async (app) => {
         const account = await accountOf(app, email);
         if (account.status !== 'active') throw new Error(`The account ${email} is deactivated.`);
         const tenantId = tenant === undefined ? null : await tenantOf(app, tenant, account.id);
         const [issued] = await app
           .get(IdentityApi, { strict: false })
-          .issueTokens([{ accountId: account.id, tenantId }], CLIENT, ttl);
+          .issueTokens([{ accountId: account.id, tenantId, aal2 }], CLIENT, ttl);
         return issued;
       });
       process.stdout.write(`${token}\n`);
@@ -103,6 +119,11 @@ export function createProgram(loadConfig: () => Config): Command {
       print({ cursors: 'expired' });
     });
 
+  addTenant(program, loadConfig);
+  addAudit(program, loadConfig);
+  addClients(program, loadConfig);
+  addAccountSecurity(program, user, loadConfig);
+
   program
     .command('migrate')
     .description('bring the database schema up to date')
@@ -120,9 +141,10 @@ async function setStatus(
   slug: string | undefined,
   status: MemberStatus,
 ): Promise<void> {
-  const [identity, tenants] = [
+  const [identity, tenants, audit] = [
     app.get(IdentityApi, { strict: false }),
     app.get(TenantsApi, { strict: false }),
+    app.get(Audit, { strict: false }),
   ];
   const tenantId = slug === undefined ? null : await tenantNamed(app, slug);
   await app.get(Db).tx(async (tx) => {
@@ -131,6 +153,8 @@ async function setStatus(
       await (status === 'active' ? identity.activate(tx, accountId) : identity.deactivate(tx, accountId));
     else if (memberships === 0) throw new Error(`This account is not a member of "${slug}".`);
     else await identity.noteAccessChange(tx, accountId, tenantId);
+    const action = status === 'active' ? 'user.activated' : 'user.deactivated';
+    await audit.record(tx, operator(tenantId), { action, objectKind: 'user', objectId: accountId });
   });
 }
 

@@ -125,6 +125,28 @@ export class Config {
   /** Where that issuer publishes its keys. */
   @Url('http', 'https') OIDC_JWKS_URL?: string;
 
+  /**
+   * Keys of 32 characters or more, comma-separated, that secrets are encrypted with before they are stored: the first one
+   * encrypts, the others still decrypt. Without: a key that is kept in the database.
+   */
+  @IsOptional()
+  @Matches(/^[^\s,]{32,}(?:\s*,\s*[^\s,]{32,})*$/, {
+    message: 'must be one or more keys of at least 32 characters, separated by commas',
+  })
+  SECRET_KEYS?: string;
+
+  /** Attempts to sign in with a password from one network (an IPv4 address, an IPv6 /64) in a minute. */
+  @Whole(1, 100_000) SIGN_IN_PER_MINUTE = 30;
+
+  /** Service that knows passwords from data breaches, asked by the range of a hash as at api.pwnedpasswords.com; off unless set. */
+  @Url('http', 'https') PASSWORD_BREACH_URL?: string;
+
+  /** A JSON file of clients that people may sign in with, beside those of `workspace client add`. */
+  @Text() OIDC_CLIENTS?: string;
+
+  /** Days a sign-in lasts, however often its tokens are refreshed. */
+  @Whole(1, 365) SIGN_IN_DAYS = 30;
+
   @Url('http', 'https') MAIL_SERVICE_URL?: string;
   @Text() MAIL_SERVICE_TOKEN?: string;
   @Url('smtp', 'smtps') SMTP_URL?: string;
@@ -159,6 +181,9 @@ export class Config {
   /** Days a trashed note is kept; 0 keeps it until somebody purges it. */
   @Whole(0, 3650) TRASH_RETENTION_DAYS = 30;
 
+  /** Days an entry of the audit log is kept. */
+  @Whole(30, 36_500) AUDIT_RETENTION_DAYS = 400;
+
   /** Port of the Prometheus metrics on HOST; 0 is off. */
   @Whole(0, 65535) METRICS_PORT = 0;
 
@@ -176,10 +201,22 @@ export class Config {
     return (this.PUBLIC_URL ?? `http://localhost:${this.PORT}`).replace(/\/+$/, '');
   }
 
+  /** The issuer of the built-in OpenID provider; null when OIDC_ISSUER puts another in its place. */
+  get signInIssuer(): string | null {
+    return this.OIDC_ISSUER ? null : `${this.publicUrl}/apis/v1/oidc`;
+  }
+
   get corsOrigins(): string[] {
     return (this.CORS_ORIGINS ?? '')
       .split(',')
       .map((origin) => origin.trim())
+      .filter(Boolean);
+  }
+
+  get secretKeys(): string[] {
+    return (this.SECRET_KEYS ?? '')
+      .split(',')
+      .map((key) => key.trim())
       .filter(Boolean);
   }
 

@@ -1,17 +1,30 @@
 import type { INestApplication } from '@nestjs/common';
+import { API_SCOPE, OIDC_PATH } from '../modules/sign-in/index.js';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+
+/** What the description says of the built-in sign-in. */
+export const SIGN_IN = `**Sign-in**: press *Authorize* and sign in with the scheme \`signIn\`. Its OpenID provider tells its addresses in \`/apis/v1/oidc/.well-known/openid-configuration\`: authorization code with PKCE, rotating refresh tokens, device flow, client credentials. The scope \`workspace\` is the use of this interface.`;
 
 const DESCRIPTION = `Notes, mail, chat and meetings, contacts, forms, calendar, tasks, tenant administration, notifications, presence and settings of a workspace.
 
 Every path is under \`/apis/v1\`. JSON is snake_case, ids are UUIDs, times are RFC 3339 in UTC. Lists are \`{ "<plural>": [...], "next": cursor | null }\`: ask for the next page with \`cursor\`. Errors are \`{ "error": "<code>", "message", "details"? }\`. Clients tolerate further fields.
 
+${SIGN_IN}
+
 **Token**: \`npm start\` prints one for the demo workspace; \`npm run --silent workspace -- token --email alice@demo.example --tenant demo\` prints another. Paste it after a click on *Authorize* to try the operations out.
 
 **Concurrency**: an update or delete carries the revision that was read, as \`If-Match\` with the ETag or as \`base_revision\`. A stale one answers 409 \`conflict\` with the object as it is and changes nothing.`;
 
+/** The security scheme of the built-in sign-in. */
+export const SIGN_IN_SCHEME = 'signIn';
+
 const TAGS: Record<string, string> = {
   notes: 'Notes, their trash and their history.',
   'note folders': "Each person's own tree of folders for notes.",
+  tenant: 'The workspace itself: name, branding, features, limits, audit log.',
+  directory: 'People and groups of the workspace.',
+  access: 'Groups of people, and what each group allows.',
+  settings: "One's own profile, signatures and preferences.",
   identity: 'Keys for verifying access tokens.',
   health: 'For load balancers and supervisors.',
 };
@@ -29,9 +42,28 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       scheme: 'bearer',
       bearerFormat: 'JWT',
       description: 'An access token, without the word Bearer. It is taken from the header only.',
-    });
+    })
+    .addOAuth2(
+      {
+        type: 'oauth2',
+        description: 'Sign in with e-mail address and password, and a second factor where one is on.',
+        flows: {
+          authorizationCode: {
+            authorizationUrl: `${OIDC_PATH}/auth`,
+            tokenUrl: `${OIDC_PATH}/token`,
+            refreshUrl: `${OIDC_PATH}/token`,
+            scopes: { [API_SCOPE]: 'use this interface as yourself', openid: 'who you are' },
+          },
+        },
+      },
+      SIGN_IN_SCHEME,
+    );
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), { autoTagControllers: false });
+  for (const operations of Object.values(document.paths))
+    for (const operation of Object.values(operations) as { security?: Record<string, string[]>[] }[])
+      if (operation.security?.some((scheme) => 'bearer' in scheme))
+        operation.security.push({ [SIGN_IN_SCHEME]: [API_SCOPE] });
   Object.assign(document.info, { license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' } });
   // Some errors carry further members, shown in their examples.
   Object.assign(document.components?.schemas?.['ErrorResponse'] ?? {}, { additionalProperties: true });

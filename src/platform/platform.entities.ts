@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { GuessLockRow, RateLimitRow } from './rate-limits/rate-limit.entity.js';
 
 @Entity('platform_secrets')
 export class PlatformSecret {
@@ -49,4 +50,29 @@ export class JobRun {
   @Column('timestamptz', { name: 'ran_at' }) ranAt!: Date;
 }
 
-export const PLATFORM_ENTITIES = [PlatformSecret, SyncHead, IdempotencyRecord, OutboxEvent, JobRun];
+@Entity('audit_log')
+export class AuditLogEntry {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('timestamptz', { name: 'occurred_at' }) occurredAt!: Date;
+  @Column('text') origin!: 'api' | 'cli' | 'job';
+  @Column('uuid', { name: 'actor_id', nullable: true }) actorId!: string | null;
+  @Column('uuid', { name: 'session_id', nullable: true }) sessionId!: string | null;
+  @Column('text', { name: 'request_id', nullable: true }) requestId!: string | null;
+  @Column('text', { nullable: true }) ip!: string | null;
+  @Column('text') action!: string;
+  @Column('text', { name: 'object_kind' }) objectKind!: string;
+  @Column('text', { name: 'object_id', nullable: true }) objectId!: string | null;
+  @Column('jsonb') data!: Record<string, unknown>;
+}
+
+export const PLATFORM_ENTITIES = [
+  PlatformSecret,
+  SyncHead,
+  IdempotencyRecord,
+  OutboxEvent,
+  JobRun,
+  RateLimitRow,
+  GuessLockRow,
+  AuditLogEntry,
+];

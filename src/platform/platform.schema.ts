@@ -6,5 +6,7 @@ export const platformSchema: SchemaPart = {
   entities: PLATFORM_ENTITIES,
   migrations: [
     sqlMigration('Platform1795000000001', new URL('migrations/0001-platform.sql', import.meta.url)),
+    sqlMigration('RateLimits1795500000001', new URL('migrations/0201-rate-limits.sql', import.meta.url)),
+    sqlMigration('Audit1795700000001', new URL('migrations/0101-audit.sql', import.meta.url)),
   ],
 };

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Router } from 'express';
 import type { LeanExpressAdapter } from '../../src/platform/http/lean-express.adapter.js';
+import { OIDC_ROUTES } from '../../src/modules/sign-in/oidc-routes.js';
+import { PERMISSIONS } from '../../src/modules/access/index.js';
 import { TestApp } from '../support/app.ts';
 import { describedOperations, fillPath, METHODS } from '../support/operations.ts';
 
@@ -9,10 +11,51 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/health/live', 'liveness, for supervisors'],
   ['GET /apis/v1/health/ready', 'readiness, for load balancers'],
   ['GET /apis/v1/.well-known/jwks.json', 'the keys of our access tokens'],
+  ['GET /apis/v1/settings/application-passwords/{asp_id}', 'one of them, as the design has it'],
+  [
+    'DELETE /apis/v1/settings/security/sessions/{id}',
+    'ends one of the sessions that GET /settings/security lists',
+  ],
+  ['POST /apis/v1/auth/sign-out', 'ends this session, or all'],
+  ['PUT /apis/v1/tenant', 'who runs a workspace need not ask the operator to rename it'],
+  ['PUT /apis/v1/tenant/logo', 'likewise'],
+  ['DELETE /apis/v1/tenant/logo', 'likewise'],
+  ['GET /apis/v1/tenant/audit', 'who did what; the permission audit.read stands for it'],
+  [
+    'POST /apis/v1/rbac/groups/{group_id}/members/{user_id}',
+    'the contract names the path, and POST beside it',
+  ],
+  ['POST /apis/v1/rbac/groups/{group_id}/permissions/{permission}', 'likewise'],
 ]);
 
 /** Everything that answers without a token. A new entry here is a decision, not a fix for a red test. */
-const PUBLIC = new Set(OUR_ADDITIONS.keys());
+const PUBLIC = new Set([
+  'GET /apis/v1/health/live',
+  'GET /apis/v1/health/ready',
+  'GET /apis/v1/.well-known/jwks.json',
+]);
+
+/**
+ * The protocol and pages of the sign-in, below /apis/v1/oidc: OpenID Connect describes them, the discovery document lists
+ * them. All are open to strangers, so this list too only grows by decision.
+ */
+const SIGN_IN = [
+  '/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server',
+  '/jwks',
+  '/auth',
+  '/auth/:uid',
+  '/token',
+  '/token/revocation',
+  '/me',
+  '/device/auth',
+  '/device',
+  '/device/:uid',
+  '/session/end',
+  '/session/end/confirm',
+  '/session/end/success',
+  '/interaction/:uid',
+];
 
 /** The contract's operations that exist. It only grows: a route that disappears breaks a client. */
 const IMPLEMENTED = readFileSync(new URL('implemented-operations.txt', import.meta.url), 'utf8')
@@ -75,6 +118,16 @@ describe('the routes', () => {
     expect(served.toSorted()).toEqual(described.map(key).toSorted());
   });
 
+  test('of the sign-in are these', () => {
+    expect(new Set(OIDC_ROUTES)).toEqual(new Set(SIGN_IN));
+  });
+
+  test('name no permission that the catalogue does not have', () => {
+    const named = described.flatMap(({ spec }) => (spec['x-permissions'] as string[] | undefined) ?? []);
+    expect(named.filter((permission) => !(permission in PERMISSIONS))).toEqual([]);
+    expect(named.length).toBeGreaterThan(0);
+  });
+
   test('each described route reaches a handler of its own', () => {
     const ids = described.map(({ spec }) => spec.operationId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -88,7 +141,7 @@ describe('the routes', () => {
       if (status === 401) {
         expect(headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
         expect(body.error).toBe('unauthorized');
-        expect(operation.spec.security).toEqual([{ bearer: [] }]);
+        expect(operation.spec.security).toEqual([{ bearer: [] }, { signIn: ['workspace'] }]);
       } else {
         open.push(key(operation));
         expect(operation.spec.security).toEqual([]);

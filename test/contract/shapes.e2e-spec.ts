@@ -1,8 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { PASSWORD, personWithPassword, session } from '../support/account.ts';
 import { TestApp, type Person } from '../support/app.ts';
 import type { Answer } from '../support/client.ts';
 import { describedOperations, openApi } from '../support/operations.ts';
+import { Authenticator, stopClock } from '../support/totp.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (formats as unknown as (ajv: Ajv2020) => void)(ajv);
@@ -22,6 +24,7 @@ describe('answers have exactly the described shape', () => {
   const schemas = closed(openApi().components.schemas);
 
   beforeAll(async () => {
+    stopClock();
     app = await TestApp.start();
     [alice] = (await app.tenant('acme', 'alice')) as [Person];
   });
@@ -93,6 +96,93 @@ describe('answers have exactly the described shape', () => {
     expect(found.body.notes).toHaveLength(1);
     fits('searchNotes', found);
     fits('searchNotes', await alice.api.get('/search/notes?q=%21'));
+  });
+
+  test('groups', async () => {
+    const [owner, member] = (await app.tenant('groups', 'owner', 'member')) as [Person, Person];
+    const { api } = owner;
+    const created = await api.post('/rbac/groups', { name: 'G', permissions: ['forms.create'] });
+    fits('createGroup', created);
+    const path = `/rbac/groups/${created.body.group.id}`;
+    fits('listGroups', await api.get('/rbac/groups'));
+    fits('updateGroup', await api.put(path, { description: 'd' }));
+    fits('addGroupMembers', await api.post(`${path}/members`, { user_id: owner.id }));
+    fits('addGroupMember', await api.post(`${path}/members/${member.id}`));
+    fits('listGroupMembers', await api.get(`${path}/members`));
+    fits('removeGroupMember', await api.delete(`${path}/members/${member.id}`));
+    fits('listGroupPermissions', await api.get(`${path}/permissions`));
+    fits('grantGroupPermissions', await api.post(`${path}/permissions`, { permission: 'calls.start' }));
+    fits('grantGroupPermission', await api.post(`${path}/permissions/audit.read`));
+    fits('revokeGroupPermission', await api.delete(`${path}/permissions/audit.read`));
+    fits('deleteGroup', await api.delete(path));
+  });
+
+  test('account security', async () => {
+    const person = await personWithPassword(app, 'secure');
+    const { api } = person;
+    const begun = await api.post('/auth/initiate-2fa', { password: PASSWORD });
+    fits('initiateTwoFactor', begun);
+    const authenticator = new Authenticator(begun.body.secret);
+    const on = await api.post('/auth/enable-2fa', { code: authenticator.code() });
+    fits('enableTwoFactor', on);
+    const [first, second] = on.body.recovery_codes;
+    fits('verifyTwoFactor', await api.post('/auth/verify-2fa', { code: authenticator.code(1) }));
+    fits('verifyTwoFactor', await api.post('/auth/verify-2fa', { recovery_code: first }));
+    const made = await api.post('/settings/application-passwords', { description: 'd', scopes: ['imap'] });
+    fits('createApplicationPassword', made);
+    const path = `/settings/application-passwords/${made.body.application_password.id}`;
+    fits('listApplicationPasswords', await api.get('/settings/application-passwords'));
+    fits('readApplicationPassword', await api.get(path));
+    fits('deleteApplicationPassword', await api.delete(path));
+    await session(app, person);
+    const state = await api.get('/settings/security');
+    fits('readSecurity', state);
+    expect(state.body.recent_events.length).toBeGreaterThan(3);
+    fits('endSession', await api.delete(`/settings/security/sessions/${state.body.sessions[1].id}`));
+    const change = { current_password: PASSWORD, new_password: 'seven purple teapots dance' };
+    fits('changePassword', await api.put('/settings/password', change));
+    fits(
+      'disableTwoFactor',
+      await api.post('/auth/disable-2fa', { password: change.new_password, recovery_code: second }),
+    );
+    fits('signOut', await api.post('/auth/sign-out'));
+  });
+
+  test('settings', async () => {
+    const [, member] = (await app.tenant('settings', 'owner', 'member')) as [Person, Person];
+    const { api } = member;
+    fits('readProfile', await api.get('/settings/profile'));
+    fits('updateProfile', await api.put('/settings/profile', { timezone: 'Europe/Berlin' }));
+    const created = await api.post('/settings/signatures', { name: 'S', html: 'x', is_default: true });
+    fits('createSignature', created);
+    const path = `/settings/signatures/${created.body.signature.id}`;
+    fits('readSignature', await api.get(path));
+    fits('listSignatures', await api.get('/settings/signatures'));
+    fits('updateSignature', await api.put(path, { name: 'T' }));
+    fits('setDefaultSignature', await api.put(`${path}/default`));
+    fits('deleteSignature', await api.delete(path));
+    fits('readGeneralPreferences', await api.get('/settings/general-preferences'));
+    fits('updateGeneralPreferences', await api.put('/settings/general-preferences', { language: 'de' }));
+    fits('readNotificationPreferences', await api.get('/settings/notifications'));
+    fits('updateNotificationPreferences', await api.put('/settings/notifications', { digest: 'daily' }));
+    fits('deactivateProfile', await api.delete('/settings/profile'));
+  });
+
+  test('tenant and directory', async () => {
+    const { api } = alice;
+    fits('updateTenant', await api.put('/tenant', { branding: { primary_color: '#2f80ed' } }));
+    fits('readTenant', await api.get('/tenant'));
+    const png = Buffer.alloc(24);
+    png.write('\u0089PNG\r\n\u001A\n', 'latin1');
+    png.writeUInt32BE(1, 16);
+    png.writeUInt32BE(1, 20);
+    const headers = { 'content-type': 'image/png' };
+    fits('setTenantLogo', await api.put('/tenant/logo', undefined, { raw: png, headers }));
+    fits('removeTenantLogo', await api.delete('/tenant/logo'));
+    fits('listAuditEvents', await api.get('/tenant/audit'));
+    const found = await api.get('/directory/search?q=alice');
+    expect(found.body.results).toHaveLength(1);
+    fits('searchDirectory', found);
   });
 
   test('health and keys', async () => {

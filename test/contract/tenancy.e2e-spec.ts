@@ -1,3 +1,4 @@
+import { IdentityApi } from '../../src/modules/identity/index.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type Person } from '../support/app.ts';
 import { describedOperations, fillPath } from '../support/operations.ts';
@@ -7,12 +8,14 @@ describe('the tenancy matrix', () => {
   let app: TestApp;
   let alice: Person;
   let strangers: [string, Person][];
+  let groups = 0;
 
   beforeAll(async () => {
     app = await TestApp.start();
     [alice] = (await app.tenant('acme', 'alice')) as [Person];
     const [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
-    const twin = await app.member('evil', alice.email);
+    // No plain member: what they hold in their own workspace must not count here.
+    const twin = await app.member('evil', alice.email, 'admin');
     strangers = [
       ['another workspace', mallory],
       ['the same person in another workspace', twin],
@@ -20,7 +23,10 @@ describe('the tenancy matrix', () => {
   });
   afterAll(() => app?.stop());
 
-  /** An object of each kind that a path parameter can name, made by alice; keyed by the path's first segment. */
+  /**
+   * An object of each kind that a path parameter can name, made by alice; keyed by the path's first segment, below
+   * `settings`, where each page has objects of its own, by all before the parameter.
+   */
   const make: Record<string, () => Promise<{ id: string; body: object }>> = {
     notes: async () => {
       const { id } = (await alice.api.post('/notes', { title: 'secret', content: '<p>secret</p>' })).body
@@ -31,6 +37,36 @@ describe('the tenancy matrix', () => {
       const { id } = (await alice.api.post('/note_folders', { name: 'secret' })).body.folder;
       return { id, body: { name: 'stolen' } };
     },
+    'settings/application-passwords': async () => {
+      const made = await alice.api.post('/settings/application-passwords', {
+        description: 'secret',
+        scopes: ['imap'],
+      });
+      return { id: made.body.application_password.id, body: {} };
+    },
+    'settings/security/sessions': async () => {
+      const request = { accountId: alice.id, tenantId: alice.tenantId };
+      await app.get<IdentityApi>(IdentityApi).issueTokens([request], 'another device');
+      const { sessions } = (await alice.api.get('/settings/security')).body;
+      return { id: sessions.find(({ current }: { current: boolean }) => !current).id, body: {} };
+    },
+    rbac: async () => {
+      groups += 1;
+      const { id } = (await alice.api.post('/rbac/groups', { name: `secret ${groups}` })).body.group;
+      return { id, body: { name: 'stolen', user_id: alice.id, permission: 'forms.create' } };
+    },
+    'settings/signatures': async () => {
+      const made = await alice.api.post('/settings/signatures', { name: 'secret', html: 'secret' });
+      return { id: made.body.signature.id, body: { name: 'stolen' } };
+    },
+  };
+
+  /** Sessions are the account's, wherever it works: the same person may end them from another workspace. */
+  const ofTheAccount = new Set(['settings/security/sessions']);
+
+  const kindOf = (path: string) => {
+    const [first] = path.split('/').slice(3);
+    return first === 'settings' ? path.slice('/apis/v1/'.length).split('/{')[0]! : first!;
   };
 
   const withId = describedOperations().filter(
@@ -38,11 +74,11 @@ describe('the tenancy matrix', () => {
   );
 
   test.each(withId.map(({ method, path }) => [method, path] as const))('%s %s', async (method, path) => {
-    const kind = path.split('/')[3] as string;
-    const { id, body } = await make[kind]!();
+    const { id, body } = await make[kindOf(path)]!();
     const before = await snapshot();
     const unknown = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
     for (const [who, stranger] of strangers) {
+      if (ofTheAccount.has(kindOf(path)) && stranger.id === alice.id) continue;
       const call = (target: string) =>
         stranger.api.request(
           method,
@@ -58,7 +94,7 @@ describe('the tenancy matrix', () => {
   });
 
   test('covers each kind of object there is', () => {
-    const kinds = new Set(withId.map(({ path }) => path.split('/')[3]));
+    const kinds = new Set(withId.map(({ path }) => kindOf(path)));
     expect(kinds).toEqual(new Set(Object.keys(make)));
   });
 

@@ -120,6 +120,7 @@ describe('the watch on access changes', () => {
       repository as never,
       tenants as never,
       watch,
+      { period: 0, note: () => undefined } as never,
       {} as never,
     );
     const cached = () => Object.keys(identities).filter((token) => verifier.cached(token));

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { jwtVerify, SignJWT } from 'jose';
 import { v7 as uuidv7 } from 'uuid';
+import { Config } from '../../config/config.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import { Keyring } from '../../platform/secrets/keyring.js';
 import { ALGORITHM, SigningKeys } from './signing-keys.js';
@@ -23,11 +24,17 @@ export class AccessTokens {
   constructor(
     private readonly keys: SigningKeys,
     private readonly keyring: Keyring,
+    private readonly config: Config,
   ) {}
 
   /** Names this installation, not an address: tokens stay good when the service moves to another host name. */
   get issuer(): string {
     return `urn:workspace:${this.keyring.installationId}`;
+  }
+
+  /** Whose tokens are ours: this installation's, and those of its OpenID provider, which RFC 9068 names by address. */
+  private get issuers(): string[] {
+    return this.config.signInIssuer ? [this.issuer, this.config.signInIssuer] : [this.issuer];
   }
 
   async sign(claims: AccessTokenClaims, clientId: string): Promise<string> {
@@ -51,7 +58,7 @@ export class AccessTokens {
   async verify(token: string): Promise<AccessTokenClaims> {
     const { payload } = await jwtVerify(token, this.keys.resolve, {
       algorithms: [ALGORITHM],
-      issuer: this.issuer,
+      issuer: this.issuers,
       audience: AUDIENCE,
       typ: TYPE,
       clockTolerance: CLOCK_TOLERANCE_SECONDS,

@@ -9,6 +9,8 @@ export class Account {
   @Column('text', { name: 'password_hash', nullable: true }) passwordHash!: string | null;
   @Column('text') status!: 'active' | 'deactivated';
   @Column('timestamptz', { name: 'tokens_valid_after', nullable: true }) tokensValidAfter!: Date | null;
+  @Column('timestamptz', { name: 'password_changed_at', nullable: true }) passwordChangedAt!: Date | null;
+  @Column('timestamptz', { name: 'second_factor_since', nullable: true }) secondFactorSince!: Date | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }
@@ -30,6 +32,10 @@ export class Session {
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
   @Column('timestamptz', { name: 'revoked_at', nullable: true }) revokedAt!: Date | null;
+  @Column('timestamptz', { name: 'aal2_at', nullable: true }) aal2At!: Date | null;
+  @Column('text', { name: 'user_agent', nullable: true }) userAgent!: string | null;
+  @Column('text', { nullable: true }) ip!: string | null;
+  @Column('timestamptz', { name: 'last_seen_at', nullable: true }) lastSeenAt!: Date | null;
 }
 
 @Entity('signing_keys')

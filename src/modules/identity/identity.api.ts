@@ -18,6 +18,11 @@ export interface PersonInput {
 export interface TokenRequest {
   accountId: string;
   tenantId: string | null;
+  /** The second factor has been proven just now: the session starts at AAL2. */
+  aal2?: boolean;
+  /** Of the browser that signs in, for the owner's list of sessions. */
+  userAgent?: string | null;
+  ip?: string | null;
 }
 
 /** Passwords hashed at once: one per processor of a small machine; each takes 7 MiB. */
@@ -100,6 +105,12 @@ export class IdentityApi {
       await this.noteAccessChange(tx, accountId);
       return count;
     });
+  }
+
+  /** Ends a person's sessions of one workspace; what is cached about their access there is out of date. */
+  async endSessionsIn(tx: Tx, accountId: string, tenantId: string): Promise<void> {
+    await this.repository.revokeSessionsIn(tx, accountId, tenantId);
+    await this.noteAccessChange(tx, accountId, tenantId);
   }
 
   /** Closes the account itself. */

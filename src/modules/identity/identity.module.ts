@@ -6,10 +6,17 @@ import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { TenantsModule } from '../tenants/index.js';
 import { AccessTokens } from './access-tokens.js';
 import { AccessWatch } from './access-watch.js';
+import { CredentialsApi } from './credentials.api.js';
+import { CredentialsRepository } from './credentials.repository.js';
 import { ExternalTokens } from './external-tokens.js';
 import { IdentityApi } from './identity.api.js';
 import { IdentityRepository } from './identity.repository.js';
 import { JwksController } from './jwks.controller.js';
+import { Passwords } from './passwords.js';
+import { SessionActivity } from './session-activity.js';
+import { SessionsApi } from './sessions.api.js';
+import { SessionsRepository } from './sessions.repository.js';
+import { SignInSessions } from './sign-in-sessions.js';
 import { SigningKeys } from './signing-keys.js';
 import { TokenVerifier } from './token-verifier.js';
 
@@ -20,16 +27,32 @@ import { TokenVerifier } from './token-verifier.js';
   controllers: [JwksController],
   providers: [
     IdentityRepository,
+    CredentialsRepository,
+    SessionsRepository,
+    Passwords,
     SigningKeys,
     AccessTokens,
     ExternalTokens,
     AccessWatch,
+    SessionActivity,
     TokenVerifier,
     { provide: TokenResolver, useExisting: TokenVerifier },
     BearerStrategy,
     IdentityApi,
+    CredentialsApi,
+    SessionsApi,
+    SignInSessions,
   ],
-  exports: [TokenResolver, BearerStrategy, IdentityApi],
+  exports: [
+    TokenResolver,
+    BearerStrategy,
+    IdentityApi,
+    CredentialsApi,
+    SessionsApi,
+    SignInSessions,
+    SigningKeys,
+    Passwords,
+  ],
 })
 export class IdentityModule implements OnModuleInit {
   constructor(

@@ -20,12 +20,22 @@ export interface AccountInput {
   passwordHash: string | null;
 }
 
+/** The account of a token's session. */
+export interface SessionAccountRow extends AccountRow {
+  /** The account has a second factor and this session has not proven it yet. */
+  second_factor_pending: boolean;
+}
+
 export interface SessionInput {
   id: string;
   accountId: string;
   tenantId: string | null;
   clientId: string;
   expiresAt: Date;
+  /** The second factor has been proven just now. */
+  aal2?: boolean;
+  userAgent?: string | null;
+  ip?: string | null;
 }
 
 export interface SigningKeyRow {
@@ -43,6 +53,9 @@ export interface AccessChangeRow {
   session_id: string | null;
 }
 
+/** Characters of a User-Agent header that are kept. */
+const MAX_USER_AGENT = 400;
+
 const ACCOUNT = 'id, email, display_name, status, tokens_valid_after';
 
 const byEmail = statement<AccountRow>(
@@ -50,9 +63,10 @@ const byEmail = statement<AccountRow>(
   `SELECT ${ACCOUNT} FROM accounts WHERE email_key = $1`,
 );
 
-const bySession = statement<AccountRow>(
+const bySession = statement<SessionAccountRow>(
   'identity.by_session',
-  `SELECT a.id, a.email, a.display_name, a.status, a.tokens_valid_after
+  `SELECT a.id, a.email, a.display_name, a.status, a.tokens_valid_after,
+          a.second_factor_since IS NOT NULL AND s.aal2_at IS NULL AS second_factor_pending
      FROM sessions s JOIN accounts a ON a.id = s.account_id
     WHERE s.id = $1 AND s.account_id = $2 AND s.tenant_id IS NOT DISTINCT FROM $3
       AND s.revoked_at IS NULL AND s.expires_at > now()`,
@@ -87,13 +101,21 @@ const upsertAccounts = statement<{ id: string; email_key: string }>(
 
 const createSessions = statement<never>(
   'identity.create_sessions',
-  `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at)
-   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[])`,
+  `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at, aal2_at, user_agent, ip)
+   SELECT id, account_id, tenant_id, client_id, expires_at, CASE WHEN aal2 THEN now() END, user_agent, ip
+     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::bool[], $7::text[], $8::text[])
+       AS s (id, account_id, tenant_id, client_id, expires_at, aal2, user_agent, ip)`,
 );
 
 const revokeSessions = statement<{ id: string }>(
   'identity.revoke_sessions',
   `UPDATE sessions SET revoked_at = now() WHERE account_id = $1 AND revoked_at IS NULL AND expires_at > now() RETURNING id`,
+);
+
+const revokeSessionsIn = statement<never>(
+  'identity.revoke_sessions_in',
+  `UPDATE sessions SET revoked_at = now()
+    WHERE account_id = $1 AND tenant_id = $2 AND revoked_at IS NULL AND expires_at > now()`,
 );
 
 const voidTokens = statement<never>(
@@ -149,7 +171,11 @@ export class IdentityRepository {
   }
 
   /** The account of a live session that was opened for just this account and workspace. */
-  async bySession(sessionId: string, accountId: string, tenantId: string | null): Promise<AccountRow | null> {
+  async bySession(
+    sessionId: string,
+    accountId: string,
+    tenantId: string | null,
+  ): Promise<SessionAccountRow | null> {
     return (await this.db.query(bySession, [sessionId, accountId, tenantId]))[0] ?? null;
   }
 
@@ -187,6 +213,9 @@ export class IdentityRepository {
       column('tenantId'),
       column('clientId'),
       column('expiresAt'),
+      sessions.map(({ aal2 }) => aal2 ?? false),
+      sessions.map(({ userAgent }) => userAgent?.slice(0, MAX_USER_AGENT).toWellFormed() ?? null),
+      column('ip'),
     ]);
   }
 
@@ -194,6 +223,11 @@ export class IdentityRepository {
   async revokeSessions(tx: Tx, accountId: string): Promise<number> {
     await tx.query(voidTokens, [accountId]);
     return (await tx.query(revokeSessions, [accountId])).length;
+  }
+
+  /** Ends the sessions that were opened for one workspace. */
+  async revokeSessionsIn(tx: Tx, accountId: string, tenantId: string): Promise<void> {
+    await tx.query(revokeSessionsIn, [accountId, tenantId]);
   }
 
   async setStatus(tx: Tx, accountId: string, status: AccountRow['status']): Promise<void> {

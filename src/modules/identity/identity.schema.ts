@@ -6,5 +6,6 @@ export const identitySchema: SchemaPart = {
   entities: [Account, AccountLink, Session, SigningKey, AccessChange],
   migrations: [
     sqlMigration('Identity1795000000003', new URL('migrations/0001-identity.sql', import.meta.url)),
+    sqlMigration('SecondFactor1795500000002', new URL('migrations/0201-second-factor.sql', import.meta.url)),
   ],
 };

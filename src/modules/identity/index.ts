@@ -1,3 +1,11 @@
+export { CredentialsApi } from './credentials.api.js';
+export type { CredentialsRow } from './credentials.repository.js';
 export { IdentityApi, type PersonInput } from './identity.api.js';
 export { emailKey } from './email.js';
 export { IdentityModule } from './identity.module.js';
+export { Passwords } from './passwords.js';
+export { SessionsApi } from './sessions.api.js';
+export type { SessionRow } from './sessions.repository.js';
+export { type LiveSession, type SignInAccount, SignInSessions } from './sign-in-sessions.js';
+export { SigningKeys } from './signing-keys.js';
+export { AUDIENCE } from './access-tokens.js';

@@ -22,6 +22,7 @@ const RELOAD_MS = 1_000;
 interface LoadedKey {
   id: string;
   publicJwk: JWK;
+  privateJwk: JWK;
   verify: CryptoKey;
   sign: CryptoKey | null;
 }
@@ -67,6 +68,17 @@ export class SigningKeys implements OnModuleInit {
     return { id: signer.id, key: signer.sign };
   }
 
+  /**
+   * Every key with its private half, the one that signs first: for the OpenID provider, which signs with the first and
+   * publishes all of them.
+   */
+  async signers(): Promise<JWK[]> {
+    const { id } = await this.current();
+    return this.keys
+      .toSorted((a, b) => Number(b.id === id) - Number(a.id === id))
+      .map((key) => ({ ...key.privateJwk, kid: key.id, alg: ALGORITHM, use: 'sig' }));
+  }
+
   /** For jose: the key a token's header names. @throws Error for an unknown one */
   readonly resolve = async (header: JWTHeaderParameters): Promise<CryptoKey> => {
     const known = () => this.keys.find((key) => key.id === header.kid)?.verify;
@@ -104,6 +116,7 @@ export class SigningKeys implements OnModuleInit {
       rows.map(async (row) => ({
         id: row.id,
         publicJwk: row.public_jwk,
+        privateJwk: row.private_jwk,
         verify: (await importJWK(row.public_jwk, row.algorithm)) as CryptoKey,
         sign: row.retired_at ? null : ((await importJWK(row.private_jwk, row.algorithm)) as CryptoKey),
       })),

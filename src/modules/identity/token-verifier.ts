@@ -8,6 +8,7 @@ import { TenantsApi } from '../tenants/index.js';
 import { AccessTokens } from './access-tokens.js';
 import { AccessWatch } from './access-watch.js';
 import { emailKey, sameMailbox } from './email.js';
+import { SessionActivity } from './session-activity.js';
 import { ExternalTokens, type ExternalClaims } from './external-tokens.js';
 import { type AccessChangeRow, type AccountRow, IdentityRepository } from './identity.repository.js';
 
@@ -16,6 +17,8 @@ const MAX_CACHED = 10_000;
 interface Verified {
   identity: Identity;
   expiresAt: number;
+  /** The period of `SessionActivity` in which its use was noted. */
+  notedIn: number;
 }
 
 /** Verifies access tokens, ours and the external issuer's, and remembers the good ones until something changes. */
@@ -29,6 +32,7 @@ export class TokenVerifier extends TokenResolver {
     private readonly repository: IdentityRepository,
     private readonly tenants: TenantsApi,
     private readonly watch: AccessWatch,
+    private readonly activity: SessionActivity,
     private readonly db: Db,
   ) {
     super();
@@ -37,15 +41,20 @@ export class TokenVerifier extends TokenResolver {
 
   override cached(token: string): Identity | undefined {
     const verified = this.watch.fresh ? this.cache.get(token) : undefined;
-    return verified && verified.expiresAt > Date.now() ? verified.identity : undefined;
+    if (!verified || verified.expiresAt <= Date.now()) return undefined;
+    if (verified.notedIn !== this.activity.period) this.noteUse(verified);
+    return verified.identity;
   }
 
   override async resolve(token: string): Promise<Identity | null> {
     const began = performance.now();
     const verified = await this.verify(token);
     if (!verified) return null;
+    this.noteUse(verified);
     const affects = (change: AccessChangeRow) => concerns(change, verified.identity);
-    if (!this.watch.changedSince(began, affects)) this.cache.set(token, verified);
+    // A session below AAL2 is looked at anew each time, so that proving the factor counts at once on every process.
+    if (!verified.identity.secondFactorPending && !this.watch.changedSince(began, affects))
+      this.cache.set(token, verified);
     return verified.identity;
   }
 
@@ -65,7 +74,7 @@ export class TokenVerifier extends TokenResolver {
     const account = await this.repository.bySession(sessionId, accountId, tenantId);
     // A session is revoked by itself; tokens_valid_after is for issuers whose sessions we do not keep.
     if (!account || account.status !== 'active' || issuedAt > new Date(Date.now() + 60_000)) return null;
-    return this.admit(account, tenantId, sessionId, expiresAt);
+    return this.admit(account, tenantId, sessionId, expiresAt, account.second_factor_pending);
   }
 
   private async verifyExternal(token: string): Promise<Verified | null> {
@@ -75,7 +84,8 @@ export class TokenVerifier extends TokenResolver {
     if (account.tokens_valid_after && claims.issuedAt <= account.tokens_valid_after) return null;
     const tenantId = claims.tenant === null ? null : await this.tenants.idOfName(claims.tenant);
     if (claims.tenant !== null && tenantId === null) return null;
-    return this.admit(account, tenantId, null, claims.expiresAt);
+    // How many factors its people prove is that issuer's business.
+    return this.admit(account, tenantId, null, claims.expiresAt, false);
   }
 
   private async accountOf(claims: ExternalClaims): Promise<AccountRow | null> {
@@ -95,13 +105,20 @@ export class TokenVerifier extends TokenResolver {
     tenantId: string | null,
     sessionId: string | null,
     expiresAt: Date,
+    secondFactorPending: boolean,
   ): Promise<Verified | null> {
     const role = tenantId === null ? null : await this.tenants.activeRole(tenantId, account.id);
     if (tenantId !== null && role === null) return null;
     return {
-      identity: Object.freeze({ userId: account.id, tenantId, role, sessionId }),
+      identity: Object.freeze({ userId: account.id, tenantId, role, sessionId, secondFactorPending }),
       expiresAt: expiresAt.getTime(),
+      notedIn: -1,
     };
+  }
+
+  private noteUse(verified: Verified): void {
+    verified.notedIn = this.activity.period;
+    if (verified.identity.sessionId !== null) this.activity.note(verified.identity.sessionId);
   }
 
   private forget(change: AccessChangeRow): void {

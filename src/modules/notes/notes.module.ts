@@ -1,4 +1,6 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { Deployment } from '../../platform/deployment/deployment.js';
 import { TenantsModule } from '../tenants/index.js';
 import { DocxModule } from '../../platform/docx/docx.module.js';
 import { HtmlModule } from '../../platform/html/html.module.js';
@@ -17,6 +19,7 @@ import { NotesExportService } from './notes-export.service.js';
 import { NotesRepository } from './notes.repository.js';
 import { NotesSearchController } from './notes-search.controller.js';
 import { NotesSearchRepository } from './notes-search.repository.js';
+import { MAX_CONTENT_BYTES, MAX_LABELS } from './notes.dto.js';
 import { NotesSearchService } from './notes-search.service.js';
 import { NotesSharingController } from './notes-sharing.controller.js';
 import { NotesSharingRepository } from './notes-sharing.repository.js';
@@ -51,4 +54,15 @@ import { NotesService } from './notes.service.js';
   ],
   exports: [NotesApi],
 })
-export class NotesModule {}
+export class NotesModule implements OnModuleInit {
+  constructor(
+    private readonly deployment: Deployment,
+    private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    this.deployment.feature('docx_export', this.config.DOCX_CONVERTER !== 'off');
+    this.deployment.limit('note_content_bytes', MAX_CONTENT_BYTES);
+    this.deployment.limit('note_labels', MAX_LABELS);
+  }
+}

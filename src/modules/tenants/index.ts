@@ -1,3 +1,7 @@
 export { TenantsApi } from './tenants.api.js';
+export { MEMBER_ROLES_SET, MEMBERSHIP_CHANGING, TENANT_PROVISIONED } from './tenants.hooks.js';
 export { TenantsModule } from './tenants.module.js';
-export type { MemberInput, MemberStatus } from './tenants.repository.js';
+export type { MemberInput, MemberStatus, Workspace } from './tenants.repository.js';
+export { TenantProfileService } from './tenant-profile.service.js';
+export { directoryWords } from './directory-words.js';
+export { UpdateTenant } from './tenant.dto.js';

@@ -26,4 +26,16 @@ export class TenantMember {
   @Column('text') email!: string;
   @Column('text', { name: 'display_name' }) displayName!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('text', { nullable: true }) folded!: string | null;
+}
+
+@Entity('tenant_logos')
+export class TenantLogo {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @Column('text') format!: 'png' | 'jpeg' | 'webp';
+  @Column('bytea') bytes!: Buffer;
+  @Column('text') version!: string;
+  @Column('int') width!: number;
+  @Column('int') height!: number;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }

@@ -2,10 +2,19 @@ import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { statement } from '../../platform/database/statement.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import { directoryWords } from './directory-words.js';
 
 export interface Membership {
   tenant_id: string;
+  role: TenantRole;
+}
+
+/** A workspace as one of its members sees it. */
+export interface Workspace {
+  id: string;
+  slug: string;
+  name: string;
   role: TenantRole;
 }
 
@@ -23,6 +32,19 @@ const membership = statement<Membership>(
   'tenants.membership',
   `SELECT tenant_id, role FROM tenant_members
     WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
+);
+
+/** Across workspaces, as the choice of one must be: by the index on user_id. */
+const workspacesOf = statement<Workspace>(
+  'tenants.workspaces_of',
+  `SELECT t.id, t.slug, t.name, m.role FROM tenant_members m JOIN tenants t ON t.id = m.tenant_id
+    WHERE m.user_id = $1 AND m.status = 'active' ORDER BY lower(t.name), t.id LIMIT 500`,
+);
+
+// Across workspaces: by the index on user_id.
+const anyTenantOf = statement<{ tenant_id: string }>(
+  'tenants.any_tenant_of',
+  `SELECT tenant_id FROM tenant_members WHERE user_id = $1 AND status = 'active' ORDER BY created_at, tenant_id LIMIT 1`,
 );
 
 const findMembers = statement<{ who: string; user_id: string }>(
@@ -56,18 +78,48 @@ const addDomains = statement<never>(
 const upsertMembers = statement<{ user_id: string }>(
   'tenants.upsert_members',
   `WITH given AS (
-     SELECT * FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) AS g (user_id, email, display_name, role)),
+     SELECT * FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
+         AS g (user_id, email, display_name, role, folded)),
    before AS (
      SELECT m.user_id, m.role FROM tenant_members m JOIN given g ON g.user_id = m.user_id WHERE m.tenant_id = $1),
    written AS (
-     INSERT INTO tenant_members AS m (tenant_id, user_id, email, display_name, role)
-     SELECT $1, g.user_id, g.email, g.display_name, coalesce(g.role, b.role, 'member')
+     INSERT INTO tenant_members AS m (tenant_id, user_id, email, display_name, role, folded)
+     SELECT $1, g.user_id, g.email, g.display_name, coalesce(g.role, b.role, 'member'), g.folded
        FROM given g LEFT JOIN before b ON b.user_id = g.user_id ORDER BY g.user_id
      ON CONFLICT (tenant_id, user_id) DO UPDATE
-       SET email = excluded.email, display_name = excluded.display_name, role = excluded.role
-     WHERE (m.email, m.display_name, m.role) IS DISTINCT FROM (excluded.email, excluded.display_name, excluded.role)
+       SET email = excluded.email, display_name = excluded.display_name, role = excluded.role, folded = excluded.folded
+     WHERE (m.email, m.display_name, m.role, m.folded)
+           IS DISTINCT FROM (excluded.email, excluded.display_name, excluded.role, excluded.folded)
      RETURNING m.user_id, m.role)
    SELECT w.user_id FROM written w JOIN before b ON b.user_id = w.user_id WHERE w.role <> b.role`,
+);
+
+const rename = statement<never>(
+  'tenants.rename_member',
+  `UPDATE tenant_members SET display_name = $3, folded = $4 WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const emailOf = statement<{ email: string }>(
+  'tenants.email_of_member',
+  `SELECT email FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const unfolded = statement<{ tenant_id: string; user_id: string; display_name: string; email: string }>(
+  'tenants.unfolded_members',
+  `SELECT tenant_id, user_id, display_name, email FROM tenant_members WHERE folded IS NULL LIMIT $1`,
+);
+
+// Unless somebody has been renamed meanwhile: that has folded it too.
+const foldMembers = statement<never>(
+  'tenants.fold_members',
+  `UPDATE tenant_members m SET folded = f.folded
+     FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS f (tenant_id, user_id, folded)
+    WHERE m.tenant_id = f.tenant_id AND m.user_id = f.user_id AND m.folded IS NULL`,
+);
+
+const hasMembership = statement<{ user_id: string }>(
+  'tenants.has_membership',
+  `SELECT user_id FROM tenant_members WHERE user_id = $1 AND status = 'active' LIMIT 1`,
 );
 
 const setMemberStatus = statement<{ user_id: string }>(
@@ -86,6 +138,15 @@ export class TenantsRepository {
 
   async membership(tenantId: string, userId: string): Promise<Membership | null> {
     return (await this.db.query(membership, [tenantId, userId]))[0] ?? null;
+  }
+
+  /** By name; at most 500. */
+  async workspacesOf(userId: string): Promise<Workspace[]> {
+    return this.db.query(workspacesOf, [userId]);
+  }
+
+  async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {
+    return (await reader.query(anyTenantOf, [userId]))[0]?.tenant_id ?? null;
   }
 
   /** @returns user id by what it was named with; who is no member is missing */
@@ -116,7 +177,30 @@ export class TenantsRepository {
   async upsertMembers(tx: Tx, tenantId: string, members: MemberInput[]): Promise<string[]> {
     const column = <K extends keyof MemberInput>(key: K) => members.map((member) => member[key]);
     const columns = [column('userId'), column('email'), column('displayName'), column('role')];
-    return (await tx.query(upsertMembers, [tenantId, ...columns])).map((row) => row.user_id);
+    const folded = members.map((member) => directoryWords(member.displayName, member.email));
+    return (await tx.query(upsertMembers, [tenantId, ...columns, folded])).map((row) => row.user_id);
+  }
+
+  async rename(tx: Tx, tenantId: string, userId: string, displayName: string): Promise<void> {
+    const [member] = await tx.query(emailOf, [tenantId, userId]);
+    const folded = directoryWords(displayName, member?.email ?? '');
+    await tx.query(rename, [tenantId, userId, displayName, folded]);
+  }
+
+  /** Folds up to `limit` rows that a version without the directory has written. @returns how many there were */
+  async foldSome(tx: Tx, limit: number): Promise<number> {
+    const rows = await tx.query(unfolded, [limit]);
+    if (rows.length > 0)
+      await tx.query(foldMembers, [
+        rows.map((row) => row.tenant_id),
+        rows.map((row) => row.user_id),
+        rows.map((row) => directoryWords(row.display_name, row.email)),
+      ]);
+    return rows.length;
+  }
+
+  async hasMembership(tx: Tx, userId: string): Promise<boolean> {
+    return (await tx.query(hasMembership, [userId])).length > 0;
   }
 
   /** @returns how many memberships there are to set */

@@ -79,7 +79,23 @@ export class IdempotentWrites {
     key: IdempotencyKey | null,
     write: (tx: Tx) => Promise<JsonReply>,
   ): Promise<JsonReply> {
-    if (key === null) return this.db.single(write);
+    return key === null ? this.db.single(write) : this.once(ctx, key, write);
+  }
+
+  /** The same for a write of several statements, which is given a transaction in any case. */
+  async runTx(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    write: (tx: Tx) => Promise<JsonReply>,
+  ): Promise<JsonReply> {
+    return key === null ? this.db.tx(write) : this.once(ctx, key, write);
+  }
+
+  private async once(
+    ctx: RequestContext,
+    key: IdempotencyKey,
+    write: (tx: Tx) => Promise<JsonReply>,
+  ): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
       const scope = [ctx.tenantId, ctx.userId, key.route, key.key];
       const [found] = await tx.query(claim, scope);

@@ -2,7 +2,7 @@ import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import { Errors } from '../http/errors.js';
-import { IS_PUBLIC, IS_TENANTLESS } from './access.decorators.js';
+import { IS_BEFORE_SECOND_FACTOR, IS_PUBLIC, IS_TENANTLESS } from './access.decorators.js';
 import { BearerStrategy } from './bearer.strategy.js';
 import type { AuthenticatedRequest, Identity } from './request-context.js';
 import { TokenResolver } from './token-resolver.js';
@@ -53,11 +53,28 @@ export class BearerGuard extends AuthGuard() {
   }
 
   private admit(context: ExecutionContext, request: AuthenticatedRequest, identity: Identity): boolean {
+    if (
+      identity.secondFactorPending &&
+      !this.reflector.get<boolean>(IS_BEFORE_SECOND_FACTOR, context.getHandler())
+    ) {
+      throw Errors.secondFactorRequired.with();
+    }
     if (identity.tenantId === null && !this.reflector.get<boolean>(IS_TENANTLESS, context.getHandler())) {
       throw Errors.workspaceForbidden.with();
     }
-    const { userId, tenantId, role, sessionId } = identity;
-    request.ctx = Object.freeze({ userId, tenantId, role, sessionId, requestId: request.id });
+    const { userId, tenantId, role, sessionId, secondFactorPending } = identity;
+    request.ctx = Object.freeze({
+      userId,
+      tenantId,
+      role,
+      sessionId,
+      secondFactorPending,
+      requestId: request.id,
+      // Worked out where it is asked for: few requests are audited.
+      get ip() {
+        return request.ip ?? null;
+      },
+    });
     return true;
   }
 }

@@ -10,6 +10,8 @@ export interface Identity {
   readonly role: TenantRole | null;
   /** Null for tokens of an external issuer, which keeps its own sessions. */
   readonly sessionId: string | null;
+  /** The account has a second factor that this session has not proven yet: it may do next to nothing. */
+  readonly secondFactorPending?: boolean;
 }
 
 export type TenantRole = 'owner' | 'admin' | 'member';
@@ -18,6 +20,8 @@ export type TenantRole = 'owner' | 'admin' | 'member';
 export interface RequestContext extends Identity {
   readonly tenantId: string;
   readonly requestId: string;
+  /** Address of the client, as far as TRUST_PROXY lets it be known. */
+  readonly ip?: string | null;
 }
 
 /** The context of routes that a token without workspace may reach (`@Tenantless()`). */

@@ -1,6 +1,8 @@
+import { type ImageFormat as KnownFormat, imageSize } from '../images/image-size.js';
 import { xmlAttribute } from './xml.js';
 
-export type ImageFormat = 'png' | 'jpeg' | 'gif';
+/** Those every reader of DOCX knows. */
+export type ImageFormat = Exclude<KnownFormat, 'webp'>;
 
 export interface DecodedImage {
   bytes: Uint8Array;
@@ -27,42 +29,9 @@ export function decodeImage(source: string): DecodedImage | undefined {
     .slice(head[0].length)
     .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   const bytes = Buffer.from(encoded, 'base64');
-  const found = png(bytes) ?? gif(bytes) ?? jpeg(bytes);
-  if (!found || !isSide(found.width) || !isSide(found.height)) return undefined;
-  return { bytes, ...found };
-}
-
-const isSide = (pixels: number): boolean => pixels > 0 && pixels <= MAX_SIDE;
-
-type Size = Omit<DecodedImage, 'bytes'>;
-
-function png(bytes: Buffer): Size | undefined {
-  if (bytes.length < 24 || bytes.toString('latin1', 0, 8) !== '\u0089PNG\r\n\u001A\n') return undefined;
-  return { format: 'png', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
-}
-
-function gif(bytes: Buffer): Size | undefined {
-  if (bytes.length < 10 || !/^GIF8[79]a$/.test(bytes.toString('latin1', 0, 6))) return undefined;
-  return { format: 'gif', width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
-}
-
-/** Walks the segments up to the frame header, which holds the size. */
-function jpeg(bytes: Buffer): Size | undefined {
-  if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return undefined;
-  let at = 2;
-  while (at + 9 <= bytes.length) {
-    if (bytes[at] !== 0xff) return undefined;
-    const marker = bytes[at + 1] ?? 0;
-    if (marker === 0xff) {
-      at++;
-      continue;
-    }
-    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
-    if (isFrame)
-      return { format: 'jpeg', height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };
-    at += 2 + bytes.readUInt16BE(at + 2);
-  }
-  return undefined;
+  const found = imageSize(bytes);
+  if (!found || found.format === 'webp' || Math.max(found.width, found.height) > MAX_SIDE) return undefined;
+  return { bytes, format: found.format, width: found.width, height: found.height };
 }
 
 /** The size a picture is shown at, pixels: as asked for, its proportions kept where one side is left open, within the page. */

@@ -1,13 +1,14 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import {
   ApiBearerAuth,
+  ApiExtension,
   ApiExtraModels,
   ApiHeader,
   ApiOperation,
   ApiResponse,
   ApiTags,
 } from '@nestjs/swagger';
-import { IS_PUBLIC } from '../context/access.decorators.js';
+import { IS_PUBLIC, REQUIRES } from '../context/access.decorators.js';
 import type { ErrorKind } from './api-error.js';
 import { ErrorResponse } from './error.response.js';
 import { Errors } from './errors.js';
@@ -16,6 +17,7 @@ import { Errors } from './errors.js';
 const COMMON = [
   Errors.unauthorized,
   Errors.workspaceForbidden,
+  Errors.secondFactorRequired,
   Errors.internal,
   Errors.overloaded,
   Errors.unavailable,
@@ -42,22 +44,38 @@ interface OperationDocs {
   errors?: ErrorKind[];
 }
 
-/** Documents an operation: with the bearer token and its errors, unless the handler is `@Public()`. */
+/**
+ * Documents an operation: with the bearer token and its errors, unless the handler is `@Public()`, and with the permission
+ * it needs where the handler has `@Requires(...)` below.
+ */
 export function Operation({ tag, id, summary, description, errors = [] }: OperationDocs): MethodDecorator {
   return (target, key, descriptor) => {
     const isPublic = Reflect.getMetadata(IS_PUBLIC, descriptor.value as object) === true;
-    const kinds = [...errors, ...(isPublic ? [] : COMMON)];
+    const requires = Reflect.getMetadata(REQUIRES, descriptor.value as object) as string[] | undefined;
+    const kinds = [...errors, ...(requires ? [Errors.forbidden] : []), ...(isPublic ? [] : COMMON)];
     const decorate = applyDecorators(
       ApiTags(tag),
       ...(isPublic ? [] : [ApiBearerAuth()]),
       ApiExtraModels(ErrorResponse),
-      ApiOperation({ operationId: id, summary, description, ...(isPublic && { security: [] }) }),
+      ApiOperation({
+        operationId: id,
+        summary,
+        description: withPermission(description, requires),
+        ...(isPublic && { security: [] }),
+      }),
+      ...(requires ? [ApiExtension('x-permissions', requires)] : []),
       ...[...Map.groupBy(new Set(kinds), (kind) => kind.status)].map(([status, group]) =>
         errorResponse(status, group),
       ),
     );
     decorate(target, key, descriptor);
   };
+}
+
+function withPermission(description: string | undefined, requires: string[] | undefined): string | undefined {
+  if (!requires) return description;
+  const needs = `Needs the permission ${requires.map((key) => `\`${key}\``).join(' or ')}.`;
+  return description ? `${description} ${needs}` : needs;
 }
 
 /** One response of that status, with one example for each error. */

@@ -10,6 +10,18 @@ const BODY_LIMIT = 'workspace:body-limit';
 /** Bytes of JSON the route accepts; 1 MiB where not said. */
 export const BodyLimit = (bytes: number) => SetMetadata(BODY_LIMIT, bytes);
 
+const BYTES_BODY = 'workspace:bytes-body';
+
+interface BytesBodyOptions {
+  /** Media types that are taken, without parameters. */
+  types: readonly string[];
+  /** At most so many bytes. */
+  limit: number;
+}
+
+/** The route takes bytes as they are instead of JSON: the body is then a Buffer, empty where nothing was sent. */
+export const BytesBody = (options: BytesBodyOptions) => SetMetadata(BYTES_BODY, options);
+
 /** A request whose JSON body has been read. */
 export interface RequestWithBody extends Request {
   /** The bytes as sent (after decompression), kept where an Idempotency-Key asks to compare them. */
@@ -29,10 +41,12 @@ export class BodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<RequestWithBody>();
+    const bytes = this.reflector.get<BytesBodyOptions | undefined>(BYTES_BODY, context.getHandler());
     if (!hasBody(request)) {
-      request.body = {};
+      request.body = bytes ? Buffer.alloc(0) : {};
       return true;
     }
+    if (bytes) return this.readBytes(request, http.getResponse<Response>(), bytes);
     if (!isJson(request)) throw Errors.unsupportedMediaType.with();
     const limit = this.reflector.get<number>(BODY_LIMIT, context.getHandler()) ?? DEFAULT_LIMIT;
     // The parser would read it to its end before it says so.
@@ -41,12 +55,21 @@ export class BodyGuard implements CanActivate {
   }
 
   private async read(request: RequestWithBody, response: Response, parse: RequestHandler): Promise<boolean> {
-    await new Promise<void>((resolve, reject) => {
-      void parse(request, response, (error?: unknown) =>
-        error === undefined ? resolve() : reject(bodyError(error)),
-      );
-    });
+    await parsed(request, response, parse);
     assertStorable(request.body);
+    return true;
+  }
+
+  private async readBytes(
+    request: RequestWithBody,
+    response: Response,
+    { types, limit }: BytesBodyOptions,
+  ): Promise<boolean> {
+    const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+    if (!types.includes(type))
+      throw Errors.unsupportedMediaType.with({ message: `The body must be ${types.join(', ')}.` });
+    if (Number(request.headers['content-length']) > limit) throw Errors.bodyTooLarge.with();
+    await parsed(request, response, express.raw({ limit, type: () => true }));
     return true;
   }
 
@@ -58,6 +81,14 @@ export class BodyGuard implements CanActivate {
     }
     return parser;
   }
+}
+
+function parsed(request: Request, response: Response, parse: RequestHandler): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    void parse(request, response, (error?: unknown) =>
+      error === undefined ? resolve() : reject(bodyError(error)),
+    );
+  });
 }
 
 function keepRaw(request: RequestWithBody, _response: unknown, raw: Buffer): void {

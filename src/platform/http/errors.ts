@@ -10,6 +10,11 @@ export const Errors = {
     'workspace_forbidden',
     'The token names no workspace, or not one of yours.',
   ),
+  secondFactorRequired: defineError(
+    403,
+    'second_factor_required',
+    'Prove the second factor first: POST /apis/v1/auth/verify-2fa.',
+  ),
   forbidden: defineError(403, 'forbidden', 'Your role does not allow this.'),
   notFound: defineError(404, 'not_found', 'There is nothing here.'),
   idempotencyKeyReused: defineError(
@@ -48,6 +53,11 @@ export const Errors = {
     422,
     'invalid_idempotency_key',
     'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+  ),
+  tooManyRequests: defineError(
+    429,
+    'too_many_requests',
+    'Asked too often; wait as long as Retry-After says.',
   ),
   internal: defineError(500, 'internal_error', 'Something went wrong on our side.'),
   overloaded: defineError(503, 'overloaded', 'Too busy right now; try again shortly.'),

@@ -1,5 +1,14 @@
 import { Transform } from 'class-transformer';
-import { buildMessage, isISO8601, ValidateBy, ValidateIf, type ValidationOptions } from 'class-validator';
+import {
+  buildMessage,
+  IsString,
+  isISO8601,
+  Length,
+  Matches,
+  ValidateBy,
+  ValidateIf,
+  type ValidationOptions,
+} from 'class-validator';
 
 /** The field may be left out; `null` is not the same and is refused (class-validator's IsOptional lets it pass). */
 export const MayBeAbsent = () => ValidateIf((_, value) => value !== undefined);
@@ -45,3 +54,30 @@ export const Timestamp = () =>
 /** Decimal digits of a query parameter become a number; anything else stays for the validator to refuse. */
 export const WholeNumber = () =>
   Transform(({ value }) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value));
+
+/** Something to see: a name of spaces, or of marks that leave no trace, is none. */
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+/** No controls, no line ends, nothing that turns the direction of the text around it. */
+const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u;
+
+/** A name that people see in lists: one line, not empty, spaces at its ends dropped. */
+export const Name = (max: number): PropertyDecorator => {
+  return (target, key) => {
+    const field = String(key);
+    Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))(target, key);
+    Matches(VISIBLE, { message: `${field} must not be empty` })(target, key);
+    Matches(ONE_LINE, { message: `${field} must be one line without control characters` })(target, key);
+    Length(1, max)(target, key);
+    IsString()(target, key);
+  };
+};
+
+/** One line that may be empty: a title, a telephone number. */
+export const Line = (max: number): PropertyDecorator => {
+  return (target, key) => {
+    Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))(target, key);
+    Matches(ONE_LINE, { message: `${String(key)} must be one line without control characters` })(target, key);
+    Length(0, max)(target, key);
+    IsString()(target, key);
+  };
+};

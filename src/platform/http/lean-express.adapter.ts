@@ -1,6 +1,7 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Request, type Response, type Router } from 'express';
 import { FileReply } from './file-reply.js';
+import { ImageReply } from './image-reply.js';
 import { JsonReply } from './json-reply.js';
 import { RouteRooms } from './route-rooms.js';
 import { JSON_HEADERS } from './security-headers.js';
@@ -8,6 +9,11 @@ import { JSON_HEADERS } from './security-headers.js';
 const FIXED_HEADERS: readonly string[] = JSON_HEADERS.flat();
 /** The same for a file, whose type stands apart. */
 const FILE_HEADERS: readonly string[] = JSON_HEADERS.filter(([name]) => name !== 'Content-Type').flat();
+
+/** And for a picture, which clients may keep if they ask each time whether it is still good. */
+const IMAGE_HEADERS: readonly string[] = JSON_HEADERS.filter(([name]) => name !== 'Content-Type').flatMap(
+  ([name, value]) => [name, name === 'Cache-Control' ? 'private, no-cache' : value],
+);
 
 /**
  * Express without what a JSON interface has no use for (automatic ETags, X-Powered-By, nested query strings), and
@@ -44,6 +50,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
       return writeJson(response, body.options.status ?? status ?? 200, body.json, body.options);
     }
     if (body instanceof FileReply) return writeFile(response, body);
+    if (body instanceof ImageReply) return writeImage(response, body);
     if (body === undefined || body === null || typeof body !== 'object' || 'getStream' in body) {
       return super.reply(response, body, status);
     }
@@ -77,6 +84,19 @@ function writeFile(response: Response, file: FileReply): void {
   pushRequestId(headers, response);
   response.writeHead(200, headers);
   response.end(file.bytes ?? undefined);
+}
+
+/** Writes a picture to be shown, or says that the client's copy is still good. */
+function writeImage(response: Response, { bytes, contentType, etag, extension }: ImageReply): void {
+  const headers = IMAGE_HEADERS.slice();
+  headers.push('ETag', etag);
+  pushRequestId(headers, response);
+  if (bytes) {
+    headers.push('Content-Type', contentType, 'Content-Length', String(bytes.length));
+    headers.push('Content-Disposition', `inline; filename="image.${extension}"`);
+  }
+  response.writeHead(bytes ? 200 : 304, headers);
+  response.end(bytes ?? undefined);
 }
 
 function pushRequestId(headers: string[], response: Response): void {

@@ -32,6 +32,11 @@ export const JSON_HEADERS: readonly [string, string][] = [
   ),
 ];
 
+/** For pages beside the JSON: the same, without what differs from page to page (type, caching, what it may load). */
+export const pageHeaders: readonly [string, string][] = JSON_HEADERS.filter(
+  ([name]) => !['Content-Type', 'Cache-Control', 'Content-Security-Policy'].includes(name),
+);
+
 /** For the Swagger UI page, which runs its own scripts and inlines its styles. */
 export const docsHeaders = helmet({
   contentSecurityPolicy: {

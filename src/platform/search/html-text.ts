@@ -129,3 +129,13 @@ function character(reference: string): string {
   if (reference.endsWith(';') && !reference.startsWith('&#') && text.length <= 2) named.set(reference, text);
   return text;
 }
+
+/** The text of HTML to be read by people: one line for each block, no empty ones at the ends, at most one in between. */
+export function plainText(html: string): string {
+  return [...textPieces(html.replace(/<br\s*\/?>/gi, '<br>'))]
+    .join('')
+    .replace(/[^\S\n]+/gu, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}

@@ -65,6 +65,11 @@ export class Keyring implements OnModuleInit {
     });
   }
 
+  /** A key of 32 bytes of its own for `use`. */
+  derive(use: string): Buffer {
+    return this.key(use);
+  }
+
   private key(use: string): Buffer {
     let key = this.derived.get(use);
     if (!key) {

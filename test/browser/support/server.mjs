@@ -11,12 +11,21 @@ const START = fileURLToPath(new URL('../../../bin/start.mjs', import.meta.url));
 const START_MS = 90_000;
 const STOP_MS = 20_000;
 /** Settings of whoever runs the tests, which must not become the server's. */
-const OWN = ['DATABASE_URL', 'DEMO', 'HOST', 'LOG_LEVEL', 'METRICS_PORT', 'PUBLIC_URL', 'WEB_CONCURRENCY'];
+const OWN = [
+  'DATABASE_URL',
+  'DEMO',
+  'HOST',
+  'LOG_LEVEL',
+  'METRICS_PORT',
+  'PUBLIC_URL',
+  'WEB_CONCURRENCY',
+  'OIDC_ISSUER',
+];
 
 /**
  * Starts the server and reads what it tells its operator.
- * @returns {Promise<{ docs: string, token: string, stop: () => Promise<number> }>}
- *   the address of the documentation, the demo token, and an orderly end with its exit code
+ * @returns {Promise<{ docs: string, token: string, email: string, password: string, stop: () => Promise<number> }>}
+ *   the address of the documentation, the demo token, the first demo user, and an orderly end with its exit code
  */
 export async function startServer() {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'workspace-browser-'));
@@ -53,7 +62,9 @@ function banner(child, exit) {
       output += chunk;
       const docs = /Swagger UI +(\S+)\n/.exec(output)?.[1];
       const token = /^(eyJ\S+)\n/m.exec(output)?.[1];
-      if (docs && token) resolve({ docs, token });
+      const email = /Demo workspace +\S+ (\S+)/.exec(output)?.[1];
+      const password = /Demo password +(.+)\n/.exec(output)?.[1];
+      if (docs && token) resolve({ docs, token, email, password });
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);

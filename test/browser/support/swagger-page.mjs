@@ -20,11 +20,50 @@ export class SwaggerPage {
     return button.evaluate(({ classList }) => classList.contains('locked'));
   }
 
+  /** With a token, pasted. */
   async authorise(token) {
+    const dialog = await this.#dialog();
+    const bearer = dialog.locator('.auth-container').filter({ hasText: 'bearer' });
+    await bearer.locator('input').fill(token);
+    await bearer.getByRole('button', { name: 'Apply credentials' }).click();
+    await this.#close(dialog);
+  }
+
+  /** Forgets the token, here; the sign-in page does not hear of it. */
+  async unauthorise() {
+    const dialog = await this.#dialog();
+    for (const button of await dialog.getByRole('button', { name: 'Remove authorization' }).all())
+      await button.click();
+    await this.#close(dialog);
+  }
+
+  /**
+   * By the sign-in page.
+   * @param {(popup: import('playwright-core').Page) => Promise<void>} fillIn what the person does there
+   * @returns {Promise<Record<string, string>>} the tokens that came of it
+   */
+  async signIn(fillIn) {
+    const dialog = await this.#dialog();
+    const container = dialog.locator('.auth-container').filter({ hasText: 'OAuth2, authorizationCode' });
+    const tokens = this.page.waitForResponse((response) => response.url().endsWith('/oidc/token'));
+    const opened = this.page.waitForEvent('popup');
+    await container.getByRole('button', { name: 'Apply given OAuth2 credentials' }).click();
+    const popup = await opened;
+    const closed = popup.waitForEvent('close');
+    await fillIn(popup);
+    await closed;
+    const answer = await (await tokens).json();
+    await container.getByRole('button', { name: 'Remove authorization' }).waitFor();
+    await this.#close(dialog);
+    return answer;
+  }
+
+  async #dialog() {
     await this.page.locator('.btn.authorize').click();
-    const dialog = this.page.locator('.dialog-ux');
-    await dialog.locator('input').fill(token);
-    await dialog.getByRole('button', { name: 'Apply credentials' }).click();
+    return this.page.locator('.dialog-ux');
+  }
+
+  async #close(dialog) {
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await dialog.waitFor({ state: 'detached' });
   }

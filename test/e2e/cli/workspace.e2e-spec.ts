@@ -249,9 +249,11 @@ describe('workspace, the admin command line', () => {
       expect(decodeProtectedHeader(acme.token as string).kid).toBe(rotated.kid);
       expect([(await acme.get('/notes')).status, (await beta.get('/notes')).status]).toEqual([200, 200]);
 
-      const member = json(
-        succeeded(await run('user', 'deactivate', '--email', 'Alice@acme.example', '--tenant', 'acme')),
-      );
+      const close = () => run('user', 'deactivate', '--email', 'Alice@acme.example', '--tenant', 'acme');
+      expect(failed(await close())).toMatch(/without an active owner/);
+      const users = [{ email: 'bob@acme.example', name: 'Bob', role: 'owner' }];
+      succeeded(await run('provision', '--file', file({ tenants: [{ slug: 'acme', users }] })));
+      const member = json(succeeded(await close()));
       expect(member).toEqual({ email: 'Alice@acme.example', tenant: 'acme', status: 'deactivated' });
       await gone(acme);
       expect((await beta.get('/notes')).status).toBe(200);
@@ -280,6 +282,16 @@ describe('workspace, the admin command line', () => {
       for (const name of ['deactivate', 'deactivate', 'activate'])
         succeeded(await run('user', name, '--email', 'alice@acme.example', '--tenant', 'acme'));
       expect((await (await issue('acme')).get('/notes')).status).toBe(200);
+      const { stdout: log } = succeeded(await run('audit', '--tenant', 'acme', '--limit', '2'));
+      expect(
+        log
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      ).toMatchObject([
+        { action: 'user.deactivated', origin: 'cli', object_kind: 'user' },
+        { action: 'user.activated' },
+      ]);
     });
 
     test('feeds expire: cursors given out so far are no good to processes started later', async () => {

@@ -1,0 +1,55 @@
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import type { Config } from '../config/config.js';
+import { AccountRecovery } from '../modules/account-security/index.js';
+import { IdentityApi } from '../modules/identity/index.js';
+import { ApiError } from '../platform/http/api-error.js';
+import { withApp } from './context.js';
+
+/** Adds what the operator does for somebody who is locked out. */
+export function addAccountSecurity(program: Command, user: Command, loadConfig: () => Config): void {
+  user
+    .command('set-password')
+    .description('set a password, read from standard input, and end all sessions')
+    .requiredOption('--email <address>')
+    .action(async ({ email }: { email: string }) => {
+      const password = (await text(process.stdin)).replace(/\r?\n$/, '');
+      await withApp(loadConfig(), async (app) => {
+        const id = await accountId(app, email);
+        await recovery(app).setPassword(id, password).catch(inWords);
+      });
+      print({ email, password: 'set' });
+    });
+
+  program
+    .command('second-factor')
+    .description('second factors of people')
+    .command('reset')
+    .description('take the second factor away from somebody who has lost it')
+    .requiredOption('--email <address>')
+    .action(async ({ email }: { email: string }) => {
+      const removed = await withApp(loadConfig(), async (app) =>
+        recovery(app).removeSecondFactor(await accountId(app, email)),
+      );
+      print({ email, removed });
+    });
+}
+
+const recovery = (app: INestApplicationContext): AccountRecovery =>
+  app.get(AccountRecovery, { strict: false });
+
+async function accountId(app: INestApplicationContext, email: string): Promise<string> {
+  const account = await app.get(IdentityApi, { strict: false }).findByEmail(email);
+  if (!account) throw new Error(`There is no account with the address ${email}.`);
+  return account.id;
+}
+
+function inWords(error: unknown): never {
+  const [problem] = error instanceof ApiError ? (error.extras.details ?? []) : [];
+  throw problem ? new Error(`The password ${problem.message.replace(/^\w+ /, '')}.`) : error;
+}
+
+function print(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}

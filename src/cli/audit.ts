@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Config } from '../config/config.js';
+import { IdentityApi } from '../modules/identity/index.js';
+import { TenantsApi } from '../modules/tenants/index.js';
+import { type AuditEvent, type AuditFilter, AuditReader } from '../platform/audit/audit-reader.js';
+import { timeOfId } from '../platform/audit/audit.js';
+import { withApp } from './context.js';
+
+const PAGE = 500;
+const FOLLOW_MS = 1_000;
+/** An entry shows at its commit, up to some statements' time after it was numbered: following looks back so far. */
+const LATE_MS = 60_000;
+
+interface AuditOptions {
+  tenant?: string;
+  actor?: string;
+  action?: string;
+  object?: string;
+  since?: Date;
+  limit: number;
+  follow?: boolean;
+}
+
+/** Adds `workspace audit`: one JSON object a line, oldest first. */
+export function addAudit(program: Command, loadConfig: () => Config): void {
+  program
+    .command('audit')
+    .description('print the audit log, oldest entry first, one JSON object a line')
+    .option(
+      '--tenant <slug>',
+      'of this workspace; without: what belongs to no workspace, such as account events',
+    )
+    .option('--actor <address>', 'what this person did')
+    .option('--action <name>', 'only this, e.g. rbac.member.added')
+    .option('--object <kind[:id]>', 'what happened to these, e.g. group or user:<id>')
+    .option('--since <time>', 'from this time on, RFC 3339', time)
+    .option('--limit <count>', 'the newest so many', count, 1_000)
+    .option('--follow', 'then wait for more, until interrupted')
+    .action(async (options: AuditOptions) => {
+      await withApp(loadConfig(), async (app) => {
+        const [identity, tenants] = [
+          app.get(IdentityApi, { strict: false }),
+          app.get(TenantsApi, { strict: false }),
+        ];
+        const tenantId = options.tenant === undefined ? null : await tenants.idBySlug(options.tenant);
+        if (options.tenant !== undefined && tenantId === null)
+          throw new Error(`There is no workspace "${options.tenant}".`);
+        const actor = options.actor === undefined ? undefined : await identity.findByEmail(options.actor);
+        if (actor === null) throw new Error(`There is no account with the address ${options.actor}.`);
+        const [objectKind, objectId] = options.object?.split(':') ?? [];
+        const filter = {
+          actorId: actor?.id,
+          action: options.action,
+          objectKind,
+          objectId,
+          since: options.since,
+        };
+        const reader = app.get(AuditReader, { strict: false });
+        const events = await newest(reader, tenantId, filter, options.limit);
+        print(events);
+        if (options.follow) await follow(reader, tenantId, filter, events);
+      });
+    });
+}
+
+/** The newest `limit` entries, oldest first. */
+async function newest(
+  reader: AuditReader,
+  tenantId: string | null,
+  filter: AuditFilter,
+  limit: number,
+): Promise<AuditEvent[]> {
+  const events: AuditEvent[] = [];
+  for (;;) {
+    const wanted = Math.min(PAGE, limit - events.length);
+    const page = await reader.page(tenantId, filter, wanted, events.at(-1)?.id);
+    events.push(...page);
+    if (page.length < wanted || events.length >= limit) return events.toReversed();
+  }
+}
+
+/** Prints what comes, until the process is interrupted (`withApp` sees to the embedded database). */
+async function follow(
+  reader: AuditReader,
+  tenantId: string | null,
+  filter: AuditFilter,
+  printed: AuditEvent[],
+): Promise<never> {
+  const began = filter.since?.getTime() ?? Date.now();
+  let seen = new Set(printed.map((event) => event.id));
+  for (;;) {
+    await delay(FOLLOW_MS);
+    const since = new Date(Math.max(began, Date.now() - LATE_MS));
+    const events = await newest(reader, tenantId, { ...filter, since }, Number.POSITIVE_INFINITY);
+    print(events.filter((event) => !seen.has(event.id)));
+    seen = new Set([...seen].filter((id) => timeOfId(id) >= since).concat(events.map((event) => event.id)));
+  }
+}
+
+function print(events: AuditEvent[]): void {
+  for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
+}
+
+function time(text: string): Date {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('must be a time such as 2026-01-31T12:00:00Z.');
+  return date;
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 100_000)
+    throw new InvalidArgumentError('must be 1 to 100000.');
+  return value;
+}

@@ -1,0 +1,41 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('tenant_rbac')
+export class TenantRbac {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @Column('bigint') version!: string;
+}
+
+@Entity('rbac_groups')
+export class RbacGroup {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') key!: string;
+  @Column('text') name!: string;
+  @Column('text') folded!: string;
+  @Column('text') description!: string;
+  @Column('boolean') system!: boolean;
+  @Column('int') rank!: number;
+  @Column('int', { name: 'members_count' }) membersCount!: number;
+  @Column('int') rev!: number;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+}
+
+@Entity('rbac_members')
+export class RbacMember {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'group_id' }) groupId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @Column('uuid', { name: 'added_by', nullable: true }) addedBy!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}
+
+@Entity('rbac_grants')
+export class RbacGrant {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'group_id' }) groupId!: string;
+  @PrimaryColumn('text') permission!: string;
+  @Column('uuid', { name: 'granted_by', nullable: true }) grantedBy!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}

@@ -1,0 +1,105 @@
+import { Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiParam } from '@nestjs/swagger';
+import { Requires } from '../../platform/context/permission.guard.js';
+import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
+import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
+import { Errors } from '../../platform/http/errors.js';
+import { Id } from '../../platform/http/id.pipe.js';
+import { Checked, CheckedBody } from '../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../platform/http/json-reply.js';
+import { GrantPermissions } from './access.dto.js';
+import { AccessErrors } from './access.errors.js';
+import { PermissionsEnvelope } from './access.response.js';
+import { GroupPermissionsService } from './group-permissions.service.js';
+
+const GRANTED = 'What the group allows now. Where it allowed all of that already: 200.';
+const CHANGE_ERRORS = [
+  AccessErrors.groupNotFound,
+  AccessErrors.systemGroup,
+  AccessErrors.cannotGrantUnheld,
+  AccessErrors.unknownPermission,
+  Errors.invalidId,
+];
+
+const PermissionParam = () =>
+  ApiParam({
+    name: 'permission',
+    description: 'Its key.',
+    schema: { type: 'string' },
+    example: 'forms.create',
+  });
+
+@Controller('rbac/groups/:group_id/permissions')
+export class GroupPermissionsController {
+  constructor(private readonly permissions: GroupPermissionsService) {}
+
+  @Operation({
+    tag: 'access',
+    id: 'listGroupPermissions',
+    summary: 'What a group allows, and what there is to allow',
+    errors: [AccessErrors.groupNotFound, Errors.invalidId],
+  })
+  @ApiOkResponse({ type: PermissionsEnvelope, description: 'Permissions of the group, and all there are.' })
+  @Requires('rbac.read', 'rbac.manage')
+  @Get()
+  list(@Ctx() ctx: RequestContext, @Id('group_id') groupId: string): Promise<PermissionsEnvelope> {
+    return this.permissions.list(ctx, groupId);
+  }
+
+  @Operation({
+    tag: 'access',
+    id: 'grantGroupPermissions',
+    summary: 'Grant permissions to a group',
+    description: 'Only such as you hold yourself. The owners have all.',
+    errors: [...CHANGE_ERRORS, Errors.validationFailed, ...BODY_ERRORS],
+  })
+  @ApiBody({ type: GrantPermissions })
+  @ApiCreatedResponse({ type: PermissionsEnvelope, description: GRANTED })
+  @Requires('rbac.manage')
+  @Post()
+  grant(
+    @Ctx() ctx: RequestContext,
+    @Id('group_id') groupId: string,
+    @CheckedBody(GrantPermissions) body: Checked<GrantPermissions>,
+  ): Promise<JsonReply> {
+    return this.permissions.grant(ctx, groupId, body);
+  }
+
+  @Operation({
+    tag: 'access',
+    id: 'grantGroupPermission',
+    summary: 'Grant one permission to a group',
+    description: 'The same with the permission in the path.',
+    errors: CHANGE_ERRORS,
+  })
+  @PermissionParam()
+  @ApiCreatedResponse({ type: PermissionsEnvelope, description: GRANTED })
+  @Requires('rbac.manage')
+  @Post(':permission')
+  grantOne(
+    @Ctx() ctx: RequestContext,
+    @Id('group_id') groupId: string,
+    @Param('permission') permission: string,
+  ): Promise<JsonReply> {
+    return this.permissions.grant(ctx, groupId, Checked.of(GrantPermissions, { permission }));
+  }
+
+  @Operation({
+    tag: 'access',
+    id: 'revokeGroupPermission',
+    summary: 'Revoke a permission of a group',
+    description: 'Only one that you hold yourself. The owners keep all.',
+    errors: [...CHANGE_ERRORS, AccessErrors.notGranted],
+  })
+  @PermissionParam()
+  @ApiOkResponse({ type: PermissionsEnvelope, description: 'What the group still allows.' })
+  @Requires('rbac.manage')
+  @Delete(':permission')
+  revoke(
+    @Ctx() ctx: RequestContext,
+    @Id('group_id') groupId: string,
+    @Param('permission') permission: string,
+  ): Promise<JsonReply> {
+    return this.permissions.revoke(ctx, groupId, permission);
+  }
+}

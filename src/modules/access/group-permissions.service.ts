@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { Audit } from '../../platform/audit/audit.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import type { Tx } from '../../platform/database/tx.js';
+import type { Checked } from '../../platform/http/input.pipe.js';
+import { JsonReply } from '../../platform/http/json-reply.js';
+import type { GrantPermissions } from './access.dto.js';
+import { AccessErrors } from './access.errors.js';
+import { presentPermissions } from './access.presenter.js';
+import type { PermissionsEnvelope } from './access.response.js';
+import { Authority, assertHolds } from './authority.js';
+import { type GroupRow, GroupsRepository } from './groups.repository.js';
+import { assertKnown, emptyChoice } from './groups.service.js';
+import { isPermission } from './permissions.js';
+
+/** What each group allows. One can give and take away only what one holds. */
+@Injectable()
+export class GroupPermissionsService {
+  constructor(
+    private readonly groups: GroupsRepository,
+    private readonly authority: Authority,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  async list(ctx: RequestContext, groupId: string): Promise<PermissionsEnvelope> {
+    const group = await this.groups.read(ctx.tenantId, groupId);
+    if (!group) throw AccessErrors.groupNotFound.with();
+    return presentPermissions(group, await this.authority.of(ctx));
+  }
+
+  /**
+   * 201 when something was new, else 200.
+   * @throws ApiError 404; 403 `system_group` (the owners have all), `cannot_grant_unheld`; 422 `unknown_permission`
+   */
+  async grant(ctx: RequestContext, groupId: string, body: Checked<GrantPermissions>): Promise<JsonReply> {
+    return this.db.tx(async (tx) => {
+      const { held, group } = await this.changeable(tx, ctx, groupId);
+      const { permission, permissions = [] } = body.value;
+      const wanted = [...new Set([...permissions, ...(permission === undefined ? [] : [permission])])];
+      if (wanted.length === 0) throw emptyChoice('permission and permissions');
+      assertKnown(wanted, 'permissions');
+      assertHolds(held, wanted);
+      const fresh = await this.groups.grant(tx, ctx.tenantId, groupId, ctx.userId, wanted);
+      if (fresh.length > 0) await this.log(tx, ctx, 'rbac.permission.granted', group, fresh);
+      return this.reply(tx, ctx, groupId, held, fresh.length > 0 ? 201 : 200);
+    });
+  }
+
+  /** @throws ApiError 404; 403 `system_group`, `cannot_grant_unheld`; 422 `unknown_permission` */
+  async revoke(ctx: RequestContext, groupId: string, permission: string): Promise<JsonReply> {
+    return this.db.tx(async (tx) => {
+      const { held, group } = await this.changeable(tx, ctx, groupId);
+      if (!isPermission(permission)) throw AccessErrors.unknownPermission.with();
+      assertHolds(held, [permission]);
+      const gone = await this.groups.revoke(tx, ctx.tenantId, groupId, permission);
+      if (!gone) throw AccessErrors.notGranted.with();
+      await this.log(tx, ctx, 'rbac.permission.revoked', group, [permission]);
+      return this.reply(tx, ctx, groupId, await this.authority.inTx(tx, ctx.tenantId, ctx.userId), 200);
+    });
+  }
+
+  private async changeable(
+    tx: Tx,
+    ctx: RequestContext,
+    groupId: string,
+  ): Promise<{ held: ReadonlySet<string>; group: GroupRow }> {
+    const held = await this.authority.begin(tx, ctx);
+    const group = await this.groups.read(ctx.tenantId, groupId, tx);
+    if (!group) throw AccessErrors.groupNotFound.with();
+    // A workspace whose owners may not do everything could lock itself out.
+    if (group.system && group.key === 'owners') throw AccessErrors.systemGroup.with();
+    return { held, group };
+  }
+
+  private async reply(
+    tx: Tx,
+    ctx: RequestContext,
+    groupId: string,
+    held: ReadonlySet<string>,
+    status: number,
+  ): Promise<JsonReply> {
+    const group = (await this.groups.read(ctx.tenantId, groupId, tx)) as GroupRow;
+    return new JsonReply(JSON.stringify(presentPermissions(group, held)), { status });
+  }
+
+  private async log(
+    tx: Tx,
+    ctx: RequestContext,
+    action: string,
+    group: GroupRow,
+    permissions: string[],
+  ): Promise<void> {
+    const data = { group: group.name, permissions };
+    await this.audit.record(tx, ctx, { action, objectKind: 'group', objectId: group.id, data });
+  }
+}

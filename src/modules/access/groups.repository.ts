@@ -1,0 +1,164 @@
+import { Injectable } from '@nestjs/common';
+import { errorCode } from '../../platform/database/database-errors.js';
+import { Db } from '../../platform/database/db.js';
+import { statement } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+
+export const MAX_GROUPS = 500;
+
+export interface GroupRow {
+  id: string;
+  key: string;
+  name: string;
+  folded: string;
+  description: string;
+  system: boolean;
+  rank: number;
+  members_count: number;
+  /** Empty for the owners group, which has all. */
+  permissions: string[];
+  rev: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface NewGroup {
+  id: string;
+  key: string;
+  name: string;
+  folded: string;
+  description: string;
+  permissions: string[];
+}
+
+const GROUP = `g.id, g.key, g.name, g.folded, g.description, g.system, g.rank, g.rev, g.created_at, g.updated_at,
+    CASE WHEN g.rank = 3 THEN (SELECT count(*)::int FROM tenant_members m WHERE m.tenant_id = $1 AND m.status = 'active')
+         ELSE g.members_count END AS members_count,
+    ARRAY(SELECT p.permission FROM rbac_grants p WHERE p.tenant_id = $1 AND p.group_id = g.id ORDER BY 1) AS permissions`;
+
+const list = statement<GroupRow>(
+  'access.list_groups',
+  `SELECT ${GROUP} FROM rbac_groups g WHERE g.tenant_id = $1 AND (g.rank, g.folded) > ($2, $3)
+    ORDER BY g.rank, g.folded LIMIT $4`,
+);
+
+const read = statement<GroupRow>(
+  'access.read_group',
+  `SELECT ${GROUP} FROM rbac_groups g WHERE g.tenant_id = $1 AND g.id = $2`,
+);
+
+// No row: there are as many as there may be.
+const create = statement<{ id: string }>(
+  'access.create_group',
+  `WITH made AS (
+     INSERT INTO rbac_groups (tenant_id, id, key, name, folded, description)
+     SELECT $1, $2, $3, $4, $5, $6
+      WHERE (SELECT count(*) FROM (SELECT FROM rbac_groups WHERE tenant_id = $1 LIMIT $7) g) < $7 RETURNING id),
+   granted AS (
+     INSERT INTO rbac_grants (tenant_id, group_id, permission, granted_by)
+     SELECT $1, made.id, p, $9 FROM made CROSS JOIN unnest($8::text[]) AS p)
+   SELECT id FROM made`,
+);
+
+const keyTaken = statement<{ id: string }>(
+  'access.key_taken',
+  `SELECT id FROM rbac_groups WHERE tenant_id = $1 AND key = $2`,
+);
+
+const update = statement<never>(
+  'access.update_group',
+  `UPDATE rbac_groups SET name = $3, folded = $4, description = $5, rev = rev + 1, updated_at = now()
+    WHERE tenant_id = $1 AND id = $2`,
+);
+
+const remove = statement<never>(
+  'access.delete_group',
+  `DELETE FROM rbac_groups WHERE tenant_id = $1 AND id = $2`,
+);
+
+const grant = statement<{ permission: string }>(
+  'access.grant',
+  `WITH given AS (
+     INSERT INTO rbac_grants (tenant_id, group_id, permission, granted_by)
+     SELECT $1, $2, p, $4 FROM unnest($3::text[]) AS p ON CONFLICT DO NOTHING RETURNING permission),
+   touched AS (
+     UPDATE rbac_groups SET rev = rev + 1, updated_at = now()
+      WHERE tenant_id = $1 AND id = $2 AND EXISTS (SELECT FROM given))
+   SELECT permission FROM given`,
+);
+
+const revoke = statement<{ permission: string }>(
+  'access.revoke',
+  `WITH taken AS (
+     DELETE FROM rbac_grants WHERE tenant_id = $1 AND group_id = $2 AND permission = $3 RETURNING permission),
+   touched AS (
+     UPDATE rbac_groups SET rev = rev + 1, updated_at = now()
+      WHERE tenant_id = $1 AND id = $2 AND EXISTS (SELECT FROM taken))
+   SELECT permission FROM taken`,
+);
+
+/** All SQL on groups and what they allow. */
+@Injectable()
+export class GroupsRepository {
+  constructor(private readonly db: Db) {}
+
+  /** The system groups, then the others by name. */
+  async list(tenantId: string, after: readonly [number, string], limit: number): Promise<GroupRow[]> {
+    return this.db.query(list, [tenantId, ...after, limit]);
+  }
+
+  async read(tenantId: string, id: string, reader: Reader = this.db): Promise<GroupRow | null> {
+    return (await reader.query(read, [tenantId, id]))[0] ?? null;
+  }
+
+  async keyTaken(tx: Tx, tenantId: string, key: string): Promise<boolean> {
+    return (await tx.query(keyTaken, [tenantId, key])).length > 0;
+  }
+
+  async create(
+    tx: Tx,
+    tenantId: string,
+    by: string,
+    group: NewGroup,
+  ): Promise<'ok' | 'already_exists' | 'too_many'> {
+    const { id, key, name, folded, description, permissions } = group;
+    const values = [tenantId, id, key, name, folded, description, MAX_GROUPS, permissions, by];
+    const made = await orTaken(tx.query(create, values));
+    if (made === null) return 'already_exists';
+    return made.length === 0 ? 'too_many' : 'ok';
+  }
+
+  /** @returns false when another group has this name */
+  async update(
+    tx: Tx,
+    tenantId: string,
+    id: string,
+    { name, folded, description }: Pick<NewGroup, 'name' | 'folded' | 'description'>,
+  ): Promise<boolean> {
+    return (await orTaken(tx.query(update, [tenantId, id, name, folded, description]))) !== null;
+  }
+
+  async delete(tx: Tx, tenantId: string, id: string): Promise<void> {
+    await tx.query(remove, [tenantId, id]);
+  }
+
+  /** @returns those it did not have */
+  async grant(tx: Tx, tenantId: string, id: string, by: string, permissions: string[]): Promise<string[]> {
+    return (await tx.query(grant, [tenantId, id, permissions, by])).map((row) => row.permission);
+  }
+
+  /** @returns false when it did not have it */
+  async revoke(tx: Tx, tenantId: string, id: string, permission: string): Promise<boolean> {
+    return (await tx.query(revoke, [tenantId, id, permission])).length > 0;
+  }
+}
+
+/** Null: the name or the key is taken. The transaction is then of no use any more: throw. */
+async function orTaken<Row>(query: Promise<Row[]>): Promise<Row[] | null> {
+  try {
+    return await query;
+  } catch (error) {
+    if (errorCode(error) === '23505') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { changes } from '../../platform/audit/audit-data.js';
+import { Audit } from '../../platform/audit/audit.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Errors } from '../../platform/http/errors.js';
+import type { Checked } from '../../platform/http/input.pipe.js';
+import { JsonReply } from '../../platform/http/json-reply.js';
+import { Cursors } from '../../platform/paging/cursors.js';
+import type { PageQuery } from '../../platform/paging/page.dto.js';
+import { fold } from '../../platform/search/fold.js';
+import type { CreateGroup, UpdateGroup } from './access.dto.js';
+import { AccessErrors } from './access.errors.js';
+import { permissionsOf, presentGroup } from './access.presenter.js';
+import type { DeletedGroupEnvelope, GroupEnvelope, GroupListEnvelope } from './access.response.js';
+import { Authority, assertHolds } from './authority.js';
+import { type GroupRow, GroupsRepository } from './groups.repository.js';
+import { isPermission } from './permissions.js';
+
+const FIRST: readonly [number, string] = [0, ''];
+const MAX_KEY = 63;
+
+/** Groups of people, by which permissions are given. */
+@Injectable()
+export class GroupsService {
+  constructor(
+    private readonly groups: GroupsRepository,
+    private readonly authority: Authority,
+    private readonly writes: IdempotentWrites,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  async list(ctx: RequestContext, { cursor, limit }: PageQuery): Promise<GroupListEnvelope> {
+    const scope = `rbac_groups ${ctx.tenantId}`;
+    const after = cursor === undefined ? FIRST : (this.cursors.read(scope, cursor) as [number, string]);
+    const rows = await this.groups.list(ctx.tenantId, after, limit + 1);
+    const given = rows.slice(0, limit);
+    const last = given.at(-1);
+    const next = last && rows.length > limit ? this.cursors.write(scope, [last.rank, last.folded]) : null;
+    return { groups: given.map(presentGroup), next };
+  }
+
+  /** @throws ApiError 403 `cannot_grant_unheld`; 409 `already_exists`; 422 `unknown_permission`, `too_many_groups` */
+  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateGroup): Promise<JsonReply> {
+    const permissions = input.permissions ?? [];
+    assertKnown(permissions, 'permissions');
+    return this.writes.runTx(ctx, key, async (tx) => {
+      assertHolds(await this.authority.begin(tx, ctx), permissions);
+      const id = uuidv7();
+      const { name, description = '' } = input;
+      const group = {
+        id,
+        key: await this.keyFor(tx, ctx, id, input),
+        name,
+        folded: foldName(name),
+        description,
+      };
+      const outcome = await this.groups.create(tx, ctx.tenantId, ctx.userId, { ...group, permissions });
+      if (outcome === 'already_exists') throw AccessErrors.alreadyExists.with();
+      if (outcome === 'too_many') throw AccessErrors.tooManyGroups.with();
+      const data = { key: group.key, name, permissions };
+      await this.audit.record(tx, ctx, {
+        action: 'rbac.group.created',
+        objectKind: 'group',
+        objectId: id,
+        data,
+      });
+      const made = await this.existing(tx, ctx, id);
+      return new JsonReply(JSON.stringify({ group: presentGroup(made) }), { status: 201 });
+    });
+  }
+
+  /** @throws ApiError 404; 403 `system_group` or `cannot_grant_unheld`; 409 `conflict` or `already_exists` */
+  async update(ctx: RequestContext, id: string, body: Checked<UpdateGroup>): Promise<GroupEnvelope> {
+    return this.db.tx(async (tx) => {
+      const group = await this.changeable(tx, ctx, id);
+      const { name = group.name, description = group.description, rev = group.rev } = body.value;
+      if (rev !== group.rev) throw AccessErrors.conflict.with({ body: { group: presentGroup(group) } });
+      const diff = changes({ name: group.name, description: group.description }, { name, description });
+      if (Object.keys(diff.after).length === 0) return { group: presentGroup(group) };
+      const written = { name, folded: foldName(name), description };
+      if (!(await this.groups.update(tx, ctx.tenantId, id, written))) throw AccessErrors.alreadyExists.with();
+      await this.audit.record(tx, ctx, {
+        action: 'rbac.group.updated',
+        objectKind: 'group',
+        objectId: id,
+        data: diff,
+      });
+      return { group: presentGroup(await this.existing(tx, ctx, id)) };
+    });
+  }
+
+  /** Its members lose what it allowed. @throws ApiError 404; 403 `system_group` or `cannot_grant_unheld` */
+  async delete(ctx: RequestContext, id: string): Promise<DeletedGroupEnvelope> {
+    return this.db.tx(async (tx) => {
+      const group = await this.changeable(tx, ctx, id);
+      await this.groups.delete(tx, ctx.tenantId, id);
+      const data = { key: group.key, name: group.name, permissions: group.permissions };
+      await this.audit.record(tx, ctx, {
+        action: 'rbac.group.deleted',
+        objectKind: 'group',
+        objectId: id,
+        data,
+      });
+      return { group: presentGroup(group), deleted: true };
+    });
+  }
+
+  /** A group of which the caller holds everything, no system group; other changes wait. */
+  private async changeable(tx: Tx, ctx: RequestContext, id: string): Promise<GroupRow> {
+    const held = await this.authority.begin(tx, ctx);
+    const group = await this.existing(tx, ctx, id);
+    if (group.system) throw AccessErrors.systemGroup.with();
+    assertHolds(held, permissionsOf(group));
+    return group;
+  }
+
+  private async existing(tx: Tx, ctx: RequestContext, id: string): Promise<GroupRow> {
+    const group = await this.groups.read(ctx.tenantId, id, tx);
+    if (!group) throw AccessErrors.groupNotFound.with();
+    return group;
+  }
+
+  /** The key asked for, or one made from the name. */
+  private async keyFor(tx: Tx, ctx: RequestContext, id: string, { key, name }: CreateGroup): Promise<string> {
+    if (key !== undefined) return key;
+    const own = id.slice(-8);
+    const made = fold(name)
+      .replace(/[^a-z0-9]+/g, '-')
+      .replace(/^-+|-+$/g, '')
+      .slice(0, MAX_KEY - own.length - 1);
+    if (made === '') return `group-${own}`;
+    return (await this.groups.keyTaken(tx, ctx.tenantId, made)) ? `${made}-${own}` : made;
+  }
+}
+
+/** Names that differ in case, accents or spaces only are one name: people could not tell them apart. */
+function foldName(name: string): string {
+  return fold(name).replace(/\s+/gu, ' ').trim();
+}
+
+/** @throws ApiError 422 `unknown_permission` */
+export function assertKnown(permissions: readonly string[], field: string): void {
+  const details = permissions.flatMap((permission, n) =>
+    isPermission(permission)
+      ? []
+      : [{ field: `${field}.${n}`, code: 'unknown_permission', message: `${field}.${n} is no permission` }],
+  );
+  if (details.length > 0) throw AccessErrors.unknownPermission.with({ details });
+}
+
+export const emptyChoice = (fields: string) =>
+  Errors.validationFailed.with({
+    details: [{ field: '', code: 'is_not_empty', message: `One of ${fields} is needed.` }],
+  });

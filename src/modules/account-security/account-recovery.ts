@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { operator, Audit } from '../../platform/audit/audit.js';
+import { Db } from '../../platform/database/db.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Outbox } from '../../platform/events/outbox.js';
+import { CredentialsApi, Passwords, SessionsApi } from '../identity/index.js';
+import { TenantsApi } from '../tenants/index.js';
+import { PasswordPolicy } from './password-policy.js';
+import type { SecurityEventType } from './security-log.js';
+import { TwoFactorService } from './two-factor.service.js';
+
+/** What the operator does for somebody who has lost their password or everything that proves the second factor. */
+@Injectable()
+export class AccountRecovery {
+  constructor(
+    private readonly credentials: CredentialsApi,
+    private readonly passwords: Passwords,
+    private readonly policy: PasswordPolicy,
+    private readonly twoFactor: TwoFactorService,
+    private readonly sessions: SessionsApi,
+    private readonly tenants: TenantsApi,
+    private readonly audit: Audit,
+    private readonly outbox: Outbox,
+    private readonly db: Db,
+  ) {}
+
+  /** Takes the second factor away. @returns whether there was one */
+  async removeSecondFactor(accountId: string): Promise<boolean> {
+    return this.db.tx(async (tx) => {
+      const was = await this.twoFactor.remove(tx, accountId);
+      if (was) await this.record(tx, accountId, 'security.second_factor_disabled');
+      return was;
+    });
+  }
+
+  /**
+   * Sets a password and ends all sessions.
+   * @throws ApiError 422 `weak_password`; Error when the account has gone or somebody else sets a password too
+   */
+  async setPassword(accountId: string, password: string): Promise<void> {
+    const account = await this.credentials.byId(accountId);
+    if (!account) throw new Error('There is no such account.');
+    await this.policy.check(password, account);
+    const hash = await this.passwords.hash(password);
+    await this.db.tx(async (tx) => {
+      if (!(await this.credentials.setPassword(tx, accountId, account.password_hash, hash)))
+        throw new Error('The password has been changed meanwhile.');
+      await this.sessions.endOthers(tx, accountId, null);
+      await this.record(tx, accountId, 'security.password_changed');
+    });
+  }
+
+  private async record(tx: Tx, accountId: string, action: SecurityEventType): Promise<void> {
+    await this.audit.record(tx, operator(null), { action, objectKind: 'user', objectId: accountId });
+    const tenantId = await this.tenants.anyTenantOf(tx, accountId);
+    if (tenantId === null) return;
+    await this.outbox.append(tx, {
+      tenantId,
+      type: action,
+      payload: { user_id: accountId, by_operator: true },
+    });
+  }
+}

@@ -1,0 +1,43 @@
+import { defineError } from '../../platform/http/api-error.js';
+
+export const SecurityErrors = {
+  invalidPassword: defineError(403, 'invalid_password', 'The password is not yours.'),
+  notFound: defineError(404, 'not_found', 'There is nothing of yours with this id.'),
+  managedExternally: defineError(
+    409,
+    'managed_externally',
+    'Passwords, sessions and second factors are managed by the identity provider of this installation.',
+  ),
+  alreadyEnabled: defineError(409, 'second_factor_enabled', 'The second factor is on already.'),
+  notEnabled: defineError(409, 'second_factor_not_enabled', 'The second factor is not on.'),
+  notInitiated: defineError(
+    409,
+    'second_factor_not_initiated',
+    'Begin with initiate-2fa; what was begun lapses after 15 minutes.',
+  ),
+  invalidCode: defineError(422, 'invalid_code', 'The code is wrong, or has been used.'),
+  weakPassword: defineError(422, 'weak_password', 'The new password is too easy to guess; see details.', {
+    details: [
+      { field: 'new_password', code: 'min_length', message: 'new_password must have 12 characters or more' },
+    ],
+  }),
+  tooManyApplicationPasswords: defineError(
+    422,
+    'too_many_application_passwords',
+    'A person may have at most 50 application passwords.',
+  ),
+  tooManyAttempts: defineError(
+    429,
+    'too_many_attempts',
+    'Too many wrong tries; wait as long as Retry-After says.',
+  ),
+  mailServiceUnavailable: defineError(
+    503,
+    'mail_service_unavailable',
+    'The mail service cannot be told of the password right now; try again shortly.',
+  ),
+} as const;
+
+/** @param wait seconds */
+export const tooManyAttempts = (wait: number) =>
+  SecurityErrors.tooManyAttempts.with({ headers: { 'Retry-After': String(Math.ceil(wait)) } });

@@ -1,0 +1,15 @@
+import type { SchemaPart } from '../../platform/database/data-source.js';
+import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { ApplicationPassword } from './application-password.entity.js';
+import { RecoveryCode, SecondFactor } from './second-factor.entity.js';
+
+export const accountSecuritySchema: SchemaPart = {
+  entities: [SecondFactor, RecoveryCode, ApplicationPassword],
+  migrations: [
+    sqlMigration('SecondFactors1795500000003', new URL('migrations/0001-second-factor.sql', import.meta.url)),
+    sqlMigration(
+      'ApplicationPasswords1795500000004',
+      new URL('migrations/0002-application-passwords.sql', import.meta.url),
+    ),
+  ],
+};

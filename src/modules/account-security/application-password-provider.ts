@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+
+/** What an application password may be used for. */
+export const SCOPES = ['imap', 'pop3', 'smtp', 'caldav', 'carddav'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** A password as the mail service is told of it. The clear text is in memory only, and only this once. */
+export interface NewApplicationPassword {
+  tenantId: string;
+  userId: string;
+  /** Ours; a good idempotency key. */
+  id: string;
+  description: string;
+  scopes: Scope[];
+  password: string;
+  expiresAt: Date | null;
+}
+
+/** A service that keeps passwords for mail programs itself. Implemented by the mail module, which registers it. */
+export interface ApplicationPasswordProvider {
+  /** Whether it has anything to do with passwords of these scopes. */
+  concerns(scopes: readonly Scope[]): boolean;
+  /** Makes the password known there. @returns its id there */
+  create(password: NewApplicationPassword): Promise<string>;
+  /**
+   * Makes it unknown there; also when it is unknown already. Repeated until it succeeds.
+   * @param password `providerId` is null where the answer to `create` was lost: it is to be found by our id, if at all
+   */
+  remove(password: {
+    tenantId: string;
+    userId: string;
+    id: string;
+    providerId: string | null;
+  }): Promise<void>;
+}
+
+/** The mail service, where there is one that wants to be told. */
+@Injectable()
+export class ApplicationPasswordProviders {
+  private registered: ApplicationPasswordProvider | undefined;
+
+  register(provider: ApplicationPasswordProvider): void {
+    if (this.registered) throw new Error('there is a provider of application passwords already');
+    this.registered = provider;
+  }
+
+  get provider(): ApplicationPasswordProvider | undefined {
+    return this.registered;
+  }
+}

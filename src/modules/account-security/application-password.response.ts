@@ -1,0 +1,62 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { type Scope, SCOPES } from './application-password-provider.js';
+import type { ApplicationPasswordRow } from './application-passwords.repository.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const TIME = '2026-11-21T09:30:00.000Z';
+
+export class ApplicationPasswordResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty({ example: 'Thunderbird on the laptop' }) description!: string;
+  @ApiProperty({ enum: SCOPES, isArray: true, example: ['imap', 'smtp'] }) scopes!: Scope[];
+  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  expires_at!: string | null;
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    example: TIME,
+    description: 'To the minute.',
+  })
+  last_used_at!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: '192.0.2.7' }) last_used_ip!: string | null;
+}
+
+export class ApplicationPasswordEnvelope {
+  @ApiProperty({ type: ApplicationPasswordResponse }) application_password!: ApplicationPasswordResponse;
+}
+
+export class NewApplicationPasswordEnvelope extends ApplicationPasswordEnvelope {
+  @ApiProperty({ example: 'qmzvtkdpwhyrxcnb', description: 'Sixteen letters; shown only now.' })
+  password!: string;
+}
+
+export class ApplicationPasswordListEnvelope {
+  @ApiProperty({ type: [ApplicationPasswordResponse] })
+  application_passwords!: ApplicationPasswordResponse[];
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'The `cursor` of the next page; null on the last.',
+  })
+  next!: string | null;
+}
+
+export class DeletedApplicationPassword {
+  @ApiProperty({ enum: [true], example: true }) deleted!: true;
+}
+
+/** What its owner sees of one: never the secret, nor anything made from it. */
+export function applicationPassword(row: ApplicationPasswordRow): ApplicationPasswordResponse {
+  return {
+    id: row.id,
+    description: row.description,
+    scopes: row.scopes,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+    last_used_ip: row.last_used_ip,
+  };
+}

@@ -1,0 +1,14 @@
+export { AccountSecurityModule } from './account-security.module.js';
+export {
+  type ApplicationPasswordProvider,
+  ApplicationPasswordProviders,
+  type NewApplicationPassword,
+  type Scope,
+} from './application-password-provider.js';
+export { ApplicationPasswordSignIn } from './application-password-sign-in.js';
+export { PasswordSignIn, type SignInOutcome } from './password-sign-in.js';
+export { type Proof, type ProofOutcome, SecondFactors } from './second-factors.js';
+export { AccountRecovery } from './account-recovery.js';
+export { SecurityErrors } from './account-security.errors.js';
+export { OwnerCheck } from './owner-check.js';
+export { PASSWORD_LIMIT } from './route-limits.js';

@@ -1,0 +1,19 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('second_factors')
+export class SecondFactor {
+  @PrimaryColumn('uuid', { name: 'account_id' }) accountId!: string;
+  @Column('text') state!: 'pending' | 'active';
+  @Column('text') secret!: string;
+  @Column('bigint', { name: 'last_step' }) lastStep!: string;
+  @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}
+
+@Entity('recovery_codes')
+export class RecoveryCode {
+  @PrimaryColumn('uuid', { name: 'account_id' }) accountId!: string;
+  @PrimaryColumn('smallint') n!: number;
+  @Column('text') hash!: string;
+  @Column('timestamptz', { name: 'used_at', nullable: true }) usedAt!: Date | null;
+}

@@ -1,0 +1,97 @@
+import { Body, Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
+import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
+import { BeforeSecondFactor, Tenantless } from '../../platform/context/access.decorators.js';
+import { type AccountContext, Ctx } from '../../platform/context/request-context.js';
+import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
+import { Errors } from '../../platform/http/errors.js';
+import { Id } from '../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
+import { RateLimited } from '../../platform/rate-limits/rate-limit.guard.js';
+import { SecurityErrors } from './account-security.errors.js';
+import { PasswordChangeService } from './password-change.service.js';
+import { PASSWORD_LIMIT } from './route-limits.js';
+import { ChangePassword, SignOut } from './security-settings.dto.js';
+import { PasswordChanged, SecurityState, SessionEnded, SignedOut } from './security-settings.response.js';
+import { SecuritySettingsService } from './security-settings.service.js';
+
+@Controller()
+export class SecuritySettingsController {
+  constructor(
+    private readonly security: SecuritySettingsService,
+    private readonly passwords: PasswordChangeService,
+  ) {}
+
+  @Operation({
+    tag: 'settings',
+    id: 'readSecurity',
+    summary: 'Read the state of your account’s security',
+    description:
+      'Second factor, password, sessions in all your workspaces, and what happened lately. No secrets.',
+  })
+  @ApiOkResponse({ type: SecurityState, description: 'The state.' })
+  @Tenantless()
+  @Get('settings/security')
+  read(@Ctx() ctx: AccountContext): Promise<SecurityState> {
+    return this.security.read(ctx);
+  }
+
+  @Operation({
+    tag: 'settings',
+    id: 'endSession',
+    summary: 'End one of your sessions',
+    description: 'Its tokens stop working within 5 seconds.',
+    errors: [SecurityErrors.notFound, Errors.invalidId],
+  })
+  @ApiOkResponse({ type: SessionEnded, description: 'It has ended.' })
+  @Tenantless()
+  @Delete('settings/security/sessions/:id')
+  async endSession(@Ctx() ctx: AccountContext, @Id() id: string): Promise<SessionEnded> {
+    await this.security.endSession(ctx, id);
+    return { deleted: true };
+  }
+
+  @Operation({
+    tag: 'settings',
+    id: 'changePassword',
+    summary: 'Change your password',
+    description:
+      'Ends your other sessions, unless told otherwise; application passwords stay, unless told otherwise.',
+    errors: [
+      SecurityErrors.invalidPassword,
+      SecurityErrors.managedExternally,
+      SecurityErrors.weakPassword,
+      SecurityErrors.invalidCode,
+      SecurityErrors.tooManyAttempts,
+      Errors.tooManyRequests,
+      Errors.validationFailed,
+      ...BODY_ERRORS,
+    ],
+  })
+  @ApiBody({ type: ChangePassword })
+  @ApiOkResponse({ type: PasswordChanged, description: 'It is changed.' })
+  @Tenantless()
+  @RateLimited(PASSWORD_LIMIT)
+  @Put('settings/password')
+  changePassword(
+    @Ctx() ctx: AccountContext,
+    @CheckedBody(ChangePassword) body: Checked<ChangePassword>,
+  ): Promise<PasswordChanged> {
+    return this.passwords.change(ctx, body);
+  }
+
+  @Operation({
+    tag: 'auth',
+    id: 'signOut',
+    summary: 'Sign out, of this session or of all',
+    description: 'The tokens stop working within 5 seconds.',
+    errors: [SecurityErrors.managedExternally, Errors.validationFailed, ...BODY_ERRORS],
+  })
+  @ApiOkResponse({ type: SignedOut, description: 'It has ended.' })
+  @Tenantless()
+  @BeforeSecondFactor()
+  @HttpCode(200)
+  @Post('auth/sign-out')
+  signOut(@Ctx() ctx: AccountContext, @Body() body: SignOut): Promise<SignedOut> {
+    return this.security.signOut(ctx, body.everywhere);
+  }
+}

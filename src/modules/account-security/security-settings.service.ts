@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { type AuditEvent, AuditReader } from '../../platform/audit/audit-reader.js';
+import type { AccountContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { Errors } from '../../platform/http/errors.js';
+import { CredentialsApi, type SessionRow, SessionsApi } from '../identity/index.js';
+import { SecurityErrors } from './account-security.errors.js';
+import { ApplicationPasswords } from './application-passwords.service.js';
+import { SecondFactorEnrolment } from './second-factor-enrolment.js';
+import { SecurityLog } from './security-log.js';
+import type {
+  SecurityEventState,
+  SecurityState,
+  SessionState,
+  SignedOut,
+} from './security-settings.response.js';
+
+const RECENT_EVENTS = 20;
+
+/** What the owner of an account sees of its safety, and its sessions. */
+@Injectable()
+export class SecuritySettingsService {
+  constructor(
+    private readonly credentials: CredentialsApi,
+    private readonly sessions: SessionsApi,
+    private readonly enrolment: SecondFactorEnrolment,
+    private readonly applications: ApplicationPasswords,
+    private readonly audit: AuditReader,
+    private readonly log: SecurityLog,
+    private readonly config: Config,
+    private readonly db: Db,
+  ) {}
+
+  async read(ctx: AccountContext): Promise<SecurityState> {
+    const [account, recoveryCodesLeft, applications, sessions, events] = await Promise.all([
+      this.credentials.byId(ctx.userId),
+      this.enrolment.recoveryCodesLeft(ctx.userId),
+      ctx.tenantId === null ? 0 : this.applications.count(ctx.tenantId, ctx.userId),
+      this.sessions.live(ctx.userId, ctx.sessionId),
+      this.audit.concerning(ctx.tenantId, ctx.userId, RECENT_EVENTS),
+    ]);
+    const since = account?.second_factor_since ?? null;
+    return {
+      managed_externally: this.config.OIDC_ISSUER !== undefined,
+      two_factor: {
+        enabled: since !== null,
+        since: since?.toISOString() ?? null,
+        recovery_codes_left: since === null ? 0 : recoveryCodesLeft,
+      },
+      password_changed_at: account?.password_changed_at?.toISOString() ?? null,
+      application_passwords: applications,
+      sessions: sessions.map((session) => sessionState(session, ctx.sessionId)),
+      recent_events: events.map(eventState),
+    };
+  }
+
+  /** @throws ApiError 404 */
+  async endSession(ctx: AccountContext, id: string): Promise<void> {
+    await this.db.tx(async (tx) => {
+      if (!(await this.sessions.end(tx, ctx.userId, id))) throw SecurityErrors.notFound.with();
+      await this.log.recordOnly(tx, ctx, 'security.session_ended', { session_id: id });
+    });
+    await this.sessions.noticeNow();
+  }
+
+  /** @throws ApiError 409 `managed_externally` for a token whose session is the identity provider's */
+  async signOut(ctx: AccountContext, everywhere: boolean): Promise<SignedOut> {
+    // Who has only guessed the password must not be able to throw the owner out.
+    if (everywhere && ctx.secondFactorPending) throw Errors.secondFactorRequired.with();
+    const { sessionId } = ctx;
+    if (sessionId === null) throw SecurityErrors.managedExternally.with();
+    const ended = await this.db.tx(async (tx) => {
+      if (!everywhere) {
+        await this.log.recordOnly(tx, ctx, 'security.signed_out');
+        return Number(await this.sessions.end(tx, ctx.userId, sessionId));
+      }
+      const count = await this.sessions.endOthers(tx, ctx.userId, null);
+      await this.log.record(tx, ctx, 'security.sessions_ended', { sessions_ended: count });
+      return count;
+    });
+    await this.sessions.noticeNow();
+    return { signed_out: true, sessions_ended: ended };
+  }
+}
+
+function sessionState(row: SessionRow, current: string | null): SessionState {
+  return {
+    id: row.id,
+    current: row.id === current,
+    created_at: row.created_at.toISOString(),
+    last_seen: row.last_seen_at?.toISOString() ?? null,
+    expires_at: row.expires_at.toISOString(),
+    client: row.client_id,
+    ua: row.user_agent,
+    ip: row.ip,
+    second_factor: row.aal2_at !== null,
+  };
+}
+
+function eventState(event: AuditEvent): SecurityEventState {
+  return {
+    id: event.id,
+    action: event.action,
+    occurred_at: event.occurred_at.toISOString(),
+    ip: event.ip,
+  };
+}

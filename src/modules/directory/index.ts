@@ -1,0 +1,1 @@
+export { DirectoryModule } from './directory.module.js';

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { type CredentialsRow, CredentialsRepository } from './credentials.repository.js';
+import { emailKey } from './email.js';
+import { Passwords } from './passwords.js';
+
+/** What accounts prove who they are with: the password, and whether a second factor is asked. */
+@Injectable()
+export class CredentialsApi {
+  constructor(
+    private readonly repository: CredentialsRepository,
+    private readonly passwords: Passwords,
+    private readonly db: Db,
+  ) {}
+
+  async byEmail(email: string): Promise<CredentialsRow | null> {
+    return this.repository.byEmail(emailKey(email));
+  }
+
+  async byId(accountId: string): Promise<CredentialsRow | null> {
+    return this.repository.byId(accountId);
+  }
+
+  /**
+   * Compares a password, with the same work for nobody's; a hash made with old settings is made anew.
+   * @param account null: there is none
+   */
+  async passwordMatches(account: CredentialsRow | null, password: string): Promise<boolean> {
+    const phc = account?.password_hash ?? null;
+    const matches = await this.passwords.verify(phc, password);
+    if (matches && account && phc !== null && this.passwords.isOutdated(phc)) {
+      const fresh = await this.passwords.hash(password);
+      await this.db.single((tx) => this.repository.rehash(tx, account.id, phc, fresh));
+      account.password_hash = fresh;
+    }
+    return matches;
+  }
+
+  /**
+   * @param oldHash what the old password was compared with
+   * @param newHash made by `Passwords.hash` before the transaction
+   * @returns false when somebody has changed the password in between
+   */
+  async setPassword(tx: Tx, accountId: string, oldHash: string | null, newHash: string): Promise<boolean> {
+    return this.repository.setPassword(tx, accountId, oldHash, newHash);
+  }
+
+  /** Whether every session has to prove a second factor from now on. */
+  async setSecondFactor(tx: Tx, accountId: string, on: boolean): Promise<void> {
+    await this.repository.setSecondFactor(tx, accountId, on);
+  }
+}

@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { statement } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+
+export interface CredentialsRow {
+  id: string;
+  email: string;
+  display_name: string;
+  status: 'active' | 'deactivated';
+  password_hash: string | null;
+  password_changed_at: Date | null;
+  second_factor_since: Date | null;
+}
+
+const COLUMNS = 'id, email, display_name, status, password_hash, password_changed_at, second_factor_since';
+
+const byEmail = statement<CredentialsRow>(
+  'identity.credentials_by_email',
+  `SELECT ${COLUMNS} FROM accounts WHERE email_key = $1`,
+);
+
+const byId = statement<CredentialsRow>(
+  'identity.credentials_by_id',
+  `SELECT ${COLUMNS} FROM accounts WHERE id = $1`,
+);
+
+const setPassword = statement<{ id: string }>(
+  'identity.set_password',
+  `UPDATE accounts SET password_hash = $3, password_changed_at = now(), updated_at = now()
+    WHERE id = $1 AND password_hash IS NOT DISTINCT FROM $2 RETURNING id`,
+);
+
+const rehash = statement<never>(
+  'identity.rehash',
+  `UPDATE accounts SET password_hash = $3 WHERE id = $1 AND password_hash = $2`,
+);
+
+const setSecondFactor = statement<never>(
+  'identity.set_second_factor',
+  `UPDATE accounts SET second_factor_since = CASE WHEN $2 THEN now() END, updated_at = now() WHERE id = $1`,
+);
+
+/** All SQL on what people prove who they are with. */
+@Injectable()
+export class CredentialsRepository {
+  constructor(private readonly db: Db) {}
+
+  async byEmail(emailKey: string): Promise<CredentialsRow | null> {
+    return (await this.db.query(byEmail, [emailKey]))[0] ?? null;
+  }
+
+  async byId(accountId: string, reader: Reader = this.db): Promise<CredentialsRow | null> {
+    return (await reader.query(byId, [accountId]))[0] ?? null;
+  }
+
+  /** @returns false when the password is no longer the one that was compared */
+  async setPassword(tx: Tx, accountId: string, oldHash: string | null, newHash: string): Promise<boolean> {
+    return (await tx.query(setPassword, [accountId, oldHash, newHash])).length > 0;
+  }
+
+  async rehash(tx: Tx, accountId: string, oldHash: string, newHash: string): Promise<void> {
+    await tx.query(rehash, [accountId, oldHash, newHash]);
+  }
+
+  async setSecondFactor(tx: Tx, accountId: string, on: boolean): Promise<void> {
+    await tx.query(setSecondFactor, [accountId, on]);
+  }
+}

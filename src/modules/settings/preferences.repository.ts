@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { statement } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
+import type { PreferenceKind } from './preferences.js';
+import type { Stored } from './preference-spec.js';
+
+export interface PreferencesRow {
+  data: Stored;
+  rev: number;
+}
+
+const NONE: PreferencesRow = { data: {}, rev: 0 };
+
+const read = statement<PreferencesRow>(
+  'settings.read_preferences',
+  `SELECT data, rev FROM preferences WHERE tenant_id = $1 AND user_id = $2 AND kind = $3`,
+);
+
+// There may be no row to lock yet: the person's own is there.
+const lock = statement<never>(
+  'settings.lock_preferences',
+  `SELECT FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE`,
+);
+
+const write = statement<never>(
+  'settings.write_preferences',
+  `INSERT INTO preferences AS p (tenant_id, user_id, kind, data, rev) VALUES ($1, $2, $3, $4, $5)
+   ON CONFLICT (tenant_id, user_id, kind) DO UPDATE SET data = excluded.data, rev = excluded.rev, updated_at = now()`,
+);
+
+/** SQL on preferences. */
+@Injectable()
+export class PreferencesRepository {
+  constructor(private readonly db: Db) {}
+
+  /** Revision 0 and nothing stored where nothing was ever changed. */
+  async read(ctx: RequestContext, kind: PreferenceKind): Promise<PreferencesRow> {
+    return (await this.db.query(read, [ctx.tenantId, ctx.userId, kind]))[0] ?? NONE;
+  }
+
+  /** The same; other changes of this person's settings wait for the end of the transaction. */
+  async lock(tx: Tx, ctx: RequestContext, kind: PreferenceKind): Promise<PreferencesRow> {
+    await tx.query(lock, [ctx.tenantId, ctx.userId]);
+    return (await tx.query(read, [ctx.tenantId, ctx.userId, kind]))[0] ?? NONE;
+  }
+
+  async write(tx: Tx, ctx: RequestContext, kind: PreferenceKind, row: PreferencesRow): Promise<void> {
+    await tx.query(write, [ctx.tenantId, ctx.userId, kind, row.data, row.rev]);
+  }
+}

@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import { changes } from '../../platform/audit/audit-data.js';
+import { Audit } from '../../platform/audit/audit.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { Outbox } from '../../platform/events/outbox.js';
+import { Errors } from '../../platform/http/errors.js';
+import { OwnerCheck } from '../account-security/index.js';
+import { IdentityApi } from '../identity/index.js';
+import { TenantsApi } from '../tenants/index.js';
+import { type ProfileFields, ProfileRepository, type ProfileRow } from './profile.repository.js';
+import type { DeactivateProfile, UpdateProfile } from './settings.dto.js';
+import type { DeactivatedProfileEnvelope, ProfileEnvelope, ProfileResponse } from './settings.response.js';
+
+/** The caller's own profile in the workspace. */
+@Injectable()
+export class ProfileService {
+  constructor(
+    private readonly profiles: ProfileRepository,
+    private readonly tenants: TenantsApi,
+    private readonly identity: IdentityApi,
+    private readonly owners: OwnerCheck,
+    private readonly outbox: Outbox,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  async read(ctx: RequestContext): Promise<ProfileEnvelope> {
+    return { profile: present(await this.profiles.read(ctx.tenantId, ctx.userId)) };
+  }
+
+  /** Fields that are left out stay. @throws ApiError 422 for another e-mail address */
+  async update(ctx: RequestContext, input: UpdateProfile): Promise<ProfileEnvelope> {
+    return this.db.tx(async (tx) => {
+      const before = existing(await this.profiles.lock(tx, ctx.tenantId, ctx.userId));
+      const { email, ...fields } = input;
+      if (email !== undefined && email !== before.email) throw emailNotWritable();
+      const diff = changes({ ...before }, { ...fields });
+      if (Object.keys(diff.after).length === 0) return { profile: present(before) };
+      const { display_name: name, ...own } = diff.after as Partial<ProfileFields> & { display_name?: string };
+      if (name !== undefined) await this.tenants.renameMember(tx, ctx.tenantId, ctx.userId, name);
+      if (Object.keys(own).length > 0)
+        await this.profiles.write(tx, ctx.tenantId, ctx.userId, { ...before, ...own });
+      await this.audit.record(tx, ctx, {
+        action: 'profile.updated',
+        objectKind: 'user',
+        objectId: ctx.userId,
+        data: diff,
+      });
+      return { profile: present(await this.profiles.read(ctx.tenantId, ctx.userId, tx)) };
+    });
+  }
+
+  /**
+   * Ends the caller's membership and the sessions that belong to it; where it was their last, their account is closed.
+   * What else hangs on the membership ends by MEMBERSHIP_CHANGING and the event `member.deactivated`.
+   * @throws ApiError 409 `last_admin`, and what `OwnerCheck` throws
+   */
+  async deactivate(ctx: RequestContext, input: DeactivateProfile): Promise<DeactivatedProfileEnvelope> {
+    // A token alone may be a stolen one.
+    await this.owners.assert(ctx, input);
+    return this.db.tx(async (tx) => {
+      await this.tenants.setMemberStatus(tx, ctx.userId, ctx.tenantId, 'deactivated');
+      const closed = !(await this.tenants.hasMembership(tx, ctx.userId));
+      await (closed
+        ? this.identity.deactivate(tx, ctx.userId)
+        : this.identity.endSessionsIn(tx, ctx.userId, ctx.tenantId));
+      await this.audit.record(tx, ctx, {
+        action: 'user.deactivated',
+        objectKind: 'user',
+        objectId: ctx.userId,
+        data: { by_themselves: true, account_closed: closed },
+      });
+      const { tenantId, userId } = ctx;
+      await this.outbox.append(tx, { tenantId, type: 'member.deactivated', payload: { user_id: userId } });
+      const profile = present(await this.profiles.read(tenantId, userId, tx));
+      return { profile, deactivated: true, account_closed: closed };
+    });
+  }
+}
+
+function existing(row: ProfileRow | null): ProfileRow {
+  // Their membership ended while the request was under way.
+  if (!row) throw Errors.workspaceForbidden.with();
+  return row;
+}
+
+function present(row: ProfileRow | null): ProfileResponse {
+  const { created_at, updated_at, ...profile } = existing(row);
+  return { ...profile, created_at: created_at.toISOString(), updated_at: updated_at.toISOString() };
+}
+
+const emailNotWritable = () =>
+  Errors.validationFailed.with({
+    details: [{ field: 'email', code: 'not_writable', message: 'email cannot be changed here' }],
+  });

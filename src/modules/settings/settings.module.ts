@@ -1,0 +1,36 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { Deployment } from '../../platform/deployment/deployment.js';
+import { HtmlModule } from '../../platform/html/html.module.js';
+import { AccountSecurityModule } from '../account-security/index.js';
+import { TenantsModule } from '../tenants/index.js';
+import { PreferencesController } from './preferences.controller.js';
+import { PreferencesRepository } from './preferences.repository.js';
+import { PreferencesService } from './preferences.service.js';
+import { ProfileController } from './profile.controller.js';
+import { ProfileRepository } from './profile.repository.js';
+import { ProfileService } from './profile.service.js';
+import { MAX_HTML } from './settings.dto.js';
+import { SignaturesController } from './signatures.controller.js';
+import { MAX_SIGNATURES, SignaturesRepository } from './signatures.repository.js';
+import { SignaturesService } from './signatures.service.js';
+
+@Module({
+  imports: [TenantsModule, AccountSecurityModule, HtmlModule],
+  controllers: [ProfileController, SignaturesController, PreferencesController],
+  providers: [
+    ProfileRepository,
+    ProfileService,
+    SignaturesRepository,
+    SignaturesService,
+    PreferencesRepository,
+    PreferencesService,
+  ],
+})
+export class SettingsModule implements OnModuleInit {
+  constructor(private readonly deployment: Deployment) {}
+
+  onModuleInit(): void {
+    this.deployment.limit('signatures', MAX_SIGNATURES);
+    this.deployment.limit('signature_html_bytes', MAX_HTML);
+  }
+}

@@ -1,0 +1,228 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { ClientMetadata } from 'oidc-provider';
+import { Config } from '../../config/config.js';
+import { Audit, operator } from '../../platform/audit/audit.js';
+import type { TenantRole } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { emailKey, IdentityApi, SignInSessions } from '../identity/index.js';
+import { TenantsApi } from '../tenants/index.js';
+import { isNative, redirectUriProblem } from './client-uris.js';
+import { type ClientKind, type ClientRow, OidcClientsRepository } from './oidc-clients.repository.js';
+
+/** Swagger UI, as it is served at /apis/v1/docs. */
+export const SWAGGER_CLIENT = 'swagger-ui';
+/** For programs without a browser: `curl`, scripts, television sets. */
+export const DEVICE_CLIENT = 'workspace-device';
+
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+const GRANTS: Record<ClientKind, string[]> = {
+  public: ['authorization_code', 'refresh_token'],
+  confidential: ['authorization_code', 'refresh_token'],
+  device: [DEVICE_GRANT, 'refresh_token'],
+  service: ['client_credentials'],
+};
+
+export interface NewClient {
+  id?: string;
+  kind: ClientKind;
+  name: string;
+  firstParty: boolean;
+  redirectUris: string[];
+  logoutUris: string[];
+  /** Of a service: where it acts, and as what. */
+  tenantId?: string;
+  role?: TenantRole;
+}
+
+/** A client as it is listed; without its secret, of which only a hash is kept. */
+export interface ListedClient {
+  id: string;
+  kind: ClientKind;
+  name: string;
+  first_party: boolean;
+  redirect_uris: string[];
+  post_logout_redirect_uris: string[];
+  /** Slug of the workspace a service acts in. */
+  tenant: string | null;
+  from: 'built in' | 'OIDC_CLIENTS' | 'database';
+}
+
+/** The clients of the file OIDC_CLIENTS. */
+export class ListedClients {
+  constructor(readonly clients: readonly ClientRow[]) {}
+}
+
+/** The programs that may ask for tokens: built in, of the file OIDC_CLIENTS, and of the database. */
+@Injectable()
+export class OidcClientsApi {
+  private readonly builtIn: Map<string, ClientRow>;
+  private readonly ofFile: Map<string, ClientRow>;
+
+  constructor(
+    private readonly repository: OidcClientsRepository,
+    private readonly identity: IdentityApi,
+    private readonly sessions: SignInSessions,
+    private readonly tenants: TenantsApi,
+    private readonly audit: Audit,
+    private readonly db: Db,
+    ofFile: ListedClients,
+    config: Config,
+  ) {
+    this.builtIn = new Map(builtInClients(config).map((client) => [client.id, client]));
+    this.ofFile = new Map(ofFile.clients.map((client) => [client.id, client]));
+  }
+
+  async find(id: string): Promise<ClientRow | null> {
+    // No id of ours is longer or has other characters; PostgreSQL need not be asked for what it cannot store.
+    if (!/^[\w.-]{1,100}$/.test(id)) return null;
+    return this.builtIn.get(id) ?? this.ofFile.get(id) ?? (await this.repository.find(id));
+  }
+
+  /** The client in the words of OpenID Connect Dynamic Client Registration, which the provider understands. */
+  async metadata(id: string): Promise<ClientMetadata | undefined> {
+    const client = await this.find(id);
+    return client ? metadataOf(client) : undefined;
+  }
+
+  /**
+   * Registers a client; of a service also the account it acts as, a member of its workspace.
+   * @returns the secret, which is not kept; null where the kind has none
+   * @throws Error when the id is taken or an address is no address
+   */
+  async add(input: NewClient): Promise<{ id: string; secret: string | null }> {
+    const { kind, name, firstParty, redirectUris, logoutUris } = input;
+    const id = input.id ?? randomBytes(12).toString('hex');
+    assertSound({ ...input, id });
+    const taken = new Error(`There is a client "${id}" already.`);
+    if (this.builtIn.has(id) || this.ofFile.has(id)) throw taken;
+    const secret =
+      kind === 'confidential' || kind === 'service' ? randomBytes(32).toString('base64url') : null;
+    const secretHash = secret === null ? null : sha256(secret);
+    const tenantId = input.tenantId ?? null;
+    await this.db.tx(async (tx) => {
+      const accountId = kind === 'service' ? await this.addServiceAccount(tx, { ...input, id }) : null;
+      const row = { id, kind, name, firstParty, redirectUris, logoutUris, secretHash, accountId, tenantId };
+      if (!(await this.repository.create(tx, row))) throw taken;
+      await this.audit.record(tx, operator(tenantId), {
+        action: 'identity.client.added',
+        objectKind: 'client',
+        objectId: id,
+        data: { kind, name, first_party: firstParty, redirect_uris: redirectUris, account_id: accountId },
+      });
+    });
+    return { id, secret };
+  }
+
+  async list(): Promise<ListedClient[]> {
+    const stored = await this.repository.list();
+    return [
+      ...[...this.builtIn.values()].map((row) => listed(row, null, 'built in' as const)),
+      ...[...this.ofFile.values()].map((row) => listed(row, null, 'OIDC_CLIENTS' as const)),
+      ...stored.map((row) => listed(row, row.tenant, 'database' as const)),
+    ];
+  }
+
+  /**
+   * Removes a client of the database and ends what was opened with it.
+   * @returns how many sessions ended
+   * @throws Error when there is none
+   */
+  async remove(id: string): Promise<number> {
+    return this.db.tx(async (tx) => {
+      const accountId = await this.repository.remove(tx, id);
+      if (accountId === undefined) throw new Error(`There is no client "${id}" that could be removed.`);
+      const ended = await this.sessions.endOfClient(tx, id);
+      if (accountId !== null) {
+        await this.tenants.setMemberStatus(tx, accountId, null, 'deactivated');
+        await this.identity.deactivate(tx, accountId);
+      }
+      await this.audit.record(tx, operator(null), {
+        action: 'identity.client.removed',
+        objectKind: 'client',
+        objectId: id,
+        data: { ended_sessions: ended },
+      });
+      return ended;
+    });
+  }
+
+  /** The account a service acts as: a member that has no password, so nobody else can be it. */
+  private async addServiceAccount(tx: Tx, client: NewClient & { id: string }): Promise<string> {
+    const email = `${client.id}@clients.invalid`.toLowerCase();
+    const ids = await this.identity.provision(tx, [{ email, name: client.name }], new Map());
+    const userId = ids.get(emailKey(email)) as string;
+    await this.identity.activate(tx, userId);
+    const member = { userId, email, displayName: client.name, role: client.role ?? null };
+    await this.tenants.provisionMembers(tx, client.tenantId as string, [member]);
+    await this.tenants.setMemberStatus(tx, userId, client.tenantId as string, 'active');
+    return userId;
+  }
+}
+
+/** SHA-256 of a client's secret. */
+export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+function builtInClients(config: Config): ClientRow[] {
+  const none = { secretHash: null, logoutUris: [], accountId: null, tenantId: null, firstParty: true };
+  const docs = `${config.publicUrl}/apis/v1/docs`;
+  return [
+    {
+      ...none,
+      id: SWAGGER_CLIENT,
+      kind: 'public',
+      name: 'Swagger UI',
+      redirectUris: [`${docs}/oauth2-redirect.html`],
+      logoutUris: [docs],
+    },
+    { ...none, id: DEVICE_CLIENT, kind: 'device', name: 'Command line', redirectUris: [] },
+  ];
+}
+
+function metadataOf(client: ClientRow): ClientMetadata {
+  const secret = client.secretHash?.toString('hex');
+  // Only a client without a secret can be on somebody's own machine; the built-in one is served from there.
+  const native =
+    client.kind === 'public' && client.id !== SWAGGER_CLIENT && client.redirectUris.some(isNative);
+  return {
+    client_id: client.id,
+    client_name: client.name,
+    application_type: native ? 'native' : 'web',
+    redirect_uris: client.redirectUris,
+    post_logout_redirect_uris: client.logoutUris,
+    grant_types: GRANTS[client.kind],
+    response_types: client.redirectUris.length > 0 ? ['code'] : [],
+    token_endpoint_auth_method: secret ? 'client_secret_basic' : 'none',
+    // What is compared is the hash (see oidc-provider.ts).
+    ...(secret && { client_secret: secret }),
+  };
+}
+
+function assertSound({ id, kind, redirectUris, logoutUris, tenantId }: NewClient & { id: string }): void {
+  if (!/^[\w.-]{1,100}$/.test(id))
+    throw new Error('A client id is 1 to 100 letters, digits, dots and hyphens.');
+  for (const uri of [...redirectUris, ...logoutUris]) {
+    const problem = redirectUriProblem(uri);
+    if (problem) throw new Error(`${uri} ${problem}.`);
+  }
+  const browser = kind === 'public' || kind === 'confidential';
+  if (browser && redirectUris.length === 0) throw new Error(`A ${kind} client needs a redirect URI.`);
+  if (!browser && redirectUris.length > 0) throw new Error(`A ${kind} client has no redirect URIs.`);
+  if ((kind === 'service') !== (tenantId !== undefined))
+    throw new Error('A service, and only a service, acts in one workspace: name its slug.');
+}
+
+function listed(row: ClientRow, tenant: string | null, from: ListedClient['from']): ListedClient {
+  const { id, kind, name, firstParty, redirectUris, logoutUris } = row;
+  return {
+    id,
+    kind,
+    name,
+    first_party: firstParty,
+    redirect_uris: redirectUris,
+    post_logout_redirect_uris: logoutUris,
+    tenant,
+    from,
+  };
+}

@@ -1,0 +1,184 @@
+import type { Adapter, Configuration, JWK } from 'oidc-provider';
+import { errors } from 'oidc-provider';
+import type { Config } from '../../config/config.js';
+import { AUDIENCE } from '../identity/index.js';
+import type { OidcAccounts } from './oidc-accounts.js';
+import { signInPolicy } from './oidc-policy.js';
+import { API_SCOPE, apiResource, OIDC_SCOPES } from './oidc-scopes.js';
+import type { SignInGrants } from './sign-in-grants.js';
+import { LANGUAGES, type ProviderPages } from './pages/index.js';
+
+/** Under the prefix of the API. */
+export const OIDC_PATH = '/apis/v1/oidc';
+
+const ALGORITHM = 'ES256';
+const HOUR = 3_600;
+const DAY = 86_400;
+const REFRESH_DAYS = 14;
+
+/** What the configuration is made of. */
+export interface ConfigurationParts {
+  config: Config;
+  /** The signing keys, with their private halves; the first signs. */
+  keys: JWK[];
+  /** What cookies are signed with. */
+  cookieKeys: string[];
+  adapter: (model: string) => Adapter;
+  accounts: OidcAccounts;
+  grants: SignInGrants;
+  pages: ProviderPages;
+  /** Whether the client is ours: then people are not asked, and it may refresh without `offline_access`. */
+  firstParty: (clientId: string) => Promise<boolean>;
+}
+
+/** How the OpenID provider is set up: the strict half of what it offers (OAuth 2.1, RFC 9700). */
+export function oidcConfiguration(parts: ConfigurationParts): Configuration {
+  const { config, accounts, pages } = parts;
+  return {
+    adapter: parts.adapter,
+    jwks: { keys: parts.keys },
+    cookies: cookies(parts.cookieKeys),
+    scopes: [...OIDC_SCOPES],
+    claims: {
+      openid: ['sub', 'amr', 'auth_time'],
+      profile: ['name'],
+      email: ['email', 'email_verified'],
+      acr: null,
+      iss: null,
+      sid: null,
+    },
+    responseTypes: ['code'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
+    clientDefaults: { id_token_signed_response_alg: ALGORITHM },
+    enabledJWA: { idTokenSigningAlgValues: [ALGORITHM] },
+    pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    conformIdTokenClaims: false,
+    discovery: {
+      ui_locales_supported: [...LANGUAGES],
+      service_documentation: `${config.publicUrl}/apis/v1/docs`,
+    },
+    findAccount: (ctx, id, token) => accounts.find(ctx, id, token),
+    interactions: {
+      policy: signInPolicy((id, account) => parts.grants.alive(id, account)),
+      url: (_ctx, interaction) => `${OIDC_PATH}/interaction/${interaction.uid}`,
+    },
+    clientBasedCORS: (_ctx, origin, client) =>
+      client.clientAuthMethod === 'none' &&
+      (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin && origin !== 'null'),
+    renderError: (ctx, out) => pages.error(ctx, out),
+    features: features(parts),
+    ...lifetimes(config),
+    ...tokens(parts),
+  };
+}
+
+function cookies(keys: string[]): Configuration['cookies'] {
+  return {
+    keys,
+    names: { session: 'workspace_session', interaction: 'workspace_sign_in', resume: 'workspace_resume' },
+    long: { httpOnly: true, sameSite: 'lax', signed: true, path: OIDC_PATH },
+    short: { httpOnly: true, sameSite: 'lax', signed: true },
+  };
+}
+
+function features({ config, pages }: ConfigurationParts): Configuration['features'] {
+  const resource = apiResource(config);
+  return {
+    devInteractions: { enabled: false },
+    clientCredentials: { enabled: true },
+    revocation: {
+      enabled: true,
+      allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+    },
+    deviceFlow: {
+      enabled: true,
+      deviceInfo: () => ({}),
+      userCodeInputSource: (ctx, _form, out, error) => pages.deviceCode(ctx, out, error),
+      userCodeConfirmSource: (ctx, _form, client, _info, code) => pages.deviceConfirm(ctx, client, code),
+      successSource: (ctx) => pages.deviceDone(ctx),
+    },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: (ctx) => pages.signOut(ctx),
+      postLogoutSuccessSource: (ctx) => pages.signedOut(ctx),
+    },
+    // Not offered: the bearer guard does not check that a token is presented by whom it is bound to.
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => resource,
+      useGrantedResource: (_ctx, source) => source.scopes.has(API_SCOPE),
+      getResourceServerInfo(_ctx, wanted) {
+        if (wanted !== resource) throw new errors.InvalidTarget();
+        return {
+          scope: API_SCOPE,
+          audience: AUDIENCE,
+          accessTokenFormat: 'jwt',
+          accessTokenTTL: Math.min(HOUR, config.TOKEN_TTL),
+          jwt: { sign: { alg: ALGORITHM } },
+        };
+      },
+    },
+  };
+}
+
+function lifetimes(config: Config): Pick<Configuration, 'ttl'> {
+  const signIn = config.SIGN_IN_DAYS * DAY;
+  const api = Math.min(HOUR, config.TOKEN_TTL);
+  return {
+    ttl: {
+      AccessToken: api,
+      AuthorizationCode: 60,
+      ClientCredentials: api,
+      DeviceCode: 600,
+      Grant: signIn,
+      IdToken: HOUR,
+      Interaction: HOUR,
+      // Unused that long it ends; used, it lasts as long as its grant.
+      RefreshToken: (ctx) => {
+        const grant = ctx.oidc.entities.Grant;
+        return Math.max(1, Math.min(REFRESH_DAYS * DAY, grant?.remainingTTL ?? signIn));
+      },
+      // Used or not; and not longer than that after the password was typed (OidcAccounts).
+      Session: signIn,
+    },
+  };
+}
+
+function tokens({ grants, firstParty }: ConfigurationParts): Partial<Configuration> {
+  return {
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx, client, source) =>
+      client.grantTypeAllowed('refresh_token') &&
+      (source.scopes.has('offline_access') || (await firstParty(client.clientId))),
+    // Signing out of the browser ends what was opened from it, except what was to stay, and devices, which are elsewhere.
+    expiresWithSession: (_ctx, source) =>
+      !source.scopes.has('offline_access') && source.kind !== 'DeviceCode',
+    loadExistingGrant: async (ctx) => {
+      const { client, session, account, result } = ctx.oidc;
+      const id = result?.consent?.grantId ?? session?.grantIdFor(client!.clientId);
+      if (!id || !account || !(await grants.alive(id, account.accountId))) return undefined;
+      return ctx.oidc.provider.Grant.find(id);
+    },
+    extraTokenClaims: async (_ctx, token) => {
+      if (token.resourceServer === undefined) return undefined;
+      // Without this scope it would be a token that nobody agreed to, and the API takes any of ours.
+      if (!token.scope?.split(' ').includes(API_SCOPE))
+        throw new errors.InvalidScope(`the scope ${API_SCOPE} is needed`, API_SCOPE);
+      return token.kind === 'ClientCredentials'
+        ? grants.serviceClaims(token)
+        : grants.tokenClaims(token.grantId);
+    },
+    formats: {
+      customizers: {
+        // A service has an account of its own, by which the API knows it.
+        jwt(_ctx, token, parts) {
+          const sub = token.kind === 'ClientCredentials' ? token.extra?.['sub'] : undefined;
+          if (sub !== undefined) parts.payload['sub'] = sub;
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { statement } from '../../platform/database/statement.js';
+
+export interface RecordRow {
+  id_hash: Buffer;
+  payload: string;
+  consumed: boolean;
+}
+
+export interface RecordInput {
+  model: string;
+  idHash: Buffer;
+  payload: string;
+  grantId: string | null;
+  uidHash: Buffer | null;
+  userCodeHash: Buffer | null;
+  /** Seconds from now. */
+  ttl: number;
+}
+
+const FOUND = 'id_hash, payload, consumed_at IS NOT NULL AS consumed';
+
+const upsert = statement<never>(
+  'oidc_records.upsert',
+  `INSERT INTO oidc_records AS r (model, id_hash, payload, grant_id, uid_hash, user_code_hash, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
+   ON CONFLICT (model, id_hash) DO UPDATE
+     SET payload = excluded.payload, grant_id = excluded.grant_id, uid_hash = excluded.uid_hash,
+         user_code_hash = excluded.user_code_hash, expires_at = excluded.expires_at`,
+);
+
+const find = statement<RecordRow>(
+  'oidc_records.find',
+  `SELECT ${FOUND} FROM oidc_records WHERE model = $1 AND id_hash = $2`,
+);
+
+const findByUid = statement<RecordRow>(
+  'oidc_records.find_by_uid',
+  `SELECT ${FOUND} FROM oidc_records WHERE model = $1 AND uid_hash = $2 ORDER BY expires_at DESC LIMIT 1`,
+);
+
+const findByUserCode = statement<RecordRow>(
+  'oidc_records.find_by_user_code',
+  `SELECT ${FOUND} FROM oidc_records WHERE model = $1 AND user_code_hash = $2`,
+);
+
+const consume = statement<{ id_hash: Buffer }>(
+  'oidc_records.consume',
+  `UPDATE oidc_records SET consumed_at = now() WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL RETURNING id_hash`,
+);
+
+const familyOf = statement<{ grant_id: string | null }>(
+  'oidc_records.family_of',
+  `SELECT grant_id FROM oidc_records WHERE model = $1 AND id_hash = $2`,
+);
+
+const destroy = statement<never>(
+  'oidc_records.destroy',
+  `DELETE FROM oidc_records WHERE model = $1 AND id_hash = $2`,
+);
+
+const destroyOfGrant = statement<never>(
+  'oidc_records.destroy_of_grant',
+  `DELETE FROM oidc_records WHERE grant_id = $2 AND model = $1`,
+);
+
+const destroyFamily = statement<never>(
+  'oidc_records.destroy_family',
+  `DELETE FROM oidc_records WHERE grant_id = $1`,
+);
+
+const polled = statement<{ too_soon: boolean }>(
+  'oidc_records.polled',
+  `UPDATE oidc_records r SET polled_at = now()
+     FROM (SELECT polled_at FROM oidc_records WHERE model = $1 AND id_hash = $2) AS before
+    WHERE r.model = $1 AND r.id_hash = $2
+   RETURNING coalesce(before.polled_at > now() - make_interval(secs => $3), false) AS too_soon`,
+);
+
+const forgetExpired = statement<never>(
+  'oidc_records.forget_expired',
+  `DELETE FROM oidc_records WHERE (model, id_hash) IN
+     (SELECT model, id_hash FROM oidc_records WHERE expires_at < now() - interval '5 minutes' LIMIT 10000)`,
+);
+
+/** All SQL on what the OpenID provider remembers. */
+@Injectable()
+export class OidcRecordsRepository {
+  constructor(private readonly db: Db) {}
+
+  async upsert(record: RecordInput): Promise<void> {
+    const { model, idHash, payload, grantId, uidHash, userCodeHash, ttl } = record;
+    await this.db.single((tx) =>
+      tx.query(upsert, [model, idHash, payload, grantId, uidHash, userCodeHash, ttl]),
+    );
+  }
+
+  async find(model: string, idHash: Buffer): Promise<RecordRow | null> {
+    return (await this.db.query(find, [model, idHash]))[0] ?? null;
+  }
+
+  async findByUid(model: string, uidHash: Buffer): Promise<RecordRow | null> {
+    return (await this.db.query(findByUid, [model, uidHash]))[0] ?? null;
+  }
+
+  async findByUserCode(model: string, userCodeHash: Buffer): Promise<RecordRow | null> {
+    return (await this.db.query(findByUserCode, [model, userCodeHash]))[0] ?? null;
+  }
+
+  /** @returns whether it was unused until now: of several at once, one is told so */
+  async consume(model: string, idHash: Buffer): Promise<boolean> {
+    return (await this.db.single((tx) => tx.query(consume, [model, idHash]))).length > 0;
+  }
+
+  /** The grant a record belongs to. */
+  async familyOf(model: string, idHash: Buffer): Promise<string | null> {
+    return (await this.db.query(familyOf, [model, idHash]))[0]?.grant_id ?? null;
+  }
+
+  async destroy(model: string, idHash: Buffer): Promise<void> {
+    await this.db.single((tx) => tx.query(destroy, [model, idHash]));
+  }
+
+  /** The records of one kind that belong to a grant. */
+  async destroyOfGrant(model: string, grantId: string): Promise<void> {
+    await this.db.single((tx) => tx.query(destroyOfGrant, [model, grantId]));
+  }
+
+  /** Everything that belongs to a grant, itself included. */
+  async destroyFamily(grantId: string): Promise<void> {
+    await this.db.single((tx) => tx.query(destroyFamily, [grantId]));
+  }
+
+  /** Notes that a device asks. @returns whether it asked less than `seconds` ago too */
+  async polledTooSoon(model: string, idHash: Buffer, seconds: number): Promise<boolean> {
+    return (await this.db.single((tx) => tx.query(polled, [model, idHash, seconds])))[0]?.too_soon ?? false;
+  }
+
+  async forgetExpired(): Promise<void> {
+    await this.db.single((tx) => tx.query(forgetExpired, []));
+  }
+}

@@ -1,0 +1,44 @@
+/** A route of the provider or of the pages beside it. */
+export interface OidcRoute {
+  name: 'protocol' | 'token' | 'start' | 'device' | 'userinfo' | 'interaction';
+  /** As the metrics name it. */
+  path: string;
+}
+
+const GET = ['GET', 'HEAD'];
+/** As the provider makes them: 256 bits. */
+const UID = '[\\w-]{43}';
+
+/** Everything that is served under /apis/v1/oidc; the provider itself would be lenient about case and slashes. */
+const ROUTES: [methods: string[], pattern: string, name: OidcRoute['name'], path: string][] = [
+  [GET, '/\\.well-known/openid-configuration', 'protocol', '/.well-known/openid-configuration'],
+  [GET, '/\\.well-known/oauth-authorization-server', 'protocol', '/.well-known/oauth-authorization-server'],
+  [GET, '/jwks', 'protocol', '/jwks'],
+  [['GET', 'HEAD', 'POST'], '/auth', 'start', '/auth'],
+  [GET, `/auth/${UID}`, 'protocol', '/auth/:uid'],
+  [['POST', 'OPTIONS'], '/token', 'token', '/token'],
+  [['POST', 'OPTIONS'], '/token/revocation', 'token', '/token/revocation'],
+  [['GET', 'HEAD', 'POST', 'OPTIONS'], '/me', 'userinfo', '/me'],
+  [['POST', 'OPTIONS'], '/device/auth', 'start', '/device/auth'],
+  [GET, '/device', 'protocol', '/device'],
+  [['POST'], '/device', 'device', '/device'],
+  [GET, `/device/${UID}`, 'protocol', '/device/:uid'],
+  [['GET', 'HEAD', 'POST'], '/session/end', 'protocol', '/session/end'],
+  [['POST'], '/session/end/confirm', 'protocol', '/session/end/confirm'],
+  [GET, '/session/end/success', 'protocol', '/session/end/success'],
+  [['GET', 'HEAD', 'POST'], `/interaction/${UID}`, 'interaction', '/interaction/:uid'],
+];
+
+const TABLE = ROUTES.map(([methods, pattern, name, path]) => ({
+  methods: new Set(methods),
+  pattern: new RegExp(`^${pattern}$`),
+  route: { name, path },
+}));
+
+/** @param path below /apis/v1/oidc @returns null: there is nothing */
+export function findOidcRoute(method: string, path: string): OidcRoute | null {
+  return TABLE.find((entry) => entry.methods.has(method) && entry.pattern.test(path))?.route ?? null;
+}
+
+/** The routes as they are listed in the documentation. */
+export const OIDC_ROUTES: readonly string[] = ROUTES.map(([, , , path]) => path);

@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import { type ClientCredentials, errors, type Grant, type Provider } from 'oidc-provider';
+import { v7 as uuidv7 } from 'uuid';
+import { Config } from '../../config/config.js';
+import { Audit } from '../../platform/audit/audit.js';
+import { Db } from '../../platform/database/db.js';
+import { SignInSessions } from '../identity/index.js';
+import { TenantsApi } from '../tenants/index.js';
+import { OidcClientsApi } from './oidc-clients.api.js';
+import { API_SCOPE, apiResource, isOidcScope } from './oidc-scopes.js';
+
+const DAY_SECONDS = 86_400;
+
+/** Where a sign-in comes from, for the owner's list of sessions and the audit log. */
+export interface Origin {
+  ip: string | null;
+  userAgent: string | null;
+  requestId: string | null;
+}
+
+export interface GrantRequest {
+  accountId: string;
+  clientId: string;
+  /** Null: a sign-in without a workspace. */
+  tenantId: string | null;
+  /** What the client asked for and the person agreed to. */
+  scopes: string[];
+  /** When the second factor was proven, seconds since 1970; null: it was not. */
+  secondFactorAt: number | null;
+}
+
+/**
+ * A grant is what somebody has allowed one client to do in one workspace. Each has a session of the identity module under
+ * the same id, which its access tokens name: whatever ends the session ends the grant, and the other way round.
+ */
+@Injectable()
+export class SignInGrants {
+  constructor(
+    private readonly sessions: SignInSessions,
+    private readonly clients: OidcClientsApi,
+    private readonly tenants: TenantsApi,
+    private readonly audit: Audit,
+    private readonly db: Db,
+    private readonly config: Config,
+  ) {}
+
+  /** @returns the id of the new grant */
+  async open(provider: Provider, request: GrantRequest, origin: Origin): Promise<string> {
+    const { accountId, clientId, tenantId, scopes, secondFactorAt } = request;
+    const id = uuidv7();
+    const ttl = this.config.SIGN_IN_DAYS * DAY_SECONDS;
+    const expiresAt = new Date(Date.now() + ttl * 1000);
+    const { ip, userAgent, requestId } = origin;
+    const session = { id, accountId, tenantId, clientId, expiresAt, secondFactorAt, userAgent, ip };
+    await this.db.tx(async (tx) => {
+      await this.sessions.open(tx, session);
+      const actor = { tenantId, userId: accountId, sessionId: id, requestId, ip };
+      const data = { client: clientId, second_factor: secondFactorAt !== null };
+      await this.audit.record(tx, actor, {
+        action: 'identity.session.opened',
+        objectKind: 'user',
+        objectId: accountId,
+        data,
+      });
+    });
+    const grant = new provider.Grant({ accountId, clientId });
+    grant.jti = id;
+    this.allow(grant, scopes);
+    return grant.save();
+  }
+
+  /** Whether a grant may still get tokens for this account. */
+  async alive(grantId: string, accountId: string): Promise<boolean> {
+    return (await this.sessions.live(grantId))?.accountId === accountId;
+  }
+
+  /** What an access token says beside the standard: its session and workspace, by which it is verified. */
+  async tokenClaims(grantId: string): Promise<{ sid: string; tid?: string }> {
+    const session = await this.sessions.live(grantId);
+    if (!session) throw new errors.InvalidGrant('the sign-in has ended');
+    return { sid: session.id, ...(session.tenantId !== null && { tid: session.tenantId }) };
+  }
+
+  /** The same for a service, which has no grant: each of its tokens is a session. */
+  async serviceClaims(token: ClientCredentials): Promise<{ sub: string; sid: string; tid: string }> {
+    const clientId = token.clientId as string;
+    const { accountId, tenantId } = (await this.clients.find(clientId)) ?? {};
+    const member =
+      accountId && tenantId && (await this.sessions.account(accountId)) !== null
+        ? await this.tenants.activeRole(tenantId, accountId)
+        : null;
+    if (!accountId || !tenantId || member === null)
+      throw new errors.UnauthorizedClient('the account of this service is closed');
+    const nobody = { secondFactorAt: null, userAgent: null, ip: null };
+    const expiresAt = new Date(Date.now() + token.expiration * 1000);
+    const session = { id: uuidv7(), accountId, tenantId, clientId, expiresAt, ...nobody };
+    await this.db.single((tx) => this.sessions.open(tx, session));
+    return { sub: accountId, sid: session.id, tid: tenantId };
+  }
+
+  private allow(grant: Grant, scopes: string[]): void {
+    const identity = scopes.filter(isOidcScope);
+    if (identity.length > 0) grant.addOIDCScope(identity.join(' '));
+    if (scopes.includes(API_SCOPE)) grant.addResourceScope(apiResource(this.config), API_SCOPE);
+  }
+}

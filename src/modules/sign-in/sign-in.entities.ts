@@ -1,0 +1,28 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('oidc_records')
+export class OidcRecord {
+  @PrimaryColumn('text') model!: string;
+  @PrimaryColumn('bytea', { name: 'id_hash' }) idHash!: Buffer;
+  @Column('text') payload!: string;
+  @Column('uuid', { name: 'grant_id', nullable: true }) grantId!: string | null;
+  @Column('bytea', { name: 'uid_hash', nullable: true }) uidHash!: Buffer | null;
+  @Column('bytea', { name: 'user_code_hash', nullable: true }) userCodeHash!: Buffer | null;
+  @Column('timestamptz', { name: 'consumed_at', nullable: true }) consumedAt!: Date | null;
+  @Column('timestamptz', { name: 'polled_at', nullable: true }) polledAt!: Date | null;
+  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+}
+
+@Entity('oidc_clients')
+export class OidcClient {
+  @PrimaryColumn('text') id!: string;
+  @Column('text') kind!: string;
+  @Column('text') name!: string;
+  @Column('boolean', { name: 'first_party' }) firstParty!: boolean;
+  @Column('bytea', { name: 'secret_hash', nullable: true }) secretHash!: Buffer | null;
+  @Column('text', { name: 'redirect_uris', array: true }) redirectUris!: string[];
+  @Column('text', { name: 'logout_uris', array: true }) logoutUris!: string[];
+  @Column('uuid', { name: 'account_id', nullable: true }) accountId!: string | null;
+  @Column('uuid', { name: 'tenant_id', nullable: true }) tenantId!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}

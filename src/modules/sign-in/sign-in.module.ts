@@ -1,0 +1,49 @@
+import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
+import type { Config } from '../../config/config.js';
+import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { AccountSecurityModule } from '../account-security/index.js';
+import { TenantsModule } from '../tenants/index.js';
+import { readClientFile } from './client-file.js';
+import { Interactions } from './interactions.js';
+import { OidcAccounts } from './oidc-accounts.js';
+import { ListedClients, OidcClientsApi } from './oidc-clients.api.js';
+import { OidcClientsRepository } from './oidc-clients.repository.js';
+import { OidcProvider } from './oidc-provider.js';
+import { OidcRecords } from './oidc-records.js';
+import { OidcRecordsRepository } from './oidc-records.repository.js';
+import { SignInGrants } from './sign-in-grants.js';
+import { SignInServer } from './sign-in.server.js';
+
+/** How people and programs get tokens: an OpenID provider and its pages. */
+@Module({
+  imports: [TenantsModule, AccountSecurityModule],
+  providers: [
+    OidcRecordsRepository,
+    OidcRecords,
+    OidcClientsRepository,
+    OidcClientsApi,
+    OidcAccounts,
+    OidcProvider,
+    SignInGrants,
+    Interactions,
+    SignInServer,
+  ],
+  exports: [SignInServer, OidcClientsApi],
+})
+export class SignInModule implements OnModuleInit {
+  /** @throws ConfigError when the file of OIDC_CLIENTS is wrong; here, before anything has been opened */
+  static forRoot({ OIDC_CLIENTS: file }: Config): DynamicModule {
+    const useValue = new ListedClients(file ? readClientFile(file) : []);
+    return { module: SignInModule, providers: [{ provide: ListedClients, useValue }] };
+  }
+
+  constructor(
+    private readonly jobs: PeriodicJobs,
+    private readonly records: OidcRecordsRepository,
+  ) {}
+
+  onModuleInit(): void {
+    const run = () => this.records.forgetExpired();
+    this.jobs.register({ name: 'sign-in.forget-expired', everySeconds: 300, run });
+  }
+}

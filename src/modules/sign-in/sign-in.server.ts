@@ -1,0 +1,127 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { Config } from '../../config/config.js';
+import { TokenResolver } from '../../platform/context/token-resolver.js';
+import type { ApiError } from '../../platform/http/api-error.js';
+import { Errors } from '../../platform/http/errors.js';
+import { writeJson } from '../../platform/http/lean-express.adapter.js';
+import { pageHeaders } from '../../platform/http/security-headers.js';
+import { networkOf, type RateLimit } from '../../platform/rate-limits/rate-limit.js';
+import { RateLimits, tooManyRequests } from '../../platform/rate-limits/rate-limits.js';
+import { SignInSessions } from '../identity/index.js';
+import { Interactions } from './interactions.js';
+import { OIDC_PATH } from './oidc-configuration.js';
+import { OidcProvider } from './oidc-provider.js';
+import { findOidcRoute, type OidcRoute } from './oidc-routes.js';
+import { chooseLanguage, limitedPage, type Page, pagePolicy, translator } from './pages/index.js';
+
+const BEARER_JWT = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
+const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
+/** The provider's own small pages, which post themselves: it adds the hash of their script to this policy. */
+const PROTOCOL_POLICY =
+  "default-src 'none'; script-src 'report-sample'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Serves everything below /apis/v1/oidc: the protocol by the provider, the pages by us. */
+@Injectable()
+export class SignInServer {
+  constructor(
+    private readonly oidc: OidcProvider,
+    private readonly interactions: Interactions,
+    private readonly limits: RateLimits,
+    private readonly tokens: TokenResolver,
+    private readonly sessions: SignInSessions,
+    private readonly config: Config,
+  ) {}
+
+  /** False where people sign in at an external issuer: then there is nothing here. */
+  get enabled(): boolean {
+    return this.config.signInIssuer !== null;
+  }
+
+  /** An Express handler, to be mounted at `OIDC_PATH`; what it does not know goes on to the 404 of everything else. */
+  readonly handle = (request: Request & { id?: string }, response: Response, next: NextFunction): void => {
+    const route = request.originalUrl.startsWith('/') ? findOidcRoute(request.method, request.path) : null;
+    if (route === null) return next();
+    // For the metrics and the log: a path without ids.
+    request.route = { path: `${OIDC_PATH}${route.path}` };
+    for (const [name, value] of pageHeaders) response.setHeader(name, value);
+    response.setHeader('Content-Security-Policy', PROTOCOL_POLICY);
+    if (request.id) response.setHeader('X-Request-Id', request.id);
+    this.serve(route, request, response).then(undefined, next);
+  };
+
+  private async serve(route: OidcRoute, request: Request, response: Response): Promise<void> {
+    const wait = await this.wait(route, request);
+    if (wait > 0) return this.refuse(route, request, response, wait);
+    const jwt = BEARER_JWT.exec(request.headers.authorization ?? '')?.[1];
+    if (route.name === 'userinfo' && jwt !== undefined && request.method !== 'OPTIONS')
+      return this.userinfo(response, jwt);
+    if (route.name === 'interaction') return this.interaction(request, response);
+    const provider = await this.oidc.current();
+    await (provider.callback() as (req: IncomingMessage, res: ServerResponse) => Promise<void>)(
+      request,
+      response,
+    );
+  }
+
+  private async interaction(request: Request, response: Response): Promise<void> {
+    const uid = request.path.split('/')[2] as string;
+    const page = await this.interactions.handle(request, response, uid);
+    if (page !== null) sendPage(response, page);
+  }
+
+  /** For a token of the API, which says who it stands for; the provider itself knows those made for this route alone. */
+  private async userinfo(response: Response, token: string): Promise<void> {
+    const identity = this.tokens.cached(token) ?? (await this.tokens.resolve(token));
+    if (identity?.secondFactorPending) return writeError(response, Errors.secondFactorRequired.with());
+    const account = identity && (await this.sessions.account(identity.userId));
+    if (!account) return writeError(response, Errors.unauthorized.with(CHALLENGE));
+    const { id: sub, displayName: name, email } = account;
+    return writeJson(response, 200, JSON.stringify({ sub, name, email, email_verified: true }));
+  }
+
+  /** Everything here is open to strangers: a bound on how often, per network. @returns seconds to wait */
+  private async wait({ name }: OidcRoute, request: Request): Promise<number> {
+    const limit = this.limitOf(name);
+    return limit ? this.limits.take({ limit, subject: networkOf(request.ip) }) : 0;
+  }
+
+  /** In proportion to SIGN_IN_PER_MINUTE, which bounds the passwords themselves. */
+  private limitOf(name: OidcRoute['name']): RateLimit | null {
+    const base = { perSeconds: 60 };
+    const perMinute = this.config.SIGN_IN_PER_MINUTE;
+    switch (name) {
+      case 'token':
+        return { ...base, scope: 'oidc-token', requests: perMinute * 20 };
+      case 'start':
+        return { ...base, scope: 'oidc-start', requests: perMinute * 10 };
+      // The code on a device is short enough to be guessed.
+      case 'device':
+        return { ...base, scope: 'oidc-device', requests: perMinute };
+      default:
+        return null;
+    }
+  }
+
+  private refuse(route: OidcRoute, request: Request, response: Response, wait: number): void {
+    if (route.name !== 'token' && request.accepts(['html', 'json']) === 'html') {
+      const language = chooseLanguage(request.query['ui_locales'], request.headers['accept-language']);
+      return sendPage(response, limitedPage({ language, t: translator(language) }, wait));
+    }
+    return writeError(response, tooManyRequests(wait));
+  }
+}
+
+function writeError(response: Response, { kind, body, extras }: ApiError): void {
+  writeJson(response, kind.status, JSON.stringify(body), { headers: extras.headers });
+}
+
+function sendPage(response: Response, { status, body, formTarget, retryAfter }: Page): void {
+  response.status(status);
+  response.setHeader('Content-Type', 'text/html; charset=utf-8');
+  response.setHeader('Content-Security-Policy', pagePolicy(formTarget));
+  response.setHeader('Cache-Control', 'no-store');
+  if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
+  response.end(body);
+}

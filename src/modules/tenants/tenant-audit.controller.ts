@@ -1,0 +1,43 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse } from '@nestjs/swagger';
+import { AuditReader } from '../../platform/audit/audit-reader.js';
+import { Requires } from '../../platform/context/permission.guard.js';
+import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
+import { Operation } from '../../platform/http/api-docs.js';
+import { Errors } from '../../platform/http/errors.js';
+import { Cursors } from '../../platform/paging/cursors.js';
+import { ListAuditEvents } from './tenant-audit.dto.js';
+import { AuditEventListEnvelope } from './tenant-audit.response.js';
+
+@Controller('tenant/audit')
+export class TenantAuditController {
+  constructor(
+    private readonly reader: AuditReader,
+    private readonly cursors: Cursors,
+  ) {}
+
+  @Operation({
+    tag: 'tenant',
+    id: 'listAuditEvents',
+    summary: 'Who did what in the workspace',
+    description:
+      'Newest first. What is logged is never changed, and forgotten after a time the operator sets.',
+    errors: [Errors.validationFailed, Errors.invalidCursor],
+  })
+  @ApiOkResponse({ type: AuditEventListEnvelope, description: 'A page of events.' })
+  @Requires('audit.read')
+  @Get()
+  async list(@Ctx() ctx: RequestContext, @Query() query: ListAuditEvents): Promise<AuditEventListEnvelope> {
+    const { limit, cursor, actor_id, action, object_kind, object_id, since, until } = query;
+    const filter = { actorId: actor_id, action, objectKind: object_kind, objectId: object_id, since, until };
+    const scope = `audit ${ctx.tenantId} ${JSON.stringify(filter)}`;
+    const before = cursor === undefined ? undefined : (this.cursors.read(scope, cursor)[0] as string);
+    const rows = await this.reader.page(ctx.tenantId, filter, limit + 1, before);
+    const given = rows.slice(0, limit);
+    const last = given.at(-1);
+    return {
+      events: given.map((event) => ({ ...event, occurred_at: event.occurred_at.toISOString() })),
+      next: last && rows.length > limit ? this.cursors.write(scope, [last.id]) : null,
+    };
+  }
+}

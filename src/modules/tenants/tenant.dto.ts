@@ -1,0 +1,30 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsObject, Matches, ValidateNested } from 'class-validator';
+import { MayBeAbsent, Name, Nullable } from '../../platform/http/input.decorators.js';
+
+export class BrandingInput {
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    example: '#2f80ed',
+    description: 'As #rrggbb; null: none.',
+  })
+  @Nullable()
+  @Matches(/^#[0-9a-f]{6}$/i, { message: 'primary_color must be #rrggbb' })
+  primary_color?: string | null;
+}
+
+export class UpdateTenant {
+  @ApiPropertyOptional({ minLength: 1, maxLength: 200, example: 'Demo Workspace' })
+  @MayBeAbsent()
+  @Name(200)
+  name?: string;
+
+  @ApiPropertyOptional({ type: BrandingInput })
+  @MayBeAbsent()
+  @ValidateNested()
+  @Type(() => BrandingInput)
+  @IsObject({ message: 'branding must be an object' })
+  branding?: BrandingInput;
+}

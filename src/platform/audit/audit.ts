@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { statement } from '../database/statement.js';
+import type { Tx } from '../database/tx.js';
+import { boundedData } from './audit-data.js';
+
+/** Stands for "no workspace": what happens to an account rather than inside a workspace. */
+export const NO_TENANT = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Who acts. A `RequestContext` is one; a sign-in that has no context yet, the command line and jobs make their own.
+ */
+export interface AuditActor {
+  /** Null: the event belongs to no workspace. */
+  readonly tenantId: string | null;
+  /** Null: the operator, the service itself, or somebody who is not signed in. */
+  readonly userId: string | null;
+  readonly sessionId?: string | null;
+  readonly requestId?: string | null;
+  readonly ip?: string | null;
+  /** Default `api`. */
+  readonly origin?: 'api' | 'cli' | 'job';
+}
+
+export interface AuditEntry {
+  /** `<domain>.<object>.<past tense>`, e.g. `rbac.member.added`. */
+  action: string;
+  /** `user`, `group`, `tenant`, ... What happens to a person is about the object `user`: they can see it themselves. */
+  objectKind: string;
+  objectId?: string | null;
+  /** Further facts: see `boundedData` for what is kept of them. Never a secret. */
+  data?: Record<string, unknown>;
+}
+
+const append = statement<never>(
+  'audit.append',
+  `INSERT INTO audit_log (tenant_id, id, occurred_at, origin, actor_id, session_id, request_id, ip,
+                          action, object_kind, object_id, data)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+);
+
+/** The operator at the command line, acting on a workspace (null: on an account). */
+export const operator = (tenantId: string | null): AuditActor => ({ tenantId, userId: null, origin: 'cli' });
+
+/** Writes the audit log. Readers take `AuditReader`. */
+@Injectable()
+export class Audit {
+  /** Adds an entry to the transaction of its cause: what is undone was never logged, what is done always is. */
+  async record(tx: Tx, actor: AuditActor, entry: AuditEntry): Promise<void> {
+    const id = uuidv7();
+    await tx.query(append, [
+      actor.tenantId ?? NO_TENANT,
+      id,
+      timeOfId(id),
+      actor.origin ?? 'api',
+      actor.userId,
+      actor.sessionId ?? null,
+      actor.requestId ?? null,
+      actor.ip ?? null,
+      entry.action,
+      entry.objectKind,
+      entry.objectId ?? null,
+      boundedData(entry.data ?? {}),
+    ]);
+  }
+}
+
+/** The moment a UUIDv7 was made (RFC 9562, section 5.7). */
+export function timeOfId(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}
+
+/** The lowest UUID of a moment: what happened at or after it has a higher id. */
+export function firstIdOf(time: Date): string {
+  const ms = Math.min(Math.max(0, time.getTime()), 2 ** 48 - 1)
+    .toString(16)
+    .padStart(12, '0');
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
+}

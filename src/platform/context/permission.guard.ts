@@ -1,0 +1,43 @@
+import {
+  applyDecorators,
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  SetMetadata,
+  UseGuards,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { Errors } from '../http/errors.js';
+import { isUuid } from '../http/id.pipe.js';
+import { REQUIRES } from './access.decorators.js';
+import { PermissionSource } from './permission-source.js';
+import type { AuthenticatedRequest, RequestContext } from './request-context.js';
+
+/**
+ * Lets in who holds one of the permissions the route names. Runs on such routes only: the others pay nothing.
+ * A malformed id is answered before a missing permission, as everywhere.
+ */
+@Injectable()
+export class PermissionGuard implements CanActivate {
+  constructor(
+    private readonly permissions: PermissionSource,
+    private readonly reflector: Reflector,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    for (const [name, value] of Object.entries(request.params))
+      if (name.endsWith('_id') && !isUuid(value)) throw Errors.invalidId.with();
+    const wanted = this.reflector.get<string[]>(REQUIRES, context.getHandler());
+    const held = await this.permissions.of(request.ctx as RequestContext);
+    if (!wanted.some((permission) => held.has(permission))) throw Errors.forbidden.with();
+    return true;
+  }
+}
+
+/**
+ * The route needs one of these permissions. `Operation`, placed above it, documents that and the 403.
+ * @param permissions keys of the access module's catalogue (a contract test compares them)
+ */
+export const Requires = (...permissions: [string, ...string[]]): MethodDecorator =>
+  applyDecorators(SetMetadata(REQUIRES, permissions), UseGuards(PermissionGuard));

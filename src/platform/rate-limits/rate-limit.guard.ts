@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { AuthenticatedRequest } from '../context/request-context.js';
+import { networkOf, type RateLimit, type Taking } from './rate-limit.js';
+import { RateLimits } from './rate-limits.js';
+
+const RATE_LIMITED = 'workspace:rate-limited';
+
+/** A limit of a route, and what it counts by. */
+export interface RouteLimit extends RateLimit {
+  /** `ip`: the client's network; `account`: who calls; `token`: the session or, without one, the token. */
+  readonly by: 'ip' | 'account' | 'token';
+}
+
+/** The route answers 429 `too_many_requests` beyond these limits; document it with `Errors.tooManyRequests`. */
+export const RateLimited = (...limits: RouteLimit[]): MethodDecorator => SetMetadata(RATE_LIMITED, limits);
+
+/** Global, between the bearer guard and the reading of the body. */
+@Injectable()
+export class RateLimitGuard implements CanActivate {
+  constructor(
+    private readonly limits: RateLimits,
+    private readonly reflector: Reflector,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const limits = this.reflector.get<RouteLimit[] | undefined>(RATE_LIMITED, context.getHandler());
+    if (limits === undefined) return true;
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    return this.limits
+      .enforce(...limits.map((limit): Taking => ({ limit, subject: subjectOf(limit, request) })))
+      .then(() => true);
+  }
+}
+
+function subjectOf({ by }: RouteLimit, request: AuthenticatedRequest): string {
+  const { ctx } = request;
+  if (by === 'ip' || !ctx) return `ip ${networkOf(request.ip)}`;
+  if (by === 'account') return `account ${ctx.userId}`;
+  const token = createHash('sha256').update(request.headers.authorization ?? '');
+  return `token ${ctx.sessionId ?? token.digest('base64')}`;
+}

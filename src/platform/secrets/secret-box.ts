@@ -1,0 +1,100 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { Keyring } from './keyring.js';
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const ALGORITHM = 'aes-256-gcm';
+
+/** The text was made with a key that is no longer among SECRET_KEYS, or is not what was stored. */
+export class UnreadableSecretError extends Error {
+  constructor(why: string) {
+    super(`a stored secret cannot be read: ${why}`);
+    this.name = 'UnreadableSecretError';
+  }
+}
+
+interface BoxKey {
+  id: string;
+  /** What keys of single uses are derived from. */
+  material: Buffer;
+}
+
+/**
+ * Encrypts what has to be stored and read again (AES-256-GCM), and hashes short secrets with a key. The keys come from
+ * SECRET_KEYS, so that a copy of the database alone opens nothing; without that setting, from the installation's own secret.
+ */
+@Injectable()
+export class SecretBox {
+  private readonly derived = new Map<string, Buffer>();
+
+  constructor(
+    private readonly config: Config,
+    private readonly keyring: Keyring,
+  ) {}
+
+  /**
+   * @param use what the key is for
+   * @param owner bound to the text: it cannot be opened as somebody else's
+   * @returns `<key id>.<base64url of iv, ciphertext and tag>`
+   */
+  seal(use: string, owner: string, plain: Buffer): string {
+    const [key] = this.keys() as [BoxKey];
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.key(key, `seal ${use}`), iv);
+    cipher.setAAD(Buffer.from(owner));
+    const text = Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    return `${key.id}.${text.toString('base64url')}`;
+  }
+
+  /** @throws UnreadableSecretError */
+  open(use: string, owner: string, sealed: string): Buffer {
+    const [id, text = ''] = sealed.split('.');
+    const key = this.keys().find((each) => each.id === id);
+    if (!key) throw new UnreadableSecretError(`there is no key ${id} among SECRET_KEYS`);
+    const bytes = Buffer.from(text, 'base64url');
+    if (bytes.length < IV_BYTES + TAG_BYTES) throw new UnreadableSecretError('it is too short');
+    const decipher = createDecipheriv(ALGORITHM, this.key(key, `seal ${use}`), bytes.subarray(0, IV_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAAD(Buffer.from(owner));
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
+    } catch {
+      throw new UnreadableSecretError('it was changed, or belongs to somebody else');
+    }
+  }
+
+  /**
+   * Hashes of a secret that is too short for a plain hash: one for each key there is, the current one first. Store the first;
+   * what is stored matches when it is among them.
+   */
+  hashes(use: string, owner: string, secret: string): [string, ...string[]] {
+    return this.keys().map((key) => {
+      const mac = createHmac('sha256', this.key(key, `hash ${use}`)).update(`${owner} ${secret}`);
+      return `${key.id}.${mac.digest('base64url')}`;
+    }) as [string, ...string[]];
+  }
+
+  /** The current key first. */
+  private keys(): BoxKey[] {
+    const own = { id: 'own', material: this.keyring.derive('secret box') };
+    const given = this.config.secretKeys.map((text) => {
+      const material = createHash('sha256').update(text).digest();
+      return { id: createHash('sha256').update(material).digest('hex').slice(0, 8), material };
+    });
+    return [...given, own];
+  }
+
+  private key({ id, material }: BoxKey, use: string): Buffer {
+    const name = `${id} ${use}`;
+    let key = this.derived.get(name);
+    if (!key) {
+      key = Buffer.from(hkdfSync('sha256', material, this.keyring.installationId, `workspace ${use}`, 32));
+      this.derived.set(name, key);
+    }
+    return key;
+  }
+}

@@ -1,0 +1,143 @@
+import { enrolled, PASSWORD, personWithPassword, session } from '../support/account.ts';
+import { TestApp, type Person } from '../support/app.ts';
+import type { Client } from '../support/client.ts';
+import { Authenticator, stopClock } from '../support/totp.ts';
+
+/** Two processes' worth of the application on one database: no lock in memory can help. */
+describe('at once, on two processes', () => {
+  let one: TestApp;
+  let two: TestApp;
+
+  beforeAll(async () => {
+    stopClock();
+    one = await TestApp.start();
+    two = await TestApp.start({}, one.databaseUrl);
+  });
+  afterAll(async () => {
+    await two?.stop();
+    await one?.stop();
+  });
+
+  const both = ({ token }: Person): Client[] => [one.as(token), two.as(token)];
+  const race = async (clients: Client[], times: number, path: string, body: (n: number) => object) =>
+    (
+      await Promise.all(
+        Array.from({ length: times }, (_, n) => clients[n % clients.length]!.post(path, body(n))),
+      )
+    ).map(({ status }) => status);
+  const count = (statuses: number[], ...of: number[]) => statuses.filter((each) => of.includes(each)).length;
+
+  test('one code ten times: it is good once, and locks nobody out', async () => {
+    const { person, authenticator } = await enrolled(one, 'alice');
+    const sessions = [await session(one, person), await session(one, person)];
+    const clients = sessions.flatMap(both);
+    const code = authenticator.code();
+    const statuses = await race(clients, 10, '/auth/verify-2fa', () => ({ code }));
+    expect([count(statuses, 200), count(statuses, 422, 429)]).toEqual([1, 9]);
+    const raised = await one.sql('SELECT id FROM sessions WHERE account_id = $1 AND aal2_at IS NOT NULL', [
+      person.id,
+    ]);
+    expect(raised).toHaveLength(2);
+    const next = await person.api.post('/auth/verify-2fa', { code: authenticator.code(1) });
+    expect(next.status).toBe(200);
+  });
+
+  test('one recovery code five times: it is good once', async () => {
+    const { person, recoveryCodes } = await enrolled(one, 'bob');
+    const statuses = await race(both(person), 5, '/auth/verify-2fa', () => ({
+      recovery_code: recoveryCodes[0],
+    }));
+    expect([count(statuses, 200), count(statuses, 422, 429)]).toEqual([1, 4]);
+    expect((await person.api.get('/settings/security')).body.two_factor.recovery_codes_left).toBe(9);
+  });
+
+  test('20 wrong codes: no more than five are looked at', async () => {
+    const { person, authenticator } = await enrolled(one, 'carol');
+    const statuses = await race(both(person), 20, '/auth/verify-2fa', (n) => ({
+      code: authenticator.wrong(n),
+    }));
+    expect([count(statuses, 422), count(statuses, 429)]).toEqual([5, 15]);
+  });
+
+  test('20 wrong codes of a session that has yet to prove it: five at most, and it has ended', async () => {
+    const { person, authenticator } = await enrolled(one, 'dave');
+    const pending = await session(one, person);
+    const statuses = await race(both(pending), 20, '/auth/verify-2fa', (n) => ({
+      code: authenticator.wrong(n),
+    }));
+    expect(count(statuses, 422)).toBeLessThanOrEqual(4);
+    expect(count(statuses, 422, 429, 401)).toBe(20);
+    for (const client of both(pending))
+      expect((await client.post('/auth/verify-2fa', { code: '123456' })).status).toBe(401);
+  });
+
+  test('the code that enables it ten times: one set of recovery codes is given out', async () => {
+    const person = await personWithPassword(one, 'erin');
+    const { body } = await person.api.post('/auth/initiate-2fa', { password: PASSWORD });
+    const code = new Authenticator(body.secret).code();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => both(person)[n % 2]!.post('/auth/enable-2fa', { code })),
+    );
+    const good = answers.filter(({ status }) => status === 200);
+    expect(good).toHaveLength(1);
+    const [recovery] = good[0]!.body.recovery_codes;
+    const answer = await person.api.post('/auth/verify-2fa', { recovery_code: recovery });
+    expect(answer.body).toMatchObject({ verified: true, recovery_codes_left: 9 });
+  });
+
+  test('turning it on while it is begun anew: what is active is what was enabled', async () => {
+    const person = await personWithPassword(one, 'frank');
+    const { body } = await person.api.post('/auth/initiate-2fa', { password: PASSWORD });
+    const authenticator = new Authenticator(body.secret);
+    const [enable, ...begun] = await Promise.all([
+      both(person)[0]!.post('/auth/enable-2fa', { code: authenticator.code() }),
+      ...Array.from({ length: 4 }, (_, n) =>
+        both(person)[n % 2]!.post('/auth/initiate-2fa', { password: PASSWORD }),
+      ),
+    ]);
+    if (enable.status === 200) {
+      const proof = { code: authenticator.code(1) };
+      expect((await person.api.post('/auth/verify-2fa', proof)).status).toBe(200);
+    } else {
+      expect([409, 422]).toContain(enable.status);
+      expect(begun.map(({ status }) => status)).toContain(200);
+      expect((await person.api.post('/auth/verify-2fa', { code: '123456' })).status).toBe(409);
+    }
+  });
+
+  test('ten application passwords by somebody who has 49: one more', async () => {
+    const person = await personWithPassword(one, 'grace');
+    const make = (client: Client) =>
+      client.post('/settings/application-passwords', { description: 'x', scopes: ['imap'] });
+    for (let n = 0; n < 49; n += 1) expect((await make(person.api)).status).toBe(201);
+    const statuses = (
+      await Promise.all(Array.from({ length: 10 }, (_, n) => make(both(person)[n % 2]!)))
+    ).map(({ status }) => status);
+    expect([count(statuses, 201), count(statuses, 422)]).toEqual([1, 9]);
+    const { body } = await person.api.get('/settings/application-passwords?limit=200');
+    expect(body.application_passwords).toHaveLength(50);
+  });
+
+  test('60 application passwords from none: 50', async () => {
+    const person = await personWithPassword(one, 'heidi');
+    const statuses = await race(both(person), 60, '/settings/application-passwords', () => ({
+      description: 'x',
+      scopes: ['imap'],
+    }));
+    expect([count(statuses, 201), count(statuses, 422)]).toEqual([50, 10]);
+  });
+
+  test('five changes of one password: one', async () => {
+    const person = await personWithPassword(one, 'ivan');
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, (_, n) =>
+        both(person)[n % 2]!.put('/settings/password', {
+          current_password: PASSWORD,
+          new_password: `seven purple teapots ${n}`,
+        }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect([count(statuses, 200), count(statuses, 403, 429)]).toEqual([1, 4]);
+  });
+});

@@ -1,0 +1,457 @@
+import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
+import { Db } from '../../../src/platform/database/db.js';
+import { TenantsApi } from '../../../src/modules/tenants/index.js';
+import { PERMISSIONS } from '../../../src/modules/access/index.js';
+import { TestApp, type Person } from '../../support/app.ts';
+
+const ALL = Object.keys(PERMISSIONS);
+const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+
+describe('groups, members and permissions', () => {
+  let app: TestApp;
+  let other: TestApp;
+  let made = 0;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    other = await TestApp.start({}, app.databaseUrl);
+  });
+  afterAll(async () => {
+    await other?.stop();
+    await app?.stop();
+  });
+
+  /** A workspace of its own: an owner, an admin, and members. */
+  const workspace = async () => {
+    const slug = `t${(made += 1)}`;
+    const [owner, mia, max] = (await app.tenant(slug, 'owner', 'mia', 'max')) as [Person, Person, Person];
+    await app.tenant(`${slug}-elsewhere`, 'stranger');
+    const admin = await app.member(slug, `admin@${slug}.example`, 'admin');
+    const groups = await groupsOf(owner);
+    const { owners, admins, members } = groups;
+    return { slug, owner, admin, mia, max, owners, admins, members };
+  };
+  const groupsOf = async (person: Person) => {
+    const { groups } = (await person.api.get('/rbac/groups?limit=200')).body;
+    return Object.fromEntries(groups.map((group: any) => [group.key, group])) as Record<string, any>;
+  };
+  const create = async (by: Person, name: string, permissions: string[] = []) => {
+    const { status, body } = await by.api.post('/rbac/groups', { name, permissions });
+    expect([status, body.error]).toEqual([201, undefined]);
+    return body.group;
+  };
+  const of = (group: any, rest = '') => `/rbac/groups/${group.id}${rest}`;
+  const refused = (answer: { status: number; body: any }, status: number, error: string) =>
+    expect([answer.status, answer.body.error]).toEqual([status, error]);
+
+  describe('system groups', () => {
+    test('come with the workspace and hold what the design says', async () => {
+      const { owners, admins, members, owner, mia } = await workspace();
+      expect([owners, admins, members]).toMatchObject([
+        { name: 'Owners', system: true, members_count: 1, permissions_count: ALL.length, rev: 1 },
+        { name: 'Admins', system: true, members_count: 1, permissions_count: ALL.length - 1 },
+        { name: 'Members', system: true, members_count: 4, permissions_count: 5 },
+      ]);
+      const ids = async (group: any) =>
+        (await owner.api.get(of(group, '/permissions'))).body.permissions.map((p: any) => p.id);
+      expect((await ids(owners)).toSorted()).toEqual(ALL.toSorted());
+      expect((await ids(admins)).toSorted()).toEqual(ALL.filter((key) => key !== 'owners.manage').toSorted());
+      expect(await ids(members)).toEqual([
+        'calls.start',
+        'chat.rooms.create',
+        'forms.create',
+        'guests.invite',
+        'reports.share',
+      ]);
+      const everybody = (await owner.api.get(of(members, '/members'))).body.members;
+      expect(everybody.map((member: any) => member.user_id)).toContain(mia.id);
+    });
+
+    test('cannot be renamed or deleted; the owners keep all; members come and go with the workspace', async () => {
+      const { owners, admins, members, owner, admin, mia } = await workspace();
+      for (const group of [owners, admins, members]) {
+        refused(await owner.api.put(of(group), { name: 'Mine' }), 403, 'system_group');
+        refused(await owner.api.delete(of(group)), 403, 'system_group');
+      }
+      refused(await owner.api.delete(of(owners, '/permissions/forms.create')), 403, 'system_group');
+      refused(
+        await owner.api.post(of(owners, '/permissions'), { permission: 'forms.create' }),
+        403,
+        'system_group',
+      );
+      refused(await owner.api.delete(of(members, `/members/${mia.id}`)), 403, 'system_group');
+      const again = await owner.api.post(of(members, '/members'), { user_id: mia.id });
+      expect([again.status, again.body]).toEqual([200, { members: [] }]);
+      // What everybody may do is for the admins to say.
+      expect((await admin.api.delete(of(members, '/permissions/forms.create'))).status).toBe(200);
+    });
+
+    test('roles follow the owners and admins groups', async () => {
+      const { owners, admins, owner, mia } = await workspace();
+      const role = async () =>
+        (
+          await app.sql('SELECT role FROM tenant_members WHERE tenant_id = $1 AND user_id = $2', [
+            mia.tenantId,
+            mia.id,
+          ])
+        )[0].role;
+      for (const [method, group, now] of [
+        ['post', admins, 'admin'],
+        ['post', owners, 'owner'],
+        ['delete', owners, 'admin'],
+        ['delete', admins, 'member'],
+      ] as const) {
+        expect((await owner.api[method](of(group, `/members/${mia.id}`))).status).toBeLessThan(300);
+        expect(await role()).toBe(now);
+      }
+    });
+
+    test('provisioning puts people where their role says, and again changes nothing', async () => {
+      const { slug, owner, mia } = await workspace();
+      await app.member(slug, mia.email, 'admin');
+      expect((await groupsOf(owner))['admins'].members_count).toBe(2);
+      await app.member(slug, mia.email, 'admin');
+      expect((await groupsOf(owner))['admins'].members_count).toBe(2);
+      await app.member(slug, mia.email, 'owner');
+      expect(await groupsOf(owner)).toMatchObject({
+        admins: { members_count: 1 },
+        owners: { members_count: 2 },
+      });
+      await app.member(slug, mia.email, 'member');
+      await expect(app.member(slug, owner.email, 'member')).rejects.toThrow('without an active owner');
+      expect(await groupsOf(owner)).toMatchObject({ owners: { members_count: 1 } });
+    });
+  });
+
+  describe('groups', () => {
+    test('are created, listed in pages, updated and deleted', async () => {
+      const { owner } = await workspace();
+      const group = await create(owner, '  Éditeurs  du Blog ', ['forms.create', 'forms.create']);
+      expect(group).toEqual({
+        id: expect.any(String),
+        key: 'editeurs-du-blog',
+        name: 'Éditeurs  du Blog',
+        description: '',
+        system: false,
+        members_count: 0,
+        permissions_count: 1,
+        rev: 1,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
+      });
+      await create(owner, '写作组');
+      await create(owner, 'Alpha');
+      const names: string[] = [];
+      for (let next: string | null = ''; next !== null;) {
+        const { body }: any = await owner.api.get(`/rbac/groups?limit=2${next ? `&cursor=${next}` : ''}`);
+        names.push(...body.groups.map(({ name }: any) => name));
+        next = body.next;
+      }
+      expect(names).toEqual(['Owners', 'Admins', 'Members', 'Alpha', 'Éditeurs  du Blog', '写作组']);
+
+      const renamed = await owner.api.put(of(group), { name: 'Editors', description: 'd', rev: 1 });
+      expect([renamed.status, renamed.body.group]).toEqual([
+        200,
+        { ...group, name: 'Editors', description: 'd', rev: 2, updated_at: expect.any(String) },
+      ]);
+      expect((await owner.api.put(of(group), { name: 'Editors' })).body.group.rev).toBe(2);
+      const stale = await owner.api.put(of(group), { name: 'Stale', rev: 1 });
+      refused(stale, 409, 'conflict');
+      expect(stale.body.group).toMatchObject({ name: 'Editors', rev: 2 });
+      expect((await owner.api.delete(of(group))).body).toMatchObject({
+        deleted: true,
+        group: { name: 'Editors' },
+      });
+      refused(await owner.api.delete(of(group)), 404, 'not_found');
+    });
+
+    test('names and keys are unique, whatever case, accents and spaces', async () => {
+      const { owner } = await workspace();
+      const group = await create(owner, 'Editors');
+      for (const body of [
+        { name: 'EDITORS' },
+        { name: 'Éditors ' },
+        { name: 'x', key: 'editors' },
+        { name: 'owners' },
+      ])
+        refused(await owner.api.post('/rbac/groups', body), 409, 'already_exists');
+      const second = await create(owner, 'Writers');
+      refused(await owner.api.put(of(second), { name: 'editors' }), 409, 'already_exists');
+      expect((await owner.api.put(of(group), { name: 'EDITORS' })).status).toBe(200);
+      // A key is taken though the name is free again.
+      expect((await create(owner, 'Editors!')).key).toMatch(/^editors-[0-9a-f]{8}$/);
+    });
+
+    test('wrong input is refused field by field', async () => {
+      const { owner } = await workspace();
+      const wrong: [object, string][] = [
+        [{}, 'name'],
+        [{ name: '' }, 'name'],
+        [{ name: ' \u200b' }, 'name'],
+        [{ name: 'a\nb' }, 'name'],
+        [{ name: 'a\u202eb' }, 'name'],
+        [{ name: 'x'.repeat(101) }, 'name'],
+        [{ name: ['x'] }, 'name'],
+        [{ name: 'x', key: 'No' }, 'key'],
+        [{ name: 'x', permissions: 'forms.create' }, 'permissions'],
+        [{ name: 'x', permissions: [1] }, 'permissions'],
+        [{ name: 'x', description: 5 }, 'description'],
+      ];
+      for (const [body, field] of wrong) {
+        const answer = await owner.api.post('/rbac/groups', body);
+        expect([body, answer.status, answer.body.details?.[0].field]).toEqual([body, 422, field]);
+      }
+      for (const permission of ['nothing.such', 'toString', '__proto__', 'constructor']) {
+        refused(
+          await owner.api.post('/rbac/groups', { name: 'x', permissions: [permission] }),
+          422,
+          'unknown_permission',
+        );
+      }
+      refused(await owner.api.get('/rbac/groups?limit=201'), 422, 'validation_failed');
+      refused(await owner.api.get('/rbac/groups?cursor=x'), 422, 'invalid_cursor');
+      refused(await owner.api.put('/rbac/groups/nonsense', { name: 'x' }), 422, 'invalid_id');
+    });
+
+    test('an Idempotency-Key makes one group of two requests', async () => {
+      const { owner } = await workspace();
+      const headers = { 'idempotency-key': 'once' };
+      const [one, two] = [
+        await owner.api.post('/rbac/groups', { name: 'Once' }, { headers }),
+        await owner.api.post('/rbac/groups', { name: 'Once' }, { headers }),
+      ];
+      expect([one.status, two.status, two.body]).toEqual([201, 201, one.body]);
+    });
+  });
+
+  describe('who may', () => {
+    test('without the permission nothing is seen or changed, also not whether a group exists', async () => {
+      const { mia, admins } = await workspace();
+      for (const id of [admins.id, UNKNOWN]) {
+        const calls: [string, string, object?][] = [
+          ['GET', '/rbac/groups'],
+          ['POST', '/rbac/groups', { name: 'x' }],
+          ['PUT', `/rbac/groups/${id}`, { name: 'x' }],
+          ['DELETE', `/rbac/groups/${id}`],
+          ['GET', `/rbac/groups/${id}/members`],
+          ['POST', `/rbac/groups/${id}/members`, { user_id: mia.id }],
+          ['POST', `/rbac/groups/${id}/members/${mia.id}`],
+          ['DELETE', `/rbac/groups/${id}/members/${mia.id}`],
+          ['GET', `/rbac/groups/${id}/permissions`],
+          ['POST', `/rbac/groups/${id}/permissions`, { permission: 'forms.create' }],
+          ['POST', `/rbac/groups/${id}/permissions/forms.create`],
+          ['DELETE', `/rbac/groups/${id}/permissions/forms.create`],
+        ];
+        for (const [method, path, body] of calls)
+          refused(await mia.api.request(method, path, { body }), 403, 'forbidden');
+      }
+      refused(await mia.api.get('/rbac/groups/nonsense/members'), 422, 'invalid_id');
+    });
+
+    test('a permission counts from the next request on, in every process, and ends likewise', async () => {
+      const { owner, mia } = await workspace();
+      const readers = await create(owner, 'Readers', ['rbac.read']);
+      const statuses = async () => [
+        (await mia.api.get('/rbac/groups')).status,
+        (await other.as(mia.token).get('/rbac/groups')).status,
+      ];
+      expect(await statuses()).toEqual([403, 403]);
+      for (let round = 0; round < 3; round += 1) {
+        await owner.api.post(of(readers, `/members/${mia.id}`));
+        expect(await statuses()).toEqual([200, 200]);
+        await owner.api.delete(of(readers, '/permissions/rbac.read'));
+        expect(await statuses()).toEqual([403, 403]);
+        await owner.api.post(of(readers, '/permissions'), { permission: 'rbac.read' });
+        expect(await statuses()).toEqual([200, 200]);
+        await owner.api.delete(of(readers, `/members/${mia.id}`));
+        expect(await statuses()).toEqual([403, 403]);
+      }
+      await owner.api.post(of(readers, '/members'), { user_ids: [mia.id] });
+      await owner.api.delete(of(readers));
+      expect(await statuses()).toEqual([403, 403]);
+    });
+
+    test('rbac.read sees and changes nothing', async () => {
+      const { owner, mia } = await workspace();
+      const readers = await create(owner, 'Readers', ['rbac.read']);
+      await owner.api.post(of(readers, `/members/${mia.id}`));
+      expect(
+        (await mia.api.get(of(readers, '/permissions'))).body.available.find((p: any) => p.held),
+      ).toBeDefined();
+      refused(await mia.api.post('/rbac/groups', { name: 'x' }), 403, 'forbidden');
+      refused(await mia.api.post(of(readers, '/members'), { user_id: mia.id }), 403, 'forbidden');
+    });
+  });
+
+  describe('nobody rises above themselves', () => {
+    /** mia: may manage groups, and holds little else. */
+    const manager = async () => {
+      const all = await workspace();
+      const managers = await create(all.owner, 'Managers', ['rbac.manage', 'rbac.read', 'forms.create']);
+      await all.owner.api.post(of(managers, `/members/${all.mia.id}`));
+      return { ...all, managers };
+    };
+
+    test('by granting: to a new group, to one of hers, to everybody', async () => {
+      const { mia, managers, members } = await manager();
+      const unheld = await mia.api.post('/rbac/groups', {
+        name: 'x',
+        permissions: ['forms.create', 'audit.read'],
+      });
+      refused(unheld, 403, 'cannot_grant_unheld');
+      expect(unheld.body.permissions).toEqual(['audit.read']);
+      for (const group of [managers, members]) {
+        refused(
+          await mia.api.post(of(group, '/permissions'), { permission: 'audit.read' }),
+          403,
+          'cannot_grant_unheld',
+        );
+        refused(await mia.api.post(of(group, '/permissions/owners.manage')), 403, 'cannot_grant_unheld');
+      }
+      expect((await mia.api.post(of(members, '/permissions'), { permission: 'rbac.read' })).status).toBe(201);
+      expect((await mia.api.post(of(members, '/permissions'), { permission: 'rbac.read' })).status).toBe(200);
+    });
+
+    test('by membership: of admins, of owners, of a stronger group, of an emptied one she made', async () => {
+      const { owner, mia, max, admins, owners } = await manager();
+      const auditors = await create(owner, 'Auditors', ['audit.read']);
+      for (const group of [admins, owners, auditors])
+        for (const person of [mia, max])
+          refused(
+            await mia.api.post(of(group, '/members'), { user_id: person.id }),
+            403,
+            'cannot_grant_unheld',
+          );
+      const hers = await create(mia, 'Hers', ['forms.create']);
+      expect((await mia.api.post(of(hers, '/members'), { user_ids: [max.id, max.id] })).status).toBe(201);
+      // The owner strengthens it: from then on it is beyond her.
+      await owner.api.post(of(hers, '/permissions'), { permission: 'audit.read' });
+      refused(await mia.api.post(of(hers, `/members/${mia.id}`)), 403, 'cannot_grant_unheld');
+      refused(await mia.api.delete(of(hers, `/members/${max.id}`)), 403, 'cannot_grant_unheld');
+    });
+
+    test('by weakening others: revoking, renaming, deleting, removing', async () => {
+      const { owner, admin, mia, admins, owners } = await manager();
+      const auditors = await create(owner, 'Auditors', ['audit.read']);
+      refused(await mia.api.delete(of(auditors, '/permissions/audit.read')), 403, 'cannot_grant_unheld');
+      refused(await mia.api.put(of(auditors), { name: 'Nobodies' }), 403, 'cannot_grant_unheld');
+      refused(await mia.api.delete(of(auditors)), 403, 'cannot_grant_unheld');
+      refused(await mia.api.delete(of(admins, `/members/${admin.id}`)), 403, 'cannot_grant_unheld');
+      refused(await mia.api.delete(of(owners, `/members/${owner.id}`)), 403, 'cannot_grant_unheld');
+      // Admins hold all but owners.manage: owners are beyond them.
+      refused(await admin.api.post(of(owners, `/members/${admin.id}`)), 403, 'cannot_grant_unheld');
+      refused(await admin.api.delete(of(owners, `/members/${owner.id}`)), 403, 'cannot_grant_unheld');
+      refused(await admin.api.post(of(auditors, '/permissions/owners.manage')), 403, 'cannot_grant_unheld');
+    });
+  });
+
+  describe('members', () => {
+    test('come, are listed in pages, and go; who was in it already is passed over', async () => {
+      const { owner, mia, max } = await workspace();
+      const group = await create(owner, 'G');
+      const first = await owner.api.post(of(group, '/members'), { user_ids: [max.id.toUpperCase(), mia.id] });
+      expect(first.status).toBe(201);
+      expect(first.body.members).toEqual(
+        [mia, max]
+          .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+          .map(({ id, email }) => ({
+            user_id: id,
+            email,
+            display_name: expect.any(String),
+            status: 'active',
+            added_by: owner.id,
+            added_at: expect.any(String),
+          })),
+      );
+      const second = await owner.api.post(of(group, '/members'), { user_id: mia.id });
+      expect([second.status, second.body.members]).toEqual([200, []]);
+      const page = (await owner.api.get(of(group, '/members?limit=1'))).body;
+      const rest = (await owner.api.get(of(group, `/members?limit=1&cursor=${page.next}`))).body;
+      expect([...page.members, ...rest.members]).toEqual(first.body.members);
+      expect(rest.next).toBeNull();
+      expect((await groupsOf(owner))['g'].members_count).toBe(2);
+      const gone = await owner.api.delete(of(group, `/members/${mia.id}`));
+      expect([gone.status, gone.body]).toEqual([200, { removed: true }]);
+      refused(await owner.api.delete(of(group, `/members/${mia.id}`)), 404, 'not_found');
+      expect((await groupsOf(owner))['g'].members_count).toBe(1);
+    });
+
+    test('only active people of the workspace; all or nobody', async () => {
+      const { slug, owner, mia, max } = await workspace();
+      const [stranger] = (await app.tenant(`${slug}-elsewhere`, 'stranger')) as [Person];
+      const group = await create(owner, 'G');
+      await app
+        .get(Db)
+        .tx((tx) => app.get(TenantsApi).setMemberStatus(tx, max.id, max.tenantId, 'deactivated'));
+      for (const id of [stranger.id, UNKNOWN, max.id]) {
+        refused(await owner.api.post(of(group, '/members'), { user_ids: [mia.id, id] }), 404, 'not_found');
+        refused(await owner.api.post(of(group, `/members/${id}`)), 404, 'not_found');
+      }
+      expect((await owner.api.get(of(group, '/members'))).body.members).toEqual([]);
+      for (const body of [{}, { user_ids: [] }, { user_id: 'me' }, { user_ids: 'x' }, { user_ids: [null] }])
+        refused(await owner.api.post(of(group, '/members'), body), 422, 'validation_failed');
+    });
+  });
+
+  describe('a workspace keeps an active owner', () => {
+    const deactivate = (person: Person, tenantId = person.tenantId) =>
+      app.get(Db).tx((tx) => app.get(TenantsApi).setMemberStatus(tx, person.id, tenantId, 'deactivated'));
+
+    test('whoever removes the last one, and however', async () => {
+      const { owner, mia, owners } = await workspace();
+      refused(await owner.api.delete(of(owners, `/members/${owner.id}`)), 409, 'last_admin');
+      await expect(deactivate(owner)).rejects.toMatchObject({ kind: { code: 'last_admin' } });
+      await expect(deactivate(owner, null)).rejects.toMatchObject({ kind: { code: 'last_admin' } });
+      await owner.api.post(of(owners, `/members/${mia.id}`));
+      await deactivate(mia);
+      // A deactivated owner is none.
+      refused(await owner.api.delete(of(owners, `/members/${owner.id}`)), 409, 'last_admin');
+      await app.get(Db).tx((tx) => app.get(TenantsApi).setMemberStatus(tx, mia.id, null, 'active'));
+      expect((await owner.api.delete(of(owners, `/members/${owner.id}`))).status).toBe(200);
+      refused(await owner.api.get('/rbac/groups'), 403, 'forbidden');
+    });
+
+    test('somebody deactivated holds nothing from the next request on', async () => {
+      const { admin } = await workspace();
+      expect((await admin.api.get('/rbac/groups')).status).toBe(200);
+      await deactivate(admin);
+      // The token itself is refused within seconds; until then it opens none of these routes.
+      expect([401, 403]).toContain((await admin.api.get('/rbac/groups')).status);
+    });
+  });
+
+  test('every change is in the audit log, nothing that was refused', async () => {
+    const { owner, mia } = await workspace();
+    const group = await create(owner, 'Logged', ['forms.create']);
+    await owner.api.put(of(group), { name: 'Logged!' });
+    await owner.api.post(
+      of(group, '/members'),
+      { user_id: mia.id },
+      { headers: { 'x-request-id': 'req-7' } },
+    );
+    await owner.api.post(of(group, '/permissions'), { permissions: ['reports.share', 'forms.create'] });
+    await owner.api.delete(of(group, '/permissions/reports.share'));
+    await owner.api.delete(of(group, `/members/${mia.id}`));
+    await owner.api.delete(of(group));
+    await owner.api.post('/rbac/groups', { name: 'Owners' });
+    const events = (await app.get(AuditReader).page(owner.tenantId, { actorId: owner.id }, 20)).toReversed();
+    expect(events.map(({ action, data }) => [action, data])).toEqual([
+      ['rbac.group.created', { key: 'logged', name: 'Logged', permissions: ['forms.create'] }],
+      ['rbac.group.updated', { before: { name: 'Logged' }, after: { name: 'Logged!' } }],
+      ['rbac.member.added', { group: 'Logged!', group_id: group.id }],
+      ['rbac.permission.granted', { group: 'Logged!', permissions: ['reports.share'] }],
+      ['rbac.permission.revoked', { group: 'Logged!', permissions: ['reports.share'] }],
+      ['rbac.member.removed', { group: 'Logged!', group_id: group.id }],
+      ['rbac.group.deleted', { key: 'logged', name: 'Logged!', permissions: ['forms.create'] }],
+    ]);
+    expect(events[2]).toMatchObject({
+      object_kind: 'user',
+      object_id: mia.id,
+      actor_id: owner.id,
+      session_id: expect.any(String),
+      request_id: 'req-7',
+      ip: expect.stringContaining('127.0.0.1'),
+      origin: 'api',
+    });
+  });
+});

@@ -1,0 +1,328 @@
+import {
+  type ApplicationPasswordProvider,
+  ApplicationPasswordProviders,
+  ApplicationPasswordSignIn,
+  type NewApplicationPassword,
+} from '../../../src/modules/account-security/index.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
+import { type Person, TestApp } from '../../support/app.ts';
+import type { Answer } from '../../support/client.ts';
+
+const says = ({ status, body }: Answer) => [status, body?.error];
+const PATH = '/settings/application-passwords';
+
+/** A mail service that keeps such passwords itself, as far as we see of it. */
+class MailService implements ApplicationPasswordProvider {
+  readonly known = new Map<string, NewApplicationPassword>();
+  readonly forgotten: { id: string; providerId: string | null }[] = [];
+  trouble: 'none' | 'down' | 'answer lost' = 'none';
+
+  concerns(scopes: readonly string[]): boolean {
+    return scopes.some((scope) => scope !== 'caldav' && scope !== 'carddav');
+  }
+
+  async create(password: NewApplicationPassword): Promise<string> {
+    if (this.trouble === 'down') throw new Error('connection refused');
+    this.known.set(password.id, password);
+    if (this.trouble === 'answer lost') throw new Error('timeout');
+    return `mail-${password.id}`;
+  }
+
+  async remove({ id, providerId }: { id: string; providerId: string | null }): Promise<void> {
+    if (this.trouble === 'down') throw new Error('connection refused');
+    this.known.delete(id);
+    this.forgotten.push({ id, providerId });
+  }
+}
+
+describe('application passwords', () => {
+  let app: TestApp;
+  let n = 0;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+  });
+  afterAll(() => app?.stop());
+
+  const somebody = async (on = app): Promise<Person> => {
+    n += 1;
+    return (await on.tenant(`t${n}`, 'alice'))[0]!;
+  };
+  const make = ({ api }: Person, more: object = {}) =>
+    api.post(PATH, { description: 'Thunderbird', scopes: ['imap', 'smtp'], ...more });
+  const signIn = (
+    person: Person,
+    password: string,
+    scope = 'imap',
+    ip: string | null = '192.0.2.5',
+    on = app,
+  ) =>
+    on
+      .get(ApplicationPasswordSignIn)
+      .verify({ tenantId: person.tenantId as string, userId: person.id }, password, scope as never, ip);
+
+  describe('for their owner', () => {
+    test('are made, shown once, listed, read and ended', async () => {
+      const alice = await somebody();
+      const { status, body } = await make(alice, { ttl: 3600 });
+      expect(status).toBe(201);
+      expect(body).toEqual({
+        application_password: {
+          id: expect.any(String),
+          description: 'Thunderbird',
+          scopes: ['imap', 'smtp'],
+          created_at: expect.any(String),
+          expires_at: expect.any(String),
+          last_used_at: null,
+          last_used_ip: null,
+        },
+        password: expect.stringMatching(/^[a-z]{16}$/),
+      });
+      const { id, created_at: from, expires_at: to } = body.application_password;
+      expect(Date.parse(to) - Date.parse(from)).toBe(3_600_000);
+      const [list, one] = [await alice.api.get(PATH), await alice.api.get(`${PATH}/${id}`)];
+      expect(list.body).toEqual({ application_passwords: [body.application_password], next: null });
+      expect(one.body).toEqual({ application_password: body.application_password });
+      for (const { text } of [list, one]) expect(text).not.toContain(body.password);
+      expect((await alice.api.get('/settings/security')).body.application_passwords).toBe(1);
+      expect((await alice.api.delete(`${PATH}/${id}`)).body).toEqual({ deleted: true });
+      for (const method of ['GET', 'DELETE'])
+        expect(says(await alice.api.request(method, `${PATH}/${id}`))).toEqual([404, 'not_found']);
+      expect((await alice.api.get(PATH)).body.application_passwords).toEqual([]);
+      await app.get<OutboxWorker>(OutboxWorker).drain();
+      expect(await app.sql('SELECT id FROM application_passwords WHERE id = $1', [id])).toEqual([]);
+    });
+
+    test('are listed newest first, in pages', async () => {
+      const alice = await somebody();
+      const ids = [];
+      for (let k = 0; k < 5; k += 1) ids.unshift((await make(alice)).body.application_password.id);
+      const seen = [];
+      let cursor = '';
+      for (let page = 0; page < 3; page += 1) {
+        const { body } = await alice.api.get(`${PATH}?limit=2${cursor}`);
+        seen.push(...body.application_passwords.map(({ id }: any) => id));
+        expect(body.next === null).toBe(page === 2);
+        cursor = `&cursor=${body.next}`;
+      }
+      expect(seen).toEqual(ids);
+      const bob = await somebody();
+      const { next } = (await alice.api.get(`${PATH}?limit=1`)).body;
+      expect(says(await bob.api.get(`${PATH}?cursor=${next}`))).toEqual([422, 'invalid_cursor']);
+    });
+
+    test('are 50 at most; what has ended or expired makes room', async () => {
+      const alice = await somebody();
+      for (let k = 0; k < 49; k += 1) await make(alice);
+      const { body } = await make(alice, { ttl: 60 });
+      expect(says(await make(alice))).toEqual([422, 'too_many_application_passwords']);
+      await app.sql(`UPDATE application_passwords SET expires_at = now() WHERE id = $1`, [
+        body.application_password.id,
+      ]);
+      const next = await make(alice);
+      expect(next.status).toBe(201);
+      expect(says(await make(alice))).toEqual([422, 'too_many_application_passwords']);
+      await alice.api.delete(`${PATH}/${next.body.application_password.id}`);
+      expect((await make(alice)).status).toBe(201);
+    });
+
+    test.each([
+      [{ description: '' }],
+      [{ description: 'x'.repeat(256) }],
+      [{ description: 5 }],
+      [{ description: '\0' }],
+      [{ scopes: [] }],
+      [{ scopes: 'imap' }],
+      [{ scopes: ['imap', '*'] }],
+      [{ scopes: [['imap']] }],
+      [{ scopes: null }],
+      [{ ttl: 59 }],
+      [{ ttl: 1e12 }],
+      [{ ttl: '3600' }],
+      [{ ttl: 60.5 }],
+    ])('%j is refused', async (more) => {
+      const alice = await shared();
+      expect(says(await make(alice, more))).toEqual([422, 'validation_failed']);
+    });
+
+    let one: Promise<Person> | undefined;
+    const shared = () => (one ??= somebody());
+
+    test('belong to one workspace', async () => {
+      const alice = await somebody();
+      const id = (await make(alice)).body.application_password.id;
+      await app.tenant('elsewhere', 'x');
+      const there = await app.member('elsewhere', alice.email);
+      expect((await there.api.get(PATH)).body.application_passwords).toEqual([]);
+      expect(says(await there.api.delete(`${PATH}/${id}`))).toEqual([404, 'not_found']);
+    });
+  });
+
+  describe('for mail and calendar programs', () => {
+    test('are good for their protocols, however they are typed, and say when they were used', async () => {
+      const alice = await somebody();
+      const { application_password: made, password } = (await make(alice)).body;
+      expect(await signIn(alice, password)).toBe(made.id);
+      expect(await signIn(alice, ` ${password.toUpperCase().replace(/(.{4})/g, '$1 ')}`, 'smtp')).toBe(
+        made.id,
+      );
+      for (const scope of ['pop3', 'caldav', 'carddav'])
+        expect(await signIn(alice, password, scope)).toBeNull();
+      const { body } = await alice.api.get(`${PATH}/${made.id}`);
+      expect(body.application_password).toMatchObject({
+        last_used_at: expect.any(String),
+        last_used_ip: '192.0.2.5',
+      });
+      for (const wrong of ['', 'x', `${password}a`, 'a'.repeat(16), `${password.slice(0, 15)}1`, '\0'])
+        expect(await signIn(alice, wrong)).toBeNull();
+      const bob = await somebody();
+      expect(await signIn(bob, password)).toBeNull();
+      expect(await signIn({ ...alice, tenantId: bob.tenantId }, password)).toBeNull();
+    });
+
+    test('end with their time, with their owner’s membership, and with the account', async () => {
+      const make1 = async () => {
+        const person = await somebody();
+        const { application_password: made, password } = (await make(person, { ttl: 600 })).body;
+        expect(await signIn(person, password)).toBe(made.id);
+        return { person, password, id: made.id };
+      };
+      const [expired, left, closed] = [await make1(), await make1(), await make1()];
+      await app.sql('UPDATE application_passwords SET expires_at = now() WHERE id = $1', [expired.id]);
+      await app.sql(`UPDATE tenant_members SET status = 'deactivated' WHERE user_id = $1`, [left.person.id]);
+      await app.sql(`UPDATE accounts SET status = 'deactivated' WHERE id = $1`, [closed.person.id]);
+      for (const { person, password } of [expired, left, closed])
+        expect(await signIn(person, password)).toBeNull();
+    });
+
+    test('are no bearer tokens', async () => {
+      const alice = await somebody();
+      const { password } = (await make(alice)).body;
+      expect(says(await app.as(password).get('/notes'))).toEqual([401, 'unauthorized']);
+      const basic = `Basic ${Buffer.from(`${alice.email}:${password}`).toString('base64')}`;
+      expect(says(await app.anonymous.get('/notes', { headers: { authorization: basic } }))).toEqual([
+        401,
+        'unauthorized',
+      ]);
+    });
+
+    test('are stored in no way that gives them back', async () => {
+      const alice = await somebody();
+      const { password } = (await make(alice)).body;
+      const rows = await app.sql(
+        `SELECT p::text AS t FROM application_passwords p UNION ALL SELECT o::text FROM outbox o
+         UNION ALL SELECT a::text FROM audit_log a`,
+      );
+      for (const { t } of rows) expect(t).not.toContain(password);
+      const [{ selector }] = (await app.sql('SELECT selector FROM application_passwords WHERE user_id = $1', [
+        alice.id,
+      ])) as [{ selector: string }];
+      expect(selector).toMatch(/^own\.[\w-]{4}$/);
+    });
+
+    test('made under another key are still known while that key is', async () => {
+      const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
+      const with1 = await TestApp.start({ SECRET_KEYS: first }, app.databaseUrl);
+      const with21 = await TestApp.start({ SECRET_KEYS: `${second}, ${first}` }, app.databaseUrl);
+      try {
+        const alice = await somebody();
+        const old = (await make(alice)).body.password;
+        const { password } = (await make({ ...alice, api: with1.as(alice.token) })).body;
+        for (const [on, text, good] of [
+          [with1, old, true],
+          [with1, password, true],
+          [with21, password, true],
+          [app, password, false],
+        ] as const)
+          expect((await signIn(alice, text, 'imap', null, on)) !== null).toBe(good);
+      } finally {
+        await with21.stop();
+        await with1.stop();
+      }
+    });
+  });
+
+  describe('where the mail service keeps them too', () => {
+    let mailed: TestApp;
+    const mail = new MailService();
+
+    beforeAll(async () => {
+      mailed = await TestApp.start();
+      mailed.get(ApplicationPasswordProviders).register(mail);
+    });
+    afterAll(() => mailed?.stop());
+    beforeEach(() => {
+      mail.trouble = 'none';
+    });
+
+    const drain = () => mailed.get<OutboxWorker>(OutboxWorker).drain();
+    const rowsOf = ({ id }: Person) =>
+      mailed.sql('SELECT id, state, provider_id FROM application_passwords WHERE user_id = $1', [id]);
+    const retryNow = () => mailed.sql('UPDATE outbox SET due_at = now()');
+
+    test('it is told of the clear text once, and forgets the password before we do', async () => {
+      const alice = await somebody(mailed);
+      const { application_password: made, password } = (await make(alice)).body;
+      expect(mail.known.get(made.id)).toMatchObject({
+        password,
+        userId: alice.id,
+        tenantId: alice.tenantId,
+        scopes: ['imap', 'smtp'],
+        expiresAt: null,
+      });
+      expect(await rowsOf(alice)).toEqual([{ id: made.id, state: 'active', provider_id: `mail-${made.id}` }]);
+      mail.trouble = 'down';
+      expect((await alice.api.delete(`${PATH}/${made.id}`)).status).toBe(200);
+      await drain();
+      expect(await signIn(alice, password, 'imap', null, mailed)).toBeNull();
+      expect(await rowsOf(alice)).toMatchObject([{ state: 'removing' }]);
+      expect((await alice.api.get(PATH)).body.application_passwords).toEqual([]);
+      mail.trouble = 'none';
+      await retryNow();
+      await drain();
+      expect(mail.known.has(made.id)).toBe(false);
+      expect(mail.forgotten).toContainEqual({ id: made.id, providerId: `mail-${made.id}` });
+      expect(await rowsOf(alice)).toEqual([]);
+    });
+
+    test('it is not told of what does not concern it', async () => {
+      const alice = await somebody(mailed);
+      const { body } = await make(alice, { scopes: ['caldav'] });
+      expect(mail.known.has(body.application_password.id)).toBe(false);
+      expect(await signIn(alice, body.password, 'caldav', null, mailed)).toBe(body.application_password.id);
+    });
+
+    test.each(['down', 'answer lost'] as const)('%s: none is made, and none stays there', async (trouble) => {
+      const alice = await somebody(mailed);
+      mail.trouble = trouble;
+      const answer = await make(alice);
+      expect(says(answer)).toEqual([503, 'mail_service_unavailable']);
+      expect(answer.headers.get('retry-after')).toBe('5');
+      expect((await alice.api.get(PATH)).body.application_passwords).toEqual([]);
+      mail.trouble = 'none';
+      await retryNow();
+      await drain();
+      expect([...mail.known.values()].filter(({ userId }) => userId === alice.id)).toEqual([]);
+      expect(await rowsOf(alice)).toEqual([]);
+    });
+
+    test('what a killed process left half made, and what has expired, is cleared away', async () => {
+      const alice = await somebody(mailed);
+      const [half, old] = [(await make(alice)).body, (await make(alice, { ttl: 60 })).body];
+      await mailed.sql(
+        `UPDATE application_passwords SET state = 'creating', provider_id = NULL, created_at = now() - interval '1 hour'
+          WHERE id = $1`,
+        [half.application_password.id],
+      );
+      await mailed.sql(`UPDATE application_passwords SET expires_at = now() WHERE id = $1`, [
+        old.application_password.id,
+      ]);
+      await mailed.sql('DELETE FROM job_runs');
+      await mailed.get<PeriodicJobs>(PeriodicJobs).runDue();
+      await drain();
+      expect(await rowsOf(alice)).toEqual([]);
+      expect(mail.forgotten).toContainEqual({ id: half.application_password.id, providerId: null });
+    });
+  });
+});

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { enrolled, PASSWORD, personWithPassword, session } from '../../support/account.ts';
+import { type Person, TestApp } from '../../support/app.ts';
+import { stopClock } from '../../support/totp.ts';
+
+const ROUTES = [
+  ['POST', '/auth/initiate-2fa'],
+  ['POST', '/auth/enable-2fa'],
+  ['POST', '/auth/verify-2fa'],
+  ['POST', '/auth/disable-2fa'],
+  ['PUT', '/settings/password'],
+  ['POST', '/settings/application-passwords'],
+  ['POST', '/auth/sign-out'],
+] as const;
+
+const KEYS = [
+  'password',
+  'code',
+  'recovery_code',
+  'current_password',
+  'new_password',
+  'description',
+  'scopes',
+  'ttl',
+];
+
+const value = fc.oneof(
+  fc.jsonValue(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(
+    PASSWORD,
+    '000000',
+    'aaaaa-bbbbb',
+    '',
+    '\0',
+    '\ud800',
+    'x'.repeat(2_000),
+    1e308,
+    -1,
+    2 ** 53,
+  ),
+  fc.constantFrom(['imap'], [null], [['imap']], { length: 5 }, { toString: 1 }, ['__proto__']),
+);
+const body = fc.oneof(
+  { weight: 5, arbitrary: fc.dictionary(fc.constantFrom(...KEYS, '__proto__', 'x'), value) },
+  { weight: 1, arbitrary: fc.jsonValue() },
+);
+
+describe('whatever is sent', () => {
+  let app: TestApp;
+  let people: Person[];
+
+  beforeAll(async () => {
+    stopClock();
+    app = await TestApp.start();
+    people = [await personWithPassword(app, 'plain'), (await enrolled(app, 'enrolled')).person];
+  });
+  afterAll(() => app?.stop());
+
+  test.each(ROUTES)('%s %s never fails on our side, and tells no secret', async (method, path) => {
+    await fc.assert(
+      fc.asyncProperty(body, fc.nat({ max: 1 }), async (sent, n) => {
+        const client = path === '/auth/sign-out' ? (await session(app, people[n]!)).api : people[n]!.api;
+        const { status, text } = await client.request(method, path, { body: sent });
+        expect([status < 500, status]).toEqual([true, status]);
+        expect(text).not.toContain('argon2');
+        // What is locked or limited answers the same whatever is sent.
+        await app.sql('TRUNCATE rate_limits, guess_locks');
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('ids in paths', async () => {
+    for (const id of ['x', '%00', '..%2f', '0'.repeat(2_000), '0199aaaa-bbbb-7ccc-8ddd-eeeeffff000g'])
+      for (const path of ['/settings/application-passwords/', '/settings/security/sessions/']) {
+        const { status, body: answer } = await people[0]!.api.delete(path + id);
+        expect([id, status, answer.error]).toEqual([id, 422, 'invalid_id']);
+      }
+  });
+});

@@ -1,0 +1,121 @@
+import { PasswordSignIn, type SignInOutcome } from '../../../src/modules/account-security/index.js';
+import { provision } from '../../../src/cli/provision.js';
+import { TestApp } from '../../support/app.ts';
+
+const PASSWORD = 'correct horse battery staple';
+
+describe('verifying a password at sign-in', () => {
+  let app: TestApp;
+  let twin: TestApp;
+
+  beforeAll(async () => {
+    app = await TestApp.start({ SIGN_IN_PER_MINUTE: '100000' });
+    twin = await TestApp.start({ SIGN_IN_PER_MINUTE: '100000' }, app.databaseUrl);
+  });
+  afterAll(async () => {
+    await twin?.stop();
+    await app?.stop();
+  });
+
+  const account = async (name: string, password: string | undefined = PASSWORD) => {
+    const email = `${name}@acme.example`;
+    const { users } = await provision(app.served.nest, { accounts: [{ email, name, password }] });
+    return { id: users[0]!.id, email };
+  };
+  const attempt = (email: string, password: string, on = app, ip = '192.0.2.1'): Promise<SignInOutcome> =>
+    on.get(PasswordSignIn).verify({ email, password, ip });
+
+  test('says who it is, however the address is written', async () => {
+    const { id, email } = await account('alice');
+    for (const typed of [email, ` ${email.toUpperCase()} `])
+      expect(await attempt(typed, PASSWORD)).toEqual({
+        outcome: 'ok',
+        accountId: id,
+        email,
+        displayName: 'alice',
+        secondFactor: false,
+      });
+  });
+
+  test('refuses alike a wrong password, nobody’s address, no password, a closed account and nonsense', async () => {
+    const { email } = await account('bob');
+    const closed = await account('carol');
+    await app.sql(`UPDATE accounts SET status = 'deactivated' WHERE id = $1`, [closed.id]);
+    const bare = await account('dave', undefined);
+    await app.sql('UPDATE accounts SET password_hash = NULL WHERE id = $1', [bare.id]);
+    for (const [who, password] of [
+      [email, 'wrong'],
+      [email, ''],
+      ['nobody@acme.example', PASSWORD],
+      [closed.email, PASSWORD],
+      [bare.email, PASSWORD],
+      [bare.email, ''],
+      ['', ''],
+      ['\0', PASSWORD],
+      ['\ud800', '\ud800'],
+      [`${'x'.repeat(400)}@acme.example`, PASSWORD],
+      [email, 'x'.repeat(5_000)],
+    ] as const)
+      expect([who, await attempt(who, password)]).toEqual([who, { outcome: 'refused' }]);
+  });
+
+  test.each(['known', 'unknown'])('ten wrong passwords lock a %s address on every process', async (kind) => {
+    const email = kind === 'known' ? (await account('erin')).email : 'nobody-at-all@acme.example';
+    const outcomes = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => attempt(email, `wrong ${n}`, n % 2 ? app : twin)),
+    );
+    const refused = outcomes.filter(({ outcome }) => outcome === 'refused');
+    expect([refused.length, outcomes.length - refused.length]).toEqual([10, 20]);
+    for (const process of [app, twin]) {
+      const locked = await attempt(email, PASSWORD, process);
+      expect(locked).toEqual({ outcome: 'limited', wait: expect.any(Number) });
+      expect((locked as { wait: number }).wait).toBeGreaterThan(800);
+    }
+  });
+
+  test('the lock ends with its time, and success forgives what failed before', async () => {
+    const { id, email } = await account('frank');
+    for (let n = 0; n < 10; n += 1) await attempt(email, 'wrong');
+    expect((await attempt(email, PASSWORD)).outcome).toBe('limited');
+    await app.sql(`UPDATE guess_locks SET locked_until = now() - interval '1 second'`);
+    expect(await attempt(email, PASSWORD)).toMatchObject({ outcome: 'ok', accountId: id });
+    for (let round = 0; round < 2; round += 1) {
+      for (let n = 0; n < 9; n += 1) expect((await attempt(email, 'wrong')).outcome).toBe('refused');
+      expect((await attempt(email, PASSWORD)).outcome).toBe('ok');
+    }
+  });
+
+  test('a hash of other settings is made anew', async () => {
+    const { id, email } = await account('grace');
+    const { hash } = await import('@node-rs/argon2');
+    await app.sql('UPDATE accounts SET password_hash = $2 WHERE id = $1', [
+      id,
+      await hash(PASSWORD, { memoryCost: 1024, timeCost: 1 }),
+    ]);
+    expect((await attempt(email, PASSWORD)).outcome).toBe('ok');
+    const [{ password_hash: phc }] = (await app.sql('SELECT password_hash FROM accounts WHERE id = $1', [
+      id,
+    ])) as [{ password_hash: string }];
+    expect(phc).toMatch(/^\$argon2id\$v=19\$m=7168,t=5,p=1\$/);
+    expect((await attempt(email, PASSWORD)).outcome).toBe('ok');
+  });
+
+  test('a network may try only so often, whatever the addresses', async () => {
+    const strict = await TestApp.start({ SIGN_IN_PER_MINUTE: '3' }, app.databaseUrl);
+    try {
+      const tries = [];
+      for (let n = 0; n < 5; n += 1)
+        tries.push(await attempt(`x${n}@acme.example`, 'x', strict, `2001:db8:0:1::${n + 1}`));
+      expect(tries.map(({ outcome }) => outcome)).toEqual([
+        'refused',
+        'refused',
+        'refused',
+        'limited',
+        'limited',
+      ]);
+      expect((await attempt('x@acme.example', 'x', strict, '2001:db8:0:2::1')).outcome).toBe('refused');
+    } finally {
+      await strict.stop();
+    }
+  });
+});

@@ -1,0 +1,176 @@
+import { GuessLocks, type Guessable } from '../../../src/platform/rate-limits/guess-locks.js';
+import type { RateLimit } from '../../../src/platform/rate-limits/rate-limit.js';
+import { RateLimits } from '../../../src/platform/rate-limits/rate-limits.js';
+import { Db } from '../../../src/platform/database/db.js';
+import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
+import { TestApp } from '../../support/app.ts';
+
+describe('limits held in the database', () => {
+  let one: TestApp;
+  let two: TestApp;
+
+  beforeAll(async () => {
+    one = await TestApp.start();
+    two = await TestApp.start({}, one.databaseUrl);
+  });
+  afterAll(async () => {
+    await two?.stop();
+    await one?.stop();
+  });
+
+  const processes = () => [one, two] as const;
+  const limits = (n = 0) => processes()[n % 2]!.get(RateLimits);
+  /** Slow enough that nothing comes back while a test runs. */
+  const slow = (scope: string, requests: number, burst?: number): RateLimit => ({
+    scope,
+    requests,
+    burst,
+    perSeconds: 100_000 * requests,
+  });
+
+  describe('rate limits', () => {
+    test('40 at once on two processes take no more than there are', async () => {
+      const limit = slow('parallel', 7);
+      const waits = await Promise.all(
+        Array.from({ length: 40 }, (_, n) => limits(n).take({ limit, subject: 'a' })),
+      );
+      expect(waits.filter((wait) => wait === 0)).toHaveLength(7);
+      for (const wait of waits.filter((each) => each > 0)) {
+        expect(wait).toBeGreaterThan(90_000);
+        expect(wait).toBeLessThanOrEqual(100_000);
+      }
+    });
+
+    test('each subject and each scope has its own', async () => {
+      const limit = slow('own', 1);
+      expect(await limits().take({ limit, subject: 'a' })).toBe(0);
+      expect(await limits().take({ limit, subject: 'a' })).toBeGreaterThan(0);
+      expect(await limits().take({ limit, subject: 'b' })).toBe(0);
+      expect(await limits().take({ limit: slow('other', 1), subject: 'a' })).toBe(0);
+    });
+
+    test('one comes back after each interval, and no more than the burst after a long time', async () => {
+      const limit: RateLimit = { scope: 'pace', requests: 60, perSeconds: 6_000, burst: 3 };
+      const take = async () => (await two.get(RateLimits).take({ limit, subject: 'a' })) === 0;
+      const pass = (seconds: number) =>
+        one.sql(
+          `UPDATE rate_limits SET paid_until = paid_until - make_interval(secs => $1) WHERE scope = 'pace'`,
+          [seconds],
+        );
+      // What this process remembers of a refusal is for wall time: it is asked on the other one each time.
+      const taken = async () => {
+        let n = 0;
+        while (n < 10 && (await take())) n += 1;
+        two.get<any>(RateLimits).refused.clear();
+        return n;
+      };
+      expect(await taken()).toBe(3);
+      expect(await taken()).toBe(0);
+      await pass(101);
+      expect(await taken()).toBe(1);
+      await pass(100_000);
+      expect(await taken()).toBe(3);
+    });
+
+    test('several limits are one round trip; a refusal that holds is none', async () => {
+      const db = one.get<Db>(Db);
+      const trips = async (work: () => Promise<unknown>) => {
+        const before = db.roundTrips;
+        await work();
+        return db.roundTrips - before;
+      };
+      const [a, b] = [slow('trip-a', 1), slow('trip-b', 5)];
+      expect(
+        await trips(() => limits().take({ limit: a, subject: 'x' }, { limit: b, subject: 'x' })),
+      ).toBeLessThanOrEqual(2);
+      expect(await limits().take({ limit: b, subject: 'x' }, { limit: a, subject: 'x' })).toBeGreaterThan(0);
+      expect(await limits().take({ limit: a, subject: 'x' })).toBeGreaterThan(0);
+      expect(await limits().take({ limit: a, subject: 'x' })).toBeGreaterThan(0);
+    });
+
+    test('refuses with 429 and Retry-After', async () => {
+      const limit = slow('enforced', 1);
+      await limits().enforce({ limit, subject: 'a' });
+      await expect(limits().enforce({ limit, subject: 'a' })).rejects.toMatchObject({
+        kind: { status: 429, code: 'too_many_requests' },
+        extras: { headers: { 'Retry-After': expect.stringMatching(/^\d+$/) } },
+      });
+    });
+
+    test('stores nothing that names anybody', async () => {
+      await limits().take({ limit: slow('private', 1), subject: 'alice@acme.example' });
+      const [row] = await one.sql(
+        `SELECT subject, r::text AS whole FROM rate_limits r WHERE scope = 'private'`,
+      );
+      expect(row.subject).toHaveLength(16);
+      expect(row.whole).not.toContain('alice');
+    });
+
+    test('what is paid off is forgotten', async () => {
+      await limits().take({ limit: slow('old', 1), subject: 'a' }, { limit: slow('new', 1), subject: 'a' });
+      await one.sql(`UPDATE rate_limits SET paid_until = now() - interval '1 hour' WHERE scope = 'old'`);
+      await one.sql('DELETE FROM job_runs');
+      await one.get<PeriodicJobs>(PeriodicJobs).runDue();
+      const rows = await one.sql(`SELECT scope FROM rate_limits WHERE scope IN ('old', 'new')`);
+      expect(rows).toEqual([{ scope: 'new' }]);
+    });
+  });
+
+  describe('guesses', () => {
+    const what: Guessable = { purpose: 'test', allowed: 5, lockSeconds: 900 };
+    const begin = (subject: string, n = 0) => processes()[n % 2]!.get(GuessLocks).begin(what, subject);
+    const within = (work: (locks: GuessLocks, tx: any) => Promise<void>) =>
+      one.get<Db>(Db).tx((tx) => work(one.get(GuessLocks), tx));
+
+    test('20 at once on two processes: five are looked at, one of them is the last', async () => {
+      const guesses = await Promise.all(Array.from({ length: 20 }, (_, n) => begin('parallel', n)));
+      const allowed = guesses.filter((guess) => guess.allowed);
+      expect(allowed).toHaveLength(5);
+      expect(allowed.filter((guess) => guess.allowed && guess.last)).toHaveLength(1);
+      for (const guess of guesses)
+        if (!guess.allowed) expect(guess.wait > 890 && guess.wait <= 900).toBe(true);
+    });
+
+    test('success forgives; what is given back does not count', async () => {
+      for (let n = 0; n < 4; n += 1) await begin('forgiven');
+      await within((locks, tx) => locks.forget(tx, what, 'forgiven'));
+      for (let n = 0; n < 4; n += 1) expect(await begin('forgiven')).toEqual({ allowed: true, last: false });
+      for (let n = 0; n < 20; n += 1) {
+        expect(await begin('forgiven')).toEqual({ allowed: true, last: true });
+        await within((locks, tx) => locks.giveBack(tx, what, 'forgiven'));
+      }
+      expect(await begin('forgiven')).toEqual({ allowed: true, last: true });
+      expect(await begin('forgiven')).toMatchObject({ allowed: false });
+    });
+
+    test('old failures are forgiven, a lock that is over begins anew', async () => {
+      const age = (seconds: number) =>
+        one.sql(
+          `UPDATE guess_locks SET last_at = last_at - make_interval(secs => $1),
+                  locked_until = locked_until - make_interval(secs => $1) WHERE purpose = 'test'`,
+          [seconds],
+        );
+      for (let n = 0; n < 4; n += 1) await begin('aged');
+      await age(901);
+      for (let n = 0; n < 5; n += 1) expect((await begin('aged')).allowed).toBe(true);
+      expect((await begin('aged')).allowed).toBe(false);
+      await age(901);
+      for (let n = 0; n < 5; n += 1) expect((await begin('aged')).allowed).toBe(true);
+      expect((await begin('aged')).allowed).toBe(false);
+    });
+
+    test('a lock is kept by a restart', async () => {
+      for (let n = 0; n < 6; n += 1) await begin('restart');
+      const later = await TestApp.start({}, one.databaseUrl);
+      try {
+        expect(await later.get(GuessLocks).begin(what, 'restart')).toMatchObject({ allowed: false });
+      } finally {
+        await later.stop();
+      }
+      const [{ kind }] = (await one.sql(
+        `SELECT relpersistence AS kind FROM pg_class WHERE relname = 'guess_locks'`,
+      )) as [{ kind: string }];
+      expect(kind).toBe('p');
+    });
+  });
+});

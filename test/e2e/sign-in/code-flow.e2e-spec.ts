@@ -1,0 +1,469 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { IdentityApi } from '../../../src/modules/identity/index.js';
+import { Db } from '../../../src/platform/database/db.js';
+import { TenantsApi } from '../../../src/modules/tenants/index.js';
+import type { TestApp } from '../../support/app.ts';
+import { REDIRECT, RelyingParty } from '../../support/relying-party.ts';
+import {
+  browser,
+  clientFile,
+  PASSWORD,
+  secondFactorOf,
+  somebody,
+  startSignIn,
+} from '../../support/sign-in.ts';
+import { until } from '../../support/until.ts';
+
+describe('signing in with a browser', () => {
+  let app: TestApp;
+  let ours: RelyingParty;
+  let theirs: RelyingParty;
+  let n = 0;
+
+  beforeAll(async () => {
+    app = await startSignIn({ OIDC_CLIENTS: clientFile() });
+    ours = await RelyingParty.discover(app, 'ours');
+    theirs = await RelyingParty.discover(app, 'theirs');
+  });
+  afterAll(() => app?.stop());
+
+  const person = (...slugs: string[]) => somebody(app, `person${(n += 1)}`, ...slugs);
+  const notes = async (token: string) => (await app.as(token).get('/notes')).status;
+  const ended = (token: string) => until('the token to end', async () => (await notes(token)) === 401);
+  const refused = async (attempt: Promise<unknown>) => {
+    const error: any = await attempt.then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    return error?.error ?? error;
+  };
+  /** A page after the password, for somebody who is asked something more. */
+  const afterPassword = async (party: RelyingParty, email: string, extra = {}, on = browser(app)) => {
+    const begun = await party.begin(extra);
+    const page = await on.submit(await on.open(begun.url), { email, password: PASSWORD, step: 'password' });
+    return { begun, page, on };
+  };
+
+  describe('the tokens', () => {
+    test('open the API and say who it is', async () => {
+      const alice = await person('acme');
+      const tokens = await ours.signIn(browser(app), alice.email, PASSWORD);
+      expect(tokens.claims()).toMatchObject({ sub: alice.id, email: alice.email, email_verified: true });
+      expect(tokens.expires_in).toBe(3600);
+      expect(decodeProtectedHeader(tokens.access_token)).toMatchObject({ typ: 'at+jwt', alg: 'ES256' });
+      expect(decodeJwt(tokens.access_token)).toMatchObject({
+        iss: `${app.base}/apis/v1/oidc`,
+        aud: 'workspace',
+        sub: alice.id,
+        tid: alice.tenantIds[0],
+        client_id: 'ours',
+        scope: 'workspace',
+        sid: expect.any(String),
+      });
+      expect(await notes(tokens.access_token)).toBe(200);
+      expect(await ours.userInfo(tokens.access_token, alice.id)).toMatchObject({
+        sub: alice.id,
+        email: alice.email,
+      });
+    });
+
+    test('are not for the API when the client did not ask for it', async () => {
+      const alice = await person('acme');
+      const tokens = await ours.signIn(browser(app), alice.email, PASSWORD, {
+        scope: 'openid email something',
+      });
+      expect(await notes(tokens.access_token)).toBe(401);
+      expect(await ours.userInfo(tokens.access_token, alice.id)).toEqual(
+        expect.objectContaining({ sub: alice.id, email: alice.email }),
+      );
+    });
+
+    test('name no workspace for somebody who is in none', async () => {
+      const loner = await person();
+      const tokens = await ours.signIn(browser(app), loner.email, PASSWORD);
+      expect(decodeJwt(tokens.access_token)['tid']).toBeUndefined();
+      expect(await notes(tokens.access_token)).toBe(403);
+    });
+
+    test('are listed, and logged, as a session of the client', async () => {
+      const alice = await person('acme');
+      const tokens = await ours.signIn(browser(app, { 'user-agent': 'Test/1' }), alice.email, PASSWORD);
+      const sid = decodeJwt(tokens.access_token)['sid'];
+      const [session] = await app.sql('SELECT * FROM sessions WHERE id = $1', [sid]);
+      expect(session).toMatchObject({
+        client_id: 'ours',
+        user_agent: 'Test/1',
+        ip: '127.0.0.1',
+        aal2_at: null,
+      });
+      const [entry] = await app.sql('SELECT * FROM audit_log WHERE session_id = $1', [sid]);
+      expect(entry).toMatchObject({
+        action: 'identity.session.opened',
+        actor_id: alice.id,
+        tenant_id: alice.tenantIds[0],
+      });
+    });
+  });
+
+  describe('the code', () => {
+    test('needs the verifier it was asked with', async () => {
+      const alice = await person('acme');
+      const { begun, page } = await afterPassword(ours, alice.email);
+      const other = await ours.begin();
+      expect(await refused(ours.finish(page.url, { ...begun, verifier: other.verifier }))).toBe(
+        'invalid_grant',
+      );
+    });
+
+    test('cannot be asked for without a challenge, nor with a plain one', async () => {
+      const extras: Record<string, string>[] = [
+        { code_challenge: '', code_challenge_method: '' },
+        { code_challenge_method: 'plain' },
+      ];
+      for (const extra of extras) {
+        const { url } = await ours.begin(extra);
+        const back = await browser(app).open(url);
+        expect([back.status, new URL(back.url).searchParams.get('error')]).toEqual([0, 'invalid_request']);
+      }
+    });
+
+    test('works once; used again, it ends what it had opened', async () => {
+      const alice = await person('acme');
+      const { begun, page } = await afterPassword(ours, alice.email);
+      const tokens = await ours.finish(page.url, begun);
+      expect(await notes(tokens.access_token)).toBe(200);
+      expect(await refused(ours.finish(page.url, begun))).toBe('invalid_grant');
+      await ended(tokens.access_token);
+      expect(await refused(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
+    });
+
+    test('goes to no address that is not registered, and to no other client', async () => {
+      for (const uri of [
+        `${REDIRECT}/`,
+        'https://evil.example/callback',
+        `${REDIRECT}?x=1`,
+        'javascript:alert(1)',
+      ]) {
+        const page = await browser(app).open((await ours.begin({ redirect_uri: uri })).url);
+        expect([uri, page.status, page.form]).toEqual([uri, 400, null]);
+        expect(page.html).not.toContain('javascript:');
+      }
+      const alice = await person('acme');
+      const { begun, page } = await afterPassword(ours, alice.email);
+      expect(await refused(theirs.finish(page.url, begun))).toBe('invalid_grant');
+    });
+  });
+
+  describe('the refresh token', () => {
+    test('rotates, and its family ends when an old one is used again', async () => {
+      const alice = await person('acme');
+      const first = await ours.signIn(browser(app), alice.email, PASSWORD);
+      const second = await ours.refresh(first.refresh_token!);
+      expect(second.refresh_token).not.toBe(first.refresh_token);
+      const third = await ours.refresh(second.refresh_token!);
+      expect(await notes(third.access_token)).toBe(200);
+      expect(await refused(ours.refresh(first.refresh_token!))).toBe('invalid_grant');
+      expect(await refused(ours.refresh(third.refresh_token!))).toBe('invalid_grant');
+      await ended(third.access_token);
+    });
+
+    test('is stored as a hash', async () => {
+      const alice = await person('acme');
+      const { refresh_token: token } = await ours.signIn(browser(app), alice.email, PASSWORD);
+      const rows = await app.sql<{ row: string }>('SELECT r::text AS row FROM oidc_records r');
+      expect(rows.length).toBeGreaterThan(0);
+      expect(rows.filter(({ row }) => row.includes(token!))).toEqual([]);
+    });
+
+    test('given back, ends the sign-in', async () => {
+      const alice = await person('acme');
+      const tokens = await ours.signIn(browser(app), alice.email, PASSWORD);
+      await ours.revoke(tokens.refresh_token!);
+      await ended(tokens.access_token);
+      expect(await refused(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
+    });
+
+    test.each([
+      ['everything is signed out', (id: string) => app.get<IdentityApi>(IdentityApi).revokeSessions(id)],
+      [
+        'the account is closed',
+        (id: string) => app.get<Db>(Db).tx((tx) => app.get<IdentityApi>(IdentityApi).deactivate(tx, id)),
+      ],
+      [
+        'its owner leaves the workspace',
+        (id: string) =>
+          app.get<Db>(Db).tx(async (tx) => {
+            await app.get<TenantsApi>(TenantsApi).setMemberStatus(tx, id, null, 'deactivated');
+            await app.get<IdentityApi>(IdentityApi).noteAccessChange(tx, id);
+          }),
+      ],
+    ])('is worth nothing once %s', async (_, end) => {
+      const alice = await person('acme');
+      const tokens = await ours.signIn(browser(app), alice.email, PASSWORD);
+      await end(alice.id);
+      expect(await refused(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
+      await ended(tokens.access_token);
+    });
+  });
+
+  describe('the browser', () => {
+    test('is signed in for the next client, which asks nothing but where', async () => {
+      const alice = await person('acme');
+      const on = browser(app);
+      await ours.signIn(on, alice.email, PASSWORD);
+      const again = await ours.begin();
+      const back = await on.open(again.url);
+      expect((await ours.finish(back.url, again)).claims()?.sub).toBe(alice.id);
+    });
+
+    test('signs in anew after everything was signed out, or one of its sign-ins was ended', async () => {
+      const alice = await person('acme');
+      const on = browser(app);
+      await ours.signIn(on, alice.email, PASSWORD);
+      await app.get<IdentityApi>(IdentityApi).revokeSessions(alice.id);
+      expect((await on.open((await ours.begin()).url)).html).toContain('name="password"');
+      const tokens = await ours.signIn(on, alice.email, PASSWORD);
+      expect((await on.open((await ours.begin()).url)).status).toBe(0);
+      await app.sql('UPDATE sessions SET revoked_at = now() WHERE id = $1', [
+        decodeJwt(tokens.access_token)['sid'],
+      ]);
+      expect((await on.open((await ours.begin()).url)).html).toContain('name="password"');
+      await ours.signIn(on, alice.email, PASSWORD);
+      expect((await on.open((await ours.begin()).url)).status).toBe(0);
+    });
+
+    test('signs in anew after the password has changed', async () => {
+      const alice = await person('acme');
+      const on = browser(app);
+      await ours.signIn(on, alice.email, PASSWORD);
+      await app.sql('UPDATE accounts SET password_changed_at = now() WHERE id = $1', [alice.id]);
+      expect((await on.open((await ours.begin()).url)).html).toContain('name="password"');
+    });
+
+    test('signs in anew after SIGN_IN_DAYS, however often it came by', async () => {
+      const alice = await person('acme');
+      const on = browser(app);
+      await ours.signIn(on, alice.email, PASSWORD);
+      await app.sql(
+        `UPDATE oidc_records SET payload = jsonb_set(payload::jsonb, '{loginTs}', to_jsonb((payload::jsonb ->> 'loginTs')::float8 - 31 * 86400))::text
+          WHERE model = 'Session' AND payload::jsonb ->> 'accountId' = $1`,
+        [alice.id],
+      );
+      expect((await on.open((await ours.begin()).url)).html).toContain('name="password"');
+    });
+
+    test('changes hands: somebody else signs in', async () => {
+      const [alice, bob] = [await person('acme'), await person('acme')];
+      const on = browser(app);
+      const first = await ours.signIn(on, alice.email, PASSWORD);
+      const begun = await ours.begin({ prompt: 'login' });
+      let page = await on.submit(await on.open(begun.url), {
+        email: bob.email,
+        password: PASSWORD,
+        step: 'password',
+      });
+      while (page.status === 200) page = await on.submit(page, {});
+      expect((await ours.finish(page.url, begun)).claims()?.sub).toBe(bob.id);
+      await ended(first.access_token);
+    });
+
+    test('signs out, and what was opened from it ends', async () => {
+      const alice = await person('acme');
+      const on = browser(app);
+      const tokens = await ours.signIn(on, alice.email, PASSWORD);
+      const page = await on.open(`/apis/v1/oidc/session/end?id_token_hint=${tokens.id_token}`);
+      expect(page.html).toContain('Sign out?');
+      const done = await on.submit(page, { logout: 'yes' });
+      expect(done.html).toContain('You are signed out');
+      await ended(tokens.access_token);
+      expect(await refused(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
+      expect((await on.open((await ours.begin()).url)).html).toContain('name="password"');
+    });
+
+    test('is sent after signing out only where the client has said', async () => {
+      const page = await browser(app).open(
+        '/apis/v1/oidc/session/end?client_id=ours&post_logout_redirect_uri=https://evil.example',
+      );
+      expect([page.status, page.form]).toEqual([400, null]);
+    });
+  });
+
+  describe('the pages', () => {
+    test('ask a member of several workspaces which', async () => {
+      const alice = await person('acme', 'beta');
+      const { begun, page, on } = await afterPassword(ours, alice.email);
+      expect(page.html).toMatch(/acme[\s\S]*beta/);
+      const wrong = await on.submit(page, {
+        workspace: '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000',
+        step: 'consent',
+      });
+      expect([wrong.status, wrong.html.includes('role="alert"')]).toEqual([422, true]);
+      const back = await on.submit(wrong, { workspace: alice.tenantIds[1]!, step: 'consent' });
+      const tokens = await ours.finish(back.url, begun);
+      expect(decodeJwt(tokens.access_token)['tid']).toBe(alice.tenantIds[1]);
+      // To choose another, the client asks for consent; the sign-in this replaces ends.
+      const again = await ours.begin({ prompt: 'consent' });
+      const other = await on.submit(await on.open(again.url), {
+        workspace: alice.tenantIds[0]!,
+        step: 'consent',
+      });
+      const replaced = await ours.finish(other.url, again);
+      expect(decodeJwt(replaced.access_token)['tid']).toBe(alice.tenantIds[0]);
+      expect(await refused(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
+      expect(await notes(replaced.access_token)).toBe(200);
+    });
+
+    test('ask whether a client that is not ours may, and say what', async () => {
+      const alice = await person('acme');
+      const { begun, page, on } = await afterPassword(theirs, alice.email);
+      expect(page.html).toContain('Allow Their &lt;App&gt;?');
+      expect(page.html).toContain('see your email address');
+      expect(page.html).toContain('app.example');
+      const back = await on.submit(page, { step: 'consent' });
+      const tokens = await theirs.finish(back.url, begun);
+      expect(await notes(tokens.access_token)).toBe(200);
+      expect(tokens.refresh_token).toBeUndefined();
+      const denied = await afterPassword(theirs, alice.email);
+      const no = await denied.on.submit(denied.page, { step: 'cancel' });
+      expect(new URL(no.url).searchParams.get('error')).toBe('access_denied');
+    });
+
+    test('give a client that is not ours a refresh token when somebody has agreed to that', async () => {
+      const alice = await person('acme');
+      const scope = 'openid workspace offline_access';
+      const { begun, page, on } = await afterPassword(theirs, alice.email, { scope, prompt: 'consent' });
+      expect(page.html).toContain('stay signed in when you are away');
+      const tokens = await theirs.finish((await on.submit(page, { step: 'consent' })).url, begun);
+      const out = await on.submit(await on.open('/apis/v1/oidc/session/end'), { logout: 'yes' });
+      expect(out.status).toBe(200);
+      const next = await theirs.refresh(tokens.refresh_token!);
+      expect(await notes(next.access_token)).toBe(200);
+    });
+
+    test('do not tell a wrong password from an address that nobody has', async () => {
+      const alice = await person('acme');
+      const answers = await Promise.all(
+        [alice.email, 'nobody@people.example'].map(async (email) => {
+          const on = browser(app);
+          const page = await on.open((await ours.begin()).url);
+          const answer = await on.submit(page, { email, password: 'not it', step: 'password' });
+          const masked = answer.html
+            .replaceAll(email, 'ADDRESS')
+            .replaceAll(/interaction\/[\w-]+/g, 'UID')
+            .replaceAll(/name="csrf" value="[^"]+"/g, 'CSRF');
+          return [answer.status, masked];
+        }),
+      );
+      expect(answers[0]).toEqual(answers[1]);
+      expect(answers[0]![0]).toBe(422);
+    });
+
+    test('speak the language that the client or the browser asks for', async () => {
+      const lang = async (headers: Record<string, string>, extra = {}) =>
+        /<html lang="(\w+)"/.exec(
+          (await browser(app, headers).open((await ours.begin(extra)).url)).html,
+        )?.[1];
+      expect(await lang({})).toBe('en');
+      expect(await lang({ 'accept-language': 'fr-FR, pt-BR;q=0.8, en;q=0.5' })).toBe('pt');
+      expect(await lang({ 'accept-language': 'de' }, { ui_locales: 'xx vi-VN de' })).toBe('vi');
+      expect(await lang({ 'accept-language': 'en;q=0, de;q=0.1' })).toBe('de');
+    });
+
+    test('run no script, cannot be framed, and lead nowhere but to the client', async () => {
+      const page = await browser(app).open((await ours.begin()).url);
+      const policy = page.headers.get('content-security-policy');
+      expect(policy).toMatch(
+        /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self' https:\/\/app\.example;/,
+      );
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(page.html).not.toMatch(/<script|javascript:| on\w+=/i);
+      expect(page.headers.get('cache-control')).toContain('no-store');
+      expect(page.headers.get('x-frame-options')).toBe('DENY');
+      expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+    });
+
+    test('take only forms of their own, from the browser they were shown in', async () => {
+      const alice = await person('acme');
+      const typed = { email: alice.email, password: PASSWORD, step: 'password' };
+      const on = browser(app);
+      const page = await on.open((await ours.begin()).url);
+      const expired = [
+        await browser(app).submit(page, typed),
+        await on.submit(page, { ...typed, csrf: 'AAAAAAAAAAAAAAAAAAAAAA' }),
+        await on.open(page.form!.action, {
+          method: 'POST',
+          body: new URLSearchParams({ ...page.form!.fields, ...typed }),
+          headers: { 'sec-fetch-site': 'cross-site' },
+        }),
+        await on.open(`/apis/v1/oidc/interaction/${'x'.repeat(43)}`),
+      ];
+      expect(expired.map(({ status, form }) => [status, form])).toEqual(expired.map(() => [400, null]));
+      expect((await on.submit(page, typed)).status).toBe(0);
+    });
+  });
+
+  describe('with a second factor', () => {
+    test('the password alone opens nothing; the code does, and the session has proven it', async () => {
+      const alice = await person('acme');
+      const { authenticator } = await secondFactorOf(app, alice.id);
+      const { begun, page, on } = await afterPassword(ours, alice.email);
+      expect([page.status, page.html.includes('6 digits')]).toEqual([200, true]);
+      // Going on as if nothing had been asked leads back to the beginning.
+      const skipped = await on.open(begun.url);
+      expect(skipped.html).toContain('name="password"');
+      const retry = await on.submit(
+        await on.submit(skipped, { email: alice.email, password: PASSWORD, step: 'password' }),
+        {
+          code: authenticator.wrong(),
+          step: 'code',
+        },
+      );
+      expect([retry.status, retry.html.includes('That code is not right')]).toEqual([422, true]);
+      const fresh = await afterPassword(ours, alice.email);
+      const back = await fresh.on.submit(fresh.page, { code: authenticator.code(), step: 'code' });
+      const tokens = await ours.finish(back.url, fresh.begun);
+      expect(await notes(tokens.access_token)).toBe(200);
+      expect(tokens.claims()?.['amr']).toEqual(['pwd', 'otp', 'mfa']);
+      const replay = await afterPassword(ours, alice.email);
+      const second = await replay.on.submit(replay.page, { code: authenticator.code(), step: 'code' });
+      expect(second.status).toBe(422);
+    });
+
+    test('a recovery code does once', async () => {
+      const alice = await person('acme');
+      const { recoveryCode } = await secondFactorOf(app, alice.id);
+      const { begun, page, on } = await afterPassword(ours, alice.email);
+      const other = await on.submit(page, { step: 'recovery' });
+      expect(other.html).toContain('name="recovery_code"');
+      const back = await on.submit(other, { recovery_code: ` ${recoveryCode.toUpperCase()} `, step: 'code' });
+      expect(await notes((await ours.finish(back.url, begun)).access_token)).toBe(200);
+      const again = await afterPassword(ours, alice.email);
+      const used = await again.on.submit(again.page, { recovery_code: recoveryCode, step: 'code' });
+      expect(used.status).toBe(422);
+    });
+
+    test('five wrong codes lock, with a page that says for how long', async () => {
+      const alice = await person('acme');
+      const { authenticator } = await secondFactorOf(app, alice.id);
+      let { page, on } = await afterPassword(ours, alice.email);
+      for (let k = 0; k < 5; k += 1)
+        page = await on.submit(page, { code: authenticator.wrong(k), step: 'code' });
+      ({ page, on } = await afterPassword(ours, alice.email));
+      const locked = await on.submit(page, { code: authenticator.code(), step: 'code' });
+      expect([locked.status, locked.html.includes('Too many attempts')]).toEqual([429, true]);
+      expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(600);
+    });
+
+    test('turned on, it is asked of a browser that had signed in before', async () => {
+      const alice = await person('acme');
+      const on = browser(app);
+      await ours.signIn(on, alice.email, PASSWORD);
+      const { authenticator } = await secondFactorOf(app, alice.id);
+      const begun = await ours.begin();
+      let page = await on.open(begun.url);
+      page = await on.submit(page, { email: alice.email, password: PASSWORD, step: 'password' });
+      page = await on.submit(page, { code: authenticator.code(), step: 'code' });
+      expect(await notes((await ours.finish(page.url, begun)).access_token)).toBe(200);
+    });
+  });
+});

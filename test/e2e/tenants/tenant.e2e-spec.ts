@@ -1,0 +1,314 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { deflateSync } from 'node:zlib';
+import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
+import { provision } from '../../../src/cli/provision.js';
+import { TestApp, type Person } from '../../support/app.ts';
+import { json, workspace } from '../../support/cli.ts';
+
+/** A real PNG of one colour. */
+function png(width: number, height: number, color = 0): Buffer {
+  const chunk = (type: string, data: Buffer) => {
+    const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+    const out = Buffer.alloc(body.length + 8);
+    out.writeUInt32BE(data.length, 0);
+    body.copy(out, 4);
+    return out;
+  };
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head.set([8, 0, 0, 0, 0], 8);
+  const rows = Buffer.alloc((width + 1) * height, color);
+  return Buffer.concat([
+    Buffer.from('\u0089PNG\r\n\u001A\n', 'latin1'),
+    chunk('IHDR', head),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+const JPEG = Buffer.from('ffd8ffe000104a46494600010100000100010000ffc0000b080010002001011100ffd9', 'hex');
+const webp = (kind: string, rest: number[]): Buffer =>
+  Buffer.concat([Buffer.from('RIFF\0\0\0\0WEBP', 'latin1'), Buffer.from(kind, 'latin1'), Buffer.from(rest)]);
+const WEBP = webp('VP8X', [10, 0, 0, 0, 0, 0, 0, 0, 99, 0, 0, 49, 0, 0]);
+
+describe('the workspace itself', () => {
+  let app: TestApp;
+  let directory: string;
+  let made = 0;
+
+  beforeAll(async () => {
+    app = await TestApp.start({ PUBLIC_URL: 'https://work.example/' });
+    directory = mkdtempSync(path.join(tmpdir(), 'workspace-logo-'));
+  });
+  afterAll(async () => {
+    await app?.stop();
+    if (directory) rmSync(directory, { recursive: true, force: true });
+  });
+
+  const people = async () => {
+    const slug = `t${(made += 1)}`;
+    const [owner, member] = (await app.tenant(slug, 'owner', 'member')) as [Person, Person];
+    return { slug, owner, member };
+  };
+  const put = (person: Person, bytes: Buffer, type = 'image/png') =>
+    person.api.put('/tenant/logo', undefined, { raw: bytes, headers: { 'content-type': type } });
+
+  test('every member reads its name, domains, branding, features and limits', async () => {
+    const { slug, member } = await people();
+    await provision(app.served.nest, {
+      tenants: [{ slug, name: 'Acme', domains: ['b.example', 'a.example'] }],
+    });
+    const { status, body } = await member.api.get('/tenant');
+    expect([status, body.tenant]).toEqual([
+      200,
+      {
+        id: member.tenantId,
+        slug,
+        name: 'Acme',
+        domains: [
+          { domain: 'a.example', verified: true },
+          { domain: 'b.example', verified: true },
+        ],
+        branding: { primary_color: null, logo_url: null },
+        features: { assistant: false, calls: false, docx_export: true, livestream: false, mail: false },
+        limits: expect.objectContaining({
+          page_size_max: 200,
+          logo_bytes: 262_144,
+          note_content_bytes: 2_097_152,
+        }),
+      },
+    ]);
+    const without = await TestApp.start({ DOCX_CONVERTER: 'off' }, app.databaseUrl);
+    try {
+      expect((await without.as(member.token).get('/tenant')).body.tenant.features.docx_export).toBe(false);
+    } finally {
+      await without.stop();
+    }
+  });
+
+  test('who may manage it renames and colours it; the others may not', async () => {
+    const { owner, member } = await people();
+    expect((await member.api.put('/tenant', { name: 'Mine' })).body.error).toBe('forbidden');
+    const first = await owner.api.put('/tenant', { name: ' Acme ', branding: { primary_color: '#2F80ED' } });
+    expect(first.body.tenant).toMatchObject({ name: 'Acme', branding: { primary_color: '#2F80ED' } });
+    expect((await owner.api.put('/tenant', { name: 'Acme GmbH' })).body.tenant.branding.primary_color).toBe(
+      '#2F80ED',
+    );
+    expect((await owner.api.put('/tenant', { branding: { primary_color: null } })).body.tenant).toMatchObject(
+      {
+        name: 'Acme GmbH',
+        branding: { primary_color: null },
+      },
+    );
+    expect((await owner.api.put('/tenant', {})).status).toBe(200);
+    expect((await member.api.get('/tenant')).body.tenant.name).toBe('Acme GmbH');
+    for (const body of [
+      { name: '' },
+      { name: 7 },
+      { name: 'a\nb' },
+      { branding: 'red' },
+      { branding: [] },
+      { branding: null },
+      { branding: { primary_color: 'red' } },
+      { branding: { primary_color: 'url(javascript:alert(1))' } },
+    ])
+      expect([body, (await owner.api.put('/tenant', body)).status]).toEqual([body, 422]);
+    const log = await app.get(AuditReader).page(owner.tenantId, { action: 'tenant.updated' }, 9);
+    expect(log.map(({ data }) => data)).toEqual([
+      { before: { primary_color: '#2F80ED' }, after: { primary_color: null } },
+      { before: { name: 'Acme' }, after: { name: 'Acme GmbH' } },
+      {
+        before: { name: expect.any(String), primary_color: null },
+        after: { name: 'Acme', primary_color: '#2F80ED' },
+      },
+    ]);
+  });
+
+  test('the logo: set, shown in place, kept by its ETag, replaced and removed', async () => {
+    const { owner, member } = await people();
+    expect((await member.api.get('/tenant/logo')).body).toMatchObject({ error: 'not_found' });
+    expect((await put(member, png(10, 10))).body.error).toBe('forbidden');
+    const picture = png(200, 80);
+    const set = await put(owner, picture, 'IMAGE/PNG; x=y');
+    expect(set.body.tenant.branding.logo_url).toMatch(
+      /^https:\/\/work\.example\/apis\/v1\/tenant\/logo\?v=[0-9a-f]{16}$/,
+    );
+    const url = `${app.base}/apis/v1/tenant/logo?v=1`;
+    const get = (headers: Record<string, string> = {}, method = 'GET') =>
+      fetch(url, { method, headers: { authorization: `Bearer ${member.token}`, ...headers } });
+    const shown = await get();
+    expect(Buffer.from(await shown.arrayBuffer()).equals(picture)).toBe(true);
+    const header = (name: string) => shown.headers.get(name);
+    expect([header('content-type'), header('x-content-type-options'), header('cache-control')]).toEqual([
+      'image/png',
+      'nosniff',
+      'private, no-cache',
+    ]);
+    expect(header('content-disposition')).toBe('inline; filename="image.png"');
+    expect(header('content-security-policy')).toContain("default-src 'none'");
+    const etag = header('etag') as string;
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      const same = await get({ 'if-none-match': known });
+      expect([same.status, same.headers.get('etag'), await same.text()]).toEqual([304, etag, '']);
+    }
+    expect((await get({ 'if-none-match': '"other"' })).status).toBe(200);
+    const head = await get({}, 'HEAD');
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
+      200,
+      String(picture.length),
+      '',
+    ]);
+    expect((await fetch(url)).status).toBe(401);
+
+    for (const [bytes, type] of [
+      [JPEG, 'image/jpeg'],
+      [WEBP, 'image/webp'],
+    ] as const) {
+      // What it is, its content says.
+      expect((await put(owner, bytes, 'image/png')).status).toBe(200);
+      expect((await get({ 'if-none-match': etag })).headers.get('content-type')).toBe(type);
+    }
+    expect((await owner.api.delete('/tenant/logo')).body.tenant.branding.logo_url).toBeNull();
+    expect((await owner.api.delete('/tenant/logo')).status).toBe(404);
+    expect((await get()).status).toBe(404);
+    const log = await app.get(AuditReader).page(owner.tenantId, { objectKind: 'tenant' }, 9);
+    expect(log.map(({ action }) => action)).toEqual([
+      'tenant.logo.removed',
+      'tenant.logo.set',
+      'tenant.logo.set',
+      'tenant.logo.set',
+    ]);
+    expect(log[3]!.data).toMatchObject({ format: 'png', width: 200, height: 80, bytes: picture.length });
+  });
+
+  test('nothing but a raster picture of modest size becomes a logo', async () => {
+    const { owner } = await people();
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
+    const gif = Buffer.from('GIF89a\u0010\0\u0010\0\0\0\0', 'latin1');
+    const refusals: [Buffer, string, number, string][] = [
+      [svg, 'image/svg+xml', 415, 'unsupported_media_type'],
+      [svg, 'image/png', 422, 'invalid_image'],
+      [gif, 'image/png', 422, 'invalid_image'],
+      [Buffer.from('{}'), 'application/json', 415, 'unsupported_media_type'],
+      [Buffer.from('x'), 'text/plain', 415, 'unsupported_media_type'],
+      [Buffer.alloc(0), 'image/png', 422, 'invalid_image'],
+      [png(2049, 1), 'image/png', 422, 'invalid_image'],
+      [png(0, 10), 'image/png', 422, 'invalid_image'],
+      [Buffer.concat([png(10, 10), Buffer.alloc(256 * 1024)]), 'image/png', 413, 'body_too_large'],
+      [JPEG.subarray(0, 20), 'image/jpeg', 422, 'invalid_image'],
+      [
+        webp(
+          'VP8?',
+          Array.from({ length: 20 }, () => 0),
+        ),
+        'image/webp',
+        422,
+        'invalid_image',
+      ],
+    ];
+    for (const [bytes, type, status, error] of refusals) {
+      const answer = await put(owner, bytes, type);
+      expect([type, bytes.length, answer.status, answer.body.error]).toEqual([
+        type,
+        bytes.length,
+        status,
+        error,
+      ]);
+    }
+    expect((await owner.api.get('/tenant')).body.tenant.branding.logo_url).toBeNull();
+    // The largest that is taken.
+    const largest = Buffer.concat([png(2048, 2048), Buffer.alloc(256 * 1024)]).subarray(0, 256 * 1024);
+    expect((await put(owner, largest)).status).toBe(200);
+  });
+
+  test('webp keeps its size in three places', async () => {
+    const { owner } = await people();
+    const sizes = async (bytes: Buffer) => {
+      expect((await put(owner, bytes, 'image/webp')).status).toBe(200);
+      const [event] = await app.get(AuditReader).page(owner.tenantId, { action: 'tenant.logo.set' }, 1);
+      return [event!.data['width'], event!.data['height']];
+    };
+    expect(await sizes(WEBP)).toEqual([100, 50]);
+    expect(await sizes(webp('VP8 ', [0, 0, 0, 0, 0, 0, 0, 0x9d, 0x01, 0x2a, 64, 0x40, 32, 0x80]))).toEqual([
+      64, 32,
+    ]);
+    const lossless = Buffer.alloc(4);
+    lossless.writeUInt32LE((30 - 1) | ((20 - 1) << 14));
+    expect(await sizes(webp('VP8L', [0, 0, 0, 0, 0x2f, ...lossless, 0, 0, 0, 0, 0]))).toEqual([30, 20]);
+  });
+
+  test('the operator does the same by command line', async () => {
+    const { slug, owner } = await people();
+    const env = { DATABASE_URL: app.databaseUrl };
+    const file = path.join(directory, 'logo.png');
+    writeFileSync(file, png(64, 64));
+    const run = (...args: string[]) => workspace(env, 'tenant', 'update', '--tenant', slug, ...args);
+    const set = json(await run('--name', 'By command', '--color', '#abcdef', '--logo', file));
+    expect(set).toMatchObject({ slug, name: 'By command', branding: { primary_color: '#abcdef' } });
+    expect((await owner.api.get('/tenant/logo')).headers.get('content-type')).toBe('image/png');
+    expect(json(await run('--no-logo', '--color', 'none')).branding).toEqual({
+      primary_color: null,
+      logo_url: null,
+    });
+    expect((await owner.api.get('/tenant')).body.tenant.name).toBe('By command');
+    for (const [args, message] of [
+      [['--color', 'red'], /primary_color must be #rrggbb/],
+      [['--name', ' '], /name must not be empty/],
+      [['--logo', path.join(directory, 'none.png')], /ENOENT|no such file/],
+      [['--no-logo'], /no logo/],
+    ] as const) {
+      const { code, stderr } = await run(...args);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+    }
+    const [event] = await app.get(AuditReader).page(owner.tenantId, {}, 1);
+    expect(event).toMatchObject({ origin: 'cli', actor_id: null, action: 'tenant.updated' });
+  });
+
+  test('the audit log: for who holds audit.read, in pages, by each filter', async () => {
+    const { owner, member } = await people();
+    expect((await member.api.get('/tenant/audit')).body.error).toBe('forbidden');
+    for (const name of ['A', 'B', 'C']) await owner.api.post('/rbac/groups', { name });
+    await owner.api.put('/tenant', { name: 'Audited' });
+    const list = async (query = '') => (await owner.api.get(`/tenant/audit${query}`)).body;
+    const all = await list();
+    expect(all.events.map((event: any) => event.action)).toEqual([
+      'tenant.updated',
+      'rbac.group.created',
+      'rbac.group.created',
+      'rbac.group.created',
+    ]);
+    expect(all.next).toBeNull();
+    const pages: any[] = [];
+    for (let next: string | null = ''; next !== null;) {
+      const page: any = await list(`?limit=3${next ? `&cursor=${next}` : ''}`);
+      pages.push(...page.events);
+      next = page.next;
+    }
+    expect(pages).toEqual(all.events);
+    const [, last, , first] = all.events;
+    const count = async (query: string) => (await list(query)).events.length;
+    expect(await count('?action=rbac.group.created')).toBe(3);
+    expect(await count(`?object_kind=group&object_id=${last.object_id}`)).toBe(1);
+    expect(await count(`?actor_id=${owner.id}`)).toBe(4);
+    expect(await count(`?actor_id=${member.id}`)).toBe(0);
+    expect(await count(`?until=${first.occurred_at}`)).toBe(0);
+    expect(await count(`?since=${last.occurred_at}&action=rbac.group.created`)).toBeGreaterThanOrEqual(1);
+    for (const query of [
+      '?actor_id=x',
+      '?since=yesterday',
+      '?limit=0',
+      '?cursor=x',
+      '?action=a&action=b',
+      '?action=%00',
+    ])
+      expect([query, (await owner.api.get(`/tenant/audit${query}`)).status]).toEqual([query, 422]);
+    const { next } = await list('?limit=1');
+    // A cursor belongs to its filters.
+    expect((await owner.api.get(`/tenant/audit?action=x&cursor=${next}`)).body.error).toBe('invalid_cursor');
+    const [elsewhere] = (await app.tenant(`other${made}`, 'nobody')) as [Person];
+    expect((await elsewhere.api.get('/tenant/audit')).body.events).toEqual([]);
+  });
+});

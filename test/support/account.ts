@@ -1,0 +1,46 @@
+import { provision } from '../../src/cli/provision.js';
+import { IdentityApi } from '../../src/modules/identity/index.js';
+import type { Person, TestApp } from './app.ts';
+import { Authenticator } from './totp.ts';
+
+export const PASSWORD = 'correct horse battery staple';
+
+/** Somebody of a new workspace who has a password. */
+export async function personWithPassword(app: TestApp, name: string): Promise<Person> {
+  const slug = `w${Math.random().toString(36).slice(2)}`;
+  const email = `${name}@${slug}.example`;
+  const user = { email, name, role: 'owner' as const, password: PASSWORD };
+  const { users } = await provision(app.served.nest, { tenants: [{ slug, users: [user] }] }, true);
+  const { id, tenant_id: tenantId, token = '' } = users[0]!;
+  return { id, email, tenantId, token, api: app.as(token) };
+}
+
+/** Another session of the same person. */
+export async function session(
+  app: TestApp,
+  person: Person,
+  more: { aal2?: boolean; userAgent?: string; tenantId?: string | null } = {},
+): Promise<Person> {
+  const request = { accountId: person.id, tenantId: person.tenantId, ...more };
+  const [token] = (await app.get<IdentityApi>(IdentityApi).issueTokens([request], 'test')) as [string];
+  return { ...person, token, api: app.as(token) };
+}
+
+export interface Enrolled {
+  person: Person;
+  authenticator: Authenticator;
+  recoveryCodes: string[];
+  /** The code that enabled it. */
+  used: string;
+}
+
+/** Somebody whose second factor is on, proven in their session; the codes of now and the next step are still unused. */
+export async function enrolled(app: TestApp, name: string): Promise<Enrolled> {
+  const person = await personWithPassword(app, name);
+  const { body } = await person.api.post('/auth/initiate-2fa', { password: PASSWORD });
+  const authenticator = new Authenticator(body.secret);
+  const used = authenticator.code(-1);
+  const answer = await person.api.post('/auth/enable-2fa', { code: used });
+  if (answer.status !== 200) throw new Error(`not enabled: ${answer.text}`);
+  return { person, authenticator, recoveryCodes: answer.body.recovery_codes, used };
+}

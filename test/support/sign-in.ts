@@ -1,0 +1,70 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Secret } from 'otpauth';
+import { provision } from '../../src/cli/provision.js';
+import { SecretBox } from '../../src/platform/secrets/secret-box.js';
+import { TestApp } from './app.ts';
+import { freePort } from './ports.ts';
+import { Browser, REDIRECT } from './relying-party.ts';
+import { Authenticator } from './totp.ts';
+
+export const PASSWORD = 'correct horse battery staple';
+
+/** Clients of the tests, beside those built in. */
+export const CLIENTS = [
+  { id: 'ours', kind: 'public', name: 'Our App', first_party: true, redirect_uris: [REDIRECT] },
+  { id: 'theirs', kind: 'public', name: 'Their <App>', redirect_uris: [REDIRECT] },
+];
+
+/** The application at an address that is known beforehand, as its issuer must be. */
+export async function startSignIn(settings: Record<string, string> = {}): Promise<TestApp> {
+  const port = String(await freePort());
+  return TestApp.start({
+    PORT: port,
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    SIGN_IN_PER_MINUTE: '100000',
+    ...settings,
+  });
+}
+
+/** A second process of the same service. */
+export async function startBeside(app: TestApp, settings: Record<string, string> = {}): Promise<TestApp> {
+  return TestApp.start({ PUBLIC_URL: app.base, SIGN_IN_PER_MINUTE: '100000', ...settings }, app.databaseUrl);
+}
+
+/** Somebody with a password, in these workspaces. */
+export async function somebody(app: TestApp, name: string, ...slugs: string[]) {
+  const email = `${name}@people.example`;
+  const user = { email, name: name[0]!.toUpperCase() + name.slice(1), password: PASSWORD };
+  const file =
+    slugs.length > 0 ? { tenants: slugs.map((slug) => ({ slug, users: [user] })) } : { accounts: [user] };
+  const { users } = await provision(app.served.nest, file);
+  return { email, id: users[0]!.id, tenantIds: users.map(({ tenant_id }) => tenant_id as string) };
+}
+
+export const browser = (app: TestApp, headers: Record<string, string> = {}): Browser =>
+  new Browser(app.base, headers);
+
+/** Turns the second factor of an account on, as if its owner had done so before. */
+export async function secondFactorOf(app: TestApp, accountId: string) {
+  const secret = new Secret({ size: 20 });
+  const recoveryCode = 'abcde-fghjk';
+  const box = app.get<SecretBox>(SecretBox);
+  const sealed = box.seal('totp secret', accountId, Buffer.from(secret.bytes));
+  const [hash] = box.hashes('recovery code', accountId, recoveryCode.replace('-', ''));
+  await app.sql(`INSERT INTO second_factors (account_id, state, secret) VALUES ($1, 'active', $2)`, [
+    accountId,
+    sealed,
+  ]);
+  await app.sql('INSERT INTO recovery_codes (account_id, n, hash) VALUES ($1, 1, $2)', [accountId, hash]);
+  await app.sql('UPDATE accounts SET second_factor_since = now() WHERE id = $1', [accountId]);
+  return { authenticator: new Authenticator(secret.base32), recoveryCode };
+}
+
+/** A file of clients, for OIDC_CLIENTS. */
+export function clientFile(clients: object[] = CLIENTS): string {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'clients-')), 'clients.json');
+  writeFileSync(file, JSON.stringify(clients));
+  return file;
+}

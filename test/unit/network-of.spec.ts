@@ -1,0 +1,14 @@
+import { networkOf } from '../../src/platform/rate-limits/rate-limit.js';
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:0001:0002::1', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  [null, 'unknown'],
+  [undefined, 'unknown'],
+])('%s counts as %s', (ip, network) => expect(networkOf(ip)).toBe(network));
