@@ -87,17 +87,18 @@ export class TaskInputs {
     if (input.priority !== undefined) patch['priority'] = PRIORITIES.indexOf(input.priority);
     if (input.group !== undefined) patch['group'] = input.group?.trim() || null;
     if (input.assignees !== undefined) {
-      patch['assignee_ids'] = await this.people(ctx, 'assignees', input.assignees);
+      patch['assignee_ids'] = [...new Set(await this.named(ctx, 'assignees', input.assignees))];
     }
     if (input.references !== undefined) patch['refs'] = await this.refs(reader, ctx, input.references);
     return patch;
   }
 
   /**
-   * Ids of members of the workspace, in the order named, without repetition.
-   * @throws ApiError 422 `unknown_user`
+   * The ids of people, one for each named.
+   * @param field where they were named, for the refusal
+   * @throws ApiError 422 `unknown_user` for who is not a member of the workspace
    */
-  async people(ctx: RequestContext, field: string, named: readonly NamedPerson[]): Promise<string[]> {
+  async named(ctx: RequestContext, field: string, named: readonly NamedPerson[]): Promise<string[]> {
     const names = named.map(({ id, user_id, email }) => (id ?? user_id ?? email ?? '').trim());
     const found = await this.tenants.findMembers(ctx.tenantId, names.filter(Boolean));
     const unknown = names.flatMap((name, n) => (found.has(name) ? [] : [n]));
@@ -109,7 +110,7 @@ export class TaskInputs {
       }));
       throw TaskErrors.unknownUser.with({ details });
     }
-    return [...new Set(names.map((name) => found.get(name) as string))];
+    return names.map((name) => found.get(name) as string);
   }
 
   private async refs(

@@ -164,7 +164,7 @@ export class OwnTaskFields extends TaskFields {
     anyOf: [{ $ref: getSchemaPath(Recurrence) }, { type: 'string' }, { type: 'null' }],
     example: { rrule: 'FREQ=WEEKLY;BYDAY=MO', from: 'schedule' },
     description: 'Completing the task makes the next one. Needs a `date`. A bare string is the rule.',
-  } as object)
+  })
   @Nullable()
   @ValidateNested({ message: 'recurrence must be an object or a rule' })
   @Transform(({ value }) => asInstance(Recurrence, typeof value === 'string' ? { rrule: value } : value))

@@ -83,36 +83,36 @@ BEGIN
       JOIN tasks t ON t.tenant_id = p_tenant AND t.id = coalesce(w.task_id, m.task_id)
      WHERE w.role IS DISTINCT FROM m.role OR (CASE WHEN w.in_folder THEN t.folder_id END) IS DISTINCT FROM m.folder_id
         OR t.id = ANY (p_renumber)),
-  -- Folders before the tasks in them, so that whoever gains both learns of the folder first.
+  -- Folders before the tasks in them, so that whoever gains both learns of the folder first. Everything is carried along:
+  -- the planner cannot know how many rows these are, and would look each of them up in all the others.
   numbered AS MATERIALIZED (
-    SELECT c.kind, c.id, c.user_id, row_number() OVER (PARTITION BY c.user_id ORDER BY c.kind, c.id) AS i FROM (
-      SELECT 1 AS kind, folder_id AS id, user_id FROM folder_changes
-      UNION ALL SELECT 2, task_id, user_id FROM task_changes) c),
+    SELECT c.*, row_number() OVER (PARTITION BY c.user_id ORDER BY c.kind, c.id) AS i FROM (
+      SELECT 1 AS kind, folder_id AS id, user_id, role, NULL::uuid AS folder_id FROM folder_changes
+      UNION ALL SELECT 2, task_id, user_id, role, folder_id FROM task_changes) c),
   counts AS MATERIALIZED (SELECT user_id, count(*) AS c FROM numbered GROUP BY user_id),
   heads AS (
     INSERT INTO sync_heads AS s (tenant_id, user_id, head) SELECT p_tenant, user_id, c FROM counts ORDER BY user_id
     ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = s.head + excluded.head
     RETURNING s.user_id, s.head),
+  firsts AS MATERIALIZED (SELECT h.user_id, h.head - c.c AS before FROM heads h JOIN counts c ON c.user_id = h.user_id),
   folders_written AS (
     INSERT INTO task_folder_members (tenant_id, folder_id, user_id, role, seq, gone, gone_at)
-    SELECT p_tenant, f.folder_id, f.user_id, f.role, h.head - c.c + n.i,
-           CASE WHEN f.role IS NULL THEN CASE WHEN d.gone_at IS NULL THEN 1 ELSE 2 END END,
-           CASE WHEN f.role IS NULL THEN clock_timestamp() END
-      FROM folder_changes f
-      JOIN task_folders d ON d.tenant_id = p_tenant AND d.id = f.folder_id
-      JOIN numbered n ON n.kind = 1 AND n.id = f.folder_id AND n.user_id = f.user_id
-      JOIN heads h ON h.user_id = f.user_id JOIN counts c ON c.user_id = f.user_id
+    SELECT p_tenant, n.id, n.user_id, n.role, x.before + n.i,
+           CASE WHEN n.role IS NULL THEN CASE WHEN d.gone_at IS NULL THEN 1 ELSE 2 END END,
+           CASE WHEN n.role IS NULL THEN clock_timestamp() END
+      FROM numbered n JOIN firsts x ON x.user_id = n.user_id
+      JOIN task_folders d ON d.tenant_id = p_tenant AND d.id = n.id
+     WHERE n.kind = 1
     ON CONFLICT (tenant_id, folder_id, user_id) DO UPDATE SET
       role = excluded.role, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at)
   INSERT INTO task_members (tenant_id, task_id, user_id, role, folder_id, seq, gone, gone_at,
                             listed_at, position, due_on, open, assigned, trashed)
-  SELECT p_tenant, t.id, x.user_id, x.role, x.folder_id, h.head - c.c + n.i,
-         CASE WHEN x.role IS NULL THEN 1 END, CASE WHEN x.role IS NULL THEN clock_timestamp() END,
-         t.updated_at, t.position, coalesce(t.date, 'infinity'), t.status < 2, x.user_id = ANY (t.assignee_ids), t.deleted_at IS NOT NULL
-    FROM task_changes x
-    JOIN tasks t ON t.tenant_id = p_tenant AND t.id = x.task_id
-    JOIN numbered n ON n.kind = 2 AND n.id = x.task_id AND n.user_id = x.user_id
-    JOIN heads h ON h.user_id = x.user_id JOIN counts c ON c.user_id = x.user_id
+  SELECT p_tenant, t.id, n.user_id, n.role, n.folder_id, x.before + n.i,
+         CASE WHEN n.role IS NULL THEN 1 END, CASE WHEN n.role IS NULL THEN clock_timestamp() END,
+         t.updated_at, t.position, coalesce(t.date, 'infinity'), t.status < 2, n.user_id = ANY (t.assignee_ids), t.deleted_at IS NOT NULL
+    FROM numbered n JOIN firsts x ON x.user_id = n.user_id
+    JOIN tasks t ON t.tenant_id = p_tenant AND t.id = n.id
+   WHERE n.kind = 2
   ON CONFLICT (tenant_id, task_id, user_id) DO UPDATE SET
     role = excluded.role, folder_id = excluded.folder_id, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at,
     listed_at = excluded.listed_at, position = excluded.position, due_on = excluded.due_on, open = excluded.open,
