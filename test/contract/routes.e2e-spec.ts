@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { Router } from 'express';
+import type { LeanExpressAdapter } from '../../src/platform/http/lean-express.adapter.js';
 import { TestApp } from '../support/app.ts';
 import { describedOperations, fillPath, METHODS } from '../support/operations.ts';
 
@@ -60,13 +62,12 @@ describe('the routes', () => {
   });
 
   test('served by the application are those described, no more and no less', () => {
-    const router = app.served.nest.getHttpAdapter().getInstance().router as {
-      stack: { route?: { path: string; methods: Record<string, boolean> } }[];
-    };
-    const served = router.stack
+    const adapter = app.served.nest.getHttpAdapter() as unknown as LeanExpressAdapter;
+    const served = [adapter.getInstance().router as Router, ...adapter.routers]
+      .flatMap((router) => router.stack)
       .filter((layer) => layer.route)
       .flatMap(({ route }) =>
-        Object.keys(route!.methods).map(
+        Object.keys((route as unknown as { methods: object }).methods).map(
           (method) => `${method.toUpperCase()} ${route!.path.replaceAll(/:(\w+)/g, '{$1}')}`,
         ),
       )

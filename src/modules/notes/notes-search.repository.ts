@@ -6,6 +6,8 @@ import { type Statement, statement } from '../../platform/database/statement.js'
 
 /** Matches that are ranked and counted: the most recently changed ones. Bounds the cost of a word that every note has. */
 export const MAX_MATCHES = 1_000;
+/** Notes of somebody that are looked at one by one; with more of them the index of words is asked. */
+const FEW_NOTES = 300;
 /** Characters that are read of a body when there is no room for the whole. */
 const FIRST_PART = 16_384;
 
@@ -101,7 +103,7 @@ export class NotesSearchRepository {
       position = `WHERE (score, listed_at, note_id) < (${bind(score)}::numeric, ${bind(listed)}::timestamptz, ${bind(id)}::uuid)`;
       variant += '.after';
     }
-    return this.db.query(this.statement(variant, filters, position), values);
+    return this.db.query(this.statement(variant, query.state, filters, position), values);
   }
 
   /** The bodies of these notes: whole as far as `bytes` go (the first whatever its size), then how they begin. */
@@ -109,16 +111,32 @@ export class NotesSearchRepository {
     return this.db.query(bodies, [ctx.tenantId, ctx.userId, ids, bytes]);
   }
 
-  private statement(variant: string, filters: string, position: string): Statement<NoteSearchRow> {
+  private statement(
+    variant: string,
+    state: NoteSearchQuery['state'],
+    filters: string,
+    position: string,
+  ): Statement<NoteSearchRow> {
     let found = this.statements.get(variant);
     if (!found) {
-      // Index note_search_words finds the notes with the words that this person may see (primary key: those just
-      // changed); note_members says whether they still may. Materialized, so that nothing else is looked up first.
+      // Whoever sees few notes: each of them is looked at (primary key of note_search). Whoever sees many: index
+      // note_search_words finds those with the words. A prefix in that index costs as much as all notes of all people
+      // have words that begin so, hence the first way. Only one of the two is executed (one-time filter on `few`);
+      // OFFSET 0 keeps a generic plan from asking the index of words in the first way too.
+      // note_members says what somebody may see. Materialized, so that nothing else is looked up first.
       found = statement<NoteSearchRow>(
         `notes.search.${this.statements.size}`,
-        `WITH hits AS MATERIALIZED (
+        `WITH mine AS MATERIALIZED (
+           SELECT m.note_id FROM note_members m
+            WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.role IS NOT NULL${STATES[state]} LIMIT ${FEW_NOTES} + 1),
+         few AS MATERIALIZED (SELECT count(*) <= ${FEW_NOTES} AS yes FROM mine),
+         hits AS MATERIALIZED (
+           SELECT s.note_id, s.tsv FROM mine CROSS JOIN LATERAL (
+             SELECT note_id, tsv FROM note_search WHERE tenant_id = $1 AND note_id = mine.note_id OFFSET 0) s
+            WHERE (SELECT yes FROM few) AND s.tsv @@ $4::tsquery AND s.note_id <> ALL ($7::uuid[])
+           UNION ALL
            SELECT note_id, tsv FROM note_search
-            WHERE tenant_id = $1 AND tsv @@ $3::tsquery AND note_id <> ALL ($7::uuid[])
+            WHERE NOT (SELECT yes FROM few) AND tenant_id = $1 AND tsv @@ $3::tsquery AND note_id <> ALL ($7::uuid[])
            UNION ALL
            SELECT o.note_id, o.tsv FROM unnest($7::uuid[], $8::tsvector[]) AS o (note_id, tsv) WHERE o.tsv @@ $4::tsquery),
          matched AS MATERIALIZED (

@@ -15,5 +15,9 @@ export const notesSchema: SchemaPart = {
       new URL('migrations/0005-notes-of-folders.sql', import.meta.url),
     ),
     sqlMigration('NoteSearch1795000000101', new URL('migrations/0101-note-search.sql', import.meta.url)),
+    sqlMigration(
+      'NoteSearchInline1795000000102',
+      new URL('migrations/0102-note-search-inline.sql', import.meta.url),
+    ),
   ],
 };

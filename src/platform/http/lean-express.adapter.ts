@@ -1,7 +1,8 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express, { type Request, type Response } from 'express';
+import express, { type Request, type Response, type Router } from 'express';
 import { FileReply } from './file-reply.js';
 import { JsonReply } from './json-reply.js';
+import { RouteRooms } from './route-rooms.js';
 import { JSON_HEADERS } from './security-headers.js';
 
 const FIXED_HEADERS: readonly string[] = JSON_HEADERS.flat();
@@ -13,6 +14,8 @@ const FILE_HEADERS: readonly string[] = JSON_HEADERS.filter(([name]) => name !==
  * answers written in one call with headers built beforehand. Routing is strict and case-sensitive.
  */
 export class LeanExpressAdapter extends ExpressAdapter {
+  private readonly rooms = new RouteRooms(this.instance);
+
   constructor() {
     const app = express();
     app.disable('x-powered-by');
@@ -21,6 +24,19 @@ export class LeanExpressAdapter extends ExpressAdapter {
     app.set('strict routing', true);
     app.set('case sensitive routing', true);
     super(app);
+  }
+
+  // What Nest registers the handlers of controllers with. (Those for all methods, and OPTIONS, stay with Express.)
+  override delete = this.rooms.registrar('delete');
+  override get = this.rooms.registrar('get');
+  override head = this.rooms.registrar('head');
+  override patch = this.rooms.registrar('patch');
+  override post = this.rooms.registrar('post');
+  override put = this.rooms.registrar('put');
+
+  /** Where the routes are, beside those that Express itself keeps. */
+  get routers(): Router[] {
+    return this.rooms.routers;
   }
 
   override reply(response: Response, body: unknown, status?: number): unknown {

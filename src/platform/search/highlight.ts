@@ -55,8 +55,7 @@ export function snippet(html: string, query: SearchQuery): Snippet {
       if (first.length < SNIPPET) first += before;
       if (text.length >= enough) break;
     }
-    const marks = marksIn(text, query);
-    const best = bestOf(marks);
+    const { marks, best } = excerptMarks(text, query);
     if (best) return { html: around(text, best, marks, cutBefore, !step.done), found: true };
   }
   return { html: opening(squeezed(first).trim()), found: false };
@@ -80,8 +79,7 @@ export function beginningOf(html: string): string {
 
 /** Like `snippet`, of what `beginningOf` has kept. `found` also when nothing matches and there is no more to look in. */
 export function beginningSnippet(text: string, query: SearchQuery): Snippet {
-  const marks = mayMatch(text, query) ? marksIn(text, query) : [];
-  const best = bestOf(marks);
+  const { marks, best } = excerptMarks(text, query);
   const html = best ? around(text, best, marks, false, false) : opening(text);
   return { html, found: best !== undefined || !text.endsWith(ELLIPSIS) };
 }
@@ -104,7 +102,7 @@ function marksIn(text: string, query: SearchQuery): Mark[] {
   for (const span of spans(text)) {
     for (const term of query.terms) addMarks(text, span, term, marks);
   }
-  return marks.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  return inOrder(marks);
 }
 
 function addMarks(text: string, span: Span, term: Term, marks: Mark[]): void {
@@ -132,6 +130,32 @@ function place(
   if (text.slice(start, end) !== run) return { start, end };
   return { start: start + at, end: start + at + length };
 }
+
+/** The match to show and those around it. Reads no further than it takes to know both: most texts match early. */
+function excerptMarks(text: string, query: SearchQuery): { marks: Mark[]; best: Mark | undefined } {
+  let marks: Mark[] = [];
+  let end = text.length;
+  for (const span of spans(text)) {
+    if (span.start > end) break;
+    const known = marks.length;
+    for (const term of query.terms) addMarks(text, span, term, marks);
+    if (marks.length > known && end === text.length && closeTerms(marks) === query.terms.length)
+      end = span.start + 2 * SNIPPET;
+  }
+  marks = inOrder(marks);
+  return { marks, best: bestOf(marks) };
+}
+
+/** How many different terms one excerpt that ends with the last of these matches can show. */
+function closeTerms(marks: Mark[]): number {
+  const from = (marks.at(-1) as Mark).end - SNIPPET + LEAD;
+  const terms = new Set<Term>();
+  for (let n = marks.length - 1; n >= 0 && (marks[n] as Mark).start >= from; n -= 1)
+    terms.add((marks[n] as Mark).term);
+  return terms.size;
+}
+
+const inOrder = (marks: Mark[]): Mark[] => marks.toSorted((a, b) => a.start - b.start || a.end - b.end);
 
 /** The match whose surroundings hold the most different terms. */
 function bestOf(marks: Mark[]): Mark | undefined {

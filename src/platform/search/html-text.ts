@@ -73,7 +73,9 @@ function tagAt(html: string, open: number): { end: number; name: string } {
   NAME.lastIndex = start;
   const name = NAME.exec(html)?.[0];
   if (name !== undefined) return { end: attributesEnd(html, start + name.length), name };
-  return { end: next === '/' ? after(html, '>', open) : open, name: '' };
+  // `</` and something else than a name is a comment to a browser; at the very end it is text.
+  const comment = next === '/' && start < html.length;
+  return { end: comment ? after(html, '>', open) : open, name: '' };
 }
 
 /** An attribute's value may hold `>` between quotes; quotes elsewhere mean nothing. */

@@ -65,11 +65,13 @@ describe('the search index of notes', () => {
     });
   });
 
-  describe('access', () => {
+  describe.each([0, 301])('access, for people with %i other notes', (others) => {
     let alice: Person;
     let bob: Person;
     beforeAll(async () => {
       [alice, bob] = (await world.people('alice', 'bob')) as [Person, Person];
+      for (const person of [alice, bob]) await world.crowd(person, others);
+      await world.indexed();
     });
 
     const invite = async (id: string, ...ids: string[]) =>
@@ -99,14 +101,25 @@ describe('the search index of notes', () => {
       expect(await world.titles(alice, 'confidential')).toEqual(['shared']);
     });
 
-    test('access is part of the look-up: without the lexeme a member finds nothing', async () => {
+    test('in the index of words access is part of the look-up: without the lexeme a member finds nothing', async () => {
       const note = await world.make(alice, 'held', '<p>lexemeless</p>');
       await world.indexed();
       await world.app.sql(`UPDATE note_search SET tsv = ts_delete(tsv, $2) WHERE note_id = $1`, [
         note.id,
         `\u0001u${alice.id}`,
       ]);
-      expect(await world.titles(alice, 'lexemeless')).toEqual([]);
+      expect(await world.titles(alice, 'lexemeless')).toEqual(others > 0 ? [] : ['held']);
+    });
+
+    test('what the index keeps of another revision is not shown', async () => {
+      const note = await world.make(alice, 'moving', '<p>staleword as it is</p>');
+      await world.indexed();
+      await world.app.sql(
+        `UPDATE note_search SET revision = 0, beginning = 'staleword as it was' WHERE note_id = $1`,
+        [note.id],
+      );
+      const { notes } = await world.search(alice, 'staleword');
+      expect(notes[0].highlights.content).toBe('<mark>staleword</mark> as it is');
     });
 
     test('the same person in another workspace finds nothing of it', async () => {

@@ -75,10 +75,28 @@ describe('what a search answers', () => {
       const { notes } = await world.search(alice, 'needle7');
       expect(notes[0].highlights.content).toContain('a <mark>needle7</mark> there');
     });
+
+    test('of many such notes the best three have one, the others show how they begin', async () => {
+      const filler = 'what the text begins with '.repeat(100);
+      for (let n = 0; n < 5; n += 1) await world.make(alice, `deep ${n}`, `<p>${filler} needle8</p>`);
+      await world.indexed();
+      const { notes } = await world.search(alice, 'needle8');
+      const contents: string[] = notes.map((note: any) => note.highlights.content);
+      expect(contents.map((content) => content.includes('<mark>needle8</mark>'))).toEqual([
+        true,
+        true,
+        true,
+        false,
+        false,
+      ]);
+      expect(contents[3]).toMatch(/^what the text begins with/);
+    });
   });
 
-  test('filters: folder, labels, state', async () => {
+  test.each([0, 301])('filters: folder, labels, state, among %i other notes', async (others) => {
     const [alice] = (await world.people('alice')) as [Person];
+    await world.crowd(alice, others);
+    await world.indexed();
     const [folder] = await world.app.sql(
       `INSERT INTO note_folders (tenant_id, id, owner_id, name, position, seq, created_at, updated_at)
        VALUES ($1, gen_random_uuid(), $2, 'F', 0, 1000000, now(), now()) RETURNING id`,
@@ -157,11 +175,7 @@ describe('what a search answers', () => {
 
   test('the total and what is ranked are capped at 1,000', async () => {
     const [alice] = (await world.people('alice')) as [Person];
-    await world.app.sql(
-      `SELECT count(w.outcome) FROM generate_series(1, 1010) g,
-       LATERAL note_create($1, $2, gen_random_uuid(), 'capped ' || g, '<p>x</p>', '{}', NULL, NULL, gen_random_uuid()) w`,
-      [alice.tenantId, alice.id],
-    );
+    await world.crowd(alice, 1_010, 'capped');
     await world.indexed();
     const body = await world.search(alice, 'capped', '&limit=200');
     expect([body.total, body.notes.length]).toEqual([1000, 200]);

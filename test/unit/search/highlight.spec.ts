@@ -165,6 +165,7 @@ describe('the text of HTML', () => {
         '&nosuch;',
         '&',
         '<',
+        '</',
         '< ',
         '<3',
         '>',
