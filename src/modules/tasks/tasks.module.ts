@@ -2,6 +2,10 @@ import { Module } from '@nestjs/common';
 import { HtmlModule } from '../../platform/html/html.module.js';
 import { TenantsModule } from '../tenants/index.js';
 import { TaskAnswers } from './task-answers.js';
+import { TaskFeedController } from './task-feed.controller.js';
+import { TaskFeedRepository } from './task-feed.repository.js';
+import { TaskFolderFeedController } from './task-folder-feed.controller.js';
+import { TaskFolderFeedRepository } from './task-folder-feed.repository.js';
 import { TaskFoldersController } from './task-folders.controller.js';
 import { TaskFoldersRepository } from './task-folders.repository.js';
 import { TaskFoldersService } from './task-folders.service.js';
@@ -17,7 +21,7 @@ import { TasksService } from './tasks.service.js';
 
 @Module({
   imports: [HtmlModule, TenantsModule],
-  controllers: [TasksController, TaskFoldersController],
+  controllers: [TaskFeedController, TaskFolderFeedController, TasksController, TaskFoldersController],
   providers: [
     TasksRepository,
     TasksService,
@@ -30,6 +34,8 @@ import { TasksService } from './tasks.service.js';
     TaskLinks,
     TaskFoldersRepository,
     TaskFoldersService,
+    TaskFeedRepository,
+    TaskFolderFeedRepository,
   ],
 })
 export class TasksModule {}
