@@ -39,7 +39,7 @@ describe('synchronisation, at random', () => {
       forget: (before: Date) => first.get(FeedRetention).forget(before),
       purgeTrash: () => second.get(TrashPurge).purge(),
     };
-    const plan = { seed, performers: 10, actionsPerRound: 200, goOn: (rounds: number) => rounds < ROUNDS };
+    const plan = { seed, performers: 10, actionsPerRound: 240, goOn: (rounds: number) => rounds < ROUNDS };
     const { rounds, counts, failure } = await fuzz(site, plan);
     // Thrown as it is: its lines are to be read.
     if (failure !== undefined) throw new Error(failure);
@@ -48,7 +48,7 @@ describe('synchronisation, at random', () => {
   });
 
   /** A run that does nothing would prove nothing. */
-  test.each(['actions', '410s', 'walks', 'removals', 'records compared', 'revisions compared'])(
+  test.each(['actions', '410s', 'walks', 'removals', 'records compared', 'revisions compared', 'tasks compared', 'task folders compared'])(
     'there were some %s',
     (what) => expect(done.get(what)).toBeGreaterThan(what === '410s' ? 5 : 30),
   );
