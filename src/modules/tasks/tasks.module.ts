@@ -9,19 +9,24 @@ import { TaskFolderFeedRepository } from './task-folder-feed.repository.js';
 import { TaskFoldersController } from './task-folders.controller.js';
 import { TaskFoldersRepository } from './task-folders.repository.js';
 import { TaskFoldersService } from './task-folders.service.js';
+import { TaskIndexRepository } from './task-index.repository.js';
+import { TaskIndexer } from './task-indexer.js';
 import { TaskInputs } from './task-inputs.js';
 import { TaskLinks } from './task-links.js';
 import { TaskListRepository } from './task-list.repository.js';
 import { TaskListsService } from './task-lists.service.js';
 import { TaskPositions } from './task-positions.js';
 import { TaskReferences } from './task-references.js';
+import { TaskSearchController } from './task-search.controller.js';
+import { TaskSearchRepository } from './task-search.repository.js';
+import { TaskSearchService } from './task-search.service.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
 
 @Module({
   imports: [HtmlModule, TenantsModule],
-  controllers: [TaskFeedController, TaskFolderFeedController, TasksController, TaskFoldersController],
+  controllers: [TaskFeedController, TaskFolderFeedController, TasksController, TaskFoldersController, TaskSearchController],
   providers: [
     TasksRepository,
     TasksService,
@@ -36,6 +41,10 @@ import { TasksService } from './tasks.service.js';
     TaskFoldersService,
     TaskFeedRepository,
     TaskFolderFeedRepository,
+    TaskIndexRepository,
+    TaskIndexer,
+    TaskSearchRepository,
+    TaskSearchService,
   ],
 })
 export class TasksModule {}
