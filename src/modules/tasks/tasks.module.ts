@@ -1,7 +1,10 @@
 import { Module } from '@nestjs/common';
 import { HtmlModule } from '../../platform/html/html.module.js';
 import { TenantsModule } from '../tenants/index.js';
+import { SubtasksController } from './subtasks.controller.js';
+import { SubtasksService } from './subtasks.service.js';
 import { TaskAnswers } from './task-answers.js';
+import { TaskCommentsController } from './task-comments.controller.js';
 import { TaskFoldersController } from './task-folders.controller.js';
 import { TaskFoldersRepository } from './task-folders.repository.js';
 import { TaskFoldersService } from './task-folders.service.js';
@@ -9,7 +12,9 @@ import { TaskInputs } from './task-inputs.js';
 import { TaskLinks } from './task-links.js';
 import { TaskListRepository } from './task-list.repository.js';
 import { TaskListsService } from './task-lists.service.js';
-import { TaskPositions } from './task-positions.js';
+import { TaskPanelController } from './task-panel.controller.js';
+import { TaskPartsRepository } from './task-parts.repository.js';
+import { TaskPartsService } from './task-parts.service.js';
 import { TaskReferences } from './task-references.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksRepository } from './tasks.repository.js';
@@ -17,14 +22,22 @@ import { TasksService } from './tasks.service.js';
 
 @Module({
   imports: [HtmlModule, TenantsModule],
-  controllers: [TasksController, TaskFoldersController],
+  controllers: [
+    SubtasksController,
+    TaskCommentsController,
+    TaskPanelController,
+    TasksController,
+    TaskFoldersController,
+  ],
   providers: [
     TasksRepository,
     TasksService,
     TaskListRepository,
     TaskListsService,
     TaskInputs,
-    TaskPositions,
+    TaskPartsRepository,
+    TaskPartsService,
+    SubtasksService,
     TaskReferences,
     TaskAnswers,
     TaskLinks,

@@ -12,5 +12,6 @@ export const tasksSchema: SchemaPart = {
     sqlMigration('TaskViews1795100000002', file('0002-task-views.sql')),
     sqlMigration('TaskWrites1795100000003', file('0003-task-writes.sql')),
     sqlMigration('TaskFolderWrites1795100000004', file('0004-task-folder-writes.sql')),
+    sqlMigration('TaskParts1795100000005', file('0005-task-parts.sql')),
   ],
 };
