@@ -4,6 +4,7 @@ import { TenantsModule } from '../tenants/index.js';
 import { SubtasksController } from './subtasks.controller.js';
 import { SubtasksService } from './subtasks.service.js';
 import { TaskAnswers } from './task-answers.js';
+import { TaskClock } from './task-clock.js';
 import { TaskCommentsController } from './task-comments.controller.js';
 import { TaskFoldersController } from './task-folders.controller.js';
 import { TaskFoldersRepository } from './task-folders.repository.js';
@@ -16,6 +17,7 @@ import { TaskPanelController } from './task-panel.controller.js';
 import { TaskPartsRepository } from './task-parts.repository.js';
 import { TaskPartsService } from './task-parts.service.js';
 import { TaskReferences } from './task-references.js';
+import { TasksApi } from './tasks.api.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
@@ -43,6 +45,9 @@ import { TasksService } from './tasks.service.js';
     TaskLinks,
     TaskFoldersRepository,
     TaskFoldersService,
+    TaskClock,
+    TasksApi,
   ],
+  exports: [TasksApi],
 })
 export class TasksModule {}

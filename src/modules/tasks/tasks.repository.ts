@@ -54,6 +54,7 @@ export interface TaskWrite {
 export interface LinkedTask {
   id: string;
   title: string;
+  created_at: Date;
   linked_notes: string[];
   people: string[];
 }
@@ -88,8 +89,8 @@ const shareTree = statement<never>('tasks.share_tree', `SELECT task_tree_share($
 const lockLinked = statement<LinkedTask>(
   'tasks.lock_linked',
   `WITH locked AS MATERIALIZED (
-     SELECT id, title, linked_notes FROM tasks WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE)
-   SELECT l.id, l.title, l.linked_notes,
+     SELECT id, title, created_at, linked_notes FROM tasks WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE)
+   SELECT l.id, l.title, l.created_at, l.linked_notes,
           ARRAY(SELECT user_id FROM task_members m WHERE m.tenant_id = $1 AND m.task_id = l.id AND m.role IS NOT NULL) AS people
      FROM locked l`,
 );
