@@ -10,13 +10,13 @@ import { TenantsApi } from '../tenants/index.js';
 import type { StoredReference, StoredReminder } from './task.entity.js';
 import { fieldError } from './task-outcome.js';
 import type { NamedPerson, ReferenceInput, ReminderInput } from './task-parts.dto.js';
-import { TaskPositions } from './task-positions.js';
+import { keyFor } from './task-positions.js';
 import { canonicalRule } from './task-recurrence.js';
 import { TaskReferences } from './task-references.js';
 import { PRIORITIES, STATUSES } from './task-values.js';
 import type { CreateTask, OwnTaskFields, TaskFields, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';
-import type { TaskPatch } from './tasks.repository.js';
+import { type TaskPatch, TasksRepository } from './tasks.repository.js';
 
 /** Turns what a client sent into what is stored: people and references found, HTML checked, names of values to numbers. */
 @Injectable()
@@ -25,7 +25,7 @@ export class TaskInputs {
     private readonly tenants: TenantsApi,
     private readonly html: HtmlPolicy,
     private readonly references: TaskReferences,
-    private readonly positions: TaskPositions,
+    private readonly tasks: TasksRepository,
     private readonly db: Db,
   ) {}
 
@@ -50,8 +50,11 @@ export class TaskInputs {
     }
     if (input.reminders !== undefined) patch['reminders'] = input.reminders.map(reminderOf);
     if (input.position !== undefined) {
-      const where = async () => (input.folder_id === undefined ? folder() : input.folder_id);
-      const key = await this.positions.resolve(ctx, input.position, where);
+      const key = await keyFor(input.position, {
+        first: async () =>
+          this.tasks.firstPosition(ctx, input.folder_id === undefined ? await folder() : input.folder_id),
+        neighbours: (id, side) => this.tasks.neighbours(ctx, id, side),
+      });
       patch[key === undefined ? 'last' : 'position'] = key ?? true;
     }
     return patch;

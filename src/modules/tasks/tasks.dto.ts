@@ -122,6 +122,19 @@ export class TaskFields {
   references?: ReferenceInput[];
 }
 
+/** A task made from a note (spec 4.2). */
+export class LinkedTask extends TaskFields {
+  @ApiPropertyOptional({
+    maxLength: MAX_TITLE,
+    example: 'Book the rooms',
+    description: 'When it is left out or blank: that of the note.',
+  })
+  @MayBeAbsent()
+  @MaxLength(MAX_TITLE)
+  @IsString()
+  title?: string;
+}
+
 /** What a task of its own may carry beyond one made from a note. */
 export class OwnTaskFields extends TaskFields {
   @ApiPropertyOptional({ enum: STATUSES, default: 'open' })
