@@ -6,6 +6,7 @@ import { FOLDER_ACTIONS } from './folder-actions.ts';
 import { atOnce } from './at-once.ts';
 import { TASK_ACTIONS } from './task-actions.ts';
 import { TASK_FOLDER_ACTIONS } from './task-folder-actions.ts';
+import { TASK_PART_ACTIONS } from './task-part-actions.ts';
 import type { World } from './world.ts';
 
 /** Removals from before a moment ago are forgotten, so that cursors expire all the time. */
@@ -25,7 +26,7 @@ async function emptyTrash({ world, rng }: Actor): Promise<void> {
   );
   for (const { id } of due) world.ledger.anyLifeMayBePurged(id);
   world.log(`trash: time is over for ${due.map((note) => note.id).join(' ')}`);
-  await world.purgeTrash();
+  await world.site.purgeTrash();
 }
 
 const ACTIONS: Record<string, (actor: Actor) => Promise<void>> = {
@@ -33,6 +34,7 @@ const ACTIONS: Record<string, (actor: Actor) => Promise<void>> = {
   ...FOLDER_ACTIONS,
   ...TASK_ACTIONS,
   ...TASK_FOLDER_ACTIONS,
+  ...TASK_PART_ACTIONS,
   forget,
   emptyTrash,
   atOnce,
@@ -81,6 +83,9 @@ const WEIGHTS = {
   taskFolderDelete: 4,
   taskFolderLeave: 3,
   taskAtOnce: 6,
+  taskFromNote: 7,
+  taskSubtask: 5,
+  taskComment: 3,
 };
 
 /** Acts for one person after the other until the round's actions are used up. */

@@ -79,7 +79,7 @@ async function round(
   await Promise.all(living);
   if (world.failed) return;
   await quiet(world);
-  await world.purgeTrash();
+  await world.site.purgeTrash();
   await Promise.all(online.map((device) => device.settle()));
   await judge(world, devices, world.rng(`verdict ${world.counts.get('actions')}`));
   await recallNotes(world);

@@ -122,7 +122,7 @@ async function emptyTrash({ world, rng }: Actor): Promise<void> {
   );
   for (const { id } of due) world.taskLedger.mayBePurged(id);
   world.log(`trash of tasks: time is over for ${due.map((task) => task.id).join(' ')}`);
-  await world.purgeTrash();
+  await world.site.purgeTrash();
 }
 
 /** The other workspace sees nothing, whatever it knows. */

@@ -57,6 +57,15 @@ export const NEVER_OF_TASKS: Record<string, string> = {
           AND f.owner_id = c.owner_id AND f.gone_at IS NULL)`,
   'a circle of task folders': `
     SELECT f.id FROM task_folders f WHERE f.gone_at IS NULL AND cardinality(task_folder_path(f.tenant_id, f.id)) > 32`,
+  'a link from a note to a task that is not there': `
+    SELECT n.id, l->>'id' AS task FROM notes n, jsonb_array_elements(n.links) AS l
+     WHERE NOT EXISTS (SELECT FROM tasks t WHERE t.tenant_id = n.tenant_id AND t.id = (l->>'id')::uuid
+                          AND t.deleted_at IS NULL AND t.title = l->>'title' AND n.id = ANY (t.linked_notes))`,
+  'a task without the link from its note': `
+    SELECT n.id, t.id AS task FROM tasks t, unnest(t.linked_notes) AS u
+      JOIN notes n ON n.id = u
+     WHERE n.tenant_id = t.tenant_id AND t.deleted_at IS NULL AND n.created_at <= t.created_at
+       AND NOT n.links @> jsonb_build_array(jsonb_build_object('id', t.id))`,
   'a repeated occurrence': `
     SELECT next_task_id AS id FROM tasks WHERE next_task_id IS NOT NULL GROUP BY tenant_id, next_task_id HAVING count(*) > 1`,
 };

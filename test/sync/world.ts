@@ -23,7 +23,7 @@ export interface Site {
   canary: User;
   /** What the retention job does, for removals from before that time. */
   forget(before: Date): Promise<unknown>;
-  /** What the job does that empties the trash of notes. */
+  /** What the jobs do that empty the trash. */
   purgeTrash(): Promise<unknown>;
   /** Kills a server without warning and starts it again at the same address. */
   crash?: (index: number) => Promise<void>;
@@ -119,12 +119,6 @@ export class World {
 
   async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.sqlPool.query(text, values)).rows as Row[];
-  }
-
-  /** What the jobs do that empty the trash. */
-  async purgeTrash(): Promise<void> {
-    await this.site.purgeTrash();
-    await this.sql('SELECT tasks_purge_due(1000)');
   }
 
   /** Crashes a server: requests may find no answer meanwhile and shortly after. */
