@@ -9,6 +9,7 @@ import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
 import { SettingsModule } from './modules/settings/index.js';
 import { SignInModule } from './modules/sign-in/index.js';
+import { TasksModule } from './modules/tasks/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
 import { AuditModule } from './platform/audit/audit.module.js';
 import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
@@ -23,6 +24,7 @@ import { ObservabilityModule } from './platform/observability/observability.modu
 import { PagingModule } from './platform/paging/paging.module.js';
 import { RateLimitGuard } from './platform/rate-limits/rate-limit.guard.js';
 import { RateLimitsModule } from './platform/rate-limits/rate-limits.module.js';
+import { ReferencesModule } from './platform/references/references.module.js';
 import { SecretsModule } from './platform/secrets/secrets.module.js';
 import { SyncModule } from './platform/sync/sync.module.js';
 import { schema } from './schema.js';
@@ -54,6 +56,7 @@ export class AppModule {
         ObservabilityModule,
         SyncModule,
         RateLimitsModule,
+        ReferencesModule,
         TenantsModule,
         IdentityModule,
         AccountSecurityModule,
@@ -61,6 +64,7 @@ export class AppModule {
         AccessModule,
         SettingsModule,
         NoteFoldersModule,
+        TasksModule,
         NotesModule,
         DirectoryModule,
       ],

@@ -7,6 +7,7 @@ import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js
 import { notesSchema } from './modules/notes/notes.schema.js';
 import { signInSchema } from './modules/sign-in/sign-in.schema.js';
 import { settingsSchema } from './modules/settings/settings.schema.js';
+import { tasksSchema } from './modules/tasks/tasks.schema.js';
 import { tenantsSchema } from './modules/tenants/tenants.schema.js';
 
 const PARTS: SchemaPart[] = [
@@ -18,6 +19,7 @@ const PARTS: SchemaPart[] = [
   accessSchema,
   settingsSchema,
   noteFoldersSchema,
+  tasksSchema,
   notesSchema,
 ];
 

@@ -4,6 +4,9 @@ import type { Actor } from './actor.ts';
 import type { Device } from './device.ts';
 import { FOLDER_ACTIONS } from './folder-actions.ts';
 import { atOnce } from './at-once.ts';
+import { TASK_ACTIONS } from './task-actions.ts';
+import { TASK_FOLDER_ACTIONS } from './task-folder-actions.ts';
+import { TASK_PART_ACTIONS } from './task-part-actions.ts';
 import type { World } from './world.ts';
 
 /** Removals from before a moment ago are forgotten, so that cursors expire all the time. */
@@ -29,6 +32,9 @@ async function emptyTrash({ world, rng }: Actor): Promise<void> {
 const ACTIONS: Record<string, (actor: Actor) => Promise<void>> = {
   ...NOTE_ACTIONS,
   ...FOLDER_ACTIONS,
+  ...TASK_ACTIONS,
+  ...TASK_FOLDER_ACTIONS,
+  ...TASK_PART_ACTIONS,
   forget,
   emptyTrash,
   atOnce,
@@ -58,6 +64,28 @@ const WEIGHTS = {
   forget: 2,
   emptyTrash: 1.5,
   atOnce: 5,
+  taskCreate: 14,
+  taskRecreate: 3,
+  taskEdit: 14,
+  taskEditStale: 7,
+  taskStatus: 6,
+  taskAssign: 12,
+  taskUnassign: 6,
+  taskMove: 12,
+  taskTrash: 6,
+  taskRestore: 5,
+  taskEmptyTrash: 2.5,
+  taskCanary: 1,
+  taskFolderCreate: 7,
+  taskFolderRename: 2,
+  taskFolderMove: 5,
+  taskFolderShare: 14,
+  taskFolderDelete: 4,
+  taskFolderLeave: 3,
+  taskAtOnce: 6,
+  taskFromNote: 7,
+  taskSubtask: 5,
+  taskComment: 3,
 };
 
 /** Acts for one person after the other until the round's actions are used up. */
@@ -73,10 +101,11 @@ export class Performer {
   }
 
   /** One last time at once, so that no later write mends what goes wrong. */
-  finish(): Promise<void> {
+  async finish(): Promise<void> {
     const { world, rng } = this;
     const user = rng.pick(world.site.users);
-    return atOnce({ world, rng, user, device: rng.pick(this.devices.filter((one) => one.user === user)) });
+    const device = rng.pick(this.devices.filter((one) => one.user === user));
+    await (rng.chance(0.5) ? atOnce : TASK_FOLDER_ACTIONS['taskAtOnce']!)({ world, rng, user, device });
   }
 
   async perform(takeOne: () => boolean): Promise<void> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { FOLDERS, NOTES, Replica } from './replica.ts';
+import { FOLDERS, NOTES, Replica, TASK_FOLDERS, TASKS } from './replica.ts';
 import type { Rng } from './rng.ts';
 import type { User, World } from './world.ts';
 
@@ -7,6 +7,8 @@ import type { User, World } from './world.ts';
 export class Device {
   readonly notes: Replica;
   readonly folders: Replica;
+  readonly tasks: Replica;
+  readonly taskFolders: Replica;
   readonly name: string;
   /** Rounds to come in which it is off. */
   offline = 0;
@@ -19,6 +21,8 @@ export class Device {
     this.rng = world.rng(this.name);
     this.notes = new Replica(world, user, NOTES, this.name);
     this.folders = new Replica(world, user, FOLDERS, this.name);
+    this.tasks = new Replica(world, user, TASKS, this.name);
+    this.taskFolders = new Replica(world, user, TASK_FOLDERS, this.name);
   }
 
   /** Decides whether it is off in the round that begins. */
@@ -32,14 +36,16 @@ export class Device {
   async live(stopped: () => boolean): Promise<void> {
     const pace = this.rng.pick([2, 10, 60]);
     while (!stopped()) {
-      await (this.rng.chance(0.75) ? this.notes : this.folders).step();
-      if (this.rng.chance(0.1)) await this.notes.fetchContents(2);
+      const replica = this[this.rng.weighted({ notes: 4, folders: 1, tasks: 4, taskFolders: 2 })];
+      await replica.step();
+      if (this.rng.chance(0.1)) await replica.fetchContents(2);
       await delay(this.rng.int(0, pace));
     }
   }
 
   async settle(): Promise<void> {
-    await Promise.all([this.notes.settle(), this.folders.settle()]);
-    await this.notes.fetchContents(Infinity);
+    const replicas = [this.notes, this.folders, this.tasks, this.taskFolders];
+    await Promise.all(replicas.map((replica) => replica.settle()));
+    await Promise.all(replicas.map((replica) => replica.fetchContents(Infinity)));
   }
 }

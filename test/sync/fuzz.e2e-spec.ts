@@ -1,4 +1,5 @@
 import { TrashPurge } from '../../src/modules/notes/trash-purge.js';
+import { TaskClock } from '../../src/modules/tasks/task-clock.js';
 import { FeedRetention } from '../../src/platform/sync/feed-retention.js';
 import { type Person, TestApp } from '../support/app.ts';
 import { fuzz } from './fuzzer.ts';
@@ -6,7 +7,7 @@ import type { User } from './world.ts';
 
 /** The short run; `npm run fuzz:sync` runs it for as long as you like, on processes that crash. */
 describe('synchronisation, at random', () => {
-  const ROUNDS = 4;
+  const ROUNDS = 3;
   let first: TestApp;
   let second: TestApp;
   const done = new Map<string, number>();
@@ -37,7 +38,7 @@ describe('synchronisation, at random', () => {
       users,
       canary,
       forget: (before: Date) => first.get(FeedRetention).forget(before),
-      purgeTrash: () => second.get(TrashPurge).purge(),
+      purgeTrash: () => Promise.all([second.get(TrashPurge).purge(), second.get(TaskClock).purge()]),
     };
     const plan = { seed, performers: 10, actionsPerRound: 200, goOn: (rounds: number) => rounds < ROUNDS };
     const { rounds, counts, failure } = await fuzz(site, plan);
@@ -48,8 +49,8 @@ describe('synchronisation, at random', () => {
   });
 
   /** A run that does nothing would prove nothing. */
-  test.each(['actions', '410s', 'walks', 'removals', 'records compared', 'revisions compared'])(
+  test.each(['actions', '410s', 'walks', 'removals', 'records compared', 'revisions compared', 'tasks compared', 'task folders compared', 'tasks made from notes'])(
     'there were some %s',
-    (what) => expect(done.get(what)).toBeGreaterThan(what === '410s' ? 5 : 30),
+    (what) => expect(done.get(what)).toBeGreaterThan(what === '410s' || what === 'tasks made from notes' ? 5 : 30),
   );
 });

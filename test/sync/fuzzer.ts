@@ -83,6 +83,7 @@ async function round(
   await Promise.all(online.map((device) => device.settle()));
   await judge(world, devices, world.rng(`verdict ${world.counts.get('actions')}`));
   await recallNotes(world);
+  await recallTasks(world);
 }
 
 async function crashMidway(world: World, index: number, now: () => boolean): Promise<void> {
@@ -97,7 +98,7 @@ async function quiet(world: World): Promise<void> {
   for (const deadline = Date.now() + QUIET_SECONDS * 1000; ;) {
     const busy = await world.sql<{ query: string }>(
       `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-          AND state IN ('active', 'idle in transaction') AND backend_type = 'client backend' AND query ~* 'note|sync'`,
+          AND state IN ('active', 'idle in transaction') AND backend_type = 'client backend' AND query ~* 'note|task|sync'`,
     );
     if (busy.length === 0 && !world.disturbed) return;
     if (Date.now() > deadline) throw new Violation(`still at work after the round: ${busy[0]?.query}`);
@@ -132,6 +133,28 @@ async function recallNotes(world: World): Promise<void> {
     );
 }
 
+async function recallTasks(world: World): Promise<void> {
+  const tenant = [world.site.users[0]?.tenantId];
+  const users = new Map(world.site.users.map((user) => [user.id, user]));
+  const tasks = await world.sql<{ id: string; creator_id: string }>(
+    'SELECT id, creator_id FROM tasks WHERE tenant_id = $1 ORDER BY created_at, id',
+    tenant,
+  );
+  const stored = new Set(tasks.map((task) => task.id));
+  for (const { id } of world.tasks) if (!stored.has(id)) world.purgedTasks.push(id);
+  world.tasks.length = 0;
+  for (const { id, creator_id: creator } of tasks) world.tasks.push({ id, creator: users.get(creator)! });
+  const folders = await world.sql<{ id: string; owner_id: string }>(
+    'SELECT id, owner_id FROM task_folders WHERE tenant_id = $1 AND gone_at IS NULL ORDER BY id',
+    tenant,
+  );
+  for (const { id: user } of world.site.users)
+    world.taskFolders.set(
+      user,
+      folders.filter((folder) => folder.owner_id === user).map((folder) => folder.id),
+    );
+}
+
 function progress(world: World, rounds: number): string {
   const { counts } = world;
   const of = (name: string): number => counts.get(name) ?? 0;
@@ -141,7 +164,7 @@ function progress(world: World, rounds: number): string {
     statuses.map(([name, count]) => `${name.slice(7)}×${count}`).join(' '),
     `${of('changes pages')} pages of changes, ${of('index pages')} of indexes in ${of('walks')} walks`,
     `${of('410s')} times 410, ${of('removals')} removals, ${of('crashes')} crashes`,
-    `${of('records compared')} records and ${of('revisions compared')} revisions compared, ${world.notes.length} notes now`,
+    `${of('records compared')} records and ${of('revisions compared')} revisions compared, ${world.notes.length} notes and ${world.tasks.length} tasks now`,
   ].join('; ');
 }
 

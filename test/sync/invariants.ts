@@ -1,8 +1,16 @@
 import { Violation } from './model.ts';
+import { NEVER_OF_TASKS } from './task-invariants.ts';
 import type { World } from './world.ts';
+
+/** Every number of a feed there is. */
+const NUMBERS = `SELECT tenant_id, user_id, seq FROM note_members
+      UNION ALL SELECT tenant_id, owner_id, seq FROM note_folders
+      UNION ALL SELECT tenant_id, user_id, seq FROM task_members
+      UNION ALL SELECT tenant_id, user_id, seq FROM task_folder_members`;
 
 /** Each selects what must not be. */
 const NEVER: Record<string, string> = {
+  ...NEVER_OF_TASKS,
   'a member row that its note does not name': `
     SELECT m.note_id AS id, m.user_id, m.role FROM note_members m
       LEFT JOIN notes n ON n.tenant_id = m.tenant_id AND n.id = m.note_id
@@ -29,13 +37,11 @@ const NEVER: Record<string, string> = {
     SELECT datname AS id, deadlocks FROM pg_stat_database WHERE datname = current_database() AND deadlocks > 0`,
   'a number given twice': `
     SELECT user_id AS id, seq FROM (
-      SELECT tenant_id, user_id, seq FROM note_members
-      UNION ALL SELECT tenant_id, owner_id, seq FROM note_folders) x
+      ${NUMBERS}) x
      GROUP BY tenant_id, user_id, seq HAVING count(*) > 1`,
   'a number above the head': `
     SELECT x.user_id AS id, x.seq, h.head FROM (
-      SELECT tenant_id, user_id, seq FROM note_members
-      UNION ALL SELECT tenant_id, owner_id, seq FROM note_folders) x
+      ${NUMBERS}) x
       LEFT JOIN sync_heads h ON h.tenant_id = x.tenant_id AND h.user_id = x.user_id
      WHERE h.head IS NULL OR x.seq > h.head OR x.seq < 1`,
   'a note in a folder that is gone or not its member’s': `

@@ -29,6 +29,7 @@ const { Config } = await dist('config/config.js');
 const { provision } = await dist('cli/provision.js');
 const { FeedRetention } = await dist('platform/sync/feed-retention.js');
 const { TrashPurge } = await dist('modules/notes/trash-purge.js');
+const { TaskClock } = await dist('modules/tasks/task-clock.js');
 
 const dataDir = mkdtempSync(path.join(os.tmpdir(), 'fuzz-sync-'));
 const closers: (() => unknown)[] = [() => rmSync(dataDir, { recursive: true, force: true })];
@@ -92,7 +93,7 @@ async function site(): Promise<{ site: Site; servers: ServerProcess[] }> {
       users: users.slice(0, 3),
       canary: users[3] as User,
       forget: (before) => jobs.get(FeedRetention, { strict: false }).forget(before),
-      purgeTrash: () => jobs.get(TrashPurge, { strict: false }).purge(),
+      purgeTrash: () => Promise.all([TrashPurge, TaskClock].map((job) => jobs.get(job, { strict: false }).purge())),
       crash: async (index) => servers[index]?.crash(),
     },
   };

@@ -3,13 +3,42 @@ import type { Rng } from './rng.ts';
 import { type Answer, readCursor, type User, type World } from './world.ts';
 
 export interface Collection {
-  readonly name: 'notes' | 'note_folders';
+  /** Of its feeds, and of the list in their answers. */
+  readonly name: 'notes' | 'note_folders' | 'tasks' | 'task_folders';
   readonly path: string;
   readonly reasons: readonly string[];
+  /** The part that summaries leave out, and the name of one item in an answer. */
+  readonly long?: { part: 'content' | 'description'; item: 'note' | 'task' };
+  /** Whether the model knows, while requests overlap, who may see what. */
+  readonly guarded: boolean;
 }
 
-export const NOTES: Collection = { name: 'notes', path: '/notes', reasons: ['unshared', 'purged'] };
-export const FOLDERS: Collection = { name: 'note_folders', path: '/note_folders', reasons: ['deleted'] };
+export const NOTES: Collection = {
+  name: 'notes',
+  path: '/notes',
+  reasons: ['unshared', 'purged'],
+  long: { part: 'content', item: 'note' },
+  guarded: true,
+};
+export const FOLDERS: Collection = {
+  name: 'note_folders',
+  path: '/note_folders',
+  reasons: ['deleted'],
+  guarded: false,
+};
+export const TASKS: Collection = {
+  name: 'tasks',
+  path: '/tasks',
+  reasons: ['unshared', 'purged'],
+  long: { part: 'description', item: 'task' },
+  guarded: false,
+};
+export const TASK_FOLDERS: Collection = {
+  name: 'task_folders',
+  path: '/task_folders',
+  reasons: ['unshared', 'deleted'],
+  guarded: false,
+};
 
 const REMOVAL = 'deleted,id,reason,removed,removed_at';
 const OLD_CURSORS = 30;
@@ -79,22 +108,24 @@ export class Replica {
     }
   }
 
-  /** Fills in contents that came without: only where the note is still the one the feed gave. */
+  /** Fills in what summaries left out: only where the item is still the one the feed gave. */
   async fetchContents(limit: number): Promise<void> {
-    if (this.of !== NOTES) return;
-    const without = [...this.items.values()].filter((item) => !('content' in item)).slice(0, limit);
+    const { path, long } = this.of;
+    if (!long) return;
+    const without = [...this.items.values()].filter((item) => !(long.part in item)).slice(0, limit);
     for (const item of without) {
       const { status, body } = await this.world.call(
         this.rng,
         this.user,
         'GET',
-        `/notes/${item.id}`,
+        `${path}/${item.id}`,
         undefined,
         ['200', '404 not_found'],
       );
       if (status !== 200) continue;
-      const { revision, created_at: createdAt, content } = body.note;
-      if (revision === item.revision && createdAt === item.created_at) item.content = content;
+      const now = body[long.item];
+      if (now.revision === item.revision && now.created_at === item.created_at)
+        item[long.part] = now[long.part];
     }
   }
 
@@ -197,19 +228,20 @@ export class Replica {
   private apply(item: any, { began }: Answer): void {
     const { access, nameless } = this.world;
     if (item.removed) {
-      if (this.of === NOTES && !access.everIn(item.id, this.user.id) && !nameless)
+      if (this.of.guarded && !access.everIn(item.id, this.user.id) && !nameless)
         throw new Violation(`${this.name}: removal of a note that was never seen`, item.id);
       this.items.delete(item.id);
       return;
     }
     // Of a new note its owner's devices may hear before the answer to its creation names it.
     const unheardOf = item.role === 'owner' && !access.heardOf(item.id);
-    if (this.of === NOTES && !unheardOf && access.certainlyOut(item.id, this.user.id, began))
+    if (this.of.guarded && !unheardOf && access.certainlyOut(item.id, this.user.id, began))
       throw new Violation(`${this.name}: is shown ${item.id} without access`, item.id);
     const had = this.items.get(item.id);
     const same = had?.revision === item.revision && had?.created_at === item.created_at;
-    if (this.of === NOTES && same && !('content' in item) && 'content' in had)
-      this.items.set(item.id, { ...item, content: had.content });
+    const part = this.of.long?.part;
+    if (part !== undefined && same && !(part in item) && part in had)
+      this.items.set(item.id, { ...item, [part]: had[part] });
     else this.items.set(item.id, item);
   }
 
@@ -248,7 +280,7 @@ export class Replica {
   }
 
   private page({ body }: Answer): any[] {
-    return (this.of === NOTES ? body.notes : body.note_folders) as any[];
+    return body[this.of.name] as any[];
   }
 
   private checkPage(answer: Answer, limit: number): void {

@@ -2,6 +2,7 @@ import type { Device } from './device.ts';
 import { checkInvariants } from './invariants.ts';
 import { canonical, type Life, Violation } from './model.ts';
 import type { Rng } from './rng.ts';
+import { judgeTasks } from './task-verdict.ts';
 import type { User, World } from './world.ts';
 
 const AT_ONCE = 8;
@@ -18,11 +19,18 @@ export async function judge(world: World, devices: Device[], rng: Rng): Promise<
       world.count('devices compared');
       world.count('records compared', notes.size + folders.size);
     }
+    await judgeTasks(world, devices, rng, user);
   }
   await checkLedger(world, rng);
+  world.taskLedger.check(
+    await world.sql(
+      `SELECT id, rfc3339(created_at) AS created_at, revision, title FROM tasks WHERE tenant_id = $1`,
+      [world.site.users[0]?.tenantId],
+    ),
+  );
 }
 
-async function pages(world: World, rng: Rng, user: User, path: string, list: string): Promise<any[]> {
+export async function pages(world: World, rng: Rng, user: User, path: string, list: string): Promise<any[]> {
   const items: any[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
@@ -78,7 +86,7 @@ const same = (item: any): any => item;
 /** How many notes a folder holds changes with the notes: the folder does not come anew for that. */
 const withoutCount = (folder: any): any => ({ ...folder, note_count: null });
 
-function compare(
+export function compare(
   what: string,
   device: Map<string, any>,
   truth: Map<string, any>,
@@ -127,7 +135,7 @@ async function checkLife(world: World, rng: Rng, owner: User, life: Life): Promi
   life.unchecked.clear();
 }
 
-async function inParallel<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
+export async function inParallel<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = [...items];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Access, Ledger, Violation } from './model.ts';
 import { Rng } from './rng.ts';
+import { TaskLedger } from './task-ledger.ts';
 
 export interface User {
   id: string;
@@ -22,7 +23,7 @@ export interface Site {
   canary: User;
   /** What the retention job does, for removals from before that time. */
   forget(before: Date): Promise<unknown>;
-  /** What the job does that empties the trash. */
+  /** What the jobs do that empty the trash. */
   purgeTrash(): Promise<unknown>;
   /** Kills a server without warning and starts it again at the same address. */
   crash?: (index: number) => Promise<void>;
@@ -46,6 +47,12 @@ const MAX_OVERLOADED = 0.0005;
 const ANSWER_SECONDS = 30;
 const NO_ANSWER_GRACE_MS = 1_500;
 
+/** A task that somebody made, also one in the trash. */
+export interface KnownTask {
+  id: string;
+  creator: User;
+}
+
 /** What all actors share. */
 export class World {
   readonly site: Site;
@@ -57,6 +64,12 @@ export class World {
   readonly notes: KnownNote[] = [];
   readonly purged: string[] = [];
   readonly folders = new Map<string, string[]>();
+  readonly tasks: KnownTask[] = [];
+  /** Ids that tasks had which were purged. */
+  readonly purgedTasks: string[] = [];
+  /** Task folders by owner. */
+  readonly taskFolders = new Map<string, string[]>();
+  readonly taskLedger = new TaskLedger();
   /** Cursors that devices were given, by user. */
   readonly cursors = new Map<string, string[]>();
   readonly counts = new Map<string, number>();
@@ -217,10 +230,11 @@ export function idsIn(text: string): string[] {
 }
 
 function summary(answer: any): string {
-  const items = answer?.notes ?? answer?.folders;
+  const items = answer?.notes ?? answer?.tasks ?? answer?.folders;
   if (Array.isArray(items))
     return ` [${items.map((item: any) => `${item.id}${item.removed ? '-' : `r${item.revision}`}`).join(' ')}]${answer.has_more ? ' …' : ''} ${place(answer.cursor)}`;
-  if (answer?.note) return ` ${answer.note.id} r${answer.note.revision}`;
+  const item = answer?.note ?? answer?.task ?? answer?.folder;
+  if (item) return ` ${item.id} r${item.revision}`;
   return '';
 }
 

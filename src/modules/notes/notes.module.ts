@@ -1,6 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Deployment } from '../../platform/deployment/deployment.js';
+import { TasksModule } from '../tasks/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { DocxModule } from '../../platform/docx/docx.module.js';
 import { HtmlModule } from '../../platform/html/html.module.js';
@@ -24,16 +25,20 @@ import { NotesSearchService } from './notes-search.service.js';
 import { NotesSharingController } from './notes-sharing.controller.js';
 import { NotesSharingRepository } from './notes-sharing.repository.js';
 import { NotesSharingService } from './notes-sharing.service.js';
+import { NotesTasksController } from './notes-tasks.controller.js';
+import { NotesTasksRepository } from './notes-tasks.repository.js';
+import { NotesTasksService } from './notes-tasks.service.js';
 import { NotesService } from './notes.service.js';
 
 @Module({
-  imports: [DocxModule, HtmlModule, TenantsModule],
+  imports: [DocxModule, HtmlModule, TasksModule, TenantsModule],
   controllers: [
     NoteFeedController,
     NotesController,
     NotesExportController,
     NotesSharingController,
     NotesSearchController,
+    NotesTasksController,
   ],
   providers: [
     NotesRepository,
@@ -49,6 +54,8 @@ import { NotesService } from './notes.service.js';
     NotesSearchService,
     NoteFeedRepository,
     NotesOfFolders,
+    NotesTasksRepository,
+    NotesTasksService,
     TrashPurge,
     NotesApi,
   ],

@@ -147,7 +147,7 @@ describe('the search index of notes', () => {
       await alice.api.delete(`/notes/${note.id}/purge`);
       const rows = () => world.app.sql('SELECT 1 FROM note_search WHERE note_id = $1', [note.id]);
       expect(await rows()).toEqual([]);
-      await world.app.get(NoteIndexer).indexNote(alice.tenantId as string, note.id);
+      await world.app.get(NoteIndexer).indexItem(alice.tenantId as string, note.id);
       await world.indexed();
       expect(await rows()).toEqual([]);
     });
@@ -175,7 +175,7 @@ describe('the search index of notes', () => {
       const before = await version();
       await alice.api.delete(`/notes/${note.id}`, { base_revision: 1 });
       await world.indexed();
-      await world.app.get(NoteIndexer).indexNote(alice.tenantId as string, note.id);
+      await world.app.get(NoteIndexer).indexItem(alice.tenantId as string, note.id);
       expect(await version()).toBe(before);
     });
 
@@ -188,7 +188,7 @@ describe('the search index of notes', () => {
             base_revision: revision,
             content: `<p>r${revision + 1}</p>`,
           }),
-          ...[1, 2, 3].map(() => indexer.indexNote(alice.tenantId as string, note.id)),
+          ...[1, 2, 3].map(() => indexer.indexItem(alice.tenantId as string, note.id)),
         ]);
       }
       await world.indexed();
@@ -215,7 +215,7 @@ describe('the search index of notes', () => {
       expect(
         await index.put(alice.tenantId as string, earlier, { vector: "'foreign':1", beginning: 'foreign' }),
       ).toBe(false);
-      await world.app.get(NoteIndexer).indexNote(alice.tenantId as string, note.id);
+      await world.app.get(NoteIndexer).indexItem(alice.tenantId as string, note.id);
       const [row] = await world.app.sql('SELECT tsv::text, revision FROM note_search WHERE note_id = $1', [
         note.id,
       ]);
@@ -232,7 +232,7 @@ describe('the search index of notes', () => {
       expect(await index.stale(alice.tenantId as string, note.id)).toBeDefined();
       await world.app.sql('UPDATE note_search SET audience = $2 WHERE note_id = $1', [note.id, note.id]);
       expect(await index.stale(alice.tenantId as string, note.id, 5)).toBeDefined();
-      await world.app.get(NoteIndexer).indexNote(alice.tenantId as string, note.id);
+      await world.app.get(NoteIndexer).indexItem(alice.tenantId as string, note.id);
     });
 
     test('is made for notes from before there was one, and mended where an event was lost', async () => {
@@ -240,7 +240,7 @@ describe('the search index of notes', () => {
       const stale = await world.make(alice, 'lost', '<p>one</p>');
       await world.indexed();
       await world.app.sql('DELETE FROM note_search WHERE tenant_id = $1', [alice.tenantId]);
-      await world.app.get(NoteIndexer).indexNote(alice.tenantId as string, stale.id);
+      await world.app.get(NoteIndexer).indexItem(alice.tenantId as string, stale.id);
       await world.app.sql(`UPDATE note_search SET revision = 0, tsv = '' WHERE note_id = $1`, [stale.id]);
       expect(await world.titles(alice, 'repairme')).toEqual([]);
       await world.app.get(NoteIndexer).repair();

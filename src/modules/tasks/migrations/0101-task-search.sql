@@ -1,0 +1,38 @@
+CREATE EXTENSION IF NOT EXISTS btree_gin;
+
+-- What the search finds of each task, as note_search does of notes: its words, its beginning, and lexemes for those who may
+-- find it. Written after the task, by a consumer of its events.
+CREATE TABLE task_search (
+  tenant_id  uuid      NOT NULL,
+  task_id    uuid      NOT NULL,
+  -- What it was made from. It is stale when one of these differs from the task.
+  revision   int       NOT NULL,
+  audience   uuid      NOT NULL,
+  -- Of the rules by which texts become words: other rules, other words.
+  rules      smallint  NOT NULL,
+  tsv        tsvector  NOT NULL,
+  -- How its description begins: what a search shows of it. Ends with … when there is more.
+  beginning  text      NOT NULL,
+  PRIMARY KEY (tenant_id, task_id),
+  FOREIGN KEY (tenant_id, task_id) REFERENCES tasks (tenant_id, id) ON DELETE CASCADE
+) WITH (autovacuum_vacuum_scale_factor = 0.05);
+DO $$ BEGIN
+  ALTER TABLE task_search ALTER COLUMN tsv SET COMPRESSION lz4;
+EXCEPTION WHEN feature_not_supported OR invalid_parameter_value THEN
+  NULL;
+END $$;
+ALTER TABLE task_search ALTER COLUMN tsv SET STORAGE MAIN, ALTER COLUMN beginning SET STORAGE MAIN;
+CREATE INDEX task_search_words ON task_search USING gin (tenant_id, tsv)
+  WITH (fastupdate = on, gin_pending_list_limit = 256);
+
+-- By whom a task is looked up: its creator, its assignees, and the owner of its folder for everybody whom that owner shares
+-- folders with. So sharing a folder of thousands of tasks changes nothing here; whether somebody sees a task that is found
+-- is decided by task_members.
+CREATE FUNCTION task_finders(t tasks) RETURNS text[] LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT array_append(t.assignee_ids::text[], t.creator_id::text)
+      || coalesce((SELECT ARRAY['f' || f.owner_id] FROM task_folders f WHERE f.tenant_id = t.tenant_id AND f.id = t.folder_id), '{}')
+$$;
+
+-- Names that list: another list, another name.
+CREATE FUNCTION task_finders_name(t tasks) RETURNS uuid LANGUAGE sql STABLE PARALLEL SAFE
+AS $$ SELECT md5(array_to_string(task_finders(t), ','))::uuid $$;

@@ -1,0 +1,63 @@
+import { generateKeyBetween } from 'fractional-indexing';
+import { isUuid } from '../../platform/http/id.pipe.js';
+import { fieldError } from './task-outcome.js';
+
+/** Longer keys come of thousands of moves into one gap; PostgreSQL could not index them without end. */
+const MAX_KEY = 1_000;
+
+/** A list in manual order, as the one who moves something in it sees it. */
+export interface OrderedList {
+  /** The first key there; null for an empty list. */
+  first(): Promise<string | null>;
+  /** The key of an item and that of its neighbour; null for an item that is not there. */
+  neighbours(
+    id: string,
+    side: 'before' | 'after',
+  ): Promise<{ position: string; beyond: string | null } | null>;
+}
+
+/**
+ * Manual order by fractional keys: an item is put between two others by a key between theirs, and nothing else is
+ * written. Neighbours are read before the write: two moves into one gap at once get keys in that gap, in some order.
+ * @param position as the client sent it
+ * @returns a key, or undefined for the end of the list, which the write works out
+ * @throws ApiError 422
+ */
+export async function keyFor(position: unknown, list: OrderedList): Promise<string | undefined> {
+  if (position === 'last') return undefined;
+  if (position === 'first') return bounded(generateKeyBetween(null, await list.first()));
+  if (typeof position === 'string') return givenKey(position);
+  const { before, after } = (position ?? {}) as { before?: unknown; after?: unknown };
+  if (isUuid(before) && after === undefined) return beside(list, before, 'before');
+  if (isUuid(after) && before === undefined) return beside(list, after, 'after');
+  throw wrong('must be first, last, { before: id }, { after: id } or a position as the list shows it');
+}
+
+async function beside(list: OrderedList, id: string, side: 'before' | 'after'): Promise<string> {
+  const found = await list.neighbours(id.toLowerCase(), side);
+  if (!found) throw wrong(`names something that is not in the list: ${side}`);
+  return bounded(
+    side === 'before'
+      ? generateKeyBetween(found.beyond, found.position)
+      : generateKeyBetween(found.position, found.beyond),
+  );
+}
+
+function givenKey(key: string): string {
+  if (!/^[A-Za-z0-9]+$/.test(key)) throw wrong('is no key of the manual order');
+  try {
+    generateKeyBetween(bounded(key), null);
+    return key;
+  } catch (error) {
+    throw error instanceof Error && error.name === 'ApiError'
+      ? error
+      : wrong('is no key of the manual order');
+  }
+}
+
+function bounded(key: string): string {
+  if (key.length > MAX_KEY) throw wrong('cannot be made between these two any more; move one of them first');
+  return key;
+}
+
+const wrong = (what: string) => fieldError('position', 'invalid_position', `position ${what}`);

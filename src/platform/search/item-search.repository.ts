@@ -1,0 +1,170 @@
+import type { RequestContext } from '../context/request-context.js';
+import type { Db } from '../database/db.js';
+import { type Statement, statement } from '../database/statement.js';
+import type { IndexedDocument } from './index-document.js';
+import type { SearchTables } from './search-tables.js';
+
+/** Matches that are ranked and counted: the most recently changed ones. Bounds the cost of a word that every item has. */
+export const MAX_MATCHES = 1_000;
+/** Items of somebody that are looked at one by one; with more of them the index of words is asked. */
+const FEW_ITEMS = 300;
+/** Characters that are read of a body when there is no room for the whole. */
+const FIRST_PART = 16_384;
+
+/** What the index does not hold yet of an item. */
+export interface Overlay extends IndexedDocument {
+  id: string;
+  revision: number;
+}
+
+export type SearchState = 'active' | 'trash' | 'all';
+
+/** Narrows a search. `variant` names the conditions without their values: each is a statement of its own. */
+export interface SearchFilter {
+  variant: string;
+  /** SQL that begins with AND, over the caller's row `m` of an item. */
+  sql: string;
+}
+
+export interface ItemSearchQuery {
+  /** Text form of a tsquery, as `findable` of the tables takes it. */
+  findable: string;
+  /** The terms alone, for items whose access is known. */
+  match: string;
+  rank: string;
+  state: SearchState;
+  /** @param bind makes a parameter of a value */
+  filter: (bind: (value: unknown) => string) => SearchFilter;
+  limit: number;
+  /** Score, time and id of the last item given out. */
+  after?: readonly [string, string, string];
+  overlay: readonly Overlay[];
+}
+
+export interface SearchRow {
+  /** All matches, up to `MAX_MATCHES`; on every row. */
+  total: number;
+  /** Whether changes of the caller's wait to be indexed; on every row. */
+  pending: boolean;
+  /** Null on the only row of an empty page. */
+  id: string | null;
+  /** Both as text that PostgreSQL reads back exactly. */
+  score: string;
+  listed: string;
+  title: string;
+  /** How the text of the item begins; null when the index has that of another revision. */
+  beginning: string | null;
+}
+
+const STATES = { active: ' AND NOT m.trashed', trash: ' AND m.trashed', all: '' };
+
+/** Search among the items of one person. Each combination of filters is a statement of its own. */
+export abstract class ItemSearchRepository<Row extends SearchRow> {
+  private readonly statements = new Map<string, Statement<Row>>();
+  private readonly bodiesOf: Statement<{ id: string; content: string }>;
+
+  constructor(
+    private readonly db: Db,
+    private readonly tables: SearchTables,
+  ) {
+    const { name, items, members, item, body, bodyJoin, bodyBytes } = tables;
+    this.bodiesOf = statement(
+      `${name}.search_bodies`,
+      `WITH wanted AS MATERIALIZED (
+         SELECT n.id, u.n, sum(${bodyBytes}) OVER (ORDER BY u.n) AS bytes
+           FROM unnest($3::uuid[]) WITH ORDINALITY AS u (id, n)
+           JOIN ${items} n ON n.tenant_id = $1 AND n.id = u.id
+           JOIN ${members} m ON m.tenant_id = $1 AND m.${item} = n.id AND m.user_id = $2 AND m.role IS NOT NULL)
+       SELECT w.id, CASE WHEN w.n = 1 OR w.bytes <= $4 THEN ${body} ELSE left(${body}, ${FIRST_PART}) END AS content
+         FROM wanted w JOIN ${items} n ON n.tenant_id = $1 AND n.id = w.id ${bodyJoin}`,
+    );
+  }
+
+  /** At most `limit` + 1 rows in the order of the answer; one row without id when there are none. */
+  search(ctx: RequestContext, query: ItemSearchQuery): Promise<Row[]> {
+    const values: unknown[] = [
+      ctx.tenantId,
+      ctx.userId,
+      query.findable,
+      query.match,
+      query.rank,
+      query.limit,
+      query.overlay.map(({ id }) => id),
+      query.overlay.map(({ vector }) => vector),
+      query.overlay.map(({ revision }) => revision),
+      query.overlay.map(({ beginning }) => beginning),
+    ];
+    const bind = (value: unknown): string => `$${values.push(value)}`;
+    const { variant, sql } = query.filter(bind);
+    let position = '';
+    if (query.after) {
+      const [score, listed, id] = query.after;
+      position = `WHERE (score, listed_at, id) < (${bind(score)}::numeric, ${bind(listed)}::timestamptz, ${bind(id)}::uuid)`;
+    }
+    const name = `${query.state}.${variant}${query.after ? '.after' : ''}`;
+    return this.db.query(this.statement(name, STATES[query.state], sql, position), values);
+  }
+
+  /** The bodies of these items: whole as far as `bytes` go (the first whatever its size), then how they begin. */
+  bodies(ctx: RequestContext, ids: string[], bytes: number): Promise<{ id: string; content: string }[]> {
+    return this.db.query(this.bodiesOf, [ctx.tenantId, ctx.userId, ids, bytes]);
+  }
+
+  private statement(variant: string, state: string, filter: string, position: string): Statement<Row> {
+    let found = this.statements.get(variant);
+    if (!found) {
+      found = statement<Row>(
+        `${this.tables.name}.search.${this.statements.size}`,
+        searchText(this.tables, state, filter, position),
+      );
+      this.statements.set(variant, found);
+    }
+    return found;
+  }
+}
+
+/**
+ * Whoever sees few items: each of them is looked at (primary key of the index table). Whoever sees many: the GIN index
+ * finds those with the words. A prefix in that index costs as much as all items of all people have words that begin so,
+ * hence the first way. Only one of the two is executed (one-time filter on `few`); OFFSET 0 keeps a generic plan from
+ * asking the index of words in the first way too. The members say what somebody may see. Materialized, so that nothing
+ * else is looked up first.
+ */
+function searchText(tables: SearchTables, state: string, filter: string, position: string): string {
+  const { items, index, members, view, shown, item, event, findable } = tables;
+  const [json = '', ...more] = shown;
+  const columns = [`v.${json} AS shown`, ...more.map((name) => `v.${name}`)].join(', ');
+  return `WITH mine AS MATERIALIZED (
+      SELECT m.${item} AS id FROM ${members} m
+       WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.role IS NOT NULL${state} LIMIT ${FEW_ITEMS} + 1),
+    few AS MATERIALIZED (SELECT count(*) <= ${FEW_ITEMS} AS yes FROM mine),
+    hits AS MATERIALIZED (
+      SELECT mine.id, s.tsv FROM mine CROSS JOIN LATERAL (
+        SELECT tsv FROM ${index} WHERE tenant_id = $1 AND ${item} = mine.id OFFSET 0) s
+       WHERE (SELECT yes FROM few) AND s.tsv @@ $4::tsquery AND mine.id <> ALL ($7::uuid[])
+      UNION ALL
+      SELECT ${item}, tsv FROM ${index}
+       WHERE NOT (SELECT yes FROM few) AND tenant_id = $1 AND tsv @@ ${findable} AND ${item} <> ALL ($7::uuid[])
+      UNION ALL
+      SELECT o.id, o.tsv FROM unnest($7::uuid[], $8::tsvector[]) AS o (id, tsv) WHERE o.tsv @@ $4::tsquery),
+    matched AS MATERIALIZED (
+      SELECT h.id, h.tsv, m.listed_at FROM hits h
+        JOIN ${members} m ON m.tenant_id = $1 AND m.${item} = h.id AND m.user_id = $2 AND m.role IS NOT NULL${state}${filter}
+       ORDER BY m.listed_at DESC, h.id DESC LIMIT ${MAX_MATCHES}),
+    ranked AS (
+      SELECT id, listed_at, round(ts_rank(tsv, $5::tsquery, 1)::numeric, 4) AS score FROM matched),
+    page AS MATERIALIZED (
+      SELECT id, listed_at, score FROM ranked ${position}
+       ORDER BY score DESC, listed_at DESC, id DESC LIMIT $6 + 1)
+    SELECT (SELECT count(*) FROM matched)::int AS total,
+           EXISTS (SELECT FROM outbox e WHERE tenant_id = $1 AND ${event} AND payload->>'actor_id' = $2::uuid::text) AS pending,
+           p.id, p.score::text AS score, p.listed_at::text AS listed, n.title, ${columns},
+           CASE n.revision WHEN o.revision THEN o.beginning WHEN s.revision THEN s.beginning END AS beginning
+      FROM (VALUES (1)) AS always (x)
+      LEFT JOIN (page p
+        JOIN ${items} n ON n.tenant_id = $1 AND n.id = p.id
+        JOIN ${view} v ON v.tenant_id = $1 AND v.user_id = $2 AND v.${item} = p.id
+        LEFT JOIN ${index} s ON s.tenant_id = $1 AND s.${item} = p.id
+        LEFT JOIN unnest($7::uuid[], $9::int[], $10::text[]) AS o (id, revision, beginning) ON o.id = p.id) ON true
+     ORDER BY p.score DESC, p.listed_at DESC, p.id DESC`;
+}

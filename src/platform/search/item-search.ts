@@ -1,0 +1,107 @@
+import type { RequestContext } from '../context/request-context.js';
+import { jsonList, JsonReply } from '../http/json-reply.js';
+import type { Cursors } from '../paging/cursors.js';
+import { beginningSnippet, highlight, snippet } from './highlight.js';
+import type { ItemIndexRepository } from './item-index.repository.js';
+import { indexedItem } from './item-indexer.js';
+import type { ItemSearchQuery, ItemSearchRepository, Overlay, SearchRow } from './item-search.repository.js';
+import { SearchQuery } from './search-query.js';
+
+/** Changes of the caller's, not yet indexed, that a search reads by itself: how many, and bytes of bodies. */
+const PENDING_CHANGES = 200;
+const PENDING_BYTES = 4 * 1024 * 1024;
+/** The best hits of a page whose body is read when nothing matches in its beginning, and bytes of bodies for that. */
+const DEEP_ITEMS = 3;
+const DEEP_BYTES = 4 * 1024 * 1024;
+
+export type Found<Row> = Row & { id: string };
+
+/** What is asked for: the caller's words, and what narrows them down. */
+export interface SearchInput extends Pick<ItemSearchQuery, 'state' | 'filter' | 'limit'> {
+  q: string;
+  cursor: string | undefined;
+  /** Values of the filter: a cursor is good for the same question only. */
+  values: readonly unknown[];
+}
+
+/** Search among the items of a kind that the caller may see; the kind says what a hit looks like. */
+export abstract class ItemSearch<Row extends SearchRow> {
+  /** Names of the list in the answer and of the excerpt of the body. */
+  protected abstract readonly plural: string;
+  protected abstract readonly bodyName: string;
+
+  constructor(
+    private readonly searches: ItemSearchRepository<Row>,
+    private readonly index: ItemIndexRepository,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /** The text form of a tsquery that the tables of this kind take to decide what the caller may find. */
+  protected abstract findable(ctx: RequestContext, query: SearchQuery): string;
+
+  /** The JSON of each hit, without score and excerpts. */
+  protected abstract shown(ctx: RequestContext, rows: Found<Row>[]): Promise<string[]>;
+
+  /** `{ <plural>, total, next, query }`. @throws ApiError 422 `invalid_cursor` */
+  protected async answer(ctx: RequestContext, input: SearchInput): Promise<JsonReply> {
+    const { q, limit, state, filter, values, cursor } = input;
+    const scope = `search.${this.plural} ${ctx.tenantId} ${ctx.userId} ${JSON.stringify([q, state, ...values])}`;
+    const after =
+      cursor === undefined ? undefined : (this.cursors.read(scope, cursor) as [string, string, string]);
+    const query = SearchQuery.parse(q);
+    if (query.isEmpty) return this.reply([], 0, null, q);
+    const findable = this.findable(ctx, query);
+    const { match, rank } = query;
+    const rows = await this.find(ctx, { findable, match, rank, state, filter, limit, after, overlay: [] });
+    const found = rows.filter((row) => row.id !== null);
+    const given = found.slice(0, limit) as Found<Row>[];
+    const last = given.at(-1);
+    const next =
+      last && found.length > given.length
+        ? this.cursors.write(scope, [last.score, last.listed, last.id])
+        : null;
+    const excerpts = await this.excerpts(ctx, query, given);
+    const items = await this.shown(ctx, given);
+    const hits = given.map((row, n) => {
+      const highlights = { title: highlight(row.title, query), [this.bodyName]: excerpts[n] };
+      return `${(items[n] as string).slice(0, -1)},"score":${row.score},"highlights":${JSON.stringify(highlights)}}`;
+    });
+    return this.reply(hits, rows[0]?.total ?? 0, next, q);
+  }
+
+  private reply(hits: string[], total: number, next: string | null, query: string): JsonReply {
+    const tail = `"total":${total},"next":${JSON.stringify(next)},"query":${JSON.stringify(query)}}`;
+    return new JsonReply(jsonList([this.plural], hits, tail));
+  }
+
+  /**
+   * What the caller has just written may not be in the index yet: then its words go along with the question. Asked again
+   * even when there are none: they may have come into the index in between.
+   */
+  private async find(ctx: RequestContext, query: ItemSearchQuery): Promise<Row[]> {
+    const rows = await this.searches.search(ctx, query);
+    if (!rows[0]?.pending) return rows;
+    const items = await this.index.pending(ctx.tenantId, ctx.userId, PENDING_CHANGES, PENDING_BYTES);
+    const overlay: Overlay[] = [];
+    for (const item of items)
+      overlay.push({ id: item.id, revision: item.revision, ...(await indexedItem(item)) });
+    return this.searches.search(ctx, { ...query, overlay });
+  }
+
+  private async excerpts(ctx: RequestContext, query: SearchQuery, rows: Found<Row>[]): Promise<string[]> {
+    const excerpts = rows.map(({ beginning }) =>
+      beginning === null ? undefined : beginningSnippet(beginning, query),
+    );
+    const isUnknown = (n: number): boolean => excerpts[n] === undefined;
+    const isDeep = (n: number): boolean => excerpts[n]?.found === false;
+    const wanted = [...rows.keys()];
+    const read = [...wanted.filter(isUnknown), ...wanted.filter(isDeep).slice(0, DEEP_ITEMS)];
+    if (read.length > 0) {
+      const ids = read.map((n) => (rows[n] as Found<Row>).id);
+      const bodies = await this.searches.bodies(ctx, ids, DEEP_BYTES);
+      for (const { id, content } of bodies)
+        excerpts[read[ids.indexOf(id)] as number] = snippet(content, query);
+    }
+    return excerpts.map((excerpt) => excerpt?.html ?? '');
+  }
+}

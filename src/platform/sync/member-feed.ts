@@ -1,0 +1,136 @@
+import type { RequestContext } from '../context/request-context.js';
+import type { Db } from '../database/db.js';
+import { type Statement, statement } from '../database/statement.js';
+import type { Tx } from '../database/tx.js';
+import {
+  type ChangesRead,
+  type FeedInclude,
+  type FeedOwner,
+  type FeedRead,
+  feedRead,
+  type FeedSource,
+  type FeedSqlRow,
+  highestSeq,
+  type IndexRead,
+} from './feed-source.js';
+
+/** Bytes of one page, roughly; the first record is given out whatever its size. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** A collection whose items several people see: the table with a row for each person of each item, and what they see. */
+export interface MemberFeedTables {
+  /** Name in cursors, floors and statements; never changes. */
+  readonly collection: string;
+  /** `(tenant_id, <item>, user_id, role, seq, gone, gone_at)`, with a unique index on `(tenant_id, user_id, seq)`. */
+  readonly members: string;
+  /** Its column that names the item. */
+  readonly item: string;
+  /** The items: their table, with the key `(tenant_id, id)`. */
+  readonly items: string;
+  /** About how many bytes a live item takes in a page: an SQL expression over its row `n`. */
+  readonly bytes: Record<FeedInclude, string>;
+  /** The view of items as people see them, with `tenant_id` and `user_id`, and its column that names the item. */
+  readonly view: string;
+  readonly viewItem: string;
+  /** Its column with an item's JSON. */
+  readonly json: Record<FeedInclude, string>;
+  /** Further columns of it that come with each row. */
+  readonly more?: readonly string[];
+  /** SQL: why the removal `s` is one. */
+  readonly reason: string;
+}
+
+type Statements<Row> = Record<FeedInclude, Statement<Row>>;
+
+const AFTER = 'seq > $3 AND seq <= h.head';
+const UP_TO = 'seq <= least(h.head, coalesce($3, h.head)) AND role IS NOT NULL';
+
+/** The feed of a collection with a row per person and item, as notes and tasks have it. */
+export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements FeedSource {
+  abstract readonly plural: readonly string[];
+  abstract readonly indexPath: string;
+  private readonly fromStart: Statements<Row>;
+  private readonly after: Statements<Row>;
+  private readonly walk: Statements<Row>;
+  private readonly owners: Statement<FeedOwner>;
+  private readonly forget: Statement<{ seq: number }>;
+
+  constructor(
+    protected readonly db: Db,
+    private readonly tables: MemberFeedTables,
+  ) {
+    const { collection, members } = tables;
+    const both = (name: string, where: string, order: 'ASC' | 'DESC'): Statements<Row> => ({
+      content: statement<Row>(`${collection}.${name}`, pageOf(tables, where, order, 'content')),
+      summary: statement<Row>(`${collection}.${name}_summary`, pageOf(tables, where, order, 'summary')),
+    });
+    this.after = both('changes', AFTER, 'ASC');
+    this.fromStart = both('first_changes', `${AFTER} AND role IS NOT NULL`, 'ASC');
+    this.walk = both('index', UP_TO, 'DESC');
+    this.owners = statement(
+      `${collection}.owners_with_removals`,
+      `SELECT DISTINCT tenant_id, user_id FROM ${members} WHERE gone_at < $1 LIMIT $2`,
+    );
+    this.forget = statement(
+      `${collection}.forget_removals`,
+      `DELETE FROM ${members} WHERE tenant_id = $1 AND user_id = $2 AND role IS NULL AND gone_at < $3 RETURNING seq::float8 AS seq`,
+    );
+  }
+
+  get collection(): string {
+    return this.tables.collection;
+  }
+
+  async changes(ctx: RequestContext, { after, limit, liveOnly, include }: ChangesRead): Promise<FeedRead> {
+    const query = (liveOnly ? this.fromStart : this.after)[include];
+    const rows = await this.db.query(query, [ctx.tenantId, ctx.userId, after, limit, PAGE_BYTES]);
+    return feedRead(await this.complete(ctx, rows, include));
+  }
+
+  async index(ctx: RequestContext, { upTo, limit, include }: IndexRead): Promise<FeedRead> {
+    const rows = await this.db.query(this.walk[include], [ctx.tenantId, ctx.userId, upTo, limit, PAGE_BYTES]);
+    return feedRead(await this.complete(ctx, rows, include));
+  }
+
+  async ownersWithRemovals(before: Date, limit: number): Promise<FeedOwner[]> {
+    return this.db.query(this.owners, [before, limit]);
+  }
+
+  async forgetRemovals(tx: Tx, owner: FeedOwner, before: Date): Promise<number | null> {
+    return highestSeq(await tx.query(this.forget, [owner.tenant_id, owner.user_id, before]));
+  }
+
+  /** Where the JSON of items is not all of them: finishes it. Removals, and what did not fit the page, stay as they are. */
+  protected complete(_ctx: RequestContext, rows: Row[], _include: FeedInclude): Promise<Row[]> {
+    return Promise.resolve(rows);
+  }
+}
+
+/** Uses the unique index on `(tenant_id, user_id, seq)`. Rows beyond the page's bytes are counted but not read. */
+function pageOf(
+  { collection, members, item, items, bytes, view, viewItem, json, more = [], reason }: MemberFeedTables,
+  where: string,
+  order: 'ASC' | 'DESC',
+  include: FeedInclude,
+): string {
+  const columns = more.map((name) => `, v.${name}`).join('');
+  return `WITH h AS MATERIALIZED (
+      SELECT head, coalesce((floors->>'${collection}')::bigint, 0) AS floor FROM sync_heads WHERE tenant_id = $1 AND user_id = $2),
+    page AS MATERIALIZED (
+      SELECT m.seq, m.${item} AS id, m.role, m.gone, m.gone_at,
+             1024 + CASE WHEN n.id IS NULL THEN 0 ELSE ${bytes[include]} END AS bytes
+        FROM h JOIN LATERAL (
+          SELECT * FROM ${members} WHERE tenant_id = $1 AND user_id = $2 AND ${where} ORDER BY seq ${order} LIMIT $4 + 1) m ON true
+        LEFT JOIN ${items} n ON n.tenant_id = $1 AND n.id = m.${item} AND m.role IS NOT NULL),
+    sized AS (
+      SELECT *, row_number() OVER w AS i, sum(bytes) OVER w AS total
+        FROM page WINDOW w AS (ORDER BY seq ${order} ROWS UNBOUNDED PRECEDING))
+    SELECT h.head::float8 AS head, h.floor::float8 AS floor, s.seq::float8 AS seq,
+           CASE WHEN s.i > $4 OR (s.i > 1 AND s.total > $5) THEN NULL
+                WHEN s.role IS NULL THEN json_build_object('id', s.id, 'removed', true, 'deleted', true,
+                       'reason', ${reason}, 'removed_at', rfc3339(s.gone_at))::text
+                ELSE v.${json[include]} END AS json${columns}
+      FROM h LEFT JOIN sized s ON true
+      LEFT JOIN ${view} v ON v.tenant_id = $1 AND v.user_id = $2 AND v.${viewItem} = s.id
+     ORDER BY s.seq ${order}`;
+}

@@ -1,0 +1,45 @@
+import { type Actor, known, someNote, send } from './actor.ts';
+import { acknowledged, knownTask, made, somePeople, someTask, TASK_REFUSED } from './task-actions.ts';
+
+/** A task made from a note: both change in one transaction, and so does what their people's devices are told. */
+async function fromNote(actor: Actor): Promise<void> {
+  const { world, rng, user } = actor;
+  const note = someNote(actor);
+  const base = note && (await known(actor, note, 0.5));
+  if (!base) return;
+  const title = world.unique();
+  const body = { title, ...(rng.chance(0.5) ? { assignees: somePeople(actor) } : {}) };
+  const refused = ['404 not_found', '403 forbidden', '409 deleted'];
+  const answer = await send(actor, 'POST', `/notes/${base.id}/task`, body, '201', ...refused);
+  if (answer.status !== 201) return;
+  acknowledged(actor, answer, title);
+  made(actor, answer.body.task.id, user);
+  world.count('tasks made from notes');
+}
+
+/** Parts of a task change without using up a revision; the task comes anew all the same. */
+async function subtask(actor: Actor): Promise<void> {
+  const { rng, world } = actor;
+  const task = someTask(actor);
+  const base = task && (await knownTask(actor, task, 0.5));
+  if (!base) return;
+  const one = base.subtasks.length > 0 && rng.chance(0.7) ? rng.pick<any>(base.subtasks) : undefined;
+  const path = `/tasks/${base.id}/subtasks${one ? `/${one.id}` : ''}`;
+  const refused = TASK_REFUSED.filter((refusal) => refusal !== '409 conflict');
+  if (!one) await send(actor, 'POST', path, { title: world.unique() }, '201', ...refused);
+  else if (rng.chance(0.5)) await send(actor, 'DELETE', path, undefined, '200', ...refused);
+  else await send(actor, 'PUT', path, { done: !one.done }, '200', ...refused);
+}
+
+async function comment(actor: Actor): Promise<void> {
+  const task = someTask(actor);
+  if (!task) return;
+  const body = { body: actor.world.unique() };
+  await send(actor, 'POST', `/tasks/${task.id}/comments`, body, '201', '404 not_found', '409 deleted');
+}
+
+export const TASK_PART_ACTIONS: Record<string, (actor: Actor) => Promise<void>> = {
+  taskFromNote: fromNote,
+  taskSubtask: subtask,
+  taskComment: comment,
+};

@@ -1,0 +1,63 @@
+import type { Device } from './device.ts';
+import { canonical, Violation } from './model.ts';
+import type { Rng } from './rng.ts';
+import { compare, inParallel, pages } from './verdict.ts';
+import type { User, World } from './world.ts';
+
+/** What one person's devices hold of tasks and their folders is what the interface says they see. */
+export async function judgeTasks(world: World, devices: Device[], rng: Rng, user: User): Promise<void> {
+  const tasks = await tasksOf(world, rng, user);
+  const folders = await foldersOf(world, rng, user, tasks);
+  for (const device of devices.filter((one) => one.user === user && one.offline === 0)) {
+    compare(`${device.name}: tasks`, device.tasks.items, tasks, withoutTitles);
+    compare(`${device.name}: task folders`, device.taskFolders.items, folders, withoutCount);
+    world.count('tasks compared', tasks.size);
+    world.count('task folders compared', folders.size);
+  }
+}
+
+async function tasksOf(world: World, rng: Rng, user: User): Promise<Map<string, any>> {
+  const listed = await pages(world, rng, user, '/tasks?state=all&', 'tasks');
+  const tasks = new Map<string, any>();
+  await inParallel(listed, async (item) => {
+    if (tasks.has(item.id)) throw new Violation(`${user.name}: the list has ${item.id} twice`, item.id);
+    const { body } = await world.call(rng, user, 'GET', `/tasks/${item.id}`, undefined, ['200']);
+    if (canonical(body.task) !== canonical(item))
+      throw new Violation(`${user.name}: list and task differ: ${canonical(item)} ${canonical(body)}`, item.id);
+    tasks.set(item.id, item);
+  });
+  return tasks;
+}
+
+async function foldersOf(
+  world: World,
+  rng: Rng,
+  user: User,
+  tasks: Map<string, any>,
+): Promise<Map<string, any>> {
+  const folders = new Map<string, any>();
+  for (const folder of await pages(world, rng, user, '/task_folders?', 'task_folders'))
+    folders.set(folder.id, folder);
+  const filed = Map.groupBy(
+    [...tasks.values()].filter((task) => !task.deleted),
+    (task) => task.folder_id as string | null,
+  );
+  for (const { id, parent_id: parent, task_count: count } of folders.values()) {
+    if (parent !== null && !folders.has(parent))
+      throw new Violation(`task folder ${id} lies in one that ${user.name} does not see`, id);
+    if (count !== (filed.get(id)?.length ?? 0))
+      throw new Violation(`task folder ${id} counts ${count} for ${user.name}`, id);
+  }
+  for (const { id, folder_id: folder } of tasks.values())
+    if (folder !== null && !folders.has(folder))
+      throw new Violation(`${user.name}: ${id} lies in a folder they do not see`, id, folder);
+  return folders;
+}
+
+/** Titles of what a task refers to are looked up when it is read: the task does not come anew when they change. */
+const withoutTitles = (task: any): any => ({
+  ...task,
+  references: task.references?.map((one: any) => ({ ...one, title: null })),
+});
+/** Likewise how many tasks a folder holds. */
+const withoutCount = (folder: any): any => ({ ...folder, task_count: null });
