@@ -1,4 +1,5 @@
 import { defineError } from '../http/api-error.js';
+import { Errors } from '../http/errors.js';
 
 /** The errors of operations that take or give files. */
 export const BlobErrors = {
@@ -7,7 +8,6 @@ export const BlobErrors = {
   fileTooLarge: defineError(413, 'file_too_large', 'The file is larger than this route accepts.', {
     max_bytes: 20_971_520,
   }),
-  rangeNotSatisfiable: defineError(416, 'range_not_satisfiable', 'The file has no such bytes.'),
   tooManyUploads: defineError(429, 'too_many_uploads', 'Too many of your uploads are under way.'),
   unavailable: defineError(
     503,
@@ -26,4 +26,4 @@ export const UPLOAD_ERRORS = [
 ];
 
 /** What an operation that gives a file may answer. */
-export const DOWNLOAD_ERRORS = [BlobErrors.rangeNotSatisfiable, BlobErrors.unavailable];
+export const DOWNLOAD_ERRORS = [Errors.rangeNotSatisfiable, BlobErrors.unavailable];

@@ -6,8 +6,10 @@ import { BlobStore } from './blob-store.js';
 import { Blobs } from './blobs.js';
 import { BlobsRepository } from './blobs.repository.js';
 import { openBlobStore } from './open-blob-store.js';
+import { UploadGate, UploadLimits } from './upload-limits.js';
+import { Uploads } from './uploads.js';
 
-/** The files of all domains: `Blobs`. */
+/** The files of all domains: `Uploads` takes them in, `Blobs` keeps them. */
 @Global()
 @Module({
   providers: [
@@ -20,8 +22,11 @@ import { openBlobStore } from './open-blob-store.js';
     BlobsRepository,
     Blobs,
     BlobCollector,
+    UploadLimits,
+    UploadGate,
+    Uploads,
   ],
-  exports: [Blobs, BlobCollector, BlobStore],
+  exports: [Blobs, BlobCollector, BlobStore, UploadLimits, Uploads],
 })
 export class BlobsModule implements OnApplicationShutdown {
   constructor(@Inject(BlobStore) private readonly store: BlobStore) {}

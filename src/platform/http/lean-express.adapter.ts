@@ -1,5 +1,7 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Request, type Response } from 'express';
+import { ContentReply } from './content-reply.js';
+import { writeContent } from './content-writer.js';
 import { FileReply } from './file-reply.js';
 import { JsonReply } from './json-reply.js';
 import { JSON_HEADERS } from './security-headers.js';
@@ -28,6 +30,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
       return writeJson(response, body.options.status ?? status ?? 200, body.json, body.options);
     }
     if (body instanceof FileReply) return writeFile(response, body);
+    if (body instanceof ContentReply) return writeContent(response, body);
     if (body === undefined || body === null || typeof body !== 'object' || 'getStream' in body) {
       return super.reply(response, body, status);
     }
