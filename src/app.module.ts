@@ -4,6 +4,7 @@ import { Config } from './config/config.js';
 import { IdentityModule } from './modules/identity/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
+import { TasksModule } from './modules/tasks/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
 import { BlobsModule } from './platform/blobs/blobs.module.js';
 import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
@@ -15,6 +16,7 @@ import { InputPipe } from './platform/http/input.pipe.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { ObservabilityModule } from './platform/observability/observability.module.js';
 import { PagingModule } from './platform/paging/paging.module.js';
+import { ReferencesModule } from './platform/references/references.module.js';
 import { SecretsModule } from './platform/secrets/secrets.module.js';
 import { SyncModule } from './platform/sync/sync.module.js';
 import { schema } from './schema.js';
@@ -44,9 +46,11 @@ export class AppModule {
         ObservabilityModule,
         SyncModule,
         BlobsModule,
+        ReferencesModule,
         TenantsModule,
         IdentityModule,
         NoteFoldersModule,
+        TasksModule,
         NotesModule,
       ],
       providers: [

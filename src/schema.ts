@@ -3,9 +3,17 @@ import { platformSchema } from './platform/platform.schema.js';
 import { identitySchema } from './modules/identity/identity.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
 import { notesSchema } from './modules/notes/notes.schema.js';
+import { tasksSchema } from './modules/tasks/tasks.schema.js';
 import { tenantsSchema } from './modules/tenants/tenants.schema.js';
 
-const PARTS: SchemaPart[] = [platformSchema, tenantsSchema, identitySchema, noteFoldersSchema, notesSchema];
+const PARTS: SchemaPart[] = [
+  platformSchema,
+  tenantsSchema,
+  identitySchema,
+  noteFoldersSchema,
+  tasksSchema,
+  notesSchema,
+];
 
 /** The whole database: one line for each domain. */
 export const schema: SchemaPart = {

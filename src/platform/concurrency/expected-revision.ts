@@ -20,12 +20,14 @@ export class ExpectedRevision {
    * Takes `If-Match` or `base_revision`, or both when they agree.
    * @param kind what the tag must name, e.g. `note`
    * @param id of the object in the path
+   * @param optional the client need not say what it read
    */
   static read(
     kind: string,
     id: string,
     ifMatch: string | undefined,
     baseRevision: unknown,
+    optional = false,
   ): ExpectedRevision {
     const tag = ifMatch === undefined ? undefined : parseRevisionTag(ifMatch);
     if (ifMatch !== undefined && !tag)
@@ -39,6 +41,7 @@ export class ExpectedRevision {
     if (tag && baseRevision !== undefined && tag.revision !== baseRevision)
       return wrong('base_revision', 'differs from If-Match');
     const revision = tag?.revision ?? (baseRevision as number | undefined);
+    if (revision === undefined && optional) return new ExpectedRevision(undefined, undefined);
     if (revision === undefined) return wrong('base_revision', 'is missing, and so is If-Match');
     return new ExpectedRevision(Math.min(revision, MAX_REVISION), undefined);
 
@@ -54,6 +57,12 @@ export class ExpectedRevision {
   get value(): number {
     if (this.error) throw this.error;
     return this.revision as number;
+  }
+
+  /** The revision, or null where the client need not say and did not. @throws ApiError 422 `invalid_revision` */
+  get valueIfGiven(): number | null {
+    if (this.error) throw this.error;
+    return this.revision ?? null;
   }
 }
 

@@ -15,6 +15,11 @@ import { ExpectedRevision } from './expected-revision.js';
 
 const REVISIONED = 'workspace:revisioned';
 
+interface Revisioning {
+  kind: string;
+  optional: boolean;
+}
+
 /**
  * Optimistic concurrency, the syntax of it: reads `If-Match` and `base_revision` into an `ExpectedRevision` for the
  * handler. It never queries; the comparison is inside the write.
@@ -24,7 +29,7 @@ export class RevisionInterceptor implements NestInterceptor {
   constructor(private readonly reflector: Reflector) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const kind = this.reflector.get<string>(REVISIONED, context.getHandler());
+    const { kind, optional } = this.reflector.get<Revisioning>(REVISIONED, context.getHandler());
     const request = context.switchToHttp().getRequest<Request & { expected?: ExpectedRevision }>();
     const body = request.body as { base_revision?: unknown } | undefined;
     request.expected = ExpectedRevision.read(
@@ -32,20 +37,23 @@ export class RevisionInterceptor implements NestInterceptor {
       String(request.params['id']),
       request.headers['if-match'],
       body?.base_revision,
+      optional,
     );
     return next.handle();
   }
 }
 
-/** A write of an existing object of this kind: it must carry the revision the client read. */
-export const Revisioned = (kind: string) =>
+/** A write of an existing object of this kind: it must carry the revision the client read, or may where that is optional. */
+export const Revisioned = (kind: string, { optional = false } = {}) =>
   applyDecorators(
-    SetMetadata(REVISIONED, kind),
+    SetMetadata(REVISIONED, { kind, optional } satisfies Revisioning),
     UseInterceptors(RevisionInterceptor),
     ApiHeader({
       name: 'If-Match',
       required: false,
-      description: `The revision you read, as the ETag gave it. Either this or \`base_revision\` in the body.`,
+      description: optional
+        ? 'The revision you read, as the ETag gave it, if the write is to fail when there is a newer one. Or `base_revision` in the body.'
+        : 'The revision you read, as the ETag gave it. Either this or `base_revision` in the body.',
       schema: { type: 'string' },
       example: `"${kind}:01890a5d-ac96-774b-bcce-b302099a8057:r3"`,
     }),

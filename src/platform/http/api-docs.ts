@@ -79,10 +79,8 @@ function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
   });
 }
 
-const ETAG_EXAMPLE = '"note:01890a5d-ac96-774b-bcce-b302099a8057:r3"';
-
-/** A success that carries the object's revision as its ETag. */
-export function ApiRevision(status: number, type: Type, description: string): MethodDecorator {
+/** A success that carries the object's revision as its ETag, which names the kind of object. */
+export function ApiRevision(status: number, type: Type, description: string, kind = 'note'): MethodDecorator {
   const text = { type: 'string' } as const;
   return ApiResponse({
     status,
@@ -92,7 +90,7 @@ export function ApiRevision(status: number, type: Type, description: string): Me
       ETag: {
         description: 'Names the revision; send it back as `If-Match`.',
         schema: text,
-        example: ETAG_EXAMPLE,
+        example: `"${kind}:01890a5d-ac96-774b-bcce-b302099a8057:r3"`,
       },
       ...(status === 201 && { Location: { description: 'Where the new object is.', schema: text } }),
     },

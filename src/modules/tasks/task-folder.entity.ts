@@ -1,0 +1,29 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('task_folders')
+export class TaskFolder {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'owner_id' }) ownerId!: string;
+  @Column('uuid', { name: 'parent_id', nullable: true }) parentId!: string | null;
+  @Column('text') name!: string;
+  @Column('text', { nullable: true }) color!: string | null;
+  @Column('double precision') position!: number;
+  @Column('uuid', { name: 'member_ids', array: true }) memberIds!: string[];
+  @Column('smallint', { name: 'member_roles', array: true }) memberRoles!: number[];
+  @Column('int') revision!: number;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
+}
+
+@Entity('task_folder_members')
+export class TaskFolderMember {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'folder_id' }) folderId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @Column('smallint', { nullable: true }) role!: number | null;
+  @Column('bigint') seq!: string;
+  @Column('smallint', { nullable: true }) gone!: number | null;
+  @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
+}

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import type { JsonReply } from '../../platform/http/json-reply.js';
+import { Cursors } from '../../platform/paging/cursors.js';
+import type { ListTasks } from './task-list.dto.js';
+import { TaskListRepository } from './task-list.repository.js';
+import { listReply } from './task.presenter.js';
+import { TaskReferences } from './task-references.js';
+
+/** Pages of tasks. */
+@Injectable()
+export class TaskListsService {
+  constructor(
+    private readonly lists: TaskListRepository,
+    private readonly references: TaskReferences,
+    private readonly cursors: Cursors,
+    private readonly db: Db,
+  ) {}
+
+  async list(ctx: RequestContext, given: ListTasks): Promise<JsonReply> {
+    const { limit, cursor, ...filters } = given;
+    const ascending = given.sort === 'date' || given.sort === 'position';
+    const query = {
+      ...given,
+      folder_id: given.folder_id?.toLowerCase(),
+      note_id: given.note_id?.toLowerCase(),
+      assignee: given.assignee?.toLowerCase(),
+      order: given.order ?? (ascending ? ('asc' as const) : ('desc' as const)),
+    };
+    const scope = JSON.stringify(Object.entries({ ...filters, order: query.order }).toSorted());
+    const page = `tasks ${ctx.tenantId} ${ctx.userId} ${scope}`;
+    const after = cursor === undefined ? undefined : (this.cursors.read(page, cursor) as [string, string]);
+    const rows = await this.lists.list(ctx, { ...query, after });
+    const shown = rows.slice(0, limit);
+    const last = shown.at(-1);
+    const next = last && rows.length > limit ? this.cursors.write(page, [last.key, last.id]) : null;
+    return listReply('tasks', await this.references.complete(this.db, ctx, shown), next);
+  }
+}

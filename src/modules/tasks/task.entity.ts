@@ -1,0 +1,112 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** What a task points to; the title of a note or a task is looked up when it is read. */
+export interface StoredReference {
+  type: 'note' | 'task' | 'url';
+  id?: string;
+  title?: string;
+  url?: string;
+}
+
+export interface StoredRecurrence {
+  rrule: string;
+  from: 'schedule' | 'completion';
+  /** Local day or day and time of the first occurrence, e.g. `2026-01-05T09:00:00`. */
+  start: string;
+}
+
+export type StoredReminder = { at: string } | { minutes_before: number };
+
+@Entity('tasks')
+export class Task {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'creator_id' }) creatorId!: string;
+  @Column('uuid', { name: 'folder_id', nullable: true }) folderId!: string | null;
+  @Column('text') title!: string;
+  @Column('text', { nullable: true }) description!: string | null;
+  @Column('smallint') status!: number;
+  @Column('smallint') priority!: number;
+  @Column('text', { name: 'group_name', nullable: true }) groupName!: string | null;
+  @Column('text', { array: true }) labels!: string[];
+  @Column('uuid', { name: 'assignee_ids', array: true }) assigneeIds!: string[];
+  @Column('date', { nullable: true }) date!: string | null;
+  @Column('timestamptz', { name: 'due_at', nullable: true }) dueAt!: Date | null;
+  @Column('text', { name: 'time_zone' }) timeZone!: string;
+  @Column('timestamptz', { name: 'overdue_at', nullable: true }) overdueAt!: Date | null;
+  @Column('jsonb', { nullable: true }) recurrence!: StoredRecurrence | null;
+  @Column('uuid', { name: 'next_task_id', nullable: true }) nextTaskId!: string | null;
+  @Column('jsonb') reminders!: StoredReminder[];
+  @Column('timestamptz', { name: 'next_reminder_at', nullable: true }) nextReminderAt!: Date | null;
+  @Column('timestamptz', { name: 'next_due_at', nullable: true }) nextDueAt!: Date | null;
+  @Column('smallint', { name: 'due_stage' }) dueStage!: number;
+  @Column('jsonb') refs!: StoredReference[];
+  @Column('uuid', { name: 'linked_notes', array: true }) linkedNotes!: string[];
+  @Column('jsonb') attachments!: unknown[];
+  @Column('int', { name: 'subtasks_count' }) subtasksCount!: number;
+  @Column('int', { name: 'comments_count' }) commentsCount!: number;
+  @Column('int', { name: 'activity_count' }) activityCount!: number;
+  @Column('text') position!: string;
+  @Column('int') revision!: number;
+  @Column('timestamptz', { name: 'completed_at', nullable: true }) completedAt!: Date | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('uuid', { name: 'updated_by' }) updatedBy!: string;
+  @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
+  @Column('uuid', { name: 'deleted_by', nullable: true }) deletedBy!: string | null;
+  @Column('timestamptz', { name: 'purge_at', nullable: true }) purgeAt!: Date | null;
+}
+
+@Entity('task_members')
+export class TaskMember {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @Column('smallint', { nullable: true }) role!: number | null;
+  @Column('uuid', { name: 'folder_id', nullable: true }) folderId!: string | null;
+  @Column('bigint') seq!: string;
+  @Column('smallint', { nullable: true }) gone!: number | null;
+  @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
+  @Column('timestamptz', { name: 'listed_at' }) listedAt!: Date;
+  @Column('text') position!: string;
+  @Column('date', { name: 'due_on' }) dueOn!: string;
+  @Column('boolean') open!: boolean;
+  @Column('boolean') assigned!: boolean;
+  @Column('boolean') trashed!: boolean;
+}
+
+@Entity('subtasks')
+export class Subtask {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') title!: string;
+  @Column('boolean') done!: boolean;
+  @Column('uuid', { name: 'assignee_id', nullable: true }) assigneeId!: string | null;
+  @Column('date', { nullable: true }) date!: string | null;
+  @Column('text') position!: string;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+}
+
+@Entity('task_comments')
+export class TaskComment {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'author_id' }) authorId!: string;
+  @Column('text') body!: string;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'edited_at', nullable: true }) editedAt!: Date | null;
+}
+
+@Entity('task_activity')
+export class TaskActivity {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
+  @PrimaryColumn('int') n!: number;
+  @Column('text') type!: string;
+  @Column('uuid', { name: 'actor_id', nullable: true }) actorId!: string | null;
+  @Column('jsonb') data!: Record<string, unknown>;
+  @Column('timestamptz') at!: Date;
+}

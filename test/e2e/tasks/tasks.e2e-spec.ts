@@ -1,0 +1,466 @@
+import { TestApp, type Person } from '../../support/app.ts';
+
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const NOBODY = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+
+describe('tasks', () => {
+  let app: TestApp;
+  let alice: Person;
+  let bob: Person;
+  let carol: Person;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [alice, bob, carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
+  });
+  afterAll(() => app?.stop());
+
+  const make = async (fields: object = {}, by = alice): Promise<any> => {
+    const { status, body } = await by.api.post('/tasks', { title: 'Task', ...fields });
+    expect([status, body.error]).toEqual([201, undefined]);
+    return body.task;
+  };
+  const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
+  const field = (answer: { body: any }) => answer.body.details[0].field;
+  const feed = async (person: Person) =>
+    app.sql(`SELECT task_id, role, seq::int, gone FROM task_members WHERE user_id = $1 ORDER BY seq`, [
+      person.id,
+    ]);
+
+  describe('create and read', () => {
+    test('with nothing but a title', async () => {
+      const { status, headers, body } = await alice.api.post('/tasks', { title: '  Book the rooms ' });
+      const { task } = body;
+      expect([status, headers.get('location'), headers.get('etag')]).toEqual([
+        201,
+        `/apis/v1/tasks/${task.id}`,
+        `"task:${task.id}:r1"`,
+      ]);
+      expect(task).toEqual({
+        id: expect.stringMatching(ID),
+        title: 'Book the rooms',
+        description: null,
+        status: 'open',
+        done: false,
+        completed_at: null,
+        date: null,
+        due_at: null,
+        time_zone: 'UTC',
+        recurrence: null,
+        next_task_id: null,
+        reminders: [],
+        priority: 'normal',
+        group: null,
+        folder_id: null,
+        labels: [],
+        assignees: [],
+        references: [],
+        subtasks: [],
+        attachments: [],
+        comments_count: 0,
+        position: expect.stringMatching(/^h[0-9A-Za-z]{10}$/),
+        role: 'owner',
+        revision: 1,
+        created_by: alice.id,
+        creator: { id: alice.id, email: alice.email, name: 'Alice' },
+        created_at: expect.stringMatching(/Z$/),
+        updated_at: task.created_at,
+        updated_by: alice.id,
+        deleted: false,
+        deleted_at: null,
+        deleted_by: null,
+        purge_at: null,
+      });
+      const read = await alice.api.get(`/tasks/${task.id}`);
+      expect([read.status, read.headers.get('etag'), read.body]).toEqual([
+        200,
+        headers.get('etag'),
+        { task },
+      ]);
+    });
+
+    test('with everything', async () => {
+      const other = await make({ title: 'Other' });
+      const task = await make({
+        id: '0199AAAA-bbbb-7ccc-8ddd-eeeeffff1001',
+        title: 'T',
+        description: '<p onclick="x()">two <b>nights</b></p>',
+        status: 'IN_PROGRESS',
+        due_at: '2027-01-04T09:00:00+01:00',
+        time_zone: 'Europe/Paris',
+        recurrence: 'rrule:freq=weekly;byday=mo',
+        reminders: [{ minutes_before: 30 }, { at: '2027-01-01T08:00:00Z' }],
+        priority: 'URGENT',
+        group: ' Travel ',
+        labels: ['a', 'b', 'a'],
+        assignees: [bob.email.toUpperCase(), { id: carol.id }, { email: bob.email }],
+        references: [
+          { type: 'url', url: 'https://example.com/hotel', title: 'Hotel' },
+          { type: 'task', id: other.id.toUpperCase() },
+          { type: 'task', id: other.id },
+        ],
+        position: 'last',
+        unknown: 1,
+      });
+      expect(task).toMatchObject({
+        id: '0199aaaa-bbbb-7ccc-8ddd-eeeeffff1001',
+        description: '<p>two <b>nights</b></p>',
+        status: 'in_progress',
+        date: '2027-01-04',
+        due_at: '2027-01-04T08:00:00.000Z',
+        time_zone: 'Europe/Paris',
+        recurrence: { rrule: 'FREQ=WEEKLY;BYDAY=MO', from: 'schedule' },
+        reminders: [{ minutes_before: 30 }, { at: '2027-01-01T08:00:00.000Z' }],
+        priority: 'urgent',
+        group: 'Travel',
+        labels: ['a', 'b'],
+        assignees: [
+          { id: bob.id, email: bob.email, name: 'Bob' },
+          { id: carol.id, email: carol.email, name: 'Carol' },
+        ],
+        references: [
+          { type: 'url', id: null, title: 'Hotel', url: 'https://example.com/hotel' },
+          { type: 'task', id: other.id, title: 'Other', url: `/apis/v1/tasks/${other.id}` },
+        ],
+      });
+      // Bob does not see the other task: he sees that there is one, without its title.
+      const seen = (await bob.api.get(`/tasks/${task.id}`)).body.task;
+      expect([seen.role, seen.references[1]]).toEqual([
+        'editor',
+        { type: 'task', id: other.id, title: null, url: `/apis/v1/tasks/${other.id}` },
+      ]);
+      expect(outcome(await bob.api.post('/tasks', { title: 'x', id: task.id }))).toEqual([
+        409,
+        'already_exists',
+      ]);
+    });
+
+    test('once per Idempotency-Key', async () => {
+      const options = { headers: { 'idempotency-key': 'task-1' } };
+      const answers = [
+        await alice.api.post('/tasks', { title: 'once' }, options),
+        await alice.api.post('/tasks', { title: 'once' }, options),
+      ];
+      expect(answers.map((a) => a.status)).toEqual([201, 201]);
+      expect(answers[1]!.text).toBe(answers[0]!.text);
+      expect((await alice.api.get('/tasks?q=once')).body.tasks).toHaveLength(1);
+    });
+
+    test.each([
+      ['title', {}],
+      ['title', { title: ' \n' }],
+      ['title', { title: 'x'.repeat(513) }],
+      ['title', { title: ['x'] }],
+      ['description', { title: 'x', description: 7 }],
+      ['description', { title: 'x', description: 'x'.repeat(256 * 1024 + 1) }],
+      ['status', { title: 'x', status: 'later' }],
+      ['done', { title: 'x', done: 'yes' }],
+      ['done', { title: 'x', done: true, status: 'open' }],
+      ['date', { title: 'x', date: '2026-02-30' }],
+      ['date', { title: 'x', date: '0000-01-01' }],
+      ['date', { title: 'x', date: '2026-01-01T00:00:00Z' }],
+      ['due_at', { title: 'x', due_at: '2026-01-01' }],
+      ['due_at', { title: 'x', due_at: '0001-01-01T00:00:00Z' }],
+      ['due_at', { title: 'x', due_at: '9999-12-31T23:59:59-12:00' }],
+      ['time_zone', { title: 'x', time_zone: 'Mars/Olympus' }],
+      ['time_zone', { title: 'x', time_zone: 'FOO+3' }],
+      ['priority', { title: 'x', priority: 'very' }],
+      ['group', { title: 'x', group: 'x'.repeat(201) }],
+      ['labels', { title: 'x', labels: [''] }],
+      ['folder_id', { title: 'x', folder_id: 'x' }],
+      ['folder_id', { title: 'x', folder_id: NOBODY }],
+      ['assignees', { title: 'x', assignees: 'bob' }],
+      ['assignees.0', { title: 'x', assignees: [7] }],
+      ['assignees.0', { title: 'x', assignees: [{}] }],
+      ['assignees.0', { title: 'x', assignees: ['nobody@acme.example'] }],
+      ['references.0', { title: 'x', references: ['x'] }],
+      ['references.0', { title: 'x', references: [{ type: 'task' }] }],
+      ['references.0', { title: 'x', references: [{ type: 'task', id: NOBODY }] }],
+      ['references.0', { title: 'x', references: [{ type: 'note', id: NOBODY }] }],
+      ['references.0.url', { title: 'x', references: [{ type: 'url', url: 'javascript:alert(1)' }] }],
+      ['reminders.0', { title: 'x', reminders: [{}] }],
+      ['reminders.0', { title: 'x', reminders: [{ minutes_before: 1, at: '2026-01-01T00:00:00Z' }] }],
+      ['reminders.0.minutes_before', { title: 'x', reminders: [{ minutes_before: -1 }] }],
+      ['recurrence.rrule', { title: 'x', date: '2026-01-01', recurrence: 'FREQ=SECONDLY' }],
+      ['recurrence', { title: 'x', recurrence: 'FREQ=DAILY' }],
+      ['position', { title: 'x', position: 'middle' }],
+      ['position', { title: 'x', position: { after: NOBODY } }],
+      ['position', { title: 'x', position: null }],
+      ['id', { title: 'x', id: 'y' }],
+    ])('refuses a wrong %s: %j', async (name, body) => {
+      const answer = await alice.api.post('/tasks', body);
+      expect(answer.status).toBe(422);
+      expect(field(answer)).toBe(name);
+    });
+  });
+
+  describe('who sees and writes what', () => {
+    test('creator, assignees, nobody else', async () => {
+      const task = await make({ assignees: [bob.id] });
+      expect((await bob.api.get(`/tasks/${task.id}`)).body.task.role).toBe('editor');
+      for (const method of ['GET', 'PATCH', 'PUT', 'DELETE'])
+        expect(
+          outcome(
+            await carol.api.request(
+              method,
+              `/tasks/${task.id}`,
+              method === 'GET' ? {} : { body: { title: 7 } },
+            ),
+          ),
+        ).toEqual([404, 'not_found']);
+      expect(outcome(await bob.api.delete(`/tasks/${task.id}`))).toEqual([403, 'forbidden']);
+      expect((await bob.api.patch(`/tasks/${task.id}`, { title: 'by Bob' })).body.task).toMatchObject({
+        title: 'by Bob',
+        revision: 2,
+        updated_by: bob.id,
+      });
+      expect(outcome(await alice.api.get('/tasks/x'))).toEqual([422, 'invalid_id']);
+    });
+
+    test('an assignment given and taken shows in the feed as it does for notes', async () => {
+      const task = await make({ assignees: [bob.id] });
+      await alice.api.patch(`/tasks/${task.id}`, { assignees: [carol.id] });
+      const of = async (person: Person) => (await feed(person)).filter((row) => row.task_id === task.id);
+      expect(await of(bob)).toMatchObject([{ role: null, gone: 1 }]);
+      expect(await of(carol)).toMatchObject([{ role: 2, gone: null }]);
+      expect((await bob.api.get(`/tasks/${task.id}`)).status).toBe(404);
+      await alice.api.patch(`/tasks/${task.id}`, { assignees: [bob.id, carol.id] });
+      expect(await of(bob)).toMatchObject([{ role: 2, gone: null }]);
+    });
+
+    test('who gives up an assignment is answered once more', async () => {
+      const task = await make({ assignees: [bob.id, carol.id] });
+      const { status, body } = await bob.api.patch(`/tasks/${task.id}`, { assignees: [carol.id] });
+      expect([status, body.task.assignees.map((a: any) => a.id)]).toEqual([200, [carol.id]]);
+      expect((await bob.api.get(`/tasks/${task.id}`)).status).toBe(404);
+    });
+
+    test('feed numbers of one person are gapless and unique', async () => {
+      const [dora] = (await app.tenant('feeds', 'dora')) as [Person];
+      for (let n = 0; n < 3; n += 1) await make({}, dora);
+      const { id } = await make({}, dora);
+      await dora.api.patch(`/tasks/${id}`, { title: 'x' });
+      await dora.api.patch(`/tasks/${id}`, { title: 'x' });
+      expect((await feed(dora)).map((row) => row.seq)).toEqual([1, 2, 3, 5]);
+    });
+  });
+
+  describe('update', () => {
+    test.each(['patch', 'put'] as const)('%s changes only what is given', async (verb) => {
+      const task = await make({ description: '<p>d</p>', labels: ['a'], group: 'g', date: '2026-12-01' });
+      const { status, headers, body } = await alice.api[verb](`/tasks/${task.id}`, {
+        title: 'New',
+        group: null,
+      });
+      expect([status, headers.get('etag')]).toEqual([200, `"task:${task.id}:r2"`]);
+      expect(body.task).toEqual({
+        ...task,
+        title: 'New',
+        group: null,
+        revision: 2,
+        updated_at: body.task.updated_at,
+      });
+      const same = await alice.api[verb](`/tasks/${task.id}`, { title: 'New' });
+      expect([same.status, same.body.task]).toEqual([200, body.task]);
+    });
+
+    test('the revision read is compared when it is given', async () => {
+      const task = await make();
+      const tag = (n: number) => ({ headers: { 'if-match': `"task:${task.id}:r${n}"` } });
+      expect((await alice.api.patch(`/tasks/${task.id}`, { title: 'a' }, tag(1))).status).toBe(200);
+      const stale = await alice.api.patch(`/tasks/${task.id}`, { title: 'b' }, tag(1));
+      expect(outcome(stale)).toEqual([409, 'conflict']);
+      expect([stale.headers.get('etag'), stale.body.revision, stale.body.task.title]).toEqual([
+        `"task:${task.id}:r2"`,
+        2,
+        'a',
+      ]);
+      expect(outcome(await alice.api.patch(`/tasks/${task.id}`, { title: 'b', base_revision: 1 }))).toEqual([
+        409,
+        'conflict',
+      ]);
+      expect(outcome(await alice.api.delete(`/tasks/${task.id}`, undefined, tag(1)))).toEqual([
+        409,
+        'conflict',
+      ]);
+      for (const wrong of ['*', `"note:${task.id}:r2"`, `"task:${NOBODY}:r2"`, `"task:${task.id}:r0"`])
+        expect(
+          outcome(
+            await alice.api.patch(`/tasks/${task.id}`, { title: 'b' }, { headers: { 'if-match': wrong } }),
+          ),
+        ).toEqual([422, 'invalid_revision']);
+      expect(outcome(await alice.api.patch(`/tasks/${task.id}`, { title: 'b', base_revision: '2' }))).toEqual(
+        [422, 'invalid_revision'],
+      );
+      expect(
+        (await alice.api.patch(`/tasks/${task.id}`, { title: 'b', base_revision: 2 })).body.task.revision,
+      ).toBe(3);
+    });
+
+    test('done and status are one thing', async () => {
+      const { id } = await make();
+      const patch = async (body: object) => {
+        const { task } = (await alice.api.patch(`/tasks/${id}`, body)).body;
+        return [task.status, task.done, task.completed_at !== null];
+      };
+      expect(await patch({ done: true })).toEqual(['done', true, true]);
+      expect(await patch({ done: false })).toEqual(['open', false, false]);
+      expect(await patch({ status: 'in_progress' })).toEqual(['in_progress', false, false]);
+      expect(await patch({ done: false })).toEqual(['in_progress', false, false]);
+      expect(await patch({ status: 'done' })).toEqual(['done', true, true]);
+      expect(await patch({ status: 'cancelled' })).toEqual(['cancelled', false, false]);
+    });
+
+    test('day and moment follow one another', async () => {
+      const { id } = await make({ due_at: '2026-07-01T22:30:00Z', time_zone: 'Europe/Paris' });
+      const patch = async (body: object) => {
+        const { task } = (await alice.api.patch(`/tasks/${id}`, body)).body;
+        return [task.date, task.due_at];
+      };
+      // 00:30 in Paris, in summer; the same hour in winter is another moment.
+      expect(await patch({ title: 'x' })).toEqual(['2026-07-02', '2026-07-01T22:30:00.000Z']);
+      expect(await patch({ date: '2026-12-02' })).toEqual(['2026-12-02', '2026-12-01T23:30:00.000Z']);
+      expect(await patch({ time_zone: 'UTC' })).toEqual(['2026-12-01', '2026-12-01T23:30:00.000Z']);
+      expect(await patch({ due_at: null })).toEqual(['2026-12-01', null]);
+      expect(await patch({ date: null })).toEqual([null, null]);
+    });
+  });
+
+  describe('trash', () => {
+    test('delete, refuse writes, restore', async () => {
+      const task = await make({ assignees: [bob.id] });
+      const gone = await alice.api.delete(`/tasks/${task.id}`);
+      expect([gone.status, gone.body.deleted, gone.body.task.deleted, gone.body.task.deleted_by]).toEqual([
+        200,
+        true,
+        true,
+        alice.id,
+      ]);
+      expect(Date.parse(gone.body.task.purge_at)).toBeGreaterThan(Date.now() + 29 * 86_400_000);
+      expect(outcome(await alice.api.delete(`/tasks/${task.id}`))).toEqual([409, 'deleted']);
+      expect(outcome(await bob.api.patch(`/tasks/${task.id}`, { title: 7 }))).toEqual([409, 'deleted']);
+      expect((await bob.api.get(`/tasks/${task.id}`)).body.task.deleted).toBe(true);
+      const ids = async (query: string) =>
+        (await alice.api.get(`/tasks${query}`)).body.tasks.map((t: any) => t.id);
+      expect(await ids('')).not.toContain(task.id);
+      expect(await ids('?state=trash')).toEqual([task.id]);
+      expect(outcome(await bob.api.post(`/tasks/${task.id}/restore`))).toEqual([403, 'forbidden']);
+      const restored = await alice.api.post(`/tasks/${task.id}/restore`);
+      expect([restored.status, restored.body.task.deleted, restored.body.task.revision]).toEqual([
+        200,
+        false,
+        1,
+      ]);
+      expect((await alice.api.post(`/tasks/${task.id}/restore`)).status).toBe(200);
+      expect(await ids('')).toContain(task.id);
+    });
+  });
+
+  describe('lists', () => {
+    let dora: Person;
+    let eve: Person;
+    const titles = async (query: string, by = dora) => {
+      const { status, body } = await by.api.get(`/tasks${query}`);
+      expect([query, status]).toEqual([query, 200]);
+      return body.tasks.map((task: any) => task.title);
+    };
+
+    beforeAll(async () => {
+      [dora, eve] = (await app.tenant('lists', 'dora', 'eve')) as [Person, Person];
+      const year = new Date().getUTCFullYear();
+      await make({ title: 'a', date: '2020-05-01', priority: 'low', labels: ['x', 'y'] }, dora);
+      await make(
+        { title: 'b', date: `${year + 1}-05-01`, priority: 'critical', labels: ['x'], assignees: [dora.id] },
+        dora,
+      );
+      await make({ title: 'c', group: 'G', status: 'in_progress', assignees: [eve.id] }, dora);
+      await make({ title: 'd%_', date: '2020-05-02', status: 'done' }, dora);
+      await make({ title: 'e', due_at: '2020-05-03T10:00:00Z', assignees: [dora.id] }, eve);
+    });
+
+    test.each([
+      ['', 'e,d%_,c,b,a'],
+      ['?order=asc', 'a,b,c,d%_,e'],
+      ['?sort=created_at', 'e,d%_,c,b,a'],
+      ['?sort=date', 'a,d%_,e,b,c'],
+      ['?sort=date&order=desc', 'c,b,e,d%_,a'],
+      ['?sort=priority', 'b,e,d%_,c,a'],
+      ['?sort=position', 'a,b,c,d%_,e'],
+      ['?status=open', 'e,b,a'],
+      ['?status=open&status=in_progress&sort=date', 'a,e,b,c'],
+      ['?status=OPEN,done', 'e,d%_,b,a'],
+      ['?priority=low,critical', 'b,a'],
+      ['?assignee=me', 'e,b'],
+      ['?assignee=none', 'd%_,a'],
+      ['?group=G', 'c'],
+      ['?date_from=2020-05-02', 'e,d%_,b'],
+      ['?date_from=2020-05-02&date_to=2020-05-02', 'd%_'],
+      ['?overdue=true', 'e,a'],
+      ['?overdue=false', 'd%_,c,b'],
+      ['?label=x', 'b,a'],
+      ['?label=x&label=y', 'a'],
+      ['?q=D%25_', 'd%_'],
+      ['?q=%25_', 'd%_'],
+      ['?folder_id=none', 'e,d%_,c,b,a'],
+      [`?folder_id=${NOBODY}`, ''],
+      [`?note_id=${NOBODY}`, ''],
+      ['?state=all', 'e,d%_,c,b,a'],
+      ['?state=trash', ''],
+      ['?overdue=true&assignee=me&status=open&sort=date', 'e'],
+    ])('%s', async (query, expected) => {
+      expect((await titles(query)).join()).toBe(expected);
+    });
+
+    test('of somebody else', async () => {
+      expect((await titles(`?assignee=${eve.id}`)).join()).toBe('c');
+      expect((await titles('', eve)).join()).toBe('e,c');
+    });
+
+    test.each(['updated_at', 'created_at', 'date', 'priority', 'position'])(
+      'in pages, by %s',
+      async (sort) => {
+        for (const order of ['asc', 'desc']) {
+          const whole = await titles(`?sort=${sort}&order=${order}`);
+          const seen: string[] = [];
+          for (let cursor: string | null = ''; cursor !== null;) {
+            const { body }: any = await dora.api.get(
+              `/tasks?sort=${sort}&order=${order}&limit=2${cursor && `&cursor=${cursor}`}`,
+            );
+            seen.push(...body.tasks.map((task: any) => task.title));
+            cursor = body.next;
+          }
+          expect(seen).toEqual(whole);
+        }
+      },
+    );
+
+    test.each([
+      'limit=0',
+      'limit=201',
+      'cursor=x',
+      'sort=title',
+      'status=',
+      'status=open,x',
+      'priority=1',
+      'assignee=bob',
+      'date_from=2020-02-30',
+      'overdue=1',
+      'note_id=x',
+      'state=none',
+      'folder_id=x',
+      'q=',
+      'order=up',
+    ])('refuses %s', async (query) => {
+      expect((await dora.api.get(`/tasks?${query}`)).status).toBe(422);
+    });
+
+    test('a cursor belongs to its list', async () => {
+      const { next } = (await dora.api.get('/tasks?limit=1')).body;
+      expect(outcome(await dora.api.get(`/tasks?limit=1&status=open&cursor=${next}`))).toEqual([
+        422,
+        'invalid_cursor',
+      ]);
+      expect(outcome(await eve.api.get(`/tasks?limit=1&cursor=${next}`))).toEqual([422, 'invalid_cursor']);
+    });
+  });
+});
