@@ -2,6 +2,9 @@ import { Module } from '@nestjs/common';
 import { HtmlModule } from '../../platform/html/html.module.js';
 import { TenantsModule } from '../tenants/index.js';
 import { TaskAnswers } from './task-answers.js';
+import { TaskAttachmentsController } from './task-attachments.controller.js';
+import { TaskAttachmentsRepository } from './task-attachments.repository.js';
+import { TaskAttachmentsService } from './task-attachments.service.js';
 import { TaskInputs } from './task-inputs.js';
 import { TaskLinks } from './task-links.js';
 import { TaskListRepository } from './task-list.repository.js';
@@ -14,7 +17,7 @@ import { TasksService } from './tasks.service.js';
 
 @Module({
   imports: [HtmlModule, TenantsModule],
-  controllers: [TasksController],
+  controllers: [TasksController, TaskAttachmentsController],
   providers: [
     TasksRepository,
     TasksService,
@@ -25,6 +28,8 @@ import { TasksService } from './tasks.service.js';
     TaskReferences,
     TaskAnswers,
     TaskLinks,
+    TaskAttachmentsRepository,
+    TaskAttachmentsService,
   ],
 })
 export class TasksModule {}

@@ -1,16 +1,27 @@
 import type { SchemaPart } from '../../platform/database/data-source.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { TaskAttachment } from './task-attachment.entity.js';
 import { TaskFolder, TaskFolderMember } from './task-folder.entity.js';
 import { Subtask, Task, TaskActivity, TaskComment, TaskMember } from './task.entity.js';
 
 const file = (name: string) => new URL(`migrations/${name}`, import.meta.url);
 
 export const tasksSchema: SchemaPart = {
-  entities: [Task, TaskMember, Subtask, TaskComment, TaskActivity, TaskFolder, TaskFolderMember],
+  entities: [
+    Task,
+    TaskMember,
+    Subtask,
+    TaskComment,
+    TaskActivity,
+    TaskFolder,
+    TaskFolderMember,
+    TaskAttachment,
+  ],
   migrations: [
     sqlMigration('Tasks1795100000001', file('0001-tasks.sql')),
     sqlMigration('TaskViews1795100000002', file('0002-task-views.sql')),
     sqlMigration('TaskWrites1795100000003', file('0003-task-writes.sql')),
     sqlMigration('TaskFolderWrites1795100000004', file('0004-task-folder-writes.sql')),
+    sqlMigration('TaskAttachments1795200000101', file('0101-task-attachments.sql')),
   ],
 };

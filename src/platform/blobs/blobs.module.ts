@@ -1,5 +1,6 @@
-import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
+import { Dependencies } from '../observability/dependencies.js';
 import { BlobCollector } from './blob-collector.js';
 import { BlobMetrics } from './blob-metrics.js';
 import { BlobStore } from './blob-store.js';
@@ -28,8 +29,15 @@ import { Uploads } from './uploads.js';
   ],
   exports: [Blobs, BlobCollector, BlobStore, UploadLimits, Uploads],
 })
-export class BlobsModule implements OnApplicationShutdown {
-  constructor(@Inject(BlobStore) private readonly store: BlobStore) {}
+export class BlobsModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    @Inject(BlobStore) private readonly store: BlobStore,
+    private readonly dependencies: Dependencies,
+  ) {}
+
+  onModuleInit(): void {
+    this.dependencies.register('blob_store', () => this.store.check());
+  }
 
   onApplicationShutdown(): void {
     this.store.close();

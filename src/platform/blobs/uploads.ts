@@ -37,6 +37,8 @@ export interface ReceivedFile {
   /** Of the blob, which the transaction that stores this id must `keep`. */
   readonly blobId: string;
   keep(tx: Tx): Promise<void>;
+  /** Says that this transaction has called `blob_keep` by itself, within a function of its own. */
+  keptBy(tx: Tx): void;
 }
 
 interface FilePart {
@@ -80,18 +82,13 @@ export class Uploads {
     const { id: blobId, size, sha256 } = blob;
     try {
       const contentType = await contentTypeOf(blob.head, part.mimetype);
+      const keptBy = (tx: Tx): void => tx.afterCommit(() => (kept = true));
       const keep = async (tx: Tx): Promise<void> => {
         await this.blobs.keep(tx, ctx.tenantId, blob, contentType);
-        tx.afterCommit(() => (kept = true));
+        keptBy(tx);
       };
-      return await use({
-        name: uploadedFileName(part.originalname),
-        size,
-        sha256,
-        contentType,
-        blobId,
-        keep,
-      });
+      const name = uploadedFileName(part.originalname);
+      return await use({ name, size, sha256, contentType, blobId, keep, keptBy });
     } finally {
       if (!kept) await this.blobs.discard(ctx.tenantId, blob);
     }

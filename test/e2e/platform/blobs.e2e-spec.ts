@@ -193,6 +193,10 @@ describe('the blobs', () => {
       await expect(put(randomBytes(10))).rejects.toMatchObject(unavailable);
       await expect(blobs.open(tenant, blob.id)).rejects.toMatchObject(unavailable);
       await expect(app.get(BlobStore).check()).rejects.toThrow('could not');
+      expect((await app.anonymous.get('/health/ready')).body).toEqual({
+        status: 'ok',
+        blob_store: 'unavailable',
+      });
       await app.get(Db).tx((tx) => blobs.release(tx, tenant, [blob.id]));
       await collect();
       expect((await rows()).map(({ state }) => state).sort()).toEqual(['released', 'released']);
