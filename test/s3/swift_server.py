@@ -33,6 +33,8 @@ user = {user}
 pipeline = {name}-server
 [app:{name}-server]
 use = egg:swift#{name}
+conn_timeout = 20
+node_timeout = 60
 """
 
 PROXY_CONF = """
@@ -59,20 +61,25 @@ use = egg:swift#slo
 [app:proxy-server]
 use = egg:swift#proxy
 account_autocreate = true
+conn_timeout = 20
+node_timeout = 60
 """
 
 
-class Cache(dict):
+class Cache:
     """What Swift wants of memcached."""
 
+    def __init__(self):
+        self.values = {}
+
     def set(self, key, value, **_):
-        self[key] = value
+        self.values[key] = value
 
     def get(self, key, **_):
-        return dict.get(self, key)
+        return self.values.get(key)
 
     def delete(self, key, **_):
-        self.pop(key, None)
+        self.values.pop(key, None)
 
 
 def cache_in_memory(_, **__):
@@ -136,7 +143,7 @@ def main(directory):
     children = [subprocess.Popen([sys.executable, __file__, 'serve', directory, name], stdin=subprocess.DEVNULL)
                 for name in ports]
     try:
-        deadline = time.time() + 60
+        deadline = time.time() + 240
         while not all(answers(port) for port in ports.values()):
             if time.time() > deadline or any(child.poll() is not None for child in children):
                 sys.exit('Swift did not start')
