@@ -19,6 +19,8 @@ import { Listener, freePort, startServer } from './processes.mjs';
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } });
 const ROUNDS = Number(values.rounds);
 const SIZE = 20 * 1024 * 1024 - 1024;
+/** As long as browsers make it: the parser is the faster the longer it is. */
+const BOUNDARY = '----WebKitFormBoundary7MA4YWxkTrZu0gW';
 const BYTES = Buffer.alloc(SIZE, 'All work and no play makes Jack a dull boy. ');
 /** The bar: memory may grow by so many MB while eight files are under way. */
 const BAR_MB = 30;
@@ -98,11 +100,10 @@ async function floor(directory) {
 }
 
 function uploadOf({ head, upload }) {
-  const start =
-    '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\nContent-Type: application/octet-stream\r\n\r\n';
-  const end = '\r\n--b--\r\n';
+  const start = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\nContent-Type: application/octet-stream\r\n\r\n`;
+  const end = `\r\n--${BOUNDARY}--\r\n`;
   const length = start.length + SIZE + end.length;
-  const headers = `${head}Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${length}\r\n`;
+  const headers = `${head}Content-Type: multipart/form-data; boundary=${BOUNDARY}\r\nContent-Length: ${length}\r\n`;
   return [
     Buffer.from(`POST ${upload} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n${start}`),
     BYTES,
@@ -110,9 +111,9 @@ function uploadOf({ head, upload }) {
   ];
 }
 
-const downloadOf = ({ head, download }) => [
-  Buffer.from(`GET ${download} HTTP/1.1\r\n${head}Connection: close\r\n\r\n`),
-];
+function downloadOf({ head, download }) {
+  return [Buffer.from(`GET ${download} HTTP/1.1\r\n${head}Connection: close\r\n\r\n`)];
+}
 
 /** One request on a connection of its own. Reads and drops the answer, so that little of the machine goes to us. */
 async function exchange({ listener }, request, keep = false) {

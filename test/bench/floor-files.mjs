@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 const directory = process.env.DIRECTORY;
 let count = 0;
 
-createServer(async (request, response) => {
+async function serve(request, response) {
   if (request.method === 'POST') {
     const file = path.join(directory, String((count += 1)));
     await pipeline(request, createWriteStream(`${file}.part`, { flush: true }));
@@ -19,4 +19,9 @@ createServer(async (request, response) => {
   const file = path.join(directory, '1');
   response.writeHead(200, { 'Content-Length': (await stat(file)).size });
   await pipeline(createReadStream(file), response);
-}).listen(Number(process.env.PORT), '127.0.0.1');
+}
+
+createServer((request, response) => void serve(request, response)).listen(
+  Number(process.env.PORT),
+  '127.0.0.1',
+);

@@ -36,6 +36,8 @@ export function written({ outcome, revision, json }: NoteOutcome, id: string, wr
       throw NoteErrors.notShared.with();
     case 'unknown_folder':
       throw fieldError('folder_id', 'unknown_folder', 'folder_id is not one of your note folders');
+    case 'too_many_links':
+      throw NoteErrors.tooManyLinks.with();
     case 'unchecked':
       throw wrong ?? new Error('the note was not written and nothing says why');
   }

@@ -28,5 +28,6 @@ export const NoteErrors = {
     'unknown_user',
     'Somebody in the list is not a member of this workspace; see details.',
   ),
+  tooManyLinks: defineError(422, 'too_many_links', 'At most 500 tasks can be made from one note.'),
   noChanges: defineError(422, 'no_changes', 'Nothing differs from the note as it is.'),
 } as const;

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { TasksModule } from '../tasks/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { DocxModule } from '../../platform/docx/docx.module.js';
 import { HtmlModule } from '../../platform/html/html.module.js';
@@ -21,16 +22,20 @@ import { NotesSearchService } from './notes-search.service.js';
 import { NotesSharingController } from './notes-sharing.controller.js';
 import { NotesSharingRepository } from './notes-sharing.repository.js';
 import { NotesSharingService } from './notes-sharing.service.js';
+import { NotesTasksController } from './notes-tasks.controller.js';
+import { NotesTasksRepository } from './notes-tasks.repository.js';
+import { NotesTasksService } from './notes-tasks.service.js';
 import { NotesService } from './notes.service.js';
 
 @Module({
-  imports: [DocxModule, HtmlModule, TenantsModule],
+  imports: [DocxModule, HtmlModule, TasksModule, TenantsModule],
   controllers: [
     NoteFeedController,
     NotesController,
     NotesExportController,
     NotesSharingController,
     NotesSearchController,
+    NotesTasksController,
   ],
   providers: [
     NotesRepository,
@@ -46,6 +51,8 @@ import { NotesService } from './notes.service.js';
     NotesSearchService,
     NoteFeedRepository,
     NotesOfFolders,
+    NotesTasksRepository,
+    NotesTasksService,
     TrashPurge,
     NotesApi,
   ],

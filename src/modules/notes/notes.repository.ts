@@ -18,7 +18,8 @@ export interface NoteOutcome {
     | 'unknown_folder'
     | 'already_exists'
     | 'not_in_trash'
-    | 'not_shared';
+    | 'not_shared'
+    | 'too_many_links';
   revision: number | null;
   json: string | null;
 }

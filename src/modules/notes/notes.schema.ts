@@ -15,5 +15,6 @@ export const notesSchema: SchemaPart = {
       new URL('migrations/0005-notes-of-folders.sql', import.meta.url),
     ),
     sqlMigration('NoteSearch1795000000101', new URL('migrations/0101-note-search.sql', import.meta.url)),
+    sqlMigration('NoteLinks1795100000020', new URL('migrations/0102-note-links.sql', import.meta.url)),
   ],
 };

@@ -1,2 +1,6 @@
 export { LINKED_TASKS_CHANGED, type LinkedTaskChange } from './task.hooks.js';
+export { TaskResponse } from './task.response.js';
+export * from './tasks.events.js';
+export { TasksApi } from './tasks.api.js';
+export { LinkedTask } from './tasks.dto.js';
 export { TasksModule } from './tasks.module.js';

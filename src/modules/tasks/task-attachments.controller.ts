@@ -28,7 +28,7 @@ export class TaskAttachmentsController {
     id: 'addTaskAttachment',
     summary: 'Attach a file to a task',
     description:
-      'One file of at most 20 MiB. Its type is told by its content. Counts as a change of the task. With an Idempotency-Key, the same file under the same name is one request.',
+      'One file of at most 20 MiB. Its type is told by its content. As with subtasks and comments, the revision of the task stays. With an Idempotency-Key, the same file under the same name is one request.',
     errors: [
       TaskErrors.notFound,
       Errors.forbidden,
@@ -89,7 +89,6 @@ export class TaskAttachmentsController {
     tag: 'tasks',
     id: 'removeTaskAttachment',
     summary: 'Remove an attachment from a task',
-    description: 'Counts as a change of the task.',
     errors: [TaskErrors.notFound, Errors.forbidden, TaskErrors.deleted, Errors.invalidId],
   })
   @ApiRevision(200, RemovedTaskAttachmentEnvelope, 'The task as it is now.', 'task')

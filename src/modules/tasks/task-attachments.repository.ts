@@ -4,13 +4,11 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { statement } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
-import type { TaskOutcome } from './tasks.repository.js';
+import type { TaskPartOutcome } from './task-parts.repository.js';
 
-/** What a write of attachments came to. */
-export interface AttachOutcome extends Omit<TaskOutcome, 'outcome'> {
-  outcome: TaskOutcome['outcome'] | 'too_many_attachments' | 'blob_gone';
-  /** JSON. */
-  attachment: string | null;
+/** What attaching a file came to; `part` is the attachment. */
+export interface AttachOutcome extends Omit<TaskPartOutcome, 'outcome'> {
+  outcome: TaskPartOutcome['outcome'] | 'blob_gone';
 }
 
 /** A file as it is kept. */
@@ -25,19 +23,23 @@ export interface StoredAttachment {
 
 const check = statement<AttachOutcome>(
   'task_attachments.check',
-  `SELECT outcome, revision, json, refs, NULL AS attachment FROM task_attach_check($1, $2, $3)`,
+  `SELECT outcome, revision, json, refs, NULL AS part FROM task_attach_check($1, $2, $3, $4)`,
 );
+
+const OUTCOME = 'outcome, revision, json, refs, part';
 
 const attach = statement<AttachOutcome>(
   'task_attachments.attach',
-  `SELECT (a.written).outcome, (a.written).revision, (a.written).json, (a.written).refs, a.attachment
-     FROM task_attach($1, $2, $3, $4, $5, $6, $7, $8, $9) a`,
+  `SELECT ${OUTCOME} FROM task_attach($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 );
 
-const detach = statement<TaskOutcome>(
+const detach = statement<TaskPartOutcome>(
   'task_attachments.detach',
-  `SELECT outcome, revision, json, refs FROM task_detach($1, $2, $3, $4)`,
+  `SELECT ${OUTCOME} FROM task_detach($1, $2, $3, $4)`,
 );
+
+/** Attachments of one task. */
+const MAX = 50;
 
 // Primary keys of both: the task must be one the caller sees.
 const find = statement<{ [Column in keyof StoredAttachment]: StoredAttachment[Column] | null }>(
@@ -62,7 +64,7 @@ export class TaskAttachmentsRepository {
 
   /** Whether the caller may attach a file to the task as it stands; `ok` or why not. */
   async check(ctx: RequestContext, taskId: string): Promise<AttachOutcome> {
-    return only(await this.db.query(check, [ctx.tenantId, ctx.userId, taskId]));
+    return only(await this.db.query(check, [ctx.tenantId, ctx.userId, taskId, MAX]));
   }
 
   /** Keeps the file's blob and makes it an attachment, in one statement. */
@@ -74,10 +76,10 @@ export class TaskAttachmentsRepository {
     { blobId, name, size, sha256, contentType }: ReceivedFile,
   ): Promise<AttachOutcome> {
     const file = [blobId, name, size, sha256, contentType];
-    return only(await tx.query(attach, [ctx.tenantId, ctx.userId, taskId, id, ...file]));
+    return only(await tx.query(attach, [ctx.tenantId, ctx.userId, taskId, id, MAX, ...file]));
   }
 
-  async detach(tx: Tx, ctx: RequestContext, taskId: string, id: string): Promise<TaskOutcome> {
+  async detach(tx: Tx, ctx: RequestContext, taskId: string, id: string): Promise<TaskPartOutcome> {
     return only(await tx.query(detach, [ctx.tenantId, ctx.userId, taskId, id]));
   }
 

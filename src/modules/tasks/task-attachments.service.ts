@@ -16,7 +16,7 @@ import { TaskAttachmentErrors } from './task-attachments.errors.js';
 import { type AttachOutcome, TaskAttachmentsRepository } from './task-attachments.repository.js';
 import { assertWritten } from './task-outcome.js';
 import { TaskErrors } from './tasks.errors.js';
-import type { TaskOutcome } from './tasks.repository.js';
+import type { TaskPartOutcome } from './task-parts.repository.js';
 
 /** Bytes of one attachment: 20 MiB. */
 export const ATTACHMENT_MAX_BYTES = 20 * 1024 * 1024;
@@ -55,7 +55,7 @@ export class TaskAttachmentsService {
         return this.answers.reply(key === null ? this.db : tx, ctx, taskId, written, {
           status: 201,
           location: `/apis/v1/tasks/${taskId}/attachments/${id}`,
-          more: { attachment: result.attachment ?? 'null' },
+          more: { attachment: result.part ?? 'null' },
         });
       }),
     );
@@ -89,9 +89,9 @@ export class TaskAttachmentsService {
 }
 
 /** @throws ApiError unless the outcome is `ok` */
-function assertAttached(result: AttachOutcome, taskId: string): TaskOutcome {
+function assertAttached(result: AttachOutcome, taskId: string): TaskPartOutcome {
   const { outcome, ...rest } = result;
-  if (outcome === 'too_many_attachments') throw TaskAttachmentErrors.tooMany.with();
+  if (outcome === 'too_many') throw TaskAttachmentErrors.tooMany.with();
   if (outcome === 'blob_gone') throw BlobErrors.unavailable.with({ headers: { 'Retry-After': '1' } });
   const written = { outcome, ...rest };
   assertWritten(written, taskId, null);

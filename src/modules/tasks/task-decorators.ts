@@ -66,13 +66,13 @@ export const LowerCase = () =>
   Transform(({ value }) => (typeof value === 'string' ? value.toLowerCase() : value));
 
 /** Somebody named by an object; a bare string is an id or an address. */
-export function asPerson<T extends object>(type: new () => T, entry: unknown): unknown {
+export function asPerson(type: new () => object, entry: unknown): unknown {
   const plain = typeof entry === 'string' ? { [isUuid(entry) ? 'id' : 'email']: entry } : entry;
   return asInstance(type, plain);
 }
 
 /** Makes nested input an instance, so that it is validated; what is no object stays for the validator to refuse. */
-export function asInstance<T extends object>(type: new () => T, plain: unknown): unknown {
+export function asInstance(type: new () => object, plain: unknown): unknown {
   return typeof plain === 'object' && plain !== null && !Array.isArray(plain)
     ? plainToInstance(type, plain)
     : plain;

@@ -10,13 +10,13 @@ import { TenantsApi } from '../tenants/index.js';
 import type { StoredReference, StoredReminder } from './task.entity.js';
 import { fieldError } from './task-outcome.js';
 import type { NamedPerson, ReferenceInput, ReminderInput } from './task-parts.dto.js';
-import { TaskPositions } from './task-positions.js';
+import { keyFor } from './task-positions.js';
 import { canonicalRule } from './task-recurrence.js';
 import { TaskReferences } from './task-references.js';
 import { PRIORITIES, STATUSES } from './task-values.js';
 import type { CreateTask, OwnTaskFields, TaskFields, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';
-import type { TaskPatch } from './tasks.repository.js';
+import { type TaskPatch, TasksRepository } from './tasks.repository.js';
 
 /** Turns what a client sent into what is stored: people and references found, HTML checked, names of values to numbers. */
 @Injectable()
@@ -25,7 +25,7 @@ export class TaskInputs {
     private readonly tenants: TenantsApi,
     private readonly html: HtmlPolicy,
     private readonly references: TaskReferences,
-    private readonly positions: TaskPositions,
+    private readonly tasks: TasksRepository,
     private readonly db: Db,
   ) {}
 
@@ -50,8 +50,11 @@ export class TaskInputs {
     }
     if (input.reminders !== undefined) patch['reminders'] = input.reminders.map(reminderOf);
     if (input.position !== undefined) {
-      const where = async () => (input.folder_id === undefined ? folder() : input.folder_id);
-      const key = await this.positions.resolve(ctx, input.position, where);
+      const key = await keyFor(input.position, {
+        first: async () =>
+          this.tasks.firstPosition(ctx, input.folder_id === undefined ? await folder() : input.folder_id),
+        neighbours: (id, side) => this.tasks.neighbours(ctx, id, side),
+      });
       patch[key === undefined ? 'last' : 'position'] = key ?? true;
     }
     return patch;
@@ -87,17 +90,18 @@ export class TaskInputs {
     if (input.priority !== undefined) patch['priority'] = PRIORITIES.indexOf(input.priority);
     if (input.group !== undefined) patch['group'] = input.group?.trim() || null;
     if (input.assignees !== undefined) {
-      patch['assignee_ids'] = await this.people(ctx, 'assignees', input.assignees);
+      patch['assignee_ids'] = [...new Set(await this.named(ctx, 'assignees', input.assignees))];
     }
     if (input.references !== undefined) patch['refs'] = await this.refs(reader, ctx, input.references);
     return patch;
   }
 
   /**
-   * Ids of members of the workspace, in the order named, without repetition.
-   * @throws ApiError 422 `unknown_user`
+   * The ids of people, one for each named.
+   * @param field where they were named, for the refusal
+   * @throws ApiError 422 `unknown_user` for who is not a member of the workspace
    */
-  async people(ctx: RequestContext, field: string, named: readonly NamedPerson[]): Promise<string[]> {
+  async named(ctx: RequestContext, field: string, named: readonly NamedPerson[]): Promise<string[]> {
     const names = named.map(({ id, user_id, email }) => (id ?? user_id ?? email ?? '').trim());
     const found = await this.tenants.findMembers(ctx.tenantId, names.filter(Boolean));
     const unknown = names.flatMap((name, n) => (found.has(name) ? [] : [n]));
@@ -109,7 +113,7 @@ export class TaskInputs {
       }));
       throw TaskErrors.unknownUser.with({ details });
     }
-    return [...new Set(names.map((name) => found.get(name) as string))];
+    return names.map((name) => found.get(name) as string);
   }
 
   private async refs(

@@ -31,6 +31,7 @@ export class TaskLinks {
       ctx,
       taskId: task.id,
       title: title ?? task.title,
+      createdAt: task.created_at,
       noteIds: task.linked_notes,
       present,
       people: [...task.people, ...people],

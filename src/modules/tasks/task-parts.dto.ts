@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsInt, IsString, IsUUID, IsUrl, Max, MaxLength, Min } from 'class-validator';
+import { IsIn, IsInt, IsString, IsUUID, IsUrl, Max, MaxLength, Min, ValidateIf } from 'class-validator';
 import { MayBeAbsent, Nullable, Timestamp } from '../../platform/http/input.decorators.js';
 import { LowerCase, Moment } from './task-decorators.js';
 import { RecurrenceRule } from './task-recurrence.js';
@@ -49,7 +49,8 @@ export class ReferenceInput {
     example: 'https://example.com/hotel',
     description: 'http or https; for `url`.',
   })
-  @Nullable()
+  // What we answer for notes and tasks comes back with a path here.
+  @ValidateIf(({ type }: ReferenceInput, value) => type === 'url' && value !== undefined && value !== null)
   @MaxLength(2048)
   @IsUrl({
     protocols: ['http', 'https'],

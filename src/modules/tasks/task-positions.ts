@@ -1,51 +1,46 @@
-import { Injectable } from '@nestjs/common';
 import { generateKeyBetween } from 'fractional-indexing';
-import type { RequestContext } from '../../platform/context/request-context.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import { fieldError } from './task-outcome.js';
-import { TasksRepository } from './tasks.repository.js';
 
 /** Longer keys come of thousands of moves into one gap; PostgreSQL could not index them without end. */
 const MAX_KEY = 1_000;
 
+/** A list in manual order, as the one who moves something in it sees it. */
+export interface OrderedList {
+  /** The first key there; null for an empty list. */
+  first(): Promise<string | null>;
+  /** The key of an item and that of its neighbour; null for an item that is not there. */
+  neighbours(
+    id: string,
+    side: 'before' | 'after',
+  ): Promise<{ position: string; beyond: string | null } | null>;
+}
+
 /**
- * Manual order by fractional keys: a task is put between two others by a key between theirs, and nothing else is
+ * Manual order by fractional keys: an item is put between two others by a key between theirs, and nothing else is
  * written. Neighbours are read before the write: two moves into one gap at once get keys in that gap, in some order.
+ * @param position as the client sent it
+ * @returns a key, or undefined for the end of the list, which the write works out
+ * @throws ApiError 422
  */
-@Injectable()
-export class TaskPositions {
-  constructor(private readonly tasks: TasksRepository) {}
+export async function keyFor(position: unknown, list: OrderedList): Promise<string | undefined> {
+  if (position === 'last') return undefined;
+  if (position === 'first') return bounded(generateKeyBetween(null, await list.first()));
+  if (typeof position === 'string') return givenKey(position);
+  const { before, after } = (position ?? {}) as { before?: unknown; after?: unknown };
+  if (isUuid(before) && after === undefined) return beside(list, before, 'before');
+  if (isUuid(after) && before === undefined) return beside(list, after, 'after');
+  throw wrong('must be first, last, { before: id }, { after: id } or a position as the list shows it');
+}
 
-  /**
-   * @param position as the client sent it
-   * @param folder where the task is, or will be
-   * @returns a key, or undefined for the end of the list, which the write works out
-   * @throws ApiError 422
-   */
-  async resolve(
-    ctx: RequestContext,
-    position: unknown,
-    folder: () => Promise<string | null>,
-  ): Promise<string | undefined> {
-    if (position === 'last') return undefined;
-    if (position === 'first')
-      return bounded(generateKeyBetween(null, await this.tasks.firstPosition(ctx, await folder())));
-    if (typeof position === 'string') return givenKey(position);
-    const { before, after } = (position ?? {}) as { before?: unknown; after?: unknown };
-    if (isUuid(before) && after === undefined) return this.beside(ctx, before, 'before');
-    if (isUuid(after) && before === undefined) return this.beside(ctx, after, 'after');
-    throw wrong('must be first, last, { before: id }, { after: id } or the position of a task');
-  }
-
-  private async beside(ctx: RequestContext, id: string, side: 'before' | 'after'): Promise<string> {
-    const found = await this.tasks.neighbours(ctx, id.toLowerCase(), side);
-    if (!found) throw wrong(`names a task you do not see: ${side}`);
-    return bounded(
-      side === 'before'
-        ? generateKeyBetween(found.beyond, found.position)
-        : generateKeyBetween(found.position, found.beyond),
-    );
-  }
+async function beside(list: OrderedList, id: string, side: 'before' | 'after'): Promise<string> {
+  const found = await list.neighbours(id.toLowerCase(), side);
+  if (!found) throw wrong(`names something that is not in the list: ${side}`);
+  return bounded(
+    side === 'before'
+      ? generateKeyBetween(found.beyond, found.position)
+      : generateKeyBetween(found.position, found.beyond),
+  );
 }
 
 function givenKey(key: string): string {

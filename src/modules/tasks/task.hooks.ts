@@ -6,6 +6,7 @@ export interface LinkedTaskChange {
   ctx: RequestContext;
   taskId: string;
   title: string;
+  createdAt: Date;
   noteIds: string[];
   /** Whether the links are to be there from now on, with this title, or not. */
   present: boolean;

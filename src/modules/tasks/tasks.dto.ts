@@ -122,6 +122,19 @@ export class TaskFields {
   references?: ReferenceInput[];
 }
 
+/** A task made from a note (spec 4.2). */
+export class LinkedTask extends TaskFields {
+  @ApiPropertyOptional({
+    maxLength: MAX_TITLE,
+    example: 'Book the rooms',
+    description: 'When it is left out or blank: that of the note.',
+  })
+  @MayBeAbsent()
+  @MaxLength(MAX_TITLE)
+  @IsString()
+  title?: string;
+}
+
 /** What a task of its own may carry beyond one made from a note. */
 export class OwnTaskFields extends TaskFields {
   @ApiPropertyOptional({ enum: STATUSES, default: 'open' })
@@ -164,7 +177,7 @@ export class OwnTaskFields extends TaskFields {
     anyOf: [{ $ref: getSchemaPath(Recurrence) }, { type: 'string' }, { type: 'null' }],
     example: { rrule: 'FREQ=WEEKLY;BYDAY=MO', from: 'schedule' },
     description: 'Completing the task makes the next one. Needs a `date`. A bare string is the rule.',
-  } as object)
+  })
   @Nullable()
   @ValidateNested({ message: 'recurrence must be an object or a rule' })
   @Transform(({ value }) => asInstance(Recurrence, typeof value === 'string' ? { rrule: value } : value))

@@ -1,35 +1,59 @@
 import { Module } from '@nestjs/common';
 import { HtmlModule } from '../../platform/html/html.module.js';
 import { TenantsModule } from '../tenants/index.js';
+import { SubtasksController } from './subtasks.controller.js';
+import { SubtasksService } from './subtasks.service.js';
 import { TaskAnswers } from './task-answers.js';
 import { TaskAttachmentsController } from './task-attachments.controller.js';
 import { TaskAttachmentsRepository } from './task-attachments.repository.js';
 import { TaskAttachmentsService } from './task-attachments.service.js';
+import { TaskClock } from './task-clock.js';
+import { TaskCommentsController } from './task-comments.controller.js';
+import { TaskFoldersController } from './task-folders.controller.js';
+import { TaskFoldersRepository } from './task-folders.repository.js';
+import { TaskFoldersService } from './task-folders.service.js';
 import { TaskInputs } from './task-inputs.js';
 import { TaskLinks } from './task-links.js';
 import { TaskListRepository } from './task-list.repository.js';
 import { TaskListsService } from './task-lists.service.js';
-import { TaskPositions } from './task-positions.js';
+import { TaskPanelController } from './task-panel.controller.js';
+import { TaskPartsRepository } from './task-parts.repository.js';
+import { TaskPartsService } from './task-parts.service.js';
 import { TaskReferences } from './task-references.js';
+import { TasksApi } from './tasks.api.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
 
 @Module({
   imports: [HtmlModule, TenantsModule],
-  controllers: [TasksController, TaskAttachmentsController],
+  controllers: [
+    SubtasksController,
+    TaskCommentsController,
+    TaskPanelController,
+    TasksController,
+    TaskAttachmentsController,
+    TaskFoldersController,
+  ],
   providers: [
     TasksRepository,
     TasksService,
     TaskListRepository,
     TaskListsService,
     TaskInputs,
-    TaskPositions,
+    TaskPartsRepository,
+    TaskPartsService,
+    SubtasksService,
     TaskReferences,
     TaskAnswers,
     TaskLinks,
     TaskAttachmentsRepository,
     TaskAttachmentsService,
+    TaskFoldersRepository,
+    TaskFoldersService,
+    TaskClock,
+    TasksApi,
   ],
+  exports: [TasksApi],
 })
 export class TasksModule {}

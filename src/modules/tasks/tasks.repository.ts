@@ -54,6 +54,7 @@ export interface TaskWrite {
 export interface LinkedTask {
   id: string;
   title: string;
+  created_at: Date;
   linked_notes: string[];
   people: string[];
 }
@@ -88,19 +89,23 @@ const shareTree = statement<never>('tasks.share_tree', `SELECT task_tree_share($
 const lockLinked = statement<LinkedTask>(
   'tasks.lock_linked',
   `WITH locked AS MATERIALIZED (
-     SELECT id, title, linked_notes FROM tasks WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE)
-   SELECT l.id, l.title, l.linked_notes,
+     SELECT id, title, created_at, linked_notes FROM tasks WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE)
+   SELECT l.id, l.title, l.created_at, l.linked_notes,
           ARRAY(SELECT user_id FROM task_members m WHERE m.tenant_id = $1 AND m.task_id = l.id AND m.role IS NOT NULL) AS people
      FROM locked l`,
 );
 
-// Index task_members_board: the task that comes right before or after one, in the same folder, as the caller sees it.
-const neighbour = (compare: string, order: string) => `
-  SELECT m.position, (
+// Index task_members_board, which knows IS NULL and = but not IS NOT DISTINCT FROM: the key next to that of one task, in
+// the same folder, as the caller sees it.
+const nextKey = (folder: string, compare: string, order: string) => `(
     SELECT n.position FROM task_members n
-     WHERE n.tenant_id = $1 AND n.user_id = $2 AND n.folder_id IS NOT DISTINCT FROM m.folder_id
-       AND n.role IS NOT NULL AND NOT n.trashed AND n.position ${compare} m.position
-     ORDER BY n.position ${order} LIMIT 1) AS beyond
+     WHERE n.tenant_id = $1 AND n.user_id = $2 AND n.folder_id ${folder} AND n.role IS NOT NULL AND NOT n.trashed
+       AND n.position ${compare} m.position
+     ORDER BY n.position ${order} LIMIT 1)`;
+
+const neighbour = (compare: string, order: string) => `
+  SELECT m.position, CASE WHEN m.folder_id IS NULL THEN ${nextKey('IS NULL', compare, order)}
+                          ELSE ${nextKey('= m.folder_id', compare, order)} END AS beyond
     FROM task_members m
    WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.task_id = $3 AND m.role IS NOT NULL AND NOT m.trashed`;
 
@@ -112,12 +117,13 @@ export interface Neighbours {
 const before = statement<Neighbours>('tasks.before', neighbour('<', 'DESC'));
 const after = statement<Neighbours>('tasks.after', neighbour('>', 'ASC'));
 
-const ends = statement<{ first: string | null }>(
-  'tasks.first_position',
-  `SELECT (SELECT position FROM task_members
-            WHERE tenant_id = $1 AND user_id = $2 AND folder_id IS NOT DISTINCT FROM $3::uuid AND role IS NOT NULL AND NOT trashed
-            ORDER BY position LIMIT 1) AS first`,
-);
+const firstKey = (folder: string) => `
+  SELECT position FROM task_members
+   WHERE tenant_id = $1 AND user_id = $2 AND folder_id ${folder} AND role IS NOT NULL AND NOT trashed
+   ORDER BY position LIMIT 1`;
+
+const firstUnfiled = statement<{ position: string }>('tasks.first_unfiled', firstKey('IS NULL'));
+const firstFiled = statement<{ position: string }>('tasks.first_filed', firstKey('= $3'));
 
 const folderOf = statement<{ folder_id: string | null }>(
   'tasks.folder_of',
@@ -184,7 +190,11 @@ export class TasksRepository {
   }
 
   async firstPosition(ctx: RequestContext, folder: string | null): Promise<string | null> {
-    return (await this.db.query(ends, [ctx.tenantId, ctx.userId, folder]))[0]?.first ?? null;
+    const rows =
+      folder === null
+        ? await this.db.query(firstUnfiled, [ctx.tenantId, ctx.userId])
+        : await this.db.query(firstFiled, [ctx.tenantId, ctx.userId, folder]);
+    return rows[0]?.position ?? null;
   }
 
   /** Where the caller sees the task; null also for a task they do not see. */

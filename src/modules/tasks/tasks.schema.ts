@@ -22,6 +22,8 @@ export const tasksSchema: SchemaPart = {
     sqlMigration('TaskViews1795100000002', file('0002-task-views.sql')),
     sqlMigration('TaskWrites1795100000003', file('0003-task-writes.sql')),
     sqlMigration('TaskFolderWrites1795100000004', file('0004-task-folder-writes.sql')),
+    sqlMigration('TaskParts1795100000005', file('0005-task-parts.sql')),
+    sqlMigration('TaskClock1795100000006', file('0006-task-clock.sql')),
     sqlMigration('TaskAttachments1795200000101', file('0101-task-attachments.sql')),
   ],
 };

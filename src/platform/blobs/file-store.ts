@@ -13,8 +13,8 @@ import {
   type OpenBlob,
 } from './blob-store.js';
 
-/** Reads of the disk: large enough that switching to and from its thread does not count. */
-const READ_BYTES = 256 * 1024;
+/** Larger buffers would each be mapped from the system and given back, which costs more than reading them. */
+const READ_BYTES = 64 * 1024;
 /** Bytes written together. */
 const WRITE_BYTES = 256 * 1024;
 

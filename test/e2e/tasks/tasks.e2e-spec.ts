@@ -264,6 +264,26 @@ describe('tasks', () => {
       expect([same.status, same.body.task]).toEqual([200, body.task]);
     });
 
+    test('a task sent back as it was read stays as it is', async () => {
+      const other = await make();
+      const task = await make({
+        due_at: '2027-01-04T09:00:00Z',
+        time_zone: 'Asia/Tokyo',
+        recurrence: 'FREQ=DAILY',
+        reminders: [{ minutes_before: 5 }],
+        assignees: [bob.id],
+        labels: ['a'],
+        references: [
+          { type: 'task', id: other.id },
+          { type: 'url', url: 'http://localhost:8080/x', title: 'X' },
+        ],
+      });
+      for (const sent of [task, { ...task, done: undefined }]) {
+        const { status, body } = await alice.api.put(`/tasks/${task.id}`, sent);
+        expect([status, body.task]).toEqual([200, task]);
+      }
+    });
+
     test('the revision read is compared when it is given', async () => {
       const task = await make();
       const tag = (n: number) => ({ headers: { 'if-match': `"task:${task.id}:r${n}"` } });

@@ -106,26 +106,38 @@ BEGIN
   END IF;
 END $$;
 
--- A key after every task that the caller has in this folder (or in none): the time in base 62, so that tasks added at the
--- same moment need not wait for one another; its two random digits tell them apart. In the form of the fractional-indexing
--- library: "h" announces eight digits before the fraction.
-CREATE FUNCTION task_last_position(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS text LANGUAGE plpgsql AS $$
+-- A key for the end of a list: the time in base 62, so that what is added at the same moment need not wait for one another;
+-- two random digits tell them apart. In the form of the fractional-indexing library: "h" announces eight digits before the
+-- fraction. p_last: the last key there is; when somebody moved something behind the present, or the clock went back, the
+-- new key still comes after it.
+CREATE FUNCTION position_after(p_last text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   c_digits CONSTANT text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   v_time bigint := floor(extract(epoch FROM clock_timestamp()) * 1000);
-  v_key text COLLATE "C" := '';
-  v_last text COLLATE "C";
+  v_key text := '';
 BEGIN
   FOR i IN 1 .. 8 LOOP
     v_key := substr(c_digits, (v_time % 62)::int + 1, 1) || v_key;
     v_time := v_time / 62;
   END LOOP;
   v_key := 'h' || v_key || substr(c_digits, floor(random() * 62)::int + 1, 1) || substr(c_digits, floor(random() * 61)::int + 2, 1);
-  SELECT position INTO v_last FROM task_members
-   WHERE tenant_id = p_tenant AND user_id = p_user AND folder_id IS NOT DISTINCT FROM p_folder AND role IS NOT NULL AND NOT trashed
-   ORDER BY position DESC LIMIT 1;
-  -- Somebody moved a task there with a key of their own, or the clock went back.
-  RETURN CASE WHEN v_last >= v_key THEN v_last || 'V' ELSE v_key END;
+  RETURN CASE WHEN p_last >= v_key COLLATE "C" THEN p_last || 'V' ELSE v_key END;
+END $$;
+
+-- A key after every task that the caller has in this folder, or in none. Index task_members_board, which does not know
+-- IS NOT DISTINCT FROM.
+CREATE FUNCTION task_last_position(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_folder IS NULL THEN
+    RETURN position_after((
+      SELECT position FROM task_members
+       WHERE tenant_id = p_tenant AND user_id = p_user AND folder_id IS NULL AND role IS NOT NULL AND NOT trashed
+       ORDER BY position DESC LIMIT 1));
+  END IF;
+  RETURN position_after((
+    SELECT position FROM task_members
+     WHERE tenant_id = p_tenant AND user_id = p_user AND folder_id = p_folder AND role IS NOT NULL AND NOT trashed
+     ORDER BY position DESC LIMIT 1));
 END $$;
 
 -- The moments at which events are due, from now on; none once the task is closed or in the trash.

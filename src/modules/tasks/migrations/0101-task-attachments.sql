@@ -30,82 +30,61 @@ CREATE FUNCTION task_attachment_json(a task_attachments) RETURNS jsonb LANGUAGE 
     'created_by', a.created_by, 'created_at', rfc3339(a.created_at))
 $$;
 
--- Why this person may not attach a file; null: they may. Asked before the file is read and again under the task's lock.
-CREATE FUNCTION task_attach_refusal(t tasks, p_role smallint) RETURNS task_outcome LANGUAGE plpgsql STABLE AS $$
-BEGIN
-  IF p_role IS NULL THEN RETURN task_refused('not_found'); END IF;
-  IF p_role < 2 THEN RETURN task_refused('forbidden'); END IF;
-  IF t.deleted_at IS NOT NULL THEN RETURN task_deleted(t); END IF;
-  IF jsonb_array_length(t.attachments) >= 50 THEN RETURN task_refused('too_many_attachments'); END IF;
-  RETURN NULL;
-END $$;
-
-CREATE FUNCTION task_attach_check(p_tenant uuid, p_user uuid, p_task uuid) RETURNS task_outcome LANGUAGE plpgsql STABLE AS $$
+-- Whether this person may attach a file to the task as it stands. Asked before the file is read; decided by task_attach.
+CREATE FUNCTION task_attach_check(p_tenant uuid, p_user uuid, p_task uuid, p_max int) RETURNS task_outcome LANGUAGE plpgsql STABLE AS $$
 DECLARE
   t tasks;
-  v_refusal task_outcome;
+  v_role smallint;
 BEGIN
   SELECT * INTO t FROM tasks WHERE tenant_id = p_tenant AND id = p_task;
-  v_refusal := task_attach_refusal(t, (
-    SELECT role FROM task_members WHERE tenant_id = p_tenant AND task_id = p_task AND user_id = p_user));
-  RETURN CASE WHEN v_refusal.outcome IS NULL THEN task_refused('ok') ELSE v_refusal END;
+  SELECT role INTO v_role FROM task_members WHERE tenant_id = p_tenant AND task_id = p_task AND user_id = p_user;
+  RETURN CASE WHEN v_role IS NULL THEN task_refused('not_found')
+              WHEN v_role < 2 THEN task_refused('forbidden')
+              WHEN t.deleted_at IS NOT NULL THEN task_deleted(t)
+              WHEN jsonb_array_length(t.attachments) >= p_max THEN task_refused('too_many')
+              ELSE task_refused('ok') END;
 END $$;
 
--- Takes the attachments over into the task, as a change of it like any other. The caller holds the task's row lock.
-CREATE FUNCTION task_attachments_changed(t tasks, p_user uuid, p_type text, p_attachment jsonb) RETURNS tasks LANGUAGE plpgsql AS $$
+-- What the task itself says of its attachments, after they have changed.
+CREATE FUNCTION task_attachments_changed(t tasks) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  t.attachments := coalesce((
+  UPDATE tasks SET attachments = coalesce((
     SELECT jsonb_agg(task_attachment_json(a) ORDER BY a.created_at, a.id) FROM task_attachments a
-     WHERE a.tenant_id = t.tenant_id AND a.task_id = t.id), '[]');
-  t.revision := t.revision + 1;
-  t.updated_at := greatest(clock_timestamp(), t.updated_at);
-  t.updated_by := p_user;
-  UPDATE tasks SET attachments = t.attachments, revision = t.revision, updated_at = t.updated_at, updated_by = t.updated_by
+     WHERE a.tenant_id = t.tenant_id AND a.task_id = t.id), '[]')
    WHERE tenant_id = t.tenant_id AND id = t.id;
-  PERFORM task_record(t, p_type, p_user, jsonb_build_object('id', p_attachment->'id', 'name', p_attachment->'name'));
-  PERFORM task_advance(t);
-  PERFORM task_event(t, 'task.updated', p_user, '{"changed": ["attachments"]}');
-  RETURN t;
 END $$;
 
 -- Makes a stored blob an attachment. p_id: of the attachment.
 CREATE FUNCTION task_attach(
-  p_tenant uuid, p_user uuid, p_task uuid, p_id uuid, p_blob uuid, p_name text, p_size bigint, p_sha256 bytea, p_type text,
-  OUT written task_outcome, OUT attachment text) LANGUAGE plpgsql AS $$
+  p_tenant uuid, p_user uuid, p_task uuid, p_id uuid, p_max int,
+  p_blob uuid, p_name text, p_size bigint, p_sha256 bytea, p_type text)
+RETURNS task_part_outcome LANGUAGE plpgsql AS $$
 DECLARE
-  t tasks;
+  r record;
   a task_attachments;
 BEGIN
-  SELECT * INTO t FROM tasks WHERE tenant_id = p_tenant AND id = p_task FOR UPDATE;
-  written := task_attach_refusal(t, (
-    SELECT role FROM task_members WHERE tenant_id = p_tenant AND task_id = p_task AND user_id = p_user));
-  IF written.outcome IS NOT NULL THEN RETURN; END IF;
-  IF NOT blob_keep(p_tenant, p_blob, p_size, p_sha256, p_type) THEN
-    written := task_refused('blob_gone');
-    RETURN;
-  END IF;
+  r := task_open_for(p_tenant, p_user, p_task, 2);
+  IF (r.refused).outcome <> 'ok' THEN RETURN task_part(r.refused); END IF;
+  IF jsonb_array_length((r.t).attachments) >= p_max THEN RETURN task_part(task_refused('too_many')); END IF;
+  IF NOT blob_keep(p_tenant, p_blob, p_size, p_sha256, p_type) THEN RETURN task_part(task_refused('blob_gone')); END IF;
   INSERT INTO task_attachments (tenant_id, task_id, id, blob_id, name, size, content_type, sha256, created_by, created_at)
   VALUES (p_tenant, p_task, p_id, p_blob, p_name, p_size, p_type, p_sha256, p_user, clock_timestamp())
   RETURNING * INTO a;
-  attachment := task_attachment_json(a)::text;
-  t := task_attachments_changed(t, p_user, 'attachment_added', attachment::jsonb);
-  written := task_written(t, p_user);
+  PERFORM task_attachments_changed(r.t);
+  RETURN task_part_written(r.t, p_user, 'attachments', 'attachment_added', jsonb_build_object('id', a.id, 'name', a.name),
+    task_attachment_json(a)::text);
 END $$;
 
-CREATE FUNCTION task_detach(p_tenant uuid, p_user uuid, p_task uuid, p_id uuid) RETURNS task_outcome LANGUAGE plpgsql AS $$
+CREATE FUNCTION task_detach(p_tenant uuid, p_user uuid, p_task uuid, p_id uuid) RETURNS task_part_outcome LANGUAGE plpgsql AS $$
 DECLARE
-  t tasks;
-  v_role smallint;
+  r record;
   a task_attachments;
 BEGIN
-  SELECT * INTO t FROM tasks WHERE tenant_id = p_tenant AND id = p_task FOR UPDATE;
-  SELECT role INTO v_role FROM task_members WHERE tenant_id = p_tenant AND task_id = p_task AND user_id = p_user;
-  IF v_role IS NULL THEN RETURN task_refused('not_found'); END IF;
+  r := task_open_for(p_tenant, p_user, p_task, 2);
   SELECT * INTO a FROM task_attachments WHERE tenant_id = p_tenant AND task_id = p_task AND id = p_id;
-  IF NOT FOUND THEN RETURN task_refused('part_not_found'); END IF;
-  IF v_role < 2 THEN RETURN task_refused('forbidden'); END IF;
-  IF t.deleted_at IS NOT NULL THEN RETURN task_deleted(t); END IF;
+  IF (r.refused).outcome <> 'not_found' AND a.id IS NULL THEN RETURN task_part(task_refused('part_not_found')); END IF;
+  IF (r.refused).outcome <> 'ok' THEN RETURN task_part(r.refused); END IF;
   DELETE FROM task_attachments WHERE tenant_id = p_tenant AND task_id = p_task AND id = p_id;
-  t := task_attachments_changed(t, p_user, 'attachment_removed', task_attachment_json(a));
-  RETURN task_written(t, p_user);
+  PERFORM task_attachments_changed(r.t);
+  RETURN task_part_written(r.t, p_user, 'attachments', 'attachment_removed', jsonb_build_object('id', a.id, 'name', a.name), NULL);
 END $$;

@@ -1,0 +1,58 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { type Statement, statement } from '../../platform/database/statement.js';
+import { Outbox } from '../../platform/events/outbox.js';
+import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+
+const BATCH = 200;
+
+type Sweep = Statement<{ count: number }>;
+
+const remind: Sweep = statement('tasks.remind', `SELECT tasks_remind($1) AS count`);
+const fallDue: Sweep = statement('tasks.fall_due', `SELECT tasks_fall_due($1) AS count`);
+const purgeDue: Sweep = statement('tasks.purge_due', `SELECT tasks_purge_due($1) AS count`);
+
+/** What time brings about: reminders, due dates, and the emptying of the trash (TRASH_RETENTION_DAYS after deletion). */
+@Injectable()
+export class TaskClock implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly outbox: Outbox,
+    private readonly jobs: PeriodicJobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'remind-of-tasks',
+      everySeconds: 10,
+      run: async () => void (await this.tick()),
+    });
+    this.jobs.register({
+      name: 'purge-trashed-tasks',
+      everySeconds: 600,
+      run: async () => void (await this.purge()),
+    });
+  }
+
+  /** Appends the events whose moment has come. @returns how many */
+  async tick(): Promise<number> {
+    return (await this.sweep(remind)) + (await this.sweep(fallDue));
+  }
+
+  /** @returns how many tasks were purged */
+  async purge(): Promise<number> {
+    return this.sweep(purgeDue);
+  }
+
+  /** In batches, so that no transaction grows long. */
+  private async sweep(statement: Sweep): Promise<number> {
+    for (let total = 0; ;) {
+      const count = await this.db.tx(async (tx) => {
+        this.outbox.notice(tx);
+        return (await tx.query(statement, [BATCH]))[0]?.count ?? 0;
+      });
+      total += count;
+      if (count < BATCH) return total;
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import { jest } from '@jest/globals';
+import { Db } from '../../../src/platform/database/db.js';
+import { TestApp, type Person } from '../../support/app.ts';
+
+const NOBODY = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+
+describe('tasks made from notes', () => {
+  let app: TestApp;
+  let alice: Person;
+  let bob: Person;
+  let carol: Person;
+  let dora: Person;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [alice, bob, carol, dora] = (await app.tenant('acme', 'alice', 'bob', 'carol', 'dora')) as [
+      Person,
+      Person,
+      Person,
+      Person,
+    ];
+  });
+  afterAll(() => app?.stop());
+
+  /** A note of alice's that bob may edit and carol may read. */
+  const makeNote = async (title = 'Team offsite'): Promise<any> => {
+    const { id } = (await alice.api.post('/notes', { title })).body.note;
+    const invited = [
+      { id: bob.id, role: 'editor' },
+      { id: carol.id, role: 'viewer' },
+    ];
+    return (await alice.api.put(`/notes/${id}/invited`, { invited })).body.note;
+  };
+  const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
+  const links = async (id: string) => (await alice.api.get(`/notes/${id}`)).body.note.links;
+  /** What the note feed of somebody holds since a cursor. */
+  const since = async (person: Person, cursor: string) =>
+    (await person.api.get(`/notes/changes?cursor=${cursor}`)).body;
+  const cursorOf = async (person: Person) => (await person.api.get('/notes/changes?limit=500')).body.cursor;
+
+  test('refer to the note, and the note links to them, at the same revision', async () => {
+    const note = await makeNote();
+    const cursor = await cursorOf(carol);
+    const { status, headers, body } = await bob.api.post(`/notes/${note.id}/task`, {
+      title: ' Book the rooms ',
+      date: '2026-12-01',
+      priority: 'HIGH',
+      assignees: [{ id: dora.id, email: dora.email }],
+      description: '<p>x</p>',
+      group: 'Travel',
+      references: [
+        { type: 'url', url: 'https://example.com/' },
+        { type: 'note', id: note.id },
+      ],
+    });
+    expect([status, headers.get('etag'), headers.get('location')]).toEqual([
+      201,
+      `"note:${note.id}:r${note.revision}"`,
+      `/apis/v1/tasks/${body.task.id}`,
+    ]);
+    expect(body.task).toMatchObject({
+      title: 'Book the rooms',
+      date: '2026-12-01',
+      priority: 'high',
+      description: '<p>x</p>',
+      group: 'Travel',
+      assignees: [{ id: dora.id }],
+      references: [
+        { type: 'note', id: note.id, title: 'Team offsite', url: `/apis/v1/notes/${note.id}` },
+        { type: 'url', url: 'https://example.com/' },
+      ],
+      created_by: bob.id,
+      role: 'owner',
+    });
+    const link = {
+      type: 'task',
+      id: body.task.id,
+      title: 'Book the rooms',
+      created_at: expect.stringMatching(/Z$/),
+    };
+    expect([body.note.links, body.note.revision, body.note.role]).toEqual([[link], note.revision, 'editor']);
+    expect((await alice.api.get(`/notes/${note.id}/revisions`)).body.revisions).toHaveLength(1);
+    // Everybody who has the note learns of the link by their feed.
+    expect((await since(carol, cursor)).notes).toMatchObject([{ id: note.id, links: [link] }]);
+    // Dora, to whom the task is assigned, does not see the note: there is one, without its title.
+    const seen = (await dora.api.get(`/tasks/${body.task.id}`)).body.task;
+    expect(seen.references[0]).toEqual({
+      type: 'note',
+      id: note.id,
+      title: null,
+      url: `/apis/v1/notes/${note.id}`,
+    });
+    expect((await dora.api.get(`/tasks/${body.task.id}/panel`)).body.linked_notes).toEqual([
+      { id: note.id, title: null, readable: false },
+    ]);
+    expect((await bob.api.get(`/tasks/${body.task.id}/panel`)).body.linked_notes).toEqual([
+      { id: note.id, title: 'Team offsite', readable: true },
+    ]);
+    expect((await bob.api.get(`/tasks?note_id=${note.id}`)).body.tasks.map((t: any) => t.id)).toEqual([
+      body.task.id,
+    ]);
+  });
+
+  test('have the title of the note where none is given', async () => {
+    const note = await makeNote();
+    for (const body of [undefined, {}, { title: '  ' }])
+      expect((await alice.api.post(`/notes/${note.id}/task`, body)).body.task.title).toBe('Team offsite');
+    const untitled = await makeNote('');
+    for (const body of [undefined, { title: ' ' }]) {
+      const answer = await alice.api.post(`/notes/${untitled.id}/task`, body);
+      expect([...outcome(answer), answer.body.details[0].field]).toEqual([422, 'validation_failed', 'title']);
+    }
+    expect(await links(untitled.id)).toEqual([]);
+  });
+
+  test('refusals come in order, and leave nothing behind', async () => {
+    const note = await makeNote();
+    const path = `/notes/${note.id}/task`;
+    expect(outcome(await alice.api.post('/notes/x/task', { date: 7 }))).toEqual([422, 'invalid_id']);
+    expect(outcome(await dora.api.post(path, { date: 7 }))).toEqual([404, 'not_found']);
+    expect(outcome(await alice.api.post(`/notes/${NOBODY}/task`, { date: 7 }))).toEqual([404, 'not_found']);
+    expect(outcome(await carol.api.post(path, { date: 7 }))).toEqual([403, 'forbidden']);
+    for (const [field, body] of [
+      ['title', { title: 7 }],
+      ['title', { title: 'x'.repeat(513) }],
+      ['date', { date: '2026-02-30' }],
+      ['date', { date: '2025-02-29' }],
+      ['priority', { priority: 'very' }],
+      ['assignees.0', { assignees: [{ id: NOBODY }] }],
+      ['assignees.1', { assignees: [{ id: bob.id }, { email: 'x@y.example' }] }],
+      ['references.0', { references: [{ type: 'note', id: NOBODY }] }],
+    ] as const) {
+      const answer = await alice.api.post(path, body);
+      expect([answer.status, answer.body.details[0].field]).toEqual([422, field]);
+    }
+    await alice.api.delete(`/notes/${note.id}`, { base_revision: 1 });
+    expect(outcome(await alice.api.post(path, { date: 7 }))).toEqual([409, 'deleted']);
+    expect(outcome(await carol.api.post(path, {}))).toEqual([403, 'forbidden']);
+    expect(await app.sql(`SELECT 1 FROM tasks WHERE linked_notes @> ARRAY[$1::uuid]`, [note.id])).toEqual([]);
+  });
+
+  test('once per Idempotency-Key', async () => {
+    const note = await makeNote();
+    const once = { headers: { 'idempotency-key': 'linked' } };
+    const [first, second] = [
+      await alice.api.post(`/notes/${note.id}/task`, {}, once),
+      await alice.api.post(`/notes/${note.id}/task`, {}, once),
+    ];
+    expect([second.status, second.text]).toEqual([201, first.text]);
+    expect(await links(note.id)).toHaveLength(1);
+  });
+
+  test('take the link away when deleted and bring it back when restored', async () => {
+    const note = await makeNote();
+    const first = (await bob.api.post(`/notes/${note.id}/task`, { title: 'first' })).body.task;
+    const second = (await bob.api.post(`/notes/${note.id}/task`, { title: 'second' })).body.task;
+    const titles = async () => (await links(note.id)).map((link: any) => link.title);
+    const cursor = await cursorOf(carol);
+    expect((await bob.api.delete(`/tasks/${first.id}`)).status).toBe(200);
+    expect(await titles()).toEqual(['second']);
+    expect((await since(carol, cursor)).notes).toMatchObject([
+      { id: note.id, revision: 1, links: [{ id: second.id }] },
+    ]);
+    expect((await bob.api.post(`/tasks/${first.id}/restore`)).status).toBe(200);
+    expect(await titles()).toEqual(['second', 'first']);
+    // A new title shows in the note as well; another field does not touch it.
+    const before = await cursorOf(carol);
+    await bob.api.patch(`/tasks/${second.id}`, { priority: 'low' });
+    expect((await since(carol, before)).notes).toEqual([]);
+    expect(
+      (await bob.api.patch(`/tasks/${second.id}`, { title: 'renamed', done: true })).body.task,
+    ).toMatchObject({ title: 'renamed', done: true });
+    expect(await titles()).toEqual(['renamed', 'first']);
+    expect((await alice.api.get(`/notes/${note.id}`)).body.note.revision).toBe(1);
+    // A refusal rolls the notes back too.
+    expect(outcome(await bob.api.patch(`/tasks/${second.id}`, { title: 'stale', base_revision: 1 }))).toEqual(
+      [409, 'conflict'],
+    );
+    expect(outcome(await bob.api.delete(`/tasks/${second.id}`, { base_revision: 1 }))).toEqual([
+      409,
+      'conflict',
+    ]);
+    expect(await titles()).toEqual(['renamed', 'first']);
+  });
+
+  test('keep the reference, without a title, when the note is purged', async () => {
+    const note = await makeNote();
+    const { task } = (await alice.api.post(`/notes/${note.id}/task`)).body;
+    await alice.api.delete(`/notes/${note.id}`, { base_revision: 1 });
+    expect((await alice.api.get(`/tasks/${task.id}`)).body.task.references[0].title).toBe('Team offsite');
+    await alice.api.delete(`/notes/${note.id}/purge`);
+    expect((await alice.api.get(`/tasks/${task.id}`)).body.task.references).toEqual([
+      { type: 'note', id: note.id, title: null, url: `/apis/v1/notes/${note.id}` },
+    ]);
+    expect((await alice.api.delete(`/tasks/${task.id}`)).status).toBe(200);
+    expect((await alice.api.post(`/tasks/${task.id}/restore`)).status).toBe(200);
+  });
+
+  test('lose their links with the folder they are deleted with', async () => {
+    const note = await makeNote();
+    const { folder } = (await alice.api.post('/task_folders', { name: 'f', members: [dora.id] })).body;
+    const { task } = (await alice.api.post(`/notes/${note.id}/task`)).body;
+    await alice.api.patch(`/tasks/${task.id}`, { folder_id: folder.id });
+    expect(await links(note.id)).toHaveLength(1);
+    expect((await alice.api.delete(`/task_folders/${folder.id}?contents=delete`)).status).toBe(200);
+    expect(await links(note.id)).toEqual([]);
+    await alice.api.post(`/tasks/${task.id}/restore`);
+    expect(await links(note.id)).toHaveLength(1);
+  });
+
+  test('titles of a page of tasks come in one query', async () => {
+    const [eve] = (await app.tenant('titles', 'eve')) as [Person];
+    for (let n = 0; n < 5; n += 1) {
+      const { id } = (await eve.api.post('/notes', { title: `n${n}` })).body.note;
+      await eve.api.post(`/notes/${id}/task`);
+    }
+    const query = jest.spyOn(app.get<Db>(Db), 'query');
+    const { tasks } = (await eve.api.get('/tasks')).body;
+    expect(tasks.map((task: any) => task.references[0].title)).toEqual(['n4', 'n3', 'n2', 'n1', 'n0']);
+    const names = query.mock.calls.map(([{ name }]) => name).filter((name) => /^tasks\.|^notes\./.test(name));
+    query.mockRestore();
+    expect(names).toEqual([expect.stringMatching(/^tasks\.list/), 'notes.titles']);
+  });
+});
