@@ -12,6 +12,7 @@ import { SignInModule } from './modules/sign-in/index.js';
 import { TasksModule } from './modules/tasks/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
 import { AuditModule } from './platform/audit/audit.module.js';
+import { BlobsModule } from './platform/blobs/blobs.module.js';
 import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
 import { BearerGuard } from './platform/context/bearer.guard.js';
 import { DatabaseModule } from './platform/database/database.module.js';
@@ -56,6 +57,7 @@ export class AppModule {
         ObservabilityModule,
         SyncModule,
         RateLimitsModule,
+        BlobsModule,
         ReferencesModule,
         TenantsModule,
         IdentityModule,

@@ -66,6 +66,18 @@ export class AuditLogEntry {
   @Column('jsonb') data!: Record<string, unknown>;
 }
 
+@Entity('blobs')
+export class BlobRecord {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') state!: 'pending' | 'kept' | 'released';
+  @Column('bigint', { nullable: true }) size!: string | null;
+  @Column('bytea', { nullable: true }) sha256!: Buffer | null;
+  @Column('text', { name: 'content_type', nullable: true }) contentType!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'due_at', nullable: true }) dueAt!: Date | null;
+}
+
 export const PLATFORM_ENTITIES = [
   PlatformSecret,
   SyncHead,
@@ -75,4 +87,5 @@ export const PLATFORM_ENTITIES = [
   RateLimitRow,
   GuessLockRow,
   AuditLogEntry,
+  BlobRecord,
 ];

@@ -22,7 +22,7 @@ export async function freePort() {
 }
 
 /** A process that listens on a port. */
-class Listener {
+export class Listener {
   constructor(name, child, port) {
     this.name = name;
     this.child = child;
@@ -88,7 +88,7 @@ class Listener {
 }
 
 /** The built server as `npm start` runs it, on an existing database. */
-export async function startServer(databaseUrl, poolSize, nodeOptions = []) {
+export async function startServer(databaseUrl, poolSize, nodeOptions = [], settings = {}) {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const env = {
     PATH: process.env.PATH,
@@ -98,6 +98,7 @@ export async function startServer(databaseUrl, poolSize, nodeOptions = []) {
     DATABASE_POOL_MAX: String(poolSize),
     DEMO: 'false',
     LOG_LEVEL: 'warn',
+    ...settings,
   };
   const main = local('../../dist/main.js');
   const child = spawn(process.execPath, [...NODE_FLAGS, ...nodeOptions, main], {

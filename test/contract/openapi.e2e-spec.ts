@@ -29,9 +29,11 @@ describe('the OpenAPI description', () => {
       ]);
       expect([where, spec.security]).toEqual([where, expect.any(Array)]);
       const successes = Object.keys(spec.responses).filter((status) => status.startsWith('2'));
-      expect([where, successes.length]).toEqual([where, 1]);
+      // A file that is stored can be had in parts too, and need not be sent to who has it.
+      const partial = spec.responses['206'] && isFile(spec.responses['206']);
+      expect([where, successes.length]).toEqual([where, partial ? 2 : 1]);
       for (const [status, response] of Object.entries<any>(spec.responses)) {
-        if (status.startsWith('2') && isFile(response)) continue;
+        if ((status.startsWith('2') && isFile(response)) || (partial && status === '304')) continue;
         const content = response.content?.['application/json'];
         expect([where, status, content?.schema]).toEqual([where, status, expect.anything()]);
         if (!status.startsWith('2')) {

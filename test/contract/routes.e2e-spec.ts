@@ -26,6 +26,11 @@ const OUR_ADDITIONS = new Map([
     'the contract names the path, and POST beside it',
   ],
   ['POST /apis/v1/rbac/groups/{group_id}/permissions/{permission}', 'likewise'],
+  ['GET /apis/v1/tasks/{task_id}/attachments', 'what a task has, beside POST of the same path'],
+  [
+    'GET /apis/v1/tasks/{task_id}/attachments/{id}',
+    'the file itself: the contract adds and removes files only',
+  ],
 ]);
 
 /** Everything that answers without a token. A new entry here is a decision, not a fix for a red test. */

@@ -1,6 +1,8 @@
 import { IdentityApi } from '../../src/modules/identity/index.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type Person } from '../support/app.ts';
+import type { RequestOptions } from '../support/client.ts';
+import { form } from '../support/multipart.ts';
 import { describedOperations, fillPath } from '../support/operations.ts';
 
 /** Calls every route that has an id with a token of another workspace, and of the same person in another workspace. */
@@ -59,6 +61,10 @@ describe('the tenancy matrix', () => {
       const made = await alice.api.post('/settings/signatures', { name: 'secret', html: 'secret' });
       return { id: made.body.signature.id, body: { name: 'stolen' } };
     },
+    tasks: async () => {
+      const { id } = (await alice.api.post('/tasks', { title: 'secret' })).body.task;
+      return { id, body: { title: 'stolen' } };
+    },
   };
 
   /** Sessions are the account's, wherever it works: the same person may end them from another workspace. */
@@ -73,25 +79,37 @@ describe('the tenancy matrix', () => {
     ({ path, spec }) => path.includes('{') && spec.security.length > 0,
   );
 
-  test.each(withId.map(({ method, path }) => [method, path] as const))('%s %s', async (method, path) => {
-    const { id, body } = await make[kindOf(path)]!();
-    const before = await snapshot();
-    const unknown = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
-    for (const [who, stranger] of strangers) {
-      if (ofTheAccount.has(kindOf(path)) && stranger.id === alice.id) continue;
-      const call = (target: string) =>
-        stranger.api.request(
-          method,
-          fillPath(path, target).replace('/apis/v1', ''),
-          method === 'GET' ? {} : { body },
-        );
-      const [theirs, nobodys] = [await call(id), await call(unknown)];
-      expect([who, theirs.status]).toEqual([who, 404]);
-      expect(theirs.body).toEqual(nobodys.body);
-      expect(theirs.text).not.toContain('secret');
-    }
-    expect(await snapshot()).toEqual(before);
-  });
+  /** What a stranger sends: a form where one is asked for. */
+  const sent = (method: string, spec: any, body: object): RequestOptions => {
+    if (method === 'GET') return {};
+    return spec.requestBody?.content['multipart/form-data']
+      ? form({ filename: 'stolen', content: 'stolen' })
+      : { body };
+  };
+
+  test.each(withId.map(({ method, path, spec }) => [method, path, spec] as const))(
+    '%s %s',
+    async (method, path, spec) => {
+      const kind = kindOf(path);
+      const { id, body } = await make[kind]!();
+      const before = await snapshot();
+      const unknown = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+      for (const [who, stranger] of strangers) {
+        if (ofTheAccount.has(kind) && stranger.id === alice.id) continue;
+        const call = (target: string) =>
+          stranger.api.request(
+            method,
+            fillPath(path, target).replace('/apis/v1', ''),
+            sent(method, spec, body),
+          );
+        const [theirs, nobodys] = [await call(id), await call(unknown)];
+        expect([who, theirs.status]).toEqual([who, 404]);
+        expect(theirs.body).toEqual(nobodys.body);
+        expect(theirs.text).not.toContain('secret');
+      }
+      expect(await snapshot()).toEqual(before);
+    },
+  );
 
   test('covers each kind of object there is', () => {
     const kinds = new Set(withId.map(({ path }) => kindOf(path)));

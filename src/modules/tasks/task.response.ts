@@ -55,6 +55,17 @@ export class SubtaskResponse {
 
 export class TaskAttachmentResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty({ example: 'plan.pdf' }) name!: string;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 48_213, description: 'Bytes.' }) size!: number;
+  @ApiProperty({ example: 'application/pdf', description: 'Told by the content.' }) content_type!: string;
+  @ApiProperty({ pattern: '^[0-9a-f]{64}$', example: 'a3'.repeat(32) }) sha256!: string;
+  @ApiProperty({
+    example: `/apis/v1/tasks/${ID}/attachments/${ID}`,
+    description: 'Where to download it: a path on this server.',
+  })
+  url!: string;
+  @ApiProperty({ format: 'uuid', example: ID }) created_by!: string;
+  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
 }
 
 export class TaskRecurrenceResponse {

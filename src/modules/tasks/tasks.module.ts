@@ -8,6 +8,9 @@ import { TaskFeedController } from './task-feed.controller.js';
 import { TaskFeedRepository } from './task-feed.repository.js';
 import { TaskFolderFeedController } from './task-folder-feed.controller.js';
 import { TaskFolderFeedRepository } from './task-folder-feed.repository.js';
+import { TaskAttachmentsController } from './task-attachments.controller.js';
+import { TaskAttachmentsRepository } from './task-attachments.repository.js';
+import { TaskAttachmentsService } from './task-attachments.service.js';
 import { TaskClock } from './task-clock.js';
 import { TaskCommentsController } from './task-comments.controller.js';
 import { TaskFoldersController } from './task-folders.controller.js';
@@ -41,6 +44,7 @@ import { TasksService } from './tasks.service.js';
     TaskCommentsController,
     TaskPanelController,
     TasksController,
+    TaskAttachmentsController,
     TaskFoldersController,
   ],
   providers: [
@@ -55,6 +59,8 @@ import { TasksService } from './tasks.service.js';
     TaskReferences,
     TaskAnswers,
     TaskLinks,
+    TaskAttachmentsRepository,
+    TaskAttachmentsService,
     TaskFoldersRepository,
     TaskFoldersService,
     TaskFeedRepository,

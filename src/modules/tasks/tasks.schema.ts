@@ -1,5 +1,6 @@
 import type { SchemaPart } from '../../platform/database/data-source.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { TaskAttachment } from './task-attachment.entity.js';
 import { TaskFolder, TaskFolderMember } from './task-folder.entity.js';
 import { TaskSearch } from './task-search.entity.js';
 import { Subtask, Task, TaskActivity, TaskComment, TaskMember } from './task.entity.js';
@@ -7,7 +8,17 @@ import { Subtask, Task, TaskActivity, TaskComment, TaskMember } from './task.ent
 const file = (name: string) => new URL(`migrations/${name}`, import.meta.url);
 
 export const tasksSchema: SchemaPart = {
-  entities: [Task, TaskMember, Subtask, TaskComment, TaskActivity, TaskFolder, TaskFolderMember, TaskSearch],
+  entities: [
+    Task,
+    TaskMember,
+    Subtask,
+    TaskComment,
+    TaskActivity,
+    TaskFolder,
+    TaskFolderMember,
+    TaskAttachment,
+    TaskSearch,
+  ],
   migrations: [
     sqlMigration('Tasks1795100000001', file('0001-tasks.sql')),
     sqlMigration('TaskViews1795100000002', file('0002-task-views.sql')),
@@ -16,5 +27,6 @@ export const tasksSchema: SchemaPart = {
     sqlMigration('TaskParts1795100000005', file('0005-task-parts.sql')),
     sqlMigration('TaskClock1795100000006', file('0006-task-clock.sql')),
     sqlMigration('TaskSearch1795100000101', file('0101-task-search.sql')),
+    sqlMigration('TaskAttachments1795200000101', file('0201-task-attachments.sql')),
   ],
 };

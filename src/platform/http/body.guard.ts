@@ -6,6 +6,7 @@ import { assertStorable } from './storable-text.js';
 
 const DEFAULT_LIMIT = 1024 * 1024;
 const BODY_LIMIT = 'workspace:body-limit';
+const MULTIPART = 'workspace:multipart';
 
 /** Bytes of JSON the route accepts; 1 MiB where not said. */
 export const BodyLimit = (bytes: number) => SetMetadata(BODY_LIMIT, bytes);
@@ -21,6 +22,8 @@ interface BytesBodyOptions {
 
 /** The route takes bytes as they are instead of JSON: the body is then a Buffer, empty where nothing was sent. */
 export const BytesBody = (options: BytesBodyOptions) => SetMetadata(BYTES_BODY, options);
+/** The route takes a form with files, which the handler reads itself: here it is left where it is. */
+export const MultipartBody = () => SetMetadata(MULTIPART, true);
 
 /** A request whose JSON body has been read. */
 export interface RequestWithBody extends Request {
@@ -47,6 +50,10 @@ export class BodyGuard implements CanActivate {
       return true;
     }
     if (bytes) return this.readBytes(request, http.getResponse<Response>(), bytes);
+    if (this.reflector.get<boolean>(MULTIPART, context.getHandler())) {
+      if (!isForm(request)) throw Errors.unsupportedMediaType.with({ message: NO_FORM });
+      return true;
+    }
     if (!isJson(request)) throw Errors.unsupportedMediaType.with();
     const limit = this.reflector.get<number>(BODY_LIMIT, context.getHandler()) ?? DEFAULT_LIMIT;
     // The parser would read it to its end before it says so.
@@ -97,6 +104,12 @@ function keepRaw(request: RequestWithBody, _response: unknown, raw: Buffer): voi
 
 function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+const NO_FORM = 'The body must be multipart/form-data.';
+
+function isForm({ headers }: Request): boolean {
+  return /^multipart\/form-data\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 }
 
 function isJson({ headers }: Request): boolean {

@@ -33,6 +33,7 @@ export const Errors = {
     'unsupported_media_type',
     'The body must be application/json in UTF-8.',
   ),
+  rangeNotSatisfiable: defineError(416, 'range_not_satisfiable', 'The file has no such bytes.'),
   validationFailed: defineError(422, 'validation_failed', 'Some fields are wrong; see details.', {
     details: [
       {

@@ -30,6 +30,12 @@ export function safeFileName(text: string, extension: string, otherwise: string)
   return `${DEVICE.test(name) ? '_' : ''}${name}${extension}`;
 }
 
+/** The name of a file that somebody sent, made safe in the same way. Its extension survives when the rest is cut. */
+export function uploadedFileName(text: string): string {
+  const extension = /(?<=.)\.[a-z0-9]{1,16}$/iu.exec(text)?.[0] ?? '';
+  return safeFileName(text.slice(0, text.length - extension.length), extension, 'file');
+}
+
 /** Leading dots hide files, trailing ones and spaces disappear on Windows. */
 const trimDots = (text: string): string =>
   text.replace(/^[. \u200C\u200D]+/, '').replace(/[. \u200C\u200D]+$/, '');

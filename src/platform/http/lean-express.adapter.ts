@@ -1,5 +1,7 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Request, type Response, type Router } from 'express';
+import { ContentReply } from './content-reply.js';
+import { writeContent } from './content-writer.js';
 import { FileReply } from './file-reply.js';
 import { ImageReply } from './image-reply.js';
 import { JsonReply } from './json-reply.js';
@@ -51,6 +53,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
     }
     if (body instanceof FileReply) return writeFile(response, body);
     if (body instanceof ImageReply) return writeImage(response, body);
+    if (body instanceof ContentReply) return writeContent(response, body);
     if (body === undefined || body === null || typeof body !== 'object' || 'getStream' in body) {
       return super.reply(response, body, status);
     }

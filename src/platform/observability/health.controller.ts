@@ -6,7 +6,8 @@ import { statement } from '../database/statement.js';
 import { Operation } from '../http/api-docs.js';
 import { defineError } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
-import { HealthResponse } from './health.response.js';
+import { Dependencies } from './dependencies.js';
+import { HealthResponse, ReadinessResponse } from './health.response.js';
 import { Lifecycle } from './lifecycle.js';
 
 export const NOT_READY = defineError(503, 'not_ready', 'Starting, draining, or without its database.');
@@ -19,6 +20,7 @@ export class HealthController {
   constructor(
     private readonly lifecycle: Lifecycle,
     private readonly db: Db,
+    private readonly dependencies: Dependencies,
   ) {}
 
   @Operation({
@@ -39,16 +41,17 @@ export class HealthController {
     tag: 'health',
     id: 'healthReady',
     summary: 'Readiness',
-    description: 'Send traffic only when this answers 200.',
+    description: 'Send traffic only when this answers 200. Also says what else can be used right now.',
     errors: [Errors.badRequest, NOT_READY],
   })
-  @ApiOkResponse({ type: HealthResponse, description: 'It wants traffic.' })
+  @ApiOkResponse({ type: ReadinessResponse, description: 'It wants traffic.' })
   @Public()
   @Get('ready')
-  async ready(): Promise<HealthResponse> {
+  async ready(): Promise<ReadinessResponse> {
     if (this.lifecycle.current !== 'serving' || !(await this.databaseAnswers()))
       throw NOT_READY.with({ headers: { 'Retry-After': '1' } });
-    return { status: 'ok' };
+    const { blob_store = 'unavailable' } = await this.dependencies.states();
+    return { status: 'ok', blob_store };
   }
 
   private async databaseAnswers(): Promise<boolean> {

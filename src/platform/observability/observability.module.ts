@@ -1,8 +1,13 @@
 import { Global, Module } from '@nestjs/common';
+import { Dependencies } from './dependencies.js';
 import { HealthController } from './health.controller.js';
 import { Lifecycle } from './lifecycle.js';
 import { Metrics } from './metrics.js';
 
 @Global()
-@Module({ controllers: [HealthController], providers: [Lifecycle, Metrics], exports: [Lifecycle, Metrics] })
+@Module({
+  controllers: [HealthController],
+  providers: [Lifecycle, Metrics, Dependencies],
+  exports: [Lifecycle, Metrics, Dependencies],
+})
 export class ObservabilityModule {}

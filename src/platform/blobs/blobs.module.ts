@@ -1,0 +1,45 @@
+import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { Dependencies } from '../observability/dependencies.js';
+import { BlobCollector } from './blob-collector.js';
+import { BlobMetrics } from './blob-metrics.js';
+import { BlobStore } from './blob-store.js';
+import { Blobs } from './blobs.js';
+import { BlobsRepository } from './blobs.repository.js';
+import { openBlobStore } from './open-blob-store.js';
+import { UploadGate, UploadLimits } from './upload-limits.js';
+import { Uploads } from './uploads.js';
+
+/** The files of all domains: `Uploads` takes them in, `Blobs` keeps them. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: BlobStore,
+      inject: [Config],
+      useFactory: ({ blobStore }: Config) => openBlobStore(blobStore),
+    },
+    BlobMetrics,
+    BlobsRepository,
+    Blobs,
+    BlobCollector,
+    UploadLimits,
+    UploadGate,
+    Uploads,
+  ],
+  exports: [Blobs, BlobCollector, BlobStore, UploadLimits, Uploads],
+})
+export class BlobsModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    @Inject(BlobStore) private readonly store: BlobStore,
+    private readonly dependencies: Dependencies,
+  ) {}
+
+  onModuleInit(): void {
+    this.dependencies.register('blob_store', () => this.store.check());
+  }
+
+  onApplicationShutdown(): void {
+    this.store.close();
+  }
+}

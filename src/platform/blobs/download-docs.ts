@@ -1,0 +1,37 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiHeader, ApiResponse } from '@nestjs/swagger';
+
+const text = { type: 'string' } as const;
+const HEADERS = {
+  'Content-Disposition': {
+    description: 'The name to keep it under (RFC 6266).',
+    schema: text,
+    example: 'attachment; filename="plan.pdf"',
+  },
+  ETag: { description: 'The SHA-256 of the whole file.', schema: text, example: `"${'a3'.repeat(32)}"` },
+  'Accept-Ranges': { description: '`bytes`', schema: text, example: 'bytes' },
+};
+const BYTES = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } as const;
+
+/** The operation answers with a stored file (`ContentReply`). */
+export function ApiDownload(description: string): MethodDecorator {
+  const range = { description: 'Which part.', schema: text, example: 'bytes 0-99/48213' };
+  return applyDecorators(
+    ApiHeader({
+      name: 'Range',
+      required: false,
+      description: 'One range of bytes (RFC 9110); several, or what is none, are answered with everything.',
+      schema: text,
+    }),
+    ApiHeader({ name: 'If-Range', required: false, description: 'The ETag the range is of.', schema: text }),
+    ApiHeader({ name: 'If-None-Match', required: false, description: 'ETags you have.', schema: text }),
+    ApiResponse({ status: 200, description, headers: HEADERS, content: BYTES }),
+    ApiResponse({
+      status: 206,
+      description: 'The part asked for.',
+      headers: { ...HEADERS, 'Content-Range': range },
+      content: BYTES,
+    }),
+    ApiResponse({ status: 304, description: 'You have it already.' }),
+  );
+}

@@ -1,0 +1,106 @@
+import type { Readable } from 'node:stream';
+import type { Request, Response } from 'express';
+import { requestedRange, type RequestedRange } from './byte-range.js';
+import type { ContentReply } from './content-reply.js';
+import { Errors } from './errors.js';
+import { JSON_HEADERS } from './security-headers.js';
+
+/** A client that takes nothing for so long holds a file open for nobody. */
+const STALLED_MS = 60_000;
+
+/** Even in a browser that shows the file against all headers, its scripts have no origin and can load nothing. */
+const POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'";
+const OURS = new Set(['Content-Type', 'Content-Security-Policy']);
+const FIXED: readonly string[] = [
+  ...JSON_HEADERS.filter(([name]) => !OURS.has(name)).flat(),
+  'Content-Security-Policy',
+  POLICY,
+  'Accept-Ranges',
+  'bytes',
+];
+
+/**
+ * Writes a stored file: 200, 206 for one range of it, 304 where the client has it, 416 where there are no such bytes.
+ * Resolves when all is sent or the client has gone; rejects when the store failed, before anything is sent or in the middle.
+ * @throws ApiError 416 `range_not_satisfiable`, and what opening the file throws
+ */
+export async function writeContent(response: Response, reply: ContentReply): Promise<void> {
+  const request = response.req as Request & { id?: string };
+  const { content, etag } = reply;
+  const headers = [...FIXED, 'ETag', etag];
+  if (request.id) headers.push('X-Request-Id', request.id);
+  if (alreadyHas(request, etag)) {
+    response.writeHead(304, headers).end();
+    return;
+  }
+  const range = rangeOf(request, etag, content.size);
+  const length = range ? range.end - range.start + 1 : content.size;
+  headers.push('Content-Type', content.contentType, 'Content-Disposition', reply.disposition);
+  headers.push('Content-Length', String(length));
+  if (range) headers.push('Content-Range', `bytes ${range.start}-${range.end}/${content.size}`);
+  if (request.method === 'HEAD') {
+    response.writeHead(200, headers).end();
+    return;
+  }
+  const bytes = await content.open(range);
+  if (bytes.size !== length) {
+    bytes.stream.destroy();
+    throw new Error(`a stored file has ${bytes.size} bytes where ${length} were expected`);
+  }
+  if (response.destroyed) {
+    bytes.stream.destroy();
+    return;
+  }
+  response.writeHead(range ? 206 : 200, headers);
+  await send(bytes.stream, length, response);
+}
+
+/** RFC 9110, 13.1.2. The bytes behind an address never change, so that a match is always right. */
+function alreadyHas({ headers }: Request, etag: string): boolean {
+  const tags = headers['if-none-match'];
+  return tags !== undefined && (tags.trim() === '*' || tags.split(',').some((tag) => bare(tag) === etag));
+}
+
+const bare = (tag: string): string => tag.trim().replace(/^W\//, '');
+
+/** RFC 9110, 13.1.5: a part is of use only to who has the rest of the same file. */
+function rangeOf({ method, headers }: Request, etag: string, size: number): RequestedRange | undefined {
+  if (method !== 'GET') return undefined;
+  const condition = headers['if-range'];
+  if (condition !== undefined && String(condition).trim() !== etag) return undefined;
+  const range = requestedRange(headers.range, size);
+  if (range === null) {
+    throw Errors.rangeNotSatisfiable.with({ headers: { 'Content-Range': `bytes */${size}` } });
+  }
+  return range;
+}
+
+async function send(stream: Readable, length: number, response: Response): Promise<void> {
+  let sent = 0;
+  const leave = (): unknown => stream.destroy();
+  response.once('close', leave).setTimeout(STALLED_MS, () => response.destroy());
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      sent += chunk.length;
+      if (!response.write(chunk)) await drained(response);
+    }
+  } catch (error) {
+    if (response.destroyed) return;
+    throw error;
+  }
+  if (sent < length && !response.destroyed)
+    throw new Error(`a stored file ended after ${sent} of ${length} bytes`);
+  response.off('close', leave).end();
+}
+
+/** Resolves when there is room again, or nobody left to write to. */
+function drained(response: Response): Promise<void> {
+  if (response.destroyed || !response.writableNeedDrain) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
+}

@@ -1,0 +1,552 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readlinkSync, truncateSync } from 'node:fs';
+import { get as httpGet } from 'node:http';
+import path from 'node:path';
+import { Controller, Get, Inject, Post } from '@nestjs/common';
+import fc from 'fast-check';
+import { objectName } from '../../../src/platform/blobs/blob-store.js';
+import { Blobs } from '../../../src/platform/blobs/blobs.js';
+import { BlobsModule } from '../../../src/platform/blobs/blobs.module.js';
+import { Form, TakesFile, type UploadForm } from '../../../src/platform/blobs/upload-form.js';
+import { UploadLimits } from '../../../src/platform/blobs/upload-limits.js';
+import { Uploads } from '../../../src/platform/blobs/uploads.js';
+import { Ctx, type RequestContext } from '../../../src/platform/context/request-context.js';
+import { Db } from '../../../src/platform/database/db.js';
+import { statement } from '../../../src/platform/database/statement.js';
+import { ContentReply } from '../../../src/platform/http/content-reply.js';
+import { Errors } from '../../../src/platform/http/errors.js';
+import { Id } from '../../../src/platform/http/id.pipe.js';
+import { type Person, TestApp } from '../../support/app.ts';
+import type { RequestOptions } from '../../support/client.ts';
+import { form, SlowRequest, upload } from '../../support/multipart.ts';
+import { until } from '../../support/until.ts';
+
+const MAX = 20 * 1024 * 1024;
+const NOWHERE = '00000000-0000-4000-8000-000000000000';
+const FAILING = '00000000-0000-4000-8000-00000000ffff';
+
+interface Row {
+  content_type: string;
+  size: number;
+  sha256: string;
+}
+const find = statement<Row>(
+  'test.blob',
+  `SELECT content_type, size::int, encode(sha256, 'hex') AS sha256 FROM blobs WHERE tenant_id = $1 AND id = $2`,
+);
+
+/** What a domain does with files, and nothing else. */
+@Controller('test-files')
+class FilesController {
+  constructor(
+    @Inject(Uploads) private readonly uploads: Uploads,
+    @Inject(Blobs) private readonly blobs: Blobs,
+    @Inject(Db) private readonly db: Db,
+  ) {}
+
+  @TakesFile(MAX)
+  @Post(':id')
+  async upload(@Ctx() ctx: RequestContext, @Id() id: string, @Form() form: UploadForm) {
+    if (id === NOWHERE) throw Errors.notFound.with();
+    return this.uploads.receive(ctx, form, MAX, async (file) => {
+      await this.db.tx((tx) => file.keep(tx));
+      if (id === FAILING) throw Errors.forbidden.with();
+      const { name, size, contentType, blobId } = file;
+      return { name, size, content_type: contentType, id: blobId };
+    });
+  }
+
+  @TakesFile(MAX)
+  @Post(':id/refused')
+  async refuse(@Ctx() ctx: RequestContext, @Form() form: UploadForm) {
+    return this.uploads.receive(ctx, form, MAX, async () => {
+      throw Errors.forbidden.with();
+    });
+  }
+
+  @Get(':id')
+  async download(@Ctx() ctx: RequestContext, @Id() id: string) {
+    const [row] = await this.db.query(find, [ctx.tenantId, id]);
+    if (!row) throw Errors.notFound.with();
+    return new ContentReply({
+      name: 'naïve "report".pdf',
+      contentType: row.content_type,
+      size: row.size,
+      sha256: row.sha256,
+      open: (range) => this.blobs.open(ctx.tenantId, id, range),
+    });
+  }
+}
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+describe('uploads and downloads', () => {
+  let app: TestApp;
+  let alice: Person;
+  let bob: Person;
+  const target = `/test-files/${randomUUID()}`;
+
+  beforeAll(async () => {
+    Reflect.defineMetadata('controllers', [FilesController], BlobsModule);
+    app = await TestApp.start();
+    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+  });
+  afterAll(async () => {
+    Reflect.deleteMetadata('controllers', BlobsModule);
+    await app?.stop();
+  });
+
+  const files = (): string[] => {
+    const directory = path.join(app.dataDir, 'blobs', alice.tenantId!);
+    if (!existsSync(directory)) return [];
+    const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  };
+  const blobs = async () => (await app.sql('SELECT id FROM blobs')).map(({ id }) => id as string);
+  /** Runs something that must leave neither files nor rows. */
+  const leavesNothing = async <T>(work: () => Promise<T>): Promise<T> => {
+    const before = [files().length, (await blobs()).length];
+    const result = await work();
+    await until('everything to be removed', async () => {
+      const now = [files().length, (await blobs()).length];
+      return now[0] === before[0] && now[1] === before[1];
+    });
+    return result;
+  };
+  const stored = async (content: string | Buffer, part = {}): Promise<any> => {
+    const { status, body } = await upload(alice.api, target, content, part);
+    expect({ status, body }).toMatchObject({ status: 201 });
+    return body;
+  };
+  const download = async (id: string, options: RequestOptions = {}, method = 'GET') => {
+    const headers = { authorization: `Bearer ${alice.token}`, ...options.headers };
+    const response = await fetch(`${app.base}/apis/v1/test-files/${id}`, { method, headers });
+    return {
+      status: response.status,
+      headers: response.headers,
+      bytes: Buffer.from(await response.arrayBuffer()),
+    };
+  };
+
+  describe('a file that is sent', () => {
+    test('comes back as it was', async () => {
+      const content = randomBytes(1_000_000);
+      const { id, size } = await stored(content);
+      expect(size).toBe(content.length);
+      expect((await download(id)).bytes.equals(content)).toBe(true);
+    });
+
+    test('may be empty, under any field, beside other fields', async () => {
+      const body = form(
+        { field: 'comment', content: 'hello' },
+        { field: 'a[b][c]', content: 'x' },
+        { field: '__proto__', content: 'x' },
+        { field: 'ünïcode [\u{1f4ce}', filename: 'none.txt', content: '' },
+      );
+      const answer = await alice.api.request('POST', target, body);
+      expect(answer).toMatchObject({ status: 201, body: { name: 'none.txt', size: 0 } });
+      expect(await download(answer.body.id)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+      expect((await download(answer.body.id, { headers: { range: 'bytes=0-' } })).status).toBe(416);
+    });
+
+    test('of exactly 20 MiB is taken, of one byte more refused', async () => {
+      const content = Buffer.alloc(MAX + 1, 'x');
+      expect((await stored(content.subarray(0, MAX))).size).toBe(MAX);
+      const refused = { status: 413, body: { error: 'file_too_large', max_bytes: MAX } };
+      expect(await leavesNothing(() => upload(alice.api, target, content))).toMatchObject(refused);
+      const { raw, headers } = form({ filename: 'a', content });
+      const chunked = new SlowRequest(alice.api, 'POST', target, {
+        ...headers,
+        'transfer-encoding': 'chunked',
+      });
+      void chunked.write(raw).then(() => chunked.end());
+      expect(await leavesNothing(() => chunked.answer)).toMatchObject(refused);
+    });
+
+    test('much larger than that is refused before it is read', async () => {
+      const { headers } = form();
+      const request = new SlowRequest(alice.api, 'POST', target, { ...headers, 'content-length': 2 * MAX });
+      expect(await leavesNothing(() => request.answer)).toMatchObject({ status: 413 });
+      request.abort();
+    });
+
+    test.each<[string, string, string]>([
+      ['report.pdf', 'report.pdf', 'report.pdf'],
+      ['../../etc/passwd', 'passwd', 'a path'],
+      ['C:\\\\Users\\\\me\\\\a.txt', 'a.txt', 'a path of Windows'],
+      ['naïve Übersicht 日本.docx', 'naïve Übersicht 日本.docx', 'UTF-8'],
+      ['.htaccess', 'htaccess', 'a hidden file'],
+      ['\u202egnp.exe', 'gnp.exe', 'a name that shows backwards'],
+      ['CON.txt', '_CON.txt', 'a device'],
+      ['%0D%0ASet-Cookie: a', 'Set-Cookie_ a', 'line breaks'],
+      [`${'x'.repeat(300)}.jpeg`, `${'x'.repeat(120)}.jpeg`, 'a long name'],
+      ['...', 'file', 'dots'],
+    ])('called %s is kept as %s (%s)', async (filename, name) => {
+      expect(await stored('x', { filename })).toMatchObject({ name });
+    });
+
+    test.each<[string, string | Buffer, string, string]>([
+      ['a picture', PNG, 'image/png', 'image/png'],
+      ['a picture called HTML', PNG, 'text/html', 'image/png'],
+      [
+        'HTML called a picture',
+        '<!doctype html><script>alert(1)</script>',
+        'image/png',
+        'application/octet-stream',
+      ],
+      ['HTML', '<!doctype html><script>alert(1)</script>', 'text/html', 'application/octet-stream'],
+      ['SVG', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml', 'application/octet-stream'],
+      ['SVG that says XML', '<?xml version="1.0"?><svg/>', 'image/svg+xml', 'application/octet-stream'],
+      ['text', 'Grüße\n', 'text/plain; charset=utf-8', 'text/plain'],
+      ['text that is none', Buffer.from([0xff, 0xfe, 0, 1]), 'text/plain', 'application/octet-stream'],
+      ['text with NULs', 'a\0b', 'text/csv', 'application/octet-stream'],
+      ['a document', '%PDF-1.7\n', 'application/octet-stream', 'application/pdf'],
+      ['text of a type that is none', 'x', 'x'.repeat(3_000), 'text/plain'],
+    ])('%s has the type of its content', async (_, content, type, expected) => {
+      const { id, content_type } = await stored(content, { type });
+      expect(content_type).toBe(expected);
+      const { headers } = await download(id);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'content-type': expected,
+        'content-disposition': expect.stringMatching(/^attachment; filename="na.ve .*filename\*=UTF-8''/),
+        'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'private, no-store',
+      });
+    });
+  });
+
+  describe('a form that is refused', () => {
+    const file = { filename: 'a.bin', content: randomBytes(200_000) };
+    const broken = (change: (raw: Buffer) => Buffer | string) => {
+      const { raw, headers } = form(file);
+      return { raw: Buffer.from(change(raw)), headers };
+    };
+    const multipart = { 'content-type': 'multipart/form-data; boundary=b' };
+
+    test.each<[string, RequestOptions, number, string]>([
+      ['without a file', form({ field: 'note', content: 'x' }), 422, 'validation_failed'],
+      ['with an empty file input', form({ filename: '', content: '' }), 422, 'validation_failed'],
+      ['without anything', { headers: {}, raw: '' }, 422, 'validation_failed'],
+      ['with two files', form(file, { ...file, field: 'other' }), 422, 'validation_failed'],
+      ['as JSON', { raw: '{}' }, 415, 'unsupported_media_type'],
+      [
+        'of another kind',
+        { raw: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+        415,
+        'unsupported_media_type',
+      ],
+      [
+        'without a boundary',
+        { raw: 'x', headers: { 'content-type': 'multipart/form-data' } },
+        400,
+        'invalid_multipart',
+      ],
+      ['that ends in the file', broken((raw) => raw.subarray(0, 150_000)), 400, 'invalid_multipart'],
+      ['that ends in the headers', broken((raw) => raw.subarray(0, 80)), 400, 'invalid_multipart'],
+      ['with another boundary', broken(() => '--other\r\n\r\nx\r\n--other--'), 400, 'invalid_multipart'],
+      ['of noise', broken(() => randomBytes(5_000)), 400, 'invalid_multipart'],
+      [
+        'with a part without a name',
+        {
+          raw: '--b\r\nContent-Disposition: form-data; filename="a"\r\n\r\nx\r\n--b--\r\n',
+          headers: multipart,
+        },
+        400,
+        'invalid_multipart',
+      ],
+      [
+        'with a part without headers',
+        { raw: '--b\r\n\r\nx\r\n--b--\r\n', headers: multipart },
+        400,
+        'invalid_multipart',
+      ],
+      ['with a text too long', form(file, { field: 'x', content: 'x'.repeat(9_000) }), 413, 'body_too_large'],
+      [
+        'with too many texts',
+        form(file, ...Array.from({ length: 20 }, () => ({ field: 'x', content: 'x' }))),
+        413,
+        'body_too_large',
+      ],
+    ])('%s leaves nothing', async (_, options, status, error) => {
+      const answer = await leavesNothing(() => alice.api.request('POST', target, options));
+      expect(answer).toMatchObject({ status, body: { error } });
+      if (status === 422) expect(answer.body.details).toMatchObject([{ field: 'file' }]);
+    });
+
+    test('whatever is sent, the answer is a typed refusal or a file', async () => {
+      const token = fc.constantFrom(
+        '--b',
+        '--b--',
+        '\r\n',
+        '\n',
+        'Content-Disposition: form-data',
+        '; name="a"',
+        '; filename="f"',
+        '; name',
+        '\0',
+        ':',
+        "; filename*=utf-8''%ff",
+        'Content-Type: text/plain',
+        'Content-Transfer-Encoding: base64',
+        'x',
+        '"',
+        '[',
+        ']',
+        '%00',
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(token, { maxLength: 40 }), async (tokens) => {
+          const raw = `--b\r\n${tokens.join('')}`;
+          const { status, body } = await alice.api.request('POST', target, { raw, headers: multipart });
+          expect([201, 400, 413, 422]).toContain(status);
+          expect(typeof (status === 201 ? body.id : body.error)).toBe('string');
+        }),
+        { numRuns: 150 },
+      );
+    });
+
+    test('leaves nothing when what would have kept it fails', async () => {
+      const answer = await leavesNothing(() => upload(alice.api, `${target}/refused`, randomBytes(100_000)));
+      expect(answer.status).toBe(403);
+    });
+
+    test('keeps what a committed transaction refers to, whatever fails after it', async () => {
+      const before = (await blobs()).length;
+      expect((await upload(alice.api, `/test-files/${FAILING}`, 'x')).status).toBe(403);
+      expect((await blobs()).length).toBe(before + 1);
+    });
+  });
+
+  describe('the body is not read', () => {
+    const { headers } = form();
+    const announce = { ...headers, 'content-length': MAX };
+
+    test('of a caller without a token, nor for what is not there', async () => {
+      for (const [api, place, status] of [
+        [app.anonymous, target, 401],
+        [alice.api, `/test-files/${NOWHERE}`, 404],
+        [alice.api, '/test-files/none', 422],
+      ] as const) {
+        const request = new SlowRequest(api, 'POST', place, announce);
+        expect(await leavesNothing(() => request.answer)).toMatchObject({ status });
+        request.abort();
+      }
+    });
+  });
+
+  describe('a client', () => {
+    const begin = async (person: Person) => {
+      const { raw, headers } = form({ filename: 'a', content: Buffer.alloc(1_000_000, 'x') });
+      const request = new SlowRequest(person.api, 'POST', target, {
+        ...headers,
+        'content-length': raw.length,
+      });
+      await request.write(raw.subarray(0, 500_000));
+      return { request, rest: raw.subarray(500_000) };
+    };
+
+    test('that goes away leaves nothing', async () => {
+      const count = (await blobs()).length;
+      const { request } = await begin(alice);
+      await until('the upload to be under way', async () => (await blobs()).length === count + 1);
+      request.abort();
+      await until('everything to be removed', async () => (await blobs()).length === count);
+      expect(files().filter((name) => name.includes('unfinished'))).toEqual([]);
+    });
+
+    test('that sends nothing more is told so and leaves nothing', async () => {
+      const limits = app.get(UploadLimits);
+      const { windowMs } = limits;
+      limits.windowMs = 300;
+      try {
+        const { request } = await leavesNothing(async () => {
+          const begun = await begin(alice);
+          expect(await begun.request.answer).toMatchObject({
+            status: 408,
+            headers: { connection: 'close' },
+            body: { error: 'upload_timeout' },
+          });
+          return begun;
+        });
+        request.abort();
+      } finally {
+        limits.windowMs = windowMs;
+      }
+    });
+
+    test('that is slow has a limit for all of it', async () => {
+      const limits = app.get(UploadLimits);
+      const { totalMs } = limits;
+      limits.totalMs = 300;
+      try {
+        const { request } = await begin(alice);
+        expect(await request.answer).toMatchObject({ status: 408 });
+        request.abort();
+      } finally {
+        limits.totalMs = totalMs;
+      }
+    });
+
+    test('may send eight files at once, all together as many as the process takes', async () => {
+      const limits = app.get(UploadLimits);
+      const { total } = limits;
+      const count = (await blobs()).length;
+      const eight = await Promise.all(Array.from({ length: 8 }, () => begin(alice)));
+      await until('the uploads to be under way', async () => (await blobs()).length === count + 8);
+      expect(await upload(alice.api, target, 'x')).toMatchObject({
+        status: 429,
+        body: { error: 'too_many_uploads' },
+      });
+      expect((await upload(alice.api, target, 'x')).headers.get('retry-after')).toBe('2');
+      expect((await upload(bob.api, target, 'x')).status).toBe(201);
+      limits.total = 8;
+      const busy = await upload(bob.api, target, 'x');
+      expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '2']);
+      limits.total = total;
+      for (const { request, rest } of eight) {
+        await request.write(rest);
+        request.end();
+      }
+      const answers = await Promise.all(eight.map(({ request }) => request.answer));
+      expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
+      expect((await upload(alice.api, target, 'x')).status).toBe(201);
+    });
+  });
+
+  describe('a file that is fetched', () => {
+    const content = randomBytes(700_001);
+    let id: string;
+    let etag: string;
+    beforeAll(async () => {
+      ({ id } = await stored(content));
+      etag = (await download(id)).headers.get('etag')!;
+    });
+
+    test('has a strong tag, its length, and is not sent again to who has it', async () => {
+      expect(etag).toMatch(/^"[0-9a-f]{64}"$/);
+      const head = await download(id, {}, 'HEAD');
+      expect(Object.fromEntries(head.headers)).toMatchObject({
+        'content-length': String(content.length),
+        'accept-ranges': 'bytes',
+        etag,
+      });
+      expect([head.status, head.bytes.length]).toEqual([200, 0]);
+      for (const tag of [etag, `W/${etag}`, `"a", ${etag}`, '*']) {
+        const answer = await download(id, { headers: { 'if-none-match': tag } });
+        expect([answer.status, answer.bytes.length]).toEqual([304, 0]);
+      }
+      expect((await download(id, { headers: { 'if-none-match': '"a"' } })).status).toBe(200);
+    });
+
+    test('can be fetched in any part', async () => {
+      const number = fc.oneof(fc.nat(800_000), fc.constantFrom(0, 1, 700_000, 700_001, 999_999_999_999));
+      const header = fc.oneof(
+        fc.tuple(number, number).map(([a, b]) => `bytes=${a}-${b}`),
+        number.map((a) => `bytes=${a}-`),
+        number.map((a) => `bytes=-${a}`),
+        fc.constantFrom(
+          'bytes=-',
+          'bytes=',
+          'bytes=a-b',
+          'bytes=0x1-2',
+          'items=0-1',
+          'bytes=0-0,5-6',
+          'bytes 0-1',
+          'bytes=1-1e3',
+          'bytes=--1',
+          '',
+        ),
+      );
+      await fc.assert(
+        fc.asyncProperty(header, async (range) => {
+          const answer = await download(id, { headers: range ? { range } : {} });
+          const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
+          const size = content.length;
+          let start = Number(first);
+          let end = last ? Number(last) : size - 1;
+          const suffix = first === '' && last !== '';
+          if (suffix) [start, end] = [Math.max(0, size - Number(last)), size - 1];
+          const isRange =
+            first !== undefined && `${first}${last}` !== '' && (suffix || !last || end >= start);
+          end = Math.min(end, size - 1);
+          if (!isRange) {
+            expect([answer.status, answer.headers.get('content-range')]).toEqual([200, null]);
+            expect(answer.bytes.equals(content)).toBe(true);
+          } else if (start >= size) {
+            expect([answer.status, answer.headers.get('content-range')]).toEqual([416, `bytes */${size}`]);
+          } else {
+            expect([answer.status, answer.headers.get('content-range')]).toEqual([
+              206,
+              `bytes ${start}-${end}/${size}`,
+            ]);
+            expect(answer.bytes.equals(content.subarray(start, end + 1))).toBe(true);
+          }
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    test('is sent whole where the part is of another file', async () => {
+      const part = (tag: string) => download(id, { headers: { range: 'bytes=0-9', 'if-range': tag } });
+      expect((await part(etag)).status).toBe(206);
+      for (const tag of ['"a"', `W/${etag}`, new Date().toUTCString()])
+        expect((await part(tag)).status).toBe(200);
+    });
+
+    const openFiles = (): number =>
+      readdirSync('/proc/self/fd').filter((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`).startsWith(path.join(app.dataDir, 'blobs'));
+        } catch {
+          return false;
+        }
+      }).length;
+
+    /** Begins to read and stops: the rest waits in the server. */
+    const beginReading = (file: string): Promise<{ response: import('node:http').IncomingMessage }> =>
+      new Promise((resolve, reject) => {
+        const headers = { authorization: `Bearer ${alice.token}` };
+        const request = httpGet(`${app.base}/apis/v1/test-files/${file}`, { headers }, (response) => {
+          response.on('error', () => undefined).pause();
+          resolve({ response });
+        });
+        request.once('error', reject);
+      });
+
+    test('is closed when the client goes away', async () => {
+      const { id: large } = await stored(Buffer.alloc(MAX, 'x'));
+      const { response } = await beginReading(large);
+      await until('the file to be open', () => openFiles() === 1);
+      response.destroy();
+      await until('the file to be closed', () => openFiles() === 0);
+    });
+
+    test('ends in a broken connection when the store fails in the middle', async () => {
+      const { id: large } = await stored(Buffer.alloc(MAX, 'x'));
+      const { response } = await beginReading(large);
+      await until('the file to be open', () => openFiles() === 1);
+      truncateSync(
+        path.join(app.dataDir, 'blobs', objectName({ tenantId: alice.tenantId!, id: large })),
+        1_000,
+      );
+      let bytes = 0;
+      const ended = new Promise<boolean>((resolve) => {
+        response.on('data', (chunk: Buffer) => (bytes += chunk.length));
+        response.on('close', () => resolve(response.complete)).resume();
+      });
+      expect(await ended).toBe(false);
+      expect(bytes).toBeLessThan(MAX);
+      const { status } = await download(large);
+      expect(status).toBe(500);
+    });
+
+    test('is not found by another workspace', async () => {
+      const [eve] = (await app.tenant('globex', 'eve')) as [Person];
+      expect((await eve.api.get(`/test-files/${id}`)).status).toBe(404);
+    });
+  });
+});
