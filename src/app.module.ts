@@ -2,6 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { Config } from './config/config.js';
 import { IdentityModule } from './modules/identity/index.js';
+import { MailProxyModule } from './modules/mail/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
@@ -46,6 +47,7 @@ export class AppModule {
         IdentityModule,
         NoteFoldersModule,
         NotesModule,
+        MailProxyModule,
       ],
       providers: [
         // In this order: who is calling, then what they sent.

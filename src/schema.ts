@@ -1,11 +1,19 @@
 import type { SchemaPart } from './platform/database/data-source.js';
 import { platformSchema } from './platform/platform.schema.js';
 import { identitySchema } from './modules/identity/identity.schema.js';
+import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
 import { notesSchema } from './modules/notes/notes.schema.js';
 import { tenantsSchema } from './modules/tenants/tenants.schema.js';
 
-const PARTS: SchemaPart[] = [platformSchema, tenantsSchema, identitySchema, noteFoldersSchema, notesSchema];
+const PARTS: SchemaPart[] = [
+  platformSchema,
+  tenantsSchema,
+  identitySchema,
+  noteFoldersSchema,
+  notesSchema,
+  mailSchema,
+];
 
 /** The whole database: one line for each domain. */
 export const schema: SchemaPart = {

@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { OPEN_MAIL_SCHEMAS } from '../modules/mail/index.js';
 
 const DESCRIPTION = `Notes, mail, chat and meetings, contacts, forms, calendar, tasks, tenant administration, notifications, presence and settings of a workspace.
 
@@ -11,6 +12,7 @@ Every path is under \`/apis/v1\`. JSON is snake_case, ids are UUIDs, times are R
 
 const TAGS: Record<string, string> = {
   notes: 'Notes, their trash and their history.',
+  mail: 'Your own mailboxes at the mail service, passed through in its own words (camelCase).',
   'note folders': "Each person's own tree of folders for notes.",
   identity: 'Keys for verifying access tokens.',
   health: 'For load balancers and supervisors.',
@@ -33,8 +35,10 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), { autoTagControllers: false });
   Object.assign(document.info, { license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' } });
-  // Some errors carry further members, shown in their examples.
-  Object.assign(document.components?.schemas?.['ErrorResponse'] ?? {}, { additionalProperties: true });
+  // Some errors carry further members, shown in their examples; the mail service says more than is described.
+  for (const name of ['ErrorResponse', ...OPEN_MAIL_SCHEMAS]) {
+    Object.assign(document.components?.schemas?.[name] ?? {}, { additionalProperties: true });
+  }
   return asOpenApi31(document) as OpenAPIObject;
 }
 

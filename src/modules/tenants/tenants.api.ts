@@ -14,6 +14,17 @@ export class TenantsApi {
     return (await this.tenants.membership(tenantId, userId))?.role ?? null;
   }
 
+  /** Under which address and name an active member is known in the workspace; null for anybody else. */
+  async profile(tenantId: string, userId: string): Promise<{ email: string; displayName: string } | null> {
+    const found = await this.tenants.profile(tenantId, userId);
+    return found && { email: found.email, displayName: found.display_name };
+  }
+
+  /** The workspaces somebody is an active member of. */
+  async workspacesOf(userId: string): Promise<string[]> {
+    return this.tenants.workspacesOf(userId);
+  }
+
   /**
    * @param named ids and e-mail addresses
    * @returns user id by what it was named with; who is no member of the workspace is missing

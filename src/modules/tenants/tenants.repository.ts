@@ -34,6 +34,16 @@ const findMembers = statement<{ who: string; user_id: string }>(
      JOIN tenant_members m ON m.tenant_id = $1 AND lower(m.email) = lower(trim(w.who))`,
 );
 
+const profile = statement<{ email: string; display_name: string }>(
+  'tenants.profile',
+  `SELECT email, display_name FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
+);
+
+const workspacesOf = statement<{ tenant_id: string }>(
+  'tenants.workspaces_of',
+  `SELECT tenant_id FROM tenant_members WHERE user_id = $1 AND status = 'active' ORDER BY tenant_id`,
+);
+
 const idBySlug = statement<{ id: string }>('tenants.id_by_slug', `SELECT id FROM tenants WHERE slug = $1`);
 
 const idOfName = statement<{ id: string }>(
@@ -86,6 +96,14 @@ export class TenantsRepository {
 
   async membership(tenantId: string, userId: string): Promise<Membership | null> {
     return (await this.db.query(membership, [tenantId, userId]))[0] ?? null;
+  }
+
+  async profile(tenantId: string, userId: string): Promise<{ email: string; display_name: string } | null> {
+    return (await this.db.query(profile, [tenantId, userId]))[0] ?? null;
+  }
+
+  async workspacesOf(userId: string): Promise<string[]> {
+    return (await this.db.query(workspacesOf, [userId])).map((row) => row.tenant_id);
   }
 
   /** @returns user id by what it was named with; who is no member is missing */

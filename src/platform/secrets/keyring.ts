@@ -65,7 +65,8 @@ export class Keyring implements OnModuleInit {
     });
   }
 
-  private key(use: string): Buffer {
+  /** The key of `use`, 32 bytes: for what lies beside this class. */
+  key(use: string): Buffer {
     let key = this.derived.get(use);
     if (!key) {
       if (!this.master) throw new Error('the keyring is not loaded yet');
