@@ -3,6 +3,7 @@ import formats from 'ajv-formats';
 import { TestApp, type Person } from '../support/app.ts';
 import type { Answer } from '../support/client.ts';
 import { describedOperations, openApi } from '../support/operations.ts';
+import { CAPTURES, capture, DRAFTS, INBOX, WildDuck } from '../support/wild-duck.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (formats as unknown as (ajv: Ajv2020) => void)(ajv);
@@ -93,6 +94,37 @@ describe('answers have exactly the described shape', () => {
     expect(found.body.notes).toHaveLength(1);
     fits('searchNotes', found);
     fits('searchNotes', await alice.api.get('/search/notes?q=%21'));
+  });
+
+  test('mail, as WildDuck answered', async () => {
+    const duck = await WildDuck.start();
+    const mail = await TestApp.start(duck.settings, app.databaseUrl);
+    const api = mail.as(alice.token);
+    const boxes = '/mail/users/me/mailboxes';
+    const messages = `${boxes}/${INBOX}/messages`;
+    for (const { json, status, label } of CAPTURES) {
+      if (status !== 200 || json?.success !== true) continue;
+      duck.script = ({ url }) => (url.startsWith('/users/me/') ? { status, json } : undefined);
+      if (/^list-mailboxes/.test(label)) fits('listMailboxes', await api.get(boxes));
+      if (/^create-mailbox/.test(label)) fits('createMailbox', await api.post(boxes, { path: 'x' }));
+      if (/^get-mailbox/.test(label)) fits('readMailbox', await api.get(`${boxes}/${INBOX}`));
+      if (/^put-mailbox/.test(label))
+        fits('updateMailbox', await api.put(`${boxes}/${INBOX}`, { path: 'x' }));
+      if (/^delete-mailbox/.test(label)) fits('deleteMailbox', await api.delete(`${boxes}/${INBOX}`));
+      if (/^list-messages|^sent-list/.test(label)) fits('listMessages', await api.get(messages));
+      if (/^upload/.test(label)) fits('createMessage', await api.post(messages, {}));
+      if (/^bulk/.test(label)) fits('updateMessages', await api.put(messages, { message: [1] }));
+      if (/^get-message|^get-draft/.test(label)) fits('readMessage', await api.get(`${messages}/1`));
+      if (/^put-message/.test(label)) fits('updateMessage', await api.put(`${messages}/1`, { seen: true }));
+      if (/^delete-message/.test(label)) fits('deleteMessage', await api.delete(`${messages}/1`));
+      if (/^draft/.test(label)) fits('createDraft', await api.post('/mail/draft', { mailbox: DRAFTS }));
+      if (/^submit/.test(label)) fits('submitMessage', await api.post(`${messages}/1/submit`, {}));
+      if (/^submit/.test(label))
+        fits('submitDraft', await api.post('/mail/draft/submit', { mailbox_id: DRAFTS, message_id: '1' }));
+    }
+    expect(capture('get-message').json.success).toBe(true);
+    await mail.stop();
+    await duck.stop();
   });
 
   test('health and keys', async () => {

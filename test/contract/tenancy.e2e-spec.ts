@@ -1,24 +1,35 @@
+import { MailApi } from '../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type Person } from '../support/app.ts';
 import { describedOperations, fillPath } from '../support/operations.ts';
+import { INBOX, NOWHERE, WildDuck } from '../support/wild-duck.ts';
 
 /** Calls every route that has an id with a token of another workspace, and of the same person in another workspace. */
 describe('the tenancy matrix', () => {
   let app: TestApp;
+  let duck: WildDuck;
   let alice: Person;
   let strangers: [string, Person][];
 
   beforeAll(async () => {
-    app = await TestApp.start();
+    duck = await WildDuck.start();
+    app = await TestApp.start(duck.settings);
     [alice] = (await app.tenant('acme', 'alice')) as [Person];
     const [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
     const twin = await app.member('evil', alice.email);
+    // One address is one mail account: the twin's other one is linked. Alice's comes first.
+    await alice.api.get('/mail/users/me/mailboxes');
+    duck.add('twin', 'of alice');
+    await app.get(MailApi).linkAccount({ tenantId: twin.tenantId!, userId: twin.id }, 'twin', 'of alice');
     strangers = [
       ['another workspace', mallory],
       ['the same person in another workspace', twin],
     ];
   });
-  afterAll(() => app?.stop());
+  afterAll(async () => {
+    await app?.stop();
+    await duck?.stop();
+  });
 
   /** An object of each kind that a path parameter can name, made by alice; keyed by the path's first segment. */
   const make: Record<string, () => Promise<{ id: string; body: object }>> = {
@@ -31,6 +42,12 @@ describe('the tenancy matrix', () => {
       const { id } = (await alice.api.post('/note_folders', { name: 'secret' })).body.folder;
       return { id, body: { name: 'stolen' } };
     },
+    // Mailboxes are the mail service's, each within one account there. To be shown: a stranger's request goes out as the
+    // stranger, so that it meets no mailbox of that id.
+    mail: async () => {
+      expect((await alice.api.get(`/mail/users/me/mailboxes/${INBOX}`)).status).toBe(200);
+      return { id: INBOX, body: { path: 'stolen', message: [1], seen: true, restoreToOrigin: false } };
+    },
   };
 
   const withId = describedOperations().filter(
@@ -41,7 +58,7 @@ describe('the tenancy matrix', () => {
     const kind = path.split('/')[3] as string;
     const { id, body } = await make[kind]!();
     const before = await snapshot();
-    const unknown = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+    const unknown = kind === 'mail' ? NOWHERE : '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
     for (const [who, stranger] of strangers) {
       const call = (target: string) =>
         stranger.api.request(
@@ -55,6 +72,9 @@ describe('the tenancy matrix', () => {
       expect(theirs.text).not.toContain('secret');
     }
     expect(await snapshot()).toEqual(before);
+    // The first request of alice made her account; none but her own went out as her.
+    const [hers] = duck.accounts.keys();
+    expect(duck.mail.filter(({ as, method: sent }) => as === hers && sent !== 'GET')).toEqual([]);
   });
 
   test('covers each kind of object there is', () => {
@@ -78,7 +98,7 @@ describe('the tenancy matrix', () => {
     await app.get(OutboxWorker).drain();
     const tables = await app.sql<{ t: string }>(
       `SELECT table_name AS t FROM information_schema.columns
-        WHERE table_schema = 'public' AND column_name = 'tenant_id' AND table_name NOT IN ('outbox', 'note_views', 'sessions') ORDER BY 1`,
+        WHERE table_schema = 'public' AND column_name = 'tenant_id' AND table_name NOT IN ('outbox', 'note_views', 'sessions', 'mail_accounts') ORDER BY 1`,
     );
     const rows: unknown[] = [];
     for (const { t } of tables)

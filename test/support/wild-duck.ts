@@ -111,9 +111,10 @@ export class WildDuck {
     this.script = undefined;
   }
 
-  /** All tokens die, as after a change of passwords. */
-  killTokens(): void {
-    this.tokens.clear();
+  /** All tokens die, as after a change of passwords; or those of one account. */
+  killTokens(username?: string): void {
+    for (const [token, of] of this.tokens)
+      if (username === undefined || of === username) this.tokens.delete(token);
   }
 
   add(username: string, password: string, address = `${username}@example.com`): Account {

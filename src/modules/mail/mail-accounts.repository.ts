@@ -16,12 +16,12 @@ export interface MailAccountRow {
   password: Buffer | null;
   token: Buffer | null;
   token_version: number;
-  /** True while the mail service is to be left alone with this account. */
-  resting: boolean;
+  /** Why the mail service is to be left alone with this account for now; null when it is not. */
+  resting: string | null;
 }
 
 const COLUMNS =
-  'origin, username, address, mail_user_id, password, token, token_version, coalesce(retry_at > now(), false) AS resting';
+  'origin, username, address, mail_user_id, password, token, token_version, CASE WHEN retry_at > now() THEN refusal END AS resting';
 
 const read = statement<MailAccountRow>(
   'mail.account',
@@ -46,7 +46,7 @@ const settle = statement<MailAccountRow>(
   'mail.account_settle',
   `UPDATE mail_accounts
       SET mail_user_id = $4, token = $5, token_version = token_version + 1,
-          lease_id = NULL, lease_until = NULL, retry_at = NULL, updated_at = now()
+          lease_id = NULL, lease_until = NULL, retry_at = NULL, refusal = NULL, updated_at = now()
     WHERE tenant_id = $1 AND user_id = $2 AND lease_id = $3
    RETURNING ${COLUMNS}`,
 );
@@ -54,8 +54,8 @@ const settle = statement<MailAccountRow>(
 const release = statement<never>(
   'mail.account_release',
   `UPDATE mail_accounts
-      SET lease_id = NULL, lease_until = NULL,
-          retry_at = CASE WHEN $4 > 0 THEN now() + make_interval(secs => $4) END
+      SET lease_id = NULL, lease_until = NULL, refusal = $5,
+          retry_at = CASE WHEN $5::text IS NOT NULL THEN now() + make_interval(secs => $4) END
     WHERE tenant_id = $1 AND user_id = $2 AND lease_id = $3`,
 );
 
@@ -65,7 +65,8 @@ const link = statement<never>(
    VALUES ($1, $2, 'linked', $3, $4, $5, $6, 1)
    ON CONFLICT (tenant_id, user_id) DO UPDATE SET
      origin = 'linked', username = $3, address = NULL, mail_user_id = $4, password = $5, token = $6,
-     token_version = a.token_version + 1, lease_id = NULL, lease_until = NULL, retry_at = NULL, updated_at = now()`,
+     token_version = a.token_version + 1, lease_id = NULL, lease_until = NULL, retry_at = NULL,
+     refusal = NULL, updated_at = now()`,
 );
 
 /** All SQL on mail accounts. */
@@ -114,9 +115,10 @@ export class MailAccountsRepository {
     return (await this.db.single((tx) => tx.query(settle, values)))[0] ?? null;
   }
 
-  /** Ends the talk without one. @param restSeconds how long the mail service is left alone */
-  async release(owner: MailOwner, lease: string, restSeconds: number): Promise<void> {
-    await this.db.single((tx) => tx.query(release, [owner.tenantId, owner.userId, lease, restSeconds]));
+  /** Ends the talk without one. @param refusal given by the mail service, which is then left alone for so long */
+  async release(owner: MailOwner, lease: string, restSeconds: number, refusal: string | null): Promise<void> {
+    const values = [owner.tenantId, owner.userId, lease, restSeconds, refusal];
+    await this.db.single((tx) => tx.query(release, values));
   }
 
   async link(

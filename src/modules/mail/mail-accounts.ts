@@ -4,6 +4,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
+import type { ApiError } from '../../platform/http/api-error.js';
 import { Sealer } from '../../platform/secrets/sealer.js';
 import { TenantsApi } from '../tenants/index.js';
 import { MailErrors } from './mail.errors.js';
@@ -110,7 +111,7 @@ export class MailAccounts {
       }
       const credential = this.usable(owner, account);
       if (credential !== null && credential.version > dead) return credential;
-      if (account.resting) throw this.refused('the account, a moment ago');
+      if (account.resting !== null) throw this.refused('the account, a moment ago', account.resting);
       const lease = uuidv7();
       const mine = await this.accounts.claim(owner, lease, account.token_version, LEASE_SECONDS);
       if (mine !== null) return this.mint(owner, lease, mine, ip);
@@ -152,11 +153,9 @@ export class MailAccounts {
       const credential = settled && this.usable(owner, settled);
       return credential ?? (await this.find(owner, ip, account.token_version));
     } catch (error) {
-      const refused = error instanceof AccountRefused;
-      await this.accounts.release(owner, lease, refused ? REST_SECONDS : 0).catch(() => undefined);
-      if (!refused) throw error;
-      if (error.code === 'AddressExistsError') throw MailErrors.accountRequired.with();
-      throw this.refused(error.message, error.code);
+      const refusal = error instanceof AccountRefused ? error.code : null;
+      await this.accounts.release(owner, lease, REST_SECONDS, refusal).catch(() => undefined);
+      throw refusal === null ? error : this.refused((error as Error).message, refusal);
     }
   }
 
@@ -196,9 +195,10 @@ export class MailAccounts {
     }
   }
 
-  private refused(what: string, code?: string) {
+  private refused(what: string, code?: string): ApiError {
     this.logger.warn({ what, code }, 'no credential for the mail service');
-    return MailErrors.proxyFailed.with();
+    // The address is somebody's already, often the same person's from before: that is for people to sort out.
+    return (code === 'AddressExistsError' ? MailErrors.accountRequired : MailErrors.proxyFailed).with();
   }
 }
 

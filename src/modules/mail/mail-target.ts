@@ -31,23 +31,20 @@ export interface MailTarget {
 export const REFUSED = Symbol('refused');
 
 const BASE = '/apis/v1/mail';
-const MAILBOXES = '/users/me/mailboxes';
+
+type Methods = Readonly<Record<string, MailOperation>>;
 
 /** Method and path, and nothing else: no HEAD beside a GET, no other spelling of a path. */
-const OPERATIONS: Record<string, Record<string, MailOperation>> = {
+const FIXED: Readonly<Record<string, Methods>> = {
   '/draft': { POST: 'createDraft' },
   '/draft/submit': { POST: 'submitDraft' },
   '/attachment': { GET: 'readAttachment' },
-  [MAILBOXES]: { GET: 'listMailboxes', POST: 'createMailbox' },
-  [`${MAILBOXES}/:mailbox`]: { GET: 'readMailbox', PUT: 'updateMailbox', DELETE: 'deleteMailbox' },
-  [`${MAILBOXES}/:mailbox/messages`]: { GET: 'listMessages', POST: 'createMessage', PUT: 'updateMessages' },
-  [`${MAILBOXES}/:mailbox/messages/:message`]: {
-    GET: 'readMessage',
-    PUT: 'updateMessage',
-    DELETE: 'deleteMessage',
-  },
-  [`${MAILBOXES}/:mailbox/messages/:message/submit`]: { POST: 'submitMessage' },
+  '/users/me/mailboxes': { GET: 'listMailboxes', POST: 'createMailbox' },
 };
+const MAILBOX: Methods = { GET: 'readMailbox', PUT: 'updateMailbox', DELETE: 'deleteMailbox' };
+const MESSAGES: Methods = { GET: 'listMessages', POST: 'createMessage', PUT: 'updateMessages' };
+const MESSAGE: Methods = { GET: 'readMessage', PUT: 'updateMessage', DELETE: 'deleteMessage' };
+const SUBMIT: Methods = { POST: 'submitMessage' };
 
 const BELOW_MAILBOXES =
   /^\/users\/me\/mailboxes\/([0-9a-fA-F]{24})(\/messages(?:\/([1-9]\d{0,15})(\/submit)?)?)?$/;
@@ -66,13 +63,14 @@ export function mailTarget(method: string, target: string): MailTarget | typeof 
   if (!path.startsWith(BASE)) return REFUSED;
   const rest = path.slice(BASE.length);
   const match = BELOW_MAILBOXES.exec(rest);
-  const [, mailbox = '', messages = '', number, submit = ''] = match ?? [];
+  const [, mailbox = '', messages, number, submit] = match ?? [];
   const message = Number(number ?? 0);
   if (!Number.isSafeInteger(message)) return REFUSED;
-  const template = match
-    ? `${MAILBOXES}/:mailbox${messages && '/messages'}${number === undefined ? '' : '/:message'}${submit}`
-    : rest;
-  const operation = lookUp(lookUp(OPERATIONS, template), method);
+  let methods = match === null ? lookUp(FIXED, rest) : MAILBOX;
+  if (messages !== undefined) methods = MESSAGES;
+  if (number !== undefined) methods = MESSAGE;
+  if (submit !== undefined) methods = SUBMIT;
+  const operation = methods && lookUp(methods, method);
   if (operation === undefined) return REFUSED;
   return {
     operation,
@@ -82,8 +80,8 @@ export function mailTarget(method: string, target: string): MailTarget | typeof 
   };
 }
 
-const lookUp = <T>(table: Record<string, T> | undefined, key: string): T | undefined =>
-  table !== undefined && Object.hasOwn(table, key) ? table[key] : undefined;
+const lookUp = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;
 
 /** How often a path may be percent-encoded and still be recognised. */
 const MAX_DECODINGS = 4;

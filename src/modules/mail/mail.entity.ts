@@ -14,6 +14,7 @@ export class MailAccount {
   @Column('uuid', { name: 'lease_id', nullable: true }) leaseId!: string | null;
   @Column('timestamptz', { name: 'lease_until', nullable: true }) leaseUntil!: Date | null;
   @Column('timestamptz', { name: 'retry_at', nullable: true }) retryAt!: Date | null;
+  @Column('text', { nullable: true }) refusal!: string | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }

@@ -151,6 +151,12 @@ const roots = [
   `/users/me/mailboxes/${INBOX.slice(1)}`,
   '/users/me/mailboxes/resolve',
   '/users/me/mailboxes/INBOX',
+  '/users/me/mailboxes/:mailbox',
+  `/users/me/mailboxes/${INBOX}/messages/:message`,
+  '/users/me/mailboxes/:mailbox/messages/:message/submit',
+  '/users/me/mailboxes/:mailbox/messages',
+  '/constructor',
+  '/__proto__',
   `/users/${INBOX}/mailboxes`,
   '/users/ME/mailboxes',
   '/users/me;x/mailboxes',
@@ -173,7 +179,10 @@ const roots = [
   '/data/export',
 ];
 
+const legal = ['', `/${INBOX}`, `/${INBOX}/messages`, `/${INBOX}/messages/7`, `/${INBOX}/messages/7/submit`];
+
 const path = fc.oneof(
+  { weight: 2, arbitrary: fc.constantFrom(...legal).map((rest) => `${BOXES}${rest}`) },
   {
     weight: 4,
     arbitrary: fc

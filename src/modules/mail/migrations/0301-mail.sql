@@ -17,6 +17,8 @@ CREATE TABLE mail_accounts (
   lease_until    timestamptz,
   -- After a refusal: not before. The mail service locks accounts at which somebody keeps knocking.
   retry_at       timestamptz,
+  -- Why, in the mail service's words.
+  refusal        text,
   created_at     timestamptz(3) NOT NULL DEFAULT now(),
   updated_at     timestamptz(3) NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_id, user_id)
