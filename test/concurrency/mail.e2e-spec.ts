@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net';
 import { MAX_AT_ALL, MAX_PER_PERSON } from '../../src/modules/mail/mail-load.js';
 import { type Person, TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
@@ -134,6 +135,47 @@ describe('mail, at the same time', () => {
     await Promise.all(waiting);
     release();
     await until('room', async () => (await app.as(person.token).get(BOXES)).status === 200);
+  });
+
+  test('large messages are held two at a time for one person, eight at a time for all', async () => {
+    const [app] = apps;
+    duck.script = ({ url }) =>
+      url.startsWith('/users/me/') ? { status: 200, json: { success: true } } : undefined;
+    const box = `${BOXES}/${'a'.repeat(24)}/messages`;
+    const { hostname, port } = new URL(app.base);
+    const sockets: Socket[] = [];
+    /** Says that 30 MB will come; the answer, if there is one before they do. */
+    const announce = async ({ token }: Person): Promise<() => string> => {
+      const socket = connect(Number(port), hostname);
+      sockets.push(socket);
+      let text = '';
+      socket.on('data', (chunk) => (text += chunk.toString())).on('error', () => undefined);
+      const head = `POST /apis/v1${box} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+      await new Promise<void>((resolve) =>
+        socket.write(`${head}Content-Length: 30000000\r\n\r\n{"text":"`, () => resolve()),
+      );
+      return () => text;
+    };
+    const small = ({ token }: Person) => app.as(token).post(box, { text: 'small' });
+    const [one, ...others] = people.slice(4) as [Person, ...Person[]];
+    for (const person of [one, ...others]) await app.as(person.token).get(BOXES);
+    // Whoever is let in shows it by being counted: the next one is refused.
+    const first = [await announce(one), await announce(one)];
+    await until('both to be counted', async () => /overloaded/.test(await settled(await announce(one))));
+    expect((await small(one)).status).toBe(200);
+    for (const person of others.slice(0, 3)) for (let n = 0; n < 2; n += 1) await announce(person);
+    const beyond = others[4]!;
+    await until('all to be counted', async () => /overloaded/.test(await settled(await announce(beyond))));
+    expect((await small(beyond)).status).toBe(200);
+    expect(first.map((answer) => answer())).toEqual(['', '']);
+    for (const socket of sockets) socket.destroy();
+    const large = { text: 'x'.repeat(9 * 1024 * 1024) };
+    await until('room', async () => (await app.as(one.token).post(box, large)).status === 200);
+
+    async function settled(answer: () => string): Promise<string> {
+      await app.as(one.token).get('/notes?limit=1');
+      return answer();
+    }
   });
 
   test('the same recipient written to in many messages at once is counted for each', async () => {

@@ -43,7 +43,7 @@ export interface Recorded {
   as: string | null;
 }
 
-type Reply = { status: number; json: unknown };
+type Reply = { status: number; json?: unknown };
 /** What a test lets the server do: answer, take the response into its own hands (`true`), or nothing (undefined). */
 export type Script = (
   request: Recorded,

@@ -297,7 +297,12 @@ describe('mail accounts', () => {
       duck.add('by.env', 'from the environment');
       const result = await spawnWorkspace(
         { ...env(), MAIL_ACCOUNT_PASSWORD: 'from the environment' },
-        ...['mail', 'link', '--email', alice.email, '--username', 'by.env'],
+        'mail',
+        'link',
+        '--email',
+        alice.email,
+        '--username',
+        'by.env',
       );
       expect(result).toMatchObject({ code: 0, stderr: '' });
       expect(`${result.stdout}${result.stderr}`).not.toContain('from the environment');
@@ -350,7 +355,10 @@ describe('mail accounts', () => {
   test('nothing secret is logged or told, whatever goes wrong', async () => {
     const lines: string[] = [];
     const write = process.stdout.write.bind(process.stdout);
-    process.stdout.write = ((text: string) => (lines.push(String(text)), true)) as never;
+    process.stdout.write = (text: string | Uint8Array) => {
+      lines.push(String(text));
+      return true;
+    };
     try {
       const loud = await TestApp.start(
         { ...duck.settings, LOG_LEVEL: 'trace', MAIL_SERVICE_TIMEOUT_MS: '300' },
@@ -367,7 +375,7 @@ describe('mail accounts', () => {
         'query-secret',
       ];
       for (const script of [
-        (_: Recorded, response: any) => (response.socket.destroy(), true) as const,
+        (_: Recorded, response: any) => (response.socket.destroy(), true),
         () => new Promise<true>(() => undefined),
         ({ headers }: Recorded) => ({ status: 200, json: { error: JSON.stringify(headers) } }),
       ]) {

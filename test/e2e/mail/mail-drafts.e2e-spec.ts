@@ -444,8 +444,8 @@ describe('the convenience routes of mail', () => {
       [{ attachment_id: 'ATT1/../../2' }, 'attachment_id'],
       [{ filename: '' }, 'filename'],
       [{ filename: 'x'.repeat(1001) }, 'filename'],
-    ])('%j: 422', async (over, field) => {
-      const { status, body } = await alice.api.get(path(over as never));
+    ])('%j: 422', async (over: Record<string, string>, field) => {
+      const { status, body } = await alice.api.get(path(over));
       expect([status, body.error, body.details[0].field]).toEqual([422, 'validation_failed', field]);
       expect(duck.mail).toEqual([]);
     });
@@ -474,7 +474,7 @@ describe('the convenience routes of mail', () => {
           for (let n = 0; n < pieces; n += 1)
             if (!response.write(chunk)) await new Promise((resolve) => response.once('drain', resolve));
           response.end();
-          return true;
+          return true as const;
         };
         const response = await fetch(`${app.base}/apis/v1${path()}`, {
           headers: { authorization: `Bearer ${alice.token}` },
@@ -494,7 +494,7 @@ describe('the convenience routes of mail', () => {
         response.writeHead(200, { 'Content-Type': 'application/zip' });
         response.on('close', () => (closed = true));
         const more = (): void => {
-          while (!closed && written < 2_000 && response.write(chunk)) written += 1;
+          while (!response.destroyed && written < 2_000 && response.write(chunk)) written += 1;
           written += 1;
           if (!closed && written < 2_000) response.once('drain', more);
         };
