@@ -88,7 +88,7 @@ class Listener {
 }
 
 /** The built server as `npm start` runs it, on an existing database. */
-export async function startServer(databaseUrl, poolSize, nodeOptions = []) {
+export async function startServer(databaseUrl, poolSize, nodeOptions = [], settings = {}) {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const env = {
     PATH: process.env.PATH,
@@ -98,6 +98,7 @@ export async function startServer(databaseUrl, poolSize, nodeOptions = []) {
     DATABASE_POOL_MAX: String(poolSize),
     DEMO: 'false',
     LOG_LEVEL: 'warn',
+    ...settings,
   };
   const main = local('../../dist/main.js');
   const child = spawn(process.execPath, [...NODE_FLAGS, ...nodeOptions, main], {
@@ -122,6 +123,14 @@ export async function startFloor(databaseUrl, poolSize) {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   return new Listener('the floor', child, port).ready();
+}
+
+/** A script of this directory that listens on PORT. */
+export async function startScript(name, file, settings = {}) {
+  const port = await freePort();
+  const env = { PATH: process.env.PATH, PORT: String(port), ...settings };
+  const child = spawn(process.execPath, [local(file)], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  return new Listener(name, child, port).ready();
 }
 
 /** The load generator. */

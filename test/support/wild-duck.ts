@@ -80,7 +80,10 @@ export class WildDuck {
 
   static async start(): Promise<WildDuck> {
     const duck = new WildDuck();
-    duck.server = createServer((request, response) => void duck.serve(request, response));
+    // A request that is given up while it comes ends here.
+    duck.server = createServer(
+      (request, response) => void duck.serve(request, response).catch(() => undefined),
+    );
     duck.server.on('connection', (socket: Socket) => {
       duck.connections += 1;
       duck.sockets.add(socket);

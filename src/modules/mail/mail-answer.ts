@@ -4,12 +4,13 @@ import { isFields } from './dialect/words.js';
 
 /** An answer up to this size is read whole before any of it is passed on, so that a broken one can still be told. */
 export const MAX_BUFFERED = 1024 * 1024;
+const SHORT = 16 * 1024;
 
 /** A JSON answer of the mail service, ready to be passed on as it is. */
 export interface JsonAnswer {
   status: number;
-  /** The whole text; null where it is too long to be held. */
-  bytes: Buffer | null;
+  /** The whole text, as bytes where it is long; null where it is too long to be held. */
+  text: string | Buffer | null;
   /** What it says; undefined where it is too long. */
   value: unknown;
   /** The long text. Somebody has to read or destroy it. */
@@ -32,10 +33,12 @@ export async function jsonAnswer({ status, headers, body }: UpstreamAnswer): Pro
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw new UnusableAnswer('encoded');
     const { bytes, ended } = await beginning(body);
     if (!ended) return long(status, bytes, body);
-    const value = parsed(bytes);
+    const text = bytes.toString('utf8');
+    const value = parsed(text);
     if (status < 300 && isFields(value) && Object.hasOwn(value, 'error') && value['success'] !== true)
       throw new UnusableAnswer('an error with status 200');
-    return { status, bytes, value, stream: null };
+    // A short text is written in one piece with the headers.
+    return { status, text: bytes.length > SHORT ? bytes : text, value, stream: null };
   } catch (error) {
     body.destroy();
     throw error;
@@ -45,27 +48,34 @@ export async function jsonAnswer({ status, headers, body }: UpstreamAnswer): Pro
 function long(status: number, bytes: Buffer, body: Readable): JsonAnswer {
   if (!/^\s*[{[]/.test(bytes.toString('latin1', 0, 64))) throw new UnusableAnswer('not JSON');
   body.unshift(bytes);
-  return { status, bytes: null, value: undefined, stream: body };
+  return { status, text: null, value: undefined, stream: body };
 }
 
-async function beginning(body: Readable): Promise<{ bytes: Buffer; ended: boolean }> {
+/** The answer as far as it may be held. */
+function beginning(body: Readable): Promise<{ bytes: Buffer; ended: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
-  try {
-    for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  return new Promise((resolve, reject) => {
+    const settle = (ended: boolean): void => {
+      body.off('data', take).off('end', end).off('error', broken).off('close', broken);
+      resolve({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), ended });
+    };
+    const take = (chunk: Buffer): void => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > MAX_BUFFERED) return { bytes: Buffer.concat(chunks), ended: false };
-    }
-  } catch {
-    throw new UnusableAnswer('cut off');
-  }
-  return { bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), ended: true };
+      if (size <= MAX_BUFFERED) return;
+      body.pause();
+      settle(false);
+    };
+    const end = (): void => settle(true);
+    const broken = (): void => reject(new UnusableAnswer('cut off'));
+    body.on('data', take).on('end', end).on('error', broken).on('close', broken);
+  });
 }
 
-function parsed(bytes: Buffer): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(text);
   } catch {
     throw new UnusableAnswer('not JSON');
   }

@@ -88,8 +88,8 @@ export class MailClient {
 const isRefusal = (answer: JsonAnswer | UpstreamAnswer): boolean => 'value' in answer && refusesToken(answer);
 
 /** An answer passed on as it came: its status and its text. */
-export function passedOn({ status, bytes, stream }: JsonAnswer): MailReply {
-  if (bytes !== null) return new JsonReply(bytes, { status });
+export function passedOn({ status, text, stream }: JsonAnswer): MailReply {
+  if (text !== null) return new JsonReply(text, { status });
   if (stream === null) throw new Error('an answer has text');
   return new StreamReply(stream, { status, contentType: 'application/json; charset=utf-8' });
 }

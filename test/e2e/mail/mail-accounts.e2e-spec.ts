@@ -361,10 +361,11 @@ describe('mail accounts', () => {
     };
     try {
       const loud = await TestApp.start(
-        { ...duck.settings, LOG_LEVEL: 'trace', MAIL_SERVICE_TIMEOUT_MS: '300' },
+        { ...duck.settings, LOG_LEVEL: 'trace', MAIL_SERVICE_TIMEOUT_MS: '700' },
         app.databaseUrl,
       );
       const alice = await person();
+      await alice.api.get(BOXES);
       const api = loud.as(alice.token);
       const answers = [await api.get(`${BOXES}?accessToken=query-secret`)];
       const secrets = [

@@ -95,7 +95,7 @@ describe('the mail proxy', () => {
 
   beforeAll(async () => {
     duck = await WildDuck.start();
-    app = await TestApp.start({ ...duck.settings, MAIL_SERVICE_TIMEOUT_MS: '1500' });
+    app = await TestApp.start(duck.settings);
     [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
     expect((await alice.api.get('/mail/users/me/mailboxes')).status).toBe(200);
     expect((await bob.api.get('/mail/users/me/mailboxes')).status).toBe(200);
@@ -466,14 +466,19 @@ describe('the mail proxy', () => {
   describe('an answer that is none: 500', () => {
     let other: Server;
     let visits = 0;
+    let hasty: TestApp;
     beforeAll(async () => {
+      hasty = await TestApp.start({ ...duck.settings, MAIL_SERVICE_TIMEOUT_MS: '700' }, app.databaseUrl);
       other = createServer((_, response) => {
         visits += 1;
         response.end('{}');
       });
       await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     });
-    afterAll(() => other.close());
+    afterAll(async () => {
+      await hasty?.stop();
+      other?.close();
+    });
 
     const json = { 'Content-Type': 'application/json' };
     const broken: [string, NonNullable<WildDuck['script']>][] = [
@@ -519,10 +524,11 @@ describe('the mail proxy', () => {
 
     test.each(broken)('%s', async (_, script) => {
       duck.script = script;
+      const api = hasty.as(alice.token);
       const answers = [
-        await alice.api.get(mail('')),
-        await alice.api.post(mail(`/${DRAFTS}/messages`), { draft: true }),
-        await alice.api.post('/mail/draft', { mailbox: DRAFTS, draft: true }),
+        await api.get(mail('')),
+        await api.post(mail(`/${DRAFTS}/messages`), { draft: true }),
+        await api.post('/mail/draft', { mailbox: DRAFTS, draft: true }),
       ];
       for (const answer of answers) {
         expect({ status: answer.status, body: answer.body }).toEqual({
