@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Person, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
+import { until } from '../../support/until.ts';
 import {
   CAPTURES,
   type Capture,
@@ -586,6 +587,14 @@ describe('the mail proxy', () => {
     };
     expect((await alice.api.get(mail(''))).status).toBe(200);
     expect(duck.mail).toHaveLength(3);
+  });
+
+  test('connections are kept for the next request, and closed before WildDuck would (5 s)', async () => {
+    const before = duck.connections;
+    for (let n = 0; n < 5; n += 1) await alice.api.get(mail(''));
+    expect(duck.connections - before).toBeLessThanOrEqual(1);
+    expect(duck.openConnections).toBeGreaterThan(0);
+    await until('idle connections to be closed', () => duck.openConnections === 0, 30);
   });
 
   test('two people never see each other’s mail, even with each other’s ids', async () => {
