@@ -5,6 +5,7 @@ import { AccountSecurityModule } from './modules/account-security/index.js';
 import { AccessModule } from './modules/access/index.js';
 import { DirectoryModule } from './modules/directory/index.js';
 import { IdentityModule } from './modules/identity/index.js';
+import { MailProxyModule } from './modules/mail/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
 import { SettingsModule } from './modules/settings/index.js';
@@ -69,6 +70,7 @@ export class AppModule {
         TasksModule,
         NotesModule,
         DirectoryModule,
+        MailProxyModule,
       ],
       providers: [
         // In this order: who is calling, whether they may so often, then what they sent.

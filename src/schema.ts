@@ -3,6 +3,7 @@ import { platformSchema } from './platform/platform.schema.js';
 import { accountSecuritySchema } from './modules/account-security/account-security.schema.js';
 import { accessSchema } from './modules/access/access.schema.js';
 import { identitySchema } from './modules/identity/identity.schema.js';
+import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
 import { notesSchema } from './modules/notes/notes.schema.js';
 import { signInSchema } from './modules/sign-in/sign-in.schema.js';
@@ -21,6 +22,7 @@ const PARTS: SchemaPart[] = [
   noteFoldersSchema,
   tasksSchema,
   notesSchema,
+  mailSchema,
 ];
 
 /** The whole database: one line for each domain. */

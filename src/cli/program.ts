@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
 import { type MemberStatus, TenantsApi } from '../modules/tenants/index.js';
@@ -11,6 +11,8 @@ import { addAccountSecurity } from './account-security.js';
 import { addAudit } from './audit.js';
 import { addClients } from './client.js';
 import { withApp, withDatabase } from './context.js';
+import { accountOf, tenantNamed, tenantOf } from './people.js';
+import { linkMail, type MailLink, passwordFor } from './mail-link.js';
 import { provision } from './provision.js';
 import { ProvisionFile } from './provision-file.js';
 import { migrateDatabase } from '../app.prepare.js';
@@ -125,6 +127,26 @@ export function createProgram(loadConfig: () => Config): Command {
   addAccountSecurity(program, user, loadConfig);
 
   program
+    .command('mail')
+    .description('mail accounts')
+    .command('link')
+    .description('use an account that exists at the mail service for a person, after trying it')
+    .requiredOption('--email <address>')
+    .option('--tenant <slug>', 'the workspace; may be left out for a member of one')
+    .requiredOption('--username <name>', 'of the account at the mail service')
+    .addOption(
+      new Option('--password <password>', 'better not as an argument: others see those').env(
+        'MAIL_ACCOUNT_PASSWORD',
+      ),
+    )
+    .option('--password-stdin', 'read the password from standard input')
+    .action(async (options: MailLink) => {
+      const config = loadConfig();
+      const password = await passwordFor(options, config);
+      print(await withApp(config, (app) => linkMail(app, options, password)));
+    });
+
+  program
     .command('migrate')
     .description('bring the database schema up to date')
     .action(async () => {
@@ -156,26 +178,6 @@ async function setStatus(
     const action = status === 'active' ? 'user.activated' : 'user.deactivated';
     await audit.record(tx, operator(tenantId), { action, objectKind: 'user', objectId: accountId });
   });
-}
-
-async function accountOf(app: INestApplicationContext, email: string) {
-  const account = await app.get(IdentityApi, { strict: false }).findByEmail(email);
-  if (!account) throw new Error(`There is no account with the address ${email}.`);
-  return account;
-}
-
-/** The id of the workspace, if the account is an active member. */
-async function tenantOf(app: INestApplicationContext, slug: string, accountId: string): Promise<string> {
-  const tenantId = await tenantNamed(app, slug);
-  if (!(await app.get(TenantsApi, { strict: false }).activeRole(tenantId, accountId)))
-    throw new Error(`This account is not an active member of "${slug}".`);
-  return tenantId;
-}
-
-async function tenantNamed(app: INestApplicationContext, slug: string): Promise<string> {
-  const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(slug);
-  if (!tenantId) throw new Error(`There is no workspace "${slug}".`);
-  return tenantId;
 }
 
 function seconds(text: string): number {

@@ -17,6 +17,8 @@ import {
 import { type BlobStoreSettings, parseBlobStoreUrl } from './blob-store-url.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const MAIL_MODES = ['user', 'service'] as const;
+const MAIL_ACCOUNTS = ['create', 'link'] as const;
 const DOCX_CONVERTERS = ['embedded', 'libreoffice', 'off'] as const;
 const TRUE = new Set(['true', '1', 'yes', 'on']);
 const FALSE = new Set(['false', '0', 'no', 'off']);
@@ -148,8 +150,30 @@ export class Config {
   /** Days a sign-in lasts, however often its tokens are refreshed. */
   @Whole(1, 365) SIGN_IN_DAYS = 30;
 
+  /** Where the mail service (WildDuck's API) answers. */
   @Url('http', 'https') MAIL_SERVICE_URL?: string;
+
+  /** Its access token: to create accounts and log in to them, or, in mode `service`, for every request. */
   @Text() MAIL_SERVICE_TOKEN?: string;
+
+  /** `user`: each request goes out with a token of that person; `service`: with the service's token and the person's id. */
+  @IsIn(MAIL_MODES, { message: `must be one of ${MAIL_MODES.join(', ')}` })
+  MAIL_SERVICE_MODE: (typeof MAIL_MODES)[number] = 'user';
+
+  /** How long the mail service may take to begin its answer, or pause within it, milliseconds. */
+  @Whole(100, 600_000) MAIL_SERVICE_TIMEOUT_MS = 30_000;
+
+  /** `create`: who uses mail for the first time gets an account there; `link`: only by `workspace mail link`. */
+  @IsIn(MAIL_ACCOUNTS, { message: `must be one of ${MAIL_ACCOUNTS.join(', ')}` })
+  MAIL_ACCOUNTS: (typeof MAIL_ACCOUNTS)[number] = 'create';
+
+  /** Domain of the addresses of created accounts. Default: each person's own e-mail address. */
+  @IsOptional()
+  @Matches(/^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/, {
+    message: 'must be a domain name in lower case',
+  })
+  MAIL_ACCOUNT_DOMAIN?: string;
+
   @Url('smtp', 'smtps') SMTP_URL?: string;
   /** Where files are kept; see `parseBlobStoreUrl`. Default: under DATA_DIR. */
   @Text() BLOB_STORE_URL?: string;
@@ -196,6 +220,21 @@ export class Config {
 
   get demo(): boolean {
     return this.DEMO ?? this.embeddedDatabase;
+  }
+
+  /** The mail service to use; null when there is none. */
+  get mailService(): { url: string; token: string | undefined } | null {
+    return this.MAIL_SERVICE_URL === undefined
+      ? null
+      : { url: this.MAIL_SERVICE_URL.replace(/\/+$/, ''), token: this.MAIL_SERVICE_TOKEN };
+  }
+
+  /** The same settings, but for a mail service that the process runs itself. */
+  withMailService(service: { url: string; token: string }): Config {
+    const copy = Object.assign(Object.create(Config.prototype) as Config, this);
+    copy.MAIL_SERVICE_URL = service.url;
+    copy.MAIL_SERVICE_TOKEN = service.token;
+    return Object.freeze(copy);
   }
 
   /** PUBLIC_URL, or what a browser on this machine would use; no trailing slash. */
@@ -276,12 +315,20 @@ function shown(key: string, value: unknown): string {
   return SECRET.test(key) ? '(a secret, not shown)' : JSON.stringify(value);
 }
 
+function isBareUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && `${url.search}${url.hash}${url.username}${url.password}` === '';
+}
+
 function incomplete(config: Config): string[] {
   const lines: string[] = [];
   if (config.OIDC_ISSUER && !config.OIDC_AUDIENCE) {
     lines.push(
       'OIDC_AUDIENCE must be set when OIDC_ISSUER is: without it tokens made for other services would be accepted',
     );
+  }
+  if (config.MAIL_SERVICE_URL && !isBareUrl(config.MAIL_SERVICE_URL)) {
+    lines.push('MAIL_SERVICE_URL must be an address without query, fragment, user or password');
   }
   if (config.METRICS_PORT > 0 && config.METRICS_PORT === config.PORT) {
     lines.push('METRICS_PORT must be another port than PORT');

@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { API_SCOPE, OIDC_PATH } from '../modules/sign-in/index.js';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { OPEN_MAIL_SCHEMAS } from '../modules/mail/index.js';
 
 /** What the description says of the built-in sign-in. */
 export const SIGN_IN = `**Sign-in**: press *Authorize* and sign in with the scheme \`signIn\`. Its OpenID provider tells its addresses in \`/apis/v1/oidc/.well-known/openid-configuration\`: authorization code with PKCE, rotating refresh tokens, device flow, client credentials. The scope \`workspace\` is the use of this interface.`;
@@ -20,6 +21,7 @@ export const SIGN_IN_SCHEME = 'signIn';
 
 const TAGS: Record<string, string> = {
   notes: 'Notes, their trash and their history.',
+  mail: 'Your own mailboxes at the mail service, passed through in its own words (camelCase).',
   'note folders': "Each person's own tree of folders for notes.",
   tenant: 'The workspace itself: name, branding, features, limits, audit log.',
   directory: 'People and groups of the workspace.',
@@ -65,8 +67,10 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       if (operation.security?.some((scheme) => 'bearer' in scheme))
         operation.security.push({ [SIGN_IN_SCHEME]: [API_SCOPE] });
   Object.assign(document.info, { license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' } });
-  // Some errors carry further members, shown in their examples.
-  Object.assign(document.components?.schemas?.['ErrorResponse'] ?? {}, { additionalProperties: true });
+  // Some errors carry further members, shown in their examples; the mail service says more than is described.
+  for (const name of ['ErrorResponse', ...OPEN_MAIL_SCHEMAS]) {
+    Object.assign(document.components?.schemas?.[name] ?? {}, { additionalProperties: true });
+  }
   return asOpenApi31(document) as OpenAPIObject;
 }
 

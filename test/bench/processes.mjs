@@ -125,6 +125,14 @@ export async function startFloor(databaseUrl, poolSize) {
   return new Listener('the floor', child, port).ready();
 }
 
+/** A script of this directory that listens on PORT. */
+export async function startScript(name, file, settings = {}) {
+  const port = await freePort();
+  const env = { PATH: process.env.PATH, PORT: String(port), ...settings };
+  const child = spawn(process.execPath, [local(file)], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  return new Listener(name, child, port).ready();
+}
+
 /** The load generator. */
 export class Load {
   #child;

@@ -5,6 +5,7 @@ import { TestApp, type Person } from '../support/app.ts';
 import type { Answer } from '../support/client.ts';
 import { describedOperations, openApi } from '../support/operations.ts';
 import { Authenticator, stopClock } from '../support/totp.ts';
+import { CAPTURES, capture, DRAFTS, INBOX, WildDuck } from '../support/wild-duck.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (formats as unknown as (ajv: Ajv2020) => void)(ajv);
@@ -183,6 +184,36 @@ describe('answers have exactly the described shape', () => {
     const found = await api.get('/directory/search?q=alice');
     expect(found.body.results).toHaveLength(1);
     fits('searchDirectory', found);
+  test('mail, as WildDuck answered', async () => {
+    const duck = await WildDuck.start();
+    const mail = await TestApp.start(duck.settings, app.databaseUrl);
+    const api = mail.as(alice.token);
+    const boxes = '/mail/users/me/mailboxes';
+    const messages = `${boxes}/${INBOX}/messages`;
+    for (const { json, status, label } of CAPTURES) {
+      if (status !== 200 || json?.success !== true) continue;
+      duck.script = ({ url }) => (url.startsWith('/users/me/') ? { status, json } : undefined);
+      if (label.startsWith('list-mailboxes')) fits('listMailboxes', await api.get(boxes));
+      if (label.startsWith('create-mailbox')) fits('createMailbox', await api.post(boxes, { path: 'x' }));
+      if (label.startsWith('get-mailbox')) fits('readMailbox', await api.get(`${boxes}/${INBOX}`));
+      if (label.startsWith('put-mailbox'))
+        fits('updateMailbox', await api.put(`${boxes}/${INBOX}`, { path: 'x' }));
+      if (label.startsWith('delete-mailbox')) fits('deleteMailbox', await api.delete(`${boxes}/${INBOX}`));
+      if (/^list-messages|^sent-list/.test(label)) fits('listMessages', await api.get(messages));
+      if (label.startsWith('upload')) fits('createMessage', await api.post(messages, {}));
+      if (label.startsWith('bulk')) fits('updateMessages', await api.put(messages, { message: [1] }));
+      if (/^get-message|^get-draft/.test(label)) fits('readMessage', await api.get(`${messages}/1`));
+      if (label.startsWith('put-message'))
+        fits('updateMessage', await api.put(`${messages}/1`, { seen: true }));
+      if (label.startsWith('delete-message')) fits('deleteMessage', await api.delete(`${messages}/1`));
+      if (label.startsWith('draft')) fits('createDraft', await api.post('/mail/draft', { mailbox: DRAFTS }));
+      if (label.startsWith('submit')) fits('submitMessage', await api.post(`${messages}/1/submit`, {}));
+      if (label.startsWith('submit'))
+        fits('submitDraft', await api.post('/mail/draft/submit', { mailbox_id: DRAFTS, message_id: '1' }));
+    }
+    expect(capture('get-message').json.success).toBe(true);
+    await mail.stop();
+    await duck.stop();
   });
 
   test('health and keys', async () => {

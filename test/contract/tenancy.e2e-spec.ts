@@ -1,29 +1,40 @@
 import { IdentityApi } from '../../src/modules/identity/index.js';
+import { MailApi } from '../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type Person } from '../support/app.ts';
 import type { RequestOptions } from '../support/client.ts';
 import { form } from '../support/multipart.ts';
 import { describedOperations, fillPath } from '../support/operations.ts';
+import { INBOX, NOWHERE, WildDuck } from '../support/wild-duck.ts';
 
 /** Calls every route that has an id with a token of another workspace, and of the same person in another workspace. */
 describe('the tenancy matrix', () => {
   let app: TestApp;
+  let duck: WildDuck;
   let alice: Person;
   let strangers: [string, Person][];
   let groups = 0;
 
   beforeAll(async () => {
-    app = await TestApp.start();
+    duck = await WildDuck.start();
+    app = await TestApp.start(duck.settings);
     [alice] = (await app.tenant('acme', 'alice')) as [Person];
     const [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
     // No plain member: what they hold in their own workspace must not count here.
     const twin = await app.member('evil', alice.email, 'admin');
+    // One address is one mail account: the twin's other one is linked. Alice's comes first.
+    await alice.api.get('/mail/users/me/mailboxes');
+    duck.add('twin', 'of alice');
+    await app.get(MailApi).linkAccount({ tenantId: twin.tenantId!, userId: twin.id }, 'twin', 'of alice');
     strangers = [
       ['another workspace', mallory],
       ['the same person in another workspace', twin],
     ];
   });
-  afterAll(() => app?.stop());
+  afterAll(async () => {
+    await app?.stop();
+    await duck?.stop();
+  });
 
   /**
    * An object of each kind that a path parameter can name, made by alice; keyed by the path's first segment, below
@@ -65,6 +76,12 @@ describe('the tenancy matrix', () => {
       const { id } = (await alice.api.post('/tasks', { title: 'secret' })).body.task;
       return { id, body: { title: 'stolen' } };
     },
+    // Mailboxes are the mail service's, each within one account there. To be shown: a stranger's request goes out as the
+    // stranger, so that it meets no mailbox of that id.
+    mail: async () => {
+      expect((await alice.api.get(`/mail/users/me/mailboxes/${INBOX}`)).status).toBe(200);
+      return { id: INBOX, body: { path: 'stolen', message: [1], seen: true, restoreToOrigin: false } };
+    },
   };
 
   /** Sessions are the account's, wherever it works: the same person may end them from another workspace. */
@@ -93,7 +110,7 @@ describe('the tenancy matrix', () => {
       const kind = kindOf(path);
       const { id, body } = await make[kind]!();
       const before = await snapshot();
-      const unknown = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+      const unknown = kind === 'mail' ? NOWHERE : '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
       for (const [who, stranger] of strangers) {
         if (ofTheAccount.has(kind) && stranger.id === alice.id) continue;
         const call = (target: string) =>
@@ -108,6 +125,9 @@ describe('the tenancy matrix', () => {
         expect(theirs.text).not.toContain('secret');
       }
       expect(await snapshot()).toEqual(before);
+      // The first request of alice made her account; none but her own went out as her.
+      const [hers] = duck.accounts.keys();
+      expect(duck.mail.filter(({ as, method: sentAs }) => as === hers && sentAs !== 'GET')).toEqual([]);
     },
   );
 
@@ -132,9 +152,12 @@ describe('the tenancy matrix', () => {
     await app.get(OutboxWorker).drain();
     const tables = await app.sql<{ t: string }>(
       `SELECT table_name AS t FROM information_schema.columns
-        WHERE table_schema = 'public' AND column_name = 'tenant_id' AND table_name NOT IN ('outbox', 'note_views', 'sessions') ORDER BY 1`,
+        WHERE table_schema = 'public' AND column_name = 'tenant_id' AND table_name NOT IN ('outbox', 'note_views', 'sessions', 'mail_accounts') ORDER BY 1`,
     );
-    const rows: unknown[] = [];
+    // Strangers get accounts of their own at their first request; alice's stays as it is.
+    const rows: unknown[] = [
+      await app.sql('SELECT mail_accounts::text FROM mail_accounts WHERE tenant_id = $1', [alice.tenantId]),
+    ];
     for (const { t } of tables)
       rows.push(
         await app.sql(

@@ -55,6 +55,19 @@ describe('the configuration', () => {
       'example.com',
       'PUBLIC_URL must be a URL beginning with http:// or https://, not "example.com"',
     ],
+    ['MAIL_SERVICE_MODE', 'root', 'MAIL_SERVICE_MODE must be one of user, service, not "root"'],
+    ['MAIL_ACCOUNTS', 'all', 'MAIL_ACCOUNTS must be one of create, link, not "all"'],
+    ['MAIL_ACCOUNT_DOMAIN', 'a@b', 'MAIL_ACCOUNT_DOMAIN must be a domain name in lower case, not "a@b"'],
+    [
+      'MAIL_SERVICE_URL',
+      'http://user:secret@mail.example/?token=x',
+      'MAIL_SERVICE_URL must be an address without query, fragment, user or password',
+    ],
+    [
+      'MAIL_SERVICE_URL',
+      'http://[',
+      'MAIL_SERVICE_URL must be an address without query, fragment, user or password',
+    ],
     ['DOCX_CONVERTER', 'word', 'DOCX_CONVERTER must be one of embedded, libreoffice, off, not "word"'],
     [
       'DATABASE_URL',
@@ -71,6 +84,23 @@ describe('the configuration', () => {
 
   it('takes an empty value as not set, and ignores what it does not know', () => {
     expect(Config.parse({ PORT: '', DATABASE_URL: ' ', HOME: '/root' })).toEqual(Config.parse({}));
+  });
+
+  it('takes a mail service that the process runs itself', () => {
+    const config = Config.parse({ PORT: '7' });
+    expect(config.mailService).toBeNull();
+    const own = config.withMailService({ url: 'http://127.0.0.1:4711', token: 'own' });
+    expect(own.mailService).toEqual({ url: 'http://127.0.0.1:4711', token: 'own' });
+    expect([own.PORT, own.embeddedDatabase, Object.isFrozen(own), config.mailService]).toEqual([
+      7,
+      true,
+      true,
+      null,
+    ]);
+    expect(Config.parse({ MAIL_SERVICE_URL: 'http://mail.example/api/' }).mailService).toEqual({
+      url: 'http://mail.example/api',
+      token: undefined,
+    });
   });
 
   it('cannot be changed afterwards', () => {

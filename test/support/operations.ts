@@ -27,7 +27,7 @@ export function describedOperations(): (Operation & { spec: any })[] {
   );
 }
 
-/** A path with its parameters filled in: ids with `id`, other parameters with 1. */
+/** A path with its parameters filled in: ids (mailboxes are named by theirs) with `id`, other parameters with 1. */
 export function fillPath(path: string, id: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (/(^|_)id$/.test(name) ? id : '1'));
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (/(^|_)id$|^mailbox$/.test(name) ? id : '1'));
 }

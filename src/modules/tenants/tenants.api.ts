@@ -34,6 +34,12 @@ export class TenantsApi {
     return this.tenants.anyTenantOf(reader, userId);
   }
 
+  /** Under which address and name an active member is known in the workspace; null for anybody else. */
+  async profile(tenantId: string, userId: string): Promise<{ email: string; displayName: string } | null> {
+    const found = await this.tenants.profile(tenantId, userId);
+    return found && { email: found.email, displayName: found.display_name };
+  }
+
   /**
    * @param named ids and e-mail addresses
    * @returns user id by what it was named with; who is no member of the workspace is missing

@@ -56,6 +56,11 @@ const findMembers = statement<{ who: string; user_id: string }>(
      JOIN tenant_members m ON m.tenant_id = $1 AND lower(m.email) = lower(trim(w.who))`,
 );
 
+const profile = statement<{ email: string; display_name: string }>(
+  'tenants.profile',
+  `SELECT email, display_name FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
+);
+
 const idBySlug = statement<{ id: string }>('tenants.id_by_slug', `SELECT id FROM tenants WHERE slug = $1`);
 
 const idOfName = statement<{ id: string }>(
@@ -147,6 +152,10 @@ export class TenantsRepository {
 
   async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {
     return (await reader.query(anyTenantOf, [userId]))[0]?.tenant_id ?? null;
+  }
+
+  async profile(tenantId: string, userId: string): Promise<{ email: string; display_name: string } | null> {
+    return (await this.db.query(profile, [tenantId, userId]))[0] ?? null;
   }
 
   /** @returns user id by what it was named with; who is no member is missing */

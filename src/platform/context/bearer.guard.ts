@@ -1,14 +1,23 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
+import type { Request } from 'express';
+import type { ApiError, ErrorKind } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
-import { IS_BEFORE_SECOND_FACTOR, IS_PUBLIC, IS_TENANTLESS } from './access.decorators.js';
+import { IS_BEFORE_SECOND_FACTOR, IS_PUBLIC, IS_TENANTLESS, WITHOUT_TENANT } from './access.decorators.js';
 import { BearerStrategy } from './bearer.strategy.js';
 import type { AuthenticatedRequest, Identity } from './request-context.js';
 import { TokenResolver } from './token-resolver.js';
 
 const BEARER = /^bearer ([\w\-.~+/]+=*)$/i;
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
+
+/** The token of the `Authorization` header, the only place one is taken from. */
+export const bearerToken = (request: Request): string | undefined =>
+  BEARER.exec(request.headers.authorization ?? '')?.[1];
+
+/** 401 with its challenge, whatever is wrong with the token. */
+export const notAuthenticated = (): ApiError => Errors.unauthorized.with(CHALLENGE);
 
 /**
  * Global. Lets a request through when its `Authorization: Bearer` token is good, and freezes who is calling into
@@ -34,8 +43,8 @@ export class BearerGuard extends AuthGuard() {
   override canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (this.reflector.get<boolean>(IS_PUBLIC, context.getHandler())) return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-    if (token === undefined) throw Errors.unauthorized.with(CHALLENGE);
+    const token = bearerToken(request);
+    if (token === undefined) throw notAuthenticated();
     const known = this.tokens.cached(token);
     return known ? this.admit(context, request, known) : this.authenticate(context, request);
   }
@@ -43,7 +52,7 @@ export class BearerGuard extends AuthGuard() {
   /** passport's outcome: whatever the strategy found wrong is one and the same 401. */
   override handleRequest<T>(error: unknown, identity: T | false): T {
     if (error) throw error;
-    if (!identity) throw Errors.unauthorized.with(CHALLENGE);
+    if (!identity) throw notAuthenticated();
     return identity;
   }
 
@@ -60,7 +69,8 @@ export class BearerGuard extends AuthGuard() {
       throw Errors.secondFactorRequired.with();
     }
     if (identity.tenantId === null && !this.reflector.get<boolean>(IS_TENANTLESS, context.getHandler())) {
-      throw Errors.workspaceForbidden.with();
+      const told = this.reflector.get<ErrorKind | undefined>(WITHOUT_TENANT, context.getHandler());
+      throw (told ?? Errors.workspaceForbidden).with();
     }
     const { userId, tenantId, role, sessionId, secondFactorPending } = identity;
     request.ctx = Object.freeze({

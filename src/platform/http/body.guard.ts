@@ -1,10 +1,14 @@
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { AuthenticatedRequest } from '../context/request-context.js';
 import { Errors } from './errors.js';
+import { LargeBodies } from './large-bodies.js';
 import { assertStorable } from './storable-text.js';
 
 const DEFAULT_LIMIT = 1024 * 1024;
+/** Bodies beyond this are counted: several times their size is held until the answer is given. */
+const LARGE = 8 * 1024 * 1024;
 const BODY_LIMIT = 'workspace:body-limit';
 const MULTIPART = 'workspace:multipart';
 
@@ -38,6 +42,7 @@ export interface RequestWithBody extends Request {
 @Injectable()
 export class BodyGuard implements CanActivate {
   private readonly parsers = new Map<number, RequestHandler>();
+  private readonly large = new LargeBodies();
 
   constructor(private readonly reflector: Reflector) {}
 
@@ -58,7 +63,12 @@ export class BodyGuard implements CanActivate {
     const limit = this.reflector.get<number>(BODY_LIMIT, context.getHandler()) ?? DEFAULT_LIMIT;
     // The parser would read it to its end before it says so.
     if (Number(request.headers['content-length']) > limit) throw Errors.bodyTooLarge.with();
-    return this.read(request, http.getResponse<Response>(), this.parser(limit));
+    const response = http.getResponse<Response>();
+    if (limit > LARGE && mayBeLarge(request)) {
+      const leave = this.large.enter((request as RequestWithBody & AuthenticatedRequest).ctx?.userId ?? '');
+      response.once('close', leave);
+    }
+    return this.read(request, response, this.parser(limit));
   }
 
   private async read(request: RequestWithBody, response: Response, parse: RequestHandler): Promise<boolean> {
@@ -110,6 +120,12 @@ const NO_FORM = 'The body must be multipart/form-data.';
 
 function isForm({ headers }: Request): boolean {
   return /^multipart\/form-data\s*(?:;|$)/i.test(headers['content-type'] ?? '');
+}
+
+/** Its length is beyond what goes uncounted, or not said, or that of something packed. */
+function mayBeLarge({ headers }: Request): boolean {
+  const length = Number(headers['content-length'] ?? Infinity);
+  return length > LARGE || (headers['content-encoding'] ?? 'identity') !== 'identity';
 }
 
 function isJson({ headers }: Request): boolean {

@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Request, type Response, type Router } from 'express';
 import { ContentReply } from './content-reply.js';
@@ -7,6 +8,7 @@ import { ImageReply } from './image-reply.js';
 import { JsonReply } from './json-reply.js';
 import { RouteRooms } from './route-rooms.js';
 import { JSON_HEADERS } from './security-headers.js';
+import { StreamReply } from './stream-reply.js';
 
 const FIXED_HEADERS: readonly string[] = JSON_HEADERS.flat();
 /** The same for a file, whose type stands apart. */
@@ -54,6 +56,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
     if (body instanceof FileReply) return writeFile(response, body);
     if (body instanceof ImageReply) return writeImage(response, body);
     if (body instanceof ContentReply) return writeContent(response, body);
+    if (body instanceof StreamReply) return writeStream(response, body);
     if (body === undefined || body === null || typeof body !== 'object' || 'getStream' in body) {
       return super.reply(response, body, status);
     }
@@ -100,6 +103,20 @@ function writeImage(response: Response, { bytes, contentType, etag, extension }:
   }
   response.writeHead(bytes ? 200 : 304, headers);
   response.end(bytes ?? undefined);
+}
+
+/** Passes a stream on, with the security headers. Both ends break together. */
+function writeStream(response: Response, { body, options }: StreamReply): void {
+  const own = Object.entries(options.headers ?? {});
+  const replaced = new Set(own.map(([name]) => name.toLowerCase()));
+  const fixed = JSON_HEADERS.filter(([name]) => name !== 'Content-Type' && !replaced.has(name.toLowerCase()));
+  const headers = [...fixed, ...own].flat();
+  headers.push('Content-Type', options.contentType);
+  if (options.length !== undefined) headers.push('Content-Length', String(options.length));
+  pushRequestId(headers, response);
+  response.writeHead(options.status, headers);
+  // It destroys whichever end is left; there is nobody to tell.
+  pipeline(body, response, () => undefined);
 }
 
 function pushRequestId(headers: string[], response: Response): void {

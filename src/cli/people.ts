@@ -1,0 +1,29 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { IdentityApi } from '../modules/identity/index.js';
+import { TenantsApi } from '../modules/tenants/index.js';
+
+/** @throws Error a line for the operator */
+export async function accountOf(app: INestApplicationContext, email: string) {
+  const account = await app.get(IdentityApi, { strict: false }).findByEmail(email);
+  if (!account) throw new Error(`There is no account with the address ${email}.`);
+  return account;
+}
+
+/** The id of the workspace, if the account is an active member. */
+export async function tenantOf(
+  app: INestApplicationContext,
+  slug: string,
+  accountId: string,
+): Promise<string> {
+  const tenantId = await tenantNamed(app, slug);
+  if (!(await app.get(TenantsApi, { strict: false }).activeRole(tenantId, accountId)))
+    throw new Error(`This account is not an active member of "${slug}".`);
+  return tenantId;
+}
+
+/** The id of a workspace, by its slug. */
+export async function tenantNamed(app: INestApplicationContext, slug: string): Promise<string> {
+  const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(slug);
+  if (!tenantId) throw new Error(`There is no workspace "${slug}".`);
+  return tenantId;
+}

@@ -1,0 +1,43 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('mail_accounts')
+export class MailAccount {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @Column('text') origin!: 'created' | 'linked';
+  @Column('text') username!: string;
+  @Column('text', { nullable: true }) address!: string | null;
+  @Column('text', { name: 'mail_user_id', nullable: true }) mailUserId!: string | null;
+  @Column('text', { nullable: true }) password!: string | null;
+  @Column('text', { nullable: true }) token!: string | null;
+  @Column('int', { name: 'token_version' }) tokenVersion!: number;
+  @Column('uuid', { name: 'lease_id', nullable: true }) leaseId!: string | null;
+  @Column('timestamptz', { name: 'lease_until', nullable: true }) leaseUntil!: Date | null;
+  @Column('timestamptz', { name: 'retry_at', nullable: true }) retryAt!: Date | null;
+  @Column('text', { nullable: true }) refusal!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+}
+
+@Entity('mail_moves')
+export class MailMove {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('text') mailbox!: string;
+  @PrimaryColumn('bigint', { name: 'message_id' }) messageId!: string;
+  @Column('text') origin!: string;
+  @Column('timestamptz', { name: 'moved_at' }) movedAt!: Date;
+}
+
+@Entity('mail_recipients')
+export class MailRecipient {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('text', { name: 'address_key' }) addressKey!: string;
+  @Column('text') address!: string;
+  @Column('text') name!: string;
+  @Column('int') uses!: number;
+  @Column('timestamptz', { name: 'last_used_at' }) lastUsedAt!: Date;
+  @Column('double precision') rank!: number;
+  @Column('text') cause!: string;
+}

@@ -1,0 +1,207 @@
+import { connect, type Socket } from 'node:net';
+import { MAX_AT_ALL, MAX_PER_PERSON } from '../../src/modules/mail/mail-load.js';
+import { type Person, TestApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+import { WildDuck } from '../support/wild-duck.ts';
+
+const BOXES = '/mail/users/me/mailboxes';
+
+describe('mail, at the same time', () => {
+  let duck: WildDuck;
+  let apps: [TestApp, TestApp];
+  let people: Person[];
+
+  beforeAll(async () => {
+    duck = await WildDuck.start();
+    const first = await TestApp.start(duck.settings);
+    apps = [first, await TestApp.start(duck.settings, first.databaseUrl)];
+    people = await first.tenant('acme', ...Array.from({ length: 24 }, (_, n) => `p${n}`));
+  });
+  beforeEach(() => duck.clear());
+  afterAll(async () => {
+    for (const app of apps?.toReversed() ?? []) await app.stop();
+    await duck?.stop();
+  });
+
+  const count = (url: string) => duck.requests.filter((request) => request.url === url).length;
+  /** The same request of one person, so often, at two processes at once. */
+  const rush = ({ token }: Person, times: number) =>
+    Promise.all(Array.from({ length: times }, (_, n) => apps[n % 2]!.as(token).get(BOXES)));
+
+  test('the first use makes one account and one token, whichever process is asked', async () => {
+    const answers = await rush(people[0]!, 24);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect([count('/users'), count('/authenticate')]).toEqual([1, 1]);
+    expect(new Set(duck.mail.map(({ headers }) => headers['x-access-token'])).size).toBe(1);
+  });
+
+  test('a token that dies is renewed once for all who find it dead', async () => {
+    const [person] = people as [Person];
+    await rush(person, 4);
+    for (let round = 0; round < 3; round += 1) {
+      duck.clear();
+      duck.killTokens();
+      const answers = await rush(person, 24);
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      expect([count('/users'), count('/authenticate')]).toEqual([0, 1]);
+    }
+  });
+
+  test('a process that died while it logged in keeps nobody from it for longer than its lease', async () => {
+    const person = people[1]!;
+    await rush(person, 1);
+    await apps[0].sql(
+      `UPDATE mail_accounts SET lease_id = gen_random_uuid(), lease_until = now() + interval '1 second' WHERE user_id = $1`,
+      [person.id],
+    );
+    duck.killTokens();
+    const answers = await rush(person, 6);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(count('/authenticate')).toBe(2);
+  });
+
+  /** The mail service takes requests and says nothing until it is told to. */
+  function hold(): { stuck: () => number; release: () => void } {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    let stuck = 0;
+    duck.script = async ({ url }) => {
+      if (!url.startsWith('/users/me/')) return undefined;
+      stuck += 1;
+      return promise;
+    };
+    return { stuck: () => stuck, release: () => resolve(undefined) };
+  }
+
+  test('fifty requests stuck in mail keep nobody from their notes, and one person’s not others from mail', async () => {
+    const [app] = apps;
+    const [busy, ...others] = people as [Person, ...Person[]];
+    for (const { token } of people) await app.as(token).get(BOXES);
+    const { stuck, release } = hold();
+    const crowd = others.slice(0, 17);
+    const waiting = crowd.flatMap(({ token }) => Array.from({ length: 2 }, () => app.as(token).get(BOXES)));
+    const theirs = Array.from({ length: MAX_PER_PERSON }, () => app.as(busy.token).get(BOXES));
+    await until('all to be stuck', () => stuck() === 34 + MAX_PER_PERSON);
+
+    const notes = await Promise.all(people.map(({ token }) => app.as(token).post('/notes', { title: 'x' })));
+    expect(new Set(notes.map(({ status }) => status))).toEqual(new Set([201]));
+    const tooMany = await app.as(busy.token).get(BOXES);
+    expect([tooMany.status, tooMany.body.error, tooMany.headers.get('retry-after')]).toEqual([
+      429,
+      'too_many_mail_requests',
+      '1',
+    ]);
+    expect((await app.as(busy.token).get('/notes')).status).toBe(200);
+
+    release();
+    for (const { status } of await Promise.all([...waiting, ...theirs])) expect(status).toBe(200);
+    duck.script = undefined;
+    expect((await app.as(busy.token).get(BOXES)).status).toBe(200);
+  });
+
+  test('a process works on so many mail requests and no more', async () => {
+    const [app] = apps;
+    for (const { token } of people) await app.as(token).get(BOXES);
+    const { stuck, release } = hold();
+    const waiting = Array.from({ length: MAX_AT_ALL }, (_, n) =>
+      app.as(people[n % people.length]!.token).get(BOXES),
+    );
+    await until('all to be stuck', () => stuck() === MAX_AT_ALL, 30);
+    const beyond = await app.as(people[0]!.token).get(BOXES);
+    expect([beyond.status, beyond.body.error, beyond.headers.get('retry-after')]).toEqual([
+      503,
+      'mail_service_busy',
+      '1',
+    ]);
+    expect((await app.as(people[0]!.token).get('/notes')).status).toBe(200);
+    release();
+    for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
+  });
+
+  test('who leaves makes room', async () => {
+    const [app] = apps;
+    const person = people[2]!;
+    await app.as(person.token).get(BOXES);
+    const { stuck, release } = hold();
+    const leave = new AbortController();
+    const waiting = Array.from({ length: MAX_PER_PERSON }, () =>
+      fetch(`${app.base}/apis/v1${BOXES}`, {
+        headers: { authorization: `Bearer ${person.token}` },
+        signal: leave.signal,
+      }).catch(() => undefined),
+    );
+    await until('all to be stuck', () => stuck() === MAX_PER_PERSON);
+    expect((await app.as(person.token).get(BOXES)).status).toBe(429);
+    leave.abort();
+    await Promise.all(waiting);
+    release();
+    await until('room', async () => (await app.as(person.token).get(BOXES)).status === 200);
+  });
+
+  test('large messages are held two at a time for one person, eight at a time for all', async () => {
+    const [app] = apps;
+    duck.script = ({ url }) =>
+      url.startsWith('/users/me/') ? { status: 200, json: { success: true } } : undefined;
+    const box = `${BOXES}/${'a'.repeat(24)}/messages`;
+    const { hostname, port } = new URL(app.base);
+    const sockets: Socket[] = [];
+    /** Says that 30 MB will come; the answer, if there is one before they do. */
+    const announce = async ({ token }: Person): Promise<() => string> => {
+      const socket = connect(Number(port), hostname);
+      sockets.push(socket);
+      let text = '';
+      socket.on('data', (chunk) => (text += chunk.toString())).on('error', () => undefined);
+      const head = `POST /apis/v1${box} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+      await new Promise<void>((resolve) =>
+        socket.write(`${head}Content-Length: 30000000\r\n\r\n{"text":"`, () => resolve()),
+      );
+      return () => text;
+    };
+    const small = ({ token }: Person) => app.as(token).post(box, { text: 'small' });
+    const [one, ...others] = people.slice(4) as [Person, ...Person[]];
+    for (const person of [one, ...others]) await app.as(person.token).get(BOXES);
+    // Whoever is let in shows it by being counted: the next one is refused.
+    const first = [await announce(one), await announce(one)];
+    await until('both to be counted', async () => /overloaded/.test(await settled(await announce(one))));
+    expect((await small(one)).status).toBe(200);
+    for (const person of others.slice(0, 3)) for (let n = 0; n < 2; n += 1) await announce(person);
+    const beyond = others[4]!;
+    await until('all to be counted', async () => /overloaded/.test(await settled(await announce(beyond))));
+    expect((await small(beyond)).status).toBe(200);
+    expect(first.map((answer) => answer())).toEqual(['', '']);
+    for (const socket of sockets) socket.destroy();
+    const large = { text: 'x'.repeat(9 * 1024 * 1024) };
+    await until('room', async () => (await app.as(one.token).post(box, large)).status === 200);
+
+    async function settled(answer: () => string): Promise<string> {
+      await app.as(one.token).get('/notes?limit=1');
+      return answer();
+    }
+  });
+
+  test('the same recipient written to in many messages at once is counted for each', async () => {
+    const person = people[3]!;
+    let id = 0;
+    duck.script = ({ method, url }) =>
+      method === 'POST' && url.startsWith('/users/me/')
+        ? {
+            status: 200,
+            json: { success: true, message: { id: (id += 1), mailbox: 'a'.repeat(24), size: 1 } },
+          }
+        : undefined;
+    const addresses = ['b@x.example', 'a@x.example', 'c@x.example'].map((address) => ({ address }));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        apps[n % 2]!.as(person.token).post('/mail/draft', {
+          mailbox: 'a'.repeat(24),
+          to: n % 3 === 0 ? addresses.toReversed() : addresses,
+        }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(await apps[0].sql('SELECT uses FROM mail_recipients WHERE user_id = $1', [person.id])).toEqual([
+      { uses: 12 },
+      { uses: 12 },
+      { uses: 12 },
+    ]);
+  });
+});
