@@ -1,0 +1,14 @@
+/** U+0000 and lone surrogates, which PostgreSQL does not store, become U+FFFD. */
+export function cleanText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
+/** The same for every text of a value that is JSON. */
+export function cleanTexts<T>(value: T): T {
+  if (typeof value === 'string') return cleanText(value) as T;
+  if (Array.isArray(value)) return value.map((item) => cleanTexts<unknown>(item)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [cleanText(key), cleanTexts<unknown>(item)]),
+  ) as T;
+}
