@@ -5,6 +5,7 @@ import { IdentityModule } from './modules/identity/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
+import { BlobsModule } from './platform/blobs/blobs.module.js';
 import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
 import { BearerGuard } from './platform/context/bearer.guard.js';
 import { DatabaseModule } from './platform/database/database.module.js';
@@ -42,6 +43,7 @@ export class AppModule {
         ConcurrencyModule,
         ObservabilityModule,
         SyncModule,
+        BlobsModule,
         TenantsModule,
         IdentityModule,
         NoteFoldersModule,

@@ -14,6 +14,7 @@ import {
   Min,
   validateSync,
 } from 'class-validator';
+import { type BlobStoreSettings, parseBlobStoreUrl } from './blob-store-url.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const DOCX_CONVERTERS = ['embedded', 'libreoffice', 'off'] as const;
@@ -128,7 +129,8 @@ export class Config {
   @Url('http', 'https') MAIL_SERVICE_URL?: string;
   @Text() MAIL_SERVICE_TOKEN?: string;
   @Url('smtp', 'smtps') SMTP_URL?: string;
-  @Url('file', 's3') BLOB_STORE_URL?: string;
+  /** Where files are kept; see `parseBlobStoreUrl`. Default: under DATA_DIR. */
+  @Text() BLOB_STORE_URL?: string;
   @Url('ws', 'wss', 'http', 'https') LIVEKIT_URL?: string;
   @Text() LIVEKIT_API_KEY?: string;
   @Text() LIVEKIT_API_SECRET?: string;
@@ -174,6 +176,13 @@ export class Config {
   /** PUBLIC_URL, or what a browser on this machine would use; no trailing slash. */
   get publicUrl(): string {
     return (this.PUBLIC_URL ?? `http://localhost:${this.PORT}`).replace(/\/+$/, '');
+  }
+
+  get blobStore(): BlobStoreSettings {
+    if (this.BLOB_STORE_URL === undefined) {
+      return { kind: 'file', directory: path.join(this.DATA_DIR, 'blobs') };
+    }
+    return parseBlobStoreUrl(this.BLOB_STORE_URL);
   }
 
   get corsOrigins(): string[] {
@@ -223,7 +232,7 @@ export class Config {
   }
 }
 
-const SECRET = /TOKEN$|SECRET|KEY|DATABASE_URL|SMTP_URL|BLOB_STORE_URL/;
+const SECRET = /TOKEN$|SECRET|KEY|DATABASE_URL|SMTP_URL/;
 
 function shown(key: string, value: unknown): string {
   return SECRET.test(key) ? '(a secret, not shown)' : JSON.stringify(value);
@@ -238,6 +247,11 @@ function incomplete(config: Config): string[] {
   }
   if (config.METRICS_PORT > 0 && config.METRICS_PORT === config.PORT) {
     lines.push('METRICS_PORT must be another port than PORT');
+  }
+  try {
+    void config.blobStore;
+  } catch (error) {
+    lines.push(`BLOB_STORE_URL ${(error as Error).message}`);
   }
   const livekit = [config.LIVEKIT_URL, config.LIVEKIT_API_KEY, config.LIVEKIT_API_SECRET].filter(
     Boolean,

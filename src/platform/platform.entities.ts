@@ -49,4 +49,23 @@ export class JobRun {
   @Column('timestamptz', { name: 'ran_at' }) ranAt!: Date;
 }
 
-export const PLATFORM_ENTITIES = [PlatformSecret, SyncHead, IdempotencyRecord, OutboxEvent, JobRun];
+@Entity('blobs')
+export class BlobRecord {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') state!: 'pending' | 'kept' | 'released';
+  @Column('bigint', { nullable: true }) size!: string | null;
+  @Column('bytea', { nullable: true }) sha256!: Buffer | null;
+  @Column('text', { name: 'content_type', nullable: true }) contentType!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'due_at', nullable: true }) dueAt!: Date | null;
+}
+
+export const PLATFORM_ENTITIES = [
+  PlatformSecret,
+  SyncHead,
+  IdempotencyRecord,
+  OutboxEvent,
+  JobRun,
+  BlobRecord,
+];

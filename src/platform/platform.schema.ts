@@ -6,5 +6,6 @@ export const platformSchema: SchemaPart = {
   entities: PLATFORM_ENTITIES,
   migrations: [
     sqlMigration('Platform1795000000001', new URL('migrations/0001-platform.sql', import.meta.url)),
+    sqlMigration('Blobs1795200000001', new URL('migrations/0101-blobs.sql', import.meta.url)),
   ],
 };

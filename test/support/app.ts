@@ -1,4 +1,7 @@
+import { rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { createApp, type ServedApp } from '../../src/app.setup.js';
 import { provision } from '../../src/cli/provision.js';
 import { Config } from '../../src/config/config.js';
@@ -16,11 +19,17 @@ export interface Person {
   api: Client;
 }
 
+/** Applications on one database share their files. */
+const filesOf = (databaseUrl: string): string =>
+  path.join(tmpdir(), `workspace-files-${new URL(databaseUrl).pathname.slice(1)}`);
+
 /** The real application on a database of its own, listening on a port of its own. */
 export class TestApp {
   private constructor(
     readonly served: ServedApp,
     readonly databaseUrl: string,
+    /** Where its files are. */
+    readonly dataDir: string,
     private readonly drop: () => Promise<void>,
   ) {}
 
@@ -30,16 +39,22 @@ export class TestApp {
    */
   static async start(settings: Record<string, string> = {}, databaseUrl?: string): Promise<TestApp> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await cloneDatabase();
+    const { DATA_DIR: dataDir = filesOf(database.url) } = settings;
     const config = Config.parse({
       LOG_LEVEL: 'silent',
       PORT: '0',
       DEMO: 'false',
       DATABASE_URL: database.url,
+      DATA_DIR: dataDir,
       ...settings,
     });
     const served = await createApp(config, database.url);
     await served.listen();
-    return new TestApp(served, database.url, database.drop);
+    const drop = async (): Promise<void> => {
+      await database.drop();
+      if (!databaseUrl) rmSync(dataDir, { recursive: true, force: true });
+    };
+    return new TestApp(served, database.url, dataDir, drop);
   }
 
   get base(): string {

@@ -1,0 +1,83 @@
+/** Where files are kept, as `BLOB_STORE_URL` says. */
+export type BlobStoreSettings =
+  | { kind: 'file'; directory: string }
+  | {
+      kind: 's3';
+      bucket: string;
+      /** Before each object's name; empty, or ends in a slash. */
+      prefix: string;
+      /** Of an S3-compatible service; undefined: Amazon's. */
+      endpoint?: string;
+      region?: string;
+      /** The bucket in the path instead of the host name, which is how most services other than Amazon's want it. */
+      pathStyle: boolean;
+    };
+
+/** Amazon's rules for general purpose buckets. */
+const BUCKET = /^(?=.{3,63}$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])$/;
+const PARAMETERS = new Set(['endpoint', 'region', 'path_style']);
+
+/**
+ * @param text `file:///directory`, or `s3://bucket[/prefix][?endpoint=URL][&region=NAME][&path_style=true|false]`
+ * @throws Error whose message says what it must be; it never repeats the text, which may hold a secret by mistake
+ */
+export function parseBlobStoreUrl(text: string): BlobStoreSettings {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.username || url?.password) {
+    throw new Error(
+      'must not hold credentials: they come from the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY) or any other place the AWS SDK looks for them',
+    );
+  }
+  if (url?.protocol === 'file:') return fileSettings(url);
+  if (url?.protocol === 's3:') return s3Settings(url);
+  throw new Error('must be a URL beginning with file:/// or s3://');
+}
+
+function fileSettings(url: URL): BlobStoreSettings {
+  if (url.host !== '' || url.search !== '' || url.pathname.length < 2) {
+    throw new Error('must name a directory of this machine: file:///path');
+  }
+  try {
+    const directory = decodeURIComponent(url.pathname);
+    if (!directory.includes('\0')) return { kind: 'file', directory };
+  } catch {
+    // Not a percent encoding.
+  }
+  throw new Error('must name a directory of this machine: file:///path');
+}
+
+function s3Settings(url: URL): BlobStoreSettings {
+  const { hostname: bucket, searchParams } = url;
+  if (url.port !== '' || !BUCKET.test(bucket)) throw new Error('must name a bucket: s3://bucket');
+  const wrong = [...searchParams.keys()].find(
+    (key) => !PARAMETERS.has(key) || searchParams.getAll(key).length > 1,
+  );
+  if (wrong !== undefined) {
+    throw new Error('may have the parameters endpoint, region and path_style, once each, and no others');
+  }
+  const endpoint = searchParams.get('endpoint') || undefined;
+  if (endpoint !== undefined && !isPlainHttpUrl(endpoint)) {
+    throw new Error('must have an http:// or https:// URL without credentials as its endpoint');
+  }
+  const pathStyle = searchParams.get('path_style') ?? String(endpoint !== undefined);
+  if (pathStyle !== 'true' && pathStyle !== 'false') throw new Error('must have path_style=true or false');
+  const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
+  if (!/^[\w.\-/]{0,500}$/.test(prefix)) {
+    throw new Error('must have a prefix of letters, digits and . _ - / only');
+  }
+  return {
+    kind: 's3',
+    bucket,
+    prefix: prefix === '' ? '' : `${prefix}/`,
+    endpoint,
+    region: searchParams.get('region') || undefined,
+    pathStyle: pathStyle === 'true',
+  };
+}
+
+function isPlainHttpUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return (
+    (url?.protocol === 'http:' || url?.protocol === 'https:') && url.username === '' && url.password === ''
+  );
+}

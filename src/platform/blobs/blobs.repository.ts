@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../database/db.js';
+import { statement } from '../database/statement.js';
+import type { Tx } from '../database/tx.js';
+import type { BlobKey } from './blob-store.js';
+
+const insert = statement<never>('blobs.insert', `INSERT INTO blobs (tenant_id, id) VALUES ($1, $2)`);
+
+const keep = statement<{ kept: boolean }>('blobs.keep', `SELECT blob_keep($1, $2, $3, $4, $5) AS kept`);
+
+const release = statement<never>('blobs.release', `SELECT blob_release($1, $2)`);
+
+const forget = statement<never>(
+  'blobs.forget',
+  `DELETE FROM blobs WHERE tenant_id = $1 AND id = $2 AND state <> 'kept'`,
+);
+
+const abandon = statement<{ id: string }>(
+  'blobs.abandon',
+  `UPDATE blobs SET state = 'released', due_at = now() WHERE tenant_id = $1 AND id = $2 AND state = 'pending' RETURNING id`,
+);
+
+// A lease: what a killed collector had claimed is claimed again when it has run out. A pending blob that is claimed can no
+// longer be kept.
+const claim = statement<{ tenant_id: string; id: string }>(
+  'blobs.claim',
+  `UPDATE blobs SET state = 'released', due_at = now() + make_interval(secs => $2)
+    WHERE (tenant_id, id) IN (
+      SELECT tenant_id, id FROM blobs WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+   RETURNING tenant_id, id`,
+);
+
+/** The SQL of the blobs' bookkeeping. */
+@Injectable()
+export class BlobsRepository {
+  constructor(private readonly db: Db) {}
+
+  async insert({ tenantId, id }: BlobKey): Promise<void> {
+    await this.db.single((tx) => tx.query(insert, [tenantId, id]));
+  }
+
+  /** @returns false when the blob is not pending any more */
+  async keep(
+    tx: Tx,
+    { tenantId, id }: BlobKey,
+    facts: { size: number; sha256: Buffer; contentType: string },
+  ): Promise<boolean> {
+    const values = [tenantId, id, facts.size, facts.sha256, facts.contentType];
+    return (await tx.query(keep, values))[0]?.kept ?? false;
+  }
+
+  async release(tx: Tx, tenantId: string, ids: readonly string[]): Promise<void> {
+    await tx.query(release, [tenantId, ids]);
+  }
+
+  /** The blob will not be kept. @returns false when it has been: whoever thought otherwise was wrong */
+  async abandon({ tenantId, id }: BlobKey): Promise<boolean> {
+    return (await this.db.single((tx) => tx.query(abandon, [tenantId, id]))).length > 0;
+  }
+
+  /** Deletes the row of a blob that nothing refers to. */
+  async forget({ tenantId, id }: BlobKey): Promise<void> {
+    await this.db.single((tx) => tx.query(forget, [tenantId, id]));
+  }
+
+  /** Takes blobs that are due, for `leaseSeconds`: no other process takes them meanwhile. */
+  async claim(limit: number, leaseSeconds: number): Promise<BlobKey[]> {
+    const rows = await this.db.single((tx) => tx.query(claim, [limit, leaseSeconds]));
+    return rows.map((row) => ({ tenantId: row.tenant_id, id: row.id }));
+  }
+}

@@ -1,0 +1,165 @@
+import { constants } from 'node:fs';
+import { access, type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import {
+  type BlobKey,
+  BlobMissingError,
+  BlobStore,
+  BlobStoreError,
+  type ByteRange,
+  type ByteSource,
+  objectName,
+  type OpenBlob,
+} from './blob-store.js';
+
+/** Reads of the disk: large enough that switching to and from its thread does not count. */
+const READ_BYTES = 256 * 1024;
+/** Bytes written together. */
+const WRITE_BYTES = 256 * 1024;
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/**
+ * Files in a directory. A blob is written beside its place under another name, made durable, and renamed: it is there
+ * whole or not at all, whenever the process or the machine dies. Processes of one machine may share the directory; several
+ * machines need a file system they share.
+ */
+export class FileStore extends BlobStore {
+  constructor(private readonly root: string) {
+    super();
+  }
+
+  async write(key: BlobKey, source: ByteSource): Promise<void> {
+    const file = this.pathOf(key);
+    const unfinished = unfinishedOf(file);
+    const handle = await storing('write', () => create(unfinished));
+    try {
+      await copy(source, handle);
+      await storing('write', () => handle.sync());
+    } catch (error) {
+      await rm(unfinished, { force: true }).catch(() => undefined);
+      throw error;
+    } finally {
+      await handle.close().catch(() => undefined);
+    }
+    await storing('write', async () => {
+      await rename(unfinished, file);
+      await syncDirectory(path.dirname(file));
+    });
+  }
+
+  async open(key: BlobKey, range?: ByteRange): Promise<OpenBlob> {
+    let handle: FileHandle | undefined;
+    try {
+      handle = await open(this.pathOf(key), 'r');
+      const { size } = await handle.stat();
+      const end = Math.min(range?.end ?? size, size - 1);
+      const start = range?.start ?? 0;
+      if (start > end) return { stream: await nothing(handle), size: 0 };
+      const stream = handle.createReadStream({ start, end, highWaterMark: READ_BYTES });
+      return { stream, size: end - start + 1 };
+    } catch (error) {
+      await handle?.close().catch(() => undefined);
+      throw isMissing(error) ? new BlobMissingError(key) : new BlobStoreError('read', error);
+    }
+  }
+
+  async size(key: BlobKey): Promise<number | undefined> {
+    try {
+      return (await stat(this.pathOf(key))).size;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw new BlobStoreError('read', error);
+    }
+  }
+
+  async remove(key: BlobKey): Promise<void> {
+    const file = this.pathOf(key);
+    await storing('remove', async () => {
+      await rm(unfinishedOf(file), { force: true });
+      await rm(file, { force: true });
+    });
+  }
+
+  async check(): Promise<void> {
+    await storing('be written to', async () => {
+      await mkdir(this.root, { recursive: true, mode: 0o700 });
+      await access(this.root, constants.R_OK | constants.W_OK | constants.X_OK);
+    });
+  }
+
+  private pathOf(key: BlobKey): string {
+    return path.join(this.root, objectName(key));
+  }
+}
+
+/** Found by whoever knows the key: the collector removes what a killed process left. */
+const unfinishedOf = (file: string): string => `${file}.unfinished`;
+
+/** A new file; its directories are made when they are missing, each durable before anything is put into it. */
+async function create(file: string): Promise<FileHandle> {
+  try {
+    return await open(file, 'wx', 0o600);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  const directory = path.dirname(file);
+  const first = await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (first !== undefined) {
+    const made = path.relative(path.dirname(first), directory).split(path.sep);
+    for (const depth of made.keys()) {
+      await syncDirectory(path.join(path.dirname(first), ...made.slice(0, depth)));
+    }
+  }
+  return open(file, 'wx', 0o600);
+}
+
+/** A file stream cannot be told to read no bytes. */
+async function nothing(handle: FileHandle): Promise<Readable> {
+  await handle.close();
+  return Readable.from([]);
+}
+
+/** Writes several chunks at once, and the next ones are awaited only when those are on their way to the disk. */
+async function copy(source: ByteSource, handle: FileHandle): Promise<void> {
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+  const flush = async (): Promise<void> => {
+    const [chunks, size] = [waiting, bytes];
+    waiting = [];
+    bytes = 0;
+    if (size === 0) return;
+    await storing('write', async () => {
+      const { bytesWritten } = await handle.writev(chunks);
+      if (bytesWritten === size) return;
+      // A full disk or a signal: the rest tells which, by being written or by failing.
+      for (let rest = Buffer.concat(chunks).subarray(bytesWritten); rest.length > 0;) {
+        rest = rest.subarray((await handle.write(rest)).bytesWritten);
+      }
+    });
+  };
+  for await (const chunk of source) {
+    waiting.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= WRITE_BYTES) await flush();
+  }
+  await flush();
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function storing<T>(operation: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new BlobStoreError(operation, error);
+  }
+}

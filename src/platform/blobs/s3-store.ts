@@ -1,0 +1,157 @@
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { Readable } from 'node:stream';
+import type { BlobStoreSettings } from '../../config/blob-store-url.js';
+import {
+  type BlobKey,
+  BlobMissingError,
+  BlobStore,
+  BlobStoreError,
+  type ByteRange,
+  type ByteSource,
+  objectName,
+  type OpenBlob,
+} from './blob-store.js';
+
+type S3Settings = Extract<BlobStoreSettings, { kind: 's3' }>;
+
+/** The least S3 takes for all parts but the last. One part is sent while the next is read: two are held in memory. */
+const PART_BYTES = 5 * 1024 * 1024;
+const CONNECT_MS = 3_000;
+/** Silence of the service after which a request has failed. */
+const SILENCE_MS = 15_000;
+const MAX_CONNECTIONS = 64;
+
+/**
+ * Objects in a bucket of Amazon S3 or a compatible service. Credentials come from where the SDK looks for them
+ * (environment, shared files, instance role). Small files are one request, larger ones a multipart upload that is aborted
+ * when it fails; an object is there whole or not at all.
+ */
+export class S3Store extends BlobStore {
+  private readonly client: S3Client;
+
+  constructor(private readonly settings: S3Settings) {
+    super();
+    this.client = new S3Client({
+      endpoint: settings.endpoint,
+      // Compatible services take any region; Amazon's is looked up by the SDK where it is not given.
+      region: settings.region ?? (settings.endpoint === undefined ? undefined : 'us-east-1'),
+      forcePathStyle: settings.pathStyle,
+      // The checksums the SDK adds by itself are not known to all services; ours is in the database.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: {
+        connectionTimeout: CONNECT_MS,
+        socketTimeout: SILENCE_MS,
+        httpAgent: { maxSockets: MAX_CONNECTIONS },
+        httpsAgent: { maxSockets: MAX_CONNECTIONS },
+      },
+    });
+  }
+
+  async write(key: BlobKey, source: ByteSource): Promise<void> {
+    const watched = new WatchedSource(source);
+    const upload = new Upload({
+      client: this.client,
+      params: { ...this.target(key), Body: Readable.from(watched, { objectMode: false }) },
+      partSize: PART_BYTES,
+      queueSize: 1,
+      leavePartsOnError: false,
+    });
+    try {
+      await upload.done();
+    } catch (error) {
+      // The source's own failure comes back through the SDK; what the SDK made of it does not matter.
+      if (watched.failed) throw watched.failure;
+      throw new BlobStoreError('write', error);
+    }
+  }
+
+  async open(key: BlobKey, range?: ByteRange): Promise<OpenBlob> {
+    const Range = range && `bytes=${range.start}-${range.end}`;
+    try {
+      const answer = await this.client.send(new GetObjectCommand({ ...this.target(key), Range }));
+      return { stream: answer.Body as Readable, size: answer.ContentLength ?? 0 };
+    } catch (error) {
+      throw isMissing(error) ? new BlobMissingError(key) : new BlobStoreError('read', error);
+    }
+  }
+
+  async size(key: BlobKey): Promise<number | undefined> {
+    try {
+      return (await this.client.send(new HeadObjectCommand(this.target(key)))).ContentLength;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw new BlobStoreError('read', error);
+    }
+  }
+
+  async remove(key: BlobKey): Promise<void> {
+    try {
+      await this.abortUploads(key);
+      await this.client.send(new DeleteObjectCommand(this.target(key)));
+    } catch (error) {
+      throw new BlobStoreError('remove', error);
+    }
+  }
+
+  async check(): Promise<void> {
+    try {
+      await this.client.send(new HeadBucketCommand({ Bucket: this.settings.bucket }));
+    } catch (error) {
+      throw new BlobStoreError('be reached', error);
+    }
+  }
+
+  override close(): void {
+    this.client.destroy();
+  }
+
+  /** What a killed process had uploaded of a file costs money and is seen in no listing of objects. */
+  private async abortUploads(key: BlobKey): Promise<void> {
+    const { Bucket, Key } = this.target(key);
+    const { Uploads = [] } = await this.client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
+    for (const { UploadId, Key: found } of Uploads) {
+      if (found === Key) await this.client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+    }
+  }
+
+  private target(key: BlobKey): { Bucket: string; Key: string } {
+    return { Bucket: this.settings.bucket, Key: this.settings.prefix + objectName(key) };
+  }
+}
+
+/** Remembers what its source threw. */
+class WatchedSource {
+  failed = false;
+  failure: unknown;
+
+  constructor(private readonly source: ByteSource) {}
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.source;
+    } catch (error) {
+      this.failed = true;
+      this.failure = error;
+      throw error;
+    }
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (
+    error instanceof S3ServiceException &&
+    error.$metadata.httpStatusCode === 404 &&
+    error.name !== 'NoSuchBucket'
+  );
+}
