@@ -27,6 +27,8 @@ export interface Delivery {
   envelope: { from: string; rcpt: { value: string; formatted: string }[] };
   metaData?: Record<string, unknown>;
   reference?: { mailbox: string; id: number; action: string };
+  /** Stored whatever the quota says: what the service itself has to tell. */
+  unlimited?: boolean;
 }
 
 /** Where a message is now. */
@@ -55,7 +57,8 @@ export class MessageStore {
 
   /** The same in a transaction, e.g. with the end of its entry in the queue. */
   async addIn(tx: Tx, delivery: Delivery): Promise<Stored> {
-    const values = [delivery.userId, delivery.mailbox, JSON.stringify(row(delivery)), this.settings.quotaBytes];
+    const quota = delivery.unlimited ? 0 : this.settings.quotaBytes;
+    const values = [delivery.userId, delivery.mailbox, JSON.stringify(row(delivery)), quota];
     const [stored] = await tx.query(store, values);
     if (stored?.outcome === 'over_quota') throw refuse.overQuota();
     if (stored?.outcome !== 'ok') throw refuse.noMailbox();

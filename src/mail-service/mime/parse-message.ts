@@ -66,7 +66,8 @@ export async function parseMessage(raw: Uint8Array): Promise<ParsedMessage> {
   const { headers, lines, text } = await walk(raw, async (attachment, id) => {
     attachments.push(await describe(attachment, id));
   });
-  const html = htmlOf(text, attachments);
+  const markup = typeof text?.html === 'string' && text.html !== '' ? text.html : undefined;
+  const html = linked(markup ?? text?.textAsHtml, attachments);
   const plain = (text?.text ?? '').slice(0, MAX_TEXT);
   return cleanTexts({
     messageId: messageIds(headers.get('message-id'))[0] ?? null,
@@ -81,7 +82,7 @@ export async function parseMessage(raw: Uint8Array): Promise<ParsedMessage> {
     contentType: contentTypeOf(headers.get('content-type')),
     text: plain.replace(/\n$/, ''),
     html,
-    intro: introOf(text && text.html ? text.html : undefined, plain),
+    intro: introOf(markup, plain),
     attachments,
     headers: headerLines(lines),
   });
@@ -162,22 +163,22 @@ function encodedLength(bytes: number): number {
   return characters + 2 * Math.max(0, Math.ceil(characters / LINE) - 1);
 }
 
-function htmlOf(text: MessageText | undefined, attachments: readonly AttachmentInfo[]): string | null {
-  const html = text?.html || text?.textAsHtml;
+/** The HTML with its links to attached images as they are answered. */
+function linked(html: string | undefined, attachments: readonly AttachmentInfo[]): string | null {
   if (!html) return null;
   const byCid = new Map(attachments.flatMap(({ cid, id }) => (cid ? [[cid.replace(/^<|>$/g, ''), id]] : [])));
-  const linked = html.replace(/\bcid:([^'"\s<>]{1,256})/g, (whole, cid: string) => {
+  const text = html.replace(/\bcid:([^'"\s<>]{1,256})/g, (whole, cid: string) => {
     const id = byCid.get(cid);
     return id === undefined ? whole : `attachment:${id}`;
   });
-  return linked.slice(0, MAX_TEXT);
+  return text.slice(0, MAX_TEXT);
 }
 
 function introOf(html: string | undefined, plain: string): string | null {
   let text = '';
   if (html === undefined) text = plain.slice(0, INTRO * 8);
   else {
-    for (const piece of textPieces(html.slice(0, MAX_TEXT))) {
+    for (const piece of textPieces(withoutScripts(html.slice(0, MAX_TEXT)))) {
       text += piece;
       if (text.trim().length > INTRO * 4) break;
     }
@@ -185,6 +186,22 @@ function introOf(html: string | undefined, plain: string): string | null {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return null;
   return line.length > INTRO ? `${line.slice(0, INTRO).toWellFormed().replace(/\uFFFD$/, '')}…` : line;
+}
+
+/** Without what nobody reads: scripts, styles, the title. Looks at each character once. */
+function withoutScripts(html: string): string {
+  const opening = /<(script|style|title)\b/gi;
+  const lower = html.toLowerCase();
+  let kept = '';
+  let at = 0;
+  for (let found = opening.exec(html); found; found = opening.exec(html)) {
+    kept += html.slice(at, found.index);
+    const close = lower.indexOf(`</${found[1]?.toLowerCase()}`, found.index);
+    if (close < 0) return kept;
+    at = close;
+    opening.lastIndex = close;
+  }
+  return kept + html.slice(at);
 }
 
 /** An address header, however often it stands there and however its groups are nested. */

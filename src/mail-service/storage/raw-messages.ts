@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { BlobStore } from '../../platform/blobs/blob-store.js';
@@ -50,7 +50,7 @@ export class RawMessages implements OnModuleInit {
   async put(raw: Uint8Array): Promise<string> {
     const id = uuidv7();
     await this.db.single((tx) => tx.query(begin, [id]));
-    await this.store.write({ tenantId: MAIL, id }, [raw] as never);
+    await this.store.write({ tenantId: MAIL, id }, Readable.from([raw]));
     return id;
   }
 
