@@ -8,6 +8,9 @@ export const mailServiceSchema: SchemaPart = {
   entities: [],
   migrations: [
     sqlMigration('MailTables1795400000001', new URL('migrations/0001-mail-tables.sql', import.meta.url)),
-    sqlMigration('MessageWrites1795400000002', new URL('migrations/0002-message-writes.sql', import.meta.url)),
+    sqlMigration(
+      'MessageWrites1795400000002',
+      new URL('migrations/0002-message-writes.sql', import.meta.url),
+    ),
   ],
 };

@@ -39,7 +39,9 @@ export class MailClient {
     headers: Record<string, string> = {},
   ): Promise<MailAnswer> {
     const plain = typeof body === 'string' || Buffer.isBuffer(body);
-    const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    const own = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+    );
     const payload = plain || body === undefined ? body : JSON.stringify(body);
     // Not fetch: a GET may have a body here, as anybody may send one.
     const request = http.request(`${this.url}${route}`, {
@@ -49,7 +51,7 @@ export class MailClient {
         ...(this.token !== null && { 'x-access-token': this.token }),
         ...(payload !== undefined && {
           'content-type': 'application/json',
-          'content-length': Buffer.byteLength(payload as string),
+          'content-length': Buffer.byteLength(payload),
         }),
         ...own,
       },

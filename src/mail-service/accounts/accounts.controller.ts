@@ -23,7 +23,11 @@ const creation = ofService({
   emptyAddress: fields.flag(),
 });
 const resolution = ofService({ username });
-const change = ofUser({ password, name: Joi.string().max(256).allow(''), existingPassword: Joi.string().max(256) });
+const change = ofUser({
+  password,
+  name: Joi.string().max(256).allow(''),
+  existingPassword: Joi.string().max(256),
+});
 const login = ofService({
   username: Joi.string().min(1).max(256).required(),
   password: Joi.string().max(256).required(),
@@ -48,7 +52,10 @@ export class AccountsController {
   }
 
   @Put('users/:user')
-  change(@CallerOf() caller: Caller, @Call(change) input: { user: string; password?: string; name?: string }) {
+  change(
+    @CallerOf() caller: Caller,
+    @Call(change) input: { user: string; password?: string; name?: string },
+  ) {
     return this.accounts.change(input.user, ownedBy(caller, input));
   }
 

@@ -40,6 +40,11 @@ const change = statement<{ id: string }>(
   `UPDATE users SET password = coalesce($2, password), name = coalesce($3, name) WHERE id = $1 RETURNING id`,
 );
 const dropTokens = statement<never>('accounts.drop_tokens', `DELETE FROM access_tokens WHERE user_id = $1`);
+const ownDomains = statement<{ domain: string }>(
+  'accounts.own_domains',
+  `SELECT d AS domain FROM unnest($1::text[]) d
+   WHERE EXISTS (SELECT FROM users u WHERE substring(u.address FROM '[^@]*$') = d)`,
+);
 const storage = statement<{ used: string }>(
   'accounts.storage',
   `SELECT storage_used AS used FROM users WHERE id = $1`,
@@ -72,7 +77,9 @@ export class AccountsRepository {
    * @param addresses normalised
    */
   async owners(addresses: readonly string[]): Promise<Map<string, Account>> {
-    const rows = await this.db.query(byAddresses, [[...new Set([...addresses, ...addresses.map(withoutTag)])]]);
+    const rows = await this.db.query(byAddresses, [
+      [...new Set([...addresses, ...addresses.map(withoutTag)])],
+    ]);
     const found = new Map(rows.map((row) => [row.address, row]));
     const owners = new Map<string, Account>();
     for (const address of addresses) {
@@ -99,6 +106,12 @@ export class AccountsRepository {
       if (changed && values.password !== undefined) await tx.query(dropTokens, [id]);
       return changed !== undefined;
     });
+  }
+
+  /** Those of the domains in which somebody has an address here. */
+  async ownDomains(domains: readonly string[]): Promise<Set<string>> {
+    const rows = await this.db.query(ownDomains, [[...new Set(domains)]]);
+    return new Set(rows.map(({ domain }) => domain));
   }
 
   /** Bytes the account stores. */

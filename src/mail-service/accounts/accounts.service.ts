@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { QueueWorker } from '../delivery/queue.worker.js';
 import { refuse } from '../http/mail-error.js';
 import { newId } from '../ids.js';
 import { AccessTokens } from './access-tokens.js';
@@ -32,6 +33,7 @@ export class AccountsService {
   constructor(
     private readonly accounts: AccountsRepository,
     private readonly tokens: AccessTokens,
+    private readonly queue: QueueWorker,
   ) {}
 
   /** @throws MailError (500, as upstream) when the username or the address is taken */
@@ -44,7 +46,10 @@ export class AccountsService {
       name: input.name ?? '',
       password: input.password === false ? null : await hashPassword(input.password),
     };
-    if (await this.accounts.create(account, firstMailboxes())) return { success: true, id: account.id };
+    if (await this.accounts.create(account, firstMailboxes())) {
+      await this.queue.appeared(account.address);
+      return { success: true, id: account.id };
+    }
     const taken = await this.accounts.findByLogin(username);
     throw taken?.username === username ? refuse.userExists(username) : refuse.addressExists();
   }

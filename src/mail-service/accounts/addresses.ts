@@ -9,6 +9,10 @@ export function normalizeAddress(address: string): string {
   return `${text.slice(0, at)}@${domainToASCII(domain) || domain}`;
 }
 
+/** What stands behind the last `@`. */
+export const domainOf = (address: string): string =>
+  address.slice(address.lastIndexOf('@') + 1) || 'localhost';
+
 /** The same without `+tag`: mail for `alice+shop@…` is alice's (RFC 5233). */
 export function withoutTag(address: string): string {
   return address.replace(/\+[^@]*(?=@)/, '');

@@ -1,4 +1,5 @@
 import MimeNode from 'nodemailer/lib/mime-node';
+import { domainOf } from '../accounts/addresses.js';
 import type { Entry } from './queue.repository.js';
 
 const HEADER_BYTES = 16_384;
@@ -12,7 +13,7 @@ export async function bounceMessage(
   failure: { reason: string; status: string },
   original: Uint8Array,
 ): Promise<Buffer> {
-  const domain = entry.sender.slice(entry.sender.lastIndexOf('@') + 1);
+  const domain = domainOf(entry.sender);
   const report = new MimeNode('multipart/report; report-type=delivery-status');
   report.setHeader({
     from: { name: 'Mail Delivery System', address: `MAILER-DAEMON@${domain}` },
@@ -22,31 +23,35 @@ export async function bounceMessage(
     'x-failed-recipients': entry.recipient,
   });
   const reason = oneLine(failure.reason);
-  report.createChild('text/plain; charset=utf-8').setContent(
-    [
-      'Your message could not be delivered.',
-      '',
-      `  To:       ${entry.recipient}`,
-      `  Subject:  ${oneLine(entry.subject)}`,
-      '',
-      `The reason: ${reason}`,
-      '',
-      'The message has not reached this recipient and will not be tried again.',
-      '',
-    ].join('\r\n'),
-  );
-  report.createChild('message/delivery-status').setContent(
-    [
-      `Reporting-MTA: dns; ${domain}`,
-      `Arrival-Date: ${entry.created_at.toUTCString()}`,
-      '',
-      `Final-Recipient: rfc822; ${entry.recipient}`,
-      'Action: failed',
-      `Status: ${failure.status}`,
-      `Diagnostic-Code: smtp; ${reason}`,
-      '',
-    ].join('\r\n'),
-  );
+  report
+    .createChild('text/plain; charset=utf-8')
+    .setContent(
+      [
+        'Your message could not be delivered.',
+        '',
+        `  To:       ${entry.recipient}`,
+        `  Subject:  ${oneLine(entry.subject)}`,
+        '',
+        `The reason: ${reason}`,
+        '',
+        'The message has not reached this recipient and will not be tried again.',
+        '',
+      ].join('\r\n'),
+    );
+  report
+    .createChild('message/delivery-status')
+    .setContent(
+      [
+        `Reporting-MTA: dns; ${domain}`,
+        `Arrival-Date: ${entry.created_at.toUTCString()}`,
+        '',
+        `Final-Recipient: rfc822; ${entry.recipient}`,
+        'Action: failed',
+        `Status: ${failure.status}`,
+        `Diagnostic-Code: smtp; ${reason}`,
+        '',
+      ].join('\r\n'),
+    );
   report.createChild('text/rfc822-headers').setContent(headersOf(original));
   return report.build();
 }

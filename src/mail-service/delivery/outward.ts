@@ -43,6 +43,11 @@ export class Outward implements OnApplicationShutdown {
     } as never);
   }
 
+  /** False: nothing leaves this server. */
+  get available(): boolean {
+    return this.transport !== undefined;
+  }
+
   /** Sends one message to several recipients at once. @returns what became of it, in their order */
   async send(entries: readonly [Entry, ...Entry[]]): Promise<Fate[]> {
     if (!this.transport) return entries.map(() => NOT_CONFIGURED);
@@ -74,6 +79,8 @@ function fateOf(error: SmtpError): Fate {
   const final = responseCode >= 500 && code !== 'EAUTH';
   const status = /\b([245]\.\d{1,3}\.\d{1,3})\b/.exec(response ?? '')?.[1] ?? (final ? '5.0.0' : '4.0.0');
   // What a server said is its own affair; what we could not do is a code, without addresses or passwords.
-  const reason = response ? response.slice(0, 500) : `The outgoing server could not be used (${code ?? 'error'}).`;
+  const reason = response
+    ? response.slice(0, 500)
+    : `The outgoing server could not be used (${code ?? 'error'}).`;
   return { fate: final ? 'never' : 'later', reason, status };
 }

@@ -67,9 +67,13 @@ const later = statement<never>(
   'queue.later',
   `UPDATE queue SET due_at = now() + make_interval(secs => $3) WHERE id = $1 AND seq = $2`,
 );
+const hurry = statement<never>(
+  'queue.hurry',
+  `UPDATE queue SET due_at = now() WHERE recipient = $1 AND attempts > 0 AND due_at > now()`,
+);
 const next = statement<{ ms: number | null }>(
   'queue.next',
-  `SELECT extract(epoch FROM min(due_at) - now()) * 1000 AS ms FROM queue`,
+  `SELECT (extract(epoch FROM min(due_at) - now()) * 1000)::float8 AS ms FROM queue`,
 );
 
 /** SQL of the queue. */
@@ -103,9 +107,14 @@ export class QueueRepository {
     await this.db.single((tx) => tx.query(later, [entry.id, entry.seq, seconds]));
   }
 
+  /** What was tried before for this recipient is due now. */
+  async hurry(recipient: string): Promise<void> {
+    await this.db.single((tx) => tx.query(hurry, [recipient]));
+  }
+
   /** Milliseconds until something is due; undefined when nothing will be. */
   async untilNext(): Promise<number | undefined> {
     const [row] = await this.db.query(next, []);
-    return row?.ms === null || row?.ms === undefined ? undefined : Number(row.ms);
+    return row?.ms ?? undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { AccountsRepository } from '../accounts/accounts.repository.js';
+import { domainOf } from '../accounts/addresses.js';
 import { Db } from '../../platform/database/db.js';
 import { MailError } from '../http/mail-error.js';
 import { MessageStore } from '../messages/message-store.js';
@@ -16,6 +17,12 @@ const FIRST_PAUSE_S = 60;
 const LONGEST_PAUSE_S = 4 * 3_600;
 /** With these pauses, about four days. */
 const MAX_ATTEMPTS = 30;
+/** For somebody who has no mailbox yet: three days. */
+const FIRST_WAIT_S = 5;
+const LONGEST_WAIT_S = 900;
+const MAX_WAITS = 300;
+
+const NOBODY: Fate = { fate: 'never', status: '5.1.1', reason: 'There is no such mailbox on this server.' };
 
 /** Somebody else delivered the entry: what this transaction did is undone. */
 class AlreadyDelivered extends Error {}
@@ -67,6 +74,12 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
       .then(() => this.rest());
   }
 
+  /** Somebody has this address from now on; mail may have been waiting for them. */
+  async appeared(address: string): Promise<void> {
+    await this.queue.hurry(address);
+    this.wake();
+  }
+
   /** Delivers all that is due now. */
   private async drain(): Promise<void> {
     do {
@@ -103,12 +116,28 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
           await this.conclude(entry, fate);
         }
       }
-      const fates = away.length > 0 ? await this.outward.send(away as [Entry, ...Entry[]]) : [];
-      for (const [n, entry] of away.entries()) await this.conclude(entry, fates[n] as Fate);
+      const rest = this.outward.available ? away : await this.keepWaiting(away);
+      const fates = rest.length > 0 ? await this.outward.send(rest as [Entry, ...Entry[]]) : [];
+      for (const [n, entry] of rest.entries()) await this.conclude(entry, fates[n]);
     } catch (error) {
       // The lease runs out and it is tried again, by whoever is there then.
       this.logger.error({ err: error, queue: entries[0].id }, 'a message could not be delivered yet');
     }
+  }
+
+  /**
+   * Accounts are made when people first use mail: what is for a domain of ours waits for its recipient for a while.
+   * @returns the entries that are for nobody of ours
+   */
+  private async keepWaiting(entries: readonly Entry[]): Promise<Entry[]> {
+    const ours = await this.accounts.ownDomains(entries.map(({ recipient }) => domainOf(recipient)));
+    const others: Entry[] = [];
+    for (const entry of entries) {
+      if (!ours.has(domainOf(entry.recipient))) others.push(entry);
+      else if (entry.attempts > MAX_WAITS) await this.conclude(entry, NOBODY);
+      else await this.queue.later(entry, pause(entry, FIRST_WAIT_S, LONGEST_WAIT_S));
+    }
+    return others;
   }
 
   private async deliverHere(
@@ -126,7 +155,7 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
           rawId: entry.raw_id,
           size,
           parsed,
-          domain: sender.slice(sender.lastIndexOf('@') + 1),
+          domain: domainOf(sender),
           seen: false,
           flagged: false,
           draft: false,
@@ -148,7 +177,7 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
     if (fate.fate === 'sent') {
       await this.db.tx((tx) => this.queue.finishIn(tx, entry));
     } else if (fate.fate === 'later' && entry.attempts < MAX_ATTEMPTS) {
-      const seconds = Math.min(FIRST_PAUSE_S * 2 ** (entry.attempts - 1), LONGEST_PAUSE_S);
+      const seconds = pause(entry, FIRST_PAUSE_S, LONGEST_PAUSE_S);
       this.logger.warn({ queue: entry.id, reason: fate.reason, seconds }, 'a message is to be tried again');
       await this.queue.later(entry, seconds);
     } else await this.bounce(entry, fate);
@@ -165,7 +194,7 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
         rawId,
         size: raw.length,
         parsed,
-        domain: entry.sender.slice(entry.sender.lastIndexOf('@') + 1),
+        domain: domainOf(entry.sender),
         seen: false,
         flagged: false,
         draft: false,
@@ -177,3 +206,7 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
     });
   }
 }
+
+/** Twice as long after each attempt. */
+const pause = ({ attempts }: Entry, first: number, longest: number): number =>
+  Math.min(first * 2 ** Math.min(attempts - 1, 30), longest);

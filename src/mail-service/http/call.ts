@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type Joi from 'joi';
 import type { MailRequest } from './caller.guard.js';
+import { cleanTexts } from '../mime/clean-text.js';
 import { refuse } from './mail-error.js';
 
 /** Fields every route takes and none of ours uses: they would be for a log. */
@@ -19,7 +20,7 @@ export const Call = createParamDecorator((schema: Joi.ObjectSchema, context: Exe
   const { userId } = request.caller;
   const given = merged(request);
   if (given['user'] === 'me' && userId !== null) given['user'] = userId;
-  const { value, error } = schema.validate(given, { abortEarly: false, convert: true });
+  const { value, error } = schema.validate(cleanTexts(given), { abortEarly: false, convert: true });
   if (error) {
     const details: Record<string, string> = {};
     for (const { path, message } of error.details) details[path.join(',')] ??= message;

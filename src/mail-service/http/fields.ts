@@ -4,7 +4,8 @@ import Joi from 'joi';
 export const fields = {
   id: () => Joi.string().hex().lowercase().length(24),
   /** Any spelling of yes and no; empty is absent. */
-  flag: () => Joi.boolean().empty('').truthy('Y', 'true', 'yes', 'on', '1', 1).falsy('N', 'false', 'no', 'off', '0', 0),
+  flag: () =>
+    Joi.boolean().empty('').truthy('Y', 'true', 'yes', 'on', '1', 1).falsy('N', 'false', 'no', 'off', '0', 0),
   email: () => Joi.string().email({ tlds: false }).max(320),
   /** One message: any number that is at least 1. */
   uid: () => Joi.number().min(1).required(),
@@ -19,14 +20,18 @@ export const fields = {
       .max(128 * 513)
       .custom((path: string, helpers) => {
         const parts = path.replace(/^\//, '').split('/');
-        return parts.length > 128 || parts.some((part) => part.length > 512) ? helpers.error('string.max', { limit: 512 }) : path;
+        return parts.length > 128 || parts.some((part) => part.length > 512)
+          ? helpers.error('string.max', { limit: 512 })
+          : path;
       }),
   retention: () => Joi.number().min(0).max(Number.MAX_SAFE_INTEGER).integer(),
 };
 
 const traced = {
   sess: Joi.string().max(255).empty(''),
-  ip: Joi.string().ip({ version: ['ipv4', 'ipv6'], cidr: 'forbidden' }).empty(''),
+  ip: Joi.string()
+    .ip({ version: ['ipv4', 'ipv6'], cidr: 'forbidden' })
+    .empty(''),
 };
 
 /** A route under `/users/:user`. */

@@ -57,7 +57,17 @@ export class MailboxesController {
   }
 
   @Put(':mailbox')
-  update(@Call(change) { user, mailbox, path, retention, subscribed, hidden, encryptMessages }: One & MailboxChange) {
+  update(
+    @Call(change) {
+      user,
+      mailbox,
+      path,
+      retention,
+      subscribed,
+      hidden,
+      encryptMessages,
+    }: One & MailboxChange,
+  ) {
     return this.mailboxes.update(user, mailbox, { path, retention, subscribed, hidden, encryptMessages });
   }
 

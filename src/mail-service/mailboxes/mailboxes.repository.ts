@@ -97,11 +97,7 @@ export class MailboxesRepository {
   }
 
   /** @returns false when there is one of this path */
-  async create(
-    userId: string,
-    id: string,
-    box: MailboxChange & { path: string },
-  ): Promise<boolean> {
+  async create(userId: string, id: string, box: MailboxChange & { path: string }): Promise<boolean> {
     const { path, hidden = false, retention = null, encryptMessages = false } = box;
     const values = [userId, id, path, hidden, retention, encryptMessages];
     return (await this.db.single((tx) => tx.query(insert, values))).length > 0;
@@ -109,7 +105,13 @@ export class MailboxesRepository {
 
   /** @returns taken: there is one of the new path */
   async update(userId: string, box: Mailbox, change: MailboxChange): Promise<'ok' | 'gone' | 'taken'> {
-    const { path = null, retention = null, subscribed = null, hidden = null, encryptMessages = null } = change;
+    const {
+      path = null,
+      retention = null,
+      subscribed = null,
+      hidden = null,
+      encryptMessages = null,
+    } = change;
     const values = [userId, box.id, path, retention, subscribed, hidden, encryptMessages];
     try {
       return await this.db.tx(async (tx) => {

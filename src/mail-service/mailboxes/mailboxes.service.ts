@@ -24,15 +24,21 @@ export class MailboxesService {
 
   /** @param path without one there is nothing to find */
   async resolve(userId: string, path: string | undefined) {
-    return this.present(path === undefined ? undefined : await this.mailboxes.findByPath(userId, trimmed(path)));
+    return this.present(
+      path === undefined ? undefined : await this.mailboxes.findByPath(userId, trimmed(path)),
+    );
   }
 
-  async create(userId: string, input: MailboxChange & { path: string }): Promise<{ success: true; id: string }> {
+  async create(
+    userId: string,
+    input: MailboxChange & { path: string },
+  ): Promise<{ success: true; id: string }> {
     const path = trimmed(input.path);
     const id = newId();
     if (path.toUpperCase() === 'INBOX') throw refuse.mailboxExists('creation');
     if (!(await this.mailboxes.hasUser(userId))) throw refuse.userNotFound();
-    if (!(await this.mailboxes.create(userId, id, { ...input, path }))) throw refuse.mailboxExists('creation');
+    if (!(await this.mailboxes.create(userId, id, { ...input, path })))
+      throw refuse.mailboxExists('creation');
     return { success: true, id };
   }
 

@@ -21,7 +21,8 @@ export const cursorField: Joi.CustomValidator<string, ListCursor> = (text, helpe
   try {
     const [place, page] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [string, number];
     const [{ $date: date }, { $oid: id }] = JSON.parse(place) as [{ $date: string }, { $oid: string }];
-    const valid = DATE.test(date) && !Number.isNaN(Date.parse(date)) && ID.test(id) && Number.isSafeInteger(page);
+    const valid =
+      DATE.test(date) && !Number.isNaN(Date.parse(date)) && ID.test(id) && Number.isSafeInteger(page);
     if (valid && page > 0) return { place: { date, id }, page };
   } catch {
     // Said below.

@@ -26,7 +26,8 @@ export interface ListRow extends Place {
   json: string;
 }
 
-const TIME = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const TIME = (column: string): string =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const FIELDS = `jsonb_build_object(
   'id', m.uid, 'mailbox', m.mailbox_id, 'thread', m.thread,

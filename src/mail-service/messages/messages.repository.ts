@@ -97,14 +97,21 @@ export class MessagesRepository {
   async move(userId: string, from: string, { uids, low, high }: UidSet, to: string) {
     const rows = await this.db.single((tx) => tx.query(move, [userId, from, uids, low, high, to]));
     const outcome = rows[0]?.outcome ?? 'none';
-    return { outcome, moved: rows.map((row): [number, number] => [Number(row.old_uid), Number(row.new_uid)]) };
+    return {
+      outcome,
+      moved: rows.map((row): [number, number] => [Number(row.old_uid), Number(row.new_uid)]),
+    };
   }
 
   /** @returns how many messages it was asked of and found */
   async flag(userId: string, mailbox: string, set: UidSet, change: FlagChange): Promise<number> {
     const { seen, flagged, deleted, metaData, expires } = change;
     const values = [userId, mailbox, set.uids, set.low, set.high, seen, flagged, deleted];
-    const more = [metaData && JSON.stringify(metaData), expires === false ? null : expires, expires === false];
+    const more = [
+      metaData && JSON.stringify(metaData),
+      expires === false ? null : expires,
+      expires === false,
+    ];
     const [row] = await this.db.single((tx) => tx.query(flag, [...values, ...more]));
     return Number(row?.matched ?? 0);
   }

@@ -32,7 +32,12 @@ export class MessagesService {
     private readonly raws: RawMessages,
   ) {}
 
-  async read(userId: string, mailbox: string, uid: number, markAsSeen: boolean): Promise<Record<string, unknown>> {
+  async read(
+    userId: string,
+    mailbox: string,
+    uid: number,
+    markAsSeen: boolean,
+  ): Promise<Record<string, unknown>> {
     const row = await this.find(userId, mailbox, uid);
     if (markAsSeen && !row.seen) {
       await this.messages.flag(userId, mailbox, only(uid), { ...NOTHING, seen: true });

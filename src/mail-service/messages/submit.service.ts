@@ -30,7 +30,12 @@ export class SubmitService {
    * @param sendTime not before then
    * @throws MailError
    */
-  async submit(userId: string, mailbox: string, uid: number, sendTime?: Date): Promise<Record<string, unknown>> {
+  async submit(
+    userId: string,
+    mailbox: string,
+    uid: number,
+    sendTime?: Date,
+  ): Promise<Record<string, unknown>> {
     const row = await this.messages.find(userId, mailbox, uid);
     if (!row.draft) throw refuse.notDraft();
     const { to, cc, bcc, from } = row.summary;

@@ -14,7 +14,6 @@ const attachment = Joi.object({
   filename: Joi.string().empty('').max(255),
   contentType: Joi.string().empty('').max(255),
   encoding: Joi.string().empty('').max(32).default('base64'),
-  contentTransferEncoding: Joi.string().empty(''),
   contentDisposition: Joi.string().empty('').trim().lowercase().valid('inline', 'attachment'),
   content: Joi.string().required(),
   cid: Joi.string().empty('').max(255),
@@ -66,7 +65,14 @@ export const upload: Joi.SchemaMap = {
     mailbox: fields.id().required(),
     id: Joi.number().required(),
     action: Joi.string().valid('reply', 'replyAll', 'forward').required(),
-    attachments: Joi.alternatives(fields.flag(), Joi.array().items(Joi.string().regex(/^ATT\d+$/i).uppercase())),
+    attachments: Joi.alternatives(
+      fields.flag(),
+      Joi.array().items(
+        Joi.string()
+          .regex(/^ATT\d+$/i)
+          .uppercase(),
+      ),
+    ),
   }),
   replacePrevious: Joi.object({ mailbox: fields.id(), id: Joi.number().required() }),
 };

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
+import { domainOf } from '../accounts/addresses.js';
 import { refuse } from '../http/mail-error.js';
 import { MailSettings } from '../mail-settings.js';
 import { MailboxesRepository } from '../mailboxes/mailboxes.repository.js';
@@ -130,8 +131,6 @@ export class UploadService {
       : { previousDeleteError: 'Failed to delete previous message. Message was not found' };
   }
 }
-
-export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1) || 'localhost';
 
 function structured(request: UploadRequest, account: Account, origin: Origin | undefined): NewMessage {
   const answer = origin && answerTo(origin, account.address);

@@ -15,6 +15,8 @@ CREATE TABLE users (
   created_at timestamptz NOT NULL DEFAULT now()
 );
 
+CREATE INDEX users_by_domain ON users (substring(address FROM '[^@]*$'));
+
 -- SHA-256 of the token: who reads the table cannot use it.
 CREATE TABLE access_tokens (
   hash bytea PRIMARY KEY,
@@ -121,6 +123,7 @@ CREATE TABLE queue (
 );
 CREATE INDEX queue_due ON queue (due_at);
 CREATE INDEX queue_by_raw ON queue (raw_id);
+CREATE INDEX queue_by_recipient ON queue (recipient);
 
 CREATE TABLE job_runs (
   name text PRIMARY KEY,

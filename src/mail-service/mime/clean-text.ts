@@ -3,7 +3,7 @@ export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** The same for every text of a value that is JSON. */
+/** The same for every text of a value that is JSON, names of members included. */
 export function cleanTexts<T>(value: T): T {
   if (typeof value === 'string') return cleanText(value) as T;
   if (Array.isArray(value)) return value.map((item) => cleanTexts<unknown>(item)) as T;

@@ -3,7 +3,8 @@ import type { NewAttachment, NewMessage, TakenAttachments } from './message.js';
 import { readAttachments } from './parse-message.js';
 
 /** An image written into HTML as a data: URL. */
-const DATA_IMAGE = /(<img\b[^>]{0,1024}?\bsrc\s*=\s*["']?)data:(image\/[\w.+-]{1,64});base64,([A-Za-z0-9+/=\s]+)/gi;
+const DATA_IMAGE =
+  /(<img\b[^>]{0,1024}?\bsrc\s*=\s*["']?)data:(image\/[\w.+-]{1,64});base64,([A-Za-z0-9+/=\s]+)/gi;
 
 interface Part {
   filename?: string | false;

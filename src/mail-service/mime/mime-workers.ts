@@ -24,7 +24,10 @@ export class MimeWorkers implements OnApplicationShutdown {
   }
 
   /** @throws MailError as `parse`, and for an unknown encoding of an attachment */
-  async compose(message: NewMessage, taken?: TakenAttachments): Promise<{ raw: Buffer; parsed: ParsedMessage }> {
+  async compose(
+    message: NewMessage,
+    taken?: TakenAttachments,
+  ): Promise<{ raw: Buffer; parsed: ParsedMessage }> {
     const { raw, parsed } = await this.run({ kind: 'compose', message, ...(taken && { taken }) });
     return { raw: Buffer.from((raw as Uint8Array<ArrayBuffer>).buffer), parsed };
   }

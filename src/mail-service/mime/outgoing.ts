@@ -21,7 +21,13 @@ export function outgoing(raw: Uint8Array, from: Address, date: Date): Buffer {
     if (line === '\r\n' || line === '\n') break;
     at = end;
     const folded = line.startsWith(' ') || line.startsWith('\t');
-    if (!folded) removing = REMOVED.has(line.slice(0, Math.max(0, line.indexOf(':'))).trim().toLowerCase());
+    if (!folded)
+      removing = REMOVED.has(
+        line
+          .slice(0, Math.max(0, line.indexOf(':')))
+          .trim()
+          .toLowerCase(),
+      );
     if (!removing) kept.push(`${line.replace(/\r?\n$/, '')}\r\n`);
   }
   // The library folds and encodes the name.

@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { type AttachmentStream, type HeaderLines, type Headers, MailParser, type MessageText } from 'mailparser';
+import {
+  type AttachmentStream,
+  type HeaderLines,
+  type Headers,
+  MailParser,
+  type MessageText,
+} from 'mailparser';
 import { textPieces } from '../../platform/search/html-text.js';
 import { cleanTexts } from './clean-text.js';
 import type { Address, AttachmentInfo, ParsedMessage } from './message.js';
@@ -35,6 +41,7 @@ async function walk(
   let lines: HeaderLines = [];
   let text: MessageText | undefined;
   let count = 0;
+  const works: Promise<void>[] = [];
   const ended = Promise.withResolvers<void>();
   parser.on('headers', (value) => (headers = value));
   parser.on('headerLines', (value) => (lines = value));
@@ -45,7 +52,9 @@ async function walk(
     }
     count += 1;
     const id = `ATT${String(count).padStart(5, '0')}`;
-    const work = count > MAX_ATTACHMENTS ? Promise.reject(new Error('too many attachments')) : onAttachment(data, id);
+    const work =
+      count > MAX_ATTACHMENTS ? Promise.reject(new Error('too many attachments')) : onAttachment(data, id);
+    works.push(work);
     work.then(() => data.release(), ended.reject);
   });
   parser.once('end', () => ended.resolve());
@@ -54,6 +63,8 @@ async function walk(
   else source.once('error', ended.reject).pipe(parser);
   try {
     await ended.promise;
+    // The parser does not wait for the last one to be read when nothing follows it.
+    await Promise.all(works);
   } finally {
     parser.destroy();
   }
@@ -71,7 +82,7 @@ export async function parseMessage(raw: Uint8Array): Promise<ParsedMessage> {
   const plain = (text?.text ?? '').slice(0, MAX_TEXT);
   return cleanTexts({
     messageId: messageIds(headers.get('message-id'))[0] ?? null,
-    subject: String(headers.get('subject') ?? ''),
+    subject: textOf(headers.get('subject')),
     date: dateOf(headers.get('date')),
     from: addresses(headers.get('from'))[0] ?? null,
     replyTo: addresses(headers.get('reply-to')),
@@ -101,16 +112,21 @@ export async function openAttachment(source: Readable, id: string): Promise<Read
     found.resolve(content);
     // A reader that goes away ends the walk.
     await new Promise<void>((resolve, reject) => {
-      content.once('end', resolve).once('error', reject).once('close', () => reject(new Error('closed')));
+      content
+        .once('end', resolve)
+        .once('error', reject)
+        .once('close', () => reject(new Error('closed')));
     });
   });
-  over.then(
-    () => found.reject(new Error('there is no such attachment')),
-    (error: unknown) => {
-      found.reject(error);
-      found.promise.then((content) => content.destroy(error as Error)).catch(() => undefined);
-    },
-  ).finally(() => source.destroy());
+  over
+    .then(
+      () => found.reject(new Error('there is no such attachment')),
+      (error: unknown) => {
+        found.reject(error);
+        found.promise.then((content) => content.destroy(error as Error)).catch(() => undefined);
+      },
+    )
+    .finally(() => source.destroy());
   return found.promise;
 }
 
@@ -139,14 +155,14 @@ async function describe(
     bytes += chunk.length;
     onChunk(chunk);
   }
-  const checksum = String(attachment.checksum);
+  const { checksum } = attachment;
   const encoding = attachment.headers.get('content-transfer-encoding');
   const transferEncoding = typeof encoding === 'string' ? encoding.toLowerCase() : '7bit';
   return {
     hash: checksum,
     id,
     filename: attachment.filename || `attachment-${Number(id.slice(3))}`,
-    contentType: attachment.contentType || 'application/octet-stream',
+    contentType: declaredType(attachment),
     disposition: attachment.contentDisposition === 'inline' ? 'inline' : 'attachment',
     transferEncoding,
     cid: attachment.contentId ?? null,
@@ -155,6 +171,12 @@ async function describe(
     size: transferEncoding === 'base64' ? encodedLength(bytes) : bytes,
     fileContentHash: Buffer.from(checksum, 'hex').toString('base64'),
   };
+}
+
+/** What the sender says it is, where the parser would guess from the name. */
+function declaredType({ headers, contentType }: AttachmentStream): string {
+  const { value } = (headers.get('content-type') ?? {}) as { value?: unknown };
+  return typeof value === 'string' && value !== '' ? value : contentType || 'application/octet-stream';
 }
 
 /** Of base64 in lines. */
@@ -185,7 +207,12 @@ function introOf(html: string | undefined, plain: string): string | null {
   }
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return null;
-  return line.length > INTRO ? `${line.slice(0, INTRO).toWellFormed().replace(/\uFFFD$/, '')}…` : line;
+  return line.length > INTRO
+    ? `${line
+        .slice(0, INTRO)
+        .toWellFormed()
+        .replace(/\uFFFD$/, '')}…`
+    : line;
 }
 
 /** Without what nobody reads: scripts, styles, the title. Looks at each character once. */
@@ -214,11 +241,16 @@ function addresses(header: unknown): Address[] {
     if (list !== undefined) collect(list);
     else if (group !== undefined) collect(group);
     else if (typeof address === 'string' && address !== '')
-      found.push({ address: address.slice(0, 320), name: typeof name === 'string' ? name.slice(0, 1_000) : '' });
+      found.push({
+        address: address.slice(0, 320),
+        name: typeof name === 'string' ? name.slice(0, 1_000) : '',
+      });
   };
   collect(header);
   return found;
 }
+
+const textOf = (header: unknown): string => (typeof header === 'string' ? header : '');
 
 function messageIds(header: unknown): string[] {
   const text = Array.isArray(header) ? header.join(' ') : typeof header === 'string' ? header : '';
@@ -252,7 +284,10 @@ function contentTypeOf(header: unknown): ParsedMessage['contentType'] {
 function headerLines(lines: HeaderLines): Record<string, string[]> {
   const all = Object.create(null) as Record<string, string[]>;
   for (const { key, line } of lines.slice(0, MAX_HEADER_LINES)) {
-    const value = line.slice(line.indexOf(':') + 1).replace(/\s+/g, ' ').trim();
+    const value = line
+      .slice(line.indexOf(':') + 1)
+      .replace(/\s+/g, ' ')
+      .trim();
     (all[key.slice(0, 200)] ??= []).push(value.slice(0, MAX_HEADER_VALUE));
   }
   return all;

@@ -7,7 +7,7 @@ import {
   type SMTPServerSession,
 } from 'smtp-server';
 import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
-import { normalizeAddress } from '../accounts/addresses.js';
+import { domainOf, normalizeAddress } from '../accounts/addresses.js';
 import { Db } from '../../platform/database/db.js';
 import { MailError } from '../http/mail-error.js';
 import { MailSettings } from '../mail-settings.js';
@@ -60,7 +60,7 @@ export class SmtpReceiver implements OnModuleDestroy {
   /** Listens where the settings say. @param port instead of theirs; 0 lets the system choose */
   async listen(port = this.settings.smtpPort): Promise<number> {
     const server = new SMTPServer({
-      banner: 'ESMTP',
+      banner: 'mail',
       size: this.settings.messageBytes,
       disabledCommands: ['AUTH', 'STARTTLS'],
       authOptional: true,
@@ -92,11 +92,14 @@ export class SmtpReceiver implements OnModuleDestroy {
   }
 
   private async checkRecipient({ address }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
-    if (session.envelope.rcptTo.length >= MAX_RECIPIENTS) throw new SmtpRefusal(452, '4.5.3 Too many recipients');
+    if (session.envelope.rcptTo.length >= MAX_RECIPIENTS)
+      throw new SmtpRefusal(452, '4.5.3 Too many recipients');
     const owner = await this.ownerOf(address);
     if (!owner) throw new SmtpRefusal(550, '5.7.1 No such recipient here, and no relaying');
     const { quotaBytes } = this.settings;
-    const announced = Number((session.envelope.mailFrom as SMTPServerAddress | false || { args: {} }).args?.['SIZE' as never] ?? 0);
+    const { mailFrom } = session.envelope;
+    const { SIZE = '0' } = ((mailFrom && mailFrom.args) || {}) as { SIZE?: string };
+    const announced = Number(SIZE) || 0;
     if (quotaBytes > 0 && (await this.accounts.used(owner.id)) + announced > quotaBytes) throw FULL;
   }
 
@@ -121,7 +124,7 @@ export class SmtpReceiver implements OnModuleDestroy {
           rawId,
           size: raw.length,
           parsed,
-          domain: account.address.slice(account.address.lastIndexOf('@') + 1),
+          domain: domainOf(account.address),
           seen: false,
           flagged: false,
           draft: false,
@@ -133,7 +136,9 @@ export class SmtpReceiver implements OnModuleDestroy {
 
   /** The message with a line that says how it came here (RFC 5321 4.4). */
   private async read(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Buffer> {
-    const from = /^[\w.:[\]-]{1,255}$/.test(session.hostNameAppearsAs) ? session.hostNameAppearsAs : 'unknown';
+    const from = /^[\w.:[\]-]{1,255}$/.test(session.hostNameAppearsAs)
+      ? session.hostNameAppearsAs
+      : 'unknown';
     const line = `Received: from ${from} ([${session.remoteAddress}]) by ${os.hostname()} with ESMTP id ${session.id};\r\n ${new Date().toUTCString().replace('GMT', '+0000')}\r\n`;
     const chunks: Buffer[] = [Buffer.from(line)];
     // What is beyond the limit is read, since the client cannot be told before its end, and dropped.
@@ -167,7 +172,8 @@ async function answer(work: Promise<void>, done: (error?: Error | null) => void)
   } catch (error) {
     if (error instanceof SmtpRefusal) done(error);
     else if (error instanceof MailError && error.body['code'] === 'OverQuotaError') done(FULL);
-    else if (error instanceof MailError && error.status === 400) done(new SmtpRefusal(554, '5.6.0 The message cannot be read'));
+    else if (error instanceof MailError && error.status === 400)
+      done(new SmtpRefusal(554, '5.6.0 The message cannot be read'));
     else done(new SmtpRefusal(451, '4.3.0 Try again later'));
   }
 }

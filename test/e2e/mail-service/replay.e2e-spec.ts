@@ -10,7 +10,8 @@ const OUT_OF_SCOPE: Record<string, string> = {
   'storage-upload': 'stored files are not in the public interface',
   'draft-with-files': 'stored files are not in the public interface',
   'get-draft-with-files': 'stored files are not in the public interface',
-  'draft-with-bobs-file': 'stored files are not in the public interface; unknown ones are ignored, see draft-files-unknown',
+  'draft-with-bobs-file':
+    'stored files are not in the public interface; unknown ones are ignored, see draft-files-unknown',
   'upload-12MB-attachment': 'the body was not recorded; attachments of this size are tested elsewhere',
   'get-12MB-attachment': 'the message was not recorded',
   'get-attachment-range': 'the message was not recorded',
@@ -134,7 +135,8 @@ const BEFORE: Record<string, () => Promise<unknown>> = {
     await post(alice, path, { from, to: TO_ALICE, subject: 'big', text: 't', attachments: [big] });
     await post(alice, path, EVIL);
   },
-  'bob-token-after-password-change': () => mail.root.put(`/users/${bob.id}`, { password: 'another-Pa55-word' }),
+  'bob-token-after-password-change': () =>
+    mail.root.put(`/users/${bob.id}`, { password: 'another-Pa55-word' }),
   'auth-user-token-on-authenticate': async () => {
     alice = await logIn('alice');
   },
@@ -174,7 +176,8 @@ async function replay(capture: Capture, client = caller(capture), numbered = tru
   const type = Object.entries(headers).filter(([name]) => /^content-/i.test(name));
   const answer = await client.request(method, ours(path), sent, Object.fromEntries(type));
   const lines = differences(capture.json, answer.body, learn, numbered);
-  if (answer.status !== capture.status) lines.unshift(`status ${capture.status} expected, not ${answer.status}`);
+  if (answer.status !== capture.status)
+    lines.unshift(`status ${capture.status} expected, not ${answer.status}`);
   const theirs = capture.contentType;
   if (theirs !== (answer.headers['content-type'] ?? '') && !capture.label.startsWith('get-attachment'))
     lines.push(`content type ${theirs} expected, not ${answer.headers['content-type']}`);
@@ -234,10 +237,15 @@ describe('edge cases of the real upstream, again', () => {
   });
 
   test('too many wrong passwords', async () => {
-    const attempt = () => mail.root.post('/authenticate', { username: 'alice', password: 'wrong', token: true });
+    const attempt = () =>
+      mail.root.post('/authenticate', { username: 'alice', password: 'wrong', token: true });
     const answers = [];
     for (let n = 0; n < 13; n += 1) answers.push((await attempt()).body);
-    expect(answers[11]).toEqual({ error: 'Authentication failed', code: 'AuthFailed', id: expect.any(String) });
+    expect(answers[11]).toEqual({
+      error: 'Authentication failed',
+      code: 'AuthFailed',
+      id: expect.any(String),
+    });
     expect(answers[12]).toEqual({ error: 'Authentication was rate limited', code: 'RateLimitedError' });
   });
 
@@ -245,6 +253,8 @@ describe('edge cases of the real upstream, again', () => {
     const labels = (['routes', 'extras', 'edge-cases'] as const).flatMap((file) =>
       captures(file).map(({ label }) => label),
     );
-    expect(labels).toEqual(expect.arrayContaining([...Object.keys(OUT_OF_SCOPE), ...Object.keys(DEVIATIONS)]));
+    expect(labels).toEqual(
+      expect.arrayContaining([...Object.keys(OUT_OF_SCOPE), ...Object.keys(DEVIATIONS)]),
+    );
   });
 });
