@@ -79,6 +79,7 @@ export class MailServiceProcess {
     child.send({ start: { databaseUrl, token, port } });
     const serving = await news.promise;
     child.once('exit', (code, signal) => this.replace(since, signal ?? code));
+    this.log.info({ process: child.pid, port: serving }, 'mail service serving');
     return serving;
   }
 

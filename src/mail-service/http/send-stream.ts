@@ -1,9 +1,7 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
-
-/** A media type with its parameters, as it may stand in a header (RFC 9110 8.3.1). */
-const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;[\t\x20-\x7e]*)?$/;
+import { isMediaType } from '../mime/clean-text.js';
 
 /**
  * Sends bytes as they come, as fast as the client takes them. A failure on the way breaks the answer off; a client that
@@ -12,7 +10,7 @@ const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;[\t\x20-\x7e
  */
 export async function sendStream(response: Response, stream: Readable, type: string): Promise<void> {
   response.writeHead(200, {
-    'Content-Type': MEDIA_TYPE.test(type) ? type : 'application/octet-stream',
+    'Content-Type': isMediaType(type) ? type : 'application/octet-stream',
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",

@@ -11,7 +11,7 @@ DECLARE
   v_keys text[] := ARRAY(SELECT jsonb_array_elements_text(m->'keys'));
   v_size bigint := (m->>'size')::bigint;
   v_seen boolean := (m->>'seen')::boolean;
-  v_idate timestamptz := clock_timestamp();
+  v_idate timestamptz;
 BEGIN
   UPDATE users SET storage_used = storage_used + v_size
   WHERE id = p_user AND (p_quota = 0 OR storage_used + v_size <= p_quota);
@@ -29,6 +29,8 @@ BEGIN
     RETURN QUERY SELECT 'no_mailbox', NULL::text, NULL::bigint;
     RETURN;
   END IF;
+  -- With the mailbox locked: the order of arrival is that of the uids.
+  v_idate := clock_timestamp();
   SELECT k.thread INTO v_thread FROM thread_keys k
   WHERE k.user_id = p_user AND k.key = ANY (v_keys) ORDER BY k.created_at LIMIT 1;
   v_thread := coalesce(v_thread, m->>'thread');

@@ -1,3 +1,10 @@
+/** A Message-ID as it may stand in a header. Anything else could be folded into lines that are headers of their own. */
+export const isMessageId = (id: string): boolean => /^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(id);
+
+/** A media type with its parameters, as it may stand in a header (RFC 9110 8.3.1). */
+export const isMediaType = (type: string): boolean =>
+  /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;[\t\x20-\x7e]*)?$/.test(type);
+
 /** U+0000 and lone surrogates, which PostgreSQL does not store, become U+FFFD. */
 export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');

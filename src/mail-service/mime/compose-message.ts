@@ -1,4 +1,5 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
+import { isMediaType, isMessageId } from './clean-text.js';
 import type { NewAttachment, NewMessage, TakenAttachments } from './message.js';
 import { readAttachments } from './parse-message.js';
 
@@ -42,8 +43,8 @@ export async function composeMessage(message: NewMessage, taken?: TakenAttachmen
     ...(text !== undefined && { text }),
     ...(html !== undefined && { html }),
     ...(date && { date }),
-    ...(inReplyTo && { inReplyTo }),
-    ...(references.length > 0 && { references }),
+    ...(inReplyTo && isMessageId(inReplyTo) && { inReplyTo }),
+    ...(references.length > 0 && { references: references.filter(isMessageId) }),
     headers: headers.map(({ key, value }) => ({ key, value })),
     attachments: [...images, ...message.attachments.map(decoded), ...(await takenParts(taken))],
     // Nothing a client names is read from this machine or from the network.
@@ -55,9 +56,17 @@ export async function composeMessage(message: NewMessage, taken?: TakenAttachmen
   return node.build();
 }
 
-function decoded({ content, encoding, ...rest }: NewAttachment): Part {
+function decoded({ content, encoding, contentType, cid, ...rest }: NewAttachment): Part {
   if (!Buffer.isEncoding(encoding)) throw new Error(`Unknown encoding: ${encoding}`);
-  return { ...rest, content: Buffer.from(content, encoding) };
+  const id = cid?.replace(/[^\x21-\x7e]|[<>]/g, '');
+  return {
+    ...rest,
+    ...(contentType !== undefined && {
+      contentType: isMediaType(contentType) ? contentType : 'application/octet-stream',
+    }),
+    ...(id && { cid: id }),
+    content: Buffer.from(content, encoding),
+  };
 }
 
 async function takenParts(taken: TakenAttachments | undefined): Promise<Part[]> {

@@ -8,7 +8,7 @@ import {
   type MessageText,
 } from 'mailparser';
 import { textPieces } from '../../platform/search/html-text.js';
-import { cleanTexts } from './clean-text.js';
+import { cleanTexts, isMessageId } from './clean-text.js';
 import type { Address, AttachmentInfo, ParsedMessage } from './message.js';
 
 /** Characters of text and of HTML that are kept beside the raw message. */
@@ -257,7 +257,8 @@ function messageIds(header: unknown): string[] {
   return text
     .split(/\s+/)
     .filter(Boolean)
-    .map((id) => (id.startsWith('<') ? id : `<${id}>`).slice(0, MAX_MESSAGE_ID));
+    .map((id) => (id.startsWith('<') ? id : `<${id}>`))
+    .filter((id) => id.length <= MAX_MESSAGE_ID && isMessageId(id));
 }
 
 function referencesOf(headers: Headers): string[] {

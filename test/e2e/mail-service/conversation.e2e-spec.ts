@@ -55,7 +55,9 @@ describe('two people', () => {
       bcc: [{ address: 'alice@example.com' }],
       subject: 'Numbers ✓',
       text: 'see the file',
-      attachments: [{ filename: 'zahlen ü.txt', contentType: 'text/plain', content: file.toString('base64') }],
+      attachments: [
+        { filename: 'zahlen ü.txt', contentType: 'text/plain', content: file.toString('base64') },
+      ],
     });
     const letter = await arrived(bob, bobs['INBOX'], 'Numbers ✓');
     expect(letter).toMatchObject({
@@ -63,20 +65,26 @@ describe('two people', () => {
       to: [{ name: 'Bob', address: 'BOB@example.com' }],
       seen: false,
       draft: false,
-      envelope: { from: 'alice@example.com', rcpt: [{ value: 'bob@example.com', formatted: 'bob@example.com' }] },
+      envelope: {
+        from: 'alice@example.com',
+        rcpt: [{ value: 'bob@example.com', formatted: 'bob@example.com' }],
+      },
     });
     // Bob is not told of the blind copy; alice's own copy says it.
     expect(letter.bcc).toBeUndefined();
-    expect((await bob.get(`${box(bobs['INBOX'])}/messages/${letter.id}/message.eml`)).bytes.toString()).not.toMatch(
-      /^bcc:/im,
-    );
+    expect(
+      (await bob.get(`${box(bobs['INBOX'])}/messages/${letter.id}/message.eml`)).bytes.toString(),
+    ).not.toMatch(/^bcc:/im);
     const sent = await arrived(alice, alices['Sent Mail'], 'Numbers ✓');
     expect(sent.bcc).toEqual([{ address: 'alice@example.com', name: '' }]);
     const [attachment] = letter.attachments;
     expect(attachment).toMatchObject({ id: 'ATT00001', filename: 'zahlen ü.txt', contentType: 'text/plain' });
     const download = await bob.get(`${box(bobs['INBOX'])}/messages/${letter.id}/attachments/ATT00001`);
     expect(download.bytes.equals(file)).toBe(true);
-    expect(download.headers).toMatchObject({ 'content-type': 'text/plain', 'x-content-type-options': 'nosniff' });
+    expect(download.headers).toMatchObject({
+      'content-type': 'text/plain',
+      'x-content-type-options': 'nosniff',
+    });
 
     const answer = { mailbox: bobs['INBOX'], id: letter.id, action: 'reply' };
     await submit(bob, bobs, { text: 'thanks', reference: answer });
@@ -106,7 +114,12 @@ describe('two people', () => {
         { filename: 'two.bin', content: '00ff', encoding: 'hex' },
       ],
     });
-    const forward = { mailbox: alices['INBOX'], id: body.message.id, action: 'forward', attachments: ['att00002'] };
+    const forward = {
+      mailbox: alices['INBOX'],
+      id: body.message.id,
+      action: 'forward',
+      attachments: ['att00002'],
+    };
     const id = await draft(alice, alices, { to: [{ address: 'bob@example.com' }], reference: forward });
     const { body: copy } = await alice.get(`${box(alices['Drafts'])}/messages/${id}`);
     expect(copy).toMatchObject({ subject: 'Fwd: two files', draft: true, reference: { action: 'forward' } });
@@ -154,8 +167,14 @@ describe('a person', () => {
       bob.delete(box(alices['Drafts'])),
     ]);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
-    for (const path of [`/users/${alice.id}/mailboxes`, `/users/${alice.id}/mailboxes/${alices['Drafts']}/messages`])
-      expect((await bob.get(path)).body).toEqual({ error: 'Not enough privileges', code: 'MissingPrivileges' });
+    for (const path of [
+      `/users/${alice.id}/mailboxes`,
+      `/users/${alice.id}/mailboxes/${alices['Drafts']}/messages`,
+    ])
+      expect((await bob.get(path)).body).toEqual({
+        error: 'Not enough privileges',
+        code: 'MissingPrivileges',
+      });
     expect((await alice.get(`${theirs}/${id}`)).body.subject).toBe('private');
   });
 
@@ -183,7 +202,9 @@ describe('a person', () => {
     await alice.post(`${box(alices['Drafts'])}/messages/${made.message.id}/submit`, {});
     const letter = await arrived(bob, bobs['INBOX'], 'forged');
     expect(letter.from).toEqual({ address: 'alice@example.com', name: '' });
-    const source = (await bob.get(`${box(bobs['INBOX'])}/messages/${letter.id}/message.eml`)).bytes.toString();
+    const source = (
+      await bob.get(`${box(bobs['INBOX'])}/messages/${letter.id}/message.eml`)
+    ).bytes.toString();
     expect(source.match(/^from:/gim)).toHaveLength(1);
     expect(source).not.toMatch(/bigcorp|hidden@|folded@|^sender:/im);
     expect(source).toMatch(/\r\n\r\nbody$/);
@@ -210,7 +231,11 @@ describe('a person', () => {
     const back = await list(alice, body.id, `?limit=3&previous=${second.previousCursor}`);
     expect(back).toEqual(first);
     expect([first.page, second.page, second.total]).toEqual([1, 2, 7]);
-    const both = await list(alice, body.id, `?limit=3&next=${first.nextCursor}&previous=${second.previousCursor}`);
+    const both = await list(
+      alice,
+      body.id,
+      `?limit=3&next=${first.nextCursor}&previous=${second.previousCursor}`,
+    );
     expect(both).toEqual(second);
     const empty = await list(alice, body.id, '?next=&previous=&unseen=&limit=&order=');
     expect(empty.results).toHaveLength(7);
@@ -224,8 +249,13 @@ describe('a person', () => {
       made[path] = (await alice.post('/users/me/mailboxes', { path })).body.id;
     await alice.post(`${box(made['Old/in'])}/messages`, { subject: 'kept' });
     await alice.put(box(made['Old']), { path: 'New' });
-    expect(await mailboxesOf(alice)).toMatchObject({ New: made['Old'], 'New/in': made['Old/in'], Oldish: made['Oldish'] });
-    const used = async () => (await mail.sql('SELECT storage_used::int AS n FROM users WHERE id = $1', [alice.id]))[0].n;
+    expect(await mailboxesOf(alice)).toMatchObject({
+      New: made['Old'],
+      'New/in': made['Old/in'],
+      Oldish: made['Oldish'],
+    });
+    const used = async () =>
+      (await mail.sql('SELECT storage_used::int AS n FROM users WHERE id = $1', [alice.id]))[0].n;
     const before = await used();
     expect((await alice.delete(box(made['Old/in']))).body).toEqual({ success: true });
     expect(await used()).toBeLessThan(before);
@@ -237,8 +267,20 @@ describe('a person', () => {
     const bad = 'a\0b\ud800c';
     const requests: [string, string, unknown][] = [
       ['POST', '/users/me/mailboxes', { path: bad }],
-      ['POST', `${box(alices['Drafts'])}/messages`, { draft: true, subject: bad, text: bad, html: bad, from: { name: bad, address: 'a@b.co' } }],
-      ['POST', `${box(alices['Drafts'])}/messages`, { draft: true, metaData: { [bad]: bad }, attachments: [{ filename: bad, content: 'YQ==', contentType: bad, cid: bad }] }],
+      [
+        'POST',
+        `${box(alices['Drafts'])}/messages`,
+        { draft: true, subject: bad, text: bad, html: bad, from: { name: bad, address: 'a@b.co' } },
+      ],
+      [
+        'POST',
+        `${box(alices['Drafts'])}/messages`,
+        {
+          draft: true,
+          metaData: { [bad]: bad },
+          attachments: [{ filename: bad, content: 'YQ==', contentType: bad, cid: bad }],
+        },
+      ],
       ['PUT', `${box(alices['INBOX'])}/messages`, { message: '1:*', metaData: { [bad]: bad } }],
       ['PUT', `${box(alices['INBOX'])}/messages`, { message: '99999999999999999999999999', seen: true }],
       ['GET', `${box(alices['INBOX'])}/messages/9007199254740993`, undefined],
@@ -247,21 +289,32 @@ describe('a person', () => {
     ];
     for (const [method, path, body] of requests) {
       const { status, body: answer } = await alice.request(method, path, body);
-      expect([method, path, status === 500 && answer.code === 'InternalServer']).toEqual([method, path, false]);
+      expect([method, path, status === 500 && answer.code === 'InternalServer']).toEqual([
+        method,
+        path,
+        false,
+      ]);
     }
   });
 });
 
 describe('limits', () => {
   test('of recipients, of a day and of the store', async () => {
-    const small = await TestMailService.start({ MAIL_QUOTA_MB: '1', MAIL_DAILY_RECIPIENTS: '3', MAIL_MESSAGE_MB: '1' });
+    const small = await TestMailService.start({
+      MAIL_QUOTA_MB: '1',
+      MAIL_DAILY_RECIPIENTS: '3',
+      MAIL_MESSAGE_MB: '1',
+    });
     try {
       const carl = await small.person('carl');
       const boxes = await mailboxesOf(carl);
       const many = Array.from({ length: 401 }, (_, n) => ({ address: `r${n}@example.com` }));
       const crowd = await draft(carl, boxes, { to: many });
       const submitted = (id: number) => carl.post(`${box(boxes['Drafts'])}/messages/${id}/submit`, {});
-      expect((await submitted(crowd)).body).toEqual({ error: 'Your email has too many recipients', code: 'TooMany' });
+      expect((await submitted(crowd)).body).toEqual({
+        error: 'Your email has too many recipients',
+        code: 'TooMany',
+      });
       await submit(carl, boxes, { to: many.slice(0, 2), subject: 'two' });
       const beyond = await submitted(await draft(carl, boxes, { to: many.slice(0, 2) }));
       expect([beyond.status, beyond.body]).toEqual([
@@ -274,9 +327,15 @@ describe('limits', () => {
       const half = { filename: 'a', content: Buffer.alloc(400_000).toString('base64') };
       await draft(carl, boxes, { attachments: [half] });
       const full = await carl.post(`${box(boxes['Drafts'])}/messages`, { draft: true, attachments: [half] });
-      expect([full.status, full.body]).toEqual([400, { error: 'User is over quota', code: 'OverQuotaError' }]);
+      expect([full.status, full.body]).toEqual([
+        400,
+        { error: 'User is over quota', code: 'OverQuotaError' },
+      ]);
       const large = { filename: 'a', content: Buffer.alloc(1_000_000).toString('base64') };
-      const refused = await carl.post(`${box(boxes['Drafts'])}/messages`, { draft: true, attachments: [large] });
+      const refused = await carl.post(`${box(boxes['Drafts'])}/messages`, {
+        draft: true,
+        attachments: [large],
+      });
       expect(refused.body.code).toBe('MessageTooLarge');
     } finally {
       await small.stop();
@@ -286,7 +345,8 @@ describe('limits', () => {
   test('of what a message may cost to read', async () => {
     const nested = (depth: number): string => {
       let text = '';
-      for (let n = 0; n < depth; n += 1) text += `Content-Type: multipart/mixed; boundary=b${n}\r\n\r\n--b${n}\r\n`;
+      for (let n = 0; n < depth; n += 1)
+        text += `Content-Type: multipart/mixed; boundary=b${n}\r\n\r\n--b${n}\r\n`;
       return `${text}Content-Type: text/plain\r\n\r\nx\r\n`;
     };
     const parts = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\nx\r\n'.repeat(5_000)}--b--\r\n`;
@@ -301,7 +361,9 @@ describe('limits', () => {
 
   test('12 MB go up and down with the memory of a part of them', async () => {
     const bytes = Buffer.alloc(12 * 1024 * 1024, 'twelve megabytes of mail ');
-    const id = await draft(alice, alices, { attachments: [{ filename: 'big.bin', content: bytes.toString('base64') }] });
+    const id = await draft(alice, alices, {
+      attachments: [{ filename: 'big.bin', content: bytes.toString('base64') }],
+    });
     const path = `${box(alices['Drafts'])}/messages/${id}/attachments/ATT00001`;
     const download = await alice.get(path);
     expect([download.status, download.bytes.length]).toEqual([200, bytes.length]);
