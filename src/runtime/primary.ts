@@ -49,9 +49,9 @@ async function start(
 ): Promise<void> {
   const databaseUrl = config.DATABASE_URL ?? (await openDatabase(config, log, shutdown));
   shutdown.checkpoint();
-  const [mail] = await bothOrNeither(
-    config.mailService ? undefined : startMail(databaseUrl, log, shutdown),
+  const [, mail] = await bothOrNeither(
     application.prepare(config, databaseUrl),
+    config.mailService ? undefined : startMail(databaseUrl, log, shutdown),
   );
   shutdown.checkpoint();
   const serving = mail ? config.withMailService(mail) : config;
@@ -82,7 +82,10 @@ async function startMail(databaseUrl: string, log: Logger, shutdown: Shutdown): 
   return service.start();
 }
 
-/** Waits for both even when one fails, so that what the other opens is known to be there when the process ends. */
+/**
+ * Waits for both even when one fails, so that what the other opens is known to be there when the process ends. When both
+ * fail, the first one's reason is given.
+ */
 async function bothOrNeither<A, B>(a: A, b: B): Promise<[Awaited<A>, Awaited<B>]> {
   await Promise.allSettled([a, b]);
   return Promise.all([a, b]);
