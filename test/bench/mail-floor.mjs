@@ -12,15 +12,10 @@ const [url, user, inbox, drafts, directory] = process.argv.slice(2);
 const pool = new pg.Pool({ connectionString: url, max: 10, options: '-c search_path=mail_service' });
 const query = async ({ name, text }, values) => (await pool.query({ name, text, values })).rows;
 const lists = new MessageListRepository({ query });
-const BOX = {
-  name: 'box',
-  text: 'SELECT total, unseen, special_use FROM mailboxes WHERE user_id = $1 AND id = $2',
-};
 const STORE = { name: 'store', text: 'SELECT * FROM store_message($1, $2, $3, 0)' };
 
 async function list() {
-  const [box] = await query(BOX, [user, inbox]);
-  const rows = await lists.list(user, inbox, { limit: 50, headers: null, from: null });
+  const { box, rows } = await lists.list(user, inbox, { limit: 50, headers: null, from: null });
   return `{"success":true,"total":${box.total},"results":[${rows.map(({ json }) => json).join(',')}]}`;
 }
 
@@ -64,11 +59,13 @@ async function create(body) {
   return JSON.stringify({ success: true, message: { id: Number(uid), mailbox, size: raw.length } });
 }
 
-const server = http.createServer(async (request, response) => {
+async function serve(request, response) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const json = request.method === 'GET' ? await list() : await create(Buffer.concat(chunks).toString());
   response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(json) });
   response.end(json);
-});
+}
+
+const server = http.createServer((request, response) => void serve(request, response));
 server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));

@@ -33,7 +33,8 @@ async function started(file, args, env, order) {
 
 async function call(url, method, route, body, token = TOKEN) {
   const headers = { 'x-access-token': token, 'content-type': 'application/json' };
-  const response = await fetch(url + route, { method, headers, body: body && JSON.stringify(body) });
+  const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+  const response = await fetch(url + route, init);
   const answer = await response.json();
   if (!answer.success) throw new Error(JSON.stringify(answer));
   return answer;

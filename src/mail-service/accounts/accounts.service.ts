@@ -69,6 +69,7 @@ export class AccountsService {
       ...(hash !== undefined && { password: hash }),
       ...(name !== undefined && { name }),
     });
+    if (hash !== undefined) this.tokens.forget();
     if (!changed) throw refuse.userNotFound();
     return { success: true };
   }

@@ -26,6 +26,16 @@ export interface ListRow extends Place {
   json: string;
 }
 
+/** The mailbox a list is of; int8 columns are text. */
+export interface ListedMailbox {
+  total: string;
+  unseen: string;
+  special_use: string | null;
+}
+
+/** Without messages there is one row, whose message is null. */
+type Row = ListedMailbox & { [Member in keyof ListRow]: ListRow[Member] | null };
+
 const TIME = (column: string): string =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
@@ -48,9 +58,9 @@ const HEADERS = `jsonb_build_object('headers',
   coalesce((SELECT jsonb_object_agg(k, m.headers->k) FROM unnest($4::text[]) k WHERE m.headers ? k), '{}'))`;
 
 /** One text for each combination: each is prepared once, and planned with the index that serves it. */
-const statements = new Map<string, Statement<ListRow>>();
+const statements = new Map<string, Statement<Row>>();
 
-function listing(query: ListQuery): Statement<ListRow> {
+function listing(query: ListQuery): Statement<Row> {
   const { ascending, unseen, threadCounters, metaData, headers, backwards, from } = query;
   const key = [ascending, unseen, threadCounters, metaData, headers !== null, backwards, from !== null]
     .map((flag) => (flag ? '1' : '0'))
@@ -64,14 +74,19 @@ function listing(query: ListQuery): Statement<ListRow> {
     if (metaData) members.push(META_DATA);
     if (headers) members.push(HEADERS);
     const place = headers ? ['$5::timestamptz', '$6'] : ['$4::timestamptz', '$5'];
-    made = statement<ListRow>(
+    made = statement<Row>(
       `messages.list_${key}`,
-      `SELECT m.id, to_char(m.idate AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date,
-         (${members.join(' || ')})::text AS json
-       FROM messages m
-       WHERE m.user_id = $1 AND m.mailbox_id = $2 ${unseen ? 'AND NOT m.seen' : ''}
-         ${from ? `AND (m.idate, m.id) ${up ? '>' : '<'} (${place.join(', ')})` : ''}
-       ORDER BY m.idate ${order}, m.id ${order} LIMIT $3`,
+      `SELECT b.total, b.unseen, b.special_use, page.id, page.date, page.json
+       FROM mailboxes b LEFT JOIN LATERAL (
+         SELECT m.id, to_char(m.idate AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date,
+           (${members.join(' || ')})::text AS json
+         FROM messages m
+         WHERE m.user_id = $1 AND m.mailbox_id = $2 ${unseen ? 'AND NOT m.seen' : ''}
+           ${from ? `AND (m.idate, m.id) ${up ? '>' : '<'} (${place.join(', ')})` : ''}
+         ORDER BY m.idate ${order}, m.id ${order} LIMIT $3
+       ) page ON true
+       WHERE b.user_id = $1 AND b.id = $2
+       ORDER BY page.date ${order}, page.id ${order}`,
     );
     statements.set(key, made);
   }
@@ -83,12 +98,22 @@ function listing(query: ListQuery): Statement<ListRow> {
 export class MessageListRepository {
   constructor(private readonly db: Db) {}
 
-  /** @returns in the direction that was asked for; one more than `limit` when there are more */
-  async list(userId: string, mailbox: string, query: ListQuery): Promise<ListRow[]> {
+  /**
+   * In one round trip.
+   * @returns the rows in the direction that was asked for, one more than `limit` when there are more; undefined when there
+   *   is no such mailbox
+   */
+  async list(
+    userId: string,
+    mailbox: string,
+    query: ListQuery,
+  ): Promise<{ box: ListedMailbox; rows: ListRow[] } | undefined> {
     const { from, limit, headers } = query;
     const values: unknown[] = [userId, mailbox, limit + 1];
     if (headers) values.push(headers);
     if (from) values.push(from.date, from.id);
-    return this.db.query(listing(query), values);
+    const found = await this.db.query(listing(query), values);
+    const [box] = found;
+    return box && { box, rows: found.filter((row): row is ListedMailbox & ListRow => row.json !== null) };
   }
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { refuse } from '../http/mail-error.js';
 import { ReadyJson } from '../http/reply.js';
 import { specialUseOf } from '../mailboxes/mailbox.presenter.js';
-import { MailboxesRepository } from '../mailboxes/mailboxes.repository.js';
 import { type ListCursor, writeCursor } from './list-cursor.js';
 import { MessageListRepository } from './message-list.repository.js';
 
@@ -22,19 +21,14 @@ export interface ListRequest {
 /** Pages of a mailbox, by time of arrival. */
 @Injectable()
 export class MessageListService {
-  constructor(
-    private readonly mailboxes: MailboxesRepository,
-    private readonly messages: MessageListRepository,
-  ) {}
+  constructor(private readonly messages: MessageListRepository) {}
 
   /** @throws MailError 404 */
   async page(request: ListRequest): Promise<ReadyJson> {
     const { user, mailbox, unseen, threadCounters, metaData, limit, next, previous } = request;
-    const box = await this.mailboxes.find(user, mailbox);
-    if (!box) throw refuse.noMailbox();
     const cursor = next ?? previous;
     const backwards = next === undefined && previous !== undefined;
-    const rows = await this.messages.list(user, mailbox, {
+    const found = await this.messages.list(user, mailbox, {
       ascending: request.order === 'asc',
       unseen,
       threadCounters,
@@ -44,6 +38,8 @@ export class MessageListService {
       from: cursor?.place ?? null,
       limit,
     });
+    if (!found) throw refuse.noMailbox();
+    const { box, rows } = found;
     const more = rows.length > limit;
     const shown = rows.slice(0, limit);
     if (backwards) shown.reverse();

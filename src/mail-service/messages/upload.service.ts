@@ -57,9 +57,9 @@ export class UploadService {
    */
   async add(request: UploadRequest, raw: Buffer | undefined): Promise<Record<string, unknown>> {
     const { user, mailbox, reference, replacePrevious } = request;
-    const account = await this.accounts.find(user);
+    const [account, box] = await Promise.all([this.accounts.find(user), this.mailboxes.find(user, mailbox)]);
     if (!account) throw refuse.userNotFound();
-    if (!(await this.mailboxes.find(user, mailbox))) throw refuse.noMailbox();
+    if (!box) throw refuse.noMailbox();
     const origin = reference && (await this.origin(user, reference));
     const draft = request.draft || origin !== undefined;
     const made = await this.make({ ...request, draft }, raw, account, origin);
