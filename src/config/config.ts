@@ -175,6 +175,22 @@ export class Config {
   MAIL_ACCOUNT_DOMAIN?: string;
 
   @Url('smtp', 'smtps') SMTP_URL?: string;
+
+  /** Where the embedded mail service takes mail by SMTP. */
+  @IsString() MAIL_SMTP_HOST = '127.0.0.1';
+
+  /** Its port; 0 is off. */
+  @Whole(0, 65535) MAIL_SMTP_PORT = 0;
+
+  /** What one person may store in the embedded mail service, MiB; 0 is no limit. */
+  @Whole(0, 1_000_000_000) MAIL_QUOTA_MB = 5_120;
+
+  /** The longest message the embedded mail service stores, MiB. */
+  @Whole(1, 128) MAIL_MESSAGE_MB = 40;
+
+  /** Recipients one person may write to in 24 hours; 0 is no limit. */
+  @Whole(0, 1_000_000_000) MAIL_DAILY_RECIPIENTS = 2_000;
+
   /** Where files are kept; see `parseBlobStoreUrl`. Default: under DATA_DIR. */
   @Text() BLOB_STORE_URL?: string;
   @Url('ws', 'wss', 'http', 'https') LIVEKIT_URL?: string;

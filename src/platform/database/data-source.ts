@@ -21,12 +21,13 @@ export const TIMEOUTS = {
 /**
  * The one pool of the process: TypeORM's, which the named statements share.
  * @param options.timeouts false for migrations, whose statements may take long
+ * @param options.schema where its tables are, the one of the applied migrations included; default: public
  */
 export function createDataSource(
   config: Config,
   url: string,
   schema: SchemaPart,
-  { timeouts = true } = {},
+  { timeouts = true, schema: namespace }: { timeouts?: boolean; schema?: string } = {},
 ): DataSource {
   return new DataSource({
     type: 'postgres',
@@ -34,6 +35,7 @@ export function createDataSource(
     entities: schema.entities,
     migrations: schema.migrations,
     migrationsTableName: 'schema_migrations',
+    ...(namespace !== undefined && { schema: namespace }),
     poolSize: config.DATABASE_POOL_MAX,
     applicationName: 'workspace',
     extra: {
@@ -45,6 +47,7 @@ export function createDataSource(
         idle_in_transaction_session_timeout: TIMEOUTS.idleInTransaction,
       }),
       keepAlive: true,
+      ...(namespace !== undefined && { options: `-c search_path=${namespace}` }),
     },
     logging: false,
   });

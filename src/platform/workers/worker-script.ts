@@ -14,20 +14,21 @@ const PRIORITY = 5;
  * @param handedOver memory of the result that moves to the other side instead of being copied
  */
 export function serveWork<Output>(
-  work: (input: never) => Output,
+  work: (input: never) => Output | Promise<Output>,
   handedOver: (output: Output) => ArrayBuffer[] = () => [],
 ): void {
   stepBack();
-  parentPort?.on('message', (input) => {
-    const answer = attempt(() => work(input as never));
+  const answerTo = async (input: unknown): Promise<void> => {
+    const answer = await attempt(() => work(input as never));
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread's port, not a window
     parentPort?.postMessage(answer, 'done' in answer ? handedOver(answer.done) : []);
-  });
+  };
+  parentPort?.on('message', (input) => void answerTo(input));
 }
 
-function attempt<Output>(work: () => Output): WorkerAnswer<Output> {
+async function attempt<Output>(work: () => Output | Promise<Output>): Promise<WorkerAnswer<Output>> {
   try {
-    return { done: work() };
+    return { done: await work() };
   } catch (error) {
     return { failed: String(error) };
   }

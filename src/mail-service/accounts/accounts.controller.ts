@@ -1,0 +1,77 @@
+import { Controller, Delete, Get, Post, Put } from '@nestjs/common';
+import Joi from 'joi';
+import { Call, CallerOf } from '../http/call.js';
+import type { Caller } from '../http/caller.guard.js';
+import { fields, ofService, ofUser } from '../http/fields.js';
+import { refuse } from '../http/mail-error.js';
+import { AccountsService, type Login, type NewAccount } from './accounts.service.js';
+
+const username = Joi.string()
+  .lowercase()
+  .max(128)
+  .regex(/^[^\s\p{Cc}/]+$/u, 'username')
+  .required();
+const password = Joi.string().min(1).max(256);
+
+const creation = ofService({
+  username,
+  password: Joi.alternatives(Joi.valid(false), password).required(),
+  address: fields.email().custom((value: string) => value.toLowerCase()),
+  name: Joi.string().max(256).allow(''),
+  // Rules of upstream that do not exist here: leaked passwords, accounts without address.
+  allowUnsafe: fields.flag(),
+  emptyAddress: fields.flag(),
+});
+const resolution = ofService({ username });
+const change = ofUser({
+  password,
+  name: Joi.string().max(256).allow(''),
+  existingPassword: Joi.string().max(256),
+});
+const login = ofService({
+  username: Joi.string().min(1).max(256).required(),
+  password: Joi.string().max(256).required(),
+  scope: Joi.string().valid('master', 'imap', 'smtp', 'pop3').default('master'),
+  token: fields.flag().default(false),
+  protocol: Joi.string().max(255),
+});
+
+/** Accounts are made and entered by the service; a person may only log out. */
+@Controller()
+export class AccountsController {
+  constructor(private readonly accounts: AccountsService) {}
+
+  @Post('users')
+  create(@CallerOf() caller: Caller, @Call(creation) input: NewAccount) {
+    return this.accounts.create(ownedBy(caller, input));
+  }
+
+  @Get('users/resolve/:username')
+  resolve(@CallerOf() caller: Caller, @Call(resolution) input: { username: string }) {
+    return this.accounts.resolve(ownedBy(caller, input).username);
+  }
+
+  @Put('users/:user')
+  change(
+    @CallerOf() caller: Caller,
+    @Call(change) input: { user: string; password?: string; name?: string },
+  ) {
+    return this.accounts.change(input.user, ownedBy(caller, input));
+  }
+
+  @Post('authenticate')
+  authenticate(@CallerOf() caller: Caller, @Call(login) input: Login) {
+    return this.accounts.authenticate(ownedBy(caller, input));
+  }
+
+  @Delete('authenticate')
+  logOut(@CallerOf() caller: Caller) {
+    if (caller.userId === null) throw refuse.missingPrivileges();
+    return this.accounts.logOut(caller.token);
+  }
+}
+
+function ownedBy<T>(caller: Caller, input: T): T {
+  if (caller.userId !== null) throw refuse.missingPrivileges();
+  return input;
+}

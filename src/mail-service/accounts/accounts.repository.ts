@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { statement } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { withoutTag } from './addresses.js';
+
+/** A person who has mail here. */
+export interface Account {
+  id: string;
+  username: string;
+  address: string;
+  name: string;
+  password: string | null;
+}
+
+const COLUMNS = 'id, username, address, name, password';
+
+const byId = statement<Account>('accounts.by_id', `SELECT ${COLUMNS} FROM users WHERE id = $1`);
+const byLogin = statement<Account>(
+  'accounts.by_login',
+  `SELECT ${COLUMNS} FROM users WHERE username = $1 OR address = $1 ORDER BY username = $1 DESC LIMIT 1`,
+);
+const byAddresses = statement<Account>(
+  'accounts.by_addresses',
+  `SELECT ${COLUMNS} FROM users WHERE address = ANY ($1::text[])`,
+);
+const insert = statement<{ id: string }>(
+  'accounts.insert',
+  `INSERT INTO users (id, username, address, name, password) VALUES ($1, $2, $3, $4, $5)
+   ON CONFLICT DO NOTHING RETURNING id`,
+);
+const addBoxes = statement<never>(
+  'accounts.add_boxes',
+  `INSERT INTO mailboxes (user_id, id, path, special_use, retention)
+   SELECT $1, b.id, b.path, b.special_use, b.retention
+   FROM jsonb_to_recordset($2::jsonb) AS b (id text, path text, special_use text, retention bigint)`,
+);
+const change = statement<{ id: string }>(
+  'accounts.change',
+  `UPDATE users SET password = coalesce($2, password), name = coalesce($3, name) WHERE id = $1 RETURNING id`,
+);
+const dropTokens = statement<never>('accounts.drop_tokens', `DELETE FROM access_tokens WHERE user_id = $1`);
+const ownDomains = statement<{ domain: string }>(
+  'accounts.own_domains',
+  `SELECT d AS domain FROM unnest($1::text[]) d
+   WHERE EXISTS (SELECT FROM users u WHERE substring(u.address FROM '[^@]*$') = d)`,
+);
+const storage = statement<{ used: string }>(
+  'accounts.storage',
+  `SELECT storage_used AS used FROM users WHERE id = $1`,
+);
+
+/** A mailbox everybody has from the beginning. */
+export interface FirstMailbox {
+  id: string;
+  path: string;
+  special_use: string;
+  retention: number | null;
+}
+
+/** SQL of accounts. */
+@Injectable()
+export class AccountsRepository {
+  constructor(private readonly db: Db) {}
+
+  async find(id: string): Promise<Account | undefined> {
+    return (await this.db.query(byId, [id]))[0];
+  }
+
+  /** @param login a username or an address, normalised */
+  async findByLogin(login: string): Promise<Account | undefined> {
+    return (await this.db.query(byLogin, [login]))[0];
+  }
+
+  /**
+   * Whose these addresses are; an address with a tag belongs to whoever has it without.
+   * @param addresses normalised
+   */
+  async owners(addresses: readonly string[]): Promise<Map<string, Account>> {
+    const rows = await this.db.query(byAddresses, [
+      [...new Set([...addresses, ...addresses.map(withoutTag)])],
+    ]);
+    const found = new Map(rows.map((row) => [row.address, row]));
+    const owners = new Map<string, Account>();
+    for (const address of addresses) {
+      const owner = found.get(address) ?? found.get(withoutTag(address));
+      if (owner) owners.set(address, owner);
+    }
+    return owners;
+  }
+
+  /** @returns false when the username or the address is taken */
+  async create(account: Account, boxes: readonly FirstMailbox[]): Promise<boolean> {
+    return this.db.tx(async (tx) => {
+      const { id, username, address, name, password } = account;
+      const [made] = await tx.query(insert, [id, username, address, name, password]);
+      if (made) await tx.query(addBoxes, [id, JSON.stringify(boxes)]);
+      return made !== undefined;
+    });
+  }
+
+  /** A new password ends all tokens. @returns false when there is no such account */
+  async change(id: string, values: { password?: string; name?: string }): Promise<boolean> {
+    return this.db.tx(async (tx: Tx) => {
+      const [changed] = await tx.query(change, [id, values.password ?? null, values.name ?? null]);
+      if (changed && values.password !== undefined) await tx.query(dropTokens, [id]);
+      return changed !== undefined;
+    });
+  }
+
+  /** Those of the domains in which somebody has an address here. */
+  async ownDomains(domains: readonly string[]): Promise<Set<string>> {
+    const rows = await this.db.query(ownDomains, [[...new Set(domains)]]);
+    return new Set(rows.map(({ domain }) => domain));
+  }
+
+  /** Bytes the account stores. */
+  async used(id: string): Promise<number> {
+    return Number((await this.db.query(storage, [id]))[0]?.used ?? 0);
+  }
+}

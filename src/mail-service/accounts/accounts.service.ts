@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { QueueWorker } from '../delivery/queue.worker.js';
+import { refuse } from '../http/mail-error.js';
+import { newId } from '../ids.js';
+import { AccessTokens } from './access-tokens.js';
+import { type Account, AccountsRepository, type FirstMailbox } from './accounts.repository.js';
+import { normalizeAddress } from './addresses.js';
+import { FailedLogins } from './failed-logins.js';
+import { hashPassword, verifyPassword } from './passwords.js';
+
+const MONTH_MS = 2_592_000_000;
+
+export interface NewAccount {
+  username: string;
+  password: string | false;
+  address?: string;
+  name?: string;
+}
+
+export interface Login {
+  username: string;
+  password: string;
+  token: boolean;
+  scope: string;
+  ip?: string;
+}
+
+/** Accounts and logging in to them. */
+@Injectable()
+export class AccountsService {
+  private readonly failures = new FailedLogins();
+
+  constructor(
+    private readonly accounts: AccountsRepository,
+    private readonly tokens: AccessTokens,
+    private readonly queue: QueueWorker,
+  ) {}
+
+  /** @throws MailError (500, as upstream) when the username or the address is taken */
+  async create(input: NewAccount): Promise<{ success: true; id: string }> {
+    const username = input.username.toLowerCase();
+    const account: Account = {
+      id: newId(),
+      username,
+      address: normalizeAddress(input.address ?? username),
+      name: input.name ?? '',
+      password: input.password === false ? null : await hashPassword(input.password),
+    };
+    if (await this.accounts.create(account, firstMailboxes())) {
+      await this.queue.appeared(account.address);
+      return { success: true, id: account.id };
+    }
+    const taken = await this.accounts.findByLogin(username);
+    throw taken?.username === username ? refuse.userExists(username) : refuse.addressExists();
+  }
+
+  /** @throws MailError 404 */
+  async resolve(username: string): Promise<{ success: true; id: string }> {
+    const account = await this.accounts.findByLogin(username.toLowerCase());
+    if (account?.username !== username.toLowerCase()) throw refuse.userNotFound();
+    return { success: true, id: account.id };
+  }
+
+  /** @throws MailError 404 */
+  async change(id: string, input: { password?: string; name?: string }): Promise<{ success: true }> {
+    const { password, name } = input;
+    const hash = password === undefined ? undefined : await hashPassword(password);
+    const changed = await this.accounts.change(id, {
+      ...(hash !== undefined && { password: hash }),
+      ...(name !== undefined && { name }),
+    });
+    if (hash !== undefined) this.tokens.forget();
+    if (!changed) throw refuse.userNotFound();
+    return { success: true };
+  }
+
+  /** @throws MailError 403, the same for everything that is wrong, and another one after too many of them */
+  async authenticate(input: Login): Promise<Record<string, unknown>> {
+    const account = await this.accounts.findByLogin(normalizeAddress(input.username));
+    const key = `${account?.id ?? input.username} ${input.ip ?? ''}`;
+    if (this.failures.blocked(key)) throw refuse.authRateLimited();
+    if (!account?.password || !(await verifyPassword(account.password, input.password))) {
+      this.failures.add(key);
+      throw refuse.authFailed(account?.id);
+    }
+    this.failures.clear(key);
+    return {
+      success: true,
+      id: account.id,
+      username: account.username,
+      address: account.address,
+      scope: input.scope,
+      require2fa: false,
+      requirePasswordChange: false,
+      ...(input.token && { token: await this.tokens.issue(account.id) }),
+    };
+  }
+
+  async logOut(token: string): Promise<{ success: true }> {
+    await this.tokens.revoke(token);
+    return { success: true };
+  }
+}
+
+function firstMailboxes(): FirstMailbox[] {
+  const box = (path: string, special_use: string, retention: number | null = null): FirstMailbox => ({
+    id: newId(),
+    path,
+    special_use,
+    retention,
+  });
+  return [
+    box('INBOX', '\\Inbox'),
+    box('Sent Mail', '\\Sent'),
+    box('Trash', '\\Trash', MONTH_MS),
+    box('Drafts', '\\Drafts'),
+    box('Junk', '\\Junk', MONTH_MS),
+  ];
+}

@@ -1,0 +1,40 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../platform/database/db.js';
+import { statement } from '../platform/database/statement.js';
+import { PeriodicJobs } from '../platform/jobs/periodic-jobs.js';
+import { AccessTokens } from './accounts/access-tokens.js';
+import { MessagesRepository } from './messages/messages.repository.js';
+
+const DAY = 86_400;
+
+/** What a thread that has no message any more has left behind. */
+const purgeThreads = statement<never>(
+  'housekeeping.threads',
+  `DELETE FROM thread_keys k WHERE k.created_at < now() - interval '1 year'
+   AND NOT EXISTS (SELECT FROM messages m WHERE m.user_id = k.user_id AND m.thread = k.thread)`,
+);
+
+/** Deletes what is over: messages of mailboxes with a retention, tokens, memories of threads. */
+@Injectable()
+export class Housekeeping implements OnModuleInit {
+  constructor(
+    private readonly jobs: PeriodicJobs,
+    private readonly messages: MessagesRepository,
+    private readonly tokens: AccessTokens,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'expire-messages',
+      everySeconds: 60,
+      run: async () => void (await this.messages.removeExpired()),
+    });
+    this.jobs.register({ name: 'purge-tokens', everySeconds: DAY, run: () => this.tokens.purge() });
+    this.jobs.register({
+      name: 'purge-threads',
+      everySeconds: DAY,
+      run: async () => void (await this.db.single((tx) => tx.query(purgeThreads, []))),
+    });
+  }
+}

@@ -1,0 +1,50 @@
+import Joi from 'joi';
+
+/** Kinds of fields, checked by the library upstream checks them with, so that the messages are the same. */
+export const fields = {
+  id: () => Joi.string().hex().lowercase().length(24),
+  /** Any spelling of yes and no; empty is absent. */
+  flag: () =>
+    Joi.boolean().empty('').truthy('Y', 'true', 'yes', 'on', '1', 1).falsy('N', 'false', 'no', 'off', '0', 0),
+  email: () => Joi.string().email({ tlds: false }).max(320),
+  /** One message: any number that is at least 1. */
+  uid: () => Joi.number().min(1).required(),
+  /** Several: `1,2` or `3:15` or `3:*`. */
+  uids: () =>
+    Joi.string()
+      .regex(/^\d+(,\d+)*$|^\d+:(\d+|\*)$/i)
+      .required(),
+  path: () =>
+    Joi.string()
+      .regex(/\/{2,}|\/$/, { invert: true })
+      .max(128 * 513)
+      .custom((path: string, helpers) => {
+        const parts = path.replace(/^\//, '').split('/');
+        return parts.length > 128 || parts.some((part) => part.length > 512)
+          ? helpers.error('string.max', { limit: 512 })
+          : path;
+      }),
+  retention: () => Joi.number().min(0).max(Number.MAX_SAFE_INTEGER).integer(),
+};
+
+const traced = {
+  sess: Joi.string().max(255).empty(''),
+  ip: Joi.string()
+    .ip({ version: ['ipv4', 'ipv6'], cidr: 'forbidden' })
+    .empty(''),
+};
+
+/** A route under `/users/:user`. */
+export function ofUser(keys: Joi.SchemaMap = {}): Joi.ObjectSchema {
+  return Joi.object({ user: fields.id().required(), ...keys, ...traced });
+}
+
+/** A route under `/users/:user/mailboxes/:mailbox`. */
+export function ofMailbox(keys: Joi.SchemaMap = {}): Joi.ObjectSchema {
+  return ofUser({ mailbox: fields.id().required(), ...keys });
+}
+
+/** A route of the service itself. */
+export function ofService(keys: Joi.SchemaMap = {}): Joi.ObjectSchema {
+  return Joi.object({ ...keys, ...traced });
+}

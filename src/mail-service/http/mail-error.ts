@@ -1,0 +1,81 @@
+/**
+ * A refusal in the words of the mail interface: status and body exactly as they go out. Most bodies are
+ * `{error, code}`; those of its HTTP layer are `{code, message}`.
+ */
+export class MailError extends Error {
+  constructor(
+    readonly status: number,
+    readonly body: Record<string, unknown>,
+  ) {
+    super(String(body['error'] ?? body['message']));
+    this.name = 'MailError';
+  }
+
+  /** @returns true for the errors of the HTTP layer, whose content type bears no charset */
+  get isTransport(): boolean {
+    return !('error' in this.body);
+  }
+}
+
+const domain = (status: number, error: string, code?: string) => (): MailError =>
+  new MailError(status, code === undefined ? { error } : { error, code });
+
+const transport = (status: number, code: string, message: string): MailError =>
+  new MailError(status, { code, message });
+
+/** Every refusal of the service, by what it says. */
+export const refuse = {
+  invalid: (error: string, details: Record<string, string>) =>
+    new MailError(400, { error, code: 'InputValidationError', details }),
+  missingPrivileges: domain(403, 'Not enough privileges', 'MissingPrivileges'),
+  userNotFound: domain(404, 'This user does not exist', 'UserNotFound'),
+  userExists: (username: string) =>
+    new MailError(500, { error: 'This username already exists', code: 'UserExistsError', username }),
+  addressExists: domain(500, 'This email address already exists', 'AddressExistsError'),
+  authFailed: (id?: string) =>
+    new MailError(403, { error: 'Authentication failed', code: 'AuthFailed', ...(id && { id }) }),
+  authRateLimited: domain(403, 'Authentication was rate limited', 'RateLimitedError'),
+
+  noMailbox: domain(404, 'This mailbox does not exist', 'NoSuchMailbox'),
+  mailboxExists: (action: 'creation' | 'rename') =>
+    domain(400, `Mailbox ${action} failed with code MailboxAlreadyExists`, 'MailboxExistsError')(),
+  mailboxDisallowed: (action: 'update' | 'deletion') =>
+    domain(400, `Mailbox ${action} failed with code DisallowedMailboxMethod`, 'DisallowedMailboxMethod')(),
+  mailboxGone: domain(404, 'Mailbox deletion failed with code NoSuchMailbox', 'NoSuchMailbox'),
+  mailboxUnchanged: domain(400, 'Nothing was changed'),
+
+  noMessage: domain(404, 'This message does not exist', 'MessageNotFound'),
+  noMatch: domain(404, 'No message matched query', 'MessageNotFound'),
+  notMoved: domain(404, 'Could not move message, check if message exists', 'MessageNotFound'),
+  notDeleted: domain(404, 'Message was not found'),
+  noTarget: domain(500, 'Mailbox is missing'),
+  messageUnchanged: domain(500, 'Nothing was changed'),
+  flagConflict: () =>
+    new MailError(500, { error: "Updating the path 'flags' would create a conflict at 'flags'", code: 40 }),
+  noAttachment: domain(404, 'This attachment does not exist', 'AttachmentNotFound'),
+  notDraft: domain(400, 'This message is not a draft', 'MessageNotDraft'),
+  tooManyRecipients: domain(403, 'Your email has too many recipients', 'TooMany'),
+  sendingLimit: (hours: number) =>
+    domain(
+      403,
+      `You reached a daily sending limit for your account. Limit expires in ${hours} hours`,
+      'RateLimitedError',
+    )(),
+  overQuota: domain(400, 'User is over quota', 'OverQuotaError'),
+  messageTooLarge: domain(400, 'The message is larger than this server stores', 'MessageTooLarge'),
+  messageUnreadable: domain(400, 'The message is too complex to be stored', 'MessageTooComplex'),
+  emptyMessage: domain(400, 'Empty message provided', 'EmptyMessage'),
+  /** Upstream answers failures without a status of their own with 200; so do we, for what it does so. */
+  unknownEncoding: (encoding: string) =>
+    new MailError(200, { error: `Unknown encoding: ${encoding}`, code: 'ERR_UNKNOWN_ENCODING' }),
+
+  invalidToken: () => transport(403, 'InvalidToken', 'Invalid accessToken value'),
+  noRoute: (path: string) => transport(404, 'ResourceNotFound', `${path} does not exist`),
+  invalidJson: (reason: string) => transport(400, 'InvalidContent', `Invalid JSON: ${reason}`),
+  arrayBody: () => transport(500, 'InternalServer', 'Cannot map POST body of [Array array] onto req.params'),
+  encodingUnsupported: () => transport(415, 'UnsupportedMediaType', 'content encoding not supported'),
+  typeUnsupported: (type: string) => transport(415, 'UnsupportedMediaType', type),
+  bodyTooLarge: () => transport(413, 'PayloadTooLarge', 'Request body size exceeds the limit'),
+  busy: () => transport(503, 'ServiceUnavailable', 'The service is busy, try again'),
+  internal: () => transport(500, 'InternalServer', 'The request failed'),
+};

@@ -1,0 +1,19 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Response } from 'express';
+import { isMediaType } from '../mime/clean-text.js';
+
+/**
+ * Sends bytes as they come, as fast as the client takes them. A failure on the way breaks the answer off; a client that
+ * goes away ends the reading.
+ * @param type what the sender declared
+ */
+export async function sendStream(response: Response, stream: Readable, type: string): Promise<void> {
+  response.writeHead(200, {
+    'Content-Type': isMediaType(type) ? type : 'application/octet-stream',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+  });
+  await pipeline(stream, response);
+}

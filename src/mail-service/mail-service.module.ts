@@ -1,0 +1,97 @@
+import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import { Config } from '../config/config.js';
+import { BlobStore } from '../platform/blobs/blob-store.js';
+import { openBlobStore } from '../platform/blobs/open-blob-store.js';
+import { createDataSource } from '../platform/database/data-source.js';
+import { Db } from '../platform/database/db.js';
+import { JobsModule } from '../platform/jobs/jobs.module.js';
+import { AccessTokens } from './accounts/access-tokens.js';
+import { AccountsController } from './accounts/accounts.controller.js';
+import { AccountsRepository } from './accounts/accounts.repository.js';
+import { AccountsService } from './accounts/accounts.service.js';
+import { Outward } from './delivery/outward.js';
+import { QueueRepository } from './delivery/queue.repository.js';
+import { QueueWorker } from './delivery/queue.worker.js';
+import { Housekeeping } from './housekeeping.js';
+import { CallerGuard } from './http/caller.guard.js';
+import { MAIL_SCHEMA, mailServiceSchema } from './mail-service.schema.js';
+import { MailSettings } from './mail-settings.js';
+import { MailboxesController } from './mailboxes/mailboxes.controller.js';
+import { MailboxesRepository } from './mailboxes/mailboxes.repository.js';
+import { MailboxesService } from './mailboxes/mailboxes.service.js';
+import { MessageListRepository } from './messages/message-list.repository.js';
+import { MessageListService } from './messages/message-list.service.js';
+import { MessageStore } from './messages/message-store.js';
+import { MessagesController } from './messages/messages.controller.js';
+import { MessagesRepository } from './messages/messages.repository.js';
+import { MessagesService } from './messages/messages.service.js';
+import { SubmitService } from './messages/submit.service.js';
+import { UploadService } from './messages/upload.service.js';
+import { MimeWorkers } from './mime/mime-workers.js';
+import { SmtpReceiver } from './smtp/smtp-receiver.js';
+import { RawMessages } from './storage/raw-messages.js';
+
+/** What everything stands on: the settings, the database, the blob store. */
+@Global()
+@Module({})
+class GroundModule implements OnApplicationShutdown {
+  constructor(@Inject(BlobStore) private readonly store: BlobStore) {}
+
+  static of(config: Config, databaseUrl: string, token: string): DynamicModule {
+    return {
+      module: GroundModule,
+      providers: [
+        { provide: Config, useValue: config },
+        { provide: MailSettings, useValue: new MailSettings(config, token) },
+        {
+          provide: DataSource,
+          useFactory: () =>
+            createDataSource(config, databaseUrl, mailServiceSchema, { schema: MAIL_SCHEMA }).initialize(),
+        },
+        Db,
+        { provide: BlobStore, useFactory: () => openBlobStore(config.blobStore) },
+      ],
+      exports: [Config, MailSettings, Db, BlobStore],
+    };
+  }
+
+  onApplicationShutdown(): void {
+    this.store.close();
+  }
+}
+
+/** The composition root of the mail service. It shares the platform with the workspace, and none of its modules. */
+@Module({})
+export class MailServiceModule {
+  static forRoot(config: Config, databaseUrl: string, token: string): DynamicModule {
+    return {
+      module: MailServiceModule,
+      imports: [GroundModule.of(config, databaseUrl, token), JobsModule],
+      controllers: [AccountsController, MailboxesController, MessagesController],
+      providers: [
+        { provide: APP_GUARD, useClass: CallerGuard },
+        AccessTokens,
+        AccountsRepository,
+        AccountsService,
+        MailboxesRepository,
+        MailboxesService,
+        MessageListRepository,
+        MessageListService,
+        MessageStore,
+        MessagesRepository,
+        MessagesService,
+        UploadService,
+        SubmitService,
+        MimeWorkers,
+        RawMessages,
+        Outward,
+        QueueRepository,
+        QueueWorker,
+        SmtpReceiver,
+        Housekeeping,
+      ],
+    };
+  }
+}

@@ -1,0 +1,97 @@
+import 'reflect-metadata';
+import type { AddressInfo } from 'node:net';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Request, Response } from 'express';
+import type { Config } from '../config/config.js';
+import { createDataSource } from '../platform/database/data-source.js';
+import { migrate } from '../platform/database/migrate.js';
+import { createLogger, PinoLoggerService } from '../platform/observability/logger.js';
+import { MailExceptionFilter } from './http/mail-exception.filter.js';
+import { MailExpressAdapter } from './http/mail-express.adapter.js';
+import { refuse } from './http/mail-error.js';
+import { writeJson } from './http/reply.js';
+import { MailServiceModule } from './mail-service.module.js';
+import { MAIL_SCHEMA, mailServiceSchema } from './mail-service.schema.js';
+import { SmtpReceiver } from './smtp/smtp-receiver.js';
+
+/** Longer than any client of ours keeps a connection: they close idle ones, not we. */
+const KEEP_ALIVE_MS = 65_000;
+const LOOPBACK = '127.0.0.1';
+
+/** A running mail service. */
+export interface MailService {
+  readonly nest: NestExpressApplication;
+  readonly port: number;
+  /** Stops taking requests and mail, lets what is in flight finish (at most `timeoutMs`), closes the pools. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+/** Where the mail service finds its database, and who may call it. */
+export interface MailServiceOptions {
+  databaseUrl: string;
+  /** The service token: whoever has it may act as anybody. */
+  token: string;
+  /** On loopback; 0 lets the system choose. */
+  port: number;
+}
+
+/** Brings its schema up to date and serves on loopback: used by the server and by the tests. */
+export async function startMailService(config: Config, options: MailServiceOptions): Promise<MailService> {
+  const { databaseUrl, token, port } = options;
+  await migrateMailService(config, databaseUrl);
+  const nest = await NestFactory.create<NestExpressApplication>(
+    MailServiceModule.forRoot(config, databaseUrl, token),
+    new MailExpressAdapter(),
+    {
+      logger: new PinoLoggerService(createLogger(config.LOG_LEVEL)),
+      bodyParser: false,
+      abortOnError: false,
+    },
+  );
+  nest.useGlobalFilters(new MailExceptionFilter());
+  await nest.init();
+  nest.use((request: Request, response: Response) => {
+    const refusal = refuse.noRoute(request.path);
+    writeJson(response, refusal.status, refusal.body, 'application/json');
+  });
+  const server = nest.getHttpServer();
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  try {
+    if (config.MAIL_SMTP_PORT > 0) await nest.get(SmtpReceiver).listen();
+    await nest.listen(port, LOOPBACK);
+  } catch (error) {
+    await nest.close();
+    throw error;
+  }
+  return {
+    nest,
+    port: (server.address() as AddressInfo).port,
+    async stop(timeoutMs) {
+      const force = setTimeout(() => server.closeAllConnections(), timeoutMs);
+      const sweep = setInterval(() => server.closeIdleConnections(), 50);
+      await nest.close();
+      clearTimeout(force);
+      clearInterval(sweep);
+    },
+  };
+}
+
+/** Any constant but the one of `migrate`. */
+const SCHEMA_LOCK = 7_706_113_002;
+
+/** Creates the schema of the mail service, or brings it up to date. */
+export async function migrateMailService(config: Config, databaseUrl: string): Promise<void> {
+  const options = { timeouts: false, schema: MAIL_SCHEMA };
+  const dataSource = await createDataSource(config, databaseUrl, mailServiceSchema, options).initialize();
+  try {
+    // CREATE SCHEMA IF NOT EXISTS fails when two do it at once.
+    await dataSource.transaction(async (manager) => {
+      await manager.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
+      await manager.query(`CREATE SCHEMA IF NOT EXISTS ${MAIL_SCHEMA}`);
+    });
+    await migrate(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
+}

@@ -1,0 +1,137 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { errorCode } from '../../platform/database/database-errors.js';
+import { statement } from '../../platform/database/statement.js';
+
+/** A mailbox; int8 columns are text. */
+export interface Mailbox {
+  id: string;
+  path: string;
+  special_use: string | null;
+  subscribed: boolean;
+  hidden: boolean;
+  encrypt_messages: boolean;
+  retention: string | null;
+  modify_index: string;
+  total: string;
+  unseen: string;
+  size: string;
+}
+
+export interface MailboxChange {
+  path?: string;
+  retention?: number;
+  subscribed?: boolean;
+  hidden?: boolean;
+  encryptMessages?: boolean;
+}
+
+const COLUMNS =
+  'id, path, special_use, subscribed, hidden, encrypt_messages, retention, modify_index, total, unseen, size';
+
+const list = statement<Mailbox & { known: boolean }>(
+  'mailboxes.list',
+  `SELECT ${COLUMNS} FROM mailboxes WHERE user_id = $1 AND (NOT hidden OR $2)
+   ORDER BY special_use IS DISTINCT FROM '\\Inbox', path`,
+);
+const find = statement<Mailbox>(
+  'mailboxes.find',
+  `SELECT ${COLUMNS} FROM mailboxes WHERE user_id = $1 AND id = $2`,
+);
+const findByPath = statement<Mailbox>(
+  'mailboxes.find_by_path',
+  `SELECT ${COLUMNS} FROM mailboxes
+   WHERE user_id = $1 AND (path = $2 OR (special_use = '\\Inbox' AND upper($2) = 'INBOX'))`,
+);
+const insert = statement<{ id: string }>(
+  'mailboxes.insert',
+  `INSERT INTO mailboxes (user_id, id, path, hidden, retention, encrypt_messages) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT DO NOTHING RETURNING id`,
+);
+const update = statement<{ retention: string | null }>(
+  'mailboxes.update',
+  `UPDATE mailboxes SET path = coalesce($3, path), retention = coalesce($4::bigint, retention),
+     subscribed = coalesce($5, subscribed), hidden = coalesce($6, hidden),
+     encrypt_messages = coalesce($7, encrypt_messages)
+   WHERE user_id = $1 AND id = $2 RETURNING retention`,
+);
+/** Those below it move with it. */
+const renameBelow = statement<never>(
+  'mailboxes.rename_below',
+  `UPDATE mailboxes SET path = $3 || substr(path, length($2) + 1)
+   WHERE user_id = $1 AND left(path, length($2) + 1) = $2 || '/'`,
+);
+const expire = statement<never>(
+  'mailboxes.expire',
+  `UPDATE messages SET expires_at = CASE WHEN $3::bigint > 0 THEN idate + $3::bigint * interval '1 millisecond' END
+   WHERE user_id = $1 AND mailbox_id = $2`,
+);
+const empty = statement<never>('mailboxes.empty', `SELECT delete_messages($1, $2, NULL)`);
+const remove = statement<{ id: string }>(
+  'mailboxes.remove',
+  `DELETE FROM mailboxes WHERE user_id = $1 AND id = $2 RETURNING id`,
+);
+const userExists = statement<{ id: string }>('mailboxes.user_exists', `SELECT id FROM users WHERE id = $1`);
+
+const UNIQUE_VIOLATION = '23505';
+
+/** SQL of mailboxes. */
+@Injectable()
+export class MailboxesRepository {
+  constructor(private readonly db: Db) {}
+
+  async list(userId: string, hidden: boolean): Promise<Mailbox[]> {
+    return this.db.query(list, [userId, hidden]);
+  }
+
+  async find(userId: string, id: string): Promise<Mailbox | undefined> {
+    return (await this.db.query(find, [userId, id]))[0];
+  }
+
+  async findByPath(userId: string, path: string): Promise<Mailbox | undefined> {
+    return (await this.db.query(findByPath, [userId, path]))[0];
+  }
+
+  async hasUser(userId: string): Promise<boolean> {
+    return (await this.db.query(userExists, [userId])).length > 0;
+  }
+
+  /** @returns false when there is one of this path */
+  async create(userId: string, id: string, box: MailboxChange & { path: string }): Promise<boolean> {
+    const { path, hidden = false, retention = null, encryptMessages = false } = box;
+    const values = [userId, id, path, hidden, retention, encryptMessages];
+    return (await this.db.single((tx) => tx.query(insert, values))).length > 0;
+  }
+
+  /** @returns taken: there is one of the new path */
+  async update(userId: string, box: Mailbox, change: MailboxChange): Promise<'ok' | 'gone' | 'taken'> {
+    const {
+      path = null,
+      retention = null,
+      subscribed = null,
+      hidden = null,
+      encryptMessages = null,
+    } = change;
+    const values = [userId, box.id, path, retention, subscribed, hidden, encryptMessages];
+    try {
+      return await this.db.tx(async (tx) => {
+        const [changed] = await tx.query(update, values);
+        if (!changed) return 'gone';
+        if (path !== null) await tx.query(renameBelow, [userId, box.path, path]);
+        if (retention !== null) await tx.query(expire, [userId, box.id, retention]);
+        return 'ok';
+      });
+    } catch (error) {
+      if (errorCode(error) === UNIQUE_VIOLATION) return 'taken';
+      throw error;
+    }
+  }
+
+  /** Deletes the mailbox with all messages. @returns false when it is not there (any more) */
+  async remove(userId: string, id: string): Promise<boolean> {
+    return this.db.tx(async (tx) => {
+      await tx.query(empty, [userId, id]);
+      return (await tx.query(remove, [userId, id])).length > 0;
+    });
+  }
+}

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { refuse } from '../http/mail-error.js';
+import { ReadyJson } from '../http/reply.js';
+import { specialUseOf } from '../mailboxes/mailbox.presenter.js';
+import { type ListCursor, writeCursor } from './list-cursor.js';
+import { MessageListRepository } from './message-list.repository.js';
+
+export interface ListRequest {
+  user: string;
+  mailbox: string;
+  unseen: boolean;
+  threadCounters: boolean;
+  metaData: boolean;
+  limit: number;
+  order?: string;
+  next?: ListCursor;
+  previous?: ListCursor;
+  includeHeaders?: string;
+}
+
+/** Pages of a mailbox, by time of arrival. */
+@Injectable()
+export class MessageListService {
+  constructor(private readonly messages: MessageListRepository) {}
+
+  /** @throws MailError 404 */
+  async page(request: ListRequest): Promise<ReadyJson> {
+    const { user, mailbox, unseen, threadCounters, metaData, limit, next, previous } = request;
+    const cursor = next ?? previous;
+    const backwards = next === undefined && previous !== undefined;
+    const found = await this.messages.list(user, mailbox, {
+      ascending: request.order === 'asc',
+      unseen,
+      threadCounters,
+      metaData,
+      headers: headerNames(request.includeHeaders),
+      backwards,
+      from: cursor?.place ?? null,
+      limit,
+    });
+    if (!found) throw refuse.noMailbox();
+    const { box, rows } = found;
+    const more = rows.length > limit;
+    const shown = rows.slice(0, limit);
+    if (backwards) shown.reverse();
+    const page = cursor?.page ?? 1;
+    const hasPrevious = backwards ? more : cursor !== undefined;
+    const hasNext = backwards || more;
+    const [first, last] = [shown[0], shown.at(-1)];
+    const head = JSON.stringify({
+      success: true,
+      total: Number(unseen ? box.unseen : box.total),
+      page,
+      previousCursor: hasPrevious && first ? writeCursor(first, Math.max(1, page - 1)) : false,
+      nextCursor: hasNext && last ? writeCursor(last, page + 1) : false,
+      ...specialUseOf(box.special_use),
+    });
+    return new ReadyJson(`${head.slice(0, -1)},"results":[${shown.map(({ json }) => json).join(',')}]}`);
+  }
+}
+
+function headerNames(list: string | undefined): string[] | null {
+  if (list === undefined) return null;
+  const names = list.split(',').map((name) => name.trim().toLowerCase());
+  return [...new Set(names.filter(Boolean))].slice(0, 100);
+}

@@ -1,0 +1,126 @@
+import { Controller, Delete, Get, Post, Put, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import Joi from 'joi';
+import { Call, RawBody } from '../http/call.js';
+import { fields, ofMailbox } from '../http/fields.js';
+import { sendStream } from '../http/send-stream.js';
+import { cursorField } from './list-cursor.js';
+import { MessageListService, type ListRequest } from './message-list.service.js';
+import { MessagesService, type UpdateRequest } from './messages.service.js';
+import { SubmitService } from './submit.service.js';
+import { metaData, upload } from './upload.fields.js';
+import { type UploadRequest, UploadService } from './upload.service.js';
+
+const cursor = (label: string): Joi.StringSchema =>
+  Joi.string().empty('').max(1024).custom(cursorField, 'cursor').label(label).messages({
+    '*': '{{#label}} contains an invalid value',
+  });
+
+const listing = ofMailbox({
+  unseen: fields.flag().default(false),
+  metaData: fields.flag().default(false),
+  threadCounters: fields.flag().default(false),
+  limit: Joi.number().empty('').default(20).integer().min(1).max(250),
+  order: Joi.any(),
+  next: cursor('Next page cursor'),
+  previous: cursor('Previous page cursor'),
+  includeHeaders: Joi.string().empty('').max(1024),
+}).unknown();
+const uploading = ofMailbox(upload);
+const changes: Joi.SchemaMap = {
+  message: fields.uids(),
+  moveTo: fields.id(),
+  seen: fields.flag(),
+  deleted: fields.flag(),
+  flagged: fields.flag(),
+  draft: fields.flag(),
+  expires: Joi.alternatives(Joi.date(), Joi.boolean().valid(false)),
+  metaData,
+};
+const update = ofMailbox(changes);
+const reading = ofMailbox({
+  message: fields.uid(),
+  replaceCidLinks: fields.flag(),
+  markAsSeen: fields.flag().default(false),
+});
+const one = ofMailbox({ message: fields.uid() });
+const attachment = Joi.object({
+  user: fields.id().required(),
+  mailbox: fields.id().required(),
+  message: fields.uid(),
+  attachment: Joi.string()
+    .regex(/^ATT\d+$/i)
+    .uppercase()
+    .required(),
+  sendAsString: fields.flag(),
+});
+const submission = ofMailbox({
+  message: fields.uid(),
+  deleteFiles: fields.flag(),
+  sendTime: Joi.date(),
+});
+
+interface One {
+  user: string;
+  mailbox: string;
+  message: number;
+}
+
+@Controller('users/:user/mailboxes/:mailbox/messages')
+export class MessagesController {
+  constructor(
+    private readonly lists: MessageListService,
+    private readonly messages: MessagesService,
+    private readonly uploads: UploadService,
+    private readonly submits: SubmitService,
+  ) {}
+
+  @Get()
+  list(@Call(listing) request: ListRequest) {
+    return this.lists.page(request);
+  }
+
+  @Post()
+  add(@Call(uploading) request: UploadRequest, @RawBody() raw: Buffer | undefined) {
+    return this.uploads.add(request, raw);
+  }
+
+  @Put()
+  updateMany(@Call(update) request: UpdateRequest) {
+    return this.messages.update(request);
+  }
+
+  @Get(':message')
+  read(@Call(reading) { user, mailbox, message, markAsSeen }: One & { markAsSeen: boolean }) {
+    return this.messages.read(user, mailbox, message, markAsSeen);
+  }
+
+  @Put(':message')
+  update(@Call(update) request: UpdateRequest) {
+    return this.messages.update(request);
+  }
+
+  @Delete(':message')
+  remove(@Call(one) { user, mailbox, message }: One) {
+    return this.messages.remove(user, mailbox, message);
+  }
+
+  @Get(':message/message.eml')
+  async source(@Call(one) { user, mailbox, message }: One, @Res() response: Response) {
+    await sendStream(response, await this.messages.source(user, mailbox, message), 'message/rfc822');
+  }
+
+  @Get(':message/attachments/:attachment')
+  async attachment(
+    @Call(attachment) { user, mailbox, message, attachment: id }: One & { attachment: string },
+    @Res() response: Response,
+  ) {
+    const { info, stream } = await this.messages.attachment(user, mailbox, message, id);
+    await sendStream(response, stream, info.contentType);
+  }
+
+  @Post(':message/submit')
+  submit(@Call(submission) { user, mailbox, message, sendTime }: One & { sendTime?: Date }) {
+    return this.submits.submit(user, mailbox, message, sendTime);
+  }
+}

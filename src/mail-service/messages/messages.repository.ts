@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { statement } from '../../platform/database/statement.js';
+import type { Address, AttachmentInfo } from '../mime/message.js';
+import type { UidSet } from './uid-set.js';
+
+/** A message; int8 columns are text. */
+export interface MessageRow {
+  uid: string;
+  mailbox_id: string;
+  thread: string;
+  raw_id: string;
+  size: string;
+  idate: Date;
+  hdate: Date;
+  message_id: string;
+  subject: string;
+  seen: boolean;
+  flagged: boolean;
+  deleted: boolean;
+  draft: boolean;
+  answered: boolean;
+  forwarded: boolean;
+  summary: {
+    from: Address | null;
+    replyTo: Address[];
+    to: Address[];
+    cc: Address[];
+    bcc: Address[];
+    references: string[];
+    contentType: unknown;
+    attachments: AttachmentInfo[];
+    envelope: unknown;
+  };
+  body_text: string;
+  body_html: string | null;
+  meta_data: Record<string, unknown>;
+  reference: { mailbox: string; id: number; action: string } | null;
+  expires_at: Date | null;
+  queued: boolean;
+  queue_id: string | null;
+}
+
+const find = statement<MessageRow>(
+  'messages.find',
+  `SELECT m.uid, m.mailbox_id, m.thread, m.raw_id, m.size, m.idate, m.hdate, m.message_id, m.subject, m.seen,
+     m.flagged, m.deleted, m.draft, m.answered, m.forwarded, m.summary, m.body_text, m.body_html, m.meta_data,
+     m.reference, m.expires_at, m.queue_id,
+     m.queue_id IS NOT NULL AND EXISTS (SELECT FROM queue q WHERE q.id = m.queue_id) AS queued
+   FROM messages m WHERE m.user_id = $1 AND m.mailbox_id = $2 AND m.uid = $3`,
+);
+const raw = statement<{ raw_id: string; attachments: AttachmentInfo[] }>(
+  'messages.raw',
+  `SELECT raw_id, summary->'attachments' AS attachments FROM messages WHERE user_id = $1 AND mailbox_id = $2 AND uid = $3`,
+);
+const move = statement<{ outcome: 'ok' | 'no_target' | 'none'; old_uid: string; new_uid: string }>(
+  'messages.move',
+  `SELECT * FROM move_messages($1, $2, $3, $4, $5, $6) ORDER BY old_uid`,
+);
+const flag = statement<{ matched: string }>(
+  'messages.flag',
+  `SELECT flag_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS matched`,
+);
+const remove = statement<{ gone: string }>('messages.remove', `SELECT delete_messages($1, $2, $3) AS gone`);
+const expired = statement<{ user_id: string; mailbox_id: string; uids: string[] }>(
+  'messages.expired',
+  `SELECT user_id, mailbox_id, array_agg(uid) AS uids
+   FROM (SELECT user_id, mailbox_id, uid FROM messages WHERE expires_at < now() ORDER BY expires_at LIMIT 1000) x
+   GROUP BY 1, 2`,
+);
+
+/** What a message's flags become; null leaves them. */
+export interface FlagChange {
+  seen: boolean | null;
+  flagged: boolean | null;
+  deleted: boolean | null;
+  metaData: Record<string, unknown> | null;
+  /** Deleted then; false: never. */
+  expires: Date | false | null;
+}
+
+/** SQL of messages, but for lists. */
+@Injectable()
+export class MessagesRepository {
+  constructor(private readonly db: Db) {}
+
+  async find(userId: string, mailbox: string, uid: number): Promise<MessageRow | undefined> {
+    return Number.isSafeInteger(uid) ? (await this.db.query(find, [userId, mailbox, uid]))[0] : undefined;
+  }
+
+  /** Where its bytes are and what is attached. */
+  async findRaw(userId: string, mailbox: string, uid: number) {
+    return Number.isSafeInteger(uid) ? (await this.db.query(raw, [userId, mailbox, uid]))[0] : undefined;
+  }
+
+  /** @returns old and new uids */
+  async move(userId: string, from: string, { uids, low, high }: UidSet, to: string) {
+    const rows = await this.db.single((tx) => tx.query(move, [userId, from, uids, low, high, to]));
+    const outcome = rows[0]?.outcome ?? 'none';
+    return {
+      outcome,
+      moved: rows.map((row): [number, number] => [Number(row.old_uid), Number(row.new_uid)]),
+    };
+  }
+
+  /** @returns how many messages it was asked of and found */
+  async flag(userId: string, mailbox: string, set: UidSet, change: FlagChange): Promise<number> {
+    const { seen, flagged, deleted, metaData, expires } = change;
+    const values = [userId, mailbox, set.uids, set.low, set.high, seen, flagged, deleted];
+    const more = [
+      metaData && JSON.stringify(metaData),
+      expires === false ? null : expires,
+      expires === false,
+    ];
+    const [row] = await this.db.single((tx) => tx.query(flag, [...values, ...more]));
+    return Number(row?.matched ?? 0);
+  }
+
+  /** @returns how many were there */
+  async remove(userId: string, mailbox: string, uids: readonly number[]): Promise<number> {
+    const [row] = await this.db.single((tx) => tx.query(remove, [userId, mailbox, uids]));
+    return Number(row?.gone ?? 0);
+  }
+
+  /** Deletes messages whose time is over. @returns how many */
+  async removeExpired(): Promise<number> {
+    let gone = 0;
+    for (const { user_id, mailbox_id, uids } of await this.db.query(expired, []))
+      gone += await this.remove(user_id, mailbox_id, uids.map(Number));
+    return gone;
+  }
+}

@@ -1,0 +1,121 @@
+import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { refuse } from '../http/mail-error.js';
+import { MailboxesRepository } from '../mailboxes/mailboxes.repository.js';
+import type { AttachmentInfo } from '../mime/message.js';
+import { openAttachment } from '../mime/parse-message.js';
+import { RawMessages } from '../storage/raw-messages.js';
+import { presentMessage } from './message.presenter.js';
+import { type MessageRow, MessagesRepository } from './messages.repository.js';
+import { parseUids, type UidSet } from './uid-set.js';
+
+/** What a PUT may ask of messages. */
+export interface UpdateRequest {
+  user: string;
+  mailbox: string;
+  message: string;
+  moveTo?: string;
+  seen?: boolean;
+  flagged?: boolean;
+  deleted?: boolean;
+  draft?: boolean;
+  expires?: Date | false;
+  metaData?: Record<string, unknown>;
+}
+
+/** Reading and changing single messages and sets of them. */
+@Injectable()
+export class MessagesService {
+  constructor(
+    private readonly mailboxes: MailboxesRepository,
+    private readonly messages: MessagesRepository,
+    private readonly raws: RawMessages,
+  ) {}
+
+  async read(
+    userId: string,
+    mailbox: string,
+    uid: number,
+    markAsSeen: boolean,
+  ): Promise<Record<string, unknown>> {
+    const row = await this.find(userId, mailbox, uid);
+    if (markAsSeen && !row.seen) {
+      await this.messages.flag(userId, mailbox, only(uid), { ...NOTHING, seen: true });
+      row.seen = true;
+    }
+    return presentMessage(userId, row);
+  }
+
+  /** The whole message as it came. */
+  async source(userId: string, mailbox: string, uid: number): Promise<Readable> {
+    const row = await this.messages.findRaw(userId, mailbox, uid);
+    if (!row) throw refuse.noMessage();
+    return this.raws.open(row.raw_id);
+  }
+
+  /** @param id in any case */
+  async attachment(
+    userId: string,
+    mailbox: string,
+    uid: number,
+    id: string,
+  ): Promise<{ info: AttachmentInfo; stream: Readable }> {
+    const row = await this.messages.findRaw(userId, mailbox, uid);
+    if (!row) throw refuse.noMessage();
+    const info = row.attachments.find((attachment) => attachment.id === id.toUpperCase());
+    if (!info) throw refuse.noAttachment();
+    return { info, stream: await openAttachment(await this.raws.open(row.raw_id), info.id) };
+  }
+
+  /** Moves or flags, never both: a move that is asked for is all that is done, as upstream. */
+  async update(request: UpdateRequest): Promise<Record<string, unknown>> {
+    const { user, mailbox, moveTo } = request;
+    const set = parseUids(request.message);
+    if (moveTo !== undefined) return this.move(user, mailbox, set, moveTo);
+    const change = flagsOf(request);
+    const updated = await this.messages.flag(user, mailbox, set, change);
+    if (updated === 0) throw refuse.noMatch();
+    return { success: true, updated };
+  }
+
+  async remove(userId: string, mailbox: string, uid: number): Promise<{ success: true }> {
+    const gone = Number.isSafeInteger(uid) ? await this.messages.remove(userId, mailbox, [uid]) : 0;
+    if (gone === 0) throw refuse.notDeleted();
+    return { success: true };
+  }
+
+  /** @throws MailError 404 of the mailbox or the message */
+  async find(userId: string, mailbox: string, uid: number): Promise<MessageRow> {
+    const row = await this.messages.find(userId, mailbox, uid);
+    if (row) return row;
+    throw (await this.mailboxes.find(userId, mailbox)) ? refuse.noMessage() : refuse.noMailbox();
+  }
+
+  private async move(userId: string, from: string, set: UidSet, to: string) {
+    const { outcome, moved } = await this.messages.move(userId, from, set, to);
+    if (outcome === 'no_target') throw refuse.noTarget();
+    if (outcome === 'none') throw refuse.notMoved();
+    return { success: true, mailbox: to, id: moved };
+  }
+}
+
+const NOTHING = { seen: null, flagged: null, deleted: null, metaData: null, expires: null };
+
+const only = (uid: number): UidSet => ({ uids: [uid], low: null, high: null });
+
+/**
+ * Two quirks of upstream 1.46 that its clients know: setting one flag and clearing another at once is refused, and
+ * `draft` changes `flagged`, so that nothing becomes a draft, whose From is trusted, that was not made as one.
+ */
+function flagsOf({ seen, flagged, deleted, draft, metaData, expires }: UpdateRequest) {
+  const flags = [seen, flagged, deleted, draft].filter((flag) => flag !== undefined);
+  if (flags.length === 0 && metaData === undefined && expires === undefined) throw refuse.messageUnchanged();
+  if (flags.includes(true) && flags.includes(false)) throw refuse.flagConflict();
+  return {
+    seen: seen ?? null,
+    flagged: flagged ?? draft ?? null,
+    deleted: deleted ?? null,
+    metaData: metaData ?? null,
+    expires: expires ?? null,
+  };
+}

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { AccountsRepository } from '../accounts/accounts.repository.js';
+import { normalizeAddress } from '../accounts/addresses.js';
+import { QueueRepository } from '../delivery/queue.repository.js';
+import { QueueWorker } from '../delivery/queue.worker.js';
+import { refuse } from '../http/mail-error.js';
+import { newQueueId } from '../ids.js';
+import { MailSettings } from '../mail-settings.js';
+import { outgoing } from '../mime/outgoing.js';
+import { RawMessages } from '../storage/raw-messages.js';
+import { MessagesService } from './messages.service.js';
+
+const MAX_RECIPIENTS = 400;
+const HOUR = 3_600;
+
+/** Hands drafts over for delivery. */
+@Injectable()
+export class SubmitService {
+  constructor(
+    private readonly accounts: AccountsRepository,
+    private readonly messages: MessagesService,
+    private readonly raws: RawMessages,
+    private readonly queue: QueueRepository,
+    private readonly worker: QueueWorker,
+    private readonly settings: MailSettings,
+  ) {}
+
+  /**
+   * The draft becomes a message of Sent, and its recipients rows of the queue, in one transaction.
+   * @param sendTime not before then
+   * @throws MailError
+   */
+  async submit(
+    userId: string,
+    mailbox: string,
+    uid: number,
+    sendTime?: Date,
+  ): Promise<Record<string, unknown>> {
+    const row = await this.messages.find(userId, mailbox, uid);
+    if (!row.draft) throw refuse.notDraft();
+    const { to, cc, bcc, from } = row.summary;
+    const recipients = [...new Set([...to, ...cc, ...bcc].map(({ address }) => normalizeAddress(address)))];
+    if (recipients.length > MAX_RECIPIENTS) throw refuse.tooManyRecipients();
+    if (recipients.length === 0) return { success: true };
+    const account = await this.accounts.find(userId);
+    if (!account) throw refuse.userNotFound();
+    const due = sendTime && sendTime.getTime() > Date.now() ? sendTime : new Date();
+    const sender = { name: from?.name ?? account.name, address: account.address };
+    const raw = await this.raws.put(outgoing(await this.raws.read(row.raw_id), sender, due));
+    const queueId = newQueueId();
+    const done = await this.queue.submit({
+      userId,
+      mailbox,
+      uid,
+      queueId,
+      sender: account.address,
+      recipients,
+      rawId: raw,
+      date: due,
+      limit: this.settings.dailyRecipients,
+    });
+    if (done.outcome === 'rate_limited') throw refuse.sendingLimit(Math.ceil(done.seconds / HOUR));
+    if (done.outcome === 'not_draft') throw refuse.notDraft();
+    if (done.outcome !== 'ok') throw refuse.noMessage();
+    this.worker.wake();
+    return { success: true, queueId, message: { id: done.uid, mailbox: done.mailbox, size: done.size } };
+  }
+}

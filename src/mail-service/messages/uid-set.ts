@@ -1,0 +1,18 @@
+/** Which messages of a mailbox: some, or all of a range. */
+export interface UidSet {
+  uids: number[];
+  /** Null without a range. */
+  low: number | null;
+  high: number | null;
+}
+
+/** As high as JavaScript counts: no uid comes near it. */
+const clamp = (text: string): number => Math.min(Number(text), Number.MAX_SAFE_INTEGER);
+
+/** @param text `1,2,3` or `3:15` or `3:*` */
+export function parseUids(text: string): UidSet {
+  if (!text.includes(':')) return { uids: [...new Set(text.split(',').map(clamp))], low: null, high: null };
+  const [from = '', to = ''] = text.split(':');
+  const ends = [clamp(from), to === '*' ? Number.MAX_SAFE_INTEGER : clamp(to)];
+  return { uids: [], low: Math.min(...ends), high: Math.max(...ends) };
+}

@@ -1,0 +1,78 @@
+import Joi from 'joi';
+import { fields } from '../http/fields.js';
+
+const MAX_TEXT = 1_048_576;
+const MAX_RECIPIENTS = 1_000;
+
+const name = Joi.string().empty('').max(255);
+const person = (): Joi.ObjectSchema => Joi.object({ name, address: fields.email().required() });
+
+/** What is being typed into `to` need not be an address yet: it is dropped. */
+const typed = Joi.object({ name, address: fields.email().failover('').required() });
+
+const attachment = Joi.object({
+  filename: Joi.string().empty('').max(255),
+  contentType: Joi.string().empty('').max(255),
+  encoding: Joi.string().empty('').max(32).default('base64'),
+  contentDisposition: Joi.string().empty('').trim().lowercase().valid('inline', 'attachment'),
+  content: Joi.string().required(),
+  cid: Joi.string().empty('').max(255),
+});
+
+/** An object, or the text of one. */
+export const metaData = Joi.alternatives(Joi.object(), Joi.string().empty('').max(MAX_TEXT)).custom(
+  (value: unknown, helpers) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    try {
+      const object: unknown = JSON.parse(text);
+      if (text.length <= MAX_TEXT && typeof object === 'object' && object !== null && !Array.isArray(object))
+        return object;
+    } catch {
+      // Said below.
+    }
+    return helpers.error('any.invalid');
+  },
+);
+
+const header = Joi.object({
+  key: Joi.string()
+    .empty('')
+    .max(255)
+    .regex(/^[!-9;-~]+$/),
+  value: Joi.string().empty('').max(102_400),
+});
+
+/** The body of an upload. The order is that of the messages about what is wrong. */
+export const upload: Joi.SchemaMap = {
+  date: Joi.date(),
+  unseen: fields.flag().default(false),
+  flagged: fields.flag().default(false),
+  draft: fields.flag().default(false),
+  raw: Joi.string(),
+  from: person(),
+  replyTo: person(),
+  to: Joi.array().items(typed).max(MAX_RECIPIENTS),
+  cc: Joi.array().items(person()).max(MAX_RECIPIENTS),
+  bcc: Joi.array().items(person()).max(MAX_RECIPIENTS),
+  headers: Joi.array().items(header).max(100),
+  subject: Joi.string().empty('').max(2048),
+  text: Joi.string().empty('').max(MAX_TEXT),
+  html: Joi.string().empty('').max(MAX_TEXT),
+  files: Joi.array().items(fields.id()),
+  attachments: Joi.array().items(attachment).max(1_000),
+  metaData,
+  reference: Joi.object({
+    mailbox: fields.id().required(),
+    id: Joi.number().required(),
+    action: Joi.string().valid('reply', 'replyAll', 'forward').required(),
+    attachments: Joi.alternatives(
+      fields.flag(),
+      Joi.array().items(
+        Joi.string()
+          .regex(/^ATT\d+$/i)
+          .uppercase(),
+      ),
+    ),
+  }),
+  replacePrevious: Joi.object({ mailbox: fields.id(), id: Joi.number().required() }),
+};

@@ -1,0 +1,21 @@
+/** A Message-ID as it may stand in a header. Anything else could be folded into lines that are headers of their own. */
+export const isMessageId = (id: string): boolean => /^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(id);
+
+/** A media type with its parameters, as it may stand in a header (RFC 9110 8.3.1). */
+export const isMediaType = (type: string): boolean =>
+  /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;[\t\x20-\x7e]*)?$/.test(type);
+
+/** U+0000 and lone surrogates, which PostgreSQL does not store, become U+FFFD. */
+export function cleanText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
+/** The same for every text of a value that is JSON, names of members included. */
+export function cleanTexts<T>(value: T): T {
+  if (typeof value === 'string') return cleanText(value) as T;
+  if (Array.isArray(value)) return value.map((item) => cleanTexts<unknown>(item)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [cleanText(key), cleanTexts<unknown>(item)]),
+  ) as T;
+}

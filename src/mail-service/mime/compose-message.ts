@@ -1,0 +1,81 @@
+import MailComposer from 'nodemailer/lib/mail-composer';
+import { isMediaType, isMessageId } from './clean-text.js';
+import type { NewAttachment, NewMessage, TakenAttachments } from './message.js';
+import { readAttachments } from './parse-message.js';
+
+/** An image written into HTML as a data: URL. */
+const DATA_IMAGE =
+  /(<img\b[^>]{0,1024}?\bsrc\s*=\s*["']?)data:(image\/[\w.+-]{1,64});base64,([A-Za-z0-9+/=\s]+)/gi;
+
+interface Part {
+  filename?: string | false;
+  contentType?: string;
+  content: Buffer;
+  cid?: string;
+  contentDisposition?: 'inline' | 'attachment';
+}
+
+/**
+ * Builds the MIME of a message, with its Bcc: the copy that goes out has none (see `outgoing`).
+ * @throws Error `Unknown encoding: …` of an attachment
+ */
+export async function composeMessage(message: NewMessage, taken?: TakenAttachments): Promise<Buffer> {
+  const images: Part[] = [];
+  const html = message.html?.replace(DATA_IMAGE, (_, before: string, contentType: string, data: string) => {
+    const cid = `image-${images.length + 1}-${Date.now().toString(36)}@inline`;
+    images.push({
+      contentType,
+      content: Buffer.from(data, 'base64'),
+      cid,
+      contentDisposition: 'inline',
+      filename: `image-${images.length + 1}.${contentType.slice(6).replace(/[^a-z0-9]/gi, '')}`,
+    });
+    return `${before}cid:${cid}`;
+  });
+  const { inReplyTo, references, headers, from, replyTo, to, cc, bcc, subject, text, date } = message;
+  const composer = new MailComposer({
+    from,
+    ...(replyTo && { replyTo }),
+    to,
+    cc,
+    bcc,
+    subject,
+    ...(text !== undefined && { text }),
+    ...(html !== undefined && { html }),
+    ...(date && { date }),
+    ...(inReplyTo && isMessageId(inReplyTo) && { inReplyTo }),
+    ...(references.length > 0 && { references: references.filter(isMessageId) }),
+    headers: headers.map(({ key, value }) => ({ key, value })),
+    attachments: [...images, ...message.attachments.map(decoded), ...(await takenParts(taken))],
+    // Nothing a client names is read from this machine or from the network.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const node = composer.compile();
+  node.keepBcc = true;
+  return node.build();
+}
+
+function decoded({ content, encoding, contentType, cid, ...rest }: NewAttachment): Part {
+  if (!Buffer.isEncoding(encoding)) throw new Error(`Unknown encoding: ${encoding}`);
+  const id = cid?.replace(/[^\x21-\x7e]|[<>]/g, '');
+  return {
+    ...rest,
+    ...(contentType !== undefined && {
+      contentType: isMediaType(contentType) ? contentType : 'application/octet-stream',
+    }),
+    ...(id && { cid: id }),
+    content: Buffer.from(content, encoding),
+  };
+}
+
+async function takenParts(taken: TakenAttachments | undefined): Promise<Part[]> {
+  if (!taken || taken.ids.length === 0) return [];
+  return (await readAttachments(taken.raw, taken.ids)).map(({ info, content }) => ({
+    filename: info.filename,
+    contentType: info.contentType,
+    content,
+    contentDisposition: info.disposition,
+    ...(info.cid && { cid: info.cid.replace(/^<|>$/g, '') }),
+  }));
+}

@@ -1,0 +1,22 @@
+import { LRUCache } from 'lru-cache';
+
+/** Lets each key do a thing so many times in a window of time. */
+export class RateWindow {
+  private readonly counts: LRUCache<string, { used: number }>;
+
+  constructor(
+    private readonly allowed: number,
+    windowMs: number,
+  ) {
+    this.counts = new LRUCache({ max: 10_000, ttl: windowMs });
+  }
+
+  /** @returns false when it has been done often enough */
+  take(key: string): boolean {
+    const entry = this.counts.get(key);
+    if (!entry) this.counts.set(key, { used: 1 });
+    else if (entry.used >= this.allowed) return false;
+    else entry.used += 1;
+    return true;
+  }
+}

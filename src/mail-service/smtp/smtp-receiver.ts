@@ -1,0 +1,179 @@
+import os from 'node:os';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import {
+  SMTPServer,
+  type SMTPServerAddress,
+  type SMTPServerDataStream,
+  type SMTPServerSession,
+} from 'smtp-server';
+import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
+import { domainOf, normalizeAddress } from '../accounts/addresses.js';
+import { Db } from '../../platform/database/db.js';
+import { MailError } from '../http/mail-error.js';
+import { MailSettings } from '../mail-settings.js';
+import { MessageStore } from '../messages/message-store.js';
+import { MimeWorkers } from '../mime/mime-workers.js';
+import { RawMessages } from '../storage/raw-messages.js';
+import { RateWindow } from './rate-window.js';
+
+const MAX_CLIENTS = 100;
+const MAX_RECIPIENTS = 100;
+/** Per address of a client, in a minute. */
+const CONNECTIONS = 120;
+const MESSAGES = 300;
+const MINUTE_MS = 60_000;
+/** A message that has been through more servers goes round in circles (RFC 5321 6.3). */
+const MAX_HOPS = 50;
+const HEADER_BYTES = 1_048_576;
+const CLOSE_MS = 5_000;
+
+/** An answer of the SMTP dialogue. */
+class SmtpRefusal extends Error {
+  constructor(
+    readonly responseCode: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * Takes mail for people of this server, and for nobody else: there is no relaying and no logging in. A message is
+ * accepted once it is stored for all its recipients.
+ */
+@Injectable()
+export class SmtpReceiver implements OnModuleDestroy {
+  private readonly logger = new Logger(SmtpReceiver.name);
+  private readonly connections = new RateWindow(CONNECTIONS, MINUTE_MS);
+  private readonly messages = new RateWindow(MESSAGES, MINUTE_MS);
+  private server: SMTPServer | undefined;
+
+  constructor(
+    private readonly settings: MailSettings,
+    private readonly accounts: AccountsRepository,
+    private readonly mime: MimeWorkers,
+    private readonly raws: RawMessages,
+    private readonly store: MessageStore,
+    private readonly db: Db,
+  ) {}
+
+  /** Listens where the settings say. @param port instead of theirs; 0 lets the system choose */
+  async listen(port = this.settings.smtpPort): Promise<number> {
+    const server = new SMTPServer({
+      banner: 'mail',
+      size: this.settings.messageBytes,
+      disabledCommands: ['AUTH', 'STARTTLS'],
+      authOptional: true,
+      disableReverseLookup: true,
+      maxClients: MAX_CLIENTS,
+      socketTimeout: MINUTE_MS,
+      closeTimeout: CLOSE_MS,
+      logger: false,
+      onConnect: (session, done) => done(this.connections.take(session.remoteAddress) ? null : TOO_MANY),
+      onMailFrom: (_, session, done) => done(this.messages.take(session.remoteAddress) ? null : TOO_MANY),
+      onRcptTo: (address, session, done) => void answer(this.checkRecipient(address, session), done),
+      onData: (stream, session, done) => void answer(this.receive(stream, session), done),
+    });
+    this.server = server;
+    // A client that breaks off is no failure of ours.
+    server.on('error', (error) => this.logger.debug({ err: error }, 'SMTP'));
+    return new Promise((resolve, reject) => {
+      server.server.once('error', reject);
+      server.listen(port, this.settings.smtpHost, () => {
+        server.server.off('error', reject);
+        resolve((server.server.address() as { port: number }).port);
+      });
+    });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    const { server } = this;
+    if (server) await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+
+  private async checkRecipient({ address }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
+    if (session.envelope.rcptTo.length >= MAX_RECIPIENTS)
+      throw new SmtpRefusal(452, '4.5.3 Too many recipients');
+    const owner = await this.ownerOf(address);
+    if (!owner) throw new SmtpRefusal(550, '5.7.1 No such recipient here, and no relaying');
+    const { quotaBytes } = this.settings;
+    const { mailFrom } = session.envelope;
+    const { SIZE = '0' } = ((mailFrom && mailFrom.args) || {}) as { SIZE?: string };
+    const announced = Number(SIZE) || 0;
+    if (quotaBytes > 0 && (await this.accounts.used(owner.id)) + announced > quotaBytes) throw FULL;
+  }
+
+  private async receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
+    const raw = await this.read(stream, session);
+    const { mailFrom, rcptTo } = session.envelope;
+    const sender = mailFrom ? mailFrom.address : '';
+    const parsed = await this.mime.parse(raw);
+    const owners = new Map<string, { account: Account; address: string }>();
+    for (const { address } of rcptTo) {
+      const account = await this.ownerOf(address);
+      if (account) owners.set(account.id, { account, address: normalizeAddress(address) });
+    }
+    const rawId = await this.raws.put(raw);
+    // Everybody or nobody, locked in the order of their ids.
+    const sorted = [...owners.values()].sort((a, b) => (a.account.id < b.account.id ? -1 : 1));
+    await this.db.tx(async (tx) => {
+      for (const { account, address } of sorted) {
+        await this.store.addIn(tx, {
+          userId: account.id,
+          mailbox: '\\Inbox',
+          rawId,
+          size: raw.length,
+          parsed,
+          domain: domainOf(account.address),
+          seen: false,
+          flagged: false,
+          draft: false,
+          envelope: { from: sender, rcpt: [{ value: address, formatted: address }] },
+        });
+      }
+    });
+  }
+
+  /** The message with a line that says how it came here (RFC 5321 4.4). */
+  private async read(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Buffer> {
+    const from = /^[\w.:[\]-]{1,255}$/.test(session.hostNameAppearsAs)
+      ? session.hostNameAppearsAs
+      : 'unknown';
+    const line = `Received: from ${from} ([${session.remoteAddress}]) by ${os.hostname()} with ESMTP id ${session.id};\r\n ${new Date().toUTCString().replace('GMT', '+0000')}\r\n`;
+    const chunks: Buffer[] = [Buffer.from(line)];
+    // What is beyond the limit is read, since the client cannot be told before its end, and dropped.
+    for await (const chunk of stream as AsyncIterable<Buffer>) if (!stream.sizeExceeded) chunks.push(chunk);
+    if (stream.sizeExceeded) throw new SmtpRefusal(552, '5.3.4 The message is too large');
+    const raw = Buffer.concat(chunks);
+    if (hops(raw) > MAX_HOPS) throw new SmtpRefusal(554, '5.4.6 The message goes round in circles');
+    return raw;
+  }
+
+  private async ownerOf(address: string): Promise<Account | undefined> {
+    const normal = normalizeAddress(address);
+    return (await this.accounts.owners([normal])).get(normal);
+  }
+}
+
+const TOO_MANY = new SmtpRefusal(421, '4.7.0 Too much at once, try later');
+const FULL = new SmtpRefusal(452, '4.2.2 The mailbox is full');
+
+function hops(raw: Buffer): number {
+  const end = raw.indexOf('\r\n\r\n');
+  const head = raw.toString('latin1', 0, Math.min(end < 0 ? raw.length : end, HEADER_BYTES));
+  return head.match(/^received:/gim)?.length ?? 0;
+}
+
+/** Tells the client how it went; what is no refusal of ours is a temporary failure, and nothing about it is said. */
+async function answer(work: Promise<void>, done: (error?: Error | null) => void): Promise<void> {
+  try {
+    await work;
+    done();
+  } catch (error) {
+    if (error instanceof SmtpRefusal) done(error);
+    else if (error instanceof MailError && error.body['code'] === 'OverQuotaError') done(FULL);
+    else if (error instanceof MailError && error.status === 400)
+      done(new SmtpRefusal(554, '5.6.0 The message cannot be read'));
+    else done(new SmtpRefusal(451, '4.3.0 Try again later'));
+  }
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+
+const MAIN = fileURLToPath(new URL('../mail-service/main.js', import.meta.url));
+const FIRST_PAUSE_MS = 200;
+const LAST_PAUSE_MS = 10_000;
+/** One that served this long was healthy: the next crash is not the same crash again. */
+const HEALTHY_MS = 30_000;
+
+/** The mail service could not start; the message is a line for the operator. */
+export class MailServiceStartError extends Error {}
+
+/** Where the mail service answers, and the token for it. */
+export interface MailServiceAddress {
+  url: string;
+  token: string;
+}
+
+/**
+ * The embedded mail service in a process of its own, so that mail never takes the event loop or the memory of what serves
+ * everything else: one for this machine, however many workers there are. One that crashes is replaced, at the same address
+ * and with the same token.
+ */
+export class MailServiceProcess {
+  private readonly token = randomBytes(32).toString('hex');
+  private child: ChildProcess | undefined;
+  private port = 0;
+  private pause = FIRST_PAUSE_MS;
+  private timer: NodeJS.Timeout | undefined;
+  private stopping = false;
+
+  constructor(
+    private readonly databaseUrl: string,
+    private readonly log: Logger,
+  ) {}
+
+  /**
+   * Resolves when it serves.
+   * @throws MailServiceStartError
+   */
+  async start(): Promise<MailServiceAddress> {
+    this.port = await this.launch();
+    return { url: `http://127.0.0.1:${this.port}`, token: this.token };
+  }
+
+  /** Lets it finish what is in flight; what is left after `timeoutMs` is killed. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.stopping = true;
+    clearTimeout(this.timer);
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    const killer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+    child.kill('SIGTERM');
+    await ended;
+    clearTimeout(killer);
+  }
+
+  private async launch(): Promise<number> {
+    const child = fork(MAIN, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    this.child = child;
+    const { databaseUrl, token, port } = this;
+    const since = Date.now();
+    const news = Promise.withResolvers<number>();
+    child.on('message', (message: { port: number } | { failure: string }) => {
+      if ('port' in message) news.resolve(message.port);
+      else news.reject(new MailServiceStartError(message.failure));
+    });
+    child.once('error', news.reject);
+    child.once('exit', (code, signal) => {
+      news.reject(
+        new MailServiceStartError(
+          `The mail service ended while it started (${signal ?? `exit code ${code}`}).`,
+        ),
+      );
+    });
+    child.send({ start: { databaseUrl, token, port } });
+    const serving = await news.promise;
+    child.once('exit', (code, signal) => this.replace(since, signal ?? code));
+    this.log.info({ process: child.pid, port: serving }, 'mail service serving');
+    return serving;
+  }
+
+  private replace(since: number, reason: string | number | null): void {
+    if (this.stopping) return;
+    if (Date.now() - since > HEALTHY_MS) this.pause = FIRST_PAUSE_MS;
+    const { pause } = this;
+    this.pause = Math.min(pause * 2, LAST_PAUSE_MS);
+    this.log.error({ reason, pause }, 'the mail service ended; replacing it');
+    this.timer = setTimeout(() => {
+      const began = Date.now();
+      this.launch().catch((error: Error) => this.replace(began, error.message));
+    }, pause);
+  }
+}

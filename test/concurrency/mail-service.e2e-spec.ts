@@ -1,0 +1,250 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { SmtpReceiver } from '../../src/mail-service/smtp/smtp-receiver.js';
+import { emptyDatabase } from '../support/database.ts';
+import { MailClient, mailboxesOf, TestMailService } from '../support/mail-service.ts';
+import { freePort } from '../support/ports.ts';
+import { sendBySmtp } from '../support/smtp.ts';
+import { until } from '../support/until.ts';
+
+const times = <T>(n: number, work: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: n }, (_, each) => work(each)));
+
+const box = (id: string | undefined): string => `/users/me/mailboxes/${id}`;
+const letter = (subject: string): string => `From: a@far.example\r\nSubject: ${subject}\r\n\r\ntext\r\n`;
+
+/** What the counters of all mailboxes say, beside what is there. */
+const COUNTED = `
+  SELECT b.path, b.total::int, b.unseen::int, b.size::int, count(m.*)::int AS real_total,
+    (count(m.*) FILTER (WHERE NOT m.seen))::int AS real_unseen, coalesce(sum(m.size), 0)::int AS real_size
+  FROM mailboxes b LEFT JOIN messages m ON m.user_id = b.user_id AND m.mailbox_id = b.id
+  GROUP BY b.user_id, b.id, b.path, b.total, b.unseen, b.size`;
+const STORED = `
+  SELECT u.storage_used::int AS used, coalesce(sum(m.size), 0)::int AS real FROM users u
+  LEFT JOIN messages m ON m.user_id = u.id GROUP BY u.id`;
+
+async function expectCounted(query: (sql: string) => Promise<any[]>): Promise<void> {
+  for (const row of await query(COUNTED))
+    expect([row.path, row.total, row.unseen, row.size]).toEqual([
+      row.path,
+      row.real_total,
+      row.real_unseen,
+      row.real_size,
+    ]);
+  for (const { used, real } of await query(STORED)) expect(used).toBe(real);
+}
+
+describe('at once', () => {
+  let mail: TestMailService;
+  let alice: MailClient;
+  let boxes: Record<string, string>;
+
+  beforeAll(async () => {
+    mail = await TestMailService.start();
+  });
+  beforeEach(async () => {
+    alice = await mail.person(`alice${Math.random().toString(36).slice(2, 8)}`);
+    boxes = await mailboxesOf(alice);
+  });
+  afterEach(() => expectCounted((sql) => mail.sql(sql)));
+  afterAll(() => mail?.stop());
+
+  const uids = async (mailbox: string | undefined): Promise<number[]> => {
+    const { body } = await alice.get(`${box(mailbox)}/messages?limit=250&order=asc`);
+    return body.results.map(({ id }: { id: number }) => id);
+  };
+  const fill = (n: number) =>
+    times(n, (each) => alice.post(`${box(boxes['INBOX'])}/messages`, { subject: `m${each}`, unseen: true }));
+
+  test('20 deliveries by SMTP and 20 uploads get numbers of their own, without a gap, in the order of arrival', async () => {
+    const port = await mail.get(SmtpReceiver).listen(0);
+    const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
+    await Promise.all([
+      times(20, (n) => sendBySmtp(port, { from: 'a@far.example', to: [address] }, letter(`s${n}`))),
+      fill(20),
+    ]);
+    expect(await uids(boxes['INBOX'])).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+  });
+
+  test('changes of different flags are all kept', async () => {
+    await fill(1);
+    const message = `${box(boxes['INBOX'])}/messages/1`;
+    const answers = await times(30, (n) =>
+      alice.put(message, [{ seen: true }, { flagged: true }, { deleted: true }][n % 3]),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect((await alice.get(message)).body).toMatchObject({ seen: true, flagged: true, deleted: true });
+    expect((await alice.get(box(boxes['INBOX']))).body).toMatchObject({
+      total: 1,
+      unseen: 0,
+      modifyIndex: 31,
+    });
+  });
+
+  test('of many moves of one message exactly one wins', async () => {
+    await fill(3);
+    const targets = ['Trash', 'Junk', 'Drafts', 'Sent Mail'];
+    const answers = await times(20, (n) =>
+      alice.put(`${box(boxes['INBOX'])}/messages`, { message: '2', moveTo: boxes[targets[n % 4]!] }),
+    );
+    const won = answers.filter(({ status }) => status === 200);
+    expect(won).toHaveLength(1);
+    expect(won[0]!.body.id).toEqual([[2, 1]]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 404]));
+    expect(await uids(boxes['INBOX'])).toEqual([1, 3]);
+  });
+
+  test('moves in both directions between two mailboxes end, and lose nothing', async () => {
+    await fill(20);
+    const shuttle = (from: string, to: string) =>
+      alice.put(`${box(boxes[from])}/messages`, { message: '1:*', moveTo: boxes[to] });
+    const answers = await times(24, (n) => (n % 2 ? shuttle('INBOX', 'Trash') : shuttle('Trash', 'INBOX')));
+    for (const { status } of answers) expect([200, 404]).toContain(status);
+    const left = [...(await uids(boxes['INBOX'])), ...(await uids(boxes['Trash']))];
+    expect(left).toHaveLength(20);
+  });
+
+  test('a draft that is submitted many times at once is sent once', async () => {
+    const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
+    const drafts = `${box(boxes['Drafts'])}/messages`;
+    await alice.post(drafts, { draft: true, to: [{ address }], subject: 'once' });
+    const answers = await times(10, () => alice.post(`${drafts}/1/submit`, {}));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    await until('the message', async () => (await uids(boxes['INBOX'])).length > 0);
+    await until('the empty queue', async () => (await mail.sql('SELECT FROM queue')).length === 0);
+    expect(await uids(boxes['INBOX'])).toEqual([1]);
+  });
+
+  test('a message that is deleted and read, flagged and moved at once leaves the counters right', async () => {
+    await fill(10);
+    const messages = `${box(boxes['INBOX'])}/messages`;
+    await times(40, (n) => {
+      const uid = (n % 10) + 1;
+      if (n % 4 === 0) return alice.delete(`${messages}/${uid}`);
+      if (n % 4 === 1) return alice.put(messages, { message: `${uid}:*`, seen: n % 8 > 3 });
+      if (n % 4 === 2) return alice.put(messages, { message: String(uid), moveTo: boxes['Trash'] });
+      return alice.get(`${messages}/${uid}?markAsSeen=true`);
+    });
+  });
+
+  test('accounts of one name: one is made', async () => {
+    const account = { username: 'same', password: 'Pa55-same-word', address: 'same@example.com' };
+    const answers = await times(10, () => mail.root.post('/users', account));
+    expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
+    expect(answers.filter(({ body }) => body.code === 'UserExistsError')).toHaveLength(9);
+  });
+});
+
+describe('a process that is killed', () => {
+  const MAIN = path.resolve(import.meta.dirname, '..', '..', 'dist', 'mail-service', 'main.js');
+  const TOKEN = 'a'.repeat(64);
+  const children = new Set<ChildProcess>();
+  let database: Awaited<ReturnType<typeof emptyDatabase>>;
+  let dataDir: string;
+
+  beforeAll(async () => {
+    database = await emptyDatabase();
+    dataDir = mkdtempSync(path.join(tmpdir(), 'mail-service-killed-'));
+  });
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await database.drop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  async function start(smtpPort: number): Promise<{ child: ChildProcess; url: string }> {
+    const child = fork(MAIN, {
+      env: {
+        PATH: process.env['PATH'],
+        DATA_DIR: dataDir,
+        LOG_LEVEL: 'silent',
+        MAIL_SMTP_PORT: String(smtpPort),
+      },
+      execArgv: [],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    children.add(child);
+    child.send({ start: { databaseUrl: database.url, token: TOKEN, port: 0 } });
+    const [news] = (await once(child, 'message')) as [{ port?: number; failure?: string }];
+    if (news.port === undefined) throw new Error(news.failure);
+    return { child, url: `http://127.0.0.1:${news.port}` };
+  }
+
+  const sql = async (text: string): Promise<any[]> => {
+    const client = new pg.Client({ connectionString: database.url, options: '-c search_path=mail_service' });
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+
+  test('has lost nothing that it acknowledged, and delivers it once', async () => {
+    const smtpPort = await freePort();
+    const first = await start(smtpPort);
+    const root = new MailClient(first.url, TOKEN);
+    const account = { username: 'alice', password: 'Pa55-alice-word', address: 'alice@example.com' };
+    await root.post('/users', account);
+    const { body: login } = await root.post('/authenticate', { ...pick(account), token: true });
+    const alice = new MailClient(first.url, login.token, login.id);
+    const boxes = await mailboxesOf(alice);
+    const acknowledged = new Set<string>();
+    const uploaded = new Set<string>();
+    const drafts = `${box(boxes['Drafts'])}/messages`;
+
+    const worker = async (n: number): Promise<void> => {
+      for (let turn = 0; ; turn += 1) {
+        const subject = `w${n}-${turn}`;
+        if (n % 2 === 0)
+          await sendBySmtp(smtpPort, { from: 'a@far.example', to: ['alice@example.com'] }, letter(subject));
+        else {
+          const { body } = await alice.post(drafts, {
+            draft: true,
+            to: [{ address: 'alice@example.com' }],
+            subject,
+          });
+          uploaded.add(subject);
+          const answer = await alice.post(`${drafts}/${body.message.id}/submit`, {});
+          if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+          uploaded.delete(subject);
+        }
+        acknowledged.add(subject);
+        if (acknowledged.size === 25) first.child.kill('SIGKILL');
+      }
+    };
+    await Promise.all(Array.from({ length: 6 }, (_, n) => worker(n).catch(() => undefined)));
+    expect(acknowledged.size).toBeGreaterThanOrEqual(25);
+    // What was being delivered is leased to the dead one; the lease is over at once.
+    await sql('UPDATE queue SET due_at = now()');
+
+    const second = await start(smtpPort);
+    const again = new MailClient(second.url, login.token, login.id);
+    await until('the empty queue', async () => (await sql('SELECT FROM queue')).length === 0, 30);
+    const { body: list } = await again.get(`${box(boxes['INBOX'])}/messages?limit=250&order=asc`);
+    const subjects: string[] = list.results.map(({ subject }: { subject: string }) => subject);
+    expect(subjects.length).toBe(new Set(subjects).size);
+    expect([...acknowledged].filter((subject) => !subjects.includes(subject))).toEqual([]);
+    expect(list.results.map(({ id }: { id: number }) => id)).toEqual(subjects.map((_, n) => n + 1));
+    for (const { id } of list.results) {
+      const source = await again.get(`${box(boxes['INBOX'])}/messages/${id}/message.eml`);
+      expect(source.status).toBe(200);
+    }
+    // Drafts that were not submitted are drafts still.
+    for (const subject of uploaded) {
+      const { body } = await again.get(`${box(boxes['Drafts'])}/messages?limit=250`);
+      const drafted = body.results.some((row: { subject: string }) => row.subject === subject);
+      expect([subject, drafted || subjects.includes(subject)]).toEqual([subject, true]);
+    }
+    await expectCounted(sql);
+    second.child.kill('SIGTERM');
+    const [code] = await once(second.child, 'exit');
+    expect(code).toBe(0);
+  });
+});
+
+const pick = ({ username, password }: { username: string; password: string }) => ({ username, password });

@@ -1,0 +1,372 @@
+import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail-service.ts';
+import { until } from '../../support/until.ts';
+
+let mail: TestMailService;
+let alice: MailClient;
+let bob: MailClient;
+let alices: Record<string, string>;
+let bobs: Record<string, string>;
+
+beforeAll(async () => {
+  mail = await TestMailService.start();
+  alice = await mail.person('alice');
+  bob = await mail.person('bob');
+  [alices, bobs] = [await mailboxesOf(alice), await mailboxesOf(bob)];
+});
+afterAll(() => mail?.stop());
+
+const box = (id: string | undefined): string => `/users/me/mailboxes/${id}`;
+
+async function draft(person: MailClient, boxes: Record<string, string>, fields: object): Promise<number> {
+  const { status, body } = await person.post(`${box(boxes['Drafts'])}/messages`, { draft: true, ...fields });
+  expect([status, body]).toEqual([200, expect.objectContaining({ success: true })]);
+  return body.message.id;
+}
+
+async function submit(person: MailClient, boxes: Record<string, string>, fields: object) {
+  const id = await draft(person, boxes, fields);
+  const { body } = await person.post(`${box(boxes['Drafts'])}/messages/${id}/submit`, {});
+  expect(body).toEqual({
+    success: true,
+    queueId: expect.stringMatching(/^[0-9a-f]{18}$/),
+    message: { id: expect.any(Number), mailbox: boxes['Sent Mail'], size: expect.any(Number) },
+  });
+  return body;
+}
+
+/** The newest message of a mailbox with this subject, as soon as it is there. */
+async function arrived(person: MailClient, mailbox: string | undefined, subject: string): Promise<any> {
+  const { value } = await until(subject, async () => {
+    const { body } = await person.get(`${box(mailbox)}/messages`);
+    return body.results.find((row: { subject: string }) => row.subject === subject);
+  });
+  return (await person.get(`${box(mailbox)}/messages/${(value as { id: number }).id}`)).body;
+}
+
+const list = async (person: MailClient, mailbox: string | undefined, query = '') =>
+  (await person.get(`${box(mailbox)}/messages${query}`)).body;
+
+describe('two people', () => {
+  const file = Buffer.from('Zahlen – ünïcode\n');
+
+  test('write to each other with an attachment, read, answer, move, mark and download', async () => {
+    await submit(alice, alices, {
+      to: [{ name: 'Bob', address: 'BOB@Example.COM' }],
+      bcc: [{ address: 'alice@example.com' }],
+      subject: 'Numbers ✓',
+      text: 'see the file',
+      attachments: [
+        { filename: 'zahlen ü.txt', contentType: 'text/plain', content: file.toString('base64') },
+      ],
+    });
+    const letter = await arrived(bob, bobs['INBOX'], 'Numbers ✓');
+    expect(letter).toMatchObject({
+      from: { address: 'alice@example.com', name: 'Alice Example' },
+      to: [{ name: 'Bob', address: 'BOB@example.com' }],
+      seen: false,
+      draft: false,
+      envelope: {
+        from: 'alice@example.com',
+        rcpt: [{ value: 'bob@example.com', formatted: 'bob@example.com' }],
+      },
+    });
+    // Bob is not told of the blind copy; alice's own copy says it.
+    expect(letter.bcc).toBeUndefined();
+    expect(
+      (await bob.get(`${box(bobs['INBOX'])}/messages/${letter.id}/message.eml`)).bytes.toString(),
+    ).not.toMatch(/^bcc:/im);
+    const sent = await arrived(alice, alices['Sent Mail'], 'Numbers ✓');
+    expect(sent.bcc).toEqual([{ address: 'alice@example.com', name: '' }]);
+    const [attachment] = letter.attachments;
+    expect(attachment).toMatchObject({ id: 'ATT00001', filename: 'zahlen ü.txt', contentType: 'text/plain' });
+    const download = await bob.get(`${box(bobs['INBOX'])}/messages/${letter.id}/attachments/ATT00001`);
+    expect(download.bytes.equals(file)).toBe(true);
+    expect(download.headers).toMatchObject({
+      'content-type': 'text/plain',
+      'x-content-type-options': 'nosniff',
+    });
+
+    const answer = { mailbox: bobs['INBOX'], id: letter.id, action: 'reply' };
+    await submit(bob, bobs, { text: 'thanks', reference: answer });
+    const reply = await arrived(alice, alices['INBOX'], 'Re: Numbers ✓');
+    expect(reply.thread).toBe(sent.thread);
+    expect(reply.references).toContain(letter.messageId);
+    expect((await bob.get(`${box(bobs['INBOX'])}/messages/${letter.id}`)).body.answered).toBe(true);
+
+    const { body: moved } = await bob.put(`${box(bobs['INBOX'])}/messages`, {
+      message: String(letter.id),
+      moveTo: bobs['Trash'],
+    });
+    expect(moved).toEqual({ success: true, mailbox: bobs['Trash'], id: [[letter.id, 1]] });
+    const { body: marked } = await bob.put(`${box(bobs['Trash'])}/messages`, { message: '1:*', seen: true });
+    expect(marked).toEqual({ success: true, updated: 1 });
+    const inTrash = (await bob.get(`${box(bobs['Trash'])}/messages/1?markAsSeen=false`)).body;
+    expect(inTrash).toMatchObject({ seen: true, expires: expect.any(String) });
+  });
+
+  test('forward with the attachments, all or some', async () => {
+    const { body } = await alice.post(`${box(alices['INBOX'])}/messages`, {
+      from: { address: 'x@example.org' },
+      subject: 'two files',
+      text: 't',
+      attachments: [
+        { filename: 'one.txt', content: Buffer.from('1').toString('base64') },
+        { filename: 'two.bin', content: '00ff', encoding: 'hex' },
+      ],
+    });
+    const forward = {
+      mailbox: alices['INBOX'],
+      id: body.message.id,
+      action: 'forward',
+      attachments: ['att00002'],
+    };
+    const id = await draft(alice, alices, { to: [{ address: 'bob@example.com' }], reference: forward });
+    const { body: copy } = await alice.get(`${box(alices['Drafts'])}/messages/${id}`);
+    expect(copy).toMatchObject({ subject: 'Fwd: two files', draft: true, reference: { action: 'forward' } });
+    expect(copy.attachments.map(({ filename }: { filename: string }) => filename)).toEqual(['two.bin']);
+    const bytes = await alice.get(`${box(alices['Drafts'])}/messages/${id}/attachments/ATT00001`);
+    expect([...bytes.bytes]).toEqual([0, 255]);
+  });
+
+  test('a draft is replaced: the new one is there, the old one is gone', async () => {
+    const old = await draft(alice, alices, { subject: 'v1' });
+    const { body } = await alice.post(`${box(alices['Drafts'])}/messages`, {
+      draft: true,
+      subject: 'v2',
+      replacePrevious: { id: old },
+    });
+    expect(body).toMatchObject({ success: true, previousDeleted: true });
+    expect((await alice.get(`${box(alices['Drafts'])}/messages/${old}`)).status).toBe(404);
+  });
+
+  test('images written into HTML become attachments that the HTML refers to', async () => {
+    const dot = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64');
+    const id = await draft(alice, alices, { html: `<p><img src="data:image/png;base64,${dot}"></p>` });
+    const { body } = await alice.get(`${box(alices['Drafts'])}/messages/${id}`);
+    expect(body.html).toEqual(['<p><img src="attachment:ATT00001"></p>']);
+    expect(body.attachments).toEqual([expect.objectContaining({ contentType: 'image/png', related: true })]);
+  });
+});
+
+describe('a person', () => {
+  test('never reaches mail of another one', async () => {
+    const id = await draft(alice, alices, { subject: 'private' });
+    const theirs = `${box(alices['Drafts'])}/messages`;
+    const answers = await Promise.all([
+      bob.get(box(alices['Drafts'])),
+      bob.get(theirs),
+      bob.get(`${theirs}/${id}`),
+      bob.get(`${theirs}/${id}/message.eml`),
+      bob.get(`${theirs}/${id}/attachments/ATT00001`),
+      bob.put(theirs, { message: '1:*', seen: true }),
+      bob.put(theirs, { message: String(id), moveTo: bobs['INBOX'] }),
+      bob.delete(`${theirs}/${id}`),
+      bob.post(theirs, { subject: 'x' }),
+      bob.post(`${theirs}/${id}/submit`, {}),
+      bob.put(box(alices['Drafts']), { path: 'x' }),
+      bob.delete(box(alices['Drafts'])),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    for (const path of [
+      `/users/${alice.id}/mailboxes`,
+      `/users/${alice.id}/mailboxes/${alices['Drafts']}/messages`,
+    ])
+      expect((await bob.get(path)).body).toEqual({
+        error: 'Not enough privileges',
+        code: 'MissingPrivileges',
+      });
+    expect((await alice.get(`${theirs}/${id}`)).body.subject).toBe('private');
+  });
+
+  test('without a good token is told nothing else', async () => {
+    for (const token of [null, 'x', 'a'.repeat(40), `${alice.token}`.toUpperCase()]) {
+      const client = Object.assign(Object.create(alice), { token });
+      const { status, body } = await client.request('GET', '/users/me/mailboxes');
+      expect([status, body]).toEqual([403, { code: 'InvalidToken', message: 'Invalid accessToken value' }]);
+    }
+  });
+
+  test('writes as themselves, whatever the draft says', async () => {
+    const raw = [
+      'From: CEO <ceo@bigcorp.example>',
+      'Sender: ceo@bigcorp.example',
+      'From: second@bigcorp.example',
+      'To: bob@example.com',
+      'Bcc: hidden@example.com,',
+      ' folded@example.com',
+      'Subject: forged',
+      '',
+      'body',
+    ].join('\r\n');
+    const { body: made } = await alice.post(`${box(alices['Drafts'])}/messages`, { draft: true, raw });
+    await alice.post(`${box(alices['Drafts'])}/messages/${made.message.id}/submit`, {});
+    const letter = await arrived(bob, bobs['INBOX'], 'forged');
+    expect(letter.from).toEqual({ address: 'alice@example.com', name: '' });
+    const source = (
+      await bob.get(`${box(bobs['INBOX'])}/messages/${letter.id}/message.eml`)
+    ).bytes.toString();
+    expect(source.match(/^from:/gim)).toHaveLength(1);
+    expect(source).not.toMatch(/bigcorp|hidden@|folded@|^sender:/im);
+    expect(source).toMatch(/\r\n\r\nbody$/);
+  });
+
+  test('pages through a mailbox in both directions and orders', async () => {
+    const { body } = await alice.post('/users/me/mailboxes', { path: 'Pages' });
+    for (let n = 1; n <= 7; n += 1)
+      await alice.post(`${box(body.id)}/messages`, { subject: `p${n}`, text: 't', unseen: n % 2 === 1 });
+    const walk = async (query: string): Promise<string[]> => {
+      const seen: string[] = [];
+      for (let next = ''; ;) {
+        const page = await list(alice, body.id, `?limit=3&${query}${next}`);
+        seen.push(...page.results.map(({ subject }: { subject: string }) => subject));
+        if (page.nextCursor === false) return seen;
+        next = `&next=${page.nextCursor}`;
+      }
+    };
+    expect(await walk('')).toEqual(['p7', 'p6', 'p5', 'p4', 'p3', 'p2', 'p1']);
+    expect(await walk('order=asc')).toEqual(['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7']);
+    expect(await walk('unseen=true')).toEqual(['p7', 'p5', 'p3', 'p1']);
+    const first = await list(alice, body.id, '?limit=3');
+    const second = await list(alice, body.id, `?limit=3&next=${first.nextCursor}`);
+    const back = await list(alice, body.id, `?limit=3&previous=${second.previousCursor}`);
+    expect(back).toEqual(first);
+    expect([first.page, second.page, second.total]).toEqual([1, 2, 7]);
+    const both = await list(
+      alice,
+      body.id,
+      `?limit=3&next=${first.nextCursor}&previous=${second.previousCursor}`,
+    );
+    expect(both).toEqual(second);
+    const empty = await list(alice, body.id, '?next=&previous=&unseen=&limit=&order=');
+    expect(empty.results).toHaveLength(7);
+    const named = await list(alice, body.id, '?limit=1&includeHeaders=Subject,x-none&metaData=true');
+    expect(named.results[0]).toMatchObject({ headers: { subject: ['p7'] }, metaData: {} });
+  });
+
+  test('renames a mailbox with those below it, and deletes one with its messages', async () => {
+    const made: Record<string, string> = {};
+    for (const path of ['Old', 'Old/in', 'Oldish'])
+      made[path] = (await alice.post('/users/me/mailboxes', { path })).body.id;
+    await alice.post(`${box(made['Old/in'])}/messages`, { subject: 'kept' });
+    await alice.put(box(made['Old']), { path: 'New' });
+    expect(await mailboxesOf(alice)).toMatchObject({
+      New: made['Old'],
+      'New/in': made['Old/in'],
+      Oldish: made['Oldish'],
+    });
+    const used = async () =>
+      (await mail.sql('SELECT storage_used::int AS n FROM users WHERE id = $1', [alice.id]))[0].n;
+    const before = await used();
+    expect((await alice.delete(box(made['Old/in']))).body).toEqual({ success: true });
+    expect(await used()).toBeLessThan(before);
+    const [sums] = await mail.sql('SELECT sum(size)::int AS n FROM messages WHERE user_id = $1', [alice.id]);
+    expect(await used()).toBe(sums.n);
+  });
+
+  test('is asked for nothing that PostgreSQL cannot store', async () => {
+    const bad = 'a\0b\ud800c';
+    const requests: [string, string, unknown][] = [
+      ['POST', '/users/me/mailboxes', { path: bad }],
+      [
+        'POST',
+        `${box(alices['Drafts'])}/messages`,
+        { draft: true, subject: bad, text: bad, html: bad, from: { name: bad, address: 'a@b.co' } },
+      ],
+      [
+        'POST',
+        `${box(alices['Drafts'])}/messages`,
+        {
+          draft: true,
+          metaData: { [bad]: bad },
+          attachments: [{ filename: bad, content: 'YQ==', contentType: bad, cid: bad }],
+        },
+      ],
+      ['PUT', `${box(alices['INBOX'])}/messages`, { message: '1:*', metaData: { [bad]: bad } }],
+      ['PUT', `${box(alices['INBOX'])}/messages`, { message: '99999999999999999999999999', seen: true }],
+      ['GET', `${box(alices['INBOX'])}/messages/9007199254740993`, undefined],
+      ['GET', `/users/me/mailboxes/resolve?path=%00`, undefined],
+      ['GET', `${box(alices['INBOX'])}/messages?includeHeaders=%00`, undefined],
+    ];
+    for (const [method, path, body] of requests) {
+      const { status, body: answer } = await alice.request(method, path, body);
+      expect([method, path, status === 500 && answer.code === 'InternalServer']).toEqual([
+        method,
+        path,
+        false,
+      ]);
+    }
+  });
+});
+
+describe('limits', () => {
+  test('of recipients, of a day and of the store', async () => {
+    const small = await TestMailService.start({
+      MAIL_QUOTA_MB: '1',
+      MAIL_DAILY_RECIPIENTS: '3',
+      MAIL_MESSAGE_MB: '1',
+    });
+    try {
+      const carl = await small.person('carl');
+      const boxes = await mailboxesOf(carl);
+      const many = Array.from({ length: 401 }, (_, n) => ({ address: `r${n}@example.com` }));
+      const crowd = await draft(carl, boxes, { to: many });
+      const submitted = (id: number) => carl.post(`${box(boxes['Drafts'])}/messages/${id}/submit`, {});
+      expect((await submitted(crowd)).body).toEqual({
+        error: 'Your email has too many recipients',
+        code: 'TooMany',
+      });
+      await submit(carl, boxes, { to: many.slice(0, 2), subject: 'two' });
+      const beyond = await submitted(await draft(carl, boxes, { to: many.slice(0, 2) }));
+      expect([beyond.status, beyond.body]).toEqual([
+        403,
+        {
+          error: 'You reached a daily sending limit for your account. Limit expires in 24 hours',
+          code: 'RateLimitedError',
+        },
+      ]);
+      const half = { filename: 'a', content: Buffer.alloc(400_000).toString('base64') };
+      await draft(carl, boxes, { attachments: [half] });
+      const full = await carl.post(`${box(boxes['Drafts'])}/messages`, { draft: true, attachments: [half] });
+      expect([full.status, full.body]).toEqual([
+        400,
+        { error: 'User is over quota', code: 'OverQuotaError' },
+      ]);
+      const large = { filename: 'a', content: Buffer.alloc(1_000_000).toString('base64') };
+      const refused = await carl.post(`${box(boxes['Drafts'])}/messages`, {
+        draft: true,
+        attachments: [large],
+      });
+      expect(refused.body.code).toBe('MessageTooLarge');
+    } finally {
+      await small.stop();
+    }
+  });
+
+  test('of what a message may cost to read', async () => {
+    const nested = (depth: number): string => {
+      let text = '';
+      for (let n = 0; n < depth; n += 1)
+        text += `Content-Type: multipart/mixed; boundary=b${n}\r\n\r\n--b${n}\r\n`;
+      return `${text}Content-Type: text/plain\r\n\r\nx\r\n`;
+    };
+    const parts = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\nx\r\n'.repeat(5_000)}--b--\r\n`;
+    const headers = `Subject: ${'x'.repeat(3_000_000)}\r\n\r\nx`;
+    for (const raw of [nested(2_000), parts, headers]) {
+      const { status, body } = await alice.post(`${box(alices['INBOX'])}/messages`, { raw });
+      expect([status, body.code]).toEqual([400, 'MessageTooComplex']);
+    }
+    // And the next message is none the worse for it.
+    await draft(alice, alices, { subject: 'after' });
+  });
+
+  test('12 MB go up and down with the memory of a part of them', async () => {
+    const bytes = Buffer.alloc(12 * 1024 * 1024, 'twelve megabytes of mail ');
+    const id = await draft(alice, alices, {
+      attachments: [{ filename: 'big.bin', content: bytes.toString('base64') }],
+    });
+    const path = `${box(alices['Drafts'])}/messages/${id}/attachments/ATT00001`;
+    const download = await alice.get(path);
+    expect([download.status, download.bytes.length]).toEqual([200, bytes.length]);
+    expect(download.bytes.equals(bytes)).toBe(true);
+  });
+});

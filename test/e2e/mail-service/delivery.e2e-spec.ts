@@ -1,0 +1,284 @@
+import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
+import { Housekeeping } from '../../../src/mail-service/housekeeping.js';
+import { MessagesRepository } from '../../../src/mail-service/messages/messages.repository.js';
+import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
+import { RawMessages } from '../../../src/mail-service/storage/raw-messages.js';
+import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail-service.ts';
+import { OtherServer, sendBySmtp } from '../../support/smtp.ts';
+import { until } from '../../support/until.ts';
+
+const box = (id: string | undefined): string => `/users/me/mailboxes/${id}`;
+
+async function submit(
+  person: MailClient,
+  { sendTime, ...fields }: Record<string, unknown>,
+): Promise<{ queueId: string; message: { id: number } }> {
+  const boxes = await mailboxesOf(person);
+  const drafts = `${box(boxes['Drafts'])}/messages`;
+  const { body: made } = await person.post(drafts, { draft: true, text: 'text', ...fields });
+  const { status, body } = await person.post(`${drafts}/${made.message.id}/submit`, { sendTime });
+  expect([status, body]).toEqual([200, expect.objectContaining({ success: true })]);
+  return body;
+}
+
+async function inboxOf(person: MailClient): Promise<any[]> {
+  const boxes = await mailboxesOf(person);
+  return (await person.get(`${box(boxes['INBOX'])}/messages`)).body.results;
+}
+
+async function arrived(person: MailClient, subject: string): Promise<any> {
+  const boxes = await mailboxesOf(person);
+  const { value } = await until(subject, async () =>
+    (await inboxOf(person)).find((row) => row.subject === subject),
+  );
+  return (await person.get(`${box(boxes['INBOX'])}/messages/${value.id}`)).body;
+}
+
+describe('without an outgoing server', () => {
+  let mail: TestMailService;
+  let alice: MailClient;
+
+  beforeAll(async () => {
+    mail = await TestMailService.start();
+    alice = await mail.person('alice');
+  });
+  afterAll(() => mail?.stop());
+
+  const queue = () => mail.sql('SELECT recipient, due_at > now() AS waits FROM queue ORDER BY recipient');
+
+  test('mail for others returns with a report that people and programs can read', async () => {
+    await submit(alice, { to: [{ address: 'someone@elsewhere.example' }], subject: 'Far away ✓' });
+    const report = await arrived(alice, 'Undelivered mail returned to sender');
+    expect(report).toMatchObject({
+      from: { address: 'MAILER-DAEMON@example.com', name: 'Mail Delivery System' },
+      envelope: { from: '' },
+      contentType: { value: 'multipart/report', params: { 'report-type': 'delivery-status' } },
+    });
+    expect(report.text).toMatch(
+      /could not be delivered.*someone@elsewhere\.example.*Far away ✓.*no outgoing server/s,
+    );
+    const boxes = await mailboxesOf(alice);
+    const source = (
+      await alice.get(`${box(boxes['INBOX'])}/messages/${report.id}/message.eml`)
+    ).bytes.toString();
+    expect(source).toMatch(
+      /Final-Recipient: rfc822; someone@elsewhere\.example\r\nAction: failed\r\nStatus: 5\.4\.4/,
+    );
+    expect(await queue()).toEqual([]);
+  });
+
+  test('mail for a colleague who has no mailbox yet waits until they have', async () => {
+    await submit(alice, { to: [{ address: 'newcomer@example.com' }], subject: 'Welcome' });
+    await until('the first attempt', async () => (await queue())[0]?.waits === true);
+    const newcomer = await mail.person('newcomer');
+    expect(await arrived(newcomer, 'Welcome')).toMatchObject({ from: { address: 'alice@example.com' } });
+    expect((await inboxOf(alice)).filter(({ subject }) => /Undelivered/.test(subject))).toHaveLength(1);
+  });
+
+  test('a message with a time to be sent stays in the queue until then, and says so', async () => {
+    const sendTime = '2099-01-01T10:00:00.000Z';
+    const { queueId, message } = await submit(alice, {
+      to: [{ address: 'alice@example.com' }],
+      subject: 'Later',
+      sendTime,
+    });
+    const boxes = await mailboxesOf(alice);
+    const { body } = await alice.get(`${box(boxes['Sent Mail'])}/messages/${message.id}`);
+    expect(body).toMatchObject({ date: sendTime, outbound: [{ queueId }], draft: false });
+    await mail.sql('UPDATE queue SET due_at = now() WHERE id = $1', [queueId]);
+    mail.get(QueueWorker).wake();
+    expect((await arrived(alice, 'Later')).date).toBe(sendTime);
+    const after = await alice.get(`${box(boxes['Sent Mail'])}/messages/${message.id}`);
+    expect(after.body.outbound).toBeUndefined();
+  });
+
+  test('an address with a tag belongs to whoever has it without', async () => {
+    await submit(alice, { to: [{ address: 'Alice+shop@example.com' }], subject: 'Tagged' });
+    expect((await arrived(alice, 'Tagged')).envelope.rcpt).toEqual([
+      { value: 'alice+shop@example.com', formatted: 'alice+shop@example.com' },
+    ]);
+  });
+
+  test('what is deleted or expired leaves neither rows nor bytes', async () => {
+    const eve = await mail.person('eve');
+    const boxes = await mailboxesOf(eve);
+    for (const subject of ['one', 'two'])
+      await eve.post(`${box(boxes['INBOX'])}/messages`, { subject, text: 't' });
+    await eve.delete(`${box(boxes['INBOX'])}/messages/1`);
+    await eve.put(`${box(boxes['INBOX'])}/messages`, { message: '2', moveTo: boxes['Trash'] });
+    const rows = () => mail.sql('SELECT raw_id, expires_at FROM messages WHERE user_id = $1', [eve.id]);
+    expect(await rows()).toEqual([{ raw_id: expect.any(String), expires_at: expect.any(Date) }]);
+    const [{ raw_id: raw }] = await rows();
+    await mail.sql(`UPDATE messages SET expires_at = now() - interval '1 second' WHERE user_id = $1`, [
+      eve.id,
+    ]);
+    expect(mail.get(Housekeeping)).toBeDefined();
+    expect(await mail.get(MessagesRepository).removeExpired()).toBe(1);
+    expect(await rows()).toEqual([]);
+    const [user] = await mail.sql('SELECT storage_used::int AS used FROM users WHERE id = $1', [eve.id]);
+    expect(user.used).toBe(0);
+    await mail.sql(
+      `UPDATE raws SET collect_after = now() - interval '1 second' WHERE collect_after IS NOT NULL`,
+    );
+    await mail.get(RawMessages).collect();
+    await expect(mail.get(RawMessages).read(raw)).rejects.toThrow(/has no/);
+    // Those that are referred to are still there.
+    const [kept] = await mail.sql('SELECT raw_id FROM messages WHERE user_id = $1', [alice.id]);
+    expect((await mail.get(RawMessages).read(kept.raw_id)).length).toBeGreaterThan(0);
+  });
+});
+
+describe('with an outgoing server', () => {
+  let world: OtherServer;
+  let mail: TestMailService;
+  let alice: MailClient;
+
+  beforeAll(async () => {
+    world = await OtherServer.start();
+    mail = await TestMailService.start({ SMTP_URL: world.url });
+    alice = await mail.person('alice');
+    await mail.person('bob');
+  });
+  afterAll(async () => {
+    await mail?.stop();
+    await world?.stop();
+  });
+
+  test('hands over one message for all who are elsewhere, as the sender, without Bcc', async () => {
+    await submit(alice, {
+      to: [{ address: 'x@far.example' }, { address: 'bob@example.com' }],
+      bcc: [{ address: 'y@far.example' }],
+      subject: 'To the world',
+    });
+    const { value } = await until('the message', () =>
+      world.taken.find(({ raw }) => /To the world/.test(raw)),
+    );
+    expect(value).toMatchObject({ from: 'alice@example.com', to: ['x@far.example', 'y@far.example'] });
+    expect(value.raw).toMatch(/^From: Alice Example <alice@example\.com>/im);
+    expect(value.raw).not.toMatch(/y@far\.example/);
+  });
+
+  test('returns what is refused for good, and tries again what is refused for now', async () => {
+    let temporary = true;
+    world.refuse = (recipient) => {
+      if (recipient.startsWith('gone'))
+        return Object.assign(new Error('5.1.1 No such user'), { responseCode: 550 });
+      if (recipient.startsWith('busy') && temporary)
+        return Object.assign(new Error('4.2.0 Greylisted'), { responseCode: 450 });
+      return undefined;
+    };
+    await submit(alice, {
+      to: [{ address: 'gone@far.example' }, { address: 'busy@far.example' }, { address: 'fine@far.example' }],
+      subject: 'Partly',
+    });
+    const report = await arrived(alice, 'Undelivered mail returned to sender');
+    expect(report.text).toMatch(/gone@far\.example.*5\.1\.1 No such user/s);
+    await until('the other one', () => world.taken.some(({ to }) => to.includes('fine@far.example')));
+    const left = () =>
+      mail.sql(
+        'SELECT recipient, attempts, due_at > now() + interval $1 AS later FROM queue'.replace(
+          '$1',
+          `'50 seconds'`,
+        ),
+      );
+    await until('the pause', async () => (await left())[0]?.later === true);
+    expect(await left()).toEqual([{ recipient: 'busy@far.example', attempts: 1, later: true }]);
+    temporary = false;
+    await mail.sql('UPDATE queue SET due_at = now()');
+    mail.get(QueueWorker).wake();
+    await until('the retry', () => world.taken.some(({ to }) => to.includes('busy@far.example')));
+    await until('the empty queue', async () => (await left()).length === 0);
+    expect(
+      world.taken.filter(({ raw, to }) => /Partly/.test(raw) && to.includes('fine@far.example')),
+    ).toHaveLength(1);
+  });
+});
+
+describe('reception by SMTP', () => {
+  let mail: TestMailService;
+  let alice: MailClient;
+  let bob: MailClient;
+  let port: number;
+
+  beforeAll(async () => {
+    mail = await TestMailService.start({ MAIL_MESSAGE_MB: '1', MAIL_QUOTA_MB: '2' });
+    port = await mail.get(SmtpReceiver).listen(0);
+    alice = await mail.person('alice');
+    bob = await mail.person('bob');
+  });
+  afterAll(() => mail?.stop());
+
+  const letter = (subject: string, more = ''): string =>
+    `From: Ann <ann@far.example>\r\nTo: alice@example.com\r\nSubject: ${subject}\r\n${more}\r\nhello\r\n`;
+
+  test('delivers to all recipients here, each once', async () => {
+    const to = ['alice@example.com', 'Bob@EXAMPLE.com', 'alice+x@example.com'];
+    await sendBySmtp(port, { from: 'ann@far.example', to }, letter('By SMTP'));
+    // Acknowledged is stored: nothing has to be waited for.
+    for (const person of [alice, bob])
+      expect((await inboxOf(person)).filter(({ subject }) => subject === 'By SMTP')).toHaveLength(1);
+    const stored = await arrived(bob, 'By SMTP');
+    expect(stored).toMatchObject({
+      envelope: { from: 'ann@far.example', rcpt: [{ value: 'bob@example.com' }] },
+      from: { address: 'ann@far.example', name: 'Ann' },
+      seen: false,
+    });
+  });
+
+  test.each([
+    ['another server', 'x@far.example'],
+    ['a name nobody has', 'nobody@example.com'],
+    ['a percent hack', 'x%far.example@example.com'],
+    ['a source route', '@example.com:x@far.example'],
+    ['a bang path', 'far.example!x@example.com'],
+    ['a quoted address', '"x@far.example"@example.com'],
+  ])('does not relay to %s', async (_, address) => {
+    await expect(
+      sendBySmtp(port, { from: 'alice@example.com', to: [address] }, letter('Relay')),
+    ).rejects.toThrow(/^(?!.*250).*(?:550|501|553|rejected|Invalid)/is);
+    expect(await mail.sql('SELECT FROM queue')).toEqual([]);
+  });
+
+  test('takes what it can of a list', async () => {
+    const to = ['x@far.example', 'alice@example.com'];
+    const { rejected } = await sendBySmtp(port, { from: 'ann@far.example', to }, letter('Some'));
+    expect(rejected).toEqual(['x@far.example']);
+    await arrived(alice, 'Some');
+  });
+
+  test('refuses what is too large, goes round in circles or cannot be read', async () => {
+    const send = (raw: string) =>
+      sendBySmtp(port, { from: 'ann@far.example', to: ['alice@example.com'] }, raw);
+    await expect(send(letter('Large', `X: ${'y'.repeat(900)}\r\n`) + 'z'.repeat(1_100_000))).rejects.toThrow(
+      /552/,
+    );
+    await expect(send(letter('Loop', 'Received: from a by b\r\n'.repeat(51)))).rejects.toThrow(/554/);
+    const parts = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\nx\r\n'.repeat(3_000)}`;
+    await expect(send(letter('Parts', parts))).rejects.toThrow(/554/);
+    const subjects = (await inboxOf(alice)).map(({ subject }) => subject);
+    expect(subjects).not.toEqual(expect.arrayContaining(['Large']));
+    expect(subjects).not.toEqual(expect.arrayContaining(['Loop']));
+  });
+
+  test('a full mailbox takes nothing for the time being, and nobody of the same message gets it', async () => {
+    const to = ['alice@example.com', 'bob@example.com'];
+    await mail.sql('UPDATE users SET storage_used = 2 * 1024 * 1024 - 100 WHERE id = $1', [bob.id]);
+    await expect(sendBySmtp(port, { from: 'ann@far.example', to }, letter('Full'))).rejects.toThrow(/452/);
+    expect((await inboxOf(alice)).map(({ subject }) => subject)).not.toContain('Full');
+    await mail.sql('UPDATE users SET storage_used = 2 * 1024 * 1024 + 1 WHERE id = $1', [bob.id]);
+    const { rejected } = await sendBySmtp(port, { from: 'ann@far.example', to }, letter('Full'));
+    expect(rejected).toEqual(['bob@example.com']);
+  });
+
+  test('bounds how often one client may come', async () => {
+    const envelope = { from: 'ann@far.example', to: ['x@far.example'] };
+    const attempt = () =>
+      sendBySmtp(port, envelope, letter('Flood')).then(
+        () => 'taken',
+        (error: Error) => (/421/.test(error.message) ? 'later' : 'refused'),
+      );
+    const answers: string[] = [];
+    while (answers.length < 150) answers.push(...(await Promise.all(Array.from({ length: 50 }, attempt))));
+    expect(new Set(answers)).toEqual(new Set(['refused', 'later']));
+  });
+});

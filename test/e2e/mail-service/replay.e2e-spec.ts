@@ -1,0 +1,260 @@
+import { MailClient, mailboxesOf, TestMailService } from '../../support/mail-service.ts';
+import { type Capture, captures, differences } from '../../support/wildduck-captures.ts';
+
+/** Captured, and not spoken by the embedded service: each with the reason. */
+const OUT_OF_SCOPE: Record<string, string> = {
+  'addressregister-after-draft': 'autocomplete is a matter of the workspace',
+  'addressregister-after-submit': 'autocomplete is a matter of the workspace',
+  'addressregister-noquery': 'autocomplete is a matter of the workspace',
+  'delete-all-in-mailbox(not whitelisted)': 'not in the public interface',
+  'storage-upload': 'stored files are not in the public interface',
+  'draft-with-files': 'stored files are not in the public interface',
+  'get-draft-with-files': 'stored files are not in the public interface',
+  'draft-with-bobs-file':
+    'stored files are not in the public interface; unknown ones are ignored, see draft-files-unknown',
+  'upload-12MB-attachment': 'the body was not recorded; attachments of this size are tested elsewhere',
+  'get-12MB-attachment': 'the message was not recorded',
+  'get-attachment-range': 'the message was not recorded',
+  'submit-401-recipients-draft': 'the body was not recorded; tested elsewhere',
+  'submit-too-many': 'the draft was not recorded; tested elsewhere',
+  'bob-submit-ratelimit-0': 'needs other settings; tested elsewhere',
+  'bob-submit-ratelimit-1': 'needs other settings; tested elsewhere',
+  'bob-submit-ratelimit-2': 'needs other settings; tested elsewhere',
+  'bob-over-quota-upload': 'needs other settings; tested elsewhere',
+  'bob-suspended-list': 'accounts cannot be suspended',
+  'bob-suspended-upload': 'accounts cannot be suspended',
+  'bob-suspended-auth': 'accounts cannot be suspended',
+  'bob-token-after-suspend': 'accounts cannot be suspended',
+  'list counters=yes': 'the other mailboxes were not recorded',
+  'list empty params': 'the messages were not recorded; tested elsewhere',
+  'next and previous both': 'the messages were not recorded; tested elsewhere',
+  'html 1MiB+1': 'the body was not recorded; sent again below',
+  'subject 2049': 'the body was not recorded; sent again below',
+};
+
+/** Where we differ on purpose, member by member. */
+const REPLY_TO = 'upstream loses the replyTo of an upload; here it is kept, and answered to';
+const HASH = 'upstream leaves the hash of a copied attachment out; here each attachment has one';
+const DEVIATIONS: Record<string, { why: string; lines: string[] }> = {
+  'get-message': { why: REPLY_TO, lines: ['.replyTo: not there upstream'] },
+  'get-message-query-params': { why: REPLY_TO, lines: ['.replyTo: not there upstream'] },
+  'get-message-replacecid': { why: REPLY_TO, lines: ['.replyTo: not there upstream'] },
+  'get-message-exp-id': { why: REPLY_TO, lines: ['.replyTo: not there upstream'] },
+  'get-draft-reply': {
+    why: `${REPLY_TO}; ${HASH}`,
+    lines: [
+      '.to[].address: "carol@example.org" expected, not "carol.r@example.org"',
+      '.to[].name: "Carol" expected, not "Carol R"',
+      '.attachments[].fileContentHash: not there upstream',
+    ],
+  },
+  'sent-list': {
+    why: `${REPLY_TO}; ${HASH}`,
+    lines: [
+      '.results[].to[].address: "carol@example.org" expected, not "carol.r@example.org"',
+      '.results[].to[].name: "Carol" expected, not "Carol R"',
+      '.results[].attachmentsList[].fileContentHash: not there upstream',
+    ],
+  },
+};
+
+const ALICE = '6b0108e57d46ea6fe43d660e';
+const BOB = '6b0108e57d46ea6fe43d6617';
+const BOXES: Record<string, string> = {
+  INBOX: '6b0108e57d46ea6fe43d660f',
+  'Sent Mail': '6b0108e57d46ea6fe43d6610',
+  Trash: '6b0108e57d46ea6fe43d6611',
+  Drafts: '6b0108e57d46ea6fe43d6612',
+  Junk: '6b0108e57d46ea6fe43d6613',
+};
+const BOBS: Record<string, string> = {
+  INBOX: '6b0108e57d46ea6fe43d6618',
+  'Sent Mail': '6b0108e57d46ea6fe43d6619',
+  Drafts: '6b0108e57d46ea6fe43d661b',
+};
+
+let mail: TestMailService;
+let alice: MailClient;
+let bob: MailClient;
+let inbox: string;
+let drafts: string;
+/** What was theirs in the captures is ours by another name. */
+const known = new Map<string, string>();
+
+const learn = (captured: string, actual: string): void => {
+  if (captured.length >= 20 && !known.has(captured)) known.set(captured, actual);
+};
+
+const ours = (text: string): string => {
+  for (const [captured, actual] of known) text = text.replaceAll(captured, actual);
+  return text;
+};
+
+const TO_ALICE = [{ address: 'alice@example.com' }];
+const EVIL = {
+  from: { address: 'a@example.org' },
+  to: TO_ALICE,
+  subject: 'evil',
+  text: 't',
+  html: '<script>alert(1)</script><img src=x onerror=alert(1)><p>hi</p>',
+  attachments: [
+    {
+      filename: 'x".html\r\nX-Inj: 1',
+      contentType: 'text/html',
+      content: Buffer.from('<script>1</script>').toString('base64'),
+    },
+  ],
+};
+
+const logIn = async (name: string): Promise<MailClient> => {
+  const { body } = await mail.root.post('/authenticate', {
+    username: name,
+    password: `Pa55-${name}-word`,
+    token: true,
+  });
+  return new MailClient(mail.url, body.token, body.id);
+};
+
+/** Requests that were made before these and are not captured. */
+const BEFORE: Record<string, () => Promise<unknown>> = {
+  'create-user-duplicate': async () => {
+    alice = await logIn('alice');
+    bob = await logIn('bob');
+    for (const [person, id, boxes] of [[alice, ALICE, BOXES] as const, [bob, BOB, BOBS] as const]) {
+      known.set(id, person.id);
+      const own = await mailboxesOf(person);
+      for (const [path, captured] of Object.entries(boxes)) known.set(captured, own[path]!);
+    }
+    inbox = known.get(BOXES['INBOX']!)!;
+    drafts = known.get(BOXES['Drafts']!)!;
+  },
+  'get-evil-message': async () => {
+    const path = `/users/me/mailboxes/${inbox}/messages`;
+    const big = { filename: 'big.bin', content: Buffer.alloc(12_288 * 1024).toString('base64') };
+    const from = { address: 'a@example.org' };
+    await post(alice, path, { from, to: TO_ALICE, subject: 'big', text: 't', attachments: [big] });
+    await post(alice, path, EVIL);
+  },
+  'bob-token-after-password-change': () =>
+    mail.root.put(`/users/${bob.id}`, { password: 'another-Pa55-word' }),
+  'auth-user-token-on-authenticate': async () => {
+    alice = await logIn('alice');
+  },
+  'upload-empty-body': async () => {
+    for (let n = 0; n < 25; n += 1) {
+      const from = { address: `s${n}@example.org` };
+      const body = { from, to: TO_ALICE, subject: `bulk ${n}`, text: `body ${n}`, unseen: n % 2 === 0 };
+      await post(alice, `/users/me/mailboxes/${inbox}/messages`, body);
+    }
+  },
+  'submit-draft-no-recipients': () =>
+    post(alice, `/users/me/mailboxes/${drafts}/messages`, { draft: true, subject: 'nobody', text: 't' }),
+  'spoof-draft-from-overridden': () =>
+    post(alice, `/users/me/mailboxes/${drafts}/messages`, {
+      draft: true,
+      from: { name: 'CEO', address: 'ceo@bigcorp.example' },
+      to: [{ address: 'victim@example.net' }],
+      subject: 'spoof3',
+      text: 'x',
+    }),
+};
+
+async function post(client: MailClient, path: string, body: unknown): Promise<void> {
+  const { status, body: answer } = await client.request('POST', path, body);
+  if (status !== 200) throw new Error(JSON.stringify(answer));
+}
+
+function caller(capture: Capture): MailClient {
+  if (capture.label.startsWith('bob-')) return bob;
+  const byService = capture.label === 'password-false-user';
+  return byService || capture.request.headers?.['X-Access-Token'] === '<root>' ? mail.root : alice;
+}
+
+async function replay(capture: Capture, client = caller(capture), numbered = true): Promise<string[]> {
+  const { method, path, body, headers = {} } = capture.request;
+  const sent = typeof body === 'string' ? ours(body) : body && JSON.parse(ours(JSON.stringify(body)));
+  const type = Object.entries(headers).filter(([name]) => /^content-/i.test(name));
+  const answer = await client.request(method, ours(path), sent, Object.fromEntries(type));
+  const lines = differences(capture.json, answer.body, learn, numbered);
+  if (answer.status !== capture.status)
+    lines.unshift(`status ${capture.status} expected, not ${answer.status}`);
+  const theirs = capture.contentType;
+  if (theirs !== (answer.headers['content-type'] ?? '') && !capture.label.startsWith('get-attachment'))
+    lines.push(`content type ${theirs} expected, not ${answer.headers['content-type']}`);
+  const deviation = DEVIATIONS[capture.label]?.lines ?? [];
+  return lines.filter((line) => !deviation.includes(line));
+}
+
+beforeAll(async () => {
+  mail = await TestMailService.start();
+});
+afterAll(() => mail?.stop());
+
+describe('a conversation with the real upstream, again', () => {
+  const rows = [...captures('routes'), ...captures('extras').filter(({ request }) => request.method !== '')];
+
+  test.each(rows.filter(({ label }) => !(label in OUT_OF_SCOPE)).map((row) => [row.label, row] as const))(
+    '%s',
+    async (_, capture) => {
+      await BEFORE[capture.label]?.();
+      expect(await replay(capture)).toEqual([]);
+    },
+  );
+});
+
+describe('edge cases of the real upstream, again', () => {
+  const rows = captures('edge-cases').filter(({ label }) => !(label in OUT_OF_SCOPE));
+  let erin: MailClient;
+
+  /** A person with the mailbox that alice had then: 28 messages, the last of them number 32. */
+  beforeAll(async () => {
+    erin = await mail.person('erin');
+    const boxes = await mailboxesOf(erin);
+    known.clear();
+    for (const [path, captured] of Object.entries(BOXES)) known.set(captured, boxes[path]!);
+    const path = `/users/me/mailboxes/${boxes['INBOX']}/messages`;
+    for (let n = 1; n < 32; n += 1) await post(erin, path, { subject: `m${n}`, text: 't' });
+    await post(erin, path, EVIL);
+    for (const gone of [6, 7, 9, 10]) await erin.delete(`${path}/${gone}`);
+    for (let n = 0; n < 3; n += 1)
+      await post(erin, `/users/me/mailboxes/${boxes['Drafts']}/messages`, { draft: true, text: 't' });
+  });
+
+  test.each(rows.map((row) => [row.label, row] as const))('%s', async (_, capture) => {
+    expect(await replay(capture, erin, false)).toEqual([]);
+  });
+
+  test.each([
+    ['html', '"html" length must be less than or equal to 1048576 characters long', 1_048_577],
+    ['subject', '"subject" length must be less than or equal to 2048 characters long', 2_049],
+  ])('%s that is too long', async (field, error, length) => {
+    const path = `/users/me/mailboxes/${known.get(BOXES['Drafts']!)}/messages`;
+    const answer = await erin.post(path, { draft: true, [field]: 'x'.repeat(length) });
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { error, code: 'InputValidationError', details: { [field]: error } },
+    ]);
+  });
+
+  test('too many wrong passwords', async () => {
+    const attempt = () =>
+      mail.root.post('/authenticate', { username: 'alice', password: 'wrong', token: true });
+    const answers = [];
+    for (let n = 0; n < 13; n += 1) answers.push((await attempt()).body);
+    expect(answers[11]).toEqual({
+      error: 'Authentication failed',
+      code: 'AuthFailed',
+      id: expect.any(String),
+    });
+    expect(answers[12]).toEqual({ error: 'Authentication was rate limited', code: 'RateLimitedError' });
+  });
+
+  test('every row that is left out exists, and so does every deviation', () => {
+    const labels = (['routes', 'extras', 'edge-cases'] as const).flatMap((file) =>
+      captures(file).map(({ label }) => label),
+    );
+    expect(labels).toEqual(
+      expect.arrayContaining([...Object.keys(OUT_OF_SCOPE), ...Object.keys(DEVIATIONS)]),
+    );
+  });
+});

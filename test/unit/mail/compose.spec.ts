@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { composeMessage } from '../../../src/mail-service/mime/compose-message.js';
+import type { NewMessage } from '../../../src/mail-service/mime/message.js';
+import { outgoing } from '../../../src/mail-service/mime/outgoing.js';
+import { parseMessage } from '../../../src/mail-service/mime/parse-message.js';
+
+const BASE: NewMessage = {
+  from: { address: 'alice@example.com', name: '' },
+  to: [],
+  cc: [],
+  bcc: [],
+  subject: '',
+  attachments: [],
+  references: [],
+  headers: [],
+};
+
+/** Text that tries to end a header and begin another one. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        '\r\n',
+        '\n',
+        '\r',
+        '\r\n\r\n',
+        '\0',
+        '\u2028',
+        '\u0085',
+        '"',
+        '<',
+        '>',
+        ',',
+        ';',
+        '=?utf-8?Q?=0D=0A?=',
+      ),
+      fc.constantFrom(
+        'Bcc: evil@far.example',
+        'X-Injected: 1',
+        'From: evil@far.example',
+        'Content-Type: text/html',
+      ),
+      fc.string({ unit: 'grapheme', maxLength: 20 }),
+    ),
+    { maxLength: 8 },
+  )
+  .map((parts) => parts.join(''));
+
+/** Of the header of the message and of those of its parts. */
+const headerNames = (raw: Buffer): string[] => {
+  const boundary = /boundary="([^"]+)"/.exec(raw.toString('latin1'))?.[1];
+  const parts =
+    boundary === undefined ? [raw.toString('latin1')] : raw.toString('latin1').split(`--${boundary}`);
+  return parts.flatMap((part) => {
+    const head = part.trimStart().split('\r\n\r\n')[0] ?? '';
+    return head
+      .split('\r\n')
+      .filter((line) => line !== '' && !/^[\t ]/.test(line) && line !== '--')
+      .map((line) => line.slice(0, line.indexOf(':')).toLowerCase());
+  });
+};
+
+const KNOWN = new Set(
+  'from reply-to to cc bcc subject date message-id mime-version content-type content-transfer-encoding content-disposition content-id in-reply-to references x-own'.split(
+    ' ',
+  ),
+);
+
+describe('a composed message', () => {
+  test('has no header that a field smuggled in', async () => {
+    const message = fc.record({
+      name: hostile,
+      subject: hostile,
+      filename: hostile,
+      contentType: hostile,
+      cid: hostile,
+      header: hostile,
+    });
+    await fc.assert(
+      fc.asyncProperty(message, async ({ name, subject, filename, contentType, cid, header }) => {
+        const raw = await composeMessage({
+          ...BASE,
+          from: { address: 'alice@example.com', name },
+          replyTo: { address: 'alice@example.com', name },
+          to: [{ address: 'bob@example.com', name }],
+          subject,
+          text: 'text',
+          attachments: [
+            {
+              filename,
+              contentType,
+              cid,
+              content: 'YQ==',
+              encoding: 'base64',
+              contentDisposition: 'attachment',
+            },
+          ],
+          headers: [{ key: 'X-Own', value: header }],
+          references: [`<${cid}@x>`],
+          inReplyTo: `<${cid}@x>`,
+        });
+        expect(headerNames(raw).filter((each) => !KNOWN.has(each))).toEqual([]);
+        const parsed = await parseMessage(raw);
+        expect(parsed.from?.address).toBe('alice@example.com');
+        expect([parsed.to.map(({ address }) => address), parsed.bcc]).toEqual([['bob@example.com'], []]);
+        expect(JSON.stringify(parsed)).not.toContain('\\u0000');
+        const sent = outgoing(raw, { address: 'alice@example.com', name }, new Date(0));
+        expect(headerNames(sent).filter((each) => !KNOWN.has(each))).toEqual([]);
+        expect((await parseMessage(sent)).from?.address).toBe('alice@example.com');
+      }),
+      { numRuns: 300, endOnFailure: true },
+    );
+  });
+
+  test('keeps what was written', async () => {
+    const text = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 200 })
+      .filter((each) => !/[\p{C}\p{Z}]/u.test(each));
+    await fc.assert(
+      fc.asyncProperty(
+        text,
+        text,
+        fc.uint8Array({ minLength: 1, maxLength: 500 }),
+        async (subject, body, bytes) => {
+          const content = Buffer.from(bytes).toString('base64');
+          const raw = await composeMessage({
+            ...BASE,
+            subject,
+            text: body,
+            attachments: [{ filename: 'a.bin', content, encoding: 'base64' }],
+          });
+          const parsed = await parseMessage(raw);
+          expect([parsed.subject, parsed.text, parsed.attachments.length]).toEqual([subject, body, 1]);
+          expect(parsed.attachments[0]?.sizeKb).toBe(1);
+        },
+      ),
+      { numRuns: 100, endOnFailure: true },
+    );
+  });
+
+  test('reads no file and fetches nothing', async () => {
+    const raw = await composeMessage({
+      ...BASE,
+      html: '<img src="file:///etc/passwd"><img src="http://127.0.0.1:9/x.png">',
+      attachments: [{ filename: '/etc/passwd', content: 'YQ==', encoding: 'base64' }],
+    });
+    expect(raw.toString()).not.toContain('root:');
+  });
+});
+
+describe('parsing', () => {
+  test('ends for whatever arrives', async () => {
+    const line = fc.oneof(
+      fc.constantFrom(
+        'Content-Type: multipart/mixed; boundary=b',
+        'Content-Type: message/rfc822',
+        'Content-Type: text/html; charset=\0\xff',
+        'Content-Type: application/x; name*0*=a; name*1*=%00',
+        'Content-Transfer-Encoding: base64',
+        'Content-Disposition: attachment; filename="\u202e"',
+        'From: ,,,<<<>>>:;',
+        'To: group: a@b, c@d;, e@f',
+        'Date: Tue, 99 Foo 99999 99:99:99 +9999',
+        'References: <a> b <c',
+        'Subject: =?utf-8?B?////?= =?x?Q?=?=',
+        '--b',
+        '--b--',
+        '',
+      ),
+      fc.string({ maxLength: 60 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(line, { maxLength: 40 }), async (lines) => {
+        const parsed = await parseMessage(Buffer.from(lines.join('\r\n'), 'latin1'));
+        const text = JSON.stringify(parsed);
+        expect(text).not.toContain('\\u0000');
+        expect(text.isWellFormed()).toBe(true);
+        expect(parsed.attachments.map(({ id }) => id)).toEqual(
+          parsed.attachments.map((_, n) => `ATT${String(n + 1).padStart(5, '0')}`),
+        );
+      }),
+      { numRuns: 300, endOnFailure: true },
+    );
+  });
+});
