@@ -184,6 +184,8 @@ describe('answers have exactly the described shape', () => {
     const found = await api.get('/directory/search?q=alice');
     expect(found.body.results).toHaveLength(1);
     fits('searchDirectory', found);
+  });
+
   test('mail, as WildDuck answered', async () => {
     const duck = await WildDuck.start();
     const mail = await TestApp.start(duck.settings, app.databaseUrl);
