@@ -73,8 +73,13 @@ describe('the tenancy matrix', () => {
       return { id: made.body.signature.id, body: { name: 'stolen' } };
     },
     tasks: async () => {
-      const { id } = (await alice.api.post('/tasks', { title: 'secret' })).body.task;
-      return { id, body: { title: 'stolen' } };
+      const { id } = (await alice.api.post('/tasks', { title: 'secret', description: '<p>secret</p>' })).body
+        .task;
+      return { id, body: { title: 'stolen', body: 'stolen' } };
+    },
+    task_folders: async () => {
+      const { id } = (await alice.api.post('/task_folders', { name: 'secret' })).body.folder;
+      return { id, body: { name: 'stolen', members: [] } };
     },
     // Mailboxes are the mail service's, each within one account there. To be shown: a stranger's request goes out as the
     // stranger, so that it meets no mailbox of that id.
@@ -137,7 +142,7 @@ describe('the tenancy matrix', () => {
   });
 
   test('lists show nothing of another workspace', async () => {
-    await make['notes']!();
+    for (const one of Object.values(make)) await one();
     for (const [, stranger] of strangers) {
       for (const { path } of describedOperations().filter(
         ({ method, path, spec }) => method === 'GET' && !path.includes('{') && spec.security.length > 0,
