@@ -56,12 +56,6 @@ CREATE TABLE rbac_grants (
   FOREIGN KEY (tenant_id, group_id) REFERENCES rbac_groups (tenant_id, id) ON DELETE CASCADE
 );
 
--- Until version 18 PostgreSQL makes none itself (RFC 9562, section 5.7).
-CREATE FUNCTION uuid_v7() RETURNS uuid LANGUAGE sql VOLATILE AS $$
-  SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-           PLACING substring(int8send((extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3) FROM 1 FOR 6),
-           52, 1), 53, 1), 'hex')::uuid $$;
-
 -- Makes the system groups of a workspace, unless it has them. True: they were made now.
 CREATE FUNCTION rbac_found(p_tenant uuid) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN

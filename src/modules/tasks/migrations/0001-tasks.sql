@@ -1,10 +1,3 @@
--- UUIDv7 (RFC 9562) for rows that a function makes by itself; gen_random_uuid() is version 4.
-CREATE FUNCTION uuid_v7() RETURNS uuid LANGUAGE sql VOLATILE AS $$
-  SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-           PLACING substring(int8send((extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3) FROM 1 FOR 6),
-           52, 1), 53, 1), 'hex')::uuid
-$$;
-
 -- Trees of folders. All folders of a tree have one owner. Who else sees one stands in its own list and in those of the
 -- folders above it; task_folder_members holds what comes of that.
 CREATE TABLE task_folders (
