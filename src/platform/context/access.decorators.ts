@@ -1,5 +1,4 @@
-import { applyDecorators, SetMetadata } from '@nestjs/common';
-import { ApiBearerAuth } from '@nestjs/swagger';
+import { SetMetadata } from '@nestjs/common';
 import type { ErrorKind } from '../http/api-error.js';
 
 export const IS_PUBLIC = 'workspace:public';
@@ -13,7 +12,7 @@ export const WITHOUT_TENANT = 'workspace:without-tenant';
 export const Public = () => SetMetadata(IS_PUBLIC, true);
 
 /** A token that names no workspace is enough. */
-export const Tenantless = () => applyDecorators(SetMetadata(IS_TENANTLESS, true), ApiBearerAuth());
+export const Tenantless = () => SetMetadata(IS_TENANTLESS, true);
 
 /** What a token that names no workspace is told; `workspace_forbidden` where not said. */
 export const WithoutTenant = (kind: ErrorKind) => SetMetadata(WITHOUT_TENANT, kind);
