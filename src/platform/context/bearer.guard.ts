@@ -4,7 +4,7 @@ import { AuthGuard } from '@nestjs/passport';
 import { Errors } from '../http/errors.js';
 import { IS_PUBLIC, IS_TENANTLESS } from './access.decorators.js';
 import { BearerStrategy } from './bearer.strategy.js';
-import type { AuthenticatedRequest, Identity } from './request-context.js';
+import type { AccountContext, AuthenticatedRequest, Identity, TenantRole } from './request-context.js';
 import { TokenResolver } from './token-resolver.js';
 
 const BEARER = /^bearer ([\w\-.~+/]+=*)$/i;
@@ -56,18 +56,30 @@ export class BearerGuard extends AuthGuard() {
     if (identity.tenantId === null && !this.reflector.get<boolean>(IS_TENANTLESS, context.getHandler())) {
       throw Errors.workspaceForbidden.with();
     }
-    const { userId, tenantId, role, sessionId } = identity;
-    request.ctx = Object.freeze({
-      userId,
-      tenantId,
-      role,
-      sessionId,
-      requestId: request.id,
-      // Worked out where it is asked for: few requests are audited.
-      get ip() {
-        return request.ip ?? null;
-      },
-    });
+    request.ctx = Object.freeze(new Caller(identity, request));
     return true;
+  }
+}
+
+/** The context of a request. Its address is worked out where it is asked for: few requests are audited. */
+class Caller implements AccountContext {
+  readonly userId: string;
+  readonly tenantId: string | null;
+  readonly role: TenantRole | null;
+  readonly sessionId: string | null;
+  readonly requestId: string;
+  readonly #request: AuthenticatedRequest;
+
+  constructor({ userId, tenantId, role, sessionId }: Identity, request: AuthenticatedRequest) {
+    this.userId = userId;
+    this.tenantId = tenantId;
+    this.role = role;
+    this.sessionId = sessionId;
+    this.requestId = request.id;
+    this.#request = request;
+  }
+
+  get ip(): string | null {
+    return this.#request.ip ?? null;
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
@@ -122,6 +123,29 @@ describe('groups, members and permissions', () => {
       await expect(app.member(slug, owner.email, 'member')).rejects.toThrow('without an active owner');
       expect(await groupsOf(owner)).toMatchObject({ owners: { members_count: 1 } });
     });
+  });
+
+  test('workspaces from before there were groups get them, with their owners and admins in', async () => {
+    const old = await TestApp.start();
+    try {
+      const [ann] = (await old.tenant('old', 'ann', 'ben')) as [Person];
+      const cat = await old.member('old', 'cat@old.example', 'admin');
+      await old.sql('DELETE FROM rbac_groups');
+      await old.sql('DELETE FROM tenant_rbac');
+      expect((await ann.api.get('/rbac/groups')).status).toBe(403);
+      const file = new URL('../../../src/modules/access/migrations/0001-access.sql', import.meta.url);
+      const [, backfill = ''] = readFileSync(file, 'utf8').split('-- Workspaces that exist already');
+      for (const sql of backfill.split('\n').slice(1).join('\n').split(';').filter((text) => text.trim()))
+        await old.sql(sql);
+      expect(await groupsOf(ann)).toMatchObject({
+        owners: { members_count: 1, permissions_count: ALL.length },
+        admins: { members_count: 1 },
+        members: { members_count: 3, permissions_count: 5 },
+      });
+      expect((await cat.api.get('/rbac/groups')).body.groups[0].id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    } finally {
+      await old.stop();
+    }
   });
 
   describe('groups', () => {
