@@ -135,7 +135,12 @@ describe('groups, members and permissions', () => {
       expect((await ann.api.get('/rbac/groups')).status).toBe(403);
       const file = new URL('../../../src/modules/access/migrations/0001-access.sql', import.meta.url);
       const [, backfill = ''] = readFileSync(file, 'utf8').split('-- Workspaces that exist already');
-      for (const sql of backfill.split('\n').slice(1).join('\n').split(';').filter((text) => text.trim()))
+      for (const sql of backfill
+        .split('\n')
+        .slice(1)
+        .join('\n')
+        .split(';')
+        .filter((text) => text.trim()))
         await old.sql(sql);
       expect(await groupsOf(ann)).toMatchObject({
         owners: { members_count: 1, permissions_count: ALL.length },
