@@ -20,6 +20,9 @@ const OUR_ADDITIONS = new Map([
   ['PUT /apis/v1/tenant', 'who runs a workspace need not ask the operator to rename it'],
   ['PUT /apis/v1/tenant/logo', 'likewise'],
   ['DELETE /apis/v1/tenant/logo', 'likewise'],
+  ['GET /apis/v1/tenant/members', 'administrators see who there is, deactivated people included'],
+  ['POST /apis/v1/tenant/members/{user_id}/deactivate', 'the permission users.deactivate stands for it'],
+  ['POST /apis/v1/tenant/members/{user_id}/activate', 'and its undoing'],
   ['GET /apis/v1/tenant/audit', 'who did what; the permission audit.read stands for it'],
   [
     'POST /apis/v1/rbac/groups/{group_id}/members/{user_id}',

@@ -234,6 +234,10 @@ describe('answers have exactly the described shape', () => {
     fits('setTenantLogo', await api.put('/tenant/logo', undefined, { raw: png, headers }));
     fits('removeTenantLogo', await api.delete('/tenant/logo'));
     fits('listAuditEvents', await api.get('/tenant/audit'));
+    const bob = await app.member('acme', 'bob@acme.example');
+    fits('listTenantMembers', await api.get('/tenant/members'));
+    fits('deactivateTenantMember', await api.post(`/tenant/members/${bob.id}/deactivate`));
+    fits('activateTenantMember', await api.post(`/tenant/members/${bob.id}/activate`));
     const found = await api.get('/directory/search?q=alice');
     expect(found.body.results).toHaveLength(1);
     fits('searchDirectory', found);

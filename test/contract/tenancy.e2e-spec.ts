@@ -68,6 +68,10 @@ describe('the tenancy matrix', () => {
       const { id } = (await alice.api.post('/rbac/groups', { name: `secret ${groups}` })).body.group;
       return { id, body: { name: 'stolen', user_id: alice.id, permission: 'forms.create' } };
     },
+    tenant: async () => {
+      const { id } = await app.member('acme', 'dora@acme.example');
+      return { id, body: {} };
+    },
     'settings/signatures': async () => {
       const made = await alice.api.post('/settings/signatures', { name: 'secret', html: 'secret' });
       return { id: made.body.signature.id, body: { name: 'stolen' } };

@@ -5,6 +5,7 @@ const TIME = '2026-11-21T09:30:00.000Z';
 export const AccessErrors = {
   groupNotFound: defineError(404, 'not_found', 'There is no such group.'),
   memberNotFound: defineError(404, 'not_found', 'There is no such active member of the workspace.'),
+  personNotFound: defineError(404, 'not_found', 'There is no such member of the workspace.'),
   notInGroup: defineError(404, 'not_found', 'This person is not a member of the group.'),
   notGranted: defineError(404, 'not_found', 'The group does not have this permission.'),
   alreadyExists: defineError(409, 'already_exists', 'A group with this name or key exists already.'),

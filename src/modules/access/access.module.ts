@@ -12,12 +12,15 @@ import { GroupsController } from './groups.controller.js';
 import { GroupsRepository } from './groups.repository.js';
 import { GroupsService } from './groups.service.js';
 import { Membership } from './membership.js';
+import { PeopleController } from './people.controller.js';
+import { PeopleRepository } from './people.repository.js';
+import { PeopleService } from './people.service.js';
 
 /** Global because routes of every module name the permissions they need (`@Requires`). */
 @Global()
 @Module({
   imports: [TenantsModule],
-  controllers: [GroupsController, GroupMembersController, GroupPermissionsController],
+  controllers: [GroupsController, GroupMembersController, GroupPermissionsController, PeopleController],
   providers: [
     AuthorityRepository,
     Authority,
@@ -28,6 +31,8 @@ import { Membership } from './membership.js';
     GroupMembersRepository,
     GroupMembersService,
     GroupPermissionsService,
+    PeopleRepository,
+    PeopleService,
   ],
   exports: [PermissionSource],
 })

@@ -22,7 +22,7 @@ const authority = statement<AuthorityRow>(
           CASE WHEN r.version::text IS DISTINCT FROM $3 THEN EXISTS (
             SELECT FROM rbac_groups o JOIN rbac_members m ON m.tenant_id = $1 AND m.group_id = o.id AND m.user_id = $2
              WHERE o.tenant_id = $1 AND o.key = 'owners') END AS owner
-     FROM tenant_rbac r JOIN tenant_members t ON t.tenant_id = $1 AND t.user_id = $2 AND t.status = 'active'
+     FROM tenant_rbac r JOIN tenant_members t ON t.tenant_id = $1 AND t.user_id = $2 AND (t.status = 'active' OR $4)
     WHERE r.tenant_id = $1`,
 );
 
@@ -95,8 +95,9 @@ export class AuthorityRepository {
     userId: string,
     known: string | null,
     reader: Reader = this.db,
+    evenDeactivated = false,
   ): Promise<AuthorityRow | null> {
-    return (await reader.query(authority, [tenantId, userId, known]))[0] ?? null;
+    return (await reader.query(authority, [tenantId, userId, known, evenDeactivated]))[0] ?? null;
   }
 
   /** Makes every other change of this workspace's groups wait for the end of the transaction. */

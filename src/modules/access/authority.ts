@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
 import { AccessErrors } from './access.errors.js';
 import { type AuthorityRow, AuthorityRepository } from './authority.repository.js';
-import { ALL_PERMISSIONS, isPermission } from './permissions.js';
+import { ALL_PERMISSIONS, isPermission, type Permission } from './permissions.js';
 
 const MAX_CACHED = 10_000;
 const NONE: ReadonlySet<string> = new Set();
@@ -42,18 +42,24 @@ export class Authority extends PermissionSource {
   /**
    * Begins a change of a workspace's groups: other such changes wait, so what is decided here stays true until the commit.
    * @returns what the caller holds now
-   * @throws ApiError 403 `forbidden` when they have just lost `rbac.manage`
+   * @param needed what the change takes
+   * @throws ApiError 403 `forbidden` when they have just lost that
    */
-  async begin(tx: Tx, ctx: RequestContext): Promise<ReadonlySet<string>> {
+  async begin(tx: Tx, ctx: RequestContext, needed: Permission = 'rbac.manage'): Promise<ReadonlySet<string>> {
     await this.repository.lock(tx, ctx.tenantId);
     const held = await this.inTx(tx, ctx.tenantId, ctx.userId);
-    if (!held.has('rbac.manage')) throw Errors.forbidden.with();
+    if (!held.has(needed)) throw Errors.forbidden.with();
     return held;
   }
 
-  /** What somebody holds, as this transaction sees it. */
-  async inTx(tx: Tx, tenantId: string, userId: string): Promise<ReadonlySet<string>> {
-    const row = await this.repository.authority(tenantId, userId, null, tx);
+  /** What somebody holds, as this transaction sees it; `evenDeactivated`: what they would hold if they were active. */
+  async inTx(
+    tx: Tx,
+    tenantId: string,
+    userId: string,
+    { evenDeactivated = false } = {},
+  ): Promise<ReadonlySet<string>> {
+    const row = await this.repository.authority(tenantId, userId, null, tx, evenDeactivated);
     return row ? setOf(row) : NONE;
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Audit, operator } from '../../platform/audit/audit.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { IdentityApi } from '../identity/index.js';
@@ -13,6 +14,7 @@ export class Membership implements OnModuleInit {
     private readonly repository: AuthorityRepository,
     private readonly identity: IdentityApi,
     private readonly hooks: TxHooks,
+    private readonly audit: Audit,
   ) {}
 
   onModuleInit(): void {
@@ -23,8 +25,15 @@ export class Membership implements OnModuleInit {
     });
     this.hooks.on(MEMBER_ROLES_SET, async (tx, { tenantId, members }) => {
       const before = await this.repository.activeOwners(tx, [tenantId]);
-      await this.repository.followRoles(tx, tenantId, members);
+      const changed = new Set(await this.repository.followRoles(tx, tenantId, members));
       await this.assertStillOwned(tx, before);
+      for (const { userId, role } of members.filter((member) => changed.has(member.userId)))
+        await this.audit.record(tx, operator(tenantId), {
+          action: 'rbac.role.set',
+          objectKind: 'user',
+          objectId: userId,
+          data: { role },
+        });
     });
     this.hooks.on(MEMBERSHIP_CHANGING, async (tx, { userId, tenantId, status }) => {
       const tenantIds = tenantId === null ? await this.repository.lockAllOf(tx, userId) : [tenantId];

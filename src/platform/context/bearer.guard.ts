@@ -6,7 +6,7 @@ import type { ApiError, ErrorKind } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
 import { IS_BEFORE_SECOND_FACTOR, IS_PUBLIC, IS_TENANTLESS, WITHOUT_TENANT } from './access.decorators.js';
 import { BearerStrategy } from './bearer.strategy.js';
-import type { AuthenticatedRequest, Identity } from './request-context.js';
+import type { AccountContext, AuthenticatedRequest, Identity, TenantRole } from './request-context.js';
 import { TokenResolver } from './token-resolver.js';
 
 const BEARER = /^bearer ([\w\-.~+/]+=*)$/i;
@@ -72,19 +72,32 @@ export class BearerGuard extends AuthGuard() {
       const told = this.reflector.get<ErrorKind | undefined>(WITHOUT_TENANT, context.getHandler());
       throw (told ?? Errors.workspaceForbidden).with();
     }
-    const { userId, tenantId, role, sessionId, secondFactorPending } = identity;
-    request.ctx = Object.freeze({
-      userId,
-      tenantId,
-      role,
-      sessionId,
-      secondFactorPending,
-      requestId: request.id,
-      // Worked out where it is asked for: few requests are audited.
-      get ip() {
-        return request.ip ?? null;
-      },
-    });
+    request.ctx = Object.freeze(new Caller(identity, request));
     return true;
+  }
+}
+
+/** The context of a request. Its address is worked out where it is asked for: few requests are audited. */
+class Caller implements AccountContext {
+  readonly userId: string;
+  readonly tenantId: string | null;
+  readonly role: TenantRole | null;
+  readonly sessionId: string | null;
+  readonly secondFactorPending: boolean;
+  readonly requestId: string;
+  readonly #request: AuthenticatedRequest;
+
+  constructor({ userId, tenantId, role, sessionId, secondFactorPending }: Identity, request: AuthenticatedRequest) {
+    this.userId = userId;
+    this.tenantId = tenantId;
+    this.role = role;
+    this.sessionId = sessionId;
+    this.secondFactorPending = secondFactorPending;
+    this.requestId = request.id;
+    this.#request = request;
+  }
+
+  get ip(): string | null {
+    return this.#request.ip ?? null;
   }
 }

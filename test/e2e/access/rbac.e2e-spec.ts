@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { PERMISSIONS } from '../../../src/modules/access/index.js';
 import { TestApp, type Person } from '../../support/app.ts';
+import { until } from '../../support/until.ts';
 
 const ALL = Object.keys(PERMISSIONS);
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
@@ -121,6 +123,34 @@ describe('groups, members and permissions', () => {
       await expect(app.member(slug, owner.email, 'member')).rejects.toThrow('without an active owner');
       expect(await groupsOf(owner)).toMatchObject({ owners: { members_count: 1 } });
     });
+  });
+
+  test('workspaces from before there were groups get them, with their owners and admins in', async () => {
+    const old = await TestApp.start();
+    try {
+      const [ann] = (await old.tenant('old', 'ann', 'ben')) as [Person];
+      const cat = await old.member('old', 'cat@old.example', 'admin');
+      await old.sql('DELETE FROM rbac_groups');
+      await old.sql('DELETE FROM tenant_rbac');
+      expect((await ann.api.get('/rbac/groups')).status).toBe(403);
+      const file = new URL('../../../src/modules/access/migrations/0001-access.sql', import.meta.url);
+      const [, backfill = ''] = readFileSync(file, 'utf8').split('-- Workspaces that exist already');
+      for (const sql of backfill
+        .split('\n')
+        .slice(1)
+        .join('\n')
+        .split(';')
+        .filter((text) => text.trim()))
+        await old.sql(sql);
+      expect(await groupsOf(ann)).toMatchObject({
+        owners: { members_count: 1, permissions_count: ALL.length },
+        admins: { members_count: 1 },
+        members: { members_count: 3, permissions_count: 5 },
+      });
+      expect((await cat.api.get('/rbac/groups')).body.groups[0].id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    } finally {
+      await old.stop();
+    }
   });
 
   describe('groups', () => {
@@ -417,6 +447,65 @@ describe('groups, members and permissions', () => {
       await deactivate(admin);
       // The token itself is refused within seconds; until then it opens none of these routes.
       expect([401, 403]).toContain((await admin.api.get('/rbac/groups')).status);
+    });
+  });
+
+  describe('memberships', () => {
+    const set = (by: Person, whom: { id: string }, what: 'deactivate' | 'activate') =>
+      by.api.post(`/tenant/members/${whom.id}/${what}`);
+
+    test('end and are renewed by who holds users.deactivate, their sessions with them', async () => {
+      const { owner, admin, mia, max } = await workspace();
+      refused(await set(mia, max, 'deactivate'), 403, 'forbidden');
+      refused(await mia.api.get('/tenant/members'), 403, 'forbidden');
+      const ended = await set(admin, max, 'deactivate');
+      expect([ended.status, ended.body.member]).toEqual([
+        200,
+        {
+          user_id: max.id,
+          email: max.email,
+          display_name: 'Max',
+          role: 'member',
+          status: 'deactivated',
+          created_at: expect.any(String),
+        },
+      ]);
+      expect((await set(admin, max, 'deactivate')).status).toBe(200);
+      await until('401', async () => (await max.api.get('/notes')).status === 401, 5);
+      const list = async (query = '') =>
+        (await admin.api.get(`/tenant/members${query}`)).body.members.map((member: any) => member.user_id);
+      expect(await list('?status=deactivated')).toEqual([max.id]);
+      expect(await list()).toHaveLength(4);
+      expect(await list('?status=active')).not.toContain(max.id);
+      const page = (await admin.api.get('/tenant/members?limit=3')).body;
+      expect(await list(`?limit=3&cursor=${page.next}`)).toHaveLength(1);
+      expect((await set(admin, max, 'activate')).body.member.status).toBe('active');
+      // A session that has ended stays so.
+      expect((await max.api.get('/notes')).status).toBe(401);
+      const log = await app.get(AuditReader).concerning(max.tenantId, max.id, 2);
+      expect(log.map(({ action, actor_id }) => [action, actor_id])).toEqual([
+        ['user.activated', admin.id],
+        ['user.deactivated', admin.id],
+      ]);
+      for (const id of [UNKNOWN, (await app.loner('zoe')).id])
+        refused(await set(owner, { id }, 'deactivate'), 404, 'not_found');
+      refused(await set(owner, { id: 'x' }, 'activate'), 422, 'invalid_id');
+      refused(await owner.api.get('/tenant/members?status=gone'), 422, 'validation_failed');
+    });
+
+    test('not of somebody stronger, not back into what one does not hold, not one’s own', async () => {
+      const { owner, admin, mia, max } = await workspace();
+      refused(await set(admin, owner, 'deactivate'), 403, 'cannot_grant_unheld');
+      refused(await set(admin, admin, 'deactivate'), 403, 'forbidden');
+      const closers = await create(owner, 'Closers', ['users.deactivate']);
+      await owner.api.post(of(closers, `/members/${mia.id}`));
+      expect((await set(mia, max, 'deactivate')).status).toBe(200);
+      expect((await set(owner, admin, 'deactivate')).status).toBe(200);
+      refused(await set(mia, admin, 'activate'), 403, 'cannot_grant_unheld');
+      const second = await app.member(`t${made}`, `second@t${made}.example`, 'owner');
+      expect((await set(second, owner, 'deactivate')).status).toBe(200);
+      // One left: nobody else can end it, and they themselves neither.
+      refused(await second.api.delete('/settings/profile'), 409, 'last_admin');
     });
   });
 
