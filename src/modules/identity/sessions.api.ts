@@ -62,8 +62,8 @@ export class SessionsApi {
     await this.identity.noteAccessChange(tx, uuidv7(), { accountId, sessionId });
   }
 
-  /** Makes this process notice now what has just been announced; the others do within 5 seconds. */
+  /** Makes this process notice now what has just been announced; the others do within 5 seconds, and so does it if this fails. */
   async noticeNow(): Promise<void> {
-    await this.watch.poll();
+    await this.watch.poll().catch(() => undefined);
   }
 }

@@ -167,6 +167,45 @@ describe('the password', () => {
     });
   });
 
+  describe('asked for before an account is closed', () => {
+    const close = ({ api }: Person, body: object) => api.delete('/settings/profile', body);
+    /** Somebody whose workspace has another owner, so that they may leave it. */
+    const leaver = async (person: Person) => {
+      await app.sql(`UPDATE tenant_members SET role = 'member' WHERE user_id = $1`, [person.id]);
+      await app.sql(
+        `DELETE FROM rbac_members WHERE tenant_id = $1 AND user_id = $2
+          AND group_id IN (SELECT id FROM rbac_groups WHERE tenant_id = $1 AND key IN ('owners', 'admins'))`,
+        [person.tenantId, person.id],
+      );
+      return person;
+    };
+
+    test('five wrong ones lock', async () => {
+      const alice = await personWithPassword(app, 'alice');
+      for (let n = 0; n < 5; n += 1)
+        expect(says(await close(alice, { password: `wrong ${n}` }))).toEqual([403, 'invalid_password']);
+      expect(says(await close(alice, { password: PASSWORD }))).toEqual([429, 'too_many_attempts']);
+    });
+
+    test('with a code where the second factor was proven long ago; application passwords end too', async () => {
+      const { person, authenticator } = await enrolled(app, 'leaver');
+      await leaver(person);
+      await person.api.post('/settings/application-passwords', { description: 'x', scopes: ['imap'] });
+      await app.sql(`UPDATE sessions SET aal2_at = aal2_at - interval '11 minutes' WHERE account_id = $1`, [
+        person.id,
+      ]);
+      expect(says(await close(person, { password: PASSWORD }))).toEqual([403, 'second_factor_required']);
+      const wrong = { password: PASSWORD, code: authenticator.wrong() };
+      expect(says(await close(person, wrong))).toEqual([422, 'invalid_code']);
+      const closed = await close(person, { password: PASSWORD, code: authenticator.code() });
+      expect([closed.status, closed.body.account_closed]).toEqual([200, true]);
+      await app.get<OutboxWorker>(OutboxWorker).drain();
+      const left = await app.sql('SELECT id FROM application_passwords WHERE user_id = $1', [person.id]);
+      expect(left).toEqual([]);
+      expect(await signsIn(person, PASSWORD)).toBe('refused');
+    });
+  });
+
   describe('and data breaches', () => {
     let server: Server;
     let asked: { url: string; padding: unknown }[] = [];
