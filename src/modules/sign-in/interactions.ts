@@ -8,7 +8,7 @@ import { PasswordSignIn, SecondFactors } from '../account-security/index.js';
 import { SignInSessions } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
 import { OidcClientsApi } from './oidc-clients.api.js';
-import { OIDC_PATH } from './oidc-configuration.js';
+import { OIDC_PATH, SIGN_IN_COOKIE } from './oidc-configuration.js';
 import { OidcProvider } from './oidc-provider.js';
 import { OidcRecords } from './oidc-records.js';
 import { API_SCOPE, isOidcScope } from './oidc-scopes.js';
@@ -215,7 +215,17 @@ export class Interactions {
     return this.grants.open(provider, grant, originOf(request));
   }
 
-  private async finish({ provider, request, response }: SignIn, result: InteractionResults): Promise<null> {
+  private async finish(
+    { provider, details, request, response }: SignIn,
+    result: InteractionResults,
+  ): Promise<null> {
+    // The provider leaves its cookie to time; browsers keep a limited number of them.
+    const gone = {
+      path: `${OIDC_PATH}/interaction/${details.uid}`,
+      httpOnly: true,
+      sameSite: 'lax',
+    } as const;
+    for (const name of [SIGN_IN_COOKIE, `${SIGN_IN_COOKIE}.sig`]) response.clearCookie(name, gone);
     await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
     return null;
   }

@@ -11,6 +11,9 @@ import { LANGUAGES, type ProviderPages } from './pages/index.js';
 /** Under the prefix of the API. */
 export const OIDC_PATH = '/apis/v1/oidc';
 
+/** Which sign-in under way is this browser's; sent to its pages only. */
+export const SIGN_IN_COOKIE = 'workspace_sign_in';
+
 const ALGORITHM = 'ES256';
 const HOUR = 3_600;
 const DAY = 86_400;
@@ -76,7 +79,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
 function cookies(keys: string[]): Configuration['cookies'] {
   return {
     keys,
-    names: { session: 'workspace_session', interaction: 'workspace_sign_in', resume: 'workspace_resume' },
+    names: { session: 'workspace_session', interaction: SIGN_IN_COOKIE, resume: 'workspace_resume' },
     long: { httpOnly: true, sameSite: 'lax', signed: true, path: OIDC_PATH },
     short: { httpOnly: true, sameSite: 'lax', signed: true },
   };

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
 import { type JWK, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { Config } from '../../config/config.js';
@@ -13,9 +14,10 @@ import { providerPages } from './pages/index.js';
 import { SignInGrants } from './sign-in-grants.js';
 
 interface Built {
-  /** Of the signing keys it was made with, the one that signs first. */
+  /** Of the signing keys it was made with; the first signs. */
   keyIds: string;
   provider: Provider;
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
 /** The OpenID provider of the library, made with our parts; made anew when the signing keys change, without a restart. */
@@ -36,10 +38,22 @@ export class OidcProvider {
 
   /** The provider with the keys of now: another process may have rotated them a second ago. */
   async current(): Promise<Provider> {
+    return (await this.builtNow()).provider;
+  }
+
+  /** Answers a request of the protocol. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await (await this.builtNow()).handle(request, response);
+  }
+
+  private async builtNow(): Promise<Built> {
     const keys = await this.signingKeys.signers();
     const keyIds = keys.map(({ kid }) => kid).join(' ');
-    if (this.built?.keyIds !== keyIds) this.built = { keyIds, provider: this.build(keys) };
-    return this.built.provider;
+    if (this.built?.keyIds !== keyIds) {
+      const provider = this.build(keys);
+      this.built = { keyIds, provider, handle: provider.callback() };
+    }
+    return this.built;
   }
 
   private build(keys: JWK[]): Provider {

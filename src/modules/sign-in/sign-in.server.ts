@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Config } from '../../config/config.js';
@@ -58,11 +57,7 @@ export class SignInServer {
     if (route.name === 'userinfo' && jwt !== undefined && request.method !== 'OPTIONS')
       return this.userinfo(response, jwt);
     if (route.name === 'interaction') return this.interaction(request, response);
-    const provider = await this.oidc.current();
-    await (provider.callback() as (req: IncomingMessage, res: ServerResponse) => Promise<void>)(
-      request,
-      response,
-    );
+    return this.oidc.handle(request, response);
   }
 
   private async interaction(request: Request, response: Response): Promise<void> {

@@ -15,7 +15,7 @@ const FLAGS = [
   // The page has to work on a machine without a network, so this browser is on one.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
 ];
-const STEP_MS = 15_000;
+const STEP_MS = 60_000;
 
 /**
  * Opens a page of a new browser.

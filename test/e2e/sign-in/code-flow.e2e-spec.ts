@@ -399,6 +399,8 @@ describe('signing in with a browser', () => {
       ];
       expect(expired.map(({ status, form }) => [status, form])).toEqual(expired.map(() => [400, null]));
       expect((await on.submit(page, typed)).status).toBe(0);
+      // It is over: neither the form nor its cookie is good for anything.
+      expect((await on.submit(page, typed)).status).toBe(400);
     });
   });
 
