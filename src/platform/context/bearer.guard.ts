@@ -92,7 +92,7 @@ class Caller implements AccountContext {
     this.tenantId = tenantId;
     this.role = role;
     this.sessionId = sessionId;
-    this.secondFactorPending = secondFactorPending;
+    this.secondFactorPending = secondFactorPending === true;
     this.requestId = request.id;
     this.#request = request;
   }
