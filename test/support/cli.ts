@@ -21,12 +21,23 @@ export function json({ stdout }: CliResult): any {
 
 /** Runs the `workspace` command line as a process of its own, with just these settings. */
 export async function spawnWorkspace(env: Record<string, string>, ...args: string[]): Promise<CliResult> {
+  return spawnWorkspaceWith('', env, ...args);
+}
+
+/** The same, with something on its standard input. */
+export async function spawnWorkspaceWith(
+  input: string,
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<CliResult> {
   const { PATH, HOME, TMPDIR } = process.env;
   const child = spawn(process.execPath, [path.join(ROOT, 'dist', 'cli', 'main.js'), ...args], {
     cwd: ROOT,
     env: { PATH, HOME, TMPDIR, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // Whether it is read is the command's affair.
+  child.stdin.on('error', () => undefined).end(input);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text));

@@ -5,6 +5,8 @@ import { type Fields, isFields } from './dialect/words.js';
 import { jsonAnswer, UnusableAnswer } from './mail-answer.js';
 import { MailUpstream, type UpstreamRequest } from './mail-upstream.js';
 
+/** Creating an account and logging in to it fit into the lease that is held meanwhile. */
+const TIMEOUT_MS = 10_000;
 const MAIL_USER_ID = /^[0-9a-f]{24}$/i;
 
 /** The mail service did not do what was asked of an account. */
@@ -62,7 +64,8 @@ export class MailProvider {
   }
 
   private async ask(what: string, request: UpstreamRequest): Promise<Fields> {
-    const answer = await this.upstream.send(request, this.config.mailService?.token);
+    const token = this.config.mailService?.token;
+    const answer = await this.upstream.send({ ...request, timeout: TIMEOUT_MS }, token);
     const { value, status, stream } = await jsonAnswer(answer).catch((error: unknown) => {
       throw error instanceof UnusableAnswer ? this.unusable(error.message) : error;
     });

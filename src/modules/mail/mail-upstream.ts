@@ -16,6 +16,8 @@ export interface UpstreamRequest {
   /** Sent as JSON. */
   body?: object;
   accept?: string;
+  /** Milliseconds until the answer must have begun, where that is less than for any request. */
+  timeout?: number;
 }
 
 /** The head of an answer, and its body still to come. Somebody has to read or destroy the body. */
@@ -44,7 +46,7 @@ const PLAIN = {
  * Speaks HTTP with the mail service: connections, time-outs, what a broken answer is. Knows nothing of mail.
  *
  * It calls the adapter of Nest's axios instance: merging configurations, which are always the same here, and running
- * interceptors, of which there are none, cost twice the exchange itself.
+ * interceptors, of which there are none, would cost more than the exchange itself.
  */
 @Injectable()
 export class MailUpstream implements OnApplicationShutdown {
@@ -100,35 +102,26 @@ export class MailUpstream implements OnApplicationShutdown {
 
   private async exchange(
     url: string,
-    { method, body, accept = 'application/json' }: UpstreamRequest,
+    request: UpstreamRequest,
     token: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<UpstreamAnswer> {
     signal?.throwIfAborted();
-    const timeout = this.config.MAIL_SERVICE_TIMEOUT_MS;
+    const longest = this.config.MAIL_SERVICE_TIMEOUT_MS;
+    const timeout = Math.min(request.timeout ?? longest, longest);
     const stop = new Stop();
     const late = setTimeout(() => stop.abort(true), timeout);
     const gone = (): void => stop.abort(false);
     signal?.addEventListener('abort', gone);
     const forget = (): void => signal?.removeEventListener('abort', gone);
-    const headers = new AxiosHeaders({
-      Accept: accept,
-      'Accept-Encoding': 'identity',
-      'User-Agent': 'workspace',
-    });
-    if (token !== undefined) headers.set('X-Access-Token', token);
-    if (body !== undefined) headers.set('Content-Type', 'application/json');
-    const data = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const { httpAgent, httpsAgent } = this;
+    const agents = { httpAgent, httpsAgent };
     try {
       const response = await this.adapter({
         ...PLAIN,
+        ...agents,
+        ...sent(request, token),
         url,
-        method,
-        data,
-        headers,
-        httpAgent,
-        httpsAgent,
         signal: stop,
       });
       const answer = response.data as IncomingMessage;
@@ -148,6 +141,19 @@ export class MailUpstream implements OnApplicationShutdown {
     if (error instanceof LateError) return this.failed('no answer in time');
     return this.failed('no answer', isAxiosError(error) ? error.code : (error as Error).name);
   }
+}
+
+/** What goes out: these headers and no others. */
+function sent({ method, body, accept = 'application/json' }: UpstreamRequest, token: string | undefined) {
+  const headers = new AxiosHeaders({
+    Accept: accept,
+    'Accept-Encoding': 'identity',
+    'User-Agent': 'workspace',
+  });
+  if (token !== undefined) headers.set('X-Access-Token', token);
+  if (body === undefined) return { method, headers };
+  headers.set('Content-Type', 'application/json');
+  return { method, headers, data: Buffer.from(JSON.stringify(body)) };
 }
 
 class LateError extends Error {}

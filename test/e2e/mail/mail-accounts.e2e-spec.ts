@@ -1,6 +1,6 @@
 import { SecretBox } from '../../../src/platform/secrets/secret-box.js';
 import { type Person, TestApp } from '../../support/app.ts';
-import { json, spawnWorkspace, workspace } from '../../support/cli.ts';
+import { json, spawnWorkspace, spawnWorkspaceWith, workspace } from '../../support/cli.ts';
 import { INBOX, type Recorded, WildDuck } from '../../support/wild-duck.ts';
 
 const BOXES = '/mail/users/me/mailboxes';
@@ -300,6 +300,16 @@ describe('mail accounts', () => {
       );
       expect(result).toMatchObject({ code: 0, stderr: '' });
       expect(`${result.stdout}${result.stderr}`).not.toContain('from the environment');
+    });
+
+    test('or from standard input', async () => {
+      const alice = await person();
+      duck.add('by.input', ' from a pipe ');
+      const args = ['mail', 'link', '--email', alice.email, '--username', 'by.input', '--password-stdin'];
+      expect(await spawnWorkspaceWith(' from a pipe \n', env(), ...args)).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
     });
 
     test('in mode `service` no password is needed', async () => {
