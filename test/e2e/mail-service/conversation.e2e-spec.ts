@@ -359,7 +359,7 @@ describe('limits', () => {
     await draft(alice, alices, { subject: 'after' });
   });
 
-  test('12 MB go up and down with the memory of a part of them', async () => {
+  test('12 MB go up and come down as they were', async () => {
     const bytes = Buffer.alloc(12 * 1024 * 1024, 'twelve megabytes of mail ');
     const id = await draft(alice, alices, {
       attachments: [{ filename: 'big.bin', content: bytes.toString('base64') }],
