@@ -111,7 +111,11 @@ try {
   await admin.end();
   const files = path.join(directory, 'floor');
   mkdirSync(files);
-  const floorUrl = await started('./mail-floor.mjs', [database.url, id, box.INBOX, box.Drafts, files], env);
+  const floorUrl = await started(
+    './mail-service-floor.mjs',
+    [database.url, id, box.INBOX, box.Drafts, files],
+    env,
+  );
 
   const headers = { 'x-access-token': token, 'content-type': 'application/json' };
   const list = (base) => ({ url: `${base}${messages}?limit=50`, headers });
