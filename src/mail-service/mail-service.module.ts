@@ -11,6 +11,7 @@ import { AccessTokens } from './accounts/access-tokens.js';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { AccountsRepository } from './accounts/accounts.repository.js';
 import { AccountsService } from './accounts/accounts.service.js';
+import { ByteBudget } from './byte-budget.js';
 import { Outward } from './delivery/outward.js';
 import { QueueRepository } from './delivery/queue.repository.js';
 import { QueueWorker } from './delivery/queue.worker.js';
@@ -72,6 +73,7 @@ export class MailServiceModule {
       controllers: [AccountsController, MailboxesController, MessagesController],
       providers: [
         { provide: APP_GUARD, useClass: CallerGuard },
+        ByteBudget,
         AccessTokens,
         AccountsRepository,
         AccountsService,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { SmtpReceiver } from '../../src/mail-service/smtp/smtp-receiver.js';
+import { RawMessages } from '../../src/mail-service/storage/raw-messages.js';
 import { emptyDatabase } from '../support/database.ts';
 import { MailClient, mailboxesOf, TestMailService } from '../support/mail-service.ts';
 import { freePort } from '../support/ports.ts';
@@ -42,9 +43,11 @@ describe('at once', () => {
   let mail: TestMailService;
   let alice: MailClient;
   let boxes: Record<string, string>;
+  let port: number;
 
   beforeAll(async () => {
     mail = await TestMailService.start();
+    port = await mail.get(SmtpReceiver).listen(0);
   });
   beforeEach(async () => {
     alice = await mail.person(`alice${Math.random().toString(36).slice(2, 8)}`);
@@ -61,7 +64,6 @@ describe('at once', () => {
     times(n, (each) => alice.post(`${box(boxes['INBOX'])}/messages`, { subject: `m${each}`, unseen: true }));
 
   test('20 deliveries by SMTP and 20 uploads get numbers of their own, without a gap, in the order of arrival', async () => {
-    const port = await mail.get(SmtpReceiver).listen(0);
     const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
     await Promise.all([
       times(20, (n) => sendBySmtp(port, { from: 'a@far.example', to: [address] }, letter(`s${n}`))),
@@ -129,6 +131,34 @@ describe('at once', () => {
       if (n % 4 === 2) return alice.put(messages, { message: String(uid), moveTo: boxes['Trash'] });
       return alice.get(`${messages}/${uid}?markAsSeen=true`);
     });
+  });
+
+  test('people who delete their copies of one message at once leave nothing behind', async () => {
+    const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
+    const other = await mail.person(`other${Math.random().toString(36).slice(2, 8)}`);
+    const [{ address: second }] = await mail.sql('SELECT address FROM users WHERE id = $1', [other.id]);
+    for (let n = 1; n <= 5; n += 1)
+      await sendBySmtp(port, { from: 'a@far.example', to: [address, second] }, letter(`copy ${n}`));
+    const raws = (await mail.sql('SELECT DISTINCT raw_id FROM messages WHERE user_id = $1', [other.id])).map(
+      ({ raw_id: raw }) => raw as string,
+    );
+    expect(raws).toHaveLength(5);
+    const others = await mailboxesOf(other);
+    const due = `UPDATE raws SET collect_after = now() - interval '1 second' WHERE collect_after IS NOT NULL`;
+    // One copy goes: the other keeps the bytes.
+    await alice.delete(`${box(boxes['INBOX'])}/messages/1`);
+    await mail.sql(due);
+    await mail.get(RawMessages).collect();
+    expect((await other.get(`${box(others['INBOX'])}/messages/1/message.eml`)).status).toBe(200);
+    await times(10, (n) =>
+      n % 2
+        ? alice.delete(`${box(boxes['INBOX'])}/messages/${Math.ceil(n / 2)}`)
+        : other.delete(`${box(others['INBOX'])}/messages/${n / 2 + 1}`),
+    );
+    await mail.sql(due);
+    await mail.get(RawMessages).collect();
+    expect(await mail.sql('SELECT id FROM raws WHERE id = ANY ($1)', [raws])).toEqual([]);
+    await expect(mail.get(RawMessages).read(raws[0]!)).rejects.toThrow(/has no/);
   });
 
   test('accounts of one name: one is made', async () => {

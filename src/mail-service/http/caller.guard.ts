@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { AccessTokens } from '../accounts/access-tokens.js';
+import { ByteBudget, Share } from '../byte-budget.js';
 import { MailSettings } from '../mail-settings.js';
 import { type Body, readBody } from './body.js';
 import { refuse } from './mail-error.js';
@@ -21,6 +22,7 @@ export class CallerGuard implements CanActivate {
   constructor(
     private readonly tokens: AccessTokens,
     private readonly settings: MailSettings,
+    private readonly budget: ByteBudget,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -33,7 +35,9 @@ export class CallerGuard implements CanActivate {
       if (userId === undefined) throw refuse.invalidToken();
       request.caller = { userId, token };
     }
-    request.content = await readBody(request, this.settings.bodyBytes);
+    const share = new Share(this.budget);
+    request.res?.once('close', () => share.release());
+    request.content = await readBody(request, this.settings.bodyBytes, share);
     return true;
   }
 }

@@ -119,13 +119,12 @@ BEGIN
   RETURN matched;
 END $$;
 
--- Marks raw messages that nothing refers to any more.
+-- Marks raw messages that have lost a reference. Whether there are others is looked at later, by the collector: of two
+-- transactions that delete the last two references, neither sees what the other one did.
 CREATE FUNCTION forget_raws(p_raws text[]) RETURNS void
 LANGUAGE sql AS $$
-  UPDATE raws r SET collect_after = now() + interval '10 minutes'
-  WHERE r.id = ANY (p_raws)
-    AND NOT EXISTS (SELECT FROM messages m WHERE m.raw_id = r.id)
-    AND NOT EXISTS (SELECT FROM queue q WHERE q.raw_id = r.id);
+  UPDATE raws SET collect_after = now() + interval '10 minutes'
+  WHERE id IN (SELECT r.id FROM raws r WHERE r.id = ANY (p_raws) ORDER BY r.id FOR UPDATE);
 $$;
 
 -- Deletes messages: those of the list, or all of the mailbox when it is null. @returns how many

@@ -9,6 +9,7 @@ import {
 import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
 import { domainOf, normalizeAddress } from '../accounts/addresses.js';
 import { Db } from '../../platform/database/db.js';
+import { ByteBudget, Share } from '../byte-budget.js';
 import { MailError } from '../http/mail-error.js';
 import { MailSettings } from '../mail-settings.js';
 import { MessageStore } from '../messages/message-store.js';
@@ -55,6 +56,7 @@ export class SmtpReceiver implements OnModuleDestroy {
     private readonly raws: RawMessages,
     private readonly store: MessageStore,
     private readonly db: Db,
+    private readonly budget: ByteBudget,
   ) {}
 
   /** Listens where the settings say. @param port instead of theirs; 0 lets the system choose */
@@ -104,7 +106,15 @@ export class SmtpReceiver implements OnModuleDestroy {
   }
 
   private async receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
-    const raw = await this.read(stream, session);
+    const share = new Share(this.budget);
+    try {
+      await this.deliver(await this.read(stream, session, share), session);
+    } finally {
+      share.release();
+    }
+  }
+
+  private async deliver(raw: Buffer, session: SMTPServerSession): Promise<void> {
     const { mailFrom, rcptTo } = session.envelope;
     const sender = mailFrom ? mailFrom.address : '';
     const parsed = await this.mime.parse(raw);
@@ -135,14 +145,23 @@ export class SmtpReceiver implements OnModuleDestroy {
   }
 
   /** The message with a line that says how it came here (RFC 5321 4.4). */
-  private async read(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Buffer> {
+  private async read(
+    stream: SMTPServerDataStream,
+    session: SMTPServerSession,
+    share: Share,
+  ): Promise<Buffer> {
     const from = /^[\w.:[\]-]{1,255}$/.test(session.hostNameAppearsAs)
       ? session.hostNameAppearsAs
       : 'unknown';
     const line = `Received: from ${from} ([${session.remoteAddress}]) by ${os.hostname()} with ESMTP id ${session.id};\r\n ${new Date().toUTCString().replace('GMT', '+0000')}\r\n`;
     const chunks: Buffer[] = [Buffer.from(line)];
-    // What is beyond the limit is read, since the client cannot be told before its end, and dropped.
-    for await (const chunk of stream as AsyncIterable<Buffer>) if (!stream.sizeExceeded) chunks.push(chunk);
+    let full = false;
+    // What is beyond a limit is read, since the client cannot be told before its end, and dropped.
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      full ||= !share.take(chunk.length);
+      if (!full && !stream.sizeExceeded) chunks.push(chunk);
+    }
+    if (full) throw TOO_MANY;
     if (stream.sizeExceeded) throw new SmtpRefusal(552, '5.3.4 The message is too large');
     const raw = Buffer.concat(chunks);
     if (hops(raw) > MAX_HOPS) throw new SmtpRefusal(554, '5.4.6 The message goes round in circles');

@@ -14,6 +14,12 @@ const begin = statement<never>(
   'raws.begin',
   `INSERT INTO raws (id, collect_after) VALUES ($1, now() + interval '1 hour')`,
 );
+/** What something else refers to. A reference that goes meanwhile marks the row again, before or after this. */
+const spare = statement<never>(
+  'raws.spare',
+  `UPDATE raws r SET collect_after = NULL WHERE r.collect_after < now()
+   AND (EXISTS (SELECT FROM messages m WHERE m.raw_id = r.id) OR EXISTS (SELECT FROM queue q WHERE q.raw_id = r.id))`,
+);
 /** What nothing refers to and nobody else is collecting. A message that is being stored holds the row. */
 const claim = statement<{ id: string }>(
   'raws.claim',
@@ -67,6 +73,7 @@ export class RawMessages implements OnModuleInit {
 
   /** Deletes what nothing has referred to for a while. @returns how many */
   async collect(): Promise<number> {
+    await this.db.single((tx) => tx.query(spare, []));
     const claimed = await this.db.single((tx) => tx.query(claim, []));
     for (const { id } of claimed) {
       try {

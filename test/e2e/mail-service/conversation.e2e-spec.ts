@@ -186,6 +186,36 @@ describe('a person', () => {
     }
   });
 
+  test('keeps a token by using it, for 180 days at most, and loses all with the password', async () => {
+    const status = async (client: MailClient) => (await client.get('/users/me/mailboxes')).status;
+    const left = async (client: MailClient): Promise<number> => {
+      const sql =
+        'SELECT extract(day FROM expires_at - now())::int AS days FROM access_tokens WHERE user_id = $1';
+      return (await mail.sql(sql, [client.id]))[0].days;
+    };
+    const age = (client: MailClient, set: string) =>
+      mail.sql(`UPDATE access_tokens SET ${set} WHERE user_id = $1`, [client.id]);
+    const [used, old, over] = [
+      await mail.person('used'),
+      await mail.person('old'),
+      await mail.person('over'),
+    ];
+    await age(used, `expires_at = now() + interval '2 days'`);
+    await age(old, `expires_at = now() + interval '2 hours', created_at = now() - interval '178 days'`);
+    await age(over, `expires_at = now() - interval '1 second'`);
+    expect([await status(used), await status(old), await status(over)]).toEqual([200, 200, 403]);
+    expect([await left(used), await left(old)]).toEqual([13, 1]);
+    const stored = await mail.sql(
+      `SELECT encode(hash, 'hex') AS hash FROM access_tokens WHERE user_id = $1`,
+      [used.id],
+    );
+    expect(stored[0].hash).not.toContain(used.token);
+    await mail.root.put(`/users/${used.id}`, { password: 'another-Pa55-word' });
+    expect(await status(used)).toBe(403);
+    await old.delete('/authenticate');
+    expect(await status(old)).toBe(403);
+  });
+
   test('writes as themselves, whatever the draft says', async () => {
     const raw = [
       'From: CEO <ceo@bigcorp.example>',
@@ -359,7 +389,7 @@ describe('limits', () => {
     await draft(alice, alices, { subject: 'after' });
   });
 
-  test('12 MB go up and down with the memory of a part of them', async () => {
+  test('12 MB go up and come down as they were', async () => {
     const bytes = Buffer.alloc(12 * 1024 * 1024, 'twelve megabytes of mail ');
     const id = await draft(alice, alices, {
       attachments: [{ filename: 'big.bin', content: bytes.toString('base64') }],

@@ -1,8 +1,7 @@
 import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
-import { Housekeeping } from '../../../src/mail-service/housekeeping.js';
-import { MessagesRepository } from '../../../src/mail-service/messages/messages.repository.js';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { RawMessages } from '../../../src/mail-service/storage/raw-messages.js';
+import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail-service.ts';
 import { OtherServer, sendBySmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
@@ -112,8 +111,7 @@ describe('without an outgoing server', () => {
     await mail.sql(`UPDATE messages SET expires_at = now() - interval '1 second' WHERE user_id = $1`, [
       eve.id,
     ]);
-    expect(mail.get(Housekeeping)).toBeDefined();
-    expect(await mail.get(MessagesRepository).removeExpired()).toBe(1);
+    await mail.get(PeriodicJobs).runDue();
     expect(await rows()).toEqual([]);
     const [user] = await mail.sql('SELECT storage_used::int AS used FROM users WHERE id = $1', [eve.id]);
     expect(user.used).toBe(0);

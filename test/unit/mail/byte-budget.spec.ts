@@ -1,0 +1,12 @@
+import { ByteBudget, Share } from '../../../src/mail-service/byte-budget.js';
+
+const MB = 1024 * 1024;
+
+test('what is taken is given back once, and no more is taken than there is', () => {
+  const budget = new ByteBudget();
+  const [a, b] = [new Share(budget), new Share(budget)];
+  expect([a.take(300 * MB), b.take(300 * MB), b.take(200 * MB)]).toEqual([true, false, true]);
+  a.release();
+  a.release();
+  expect([a.take(313 * MB), a.take(312 * MB), a.take(1)]).toEqual([false, true, false]);
+});
