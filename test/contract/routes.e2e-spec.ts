@@ -9,10 +9,19 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/health/live', 'liveness, for supervisors'],
   ['GET /apis/v1/health/ready', 'readiness, for load balancers'],
   ['GET /apis/v1/.well-known/jwks.json', 'the keys of our access tokens'],
+  ['POST /apis/v1/tasks/{id}/restore', 'what went to the trash by mistake'],
+  ['GET /apis/v1/tasks/{task_id}/comments', 'comments beyond the newest that the panel shows'],
+  ['PATCH /apis/v1/tasks/{task_id}/comments/{id}', 'correcting what one has said'],
+  ['DELETE /apis/v1/tasks/{task_id}/comments/{id}', 'taking it back'],
+  ['GET /apis/v1/task_folders/{id}', 'one folder, as its other routes have it'],
 ]);
 
 /** Everything that answers without a token. A new entry here is a decision, not a fix for a red test. */
-const PUBLIC = new Set(OUR_ADDITIONS.keys());
+const PUBLIC = new Set([
+  'GET /apis/v1/health/live',
+  'GET /apis/v1/health/ready',
+  'GET /apis/v1/.well-known/jwks.json',
+]);
 
 /** The contract's operations that exist. It only grows: a route that disappears breaks a client. */
 const IMPLEMENTED = readFileSync(new URL('implemented-operations.txt', import.meta.url), 'utf8')

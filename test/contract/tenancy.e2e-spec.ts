@@ -31,6 +31,15 @@ describe('the tenancy matrix', () => {
       const { id } = (await alice.api.post('/note_folders', { name: 'secret' })).body.folder;
       return { id, body: { name: 'stolen' } };
     },
+    tasks: async () => {
+      const { id } = (await alice.api.post('/tasks', { title: 'secret', description: '<p>secret</p>' })).body
+        .task;
+      return { id, body: { title: 'stolen', body: 'stolen' } };
+    },
+    task_folders: async () => {
+      const { id } = (await alice.api.post('/task_folders', { name: 'secret' })).body.folder;
+      return { id, body: { name: 'stolen', members: [] } };
+    },
   };
 
   const withId = describedOperations().filter(
@@ -63,7 +72,7 @@ describe('the tenancy matrix', () => {
   });
 
   test('lists show nothing of another workspace', async () => {
-    await make['notes']!();
+    for (const one of Object.values(make)) await one();
     for (const [, stranger] of strangers) {
       for (const { path } of describedOperations().filter(
         ({ method, path, spec }) => method === 'GET' && !path.includes('{') && spec.security.length > 0,
