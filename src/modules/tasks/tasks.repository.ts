@@ -85,6 +85,11 @@ const restore = statement<TaskOutcome>(
 
 const shareTree = statement<never>('tasks.share_tree', `SELECT task_tree_share($1, $2)`);
 
+const folderReaders = statement<{ user_id: string }>(
+  'tasks.folder_readers',
+  `SELECT user_id FROM task_folder_members WHERE tenant_id = $1 AND folder_id = $2 AND role IS NOT NULL`,
+);
+
 // Locked before the notes that link back to it, as everywhere: tasks, then notes, then counters.
 const lockLinked = statement<LinkedTask>(
   'tasks.lock_linked',
@@ -175,6 +180,12 @@ export class TasksRepository {
   /** Makes changes of the folder's tree wait for the end of the transaction; the first lock of one. */
   async shareTree(tx: Tx, ctx: RequestContext, folder: string): Promise<void> {
     await tx.query(shareTree, [ctx.tenantId, folder]);
+  }
+
+  /** Who sees the folder; no longer changes while its tree is shared. */
+  async folderReaders(tx: Tx, ctx: RequestContext, folder: string): Promise<string[]> {
+    const rows = await tx.query(folderReaders, [ctx.tenantId, folder]);
+    return rows.map((row) => row.user_id);
   }
 
   /** Locks tasks that notes link back to. @returns them with everybody who sees them */
