@@ -6,7 +6,13 @@ export const NOTE = '0199aaaa-bbbb-7ccc-8ddd-00000000407e';
 
 const BATCH = 1_000;
 const TEXTS = 500;
-const TITLES = ['project plan', 'budget of the team', 'order chairs', 'call the customer', 'migrate the database'];
+const TITLES = [
+  'project plan',
+  'budget of the team',
+  'order chairs',
+  'call the customer',
+  'migrate the database',
+];
 const EVERY = 1_000;
 
 /**
@@ -19,12 +25,10 @@ export async function seedTasks(admin, people, { tasks, folder }) {
     'CREATE TEMP TABLE texts AS SELECT n - 1 AS n, t FROM unnest($1::text[]) WITH ORDINALITY AS u (t, n)',
     [bodies(TEXTS, 300)],
   );
-  await admin.query(`SELECT task_folder_create($1, $2, $3, 'Large', NULL, NULL, NULL, $4, '{2,1}', 32, 5000)`, [
-    tenant,
-    owner,
-    FOLDER,
-    [member.id, other.id],
-  ]);
+  await admin.query(
+    `SELECT task_folder_create($1, $2, $3, 'Large', NULL, NULL, NULL, $4, '{2,1}', 32, 5000)`,
+    [tenant, owner, FOLDER, [member.id, other.id]],
+  );
   const others = people.slice(3).map((person) => person.id);
   for (let from = 0; from < tasks; from += BATCH) {
     const inFolder = from < folder;

@@ -40,7 +40,7 @@ const LISTS = (me) => ({
   'assignee=me': 'assignee=me',
   'assignee=me, by date': 'assignee=me&sort=date',
   'assignee=another': `assignee=${me.other}`,
-  'overdue': 'overdue=true',
+  overdue: 'overdue=true',
   'overdue, by date': 'overdue=true&sort=date',
   'status=open': 'status=open',
   'status=done': 'status=done',
@@ -52,7 +52,7 @@ const LISTS = (me) => ({
   'note_id (rare)': `note_id=${NOTE}`,
   'label (rare)': 'label=rare',
   'text in the title': 'q=umbrella',
-  'trash': 'state=trash',
+  trash: 'state=trash',
 });
 
 const SEARCHES = {

@@ -83,7 +83,11 @@ async function leave(actor: Actor): Promise<void> {
  */
 export async function taskAtOnce(actor: Actor): Promise<void> {
   const { world, rng } = actor;
-  const as = (user: Actor['user']): Actor => ({ ...actor, user, rng: new Rng(`${world.seed} ${rng.next()}`) });
+  const as = (user: Actor['user']): Actor => ({
+    ...actor,
+    user,
+    rng: new Rng(`${world.seed} ${rng.next()}`),
+  });
   const owner = rng.pick(world.site.users);
   const id = some(as(owner));
   if (id === undefined) return;

@@ -19,7 +19,8 @@ describe('the feeds of tasks and task folders', () => {
     return body.task ?? body.folder;
   };
   const create = (person: Person, fields: object = {}) => made(person, '/tasks', { title: 't', ...fields });
-  const folder = (person: Person, fields: object = {}) => made(person, '/task_folders', { name: 'f', ...fields });
+  const folder = (person: Person, fields: object = {}) =>
+    made(person, '/task_folders', { name: 'f', ...fields });
   const edit = async (person: Person, path: string, fields: object): Promise<any> => {
     const { status, body } = await person.api.patch(path, fields);
     expect([path, status, body.error]).toEqual([path, 200, undefined]);
@@ -261,7 +262,8 @@ describe('the feeds of tasks and task folders', () => {
   test('the index: live tasks newest first, then a cursor for changes', async () => {
     const [alice] = (await people('alice')) as [Person];
     const tasks: any[] = [];
-    for (let i = 0; i < 5; i += 1) tasks.push(await create(alice, { title: `${i}`, description: '<p>d</p>' }));
+    for (let i = 0; i < 5; i += 1)
+      tasks.push(await create(alice, { title: `${i}`, description: '<p>d</p>' }));
     for (const one of [1, 2]) await alice.api.delete(`/tasks/${tasks[one].id}`);
     await purge(tasks[1].id);
     const first = await ask(alice, '/tasks/index?limit=2');
