@@ -30,30 +30,32 @@ const ROUNDS = Number(values.rounds);
 const WARM_UP = 20;
 
 /** By name: the query of `GET /tasks`. What is rare concerns one task in a thousand. */
-const LISTS = (me) => ({
-  'first page': '',
-  'of the folder': `folder_id=${FOLDER}`,
-  'of the folder, manual order': `folder_id=${FOLDER}&sort=position`,
-  'by date': 'sort=date',
-  'by priority': 'sort=priority',
-  'by creation': 'sort=created_at',
-  'assignee=me': 'assignee=me',
-  'assignee=me, by date': 'assignee=me&sort=date',
-  'assignee=another': `assignee=${me.other}`,
-  overdue: 'overdue=true',
-  'overdue, by date': 'overdue=true&sort=date',
-  'status=open': 'status=open',
-  'status=done': 'status=done',
-  'status=cancelled (rare)': 'status=cancelled',
-  'priority=high': 'priority=high',
-  'priority=critical (rare)': 'priority=critical',
-  'a week': `date_from=${day(0)}&date_to=${day(7)}`,
-  'a week, by date': `date_from=${day(0)}&date_to=${day(7)}&sort=date`,
-  'note_id (rare)': `note_id=${NOTE}`,
-  'label (rare)': 'label=rare',
-  'text in the title': 'q=umbrella',
-  trash: 'state=trash',
-});
+function lists(me) {
+  return {
+    'first page': '',
+    'of the folder': `folder_id=${FOLDER}`,
+    'of the folder, manual order': `folder_id=${FOLDER}&sort=position`,
+    'by date': 'sort=date',
+    'by priority': 'sort=priority',
+    'by creation': 'sort=created_at',
+    'assignee=me': 'assignee=me',
+    'assignee=me, by date': 'assignee=me&sort=date',
+    'assignee=another': `assignee=${me.other}`,
+    overdue: 'overdue=true',
+    'overdue, by date': 'overdue=true&sort=date',
+    'status=open': 'status=open',
+    'status=done': 'status=done',
+    'status=cancelled (rare)': 'status=cancelled',
+    'priority=high': 'priority=high',
+    'priority=critical (rare)': 'priority=critical',
+    'a week': `date_from=${day(0)}&date_to=${day(7)}`,
+    'a week, by date': `date_from=${day(0)}&date_to=${day(7)}&sort=date`,
+    'note_id (rare)': `note_id=${NOTE}`,
+    'label (rare)': 'label=rare',
+    'text in the title': 'q=umbrella',
+    trash: 'state=trash',
+  };
+}
 
 const SEARCHES = {
   'a frequent word': 'project',
@@ -142,7 +144,7 @@ async function measure(callers) {
     for (const caller of callers) {
       const { body } = await connection.exchange(noteOf(caller));
       const kinds = { 'read of a note': `notes/${JSON.parse(body).note.id}` };
-      for (const [name, query] of Object.entries(LISTS(caller))) kinds[name] = `tasks?${query}`;
+      for (const [name, query] of Object.entries(lists(caller))) kinds[name] = `tasks?${query}`;
       kinds['first page, then the 100th'] = await deepPage(connection, caller);
       for (const [name, q] of Object.entries(SEARCHES))
         kinds[`search: ${name}`] = `search/tasks?limit=20&q=${encodeURI(q)}`;
@@ -157,11 +159,11 @@ async function measure(callers) {
   }
 }
 
-const noteOf = (caller) => {
+function noteOf(caller) {
   const body = '{"title":"Minutes","content":"<p>Short</p>"}';
   const head = get(NOTES, caller).replace('GET', 'POST').slice(0, -2);
   return `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-};
+}
 
 async function deepPage(connection, caller) {
   let cursor = '';
