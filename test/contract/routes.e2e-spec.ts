@@ -38,6 +38,10 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/tasks/{task_id}/comments', 'comments beyond the newest that the panel shows'],
   ['PATCH /apis/v1/tasks/{task_id}/comments/{id}', 'correcting what one has said'],
   ['DELETE /apis/v1/tasks/{task_id}/comments/{id}', 'taking it back'],
+  ['GET /apis/v1/tasks/changes', 'synchronisation of tasks, as of notes'],
+  ['GET /apis/v1/tasks/index', 'the same'],
+  ['GET /apis/v1/task_folders/changes', 'the same, of their folders'],
+  ['GET /apis/v1/task_folders/index', 'the same'],
   ['GET /apis/v1/task_folders/{id}', 'one folder, as its other routes have it'],
 ]);
 

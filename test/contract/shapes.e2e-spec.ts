@@ -141,7 +141,20 @@ describe('answers have exactly the described shape', () => {
     fits('deleteTaskComment', await guest.api.delete(commentPath));
     fits('deleteTask', await api.delete(path));
     fits('restoreTask', await api.post(`${path}/restore`));
+    fits('taskIndex', await guest.api.get('/tasks/index?include=content'));
+    fits('taskIndex', await api.get('/tasks/index'));
+    fits('taskFolderIndex', await guest.api.get('/task_folders/index'));
+    const found = await api.get('/search/tasks?q=u');
+    expect(found.body.tasks).toHaveLength(1);
+    fits('searchTasks', found);
+    fits('searchTasks', await api.get('/search/tasks?q=%21'));
+    const before = (await guest.api.get('/task_folders/index')).body.cursor;
     fits('deleteTaskFolder', await api.delete(`/task_folders/${folder_id}`));
+    await api.patch(path, { assignees: [] });
+    fits('taskChanges', await api.get('/tasks/changes'));
+    const lost = await guest.api.get(`/task_folders/changes?cursor=${before}`);
+    expect(lost.body.folders).toEqual([expect.objectContaining({ removed: true })]);
+    fits('taskFolderChanges', lost);
   });
 
   test('search', async () => {

@@ -4,8 +4,8 @@ import type { Actor } from './actor.ts';
 import type { Device } from './device.ts';
 import { FOLDER_ACTIONS } from './folder-actions.ts';
 import { atOnce } from './at-once.ts';
-import { TASK_ACTIONS } from './task-actions.ts';
-import { TASK_FOLDER_ACTIONS } from './task-folder-actions.ts';
+import { knownTask, TASK_ACTIONS, writeTask } from './task-actions.ts';
+import { TASK_FOLDER_ACTIONS, taskAtOnce } from './task-folder-actions.ts';
 import { TASK_PART_ACTIONS } from './task-part-actions.ts';
 import type { World } from './world.ts';
 
@@ -93,19 +93,33 @@ export class Performer {
   private readonly rng;
   private readonly world: World;
   private readonly devices: Device[];
+  private readonly number: number;
+  private readonly performers: number;
 
-  constructor(world: World, devices: Device[], number: number) {
+  /** @param performers how many there are; this one is the `number`th */
+  constructor(world: World, devices: Device[], number: number, performers: number) {
     this.world = world;
     this.devices = devices;
+    this.number = number;
+    this.performers = performers;
     this.rng = world.rng(`performer ${number}`);
   }
 
-  /** One last time at once, so that no later write mends what goes wrong. */
+  /**
+   * One last time at once, and then a last write of each task, all performers together: no later write mends what goes
+   * wrong in these.
+   */
   async finish(): Promise<void> {
-    const { world, rng } = this;
+    const { world, rng, number } = this;
     const user = rng.pick(world.site.users);
     const device = rng.pick(this.devices.filter((one) => one.user === user));
-    await (rng.chance(0.5) ? atOnce : TASK_FOLDER_ACTIONS['taskAtOnce']!)({ world, rng, user, device });
+    await (rng.chance(0.5) ? atOnce : taskAtOnce)({ world, rng, user, device });
+    const own = world.tasks.filter((_, n) => n % this.performers === number);
+    for (const { id, creator } of rng.chance(0.7) ? own : []) {
+      const owner = { world, rng, user: creator, device };
+      const base = await knownTask(owner, { id }, 1);
+      if (base && !base.deleted && !world.failed) await writeTask(owner, base, {});
+    }
   }
 
   async perform(takeOne: () => boolean): Promise<void> {

@@ -12,6 +12,8 @@ export class Device {
   readonly name: string;
   /** Rounds to come in which it is off. */
   offline = 0;
+  /** Milliseconds between two requests, at most. */
+  private pace = 0;
   readonly user: User;
   private readonly rng: Rng;
 
@@ -32,14 +34,19 @@ export class Device {
     else if (this.rng.chance(0.2)) this.offline = this.rng.int(1, 3);
   }
 
+  /** From now on it asks as often as it can: what is given out in the wrong order is missed by who looks in between. */
+  hurry(): void {
+    this.pace = 0;
+  }
+
   /** Synchronises at its own pace until told to stop. */
   async live(stopped: () => boolean): Promise<void> {
-    const pace = this.rng.pick([2, 10, 60]);
+    this.pace = this.rng.pick([2, 10, 60]);
     while (!stopped()) {
       const replica = this[this.rng.weighted({ notes: 4, folders: 1, tasks: 4, taskFolders: 2 })];
       await replica.step();
       if (this.rng.chance(0.1)) await replica.fetchContents(2);
-      await delay(this.rng.int(0, pace));
+      await delay(this.rng.int(0, this.pace));
     }
   }
 

@@ -49,8 +49,17 @@ describe('synchronisation, at random', () => {
   });
 
   /** A run that does nothing would prove nothing. */
-  test.each(['actions', '410s', 'walks', 'removals', 'records compared', 'revisions compared', 'tasks compared', 'task folders compared', 'tasks made from notes'])(
-    'there were some %s',
-    (what) => expect(done.get(what)).toBeGreaterThan(what === '410s' || what === 'tasks made from notes' ? 5 : 30),
+  test.each([
+    'actions',
+    '410s',
+    'walks',
+    'removals',
+    'records compared',
+    'revisions compared',
+    'tasks compared',
+    'task folders compared',
+    'tasks made from notes',
+  ])('there were some %s', (what) =>
+    expect(done.get(what)).toBeGreaterThan(what === '410s' || what === 'tasks made from notes' ? 5 : 30),
   );
 });

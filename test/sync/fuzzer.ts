@@ -36,7 +36,10 @@ export async function fuzz(site: Site, plan: Plan): Promise<Outcome> {
   const world = new World(site, plan.seed);
   const rng = world.rng('rounds');
   const devices = site.users.flatMap((user) => [new Device(world, user, 1), new Device(world, user, 2)]);
-  const performers = Array.from({ length: plan.performers }, (_, n) => new Performer(world, devices, n));
+  const performers = Array.from(
+    { length: plan.performers },
+    (_, n) => new Performer(world, devices, n, plan.performers),
+  );
   let rounds = 0;
   try {
     for (let last = false; !last && !world.failed;) {
@@ -74,6 +77,7 @@ async function round(
   const crashing = crash === null ? undefined : guarded(crashMidway(world, crash, () => left < actions / 2));
   await Promise.all(performers.map((performer) => guarded(performer.perform(takeOne))));
   await crashing;
+  for (const device of online) device.hurry();
   await Promise.all(performers.map((performer) => guarded(performer.finish())));
   acting = false;
   await Promise.all(living);

@@ -93,7 +93,8 @@ async function site(): Promise<{ site: Site; servers: ServerProcess[] }> {
       users: users.slice(0, 3),
       canary: users[3] as User,
       forget: (before) => jobs.get(FeedRetention, { strict: false }).forget(before),
-      purgeTrash: () => Promise.all([TrashPurge, TaskClock].map((job) => jobs.get(job, { strict: false }).purge())),
+      purgeTrash: () =>
+        Promise.all([TrashPurge, TaskClock].map((job) => jobs.get(job, { strict: false }).purge())),
       crash: async (index) => servers[index]?.crash(),
     },
   };

@@ -72,7 +72,10 @@ export function made({ world }: Actor, id: string, creator: User): void {
 
 export function acknowledged(actor: Actor, { body }: Answer, title: string): void {
   if (body.task.title !== title)
-    throw new Violation(`acknowledged something else than was sent: ${JSON.stringify(body.task)}`, body.task.id);
+    throw new Violation(
+      `acknowledged something else than was sent: ${JSON.stringify(body.task)}`,
+      body.task.id,
+    );
   actor.world.taskLedger.acknowledged(body.task, actor.user.name);
 }
 

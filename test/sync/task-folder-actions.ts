@@ -81,9 +81,13 @@ async function leave(actor: Actor): Promise<void> {
  * What has to wait for one another: a folder is shared with others, or moved, or deleted, while tasks are written in it,
  * moved into it and out of it, and assigned.
  */
-async function atOnce(actor: Actor): Promise<void> {
+export async function taskAtOnce(actor: Actor): Promise<void> {
   const { world, rng } = actor;
-  const as = (user: Actor['user']): Actor => ({ ...actor, user, rng: new Rng(`${world.seed} ${rng.next()}`) });
+  const as = (user: Actor['user']): Actor => ({
+    ...actor,
+    user,
+    rng: new Rng(`${world.seed} ${rng.next()}`),
+  });
   const owner = rng.pick(world.site.users);
   const id = some(as(owner));
   if (id === undefined) return;
@@ -115,5 +119,5 @@ export const TASK_FOLDER_ACTIONS: Record<string, (actor: Actor) => Promise<void>
   taskFolderShare: (actor) => change(actor, { members: members(actor) }),
   taskFolderDelete: remove,
   taskFolderLeave: leave,
-  taskAtOnce: atOnce,
+  taskAtOnce,
 };

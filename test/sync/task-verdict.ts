@@ -1,7 +1,7 @@
+import { compare, inParallel, pages } from './compare.ts';
 import type { Device } from './device.ts';
 import { canonical, Violation } from './model.ts';
 import type { Rng } from './rng.ts';
-import { compare, inParallel, pages } from './verdict.ts';
 import type { User, World } from './world.ts';
 
 /** What one person's devices hold of tasks and their folders is what the interface says they see. */
@@ -23,7 +23,10 @@ async function tasksOf(world: World, rng: Rng, user: User): Promise<Map<string, 
     if (tasks.has(item.id)) throw new Violation(`${user.name}: the list has ${item.id} twice`, item.id);
     const { body } = await world.call(rng, user, 'GET', `/tasks/${item.id}`, undefined, ['200']);
     if (canonical(body.task) !== canonical(item))
-      throw new Violation(`${user.name}: list and task differ: ${canonical(item)} ${canonical(body)}`, item.id);
+      throw new Violation(
+        `${user.name}: list and task differ: ${canonical(item)} ${canonical(body)}`,
+        item.id,
+      );
     tasks.set(item.id, item);
   });
   return tasks;

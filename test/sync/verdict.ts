@@ -1,11 +1,10 @@
+import { compare, inParallel, pages } from './compare.ts';
 import type { Device } from './device.ts';
 import { checkInvariants } from './invariants.ts';
 import { canonical, type Life, Violation } from './model.ts';
 import type { Rng } from './rng.ts';
 import { judgeTasks } from './task-verdict.ts';
 import type { User, World } from './world.ts';
-
-const AT_ONCE = 8;
 
 /** What is true once everything is quiet: the devices, the interface and the tables say the same. */
 export async function judge(world: World, devices: Device[], rng: Rng): Promise<void> {
@@ -28,18 +27,6 @@ export async function judge(world: World, devices: Device[], rng: Rng): Promise<
       [world.site.users[0]?.tenantId],
     ),
   );
-}
-
-export async function pages(world: World, rng: Rng, user: User, path: string, list: string): Promise<any[]> {
-  const items: any[] = [];
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
-    const limit = rng.pick([7, 50, 200]);
-    const { body } = await world.call(rng, user, 'GET', `${path}limit=${limit}${query}`, undefined, ['200']);
-    items.push(...body[list]);
-    cursor = body.next as string | null;
-  }
-  return items;
 }
 
 async function notesOf(world: World, rng: Rng, user: User): Promise<Map<string, any>> {
@@ -86,22 +73,6 @@ const same = (item: any): any => item;
 /** How many notes a folder holds changes with the notes: the folder does not come anew for that. */
 const withoutCount = (folder: any): any => ({ ...folder, note_count: null });
 
-export function compare(
-  what: string,
-  device: Map<string, any>,
-  truth: Map<string, any>,
-  part: (item: any) => any,
-): void {
-  for (const [id, item] of truth) {
-    const kept = device.get(id);
-    if (!kept) throw new Violation(`${what}: misses ${canonical(item)}`, id);
-    const [is, should] = [canonical(part(kept)), canonical(part(item))];
-    if (is !== should) throw new Violation(`${what}: keeps\n  ${is}\nbut there is\n  ${should}`, id);
-  }
-  for (const [id, item] of device)
-    if (!truth.has(id)) throw new Violation(`${what}: still keeps ${canonical(item)}`, id);
-}
-
 /** Nothing that was acknowledged is lost. */
 async function checkLedger(world: World, rng: Rng): Promise<void> {
   const stored = new Set(
@@ -133,13 +104,4 @@ async function checkLife(world: World, rng: Rng, owner: User, life: Life): Promi
     world.count('revisions compared');
   }
   life.unchecked.clear();
-}
-
-export async function inParallel<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = [...items];
-  await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
-    }),
-  );
 }

@@ -15,8 +15,12 @@ export class NotesSearchService extends ItemSearch<NoteSearchRow> {
   protected readonly plural = 'notes';
   protected readonly bodyName = 'content';
 
-  constructor(searches: NotesSearchRepository, index: NoteIndexRepository, cursors: Cursors) {
-    super(searches, index, cursors);
+  constructor(
+    protected readonly searches: NotesSearchRepository,
+    protected readonly index: NoteIndexRepository,
+    protected readonly cursors: Cursors,
+  ) {
+    super();
   }
 
   /** @throws ApiError 422 `invalid_cursor` */

@@ -108,14 +108,18 @@ function filtersOf(query: TaskListQuery, bind: (value: unknown) => string): stri
   }
   if (assignee === 'me') add('m.assigned');
   else if (assignee === 'none') add(`t.assignee_ids = '{}'`);
-  else if (assignee !== undefined) add(`t.assignee_ids @> ARRAY[${bind(assignee)}::uuid]`);
+  // Index task_members_assigned, of the other's rows: whoever is assigned a task sees it.
+  else if (assignee !== undefined)
+    add(`EXISTS (SELECT FROM task_members a
+      WHERE a.tenant_id = $1 AND a.user_id = ${bind(assignee)} AND a.task_id = m.task_id AND a.role IS NOT NULL AND a.assigned)`);
   if (query.date_from !== undefined)
     add(`m.due_on >= ${bind(query.date_from)}::date AND m.due_on < 'infinity'`);
   if (query.date_to !== undefined) add(`m.due_on <= ${bind(query.date_to)}::date`);
   if (query.overdue !== undefined) filters.push(OVERDUE[query.overdue]);
   if (query.note_id !== undefined) {
+    // Index tasks_references.
     add(
-      `t.refs @> jsonb_build_array(jsonb_build_object('type', 'note', 'id', ${bind(query.note_id)}::text))`,
+      `t.tenant_id = $1 AND t.refs <> '[]' AND t.refs @> jsonb_build_array(jsonb_build_object('type', 'note', 'id', ${bind(query.note_id)}::text))`,
     );
   }
   if (query.label?.length) add(`t.labels @> ${bind(query.label)}::text[]`);

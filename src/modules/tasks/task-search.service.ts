@@ -20,13 +20,13 @@ export class TaskSearchService extends ItemSearch<TaskSearchRow> {
   protected readonly bodyName = 'description';
 
   constructor(
-    searches: TaskSearchRepository,
-    index: TaskIndexRepository,
-    cursors: Cursors,
+    protected readonly searches: TaskSearchRepository,
+    protected readonly index: TaskIndexRepository,
+    protected readonly cursors: Cursors,
     private readonly references: TaskReferences,
     private readonly db: Db,
   ) {
-    super(searches, index, cursors);
+    super();
   }
 
   /** @throws ApiError 422 `invalid_cursor` */

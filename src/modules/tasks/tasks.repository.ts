@@ -85,14 +85,23 @@ const restore = statement<TaskOutcome>(
 
 const shareTree = statement<never>('tasks.share_tree', `SELECT task_tree_share($1, $2)`);
 
+const folderReaders = statement<{ user_id: string }>(
+  'tasks.folder_readers',
+  `SELECT user_id FROM task_folder_members WHERE tenant_id = $1 AND folder_id = $2 AND role IS NOT NULL`,
+);
+
 // Locked before the notes that link back to it, as everywhere: tasks, then notes, then counters.
-const lockLinked = statement<LinkedTask>(
+// In two statements: the second has a snapshot from after the lock, and so sees who has joined while it was waited for.
+const lockLinked = statement<never>(
   'tasks.lock_linked',
-  `WITH locked AS MATERIALIZED (
-     SELECT id, title, created_at, linked_notes FROM tasks WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE)
-   SELECT l.id, l.title, l.created_at, l.linked_notes,
-          ARRAY(SELECT user_id FROM task_members m WHERE m.tenant_id = $1 AND m.task_id = l.id AND m.role IS NOT NULL) AS people
-     FROM locked l`,
+  `SELECT FROM tasks WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE`,
+);
+
+const readLinked = statement<LinkedTask>(
+  'tasks.read_linked',
+  `SELECT t.id, t.title, t.created_at, t.linked_notes,
+          ARRAY(SELECT user_id FROM task_members m WHERE m.tenant_id = $1 AND m.task_id = t.id AND m.role IS NOT NULL) AS people
+     FROM tasks t WHERE t.tenant_id = $1 AND t.id = ANY ($2::uuid[]) ORDER BY t.id`,
 );
 
 // Index task_members_board, which knows IS NULL and = but not IS NOT DISTINCT FROM: the key next to that of one task, in
@@ -177,9 +186,16 @@ export class TasksRepository {
     await tx.query(shareTree, [ctx.tenantId, folder]);
   }
 
+  /** Who sees the folder; no longer changes while its tree is shared. */
+  async folderReaders(tx: Tx, ctx: RequestContext, folder: string): Promise<string[]> {
+    const rows = await tx.query(folderReaders, [ctx.tenantId, folder]);
+    return rows.map((row) => row.user_id);
+  }
+
   /** Locks tasks that notes link back to. @returns them with everybody who sees them */
   async lockLinked(tx: Tx, ctx: RequestContext, ids: string[]): Promise<LinkedTask[]> {
-    return tx.query(lockLinked, [ctx.tenantId, ids]);
+    await tx.query(lockLinked, [ctx.tenantId, ids]);
+    return tx.query(readLinked, [ctx.tenantId, ids]);
   }
 
   /** The position of a task and that of the next one on the given side; null when the caller does not see the task. */

@@ -27,6 +27,7 @@ export const tasksSchema: SchemaPart = {
     sqlMigration('TaskParts1795100000005', file('0005-task-parts.sql')),
     sqlMigration('TaskClock1795100000006', file('0006-task-clock.sql')),
     sqlMigration('TaskSearch1795100000101', file('0101-task-search.sql')),
+    sqlMigration('TaskListIndexes1795100000102', file('0102-task-list-indexes.sql')),
     sqlMigration('TaskAttachments1795200000101', file('0201-task-attachments.sql')),
   ],
 };

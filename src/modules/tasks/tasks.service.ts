@@ -151,7 +151,12 @@ export class TasksService {
     return this.db.tx(async (tx) => {
       // The tree comes before rows and counters.
       if (folder) await this.tasks.shareTree(tx, ctx, folder);
-      await this.links.change(tx, ctx, [id], true, patch['title'] as string);
+      // Their counters are locked together with those of the notes' people, hence also of whoever joins by this write.
+      const joining = [
+        ...((patch['assignee_ids'] as string[] | undefined) ?? []),
+        ...(folder ? await this.tasks.folderReaders(tx, ctx, folder) : []),
+      ];
+      await this.links.change(tx, ctx, [id], true, patch['title'] as string, joining);
       this.outbox.notice(tx);
       const seenTo = { ...write, linksSeenTo: true };
       let result = await this.tasks.update(tx, ctx, id, seenTo);

@@ -30,11 +30,9 @@ export abstract class ItemSearch<Row extends SearchRow> {
   protected abstract readonly plural: string;
   protected abstract readonly bodyName: string;
 
-  constructor(
-    private readonly searches: ItemSearchRepository<Row>,
-    private readonly index: ItemIndexRepository,
-    private readonly cursors: Cursors,
-  ) {}
+  protected abstract readonly searches: ItemSearchRepository<Row>;
+  protected abstract readonly index: ItemIndexRepository;
+  protected abstract readonly cursors: Cursors;
 
   /** The text form of a tsquery that the tables of this kind take to decide what the caller may find. */
   protected abstract findable(ctx: RequestContext, query: SearchQuery): string;

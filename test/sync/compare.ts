@@ -1,0 +1,44 @@
+import { canonical, Violation } from './model.ts';
+import type { Rng } from './rng.ts';
+import type { User, World } from './world.ts';
+
+const AT_ONCE = 8;
+
+/** Everything that a list has, in pages of random size. */
+export async function pages(world: World, rng: Rng, user: User, path: string, list: string): Promise<any[]> {
+  const items: any[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
+    const limit = rng.pick([7, 50, 200]);
+    const { body } = await world.call(rng, user, 'GET', `${path}limit=${limit}${query}`, undefined, ['200']);
+    items.push(...body[list]);
+    cursor = body.next as string | null;
+  }
+  return items;
+}
+
+/** @param part of an item that must be the same */
+export function compare(
+  what: string,
+  device: Map<string, any>,
+  truth: Map<string, any>,
+  part: (item: any) => any,
+): void {
+  for (const [id, item] of truth) {
+    const kept = device.get(id);
+    if (!kept) throw new Violation(`${what}: misses ${canonical(item)}`, id);
+    const [is, should] = [canonical(part(kept)), canonical(part(item))];
+    if (is !== should) throw new Violation(`${what}: keeps\n  ${is}\nbut there is\n  ${should}`, id);
+  }
+  for (const [id, item] of device)
+    if (!truth.has(id)) throw new Violation(`${what}: still keeps ${canonical(item)}`, id);
+}
+
+export async function inParallel<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
+    }),
+  );
+}
