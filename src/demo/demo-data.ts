@@ -27,3 +27,36 @@ export const DEMO_NOTES = [
     content: '<p dir="auto">Any language, any script: tiếng Việt, 中文, العربية.</p>',
   },
 ];
+
+export const DEMO_TASK_FOLDER = {
+  name: 'Offsite',
+  color: '#2f80ed',
+  members: [{ email: 'bob@demo.example', role: 'editor' as const }],
+};
+
+/** `in_days`: due so many days after the demo workspace was made. */
+export const DEMO_TASKS = [
+  {
+    title: 'Book the rooms',
+    description: '<p>Two nights, six people. Ask for a quote first.</p>',
+    priority: 'high' as const,
+    in_days: 3,
+    assignees: [{ email: 'bob@demo.example' }],
+    reminders: [{ minutes_before: 60 }],
+    filed: true,
+  },
+  {
+    title: 'Collect topics for the agenda',
+    priority: 'normal' as const,
+    in_days: 7,
+    group: 'Agenda',
+    filed: true,
+  },
+  {
+    title: 'Weekly report',
+    priority: 'normal' as const,
+    in_days: 1,
+    recurrence: { rrule: 'FREQ=WEEKLY', from: 'schedule' as const },
+    filed: false,
+  },
+];

@@ -3,8 +3,16 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { IdentityApi } from '../modules/identity/index.js';
 import { NotesApi } from '../modules/notes/index.js';
+import { TasksApi } from '../modules/tasks/index.js';
 import { TenantsApi } from '../modules/tenants/index.js';
-import { DEMO_NOTES, DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo-data.js';
+import {
+  DEMO_NOTES,
+  DEMO_PASSWORD,
+  DEMO_TASK_FOLDER,
+  DEMO_TASKS,
+  DEMO_TENANT,
+  DEMO_USERS,
+} from './demo-data.js';
 import { provision } from '../cli/provision.js';
 
 /** Creates the demo workspace unless it exists: people to sign in as, and something to look at. */
@@ -24,6 +32,13 @@ export async function createDemoWorkspace(app: INestApplicationContext): Promise
     requestId: randomUUID(),
   } as const;
   for (const note of DEMO_NOTES) await notes.create(ctx, { ...note, id: uuidv7(), device_id: 'demo' });
+  const tasks = app.get(TasksApi, { strict: false });
+  const folder = uuidv7();
+  await tasks.createFolder(ctx, { ...DEMO_TASK_FOLDER, id: folder });
+  for (const { in_days: days, filed, ...task } of DEMO_TASKS) {
+    const date = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+    await tasks.create(ctx, { ...task, date, folder_id: filed ? folder : null });
+  }
 }
 
 /** An access token for the first demo user. */

@@ -87,6 +87,59 @@ describe('answers have exactly the described shape', () => {
     fits('noteFolderIndex', await api.get('/note_folders/index'));
   });
 
+  test('tasks', async () => {
+    const [owner, guest] = (await app.tenant('tasks', 'owner', 'guest')) as [Person, Person];
+    const { api } = owner;
+    const folder = await api.post('/task_folders', { name: 'f', color: '#ffffff', members: [guest.id] });
+    fits('createTaskFolder', folder);
+    const folder_id = folder.body.folder.id;
+    fits('readTaskFolder', await guest.api.get(`/task_folders/${folder_id}`));
+    fits('updateTaskFolder', await api.patch(`/task_folders/${folder_id}`, { name: 'g' }));
+    fits('putTaskFolder', await api.put(`/task_folders/${folder_id}`, { name: 'h' }));
+    fits('listTaskFolders', await api.get('/task_folders'));
+    const note = (await api.post('/notes', { title: 'n' })).body.note;
+    fits('createTaskFromNote', await api.post(`/notes/${note.id}/task`, { assignees: [guest.id] }));
+    const created = await api.post('/tasks', {
+      title: 't',
+      description: '<p>x</p>',
+      due_at: '2099-01-04T09:00:00Z',
+      recurrence: 'FREQ=DAILY',
+      reminders: [{ minutes_before: 5 }, { at: '2099-01-01T00:00:00Z' }],
+      assignees: [guest.id],
+      labels: ['l'],
+      folder_id,
+      references: [
+        { type: 'note', id: note.id },
+        { type: 'url', url: 'https://example.com/' },
+      ],
+    });
+    fits('createTask', created);
+    const path = `/tasks/${created.body.task.id}`;
+    const subtask = await api.post(`${path}/subtasks`, {
+      title: 's',
+      assignee: guest.id,
+      date: '2099-01-01',
+    });
+    fits('addSubtask', subtask);
+    const subtaskPath = `${path}/subtasks/${subtask.body.subtask.id}`;
+    fits('updateSubtask', await api.put(subtaskPath, { done: true, assignee: null }));
+    const comment = await guest.api.post(`${path}/comments`, { body: 'c' });
+    fits('addTaskComment', comment);
+    const commentPath = `${path}/comments/${comment.body.comment.id}`;
+    fits('editTaskComment', await guest.api.patch(commentPath, { body: 'd' }));
+    fits('listTaskComments', await api.get(`${path}/comments`));
+    fits('updateTask', await api.patch(path, { done: true }));
+    fits('putTask', await api.put(path, { title: 'u' }));
+    fits('readTask', await guest.api.get(path));
+    fits('readTaskPanel', await guest.api.get(`${path}/panel`));
+    fits('listTasks', await guest.api.get('/tasks'));
+    fits('deleteSubtask', await api.delete(subtaskPath));
+    fits('deleteTaskComment', await guest.api.delete(commentPath));
+    fits('deleteTask', await api.delete(path));
+    fits('restoreTask', await api.post(`${path}/restore`));
+    fits('deleteTaskFolder', await api.delete(`/task_folders/${folder_id}`));
+  });
+
   test('search', async () => {
     await alice.api.post('/notes', { title: 'Needle', content: '<p>needle</p>', labels: ['a'] });
     const found = await alice.api.get('/search/notes?q=needle');

@@ -34,8 +34,13 @@ describe('the tenancy matrix', () => {
       return { id, body: { name: 'stolen' } };
     },
     tasks: async () => {
-      const { id } = (await alice.api.post('/tasks', { title: 'secret' })).body.task;
-      return { id, body: { title: 'stolen' } };
+      const { id } = (await alice.api.post('/tasks', { title: 'secret', description: '<p>secret</p>' })).body
+        .task;
+      return { id, body: { title: 'stolen', body: 'stolen' } };
+    },
+    task_folders: async () => {
+      const { id } = (await alice.api.post('/task_folders', { name: 'secret' })).body.folder;
+      return { id, body: { name: 'stolen', members: [] } };
     },
   };
 
@@ -80,7 +85,7 @@ describe('the tenancy matrix', () => {
   });
 
   test('lists show nothing of another workspace', async () => {
-    await make['notes']!();
+    for (const one of Object.values(make)) await one();
     for (const [, stranger] of strangers) {
       for (const { path } of describedOperations().filter(
         ({ method, path, spec }) => method === 'GET' && !path.includes('{') && spec.security.length > 0,

@@ -19,14 +19,22 @@ export class WriteComment {
   @IsString()
   body?: string;
 
-  @ApiPropertyOptional({ maxLength: MAX_BODY, description: 'The same as `body`.' })
+  @ApiPropertyOptional({
+    maxLength: MAX_BODY,
+    example: 'They have rooms until Friday.',
+    description: 'The same as `body`.',
+  })
   @MayBeAbsent()
   @MaxLength(MAX_BODY)
   @NotBlank()
   @IsString()
   text?: string;
 
-  @ApiPropertyOptional({ maxLength: MAX_BODY, description: 'The same as `body`.' })
+  @ApiPropertyOptional({
+    maxLength: MAX_BODY,
+    example: 'They have rooms until Friday.',
+    description: 'The same as `body`.',
+  })
   @MayBeAbsent()
   @MaxLength(MAX_BODY)
   @NotBlank()

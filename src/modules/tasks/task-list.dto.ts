@@ -91,8 +91,8 @@ export class ListTasks extends PageQuery {
   date_to?: string;
 
   @ApiPropertyOptional({
-    type: Boolean,
-    example: true,
+    enum: ['true', 'false'],
+    example: 'true',
     description: 'true: only open tasks whose time is over. false: all others.',
   })
   @IsOptional()

@@ -3,13 +3,15 @@ import { RRuleTemporal } from 'rrule-temporal';
 
 export const MAX_RULE = 500;
 /** What one evaluation may cost; a rule that needs more has no next occurrence. */
-const BUDGET = { maxIterations: 2_000, maxCandidateEvaluations: 20_000, cache: false } as const;
+const BUDGET = { maxIterations: 400, maxCandidateEvaluations: 2_000, cache: false } as const;
 const MAX_INTERVAL = 1_000;
-const MAX_COUNT = 1_000;
+const MAX_COUNT = 366;
+const MAX_VALUES = 31;
 
 const WEEKDAY = /^(?:[+-]?(?:[1-9]|[1-4]\d|5[0-3]))?(?:MO|TU|WE|TH|FR|SA|SU)$/;
+const list = (value: string) => (value.split(',').length <= MAX_VALUES ? value.split(',') : ['too many']);
 const numbers = (max: number) => (value: string) =>
-  value.split(',').every((n) => /^[+-]?[1-9]\d{0,2}$/.test(n) && Math.abs(Number(n)) <= max);
+  list(value).every((n) => /^[+-]?[1-9]\d{0,2}$/.test(n) && Math.abs(Number(n)) <= max);
 const upTo = (max: number) => (value: string) => /^[1-9]\d{0,3}$/.test(value) && Number(value) <= max;
 
 /** The parts of a rule that are allowed, and what each may say (RFC 5545, 3.3.10). */
@@ -18,11 +20,11 @@ const PARTS: Record<string, (value: string) => boolean> = {
   INTERVAL: upTo(MAX_INTERVAL),
   COUNT: upTo(MAX_COUNT),
   UNTIL: (value) => /^\d{8}(?:T\d{6}Z?)?$/.test(value) && !Number.isNaN(untilTime(value)),
-  BYDAY: (value) => value.split(',').every((day) => WEEKDAY.test(day)),
+  BYDAY: (value) => list(value).every((day) => WEEKDAY.test(day)),
   BYMONTHDAY: numbers(31),
   BYYEARDAY: numbers(366),
   BYWEEKNO: numbers(53),
-  BYMONTH: (value) => value.split(',').every((n) => /^(?:0?[1-9]|1[0-2])$/.test(n)),
+  BYMONTH: (value) => list(value).every((n) => /^(?:0?[1-9]|1[0-2])$/.test(n)),
   BYSETPOS: numbers(366),
   WKST: (value) => /^(?:MO|TU|WE|TH|FR|SA|SU)$/.test(value),
 };
@@ -51,6 +53,8 @@ export function canonicalRule(text: string): string | null {
   if (!seen.has('FREQ') || (seen.has('COUNT') && seen.has('UNTIL'))) return null;
   if (!monthly && /\d/.test(seen.get('BYDAY') ?? '')) return null;
   if (seen.has('BYWEEKNO') && seen.get('FREQ') !== 'YEARLY') return null;
+  // Defined, but the library takes the days of the year whatever their weekday.
+  if (seen.has('BYYEARDAY') && (seen.has('BYDAY') || seen.get('FREQ') !== 'YEARLY')) return null;
   if (seen.has('BYSETPOS') && ![...seen.keys()].some((name) => name.startsWith('BY') && name !== 'BYSETPOS'))
     return null;
   return Object.keys(PARTS)

@@ -8,10 +8,11 @@ import type { Checked } from '../../platform/http/input.pipe.js';
 import type { StoredReference } from './task.entity.js';
 import { TaskAnswers } from './task-answers.js';
 import { TaskInputs } from './task-inputs.js';
-import type { LinkedTask } from './tasks.dto.js';
+import type { CreateTaskFolder } from './task-folders.dto.js';
+import { TaskFoldersService } from './task-folders.service.js';
+import type { CreateTask, LinkedTask } from './tasks.dto.js';
 import { type TaskPatch, TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
-import type { CreateTask } from './tasks.dto.js';
 
 /** A task to be made from a note, as far as it is known before the note is. */
 export interface TaskDraft {
@@ -27,6 +28,7 @@ export interface TaskDraft {
 export class TasksApi {
   constructor(
     private readonly service: TasksService,
+    private readonly folders: TaskFoldersService,
     private readonly tasks: TasksRepository,
     private readonly inputs: TaskInputs,
     private readonly answers: TaskAnswers,
@@ -36,6 +38,11 @@ export class TasksApi {
   /** Creates a task of the caller's, under the same rules as the interface. */
   async create(ctx: RequestContext, task: CreateTask): Promise<void> {
     await this.service.create(ctx, null, task);
+  }
+
+  /** Creates a task folder of the caller's, likewise. */
+  async createFolder(ctx: RequestContext, folder: CreateTaskFolder): Promise<void> {
+    await this.folders.create(ctx, null, folder);
   }
 
   /** Looks up people and references and checks HTML, before any transaction. What is wrong is answered, not thrown. */

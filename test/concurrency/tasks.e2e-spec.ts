@@ -1,0 +1,287 @@
+import { errorCode } from '../../src/platform/database/database-errors.js';
+import { Db } from '../../src/platform/database/db.js';
+import { TestApp, type Person } from '../support/app.ts';
+
+/** Two processes' worth of the application on one database: no lock in memory can help. */
+describe('writers of tasks', () => {
+  let one: TestApp;
+  let two: TestApp;
+  let alice: Person;
+  let people: Person[];
+
+  beforeAll(async () => {
+    one = await TestApp.start();
+    two = await TestApp.start({}, one.databaseUrl);
+    [one, two].forEach(watch);
+    [alice, ...people] = (await one.tenant('acme', 'alice', 'bob', 'carol', 'dora', 'eve')) as [
+      Person,
+      ...Person[],
+    ];
+  });
+  /** SQLSTATEs of attempts that failed, also of those that a second attempt made good. */
+  const failures: (string | undefined)[] = [];
+  const deadlocks = () => failures.splice(0).filter((code) => code === '40P01').length;
+  const watch = (app: TestApp) => {
+    const db = app.get<any>(Db);
+    const retrying = db.retrying.bind(db);
+    db.retrying = (attempt: () => Promise<unknown>) =>
+      retrying(() =>
+        attempt().catch((error: unknown) => {
+          failures.push(errorCode(error));
+          throw error;
+        }),
+      );
+  };
+
+  afterAll(async () => {
+    await two?.stop();
+    await one?.stop();
+  });
+
+  const api = (n: number, person = alice) => (n % 2 ? one : two).as(person.token);
+  const make = async (fields: object = {}): Promise<any> => {
+    const { status, body } = await alice.api.post('/tasks', { title: 'start', ...fields });
+    expect([status, body.error]).toEqual([201, undefined]);
+    return body.task;
+  };
+  const folder = async (fields: object = {}): Promise<any> =>
+    (await alice.api.post('/task_folders', { name: 'f', ...fields })).body.folder;
+  const all = <T>(n: number, run: (n: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: n }, (_, i) => run(i)));
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
+
+  /**
+   * Whatever order writers came in: who sees a task is exactly its maker, its assignees and the members of its folder,
+   * and of the folders above it; everybody's numbers are unique and not above their counter.
+   */
+  const expectConsistent = async () => {
+    const wrong = await one.sql(
+      `WITH RECURSIVE up AS (
+         SELECT tenant_id, id AS folder, id AS at, parent_id FROM task_folders WHERE gone_at IS NULL
+         UNION ALL SELECT up.tenant_id, up.folder, f.id, f.parent_id FROM up
+           JOIN task_folders f ON f.tenant_id = up.tenant_id AND f.id = up.parent_id AND f.gone_at IS NULL),
+       folder_people AS (
+         SELECT folder, user_id, max(role) AS role FROM (
+           SELECT up.folder, f.owner_id AS user_id, 3 AS role FROM up JOIN task_folders f ON f.id = up.folder
+           UNION ALL SELECT up.folder, m.u, m.r FROM up JOIN task_folders f ON f.id = up.at, unnest(f.member_ids, f.member_roles) AS m (u, r)) x
+          GROUP BY folder, user_id),
+       wanted AS (
+         SELECT id, user_id, max(role) AS role, max(folder::text) AS folder FROM (
+           SELECT id, creator_id AS user_id, 3 AS role, NULL::uuid AS folder FROM tasks
+           UNION ALL SELECT id, u, 2, NULL FROM tasks, unnest(assignee_ids) AS u
+           UNION ALL SELECT t.id, p.user_id, least(p.role, 2), t.folder_id FROM tasks t JOIN folder_people p ON p.folder = t.folder_id) x
+          GROUP BY id, user_id),
+       seen AS (SELECT task_id, user_id, role, folder_id::text AS folder FROM task_members WHERE role IS NOT NULL),
+       seen_folders AS (SELECT folder_id, user_id, role FROM task_folder_members WHERE role IS NOT NULL)
+       SELECT 'task' AS what, coalesce(w.id, s.task_id) AS id, coalesce(w.user_id, s.user_id) AS user_id, w.role::int AS wanted, s.role::int AS got
+         FROM wanted w FULL JOIN seen s ON s.task_id = w.id AND s.user_id = w.user_id
+        WHERE (w.role, w.folder) IS DISTINCT FROM (s.role::int, s.folder)
+       UNION ALL
+       SELECT 'folder', coalesce(w.folder, s.folder_id), coalesce(w.user_id, s.user_id), w.role::int, s.role::int
+         FROM folder_people w FULL JOIN seen_folders s ON s.folder_id = w.folder AND s.user_id = w.user_id
+        WHERE w.role IS DISTINCT FROM s.role::int`,
+    );
+    expect(wrong).toEqual([]);
+    const numbers = await one.sql(
+      `SELECT user_id, count(*)::int AS rows, count(DISTINCT seq)::int AS numbers, max(seq) <= max(head) AS below FROM (
+         SELECT tenant_id, user_id, seq FROM task_members UNION ALL SELECT tenant_id, user_id, seq FROM task_folder_members) x
+         JOIN sync_heads USING (tenant_id, user_id) GROUP BY user_id`,
+    );
+    for (const { rows, numbers: distinct, below } of numbers) expect([distinct, below]).toEqual([rows, true]);
+  };
+
+  test('two updates with one revision: one wins, the other is told the task as it is', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const { id } = await make();
+      const answers = await all(8, (n) => api(n).patch(`/tasks/${id}`, { title: `t${n}`, base_revision: 1 }));
+      const winners = answers.filter((answer) => answer.status === 200);
+      expect(winners).toHaveLength(1);
+      const { task } = winners[0]!.body;
+      for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+        expect([status, body.error, body.revision, body.task.title]).toEqual([
+          409,
+          'conflict',
+          2,
+          task.title,
+        ]);
+      }
+    }
+  });
+
+  test('10 completions of a repeating task at once make one next task', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const title = `repeats ${round}`;
+      const { id } = await make({ title, date: '2026-01-05', recurrence: 'FREQ=DAILY' });
+      const answers = await all(10, (n) => api(n).patch(`/tasks/${id}`, { done: true }));
+      expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+      expect(new Set(answers.map(({ body }) => body.task.next_task_id)).size).toBe(1);
+      const made = await one.sql(`SELECT id, status FROM tasks WHERE title = $1 ORDER BY date`, [title]);
+      expect(made.map(({ status }) => status)).toEqual([2, 0]);
+      expect(made[1]!.id).toBe(answers[0]!.body.task.next_task_id);
+    }
+    await expectConsistent();
+  });
+
+  test('completing a repeating task against editing its rule follows one of both rules', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY' });
+      const [done, edited] = await Promise.all([
+        api(0).patch(`/tasks/${id}`, { done: true }),
+        api(1).patch(`/tasks/${id}`, { recurrence: 'FREQ=WEEKLY' }),
+      ]);
+      expect([done.status, edited.status]).toEqual([200, 200]);
+      const next = (await alice.api.get(`/tasks/${done.body.task.next_task_id}`)).body.task;
+      expect([
+        ['FREQ=DAILY', '2026-01-06'],
+        ['FREQ=WEEKLY', '2026-01-12'],
+      ]).toContainEqual([next.recurrence.rrule, next.date]);
+    }
+  });
+
+  test('two moves cannot close a circle of folders', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const [a, b] = [await folder(), await folder()];
+      const answers = await Promise.all([
+        api(0).patch(`/task_folders/${a.id}`, { parent_id: b.id }),
+        api(1).patch(`/task_folders/${b.id}`, { parent_id: a.id }),
+      ]);
+      expect(answers.map(({ status, body }) => [status, body.error]).toSorted()).toEqual([
+        [200, undefined],
+        [422, 'folder_cycle'],
+      ]);
+    }
+    await expectConsistent();
+  });
+
+  test('sharing a folder misses no task that is made in it or moved into it meanwhile', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await folder();
+      const outside = await all(4, () => make());
+      const repeating = await make({ folder_id: id, date: '2026-01-05', recurrence: 'FREQ=DAILY' });
+      const answers = await Promise.all([
+        ...outside.map((task, n) => api(n).patch(`/tasks/${task.id}`, { folder_id: id })),
+        ...Array.from({ length: 4 }, (_, n) => api(n).post('/tasks', { title: 'x', folder_id: id })),
+        api(0).patch(`/tasks/${repeating.id}`, { done: true }),
+        api(1).patch(`/task_folders/${id}`, { members: people.map((person) => person.id) }),
+      ]);
+      expect(answers.map(({ status }) => status).filter((status) => status >= 400)).toEqual([]);
+    }
+    await expectConsistent();
+  });
+
+  test('assigning, sharing, moving and deleting at random leave nobody out and nobody in, without deadlock', async () => {
+    deadlocks();
+    const folders = [await folder(), await folder()];
+    folders.push(await folder({ parent_id: folders[0].id }), await folder({ parent_id: folders[1].id }));
+    const tasks = await all(12, (n) => make({ folder_id: folders[n % 4].id }));
+    const some = () => people.filter(() => Math.random() < 0.5).map((person) => person.id);
+    const steps: (() => Promise<any>)[] = [
+      () => api(pick([0, 1])).patch(`/tasks/${pick(tasks).id}`, { assignees: some() }),
+      () =>
+        api(pick([0, 1])).patch(`/tasks/${pick(tasks).id}`, {
+          folder_id: pick([null, ...folders.map((f) => f.id)]),
+        }),
+      () => api(pick([0, 1]), pick(people)).patch(`/tasks/${pick(tasks).id}`, { title: `t${Math.random()}` }),
+      () => api(pick([0, 1])).patch(`/task_folders/${pick(folders).id}`, { members: some() }),
+      () =>
+        api(pick([0, 1])).patch(`/task_folders/${pick(folders.slice(2)).id}`, {
+          parent_id: pick(folders.slice(0, 2)).id,
+        }),
+      () => api(pick([0, 1])).post(`/tasks/${pick(tasks).id}/comments`, { body: 'c' }),
+      () => api(pick([0, 1])).delete(`/tasks/${pick(tasks).id}`),
+      () => api(pick([0, 1])).post(`/tasks/${pick(tasks).id}/restore`),
+      () => api(pick([0, 1])).post('/notes', { title: 'n' }),
+    ];
+    await all(8, async () => {
+      for (let n = 0; n < 30; n += 1) {
+        const { status, body } = await pick(steps)();
+        expect([200, 201, 403, 404, 409, 422]).toContain(status);
+        if (status === 422) expect(body.details?.[0]?.field).toBe('folder_id');
+      }
+    });
+    await all(4, (n) => api(n).delete(`/task_folders/${folders[n].id}${n % 2 ? '?contents=delete' : ''}`));
+    await expectConsistent();
+    expect(deadlocks()).toBe(0);
+  });
+
+  test('a task made from a note against the note going to the trash: both or neither know of one another', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const { id } = (await alice.api.post('/notes', { title: 'n' })).body.note;
+      const [made, trashed] = await Promise.all([
+        api(0).post(`/notes/${id}/task`),
+        api(1).delete(`/notes/${id}`, { base_revision: 1 }),
+      ]);
+      expect(trashed.status).toBe(200);
+      const { links } = (await alice.api.get(`/notes/${id}`)).body.note;
+      if (made.status === 201) expect(links).toMatchObject([{ id: made.body.task.id }]);
+      else expect([made.status, made.body.error, links]).toEqual([409, 'deleted', []]);
+      expect(
+        await one.sql(`SELECT count(*)::int AS n FROM tasks WHERE linked_notes @> ARRAY[$1::uuid]`, [id]),
+      ).toEqual([{ n: links.length }]);
+    }
+  });
+
+  test('deleting, renaming and restoring linked tasks against editing their note: no deadlock, links as the tasks are', async () => {
+    deadlocks();
+    const invited = people.map((person) => ({ id: person.id, role: 'editor' }));
+    // Two notes of the same people, told of in opposite orders unless the counters are locked in one.
+    const notes = await all(2, async () => {
+      const { id } = (await alice.api.post('/notes', { title: 'n' })).body.note;
+      await alice.api.put(`/notes/${id}/invited`, { invited });
+      return id as string;
+    });
+    const tasks = await all(4, async (n) => {
+      const assignees = [pick(people).id, alice.id];
+      return (await api(n, people[n]).post(`/notes/${notes[n % 2]}/task`, { title: `t${n}`, assignees })).body
+        .task;
+    });
+    await all(8, async (n) => {
+      const owner = people[n % 4]!;
+      const task = tasks[n % 4]!;
+      for (let k = 0; k < 12; k += 1) {
+        const { status } = await pick([
+          () => api(k, owner).delete(`/tasks/${task.id}`),
+          () => api(k, owner).post(`/tasks/${task.id}/restore`),
+          () => api(k, owner).patch(`/tasks/${task.id}`, { title: `t${n} ${k}` }),
+          () =>
+            api(k, owner).post(`/notes/${pick(notes)}/task`, { title: 'more', assignees: [pick(people).id] }),
+          () => api(k, owner).patch(`/tasks/${task.id}`, { assignees: [pick(people).id] }),
+          () =>
+            api(k).put(`/notes/${pick(notes)}/invited`, {
+              invited: invited.toSorted(() => Math.random() - 0.5),
+            }),
+        ])();
+        expect([200, 201, 409]).toContain(status);
+      }
+    });
+    for (const id of notes) {
+      const live = await one.sql<{ id: string; title: string }>(
+        `SELECT id, title FROM tasks WHERE linked_notes @> ARRAY[$1::uuid] AND deleted_at IS NULL ORDER BY id`,
+        [id],
+      );
+      const { links } = (await alice.api.get(`/notes/${id}`)).body.note;
+      const shown = links.map((link: any) => ({ id: link.id, title: link.title }));
+      expect(shown.toSorted((a: any, b: any) => (a.id < b.id ? -1 : 1))).toEqual(live);
+    }
+    expect(deadlocks()).toBe(0);
+  });
+
+  test('moves into one gap at once leave every task in the gap', async () => {
+    const { id } = await folder();
+    const [first, last] = [
+      await make({ folder_id: id, title: 'first' }),
+      await make({ folder_id: id, title: 'last' }),
+    ];
+    const moved = await all(10, () => make({ folder_id: id, title: 'moved' }));
+    const answers = await all(10, (n) =>
+      api(n).patch(`/tasks/${moved[n].id}`, { position: { after: first.id } }),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const titles = async () =>
+      (await alice.api.get(`/tasks?folder_id=${id}&sort=position`)).body.tasks.map((task: any) => task.title);
+    expect(await titles()).toEqual(['first', ...Array(10).fill('moved'), 'last']);
+    // Also where keys came out equal, one can still be put between the first and them.
+    await alice.api.patch(`/tasks/${last.id}`, { position: { after: first.id } });
+    expect((await titles()).slice(0, 2)).toEqual(['first', 'last']);
+  });
+});

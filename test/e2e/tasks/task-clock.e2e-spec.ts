@@ -1,0 +1,279 @@
+import pg from 'pg';
+import { TaskClock } from '../../../src/modules/tasks/task-clock.js';
+import { TestApp, type Person } from '../../support/app.ts';
+
+describe('tasks and time', () => {
+  let app: TestApp;
+  let other: TestApp;
+  let alice: Person;
+  let bob: Person;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    other = await TestApp.start({}, app.databaseUrl);
+    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+  });
+  afterAll(async () => {
+    await other?.stop();
+    await app?.stop();
+  });
+
+  const make = async (fields: object = {}): Promise<any> => {
+    const { status, body } = await alice.api.post('/tasks', { title: 'Task', ...fields });
+    expect([status, body.error]).toEqual([201, undefined]);
+    return body.task;
+  };
+  const complete = async (id: string, body: object = { done: true }) => {
+    const { status, body: answer } = await alice.api.patch(`/tasks/${id}`, body);
+    expect([status, answer.error]).toEqual([200, undefined]);
+    return answer.task;
+  };
+  const read = async (id: string) => (await alice.api.get(`/tasks/${id}`)).body.task;
+  const events = async (id: string, ...types: string[]) =>
+    app.sql(
+      `SELECT type, payload FROM outbox WHERE payload->>'task_id' = $1 AND type = ANY ($2) ORDER BY id`,
+      [id, types],
+    );
+
+  describe('repeating', () => {
+    test('completing makes the next one: the same again, on its next date', async () => {
+      const { folder } = (await alice.api.post('/task_folders', { name: 'f', members: [bob.id] })).body;
+      const task = await make({
+        due_at: '2026-10-20T07:00:00Z',
+        time_zone: 'Europe/Paris',
+        recurrence: { rrule: 'FREQ=WEEKLY;BYDAY=TU' },
+        reminders: [{ minutes_before: 10 }, { at: '2026-10-20T05:00:00Z' }],
+        assignees: [bob.id],
+        labels: ['l'],
+        group: 'g',
+        description: '<p>d</p>',
+        folder_id: folder.id,
+        references: [{ type: 'url', url: 'https://example.com/' }],
+      });
+      await alice.api.post(`/tasks/${task.id}/subtasks`, {
+        title: 'step',
+        done: true,
+        date: '2026-10-19',
+        assignee: bob.id,
+      });
+      await alice.api.post(`/tasks/${task.id}/comments`, { body: 'c' });
+      const done = await complete(task.id);
+      expect([done.status, done.date]).toEqual(['done', '2026-10-20']);
+      const next = await read(done.next_task_id);
+      // Nine in the morning in Paris, before and after the end of summer time.
+      expect(next).toMatchObject({
+        title: 'Task',
+        status: 'open',
+        completed_at: null,
+        date: '2026-10-27',
+        due_at: '2026-10-27T08:00:00.000Z',
+        recurrence: task.recurrence,
+        reminders: [{ minutes_before: 10 }],
+        assignees: task.assignees,
+        labels: ['l'],
+        group: 'g',
+        description: '<p>d</p>',
+        folder_id: folder.id,
+        references: task.references,
+        comments_count: 0,
+        revision: 1,
+        next_task_id: null,
+      });
+      expect(next.subtasks).toMatchObject([
+        { title: 'step', done: false, date: '2026-10-26', assignee: { id: bob.id } },
+      ]);
+      expect(next.subtasks[0].id).not.toBe(done.subtasks[0].id);
+      expect((await bob.api.get(`/tasks/${next.id}`)).body.task.role).toBe('editor');
+      expect((await events(task.id, 'task.completed'))[0].payload.next_task_id).toBe(next.id);
+      expect(await events(next.id, 'task.created', 'task.assigned')).toMatchObject([
+        { payload: { repeats: task.id } },
+        { payload: { added: [bob.id] } },
+      ]);
+    });
+
+    test('once, however often it is completed', async () => {
+      const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY' });
+      const { next_task_id } = await complete(id);
+      expect((await complete(id)).next_task_id).toBe(next_task_id);
+      await complete(id, { done: false });
+      expect((await complete(id)).next_task_id).toBe(next_task_id);
+      expect(
+        await app.sql(
+          `SELECT count(*)::int AS n FROM tasks WHERE recurrence IS NOT NULL AND title = 'Task' AND date = '2026-01-06'`,
+        ),
+      ).toEqual([{ n: 1 }]);
+    });
+
+    test('ends when the rule does', async () => {
+      const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY;COUNT=2' });
+      const last = await read((await complete(id)).next_task_id);
+      expect([last.date, (await complete(last.id)).next_task_id]).toEqual(['2026-01-06', null]);
+    });
+
+    test('follows what the completing request itself changes', async () => {
+      const { id } = await make({ date: '2026-01-05' });
+      const done = await complete(id, { done: true, recurrence: 'FREQ=MONTHLY', date: '2026-01-07' });
+      expect((await read(done.next_task_id)).date).toBe('2026-02-07');
+      const plain = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY' });
+      expect((await complete(plain.id, { done: true, recurrence: null })).next_task_id).toBeNull();
+    });
+
+    test('keeps its rhythm when one occurrence is moved, and takes a new hour over', async () => {
+      const { id } = await make({ due_at: '2026-01-05T09:00:00Z', recurrence: 'FREQ=WEEKLY' });
+      await alice.api.patch(`/tasks/${id}`, { date: '2026-01-06' });
+      const second = await read((await complete(id)).next_task_id);
+      expect(second.due_at).toBe('2026-01-12T09:00:00.000Z');
+      await alice.api.patch(`/tasks/${second.id}`, { due_at: '2026-01-12T11:00:00Z' });
+      expect((await read((await complete(second.id)).next_task_id)).due_at).toBe('2026-01-19T11:00:00.000Z');
+    });
+
+    test('needs a date, and a rule that can be followed', async () => {
+      const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY' });
+      const refused = async (body: object) =>
+        (await alice.api.patch(`/tasks/${id}`, body)).body.details?.[0].field;
+      expect(await refused({ date: null })).toBe('recurrence');
+      expect(await refused({ recurrence: { rrule: 'FREQ=HOURLY' } })).toBe('recurrence.rrule');
+      expect(await refused({ recurrence: { rrule: 'FREQ=DAILY', from: 'x' } })).toBe('recurrence.from');
+      expect(await refused({ recurrence: 7 })).toBe('recurrence');
+    });
+  });
+
+  describe('reminders and due dates', () => {
+    const TYPES = ['task.reminder', 'task.due', 'task.overdue'];
+    /** As if so much time had passed. */
+    const later = (id: string, interval: string) =>
+      app.sql(
+        `UPDATE tasks SET next_reminder_at = next_reminder_at - $2::interval, next_due_at = next_due_at - $2::interval WHERE id = $1`,
+        [id, interval],
+      );
+    const tick = (of = app) => of.get(TaskClock).tick();
+    const soon = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+
+    test('come when their time has come, once, to the assignees or else to the maker', async () => {
+      const due_at = soon(60);
+      const task = await make({
+        due_at,
+        reminders: [{ minutes_before: 30 }, { minutes_before: 10 }, { at: '2020-01-01T00:00:00Z' }],
+        assignees: [bob.id],
+      });
+      const own = await make({ due_at });
+      await tick();
+      expect(await events(task.id, ...TYPES)).toEqual([]);
+      await later(task.id, '31 minutes');
+      expect(await tick()).toBe(1);
+      expect(await tick()).toBe(0);
+      expect(await events(task.id, ...TYPES)).toMatchObject([
+        { type: 'task.reminder', payload: { actor_id: null, recipients: [bob.id] } },
+      ]);
+      await later(own.id, '61 minutes');
+      await tick();
+      expect(await events(own.id, ...TYPES)).toMatchObject([
+        { type: 'task.due', payload: { date: due_at.slice(0, 10), recipients: [alice.id] } },
+      ]);
+      await later(own.id, '25 hours');
+      await tick();
+      expect((await events(own.id, ...TYPES)).map((event) => event.type)).toEqual([
+        'task.due',
+        'task.overdue',
+      ]);
+      await later(own.id, '25 hours');
+      expect(await tick()).toBe(0);
+    });
+
+    test('stop for what is done or in the trash, and come back with it', async () => {
+      const task = await make({ due_at: soon(60), reminders: [{ minutes_before: 30 }] });
+      const moments = async () =>
+        (
+          await app.sql(
+            `SELECT next_reminder_at IS NOT NULL AS r, next_due_at IS NOT NULL AS d, due_stage AS s FROM tasks WHERE id = $1`,
+            [task.id],
+          )
+        )[0];
+      const [none, both] = [
+        { r: false, d: false, s: 0 },
+        { r: true, d: true, s: 1 },
+      ];
+      expect(await moments()).toEqual(both);
+      await complete(task.id);
+      expect(await moments()).toEqual(none);
+      await complete(task.id, { done: false });
+      expect(await moments()).toEqual(both);
+      await alice.api.delete(`/tasks/${task.id}`);
+      expect(await moments()).toEqual(none);
+      await alice.api.post(`/tasks/${task.id}/restore`);
+      expect(await moments()).toEqual(both);
+      await alice.api.patch(`/tasks/${task.id}`, { due_at: null, date: null });
+      expect(await moments()).toEqual(none);
+    });
+
+    test('of days without an hour count in the time zone of the task', async () => {
+      const task = await make({
+        date: '2099-06-01',
+        time_zone: 'Asia/Tokyo',
+        reminders: [{ minutes_before: 60 }],
+      });
+      expect(
+        await app.sql(`SELECT next_reminder_at, next_due_at, overdue_at FROM tasks WHERE id = $1`, [task.id]),
+      ).toEqual([
+        {
+          next_reminder_at: new Date('2099-05-31T14:00:00Z'),
+          next_due_at: new Date('2099-05-31T15:00:00Z'),
+          overdue_at: new Date('2099-06-01T15:00:00Z'),
+        },
+      ]);
+    });
+
+    test('are told exactly once, by several processes at once and whichever of them dies', async () => {
+      const tasks: any[] = [];
+      for (let n = 0; n < 20; n += 1)
+        tasks.push(await make({ due_at: soon(60), reminders: [{ minutes_before: 30 }] }));
+      await Promise.all(tasks.map(({ id }) => later(id, '2 hours')));
+      // A process that is killed in the middle: its connection breaks off before the commit.
+      const dying = new pg.Client({ connectionString: app.databaseUrl });
+      dying.on('error', () => undefined);
+      await dying.connect();
+      await dying.query('BEGIN');
+      expect((await dying.query('SELECT tasks_remind(7) AS n')).rows).toEqual([{ n: 7 }]);
+      const meanwhile = await Promise.all([tick(app), tick(other), tick(app), tick(other)]);
+      (dying as any).connection.stream.destroy();
+      await dying.end().catch(() => undefined);
+      let rest = 0;
+      for (let n = 0; n < 200 && rest < 7; n += 1) rest += (await tick(other)) + (await tick(app));
+      expect(meanwhile.reduce((a, b) => a + b) + rest).toBe(40);
+      for (const { id } of tasks) {
+        expect((await events(id, ...TYPES)).map((event) => event.type).toSorted()).toEqual([
+          'task.due',
+          'task.reminder',
+        ]);
+      }
+    });
+  });
+
+  describe('the trash', () => {
+    test('is emptied after its time, with a removal for everybody who saw the task', async () => {
+      const [gone, kept] = [await make({ assignees: [bob.id] }), await make()];
+      await alice.api.post(`/tasks/${gone.id}/subtasks`, { title: 's' });
+      await alice.api.post(`/tasks/${gone.id}/comments`, { body: 'c' });
+      for (const { id } of [gone, kept]) await alice.api.delete(`/tasks/${id}`);
+      await app.sql(`UPDATE tasks SET purge_at = now() WHERE id = $1`, [gone.id]);
+      expect(await app.get(TaskClock).purge()).toBe(1);
+      expect((await alice.api.get(`/tasks/${gone.id}`)).status).toBe(404);
+      expect((await alice.api.get(`/tasks/${kept.id}`)).status).toBe(200);
+      const rows = await app.sql(
+        `SELECT m.user_id, m.role, m.gone, m.seq = h.head AS newest FROM task_members m JOIN sync_heads h USING (tenant_id, user_id) WHERE task_id = $1`,
+        [gone.id],
+      );
+      expect(rows).toHaveLength(2);
+      expect(rows).toEqual(
+        expect.arrayContaining(
+          [alice, bob].map(({ id }) => ({ user_id: id, role: null, gone: 2, newest: true })),
+        ),
+      );
+      for (const table of ['subtasks', 'task_comments', 'task_activity'])
+        expect(await app.sql(`SELECT 1 FROM ${table} WHERE task_id = $1`, [gone.id])).toEqual([]);
+      expect(await events(gone.id, 'task.purged')).toHaveLength(1);
+      // Its id may be used again; the removal in the feeds becomes the new task.
+      expect((await make({ id: gone.id })).revision).toBe(1);
+    });
+  });
+});
