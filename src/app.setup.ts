@@ -98,12 +98,32 @@ async function drain(nest: NestExpressApplication, server: Server, timeoutMs: nu
   await nest.close();
 }
 
+const REQUEST_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-Match',
+  'If-None-Match',
+  'If-Range',
+  'Range',
+  'X-Request-Id',
+];
+const RESPONSE_HEADERS = [
+  'Accept-Ranges',
+  'Content-Disposition',
+  'Content-Range',
+  'ETag',
+  'Location',
+  'Retry-After',
+  'X-Request-Id',
+];
+
 function corsOptions(origins: string[]) {
   return {
     origin: origins.includes('*') ? '*' : origins,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'If-Match', 'Idempotency-Key', 'X-Request-Id'],
-    exposedHeaders: ['ETag', 'Location', 'Retry-After', 'X-Request-Id'],
+    allowedHeaders: REQUEST_HEADERS,
+    exposedHeaders: RESPONSE_HEADERS,
     maxAge: 600,
   };
 }

@@ -25,6 +25,7 @@ const BYTES = Buffer.alloc(SIZE, 'All work and no play makes Jack a dull boy. ')
 /** The bar: memory may grow by so many MB while eight files are under way. */
 const BAR_MB = 30;
 
+const started = [];
 const say = (text) => process.stdout.write(`${text}\n`);
 const temporary = mkdtempSync(path.join(tmpdir(), 'workspace-files-bench-'));
 const database = await EmbeddedDatabase.open({
@@ -47,19 +48,19 @@ async function main() {
   );
   const directory = path.join(temporary, 'floor');
   mkdirSync(directory);
-  const targets = [];
   try {
-    targets.push(await server(users[0].token), await floor(directory));
+    const targets = [await server(users[0].token), await floor(directory)];
     for (const connections of [1, 8])
       for (const what of ['upload', 'download']) await compare(what, connections, targets);
   } finally {
-    for (const { listener } of targets) await listener.stop();
+    for (const listener of started) await listener.stop();
   }
 }
 
 /** The application, with a task that takes a file and one that has it. */
 async function server(token) {
   const listener = await startServer(database.url, 10, [], { DATA_DIR: path.join(temporary, 'server') });
+  started.push(listener);
   const base = `http://127.0.0.1:${listener.port}/apis/v1/tasks`;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const task = async () => {
@@ -88,6 +89,7 @@ async function floor(directory) {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const listener = await new Listener('the floor', child, port).ready();
+  started.push(listener);
   const target = {
     listener,
     head: 'Host: bench\r\n',

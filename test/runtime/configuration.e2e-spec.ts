@@ -78,6 +78,45 @@ describe('the configuration', () => {
     expect(linesOf({ [key]: value })).toEqual([line]);
   });
 
+  const S3 = 's3://bucket/some/prefix?endpoint=http://127.0.0.1:9000&region=eu-west-1';
+
+  it.each<[string, object]>([
+    ['file:///srv/my%20files', { kind: 'file', directory: '/srv/my files' }],
+    ['s3://bucket', { kind: 's3', bucket: 'bucket', prefix: '', pathStyle: false }],
+    ['s3://bucket?region=x&path_style=true', { bucket: 'bucket', region: 'x', pathStyle: true }],
+    [S3, { prefix: 'some/prefix/', endpoint: 'http://127.0.0.1:9000', region: 'eu-west-1', pathStyle: true }],
+    [`${S3}&path_style=false`, { pathStyle: false }],
+  ])('keeps files as BLOB_STORE_URL=%s says', (url, settings) => {
+    expect(Config.parse({ BLOB_STORE_URL: url }).blobStore).toMatchObject(settings);
+  });
+
+  it('keeps files under DATA_DIR unless told otherwise', () => {
+    const directory = path.join(path.resolve('elsewhere'), 'blobs');
+    expect(Config.parse({ DATA_DIR: 'elsewhere' }).blobStore).toEqual({ kind: 'file', directory });
+  });
+
+  it.each([
+    ['ftp://host/x', 'must be a URL beginning with file:/// or s3://'],
+    ['nonsense', 'must be a URL beginning with file:/// or s3://'],
+    ['file://host/x', 'must name a directory of this machine: file:///path'],
+    ['file:///', 'must name a directory of this machine: file:///path'],
+    ['file:///a%00b', 'must name a directory of this machine: file:///path'],
+    ['s3://UP/x', 'must name a bucket: s3://bucket'],
+    ['s3://bucket:80', 'must name a bucket: s3://bucket'],
+    ['s3://id:hunter2@bucket', 'must not hold credentials'],
+    ['s3://bucket?secret=hunter2', 'may have the parameters endpoint, region and path_style'],
+    ['s3://bucket?region=a&region=b', 'may have the parameters endpoint, region and path_style'],
+    ['s3://bucket?endpoint=http://id:hunter2@host', 'without credentials as its endpoint'],
+    ['s3://bucket?path_style=maybe', 'must have path_style=true or false'],
+    ['s3://bucket/a?b/c d', 'may have the parameters'],
+    ['s3://bucket/%2e%2e%2fx', 'must have a prefix of letters, digits'],
+  ])('refuses BLOB_STORE_URL=%s without repeating it', (url, reason) => {
+    const lines = linesOf({ BLOB_STORE_URL: url });
+    expect(lines).toEqual([expect.stringContaining(`BLOB_STORE_URL `)]);
+    expect(lines[0]).toContain(reason);
+    expect(lines[0]).not.toContain('hunter2');
+  });
+
   it('names every wrong setting at once', () => {
     expect(linesOf({ PORT: 'x', LOG_LEVEL: 'y', TOKEN_TTL: '1' })).toHaveLength(3);
   });

@@ -13,12 +13,20 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** Bytes being read. */
+/** Bytes that can be read, in one of two ways and once. */
 export interface OpenBlob {
-  /** To be destroyed when it is not read to its end. */
-  readonly stream: Readable;
   /** How many bytes will come. */
   readonly size: number;
+  /** Begins to read. To be destroyed when it is not read to its end. */
+  readonly stream: Readable;
+  /**
+   * Begins to read into buffers that are used again: a piece is the caller's only until the next one is asked for. For
+   * large files: fresh buffers are garbage that costs more to collect than the file to read. To be ended (`return`, as
+   * `for await` does) when it is not read to its end.
+   */
+  pieces(): AsyncIterable<Uint8Array>;
+  /** Instead of reading. */
+  close(): void;
 }
 
 /** What bytes are read from. Whatever it throws reaches the caller of `BlobStore.write` as it is. */

@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { access, type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import {
   type BlobKey,
   BlobMissingError,
@@ -12,9 +11,8 @@ import {
   objectName,
   type OpenBlob,
 } from './blob-store.js';
+import { OpenFile } from './open-file.js';
 
-/** Larger buffers would each be mapped from the system and given back, which costs more than reading them. */
-const READ_BYTES = 64 * 1024;
 /** Bytes written together. */
 const WRITE_BYTES = 256 * 1024;
 
@@ -56,9 +54,7 @@ export class FileStore extends BlobStore {
       const { size } = await handle.stat();
       const end = Math.min(range?.end ?? size, size - 1);
       const start = range?.start ?? 0;
-      if (start > end) return { stream: await nothing(handle), size: 0 };
-      const stream = handle.createReadStream({ start, end, highWaterMark: READ_BYTES });
-      return { stream, size: end - start + 1 };
+      return new OpenFile(handle, start, Math.max(0, end - start + 1));
     } catch (error) {
       await handle?.close().catch(() => undefined);
       throw isMissing(error) ? new BlobMissingError(key) : new BlobStoreError('read', error);
@@ -113,12 +109,6 @@ async function create(file: string): Promise<FileHandle> {
     }
   }
   return open(file, 'wx', 0o600);
-}
-
-/** A file stream cannot be told to read no bytes. */
-async function nothing(handle: FileHandle): Promise<Readable> {
-  await handle.close();
-  return Readable.from([]);
 }
 
 /** Writes several chunks at once, and the next ones are awaited only when those are on their way to the disk. */

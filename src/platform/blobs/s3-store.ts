@@ -80,7 +80,8 @@ export class S3Store extends BlobStore {
     const Range = range && `bytes=${range.start}-${range.end}`;
     try {
       const answer = await this.client.send(new GetObjectCommand({ ...this.target(key), Range }));
-      return { stream: answer.Body as Readable, size: answer.ContentLength ?? 0 };
+      const stream = answer.Body as Readable;
+      return { stream, size: answer.ContentLength ?? 0, pieces: () => stream, close: () => stream.destroy() };
     } catch (error) {
       throw isMissing(error) ? new BlobMissingError(key) : new BlobStoreError('read', error);
     }

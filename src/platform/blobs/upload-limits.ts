@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Errors } from '../http/errors.js';
 import { BlobErrors } from './blobs.errors.js';
 
 /** Bounds of the uploads of this process. */
@@ -27,7 +28,7 @@ export class UploadGate {
 
   /**
    * @returns to be called when the upload has ended
-   * @throws ApiError 429 `too_many_uploads` for this person's own, 503 `blob_store_unavailable` for everybody's
+   * @throws ApiError 429 `too_many_uploads` for this person's own, 503 `overloaded` for everybody's
    */
   enter(userId: string): () => void {
     const own = this.byUser.get(userId) ?? 0;
@@ -35,7 +36,7 @@ export class UploadGate {
       throw BlobErrors.tooManyUploads.with({ headers: { 'Retry-After': '2' } });
     }
     if (this.inside >= this.limits.total) {
-      throw BlobErrors.unavailable.with({ headers: { 'Retry-After': '2' } });
+      throw Errors.overloaded.with({ headers: { 'Retry-After': '2' } });
     }
     this.byUser.set(userId, own + 1);
     this.inside += 1;

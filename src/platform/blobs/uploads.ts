@@ -67,7 +67,7 @@ export class Uploads {
    *
    * @param maxBytes of the file; exactly so many are still taken
    * @throws ApiError 400 `invalid_multipart`, 408 `upload_timeout`, 413 `file_too_large` or `body_too_large`, 422
-   *   `validation_failed` unless there is exactly one file, 429 `too_many_uploads`, 503 `blob_store_unavailable`
+   *   `validation_failed` unless there is exactly one file, 429 `too_many_uploads`, 503 `overloaded` or `blob_store_unavailable`
    */
   async receive<T>(
     ctx: RequestContext,

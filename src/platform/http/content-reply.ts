@@ -1,7 +1,16 @@
-import type { Readable } from 'node:stream';
 import { create as contentDisposition } from 'content-disposition';
 import { asciiFileName } from './file-name.js';
 import type { RequestedRange } from './byte-range.js';
+
+/** Bytes that can be read: one of the two methods must be called, once. */
+export interface OpenContent {
+  /** How many there are. */
+  readonly size: number;
+  /** A piece is the caller's only until the next one is asked for. */
+  pieces(): AsyncIterable<Uint8Array>;
+  /** Instead of reading. */
+  close(): void;
+}
 
 /** A file as it was stored: what it is, and how to get at its bytes. */
 export interface Content {
@@ -11,8 +20,7 @@ export interface Content {
   readonly size: number;
   /** Hexadecimal. */
   readonly sha256: string;
-  /** @returns the bytes and how many will come; the stream is destroyed when nobody reads it to its end */
-  open(range: RequestedRange | undefined): Promise<{ stream: Readable; size: number }>;
+  open(range: RequestedRange | undefined): Promise<OpenContent>;
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { requestedRange, type RequestedRange } from './byte-range.js';
 import type { ContentReply } from './content-reply.js';
@@ -44,15 +43,15 @@ export async function writeContent(response: Response, reply: ContentReply): Pro
   }
   const bytes = await content.open(range);
   if (bytes.size !== length) {
-    bytes.stream.destroy();
+    bytes.close();
     throw new Error(`a stored file has ${bytes.size} bytes where ${length} were expected`);
   }
   if (response.destroyed) {
-    bytes.stream.destroy();
+    bytes.close();
     return;
   }
   response.writeHead(range ? 206 : 200, headers);
-  await send(bytes.stream, length, response);
+  await send(bytes.pieces(), length, response);
 }
 
 /** RFC 9110, 13.1.2. The bytes behind an address never change, so that a match is always right. */
@@ -75,32 +74,20 @@ function rangeOf({ method, headers }: Request, etag: string, size: number): Requ
   return range;
 }
 
-async function send(stream: Readable, length: number, response: Response): Promise<void> {
+async function send(pieces: AsyncIterable<Uint8Array>, length: number, response: Response): Promise<void> {
   let sent = 0;
-  const leave = (): unknown => stream.destroy();
-  response.once('close', leave).setTimeout(STALLED_MS, () => response.destroy());
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      sent += chunk.length;
-      if (!response.write(chunk)) await drained(response);
-    }
-  } catch (error) {
+  const gone = new Promise<void>((resolve) => response.once('close', resolve));
+  response.setTimeout(STALLED_MS, () => response.destroy());
+  for await (const piece of pieces) {
+    sent += piece.length;
+    // Its buffer is used again: it must have gone to the system before the next piece is asked for.
+    await Promise.race([gone, written(response, piece)]);
     if (response.destroyed) return;
-    throw error;
   }
-  if (sent < length && !response.destroyed)
-    throw new Error(`a stored file ended after ${sent} of ${length} bytes`);
-  response.off('close', leave).end();
+  if (sent < length) throw new Error(`a stored file ended after ${sent} of ${length} bytes`);
+  response.end();
 }
 
-/** Resolves when there is room again, or nobody left to write to. */
-function drained(response: Response): Promise<void> {
-  if (response.destroyed || !response.writableNeedDrain) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-  });
-}
+/** Resolves when the bytes have gone to the system, or cannot any more. */
+const written = (response: Response, bytes: Uint8Array): Promise<void> =>
+  new Promise((resolve) => response.write(bytes, () => resolve()));

@@ -16,6 +16,7 @@ import { statement } from '../../../src/platform/database/statement.js';
 import { ContentReply } from '../../../src/platform/http/content-reply.js';
 import { Errors } from '../../../src/platform/http/errors.js';
 import { Id } from '../../../src/platform/http/id.pipe.js';
+import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { type Person, TestApp } from '../../support/app.ts';
 import type { RequestOptions } from '../../support/client.ts';
 import { form, SlowRequest, upload } from '../../support/multipart.ts';
@@ -136,7 +137,14 @@ describe('uploads and downloads', () => {
       const content = randomBytes(1_000_000);
       const { id, size } = await stored(content);
       expect(size).toBe(content.length);
+      const moved = async (direction: string) => {
+        const text = await app.get(Metrics).registry.getSingleMetricAsString('blob_bytes_total');
+        return Number(new RegExp(`direction="${direction}"\\} (\\d+)`).exec(text)?.[1] ?? 0);
+      };
+      const before = [await moved('in'), await moved('out')] as const;
       expect((await download(id)).bytes.equals(content)).toBe(true);
+      expect([await moved('in'), await moved('out')]).toEqual([before[0], before[1] + content.length]);
+      expect(before[0]).toBeGreaterThanOrEqual(content.length);
     });
 
     test('may be empty, under any field, beside other fields', async () => {
@@ -405,7 +413,11 @@ describe('uploads and downloads', () => {
       expect((await upload(bob.api, target, 'x')).status).toBe(201);
       limits.total = 8;
       const busy = await upload(bob.api, target, 'x');
-      expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '2']);
+      expect([busy.status, busy.body.error, busy.headers.get('retry-after')]).toEqual([
+        503,
+        'overloaded',
+        '2',
+      ]);
       limits.total = total;
       for (const { request, rest } of eight) {
         await request.write(rest);
