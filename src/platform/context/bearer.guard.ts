@@ -87,7 +87,10 @@ class Caller implements AccountContext {
   readonly requestId: string;
   readonly #request: AuthenticatedRequest;
 
-  constructor({ userId, tenantId, role, sessionId, secondFactorPending }: Identity, request: AuthenticatedRequest) {
+  constructor(
+    { userId, tenantId, role, sessionId, secondFactorPending }: Identity,
+    request: AuthenticatedRequest,
+  ) {
     this.userId = userId;
     this.tenantId = tenantId;
     this.role = role;
