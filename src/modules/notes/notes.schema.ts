@@ -19,6 +19,6 @@ export const notesSchema: SchemaPart = {
       'NoteSearchInline1795000000102',
       new URL('migrations/0102-note-search-inline.sql', import.meta.url),
     ),
-    sqlMigration('NoteLinks1795100000020', new URL('migrations/0102-note-links.sql', import.meta.url)),
+    sqlMigration('NoteLinks1795100000020', new URL('migrations/0006-note-links.sql', import.meta.url)),
   ],
 };
