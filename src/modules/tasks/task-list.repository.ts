@@ -9,7 +9,8 @@ export interface TaskListRow {
   id: string;
   /** The value sorted by, as text PostgreSQL reads back. */
   key: string;
-  task: string;
+  /** Null where the row exists but did not fit the page. */
+  task: string | null;
   refs: string | null;
 }
 
@@ -38,6 +39,11 @@ const OVERDUE = {
   false: ` AND NOT (m.open AND coalesce(t.overdue_at <= now(), false))`,
 };
 
+/** Bytes of one page, roughly; the first task is given out whatever its size. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+/** Combinations of filters kept prepared; rarer ones are planned each time, so that nobody fills the connections. */
+const MAX_PREPARED = 200;
+
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 /** Lists of tasks. Each combination of filters is a statement of its own, so that each is planned for its index. */
@@ -47,9 +53,9 @@ export class TaskListRepository {
 
   constructor(private readonly db: Db) {}
 
-  /** At most `limit` + 1 rows. */
+  /** At most `limit` + 1 rows; those that did not fit the page come last, without JSON. */
   async list(ctx: RequestContext, query: TaskListQuery): Promise<TaskListRow[]> {
-    const values: unknown[] = [ctx.tenantId, ctx.userId, query.limit + 1];
+    const values: unknown[] = [ctx.tenantId, ctx.userId, query.limit, PAGE_BYTES];
     const filters = filtersOf(query, (value) => `$${values.push(value)}`);
     const { sql, type } = SORT_KEYS[query.sort];
     const direction = query.order === 'asc' ? 'ASC' : 'DESC';
@@ -64,22 +70,24 @@ export class TaskListRepository {
   }
 
   private statement(variant: string, key: string, direction: string, where: string): Statement<TaskListRow> {
-    let found = this.statements.get(variant);
-    if (!found) {
-      found = statement<TaskListRow>(
-        `tasks.list.${this.statements.size}`,
-        `WITH page AS MATERIALIZED (
-           SELECT m.task_id, ${key} AS key FROM task_members m
-             JOIN tasks t ON t.tenant_id = m.tenant_id AND t.id = m.task_id
-            WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.role IS NOT NULL${where}
-            ORDER BY ${key} ${direction}, m.task_id ${direction} LIMIT $3)
-         SELECT p.task_id AS id, p.key::text AS key, v.task, v.refs
-           FROM page p JOIN task_views v ON v.tenant_id = $1 AND v.user_id = $2 AND v.task_id = p.task_id
-          ORDER BY p.key ${direction}, p.task_id ${direction}`,
-      );
-      this.statements.set(variant, found);
-    }
-    return found;
+    const known = this.statements.get(variant);
+    if (known) return known;
+    const text = `WITH page AS MATERIALIZED (
+        SELECT m.task_id, ${key} AS key, 2048 + coalesce(octet_length(t.description), 0) + 1024 * t.subtasks_count AS bytes
+          FROM task_members m JOIN tasks t ON t.tenant_id = m.tenant_id AND t.id = m.task_id
+         WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.role IS NOT NULL${where}
+         ORDER BY ${key} ${direction}, m.task_id ${direction} LIMIT $3 + 1),
+      sized AS (
+        SELECT task_id, key, row_number() OVER w AS n, sum(bytes) OVER w AS total
+          FROM page WINDOW w AS (ORDER BY key ${direction}, task_id ${direction} ROWS UNBOUNDED PRECEDING))
+      SELECT s.task_id AS id, s.key::text AS key, v.refs,
+             CASE WHEN s.n <= $3 AND (s.n = 1 OR s.total <= $4) THEN v.task END AS task
+        FROM sized s JOIN task_views v ON v.tenant_id = $1 AND v.user_id = $2 AND v.task_id = s.task_id
+       ORDER BY s.n`;
+    if (this.statements.size >= MAX_PREPARED) return statement<TaskListRow>('', text);
+    const made = statement<TaskListRow>(`tasks.list.${this.statements.size}`, text);
+    this.statements.set(variant, made);
+    return made;
   }
 }
 

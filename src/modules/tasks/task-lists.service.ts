@@ -19,7 +19,7 @@ export class TaskListsService {
   ) {}
 
   async list(ctx: RequestContext, given: ListTasks): Promise<JsonReply> {
-    const { limit, cursor, ...filters } = given;
+    const { limit: _, cursor, ...filters } = given;
     const ascending = given.sort === 'date' || given.sort === 'position';
     const query = {
       ...given,
@@ -32,9 +32,9 @@ export class TaskListsService {
     const page = `tasks ${ctx.tenantId} ${ctx.userId} ${scope}`;
     const after = cursor === undefined ? undefined : (this.cursors.read(page, cursor) as [string, string]);
     const rows = await this.lists.list(ctx, { ...query, after });
-    const shown = rows.slice(0, limit);
+    const shown = rows.flatMap(({ id, key, task, refs }) => (task === null ? [] : [{ id, key, task, refs }]));
     const last = shown.at(-1);
-    const next = last && rows.length > limit ? this.cursors.write(page, [last.key, last.id]) : null;
+    const next = last && rows.length > shown.length ? this.cursors.write(page, [last.key, last.id]) : null;
     return listReply('tasks', await this.references.complete(this.db, ctx, shown), next);
   }
 }

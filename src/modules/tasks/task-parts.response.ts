@@ -62,7 +62,11 @@ export class TaskActivityResponse {
     example: 'updated',
   })
   type!: string;
-  @ApiProperty({ anyOf: [{ $ref: getSchemaPath(TaskPersonResponse) }, { type: 'null' as 'object' }] })
+  @ApiProperty({
+    anyOf: [{ $ref: getSchemaPath(TaskPersonResponse) }, { type: 'null' as 'object' }],
+    example: null,
+    description: 'Null: the service itself.',
+  })
   actor!: TaskPersonResponse | null;
   @ApiProperty({ format: 'date-time', example: TIME }) at!: string;
   @ApiProperty({

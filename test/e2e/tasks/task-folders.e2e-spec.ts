@@ -301,10 +301,8 @@ describe('task folders', () => {
       const { id } = await folder({}, dora);
       await task({ folder_id: id, title: 'seed' }, dora);
       await app.sql(
-        `INSERT INTO tasks SELECT (t #= hstore(ARRAY['id', 'title'], ARRAY[uuid_v7()::text, n::text])).* FROM tasks t, generate_series(1, 9999) n WHERE t.title = 'seed'`.replace(
-          /SELECT \(t.*?\)\.\*/,
-          `SELECT (jsonb_populate_record(t, jsonb_build_object('id', uuid_v7(), 'title', n))).*`,
-        ),
+        `INSERT INTO tasks SELECT x.* FROM tasks t, generate_series(1, 9999) n,
+           LATERAL jsonb_populate_record(t, jsonb_build_object('id', uuid_v7(), 'title', n)) x WHERE t.title = 'seed'`,
       );
       await share(id, [eve.id], dora);
       const [{ head }] = await app.sql(`SELECT head::int FROM sync_heads WHERE user_id = $1`, [eve.id]);

@@ -184,8 +184,9 @@ DECLARE
   v_tasks uuid[] := '{}';
   v_answer task_folder_outcome;
 BEGIN
+  -- Looked at twice, so that asking for somebody else's folder does not wait for their tree.
   SELECT owner_id INTO f.owner_id FROM task_folders WHERE tenant_id = p_tenant AND id = p_id;
-  IF NOT FOUND THEN RETURN task_folder_refused('not_found'); END IF;
+  IF task_folder_role(p_tenant, p_user, p_id) IS NULL THEN RETURN task_folder_refused('not_found'); END IF;
   PERFORM pg_advisory_xact_lock(task_tree_key(p_tenant, f.owner_id));
   SELECT * INTO o FROM task_folders WHERE tenant_id = p_tenant AND id = p_id AND gone_at IS NULL;
   v_role := task_folder_role(p_tenant, p_user, p_id);
@@ -269,7 +270,7 @@ DECLARE
   v_tasks uuid[];
 BEGIN
   SELECT owner_id INTO f.owner_id FROM task_folders WHERE tenant_id = p_tenant AND id = p_id;
-  IF NOT FOUND THEN RETURN ('not_found', NULL, NULL, NULL)::task_folder_doomed; END IF;
+  IF task_folder_role(p_tenant, p_user, p_id) IS NULL THEN RETURN ('not_found', NULL, NULL, NULL)::task_folder_doomed; END IF;
   PERFORM pg_advisory_xact_lock(task_tree_key(p_tenant, f.owner_id));
   v_role := task_folder_role(p_tenant, p_user, p_id);
   IF v_role IS NULL THEN RETURN ('not_found', NULL, NULL, NULL)::task_folder_doomed; END IF;
