@@ -58,7 +58,13 @@ describe('signing in without a browser', () => {
       expect(shown.html).toContain('Command line asks to sign in as you');
       const done = await on.submit(page, { email: alice.email, password: PASSWORD, step: 'password' });
       expect(done.html).toContain('Your device is connected');
-      const tokens = await client.pollDeviceAuthorizationGrant(party.config, { ...begun, interval: 0.1 });
+      const tokens = await client.pollDeviceAuthorizationGrant(
+        party.config,
+        { ...begun, interval: 0.1 },
+        undefined,
+        // Its own would be a timer of ten minutes.
+        { signal: new AbortController().signal },
+      );
       expect(decodeJwt(tokens.access_token)).toMatchObject({
         sub: alice.id,
         tid: alice.tenantIds[0],
