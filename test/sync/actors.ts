@@ -83,7 +83,7 @@ const WEIGHTS = {
   taskFolderDelete: 4,
   taskFolderLeave: 3,
   taskAtOnce: 6,
-  taskFromNote: 7,
+  taskFromNote: 12,
   taskSubtask: 5,
   taskComment: 3,
 };
