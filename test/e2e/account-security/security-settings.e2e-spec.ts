@@ -64,7 +64,8 @@ describe('the security of an account, as its owner sees it', () => {
           second_factor: false,
         },
       ],
-      recent_events: [],
+      // How they came into the workspace.
+      recent_events: [expect.objectContaining({ action: 'rbac.role.set' })],
     });
   });
 
@@ -118,6 +119,7 @@ describe('the security of an account, as its owner sees it', () => {
       'security.application_password_created',
       'security.recovery_code_used',
       'security.second_factor_enabled',
+      'rbac.role.set',
     ]);
     expect(body.recent_events[0].ip).toBe('127.0.0.1');
     expect(body.two_factor.recovery_codes_left).toBe(9);
