@@ -26,7 +26,8 @@ export class MailConvenienceController {
   @MailOperation({
     id: 'createDraft',
     summary: 'Create a message, and remember its recipients',
-    description: 'Recipients are remembered for autocomplete. Up to 40 MiB of JSON.',
+    description:
+      'Stored as a draft unless `draft` is false; only drafts can be submitted. Recipients are remembered for autocomplete. Up to 40 MiB of JSON.',
     errors: [MailErrors.tenantRequired, ...MAIL_BODY_ERRORS],
   })
   @ApiBody({ type: NewDraft })

@@ -23,9 +23,12 @@ export class MailDraftsService {
     private readonly db: Db,
   ) {}
 
-  /** @throws ApiError 500 `Proxy failed` also where the mail service reports a success without a message */
+  /**
+   * Stores a message, as a draft unless the body says otherwise: only drafts can be submitted.
+   * @throws ApiError 500 `Proxy failed` also where the mail service reports a success without a message
+   */
   create(call: MailCall, mailbox: string, body: Fields): Promise<MailReply> {
-    const fields = messageFields(body);
+    const fields = messageFields({ draft: true, ...body });
     return this.client.as(call, async (session) => {
       const answer = await session.json({ method: 'POST', path: messagesPath(mailbox), body: fields });
       if (answer.status >= 300) return passedOn(answer);

@@ -54,6 +54,16 @@ describe('the convenience routes of mail', () => {
       ]);
     });
 
+    test.each([
+      [{}, true],
+      [{ draft: true }, true],
+      [{ draft: false }, false],
+    ])('%j is stored as a draft: %s', async (body, draft) => {
+      duck.script = ({ url }) => (url.startsWith('/users/me/') ? stored(7) : undefined);
+      await alice.api.post('/mail/draft', { mailbox: DRAFTS, subject: 'Plan', ...body });
+      expect(duck.mail.at(-1)!.body).toEqual({ subject: 'Plan', draft });
+    });
+
     test('what happened to the draft it replaces is told', async () => {
       for (const label of ['draft-replace', 'draft-replace-missing-previous']) {
         const { success: _, ...rest } = capture(label).json;
