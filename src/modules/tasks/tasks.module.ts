@@ -1,4 +1,5 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { Deployment } from '../../platform/deployment/deployment.js';
 import { HtmlModule } from '../../platform/html/html.module.js';
 import { TenantsModule } from '../tenants/index.js';
 import { SubtasksController } from './subtasks.controller.js';
@@ -10,7 +11,7 @@ import { TaskFolderFeedController } from './task-folder-feed.controller.js';
 import { TaskFolderFeedRepository } from './task-folder-feed.repository.js';
 import { TaskAttachmentsController } from './task-attachments.controller.js';
 import { TaskAttachmentsRepository } from './task-attachments.repository.js';
-import { TaskAttachmentsService } from './task-attachments.service.js';
+import { ATTACHMENT_MAX_BYTES, TaskAttachmentsService } from './task-attachments.service.js';
 import { TaskClock } from './task-clock.js';
 import { TaskCommentsController } from './task-comments.controller.js';
 import { TaskFoldersController } from './task-folders.controller.js';
@@ -74,4 +75,10 @@ import { TasksService } from './tasks.service.js';
   ],
   exports: [TasksApi],
 })
-export class TasksModule {}
+export class TasksModule implements OnModuleInit {
+  constructor(private readonly deployment: Deployment) {}
+
+  onModuleInit(): void {
+    this.deployment.limit('task_attachment_bytes', ATTACHMENT_MAX_BYTES);
+  }
+}

@@ -78,6 +78,7 @@ describe('the workspace itself', () => {
           page_size_max: 200,
           logo_bytes: 262_144,
           note_content_bytes: 2_097_152,
+          task_attachment_bytes: 20_971_520,
         }),
       },
     ]);
