@@ -88,7 +88,10 @@ describe('a conversation', () => {
     });
     await bob.ok('POST', `${BOXES}/${bobs}/messages/${reply.message.id}/submit`, {});
     const answer = await alice.read('INBOX', await alice.arrived('INBOX', 'Re: Zahlen ✓'));
-    expect(answer).toMatchObject({ from: { address: bob.person.email }, text: expect.stringMatching(/thank/) });
+    expect(answer).toMatchObject({
+      from: { address: bob.person.email },
+      text: expect.stringMatching(/thank/),
+    });
     expect(answer.references).toContain(letter.messageId);
     const [own] = (await alice.list('Sent Mail')).results;
     expect(answer.thread).toBe(own.thread);
@@ -100,7 +103,11 @@ describe('a conversation', () => {
     const path = `${BOXES}/${inbox}/messages`;
     const made = await bob.ok('POST', BOXES, { path: 'Projects/Alpha', subscribed: false, retention: 0 });
     const project = `${BOXES}/${made.id}`;
-    expect(await bob.ok('GET', project)).toMatchObject({ path: 'Projects/Alpha', name: 'Alpha', subscribed: false });
+    expect(await bob.ok('GET', project)).toMatchObject({
+      path: 'Projects/Alpha',
+      name: 'Alpha',
+      subscribed: false,
+    });
     expect(await bob.ok('PUT', project, { path: 'Projects/Beta' })).toMatchObject({ success: true });
     expect(await bob.ok('GET', project)).toMatchObject({ path: 'Projects/Beta' });
 
@@ -109,12 +116,17 @@ describe('a conversation', () => {
       const { message } = await bob.ok('POST', path, { subject: `bulk ${n}`, text: 't', unseen: true });
       ids.push(message.id);
     }
-    expect(await bob.ok('PUT', path, { message: ids, seen: true })).toMatchObject({ success: true, updated: 3 });
+    expect(await bob.ok('PUT', path, { message: ids, seen: true })).toMatchObject({
+      success: true,
+      updated: 3,
+    });
     expect(await bob.ok('PUT', path, { message: ids.slice(1).map(String), seen: false })).toMatchObject({
       updated: 2,
     });
     const unseen = (await bob.ok('GET', `${path}?unseen=true`)).results;
-    expect(unseen.map(({ subject }: { subject: string }) => subject)).toEqual(expect.arrayContaining(['bulk 3', 'bulk 2']));
+    expect(unseen.map(({ subject }: { subject: string }) => subject)).toEqual(
+      expect.arrayContaining(['bulk 3', 'bulk 2']),
+    );
     expect(unseen.map(({ subject }: { subject: string }) => subject)).not.toContain('bulk 1');
 
     const moved = await bob.ok('PUT', path, { message: ids, moveTo: made.id });
@@ -124,10 +136,19 @@ describe('a conversation', () => {
     const trash = await bob.box('Trash');
     const binned = await bob.ok('PUT', `${project}/messages/2`, { moveTo: trash, flagged: true });
     const [[, there]] = binned.id;
-    const restored = await bob.ok('PUT', `${BOXES}/${trash}/messages`, { message: [there], restoreToOrigin: true });
+    const restored = await bob.ok('PUT', `${BOXES}/${trash}/messages`, {
+      message: [there],
+      restoreToOrigin: true,
+    });
     expect(restored).toMatchObject({ success: true, mailbox: made.id });
     const home = await bob.ok('PUT', `${project}/messages`, { message: [1, 3], restoreToOrigin: true });
-    expect(home).toMatchObject({ mailbox: inbox, id: [[1, expect.any(Number)], [3, expect.any(Number)]] });
+    expect(home).toMatchObject({
+      mailbox: inbox,
+      id: [
+        [1, expect.any(Number)],
+        [3, expect.any(Number)],
+      ],
+    });
 
     const [[, last]] = restored.id;
     expect(await bob.ok('DELETE', `${project}/messages/${last}`)).toMatchObject({ success: true });
@@ -148,7 +169,10 @@ describe('a conversation', () => {
     expect([...subjects(first), ...subjects(second)]).toEqual(
       Array.from({ length: 23 }, (_, n) => `p${23 - n}`),
     );
-    const back = await alice.ok('GET', `${path}?order=desc&cursor=${second.previousCursor}&direction=previous`);
+    const back = await alice.ok(
+      'GET',
+      `${path}?order=desc&cursor=${second.previousCursor}&direction=previous`,
+    );
     expect(subjects(back)).toEqual(subjects(first));
   });
 
