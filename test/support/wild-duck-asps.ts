@@ -10,7 +10,7 @@ export interface Asp {
   ttl?: number;
 }
 
-const SCOPES = ['imap', 'pop3', 'smtp'];
+const SCOPES = new Set(['imap', 'pop3', 'smtp']);
 
 /** WildDuck's application passwords (its lib/api/asps.js and `generateASP`), with its checks and answers. */
 export class WildDuckAsps {
@@ -52,7 +52,7 @@ export class WildDuckAsps {
       Array.isArray(scopes) &&
       scopes.length > 0 &&
       new Set(scopes).size === scopes.length &&
-      scopes.every((scope) => SCOPES.includes(scope)) &&
+      scopes.every((scope) => SCOPES.has(scope)) &&
       /^[a-z]{16}$/.test(password) &&
       (ttl === undefined || typeof ttl === 'number') &&
       Object.keys(more).length === 0;

@@ -12,7 +12,7 @@ import { MailAccountsRepository, type MailOwner } from './mail-accounts.reposito
 import { codeOf, type JsonAnswer, lacksPrivilege } from './mail-answer.js';
 import { MailClient, type OwnRequest } from './mail-client.js';
 
-const MAIL_SCOPES: readonly Scope[] = ['imap', 'pop3', 'smtp'];
+const MAIL_SCOPES: ReadonlySet<Scope> = new Set(['imap', 'pop3', 'smtp']);
 /** WildDuck's bound on a description, in UTF-16 units. */
 const MAX_DESCRIPTION = 255;
 const TIMEOUT_MS = 10_000;
@@ -41,7 +41,7 @@ export class MailApplicationPasswords implements ApplicationPasswordProvider, On
   }
 
   async concerns(owner: MailOwner, scopes: readonly Scope[]): Promise<boolean> {
-    return scopes.some((scope) => MAIL_SCOPES.includes(scope)) && this.hasAccount(owner);
+    return scopes.some((scope) => MAIL_SCOPES.has(scope)) && this.hasAccount(owner);
   }
 
   /** @throws TooManyThere; ApiError 500 `Proxy failed` and others when it is not known whether that was done */
@@ -52,7 +52,7 @@ export class MailApplicationPasswords implements ApplicationPasswordProvider, On
       path: ['asps'],
       body: {
         description: describe(description, id),
-        scopes: asked.scopes.filter((scope) => MAIL_SCOPES.includes(scope)),
+        scopes: asked.scopes.filter((scope) => MAIL_SCOPES.has(scope)),
         password,
         // There each use begins the time anew; it ends when we have it removed.
         ...(expiresAt && { ttl: secondsUntil(expiresAt) }),
@@ -128,5 +128,6 @@ const isUnsupported = (answer: JsonAnswer): boolean =>
 function succeeded(answer: JsonAnswer): Record<string, unknown> {
   const { status, value } = answer;
   if (status < 300 && isFields(value) && value['success'] === true) return value;
-  throw new Error(`the mail service answered ${status} ${String(codeOf(answer) ?? '')}`.trim());
+  const code = codeOf(answer);
+  throw new Error(`the mail service answered ${status}${typeof code === 'string' ? `, ${code}` : ''}`);
 }
