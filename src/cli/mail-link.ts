@@ -18,8 +18,11 @@ export interface MailLink {
  * @throws Error a line for the operator
  */
 export async function passwordFor(options: MailLink, config: Config): Promise<string | undefined> {
+  // The embedded mail service is reached by the server that runs it only, and has no accounts but those it made.
   if (config.mailService === null)
-    throw new Error('MAIL_SERVICE_URL must be set: there is nothing to link to.');
+    throw new Error(
+      'There is nothing to link: without MAIL_SERVICE_URL, npm start runs a mail service of its own, where people get their account when they first use mail.',
+    );
   if (config.MAIL_SERVICE_MODE === 'service') return undefined;
   const password = options.passwordStdin
     ? (await text(process.stdin)).replace(/\r?\n$/, '')

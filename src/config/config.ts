@@ -346,6 +346,11 @@ function incomplete(config: Config): string[] {
   if (config.MAIL_SERVICE_URL && !isBareUrl(config.MAIL_SERVICE_URL)) {
     lines.push('MAIL_SERVICE_URL must be an address without query, fragment, user or password');
   }
+  if (config.MAIL_ACCOUNTS === 'link' && config.MAIL_SERVICE_URL === undefined) {
+    lines.push(
+      'MAIL_SERVICE_URL must be set when MAIL_ACCOUNTS is link: the embedded mail service has none to link',
+    );
+  }
   if (config.METRICS_PORT > 0 && config.METRICS_PORT === config.PORT) {
     lines.push('METRICS_PORT must be another port than PORT');
   }

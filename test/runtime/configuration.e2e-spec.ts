@@ -57,6 +57,11 @@ describe('the configuration', () => {
     ],
     ['MAIL_SERVICE_MODE', 'root', 'MAIL_SERVICE_MODE must be one of user, service, not "root"'],
     ['MAIL_ACCOUNTS', 'all', 'MAIL_ACCOUNTS must be one of create, link, not "all"'],
+    [
+      'MAIL_ACCOUNTS',
+      'link',
+      'MAIL_SERVICE_URL must be set when MAIL_ACCOUNTS is link: the embedded mail service has none to link',
+    ],
     ['MAIL_ACCOUNT_DOMAIN', 'a@b', 'MAIL_ACCOUNT_DOMAIN must be a domain name in lower case, not "a@b"'],
     [
       'MAIL_SERVICE_URL',

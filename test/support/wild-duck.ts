@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { WildDuckAsps } from './wild-duck-asps.ts';
 
 /** What a real WildDuck 1.46 was asked and answered. */
 export interface Capture {
@@ -68,6 +69,7 @@ const NO_MAILBOX = capture('get-mailbox-missing');
 export class WildDuck {
   readonly requests: Recorded[] = [];
   readonly accounts = new Map<string, Account>();
+  readonly asps = new WildDuckAsps();
   readonly serviceToken = randomBytes(20).toString('hex');
   /** Comes before everything else. */
   script: Script | undefined;
@@ -173,11 +175,12 @@ export class WildDuck {
     if (method === 'POST' && url === '/authenticate') return this.authenticate(body);
     const resolve = /^\/users\/resolve\/([^/?]+)$/.exec(url);
     if (resolve) return this.resolve(decodeURIComponent(resolve[1]!));
-    const who = /^\/users\/([^/]+)\/mailboxes/.exec(url)?.[1];
+    const [, who = '', rest = ''] = /^\/users\/([^/]+)(\/(?:mailboxes|asps).*)$/.exec(url) ?? [];
     const account =
       as === null ? [...this.accounts.values()].find(({ id }) => id === who) : this.accounts.get(as);
     if (account === undefined || (as !== null && who !== 'me'))
       return { status: 400, json: capture('me-with-root-token').json };
+    if (rest.startsWith('/asps')) return this.asps.answer(account.id, method, rest, body);
     return this.mailOf(account, method, url.replace(`/users/${who}/`, '/users/me/'), body);
   }
 

@@ -16,15 +16,23 @@ export interface NewApplicationPassword {
   expiresAt: Date | null;
 }
 
+/** The service keeps no more passwords for this person. */
+export class TooManyThere extends Error {}
+
 /** A service that keeps passwords for mail programs itself. Implemented by the mail module, which registers it. */
 export interface ApplicationPasswordProvider {
-  /** Whether it has anything to do with passwords of these scopes. */
-  concerns(scopes: readonly Scope[]): boolean;
-  /** Makes the password known there. @returns its id there */
-  create(password: NewApplicationPassword): Promise<string>;
+  /** Whether it has anything to do with passwords of these scopes of this person. */
+  concerns(owner: { tenantId: string; userId: string }, scopes: readonly Scope[]): boolean | Promise<boolean>;
+  /**
+   * Makes the password known there.
+   * @returns its id there; null when it turns out that no such passwords are kept there
+   * @throws TooManyThere, and anything else when it is not known whether that was done
+   */
+  create(password: NewApplicationPassword): Promise<string | null>;
   /**
    * Makes it unknown there; also when it is unknown already. Repeated until it succeeds.
-   * @param password `providerId` is null where the answer to `create` was lost: it is to be found by our id, if at all
+   * @param password `providerId` is null where the answer to `create` was lost, and where it was never told: it is to be
+   *   found by our id, if at all
    */
   remove(password: {
     tenantId: string;

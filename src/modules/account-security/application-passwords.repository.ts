@@ -163,8 +163,14 @@ export class ApplicationPasswordsRepository {
     return (await this.db.query(count, [tenantId, userId]))[0]?.n ?? 0;
   }
 
-  /** The mail service knows it. @returns false when it was given up meanwhile */
-  async activate(tx: Tx, tenantId: string, userId: string, id: string, providerId: string): Promise<boolean> {
+  /** @param providerId of the mail service; null where it keeps none @returns false when it was given up meanwhile */
+  async activate(
+    tx: Tx,
+    tenantId: string,
+    userId: string,
+    id: string,
+    providerId: string | null,
+  ): Promise<boolean> {
     return (await tx.query(activate, [tenantId, userId, id, providerId])).length > 0;
   }
 

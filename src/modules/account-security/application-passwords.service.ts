@@ -8,7 +8,7 @@ import { Cursors } from '../../platform/paging/cursors.js';
 import type { PageQuery } from '../../platform/paging/page.dto.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { SecurityErrors } from './account-security.errors.js';
-import { ApplicationPasswordProviders } from './application-password-provider.js';
+import { ApplicationPasswordProviders, TooManyThere } from './application-password-provider.js';
 import { applicationPasswordHashes, newApplicationPassword } from './application-password-secret.js';
 import {
   applicationPassword,
@@ -78,7 +78,7 @@ export class ApplicationPasswords {
   ): Promise<NewApplicationPasswordEnvelope> {
     const [id, password] = [uuidv7(), newApplicationPassword()];
     const { provider } = this.providers;
-    const told = provider?.concerns(input.scopes) ? provider : undefined;
+    const told = (await provider?.concerns(ctx, input.scopes)) ? provider : undefined;
     const row = await this.insert(ctx, id, input, password, told !== undefined);
     if (told) {
       const { tenantId, userId } = ctx;
@@ -144,7 +144,7 @@ export class ApplicationPasswords {
   private async activate(
     ctx: RequestContext,
     row: ApplicationPasswordRow,
-    providerId: string,
+    providerId: string | null,
   ): Promise<void> {
     const active = await this.db.tx(async (tx) => {
       const done = await this.repository.activate(tx, ctx.tenantId, ctx.userId, row.id, providerId);
@@ -159,6 +159,7 @@ export class ApplicationPasswords {
   private async giveUp(ctx: RequestContext, id: string, error: unknown): Promise<never> {
     this.logger.warn({ err: error }, 'the mail service has not taken an application password');
     await this.db.tx((tx) => this.abandon(tx, ctx, id));
+    if (error instanceof TooManyThere) throw SecurityErrors.tooManyApplicationPasswords.with();
     throw SecurityErrors.mailServiceUnavailable.with({ headers: { 'Retry-After': '5' } });
   }
 

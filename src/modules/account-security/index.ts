@@ -4,6 +4,7 @@ export {
   ApplicationPasswordProviders,
   type NewApplicationPassword,
   type Scope,
+  TooManyThere,
 } from './application-password-provider.js';
 export { ApplicationPasswordSignIn } from './application-password-sign-in.js';
 export { PasswordSignIn, type SignInOutcome } from './password-sign-in.js';

@@ -85,11 +85,14 @@ function parsed(text: string): unknown {
  * True when the mail service does not accept the token: that is between it and us, never the caller's 401 or 403.
  * WildDuck says 403 `InvalidToken` to a token that has died, `MissingPrivileges` to one that may not do this.
  */
-export function refusesToken({ status, value }: JsonAnswer): boolean {
-  if (status === 401) return true;
-  return (
-    status === 403 &&
-    isFields(value) &&
-    (value['code'] === 'InvalidToken' || value['code'] === 'MissingPrivileges')
-  );
+export function refusesToken(answer: JsonAnswer): boolean {
+  if (answer.status === 401) return true;
+  return (answer.status === 403 && codeOf(answer) === 'InvalidToken') || lacksPrivilege(answer);
 }
+
+/** True when the role that the token has does not extend to this. */
+export const lacksPrivilege = (answer: JsonAnswer): boolean =>
+  answer.status === 403 && codeOf(answer) === 'MissingPrivileges';
+
+/** The mail service's own word for a refusal, e.g. `UserNotFound`. */
+export const codeOf = ({ value }: JsonAnswer): unknown => (isFields(value) ? value['code'] : undefined);

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { JsonReply } from '../../platform/http/json-reply.js';
 import { StreamReply } from '../../platform/http/stream-reply.js';
 import { MailAccounts, type MailCredential } from './mail-accounts.js';
-import { type JsonAnswer, jsonAnswer, refusesToken, UnusableAnswer } from './mail-answer.js';
+import type { MailOwner } from './mail-accounts.repository.js';
+import { type JsonAnswer, jsonAnswer, lacksPrivilege, refusesToken, UnusableAnswer } from './mail-answer.js';
 import { MailLoad } from './mail-load.js';
 import { MailUpstream, type UpstreamAnswer, type UpstreamRequest } from './mail-upstream.js';
 import type { MailCall } from './mail-call.js';
@@ -11,6 +12,9 @@ export type MailReply = JsonReply | StreamReply;
 
 /** A request to the mail service as a person: its path begins below that person's own tree. */
 export type OwnRequest = UpstreamRequest;
+
+/** Whom a request is made for, and, where somebody waits for it, from where and until when. */
+type Asker = { readonly ctx: MailOwner } & Partial<Pick<MailCall, 'ip' | 'signal'>>;
 
 /** The mail service as one person sees it, for the time of one request to us. */
 export interface MailSession {
@@ -54,10 +58,27 @@ export class MailClient {
     }
   }
 
+  /**
+   * One request as a person who does not wait for its answer as such: what it takes to keep their account in order.
+   * @returns also the mail service's word that this credential may not do it (403 `MissingPrivileges`)
+   * @throws ApiError as `credential`, and 500 `Proxy failed`
+   */
+  async ask(owner: MailOwner, request: OwnRequest): Promise<JsonAnswer> {
+    const answer = await this.exchange(
+      { ctx: owner },
+      request,
+      (answer) => this.read(answer),
+      (answer) => refusesToken(answer) && !lacksPrivilege(answer),
+    );
+    answer.stream?.destroy();
+    return answer;
+  }
+
   private async exchange<T extends JsonAnswer | UpstreamAnswer>(
-    call: MailCall,
+    call: Asker,
     request: OwnRequest,
     read: (answer: UpstreamAnswer) => Promise<T>,
+    isRefusal: (answer: T) => boolean = refusesThis,
   ): Promise<T> {
     const credential = await this.accounts.credential(call.ctx, call.ip);
     const first = await read(await this.send(call, request, credential));
@@ -68,11 +89,7 @@ export class MailClient {
     return second;
   }
 
-  private send(
-    call: MailCall,
-    request: OwnRequest,
-    { user, token }: MailCredential,
-  ): Promise<UpstreamAnswer> {
+  private send(call: Asker, request: OwnRequest, { user, token }: MailCredential): Promise<UpstreamAnswer> {
     return this.upstream.send({ ...request, path: ['users', user, ...request.path] }, token, call.signal);
   }
 
@@ -85,7 +102,8 @@ export class MailClient {
   }
 }
 
-const isRefusal = (answer: JsonAnswer | UpstreamAnswer): boolean => 'value' in answer && refusesToken(answer);
+const refusesThis = (answer: JsonAnswer | UpstreamAnswer): boolean =>
+  'value' in answer && refusesToken(answer);
 
 /** An answer passed on as it came: its status and its text. */
 export function passedOn({ status, text, stream }: JsonAnswer): MailReply {

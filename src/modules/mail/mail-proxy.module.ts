@@ -3,9 +3,11 @@ import { Module, type NestModule, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { ExpressAdapter } from '@nestjs/platform-express';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { AccountSecurityModule } from '../account-security/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { MailAccounts } from './mail-accounts.js';
 import { MailAccountsRepository } from './mail-accounts.repository.js';
+import { MailApplicationPasswords } from './mail-application-passwords.js';
 import { MailProvider } from './mail-provider.js';
 import { MailAttachmentsService } from './mail-attachments.service.js';
 import { MailClient } from './mail-client.js';
@@ -32,7 +34,7 @@ const MOVES_KEPT_DAYS = 180;
  * upstream, in which words), the client (as whom) and the upstream (how).
  */
 @Module({
-  imports: [HttpModule, TenantsModule],
+  imports: [HttpModule, TenantsModule, AccountSecurityModule],
   controllers: [MailConvenienceController, MailMailboxesController, MailMessagesController],
   providers: [
     MailGate,
@@ -42,6 +44,7 @@ const MOVES_KEPT_DAYS = 180;
     MailAccountsRepository,
     MailAccounts,
     MailClient,
+    MailApplicationPasswords,
     MailService,
     MailMovesRepository,
     MailMoves,

@@ -18,7 +18,7 @@ class MailService implements ApplicationPasswordProvider {
   readonly forgotten: { id: string; providerId: string | null }[] = [];
   trouble: 'none' | 'down' | 'answer lost' = 'none';
 
-  concerns(scopes: readonly string[]): boolean {
+  concerns(_: object, scopes: readonly string[]): boolean {
     return scopes.some((scope) => scope !== 'caldav' && scope !== 'carddav');
   }
 

@@ -343,7 +343,7 @@ describe('mail accounts', () => {
         [await link(...named, '--password', 'right', '--tenant', 'nowhere'), /no workspace/],
         [
           await workspace({ DATABASE_URL: app.databaseUrl }, 'mail', 'link', ...named, '--password', 'right'),
-          /MAIL_SERVICE_URL/,
+          /nothing to link: without MAIL_SERVICE_URL/,
         ],
       ] as const) {
         expect([result.code, result.stdout]).toEqual([1, '']);

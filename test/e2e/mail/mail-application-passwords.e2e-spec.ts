@@ -1,0 +1,269 @@
+import { ApplicationPasswordSignIn } from '../../../src/modules/account-security/index.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { type Person, TestApp } from '../../support/app.ts';
+import type { Answer } from '../../support/client.ts';
+import { TestMailService } from '../../support/mail-service.ts';
+import { type Recorded, WildDuck } from '../../support/wild-duck.ts';
+
+const PATH = '/settings/application-passwords';
+const BOXES = '/mail/users/me/mailboxes';
+
+const says = ({ status, body }: Answer) => [status, body?.error];
+const make = ({ api }: Person, more: object = {}) =>
+  api.post(PATH, { description: 'Thunderbird', scopes: ['imap', 'smtp', 'caldav'], ...more });
+const drain = async (app: TestApp) => {
+  await app.sql('UPDATE outbox SET due_at = now()');
+  await app.get<OutboxWorker>(OutboxWorker).drain();
+};
+const rowsOf = (app: TestApp, { id }: Person) =>
+  app.sql('SELECT id, state, provider_id FROM application_passwords WHERE user_id = $1', [id]);
+const signIn = (app: TestApp, { tenantId, id: userId }: Person, password: string, scope = 'imap') =>
+  app
+    .get(ApplicationPasswordSignIn)
+    .verify({ tenantId: tenantId as string, userId }, password, scope as never, null);
+
+describe('application passwords for mail', () => {
+  let duck: WildDuck;
+  let app: TestApp;
+  let tenants = 0;
+
+  beforeAll(async () => {
+    duck = await WildDuck.start();
+    app = await TestApp.start(duck.settings);
+  });
+  beforeEach(() => {
+    duck.clear();
+    duck.asps.limit = 50;
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await duck?.stop();
+  });
+
+  const somebody = async (on = app): Promise<Person> => (await on.tenant(`t${(tenants += 1)}`, 'alice'))[0]!;
+  /** Somebody who has an account at the mail service, which has forgotten how that came about. */
+  const mailer = async (): Promise<Person> => {
+    duck.clear();
+    const person = await somebody();
+    expect((await person.api.get(BOXES)).status).toBe(200);
+    duck.clear();
+    return person;
+  };
+  const asked = () => duck.requests.map(({ method, url }) => `${method} ${url}`);
+  const kept = async (person: Person) => {
+    const [account] = await app.sql('SELECT mail_user_id FROM mail_accounts WHERE user_id = $1', [person.id]);
+    return duck.asps.kept.filter(({ user }) => user === account.mail_user_id);
+  };
+
+  test('are made known to the mail service by their owner, and forgotten there', async () => {
+    const alice = await mailer();
+    const { status, body } = await make(alice);
+    expect(status).toBe(201);
+    const { id } = body.application_password;
+    expect(asked()).toEqual(['POST /users/me/asps']);
+    const [request] = duck.requests as [Recorded];
+    expect(request.headers['x-access-token']).not.toBe(duck.serviceToken);
+    expect(request.body).toEqual({
+      description: `Thunderbird [${id}]`,
+      scopes: ['imap', 'smtp'],
+      password: body.password,
+    });
+    const [there] = await kept(alice);
+    expect(await rowsOf(app, alice)).toEqual([{ id, state: 'active', provider_id: there!.id }]);
+    expect(body.application_password.description).toBe('Thunderbird');
+    expect(await signIn(app, alice, body.password, 'caldav')).toBe(id);
+
+    await alice.api.delete(`${PATH}/${id}`);
+    await drain(app);
+    expect(asked()).toContain(`DELETE /users/me/asps/${there!.id}`);
+    expect([await kept(alice), await rowsOf(app, alice)]).toEqual([[], []]);
+  });
+
+  test('have a time, and a description of any length', async () => {
+    const alice = await mailer();
+    expect(
+      (await make(alice, { ttl: 3600, description: `${'ü'.repeat(215)}😀${'x'.repeat(38)}` })).status,
+    ).toBe(201);
+    expect((await make(alice, { description: ' ' })).status).toBe(201);
+    const [long, blank] = (await kept(alice)) as [any, any];
+    expect(long.ttl).toBeGreaterThan(3500);
+    expect(long.ttl).toBeLessThanOrEqual(3600);
+    expect(long.description).toMatch(/^ü{215}\S{0,2} \[[0-9a-f-]{36}\]$/u);
+    expect(blank.ttl).toBeUndefined();
+  });
+
+  test('survive there what has died: a token', async () => {
+    const alice = await mailer();
+    duck.killTokens();
+    expect((await make(alice)).status).toBe(201);
+    expect(asked()).toEqual(['POST /users/me/asps', 'POST /authenticate', 'POST /users/me/asps']);
+    expect(await kept(alice)).toHaveLength(1);
+  });
+
+  test.each([{}, { ttl: 600 }])('are not left there when the answer was lost (%j)', async (more) => {
+    const alice = await mailer();
+    await make(alice, { description: 'another' });
+    duck.script = ({ method, body, headers }, response) => {
+      if (method !== 'POST') return undefined;
+      const account = [...duck.accounts.values()].find(({ address }) => address === alice.email)!;
+      expect(headers['x-access-token']).toBeDefined();
+      duck.asps.answer(account.id, method, '/asps', body);
+      response.socket!.destroy();
+      return true;
+    };
+    expect(says(await make(alice, more))).toEqual([503, 'mail_service_unavailable']);
+    expect(await kept(alice)).toHaveLength(2);
+    duck.clear();
+    await drain(app);
+    expect(asked()).toContain('GET /users/me/asps?showAll=true');
+    expect((await kept(alice)).map(({ description }) => description.slice(0, 7))).toEqual(['another']);
+    expect(await rowsOf(app, alice)).toHaveLength(1);
+  });
+
+  test('are refused where the mail service keeps no more', async () => {
+    const alice = await mailer();
+    duck.asps.limit = 1;
+    expect((await make(alice)).status).toBe(201);
+    expect(says(await make(alice))).toEqual([422, 'too_many_application_passwords']);
+    expect((await make(alice, { scopes: ['caldav'] })).status).toBe(201);
+  });
+
+  test.each([
+    [500, { error: 'x' }],
+    [403, { error: 'User is disabled', code: 'UserDisabled' }],
+    [404, { error: 'This user does not exist', code: 'UserNotFound' }],
+    [200, { success: true, id: '../../x' }],
+    [200, { success: true }],
+    [200, { error: 'broken' }],
+  ])('are none when the mail service fails (%i %j)', async (status, json) => {
+    const alice = await mailer();
+    duck.script = ({ url }) => (url.includes('/asps') ? { status, json } : undefined);
+    expect(says(await make(alice))).toEqual([503, 'mail_service_unavailable']);
+    expect((await alice.api.get(PATH)).body.application_passwords).toEqual([]);
+    duck.clear();
+    await drain(app);
+    expect(await rowsOf(app, alice)).toEqual([]);
+  });
+
+  test('end here at once, and there when it can be told', async () => {
+    const alice = await mailer();
+    const { application_password: made, password } = (await make(alice)).body;
+    duck.script = () => ({ status: 500, json: { error: 'down' } });
+    expect((await alice.api.delete(`${PATH}/${made.id}`)).status).toBe(200);
+    await drain(app);
+    expect(await signIn(app, alice, password)).toBeNull();
+    expect(await rowsOf(app, alice)).toMatchObject([{ state: 'removing' }]);
+    duck.clear();
+    // The second time it is gone there already: somebody removed it in the mail service's own pages.
+    duck.asps.kept.length = 0;
+    await drain(app);
+    expect(await rowsOf(app, alice)).toEqual([]);
+  });
+
+  test('need no mail service for those who have no mail', async () => {
+    const bob = await somebody();
+    duck.script = () => ({ status: 500, json: { error: 'down' } });
+    const { status, body } = await make(bob);
+    expect(status).toBe(201);
+    expect(await signIn(app, bob, body.password)).toBe(body.application_password.id);
+    await bob.api.delete(`${PATH}/${body.application_password.id}`);
+    await drain(app);
+    expect(asked()).toEqual([]);
+    expect(await rowsOf(app, bob)).toEqual([]);
+    const alice = await mailer();
+    duck.script = () => ({ status: 500, json: { error: 'down' } });
+    expect((await make(alice, { scopes: ['caldav', 'carddav'] })).status).toBe(201);
+    expect(asked()).toEqual([]);
+  });
+
+  test('are asked for with the service token where that acts for people, if its role allows it', async () => {
+    const acting = await TestApp.start({ ...duck.settings, MAIL_SERVICE_MODE: 'service' }, app.databaseUrl);
+    try {
+      const alice = await mailer();
+      const there = { ...alice, api: acting.as(alice.token) };
+      expect((await make(there)).status).toBe(201);
+      const [asp] = await kept(alice);
+      expect(asked()).toEqual([`POST /users/${asp!.user}/asps`]);
+      duck.script = () => ({
+        status: 403,
+        json: { error: 'Not enough privileges', code: 'MissingPrivileges' },
+      });
+      const { status, body } = await make(there);
+      expect(status).toBe(201);
+      expect(await signIn(app, alice, body.password)).toBe(body.application_password.id);
+      expect(await rowsOf(app, alice)).toContainEqual({
+        id: body.application_password.id,
+        state: 'active',
+        provider_id: null,
+      });
+    } finally {
+      await acting.stop();
+    }
+  });
+
+  test('are in no log, and stored nowhere', async () => {
+    const lines: string[] = [];
+    const write = process.stdout.write.bind(process.stdout);
+    process.stdout.write = (text: string | Uint8Array) => {
+      lines.push(String(text));
+      return true;
+    };
+    const told: string[] = [];
+    try {
+      const loud = await TestApp.start(
+        { ...duck.settings, LOG_LEVEL: 'trace', MAIL_SERVICE_TIMEOUT_MS: '700' },
+        app.databaseUrl,
+      );
+      const alice = await mailer();
+      const there = { ...alice, api: loud.as(alice.token) };
+      told.push((await make(there)).body.password);
+      for (const script of [
+        (_: Recorded, response: any) => (response.socket.destroy(), true),
+        () => new Promise<true>(() => undefined),
+        ({ body }: Recorded) => ({ status: 400, json: { error: JSON.stringify(body), code: 'Wrong' } }),
+        ({ body }: Recorded) => ({ status: 200, json: { error: JSON.stringify(body) } }),
+      ]) {
+        duck.script = script as never;
+        expect((await make(there)).status).toBe(503);
+      }
+      for (const { body } of duck.requests) if (body?.password) told.push(body.password);
+      await loud.stop();
+    } finally {
+      process.stdout.write = write;
+    }
+    expect(told.length).toBeGreaterThanOrEqual(5);
+    const stored = await app.sql(
+      `SELECT p::text AS t FROM application_passwords p UNION ALL SELECT o::text FROM outbox o
+       UNION ALL SELECT a::text FROM audit_log a`,
+    );
+    const text = `${lines.join('')}${stored.map(({ t }) => t).join('')}`;
+    expect(lines.join('')).toContain('the mail service has not taken an application password');
+    for (const password of told) expect(text).not.toContain(password);
+  });
+
+  test('are ours alone where the mail service keeps none, and where there is no mail service', async () => {
+    const mail = await TestMailService.start();
+    const [embedded, without] = [await TestApp.start(mail.settings), await TestApp.start()];
+    try {
+      const alice = await somebody(embedded);
+      expect((await alice.api.get(BOXES)).status).toBe(200);
+      for (const [on, person] of [
+        [embedded, alice],
+        [without, await somebody(without)],
+      ] as const) {
+        const { status, body } = await make(person);
+        expect(status).toBe(201);
+        const { id } = body.application_password;
+        expect(await signIn(on, person, body.password)).toBe(id);
+        expect(await rowsOf(on, person)).toEqual([{ id, state: 'active', provider_id: null }]);
+        await person.api.delete(`${PATH}/${id}`);
+        await drain(on);
+        expect(await rowsOf(on, person)).toEqual([]);
+      }
+    } finally {
+      await without.stop();
+      await embedded.stop();
+      await mail.stop();
+    }
+  });
+});

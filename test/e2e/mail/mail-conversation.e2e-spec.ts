@@ -1,0 +1,333 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { RecipientsApi } from '../../../src/modules/mail/index.js';
+import type { RequestContext } from '../../../src/platform/context/request-context.js';
+import { mailTarget } from '../../../src/modules/mail/mail-target.js';
+import { type Person, TestApp } from '../../support/app.ts';
+import type { Answer } from '../../support/client.ts';
+import { TestMailService } from '../../support/mail-service.ts';
+import { until } from '../../support/until.ts';
+
+const BOXES = '/mail/users/me/mailboxes';
+
+/** Everything here goes through the interface of the workspace, and ends at the real mail service. */
+describe('a conversation', () => {
+  let mail: TestMailService;
+  let app: TestApp;
+  let alice: Writer;
+  let bob: Writer;
+  /** The operations that were answered with a success. */
+  const used = new Set<string>();
+
+  beforeAll(async () => {
+    mail = await TestMailService.start();
+    app = await TestApp.start(mail.settings);
+    const people = await app.tenant('letters', 'alice', 'bob', 'carol');
+    [alice, bob] = people.map((person) => new Writer(person, used)) as [Writer, Writer];
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await mail?.stop();
+  });
+
+  const file = Buffer.concat([Buffer.from('%PDF-1.7 <html>'), randomBytes(40_000)]);
+
+  test('begins with a letter to somebody who has never used mail, and is answered', async () => {
+    // Neither has an account there: alice gets hers by looking, and her letter waits for bob's.
+    const drafts = await alice.box('Drafts');
+    const draft = await alice.ok('POST', '/mail/draft', {
+      mailbox: drafts,
+      draft: true,
+      to: [{ name: 'Bob', address: bob.person.email }],
+      bcc: [{ address: 'nobody-told@letters.example' }],
+      subject: 'Zahlen ✓',
+      html: '<p>see the <b>file</b></p>',
+      attachments: [
+        { filename: 'zahlen ü.pdf', contentType: 'application/pdf', content: file.toString('base64') },
+      ],
+    });
+    expect(draft.message).toEqual({ id: expect.any(Number), mailbox: drafts, size: expect.any(Number) });
+    const sent = await alice.ok('POST', '/mail/draft/submit', {
+      mailbox_id: drafts,
+      message_id: String(draft.message.id),
+    });
+    expect(sent).toMatchObject({ success: true, message: { mailbox: await alice.box('Sent Mail') } });
+    expect((await alice.list('Drafts')).results).toEqual([]);
+    const known = await app
+      .get(RecipientsApi)
+      .suggest({ tenantId: alice.person.tenantId, userId: alice.person.id } as RequestContext, 'bob@');
+    expect(known.map(({ address }) => address)).toEqual([bob.person.email]);
+
+    const inbox = await bob.box('INBOX');
+    const found = await bob.arrived('INBOX', 'Zahlen ✓');
+    expect(found).toMatchObject({ attachments: true, seen: false, from: { address: alice.person.email } });
+    const counted = (await bob.ok('GET', `${BOXES}?counters=true`)).results;
+    expect(counted.find(({ id }: { id: string }) => id === inbox)).toMatchObject({ total: 1, unseen: 1 });
+    const letter = await bob.ok('GET', `${BOXES}/${inbox}/messages/${found.id}`);
+    expect(letter).toMatchObject({
+      subject: 'Zahlen ✓',
+      from: { address: alice.person.email, name: 'Alice' },
+      to: [{ name: 'Bob', address: bob.person.email }],
+      attachments: [{ id: 'ATT00001', filename: 'zahlen ü.pdf', contentType: 'application/pdf' }],
+    });
+    expect(JSON.stringify(letter)).not.toContain('nobody-told');
+
+    const download = await bob.download(inbox, found.id, 'ATT00001', 'zahlen ü.pdf');
+    expect(download.status).toBe(200);
+    expect(download.bytes.equals(file)).toBe(true);
+    expect(download.headers.get('content-type')).toBe('application/pdf');
+    expect(download.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(download.headers.get('content-disposition')).toMatch(/^attachment; .*filename\*=UTF-8''zahlen/);
+    expect(download.headers.get('content-security-policy')).toMatch(/sandbox/);
+
+    // By the other way: as a message, submitted where it lies.
+    const bobs = await bob.box('Drafts');
+    const reply = await bob.ok('POST', `${BOXES}/${bobs}/messages`, {
+      draft: true,
+      text: 'thank you',
+      reference: { mailbox: inbox, id: found.id, action: 'reply' },
+    });
+    await bob.ok('POST', `${BOXES}/${bobs}/messages/${reply.message.id}/submit`, {});
+    const answer = await alice.read('INBOX', await alice.arrived('INBOX', 'Re: Zahlen ✓'));
+    expect(answer).toMatchObject({
+      from: { address: bob.person.email },
+      text: expect.stringMatching(/thank/),
+    });
+    expect(answer.references).toContain(letter.messageId);
+    const [own] = (await alice.list('Sent Mail')).results;
+    expect(answer.thread).toBe(own.thread);
+    expect((await bob.read('INBOX', found)).answered).toBe(true);
+  });
+
+  test('is marked, sorted into mailboxes, moved and brought back', async () => {
+    const inbox = await bob.box('INBOX');
+    const path = `${BOXES}/${inbox}/messages`;
+    const made = await bob.ok('POST', BOXES, { path: 'Projects/Alpha', subscribed: false, retention: 0 });
+    const project = `${BOXES}/${made.id}`;
+    expect(await bob.ok('GET', project)).toMatchObject({
+      path: 'Projects/Alpha',
+      name: 'Alpha',
+      subscribed: false,
+    });
+    expect(await bob.ok('PUT', project, { path: 'Projects/Beta' })).toMatchObject({ success: true });
+    expect(await bob.ok('GET', project)).toMatchObject({ path: 'Projects/Beta' });
+
+    const ids: number[] = [];
+    for (let n = 1; n <= 3; n += 1) {
+      const { message } = await bob.ok('POST', path, { subject: `bulk ${n}`, text: 't', unseen: true });
+      ids.push(message.id);
+    }
+    expect(await bob.ok('PUT', path, { message: ids, seen: true })).toMatchObject({
+      success: true,
+      updated: 3,
+    });
+    expect(await bob.ok('PUT', path, { message: ids.slice(1).map(String), seen: false })).toMatchObject({
+      updated: 2,
+    });
+    const unseen = (await bob.ok('GET', `${path}?unseen=true`)).results;
+    expect(unseen.map(({ subject }: { subject: string }) => subject)).toEqual(
+      expect.arrayContaining(['bulk 3', 'bulk 2']),
+    );
+    expect(unseen.map(({ subject }: { subject: string }) => subject)).not.toContain('bulk 1');
+
+    const moved = await bob.ok('PUT', path, { message: ids, moveTo: made.id });
+    expect(moved).toEqual({ success: true, mailbox: made.id, id: ids.map((id, n) => [id, n + 1]) });
+    expect((await bob.ok('GET', project)).total).toBe(3);
+    // One by one, from there to the trash: the way back is to the project, not to the inbox.
+    const trash = await bob.box('Trash');
+    const binned = await bob.ok('PUT', `${project}/messages/2`, { moveTo: trash, flagged: true });
+    const [[, there]] = binned.id;
+    const restored = await bob.ok('PUT', `${BOXES}/${trash}/messages`, {
+      message: [there],
+      restoreToOrigin: true,
+    });
+    expect(restored).toMatchObject({ success: true, mailbox: made.id });
+    const home = await bob.ok('PUT', `${project}/messages`, { message: [1, 3], restoreToOrigin: true });
+    expect(home).toMatchObject({
+      mailbox: inbox,
+      id: [
+        [1, expect.any(Number)],
+        [3, expect.any(Number)],
+      ],
+    });
+
+    const [[, last]] = restored.id;
+    expect(await bob.ok('DELETE', `${project}/messages/${last}`)).toMatchObject({ success: true });
+    expect((await bob.api('GET', `${project}/messages/${last}`)).status).toBe(404);
+    expect(await bob.ok('DELETE', project)).toMatchObject({ success: true });
+    expect((await bob.api('GET', project)).status).toBe(404);
+  });
+
+  test('is paged through by cursors, there and back', async () => {
+    const { id } = await alice.ok('POST', BOXES, { path: 'Many' });
+    const path = `${BOXES}/${id}/messages`;
+    for (let n = 1; n <= 23; n += 1) await alice.ok('POST', path, { subject: `p${n}`, text: 't' });
+    const subjects = (page: { results: { subject: string }[] }) => page.results.map(({ subject }) => subject);
+    const first = await alice.ok('GET', `${path}?order=desc&threadCounters=true`);
+    expect([first.total, first.results.length, first.previousCursor]).toEqual([23, 20, false]);
+    const second = await alice.ok('GET', `${path}?order=desc&cursor=${first.nextCursor}&direction=next`);
+    expect(second.nextCursor).toBe(false);
+    expect([...subjects(first), ...subjects(second)]).toEqual(
+      Array.from({ length: 23 }, (_, n) => `p${23 - n}`),
+    );
+    const back = await alice.ok(
+      'GET',
+      `${path}?order=desc&cursor=${second.previousCursor}&direction=previous`,
+    );
+    expect(subjects(back)).toEqual(subjects(first));
+  });
+
+  test('is nobody else’s, whatever ids they have, and hides nothing', async () => {
+    const inbox = await alice.box('INBOX');
+    const [letter] = (await alice.list('INBOX')).results;
+    const bobs = await bob.box('INBOX');
+    const hers = `${BOXES}/${inbox}`;
+    const attachment = `/mail/attachment?mailbox_id=${inbox}&message_id=${letter.id}&attachment_id=ATT00001&filename=x`;
+    for (const [method, path, body] of [
+      ['GET', hers],
+      ['GET', `${hers}/messages`],
+      ['GET', `${hers}/messages/${letter.id}`],
+      ['GET', attachment],
+      ['PUT', hers, { path: 'Mine now' }],
+      ['PUT', `${hers}/messages`, { message: [letter.id], seen: true }],
+      ['PUT', `${hers}/messages`, { message: [letter.id], moveTo: bobs }],
+      ['PUT', `${hers}/messages/${letter.id}`, { flagged: true }],
+      ['DELETE', `${hers}/messages/${letter.id}`],
+      ['DELETE', hers],
+      ['POST', `${hers}/messages`, { subject: 'x' }],
+      ['POST', '/mail/draft', { mailbox: inbox, subject: 'x' }],
+      ['POST', '/mail/draft/submit', { mailbox_id: inbox, message_id: String(letter.id) }],
+      ['POST', `${hers}/messages/${letter.id}/submit`, {}],
+    ] as const) {
+      const { status } = await bob.api(method, path, body);
+      expect([method, path, status]).toEqual([method, path, 404]);
+    }
+    // Nor can his be brought to hers.
+    const [his] = (await bob.list('INBOX')).results;
+    const pushed = await bob.api('PUT', `${BOXES}/${bobs}/messages`, { message: [his.id], moveTo: inbox });
+    expect(pushed.status).toBeGreaterThanOrEqual(400);
+    expect((await alice.list('INBOX')).results).toEqual([letter]);
+
+    for (const hidden of [true, 'true']) {
+      const made = await alice.api('POST', BOXES, { path: 'Secret', hidden });
+      expect([made.status, made.body.error]).toEqual([422, 'hidden_mailbox_not_allowed']);
+      const changed = await alice.api('PUT', hers, { hidden });
+      expect([changed.status, changed.body.error]).toEqual([422, 'hidden_mailbox_not_allowed']);
+    }
+    expect((await alice.mailboxes()).map(({ path }) => path)).not.toContain('Secret');
+  });
+
+  test('takes 12 MiB along, up and down, two at once', async () => {
+    // One person may send two bodies of this size at a time.
+    const files = Array.from({ length: 2 }, (_, n) => Buffer.alloc(12 * 1024 * 1024, `${n} of mail `));
+    const drafts = await alice.box('Drafts');
+    await Promise.all(
+      files.map(async (bytes, n) => {
+        const attachments = [{ filename: `${n}.bin`, content: bytes.toString('base64') }];
+        const { message } = await alice.ok('POST', '/mail/draft', {
+          mailbox: drafts,
+          draft: true,
+          to: [{ address: bob.person.email }],
+          subject: `large ${n}`,
+          attachments,
+        });
+        await alice.ok('POST', '/mail/draft/submit', { mailbox_id: drafts, message_id: String(message.id) });
+        const { id } = await bob.arrived('INBOX', `large ${n}`);
+        const { status, bytes: came } = await bob.download(await bob.box('INBOX'), id, 'ATT00001', 'big.bin');
+        expect([status, came.length, digest(came)]).toEqual([200, bytes.length, digest(bytes)]);
+      }),
+    );
+  });
+
+  test('used every operation of the contract', () => {
+    expect([...used].toSorted()).toEqual([
+      'createDraft',
+      'createMailbox',
+      'createMessage',
+      'deleteMailbox',
+      'deleteMessage',
+      'listMailboxes',
+      'listMessages',
+      'readAttachment',
+      'readMailbox',
+      'readMessage',
+      'submitDraft',
+      'submitMessage',
+      'updateMailbox',
+      'updateMessage',
+      'updateMessages',
+    ]);
+  });
+});
+
+const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Somebody who writes and reads mail, over HTTP and by nothing else. */
+class Writer {
+  constructor(
+    readonly person: Person,
+    private readonly used: Set<string>,
+  ) {}
+
+  async api(method: string, path: string, body?: unknown): Promise<Answer> {
+    const answer = await this.person.api.request(method, path, { body });
+    if (answer.status < 300) this.note(method, path);
+    return answer;
+  }
+
+  /** What a request that succeeds answers. */
+  async ok(method: string, path: string, body?: unknown): Promise<any> {
+    const answer = await this.api(method, path, body);
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  }
+
+  async mailboxes(): Promise<{ id: string; path: string }[]> {
+    return (await this.ok('GET', BOXES)).results;
+  }
+
+  /** The id of a mailbox. */
+  async box(path: string): Promise<string> {
+    const found = (await this.mailboxes()).find((box) => box.path === path);
+    if (!found) throw new Error(`there is no mailbox ${path}`);
+    return found.id;
+  }
+
+  async list(path: string): Promise<any> {
+    return this.ok('GET', `${BOXES}/${await this.box(path)}/messages`);
+  }
+
+  async read(path: string, { id }: { id: number }): Promise<any> {
+    return this.ok('GET', `${BOXES}/${await this.box(path)}/messages/${id}`);
+  }
+
+  /** The summary of a message, as soon as it is there. */
+  async arrived(path: string, subject: string): Promise<any> {
+    const found = await until(
+      subject,
+      async () => (await this.list(path)).results.find((row: { subject: string }) => row.subject === subject),
+      60,
+    );
+    return found.value;
+  }
+
+  async download(mailbox: string, message: number, attachment: string, filename: string) {
+    const query = new URLSearchParams({
+      mailbox_id: mailbox,
+      message_id: String(message),
+      attachment_id: attachment,
+      filename,
+    });
+    const path = `/mail/attachment?${query.toString()}`;
+    const { base, token } = this.person.api;
+    const response = await fetch(`${base}/apis/v1${path}`, { headers: { authorization: `Bearer ${token}` } });
+    if (response.ok) this.note('GET', path);
+    const { status, headers } = response;
+    return { status, headers, bytes: Buffer.from(await response.arrayBuffer()) };
+  }
+
+  private note(method: string, path: string): void {
+    const target = mailTarget(method, `/apis/v1${path}`);
+    if (target === null || typeof target === 'symbol') throw new Error(`${path} is no operation of mail`);
+    this.used.add(target.operation);
+  }
+}
