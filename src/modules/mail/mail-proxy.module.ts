@@ -2,6 +2,8 @@ import { HttpModule } from '@nestjs/axios';
 import { Module, type NestModule, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { ExpressAdapter } from '@nestjs/platform-express';
+import { Config } from '../../config/config.js';
+import { Deployment } from '../../platform/deployment/deployment.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { AccountSecurityModule } from '../account-security/index.js';
 import { TenantsModule } from '../tenants/index.js';
@@ -62,11 +64,14 @@ export class MailProxyModule implements NestModule, OnModuleInit {
     private readonly gate: MailGate,
     private readonly jobs: PeriodicJobs,
     private readonly moves: MailMovesRepository,
+    private readonly deployment: Deployment,
+    private readonly config: Config,
   ) {}
 
   onModuleInit(): void {
     const run = () => this.moves.forgetOld(MOVES_KEPT_DAYS);
     this.jobs.register({ name: 'forget-mail-moves', everySeconds: 86_400, run });
+    this.deployment.feature('mail', this.config.mailService !== null);
   }
 
   /** Puts the gate before the router: Nest's own middleware is bound to paths, which is what the gate has to look at. */

@@ -82,9 +82,13 @@ describe('the workspace itself', () => {
         }),
       },
     ]);
-    const without = await TestApp.start({ DOCX_CONVERTER: 'off' }, app.databaseUrl);
+    const without = await TestApp.start(
+      { DOCX_CONVERTER: 'off', MAIL_SERVICE_URL: 'http://127.0.0.1:9' },
+      app.databaseUrl,
+    );
     try {
-      expect((await without.as(member.token).get('/tenant')).body.tenant.features.docx_export).toBe(false);
+      const { features } = (await without.as(member.token).get('/tenant')).body.tenant;
+      expect([features.docx_export, features.mail]).toEqual([false, true]);
     } finally {
       await without.stop();
     }
