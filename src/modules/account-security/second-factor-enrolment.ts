@@ -82,7 +82,10 @@ export class SecondFactorEnrolment {
       await onEnabled(tx);
       return true;
     });
-    return enabled ? { outcome: 'enabled', recoveryCodes } : { outcome: 'gone' };
+    if (enabled) return { outcome: 'enabled', recoveryCodes };
+    // A right code, sent twice: no guess.
+    await this.db.single((tx) => this.locks.giveBack(tx, SECOND_FACTOR, accountId));
+    return { outcome: 'gone' };
   }
 
   /** @returns whether there was one */

@@ -80,6 +80,12 @@ describe('the words of a text', () => {
     );
   });
 
+  test('an arrow struck through is no sign, composed or not', () => {
+    expect(tokens('\u21ae')).toEqual([]);
+    expect(tokens('\u2194\u0338')).toEqual([]);
+    expect(tokens('\u2194')).toEqual(['\u2194']);
+  });
+
   test('case, width and composition do not matter', () => {
     fc.assert(
       fc.property(anyText, (text) => {
