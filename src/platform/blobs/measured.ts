@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ByteSource } from './blob-store.js';
+import { passedOn } from './young-garbage.js';
 
 /** More bytes came than may. */
 export class TooManyBytesError extends Error {
@@ -43,6 +44,7 @@ export class Measured implements ByteSource {
       if (this.bytes > this.maxBytes) throw new TooManyBytesError(this.maxBytes);
       this.hash.update(chunk);
       yield chunk;
+      passedOn(chunk.length);
     }
   }
 }
