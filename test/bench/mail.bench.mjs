@@ -110,7 +110,7 @@ async function memory({ server, tokens }) {
   });
   await Promise.all(downloads);
   console.log(
-    `\n${DOWNLOADS} downloads of 20 MB at once: ${Math.round(server.peakMemory - before)} MB more memory`,
+    `${DOWNLOADS} downloads of 20 MB at once: ${Math.round(server.peakMemory - before)} MB more memory\n`,
   );
 }
 
@@ -135,11 +135,12 @@ try {
   const all = { server, floor, upstream, tokens };
   // Until the code that runs often has been compiled.
   for (const listener of [floor, server]) await burnIn(listener, all);
+  // First, while the process has not yet grown for anything else.
+  await memory(all);
   console.log('answer   conn.  of the floor   floor/its CPU  of the service');
   for (const name of Object.keys(PATHS)) {
     for (const connections of CONNECTIONS) await compare(name, connections, all);
   }
-  await memory(all);
 } finally {
   for (const process of processes.toReversed()) await process.stop();
   await database.close();

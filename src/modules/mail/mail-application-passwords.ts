@@ -7,9 +7,9 @@ import {
   type Scope,
   TooManyThere,
 } from '../account-security/index.js';
-import { isFields } from './dialect/words.js';
+import { isFields } from './fields.js';
 import { MailAccountsRepository, type MailOwner } from './mail-accounts.repository.js';
-import { codeOf, type JsonAnswer, lacksPrivilege } from './mail-answer.js';
+import { codeOf, type JsonAnswer, lacksPrivilege } from './upstream/mail-answer.js';
 import { MailClient, type OwnRequest } from './mail-client.js';
 
 const MAIL_SCOPES: ReadonlySet<Scope> = new Set(['imap', 'pop3', 'smtp']);

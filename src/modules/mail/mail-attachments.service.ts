@@ -6,6 +6,7 @@ import type { MailCall } from './mail-call.js';
 import { MailClient, type MailReply, passedOn } from './mail-client.js';
 import type { ReadAttachment } from './mail.dto.js';
 import { messagePath } from './mail-paths.js';
+import { JsonAnswer } from './upstream/mail-answer.js';
 
 const OTHERWISE = 'attachment';
 const OPAQUE = 'application/octet-stream';
@@ -27,10 +28,10 @@ export class MailAttachmentsService {
     const path = [...message, 'attachments', attachment_id.toUpperCase()];
     return this.client.as(call, async (session) => {
       const answer = await session.bytes({ method: 'GET', path, accept: '*/*' });
-      if ('value' in answer) return passedOn(answer);
+      if (answer instanceof JsonAnswer) return passedOn(answer);
       const { headers, body } = answer;
       const length = headers['content-length'];
-      return new StreamReply(body, {
+      return new StreamReply(body.stream(), {
         status: 200,
         contentType: safeType(headers['content-type']),
         ...(length !== undefined && /^\d{1,15}$/.test(length) && { length: Number(length) }),

@@ -3,9 +3,15 @@ import { JsonReply } from '../../platform/http/json-reply.js';
 import { StreamReply } from '../../platform/http/stream-reply.js';
 import { MailAccounts, type MailCredential } from './mail-accounts.js';
 import type { MailOwner } from './mail-accounts.repository.js';
-import { type JsonAnswer, jsonAnswer, lacksPrivilege, refusesToken, UnusableAnswer } from './mail-answer.js';
+import {
+  JsonAnswer,
+  jsonAnswer,
+  lacksPrivilege,
+  refusesToken,
+  UnusableAnswer,
+} from './upstream/mail-answer.js';
 import { MailLoad } from './mail-load.js';
-import { MailUpstream, type UpstreamAnswer, type UpstreamRequest } from './mail-upstream.js';
+import { MailUpstream, type UpstreamAnswer, type UpstreamRequest } from './upstream/mail-upstream.js';
 import type { MailCall } from './mail-call.js';
 
 export type MailReply = JsonReply | StreamReply;
@@ -103,7 +109,7 @@ export class MailClient {
 }
 
 const refusesThis = (answer: JsonAnswer | UpstreamAnswer): boolean =>
-  'value' in answer && refusesToken(answer);
+  answer instanceof JsonAnswer && refusesToken(answer);
 
 /** An answer passed on as it came: its status and its text. */
 export function passedOn({ status, text, stream }: JsonAnswer): MailReply {

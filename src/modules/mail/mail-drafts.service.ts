@@ -4,7 +4,7 @@ import { Db } from '../../platform/database/db.js';
 import { JsonReply } from '../../platform/http/json-reply.js';
 import { messageFields } from './dialect/message.js';
 import { recipientsOf } from './dialect/recipients.js';
-import { type Fields, isFields } from './dialect/words.js';
+import { type Fields, isFields } from './fields.js';
 import type { MailCall } from './mail-call.js';
 import { MailClient, type MailReply, passedOn } from './mail-client.js';
 import type { SubmitDraft } from './mail.dto.js';

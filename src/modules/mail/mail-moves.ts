@@ -1,13 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { type BulkChange, bulkChange, mergedAnswer, messageStrings, movedBy } from './dialect/bulk.js';
-import { type Fields, isFields } from './dialect/words.js';
+import { type Fields, isFields } from './fields.js';
 import { JsonReply } from '../../platform/http/json-reply.js';
 import type { MailCall } from './mail-call.js';
 import { MailClient, type MailReply, type MailSession, passedOn } from './mail-client.js';
 import { MailMovesRepository } from './mail-moves.repository.js';
 import { mailboxPath, messagesPath } from './mail-paths.js';
-import type { JsonAnswer } from './mail-answer.js';
+import type { JsonAnswer } from './upstream/mail-answer.js';
 
 /** Changes of many messages at once, and the way back of those that were moved. */
 @Injectable()

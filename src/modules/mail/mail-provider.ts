@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import type { ApiError } from '../../platform/http/api-error.js';
-import { type Fields, isFields } from './dialect/words.js';
-import { jsonAnswer, UnusableAnswer } from './mail-answer.js';
-import { MailUpstream, type UpstreamRequest } from './mail-upstream.js';
+import { type Fields, isFields } from './fields.js';
+import { jsonAnswer, UnusableAnswer } from './upstream/mail-answer.js';
+import { MailUpstream, type UpstreamRequest } from './upstream/mail-upstream.js';
 
 /** Creating an account and logging in to it fit into the lease that is held meanwhile. */
 const TIMEOUT_MS = 10_000;

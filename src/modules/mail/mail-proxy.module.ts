@@ -25,7 +25,15 @@ import { MailApi } from './mail.api.js';
 import { RecipientsApi } from './mail-recipients.api.js';
 import { RecipientsRepository } from './mail-recipients.repository.js';
 import { MailLoad } from './mail-load.js';
-import { MailUpstream } from './mail-upstream.js';
+import { MailUpstream } from './upstream/mail-upstream.js';
+import { UndiciAdapter } from './upstream/undici-adapter.js';
+
+/** Nest's axios, with connections of its own. */
+const MailHttpModule = HttpModule.registerAsync({
+  extraProviders: [UndiciAdapter],
+  inject: [UndiciAdapter],
+  useFactory: ({ request }: UndiciAdapter) => ({ adapter: request }),
+});
 
 /** Longer than any mailbox keeps its trash by default (30 days). */
 const MOVES_KEPT_DAYS = 180;
@@ -36,7 +44,7 @@ const MOVES_KEPT_DAYS = 180;
  * upstream, in which words), the client (as whom) and the upstream (how).
  */
 @Module({
-  imports: [HttpModule, TenantsModule, AccountSecurityModule],
+  imports: [MailHttpModule, TenantsModule, AccountSecurityModule],
   controllers: [MailConvenienceController, MailMailboxesController, MailMessagesController],
   providers: [
     MailGate,

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { hides, mailboxFields, newMailbox } from './dialect/mailbox.js';
 import { messageChanges, messageFields, submitFields } from './dialect/message.js';
 import { mailboxListQuery, messageListQuery } from './dialect/query.js';
-import { type Fields, isFields } from './dialect/words.js';
+import { type Fields, isFields } from './fields.js';
 import type { MailCall } from './mail-call.js';
 import { MailClient, type MailReply, passedOn } from './mail-client.js';
 import { MailMoves } from './mail-moves.js';
 import { MailErrors } from './mail.errors.js';
-import type { UpstreamRequest } from './mail-upstream.js';
+import type { UpstreamRequest } from './upstream/mail-upstream.js';
 import { mailboxPath, messagePath, messagesPath } from './mail-paths.js';
 
 /** The mailbox and message routes: the contract's fields in, the mail service's answer out. */

@@ -134,6 +134,21 @@ describe('the convenience routes of mail', () => {
       ]);
     });
 
+    test('of a long draft too', async () => {
+      const person = await writer();
+      duck.script = ({ method, url }) => {
+        if (!url.startsWith('/users/me/')) return undefined;
+        const { status, json } =
+          method === 'GET' ? capture('get-draft-reply') : capture('submit-draft-sendtime');
+        return { status, json: method === 'GET' ? { ...json, text: 'x'.repeat(500_000) } : json };
+      };
+      await person.api.post('/mail/draft/submit', { mailbox_id: DRAFTS, message_id: '4' });
+      expect((await recipients(person)).map(({ address }) => address)).toEqual([
+        'carol@example.org',
+        'dave@example.org',
+      ]);
+    });
+
     test('a draft that is not there is not sent', async () => {
       const { status, body } = await alice.api.post('/mail/draft/submit', {
         mailbox_id: INBOX,

@@ -482,6 +482,7 @@ describe('the mail proxy', () => {
     });
 
     const json = { 'Content-Type': 'application/json' };
+    const LONG = 'x'.repeat(100_000);
     const broken: [string, NonNullable<WildDuck['script']>][] = [
       [
         'a redirect',
@@ -502,6 +503,15 @@ describe('the mail proxy', () => {
       ],
       ['no type', (_, response) => (response.writeHead(200).end('{}'), true)],
       ['garbage called JSON', (_, response) => (response.writeHead(200, json).end('{"success":tru'), true)],
+      ['much garbage called JSON', (_, response) => (response.writeHead(200, json).end(LONG), true)],
+      [
+        'much of a success, without its end',
+        (_, response) => (response.writeHead(200, json).end(`{"success":true,"results":["${LONG}`), true),
+      ],
+      [
+        'much that ends well and is none',
+        (_, response) => (response.writeHead(200, json).end(`{"results":["${LONG}}`), true),
+      ],
       ['nothing', (_, response) => (response.writeHead(200, json).end(), true)],
       ['no content', (_, response) => (response.writeHead(204).end(), true)],
       [
@@ -511,6 +521,14 @@ describe('the mail proxy', () => {
       ['an error that says 200', () => ({ status: 200, json: capture('attachment bogus encoding').json })],
       ['silence', () => new Promise<true>(() => undefined)],
       ['a beginning, then silence', (_, response) => (response.writeHead(200, json).write('{"a":'), true)],
+      [
+        'much of an answer, then the end of the connection',
+        (_, response) => {
+          response.writeHead(200, { ...json, 'Content-Length': '300000' });
+          response.write(`{"success":true,"a":["${LONG}"]}`, () => response.socket?.destroy());
+          return true;
+        },
+      ],
       [
         'a beginning, then the end of the connection',
         (_, response) => {

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
-import { type Fields, isFields, pick, truth } from './words.js';
+import { type Fields, isFields, pick } from '../fields.js';
+import { truth } from './words.js';
 
 /** Messages of one request to us, and of one call of the mail service, which updates them one after the other. */
 const MAX_MESSAGES = 5_000;

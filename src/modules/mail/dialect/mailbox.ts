@@ -1,5 +1,6 @@
 import { queryHides } from './query.js';
-import { type Fields, pick, truth } from './words.js';
+import { type Fields, pick } from '../fields.js';
+import { truth } from './words.js';
 
 const FIELDS = ['path', 'retention', 'subscribed', 'hidden'] as const;
 

@@ -1,4 +1,5 @@
-import { type Fields, isFields, pick, truth } from './words.js';
+import { type Fields, isFields, pick } from '../fields.js';
+import { truth } from './words.js';
 
 /** Passed as they are. What is not among them (raw sources, headers, remote images to fetch) never leaves. */
 const PLAIN = ['subject', 'text', 'html', 'draft', 'unseen', 'flagged', 'files'] as const;

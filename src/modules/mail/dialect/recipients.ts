@@ -1,4 +1,4 @@
-import { isFields } from './words.js';
+import { isFields } from '../fields.js';
 
 /** Somebody a message goes to. */
 export interface Recipient {

@@ -1,27 +1,49 @@
 import type { Readable } from 'node:stream';
+import type { AnswerBody } from './answer-body.js';
 import type { UpstreamAnswer } from './mail-upstream.js';
-import { isFields } from './dialect/words.js';
+import { isFields } from '../fields.js';
 
 /** An answer up to this size is read whole before any of it is passed on, so that a broken one can still be told. */
 export const MAX_BUFFERED = 1024 * 1024;
 const SHORT = 16 * 1024;
 
 /** A JSON answer of the mail service, ready to be passed on as it is. */
-export interface JsonAnswer {
-  status: number;
-  /** The whole text, as bytes where it is long; null where it is too long to be held. */
-  text: string | Buffer | null;
-  /** What it says; undefined where it is too long. */
-  value: unknown;
-  /** The long text. Somebody has to read or destroy it. */
-  stream: Readable | null;
+export class JsonAnswer {
+  /**
+   * @param text the whole of it, as bytes where it is long; null where it is too long to be held
+   * @param stream the text that is too long. Somebody has to read or destroy it
+   */
+  constructor(
+    readonly status: number,
+    readonly text: string | Buffer | null,
+    private known: unknown,
+    readonly stream: Readable | null = null,
+  ) {}
+
+  /** What it says; undefined where it is too long, or long and no JSON after all. */
+  get value(): unknown {
+    if (this.known === UNREAD) {
+      try {
+        this.known = parsed(String(this.text));
+      } catch {
+        this.known = undefined;
+      }
+    }
+    return this.known;
+  }
 }
+
+const UNREAD = Symbol('unread');
+
+/** How the mail service begins what it has done, and how it ends. */
+const SUCCESS = /^\s*\{\s*"success"\s*:\s*true\s*,/;
+const END = /\}\s*$/;
 
 /** Why an answer is none; the message is for the log. */
 export class UnusableAnswer extends Error {}
 
 /**
- * Reads an answer that has to be JSON.
+ * Reads an answer that has to be JSON. A long one is known by its beginning and its end.
  * @throws UnusableAnswer for a redirect, another type, text that is no JSON, an answer cut off, and what WildDuck sends
  *   when it fails without noticing: status 200 with an error and nothing else
  */
@@ -32,45 +54,41 @@ export async function jsonAnswer({ status, headers, body }: UpstreamAnswer): Pro
       throw new UnusableAnswer('not JSON by its type');
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw new UnusableAnswer('encoded');
     const { bytes, ended } = await beginning(body);
-    if (!ended) return long(status, bytes, body);
+    if (!ended) return tooLong(status, bytes, body);
+    if (isLongSuccess(status, bytes)) return new JsonAnswer(status, bytes, UNREAD);
     const text = bytes.toString('utf8');
     const value = parsed(text);
     if (status < 300 && isFields(value) && Object.hasOwn(value, 'error') && value['success'] !== true)
       throw new UnusableAnswer('an error with status 200');
     // A short text is written in one piece with the headers.
-    return { status, text: bytes.length > SHORT ? bytes : text, value, stream: null };
+    return new JsonAnswer(status, bytes.length > SHORT ? bytes : text, value);
   } catch (error) {
     body.destroy();
     throw error;
   }
 }
 
-function long(status: number, bytes: Buffer, body: Readable): JsonAnswer {
+function tooLong(status: number, bytes: Buffer, body: AnswerBody): JsonAnswer {
   if (!/^\s*[{[]/.test(bytes.toString('latin1', 0, 64))) throw new UnusableAnswer('not JSON');
-  body.unshift(bytes);
-  return { status, text: null, value: undefined, stream: body };
+  return new JsonAnswer(status, null, undefined, body.stream());
 }
 
-/** The answer as far as it may be held. */
-function beginning(body: Readable): Promise<{ bytes: Buffer; ended: boolean }> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  return new Promise((resolve, reject) => {
-    const settle = (ended: boolean): void => {
-      body.off('data', take).off('end', end).off('error', broken).off('close', broken);
-      resolve({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), ended });
-    };
-    const take = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size <= MAX_BUFFERED) return;
-      body.pause();
-      settle(false);
-    };
-    const end = (): void => settle(true);
-    const broken = (): void => reject(new UnusableAnswer('cut off'));
-    body.on('data', take).on('end', end).on('error', broken).on('close', broken);
-  });
+/** A page of messages or the like, whole: reading it to know that it is JSON would cost more than passing it on. */
+function isLongSuccess(status: number, bytes: Buffer): boolean {
+  return (
+    bytes.length > SHORT &&
+    status < 300 &&
+    SUCCESS.test(bytes.toString('latin1', 0, 64)) &&
+    END.test(bytes.toString('latin1', bytes.length - 64))
+  );
+}
+
+async function beginning(body: AnswerBody): Promise<{ bytes: Buffer; ended: boolean }> {
+  try {
+    return await body.beginning(MAX_BUFFERED);
+  } catch {
+    throw new UnusableAnswer('cut off');
+  }
 }
 
 function parsed(text: string): unknown {
