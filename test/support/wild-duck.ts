@@ -60,7 +60,6 @@ interface Account {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const INVALID_TOKEN = capture('bob-suspended-list').json;
-const NO_MAILBOX = capture('get-mailbox-missing');
 
 /**
  * A mail service on a port of its own that answers as WildDuck did, and keeps all that reaches it. The captures are the
@@ -192,9 +191,10 @@ export class WildDuck {
   ): Reply | { bytes: Buffer; type: string } {
     const [owner] = this.accounts.values();
     if (account !== owner) {
-      return url.split('?', 1)[0] === '/users/me/mailboxes' && method === 'GET'
+      const [, , , , mailbox, ...below] = url.split('?', 1)[0]!.split('/');
+      return mailbox === undefined && method === 'GET'
         ? { status: 200, json: { success: true, results: [] } }
-        : { status: NO_MAILBOX.status, json: NO_MAILBOX.json };
+        : inNoMailbox(method, below);
     }
     const found = CAPTURES.find(
       (each) =>
@@ -231,6 +231,22 @@ export class WildDuck {
       ? { status: 200, json: { success: true, id: account.id } }
       : { status: 404, json: { error: 'This user does not exist', code: 'UserNotFound' } };
   }
+}
+
+/**
+ * What WildDuck says of a mailbox that a person does not have: word for word the same whether another one has it.
+ * @param below the path below the mailbox
+ */
+function inNoMailbox(method: string, [messages, message]: string[]): Reply {
+  const as = (label: string): Reply => ({ status: capture(label).status, json: capture(label).json });
+  if (messages === undefined && method === 'PUT') {
+    const { code } = capture('delete-mailbox-again').json;
+    return { status: 404, json: { error: `Mailbox update failed with code ${code}`, code } };
+  }
+  if (messages === undefined && method === 'DELETE') return as('delete-mailbox-again');
+  if (messages !== undefined && method === 'PUT') return as('bulk-put-move-missing-target');
+  if (message === undefined) return as('get-mailbox-missing');
+  return as(method === 'DELETE' ? 'delete-message-again' : 'get-message-missing');
 }
 
 /** A message list ignores parameters it does not know. */

@@ -93,26 +93,36 @@ export class MessagesRepository {
     return Number.isSafeInteger(uid) ? (await this.db.query(raw, [userId, mailbox, uid]))[0] : undefined;
   }
 
-  /** @returns old and new uids */
-  async move(userId: string, from: string, { uids, low, high }: UidSet, to: string) {
-    const rows = await this.db.single((tx) => tx.query(move, [userId, from, uids, low, high, to]));
-    const outcome = rows[0]?.outcome ?? 'none';
+  /**
+   * @param change of what is moved; null: none
+   * @returns old and new uids
+   */
+  async move(
+    userId: string,
+    from: string,
+    { uids, low, high }: UidSet,
+    to: string,
+    change: FlagChange | null,
+  ) {
+    const values = [userId, from, uids, low, high, to];
+    const rows =
+      change === null
+        ? await this.db.single((tx) => tx.query(move, values))
+        : await this.db.tx(async (tx) => {
+            const done = await tx.query(move, values);
+            const arrived = { uids: done.map((row) => Number(row.new_uid)), low: null, high: null };
+            if (done[0]?.outcome === 'ok') await tx.query(flag, flagValues(userId, to, arrived, change));
+            return done;
+          });
     return {
-      outcome,
+      outcome: rows[0]?.outcome ?? 'none',
       moved: rows.map((row): [number, number] => [Number(row.old_uid), Number(row.new_uid)]),
     };
   }
 
   /** @returns how many messages it was asked of and found */
   async flag(userId: string, mailbox: string, set: UidSet, change: FlagChange): Promise<number> {
-    const { seen, flagged, deleted, metaData, expires } = change;
-    const values = [userId, mailbox, set.uids, set.low, set.high, seen, flagged, deleted];
-    const more = [
-      metaData && JSON.stringify(metaData),
-      expires === false ? null : expires,
-      expires === false,
-    ];
-    const [row] = await this.db.single((tx) => tx.query(flag, [...values, ...more]));
+    const [row] = await this.db.single((tx) => tx.query(flag, flagValues(userId, mailbox, set, change)));
     return Number(row?.matched ?? 0);
   }
 
@@ -129,4 +139,15 @@ export class MessagesRepository {
       gone += await this.remove(user_id, mailbox_id, uids.map(Number));
     return gone;
   }
+}
+
+function flagValues(userId: string, mailbox: string, set: UidSet, change: FlagChange): unknown[] {
+  const { seen, flagged, deleted, metaData, expires } = change;
+  const values = [userId, mailbox, set.uids, set.low, set.high, seen, flagged, deleted];
+  return [
+    ...values,
+    metaData && JSON.stringify(metaData),
+    expires === false ? null : expires,
+    expires === false,
+  ];
 }

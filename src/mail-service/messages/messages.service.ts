@@ -6,7 +6,7 @@ import type { AttachmentInfo } from '../mime/message.js';
 import { openAttachment } from '../mime/parse-message.js';
 import { RawMessages } from '../storage/raw-messages.js';
 import { presentMessage } from './message.presenter.js';
-import { type MessageRow, MessagesRepository } from './messages.repository.js';
+import { type FlagChange, type MessageRow, MessagesRepository } from './messages.repository.js';
 import { parseUids, type UidSet } from './uid-set.js';
 
 /** What a PUT may ask of messages. */
@@ -67,11 +67,11 @@ export class MessagesService {
     return { info, stream: await openAttachment(await this.raws.open(row.raw_id), info.id) };
   }
 
-  /** Moves or flags, never both: a move that is asked for is all that is done, as upstream. */
+  /** Moves, flags, or both at once. */
   async update(request: UpdateRequest): Promise<Record<string, unknown>> {
     const { user, mailbox, moveTo } = request;
     const set = parseUids(request.message);
-    if (moveTo !== undefined) return this.move(user, mailbox, set, moveTo);
+    if (moveTo !== undefined) return this.move(request, set, moveTo);
     const change = flagsOf(request);
     const updated = await this.messages.flag(user, mailbox, set, change);
     if (updated === 0) throw refuse.noMatch();
@@ -91,8 +91,9 @@ export class MessagesService {
     throw (await this.mailboxes.find(userId, mailbox)) ? refuse.noMessage() : refuse.noMailbox();
   }
 
-  private async move(userId: string, from: string, set: UidSet, to: string) {
-    const { outcome, moved } = await this.messages.move(userId, from, set, to);
+  private async move(request: UpdateRequest, set: UidSet, to: string) {
+    const { user, mailbox } = request;
+    const { outcome, moved } = await this.messages.move(user, mailbox, set, to, flagsOfMove(request));
     if (outcome === 'no_target') throw refuse.noTarget();
     if (outcome === 'none') throw refuse.notMoved();
     return { success: true, mailbox: to, id: moved };
@@ -107,15 +108,24 @@ const only = (uid: number): UidSet => ({ uids: [uid], low: null, high: null });
  * Two quirks of upstream 1.46 that its clients know: setting one flag and clearing another at once is refused, and
  * `draft` changes `flagged`, so that nothing becomes a draft, whose From is trusted, that was not made as one.
  */
-function flagsOf({ seen, flagged, deleted, draft, metaData, expires }: UpdateRequest) {
+function flagsOf(request: UpdateRequest): FlagChange {
+  const { seen, flagged, deleted, draft, metaData, expires } = request;
   const flags = [seen, flagged, deleted, draft].filter((flag) => flag !== undefined);
   if (flags.length === 0 && metaData === undefined && expires === undefined) throw refuse.messageUnchanged();
   if (flags.includes(true) && flags.includes(false)) throw refuse.flagConflict();
-  return {
-    seen: seen ?? null,
-    flagged: flagged ?? draft ?? null,
-    deleted: deleted ?? null,
-    metaData: metaData ?? null,
-    expires: expires ?? null,
-  };
+  return { ...changeOf(request), flagged: flagged ?? draft ?? null };
 }
+
+/** With a move, upstream sets some flags and clears others in one go. Nothing becomes a draft this way either. */
+function flagsOfMove(request: UpdateRequest): FlagChange | null {
+  const change = changeOf(request);
+  return Object.values(change).every((value) => value === null) ? null : change;
+}
+
+const changeOf = ({ seen, flagged, deleted, metaData, expires }: UpdateRequest): FlagChange => ({
+  seen: seen ?? null,
+  flagged: flagged ?? null,
+  deleted: deleted ?? null,
+  metaData: metaData ?? null,
+  expires: expires ?? null,
+});

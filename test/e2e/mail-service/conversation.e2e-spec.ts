@@ -104,6 +104,30 @@ describe('two people', () => {
     expect(inTrash).toMatchObject({ seen: true, expires: expect.any(String) });
   });
 
+  test('mark what they move on the way, in the same request', async () => {
+    const inbox = `${box(bobs['INBOX'])}/messages`;
+    const ids: number[] = [];
+    for (const unseen of [true, true, false])
+      ids.push((await bob.post(inbox, { subject: 'to mark', unseen, flagged: true })).body.message.id);
+    const before = (await bob.get(box(bobs['INBOX']))).body;
+    const move = (fields: object) =>
+      bob.put(inbox, { message: ids.join(','), moveTo: bobs['Junk'], ...fields });
+    // What cannot be moved is not marked either.
+    expect((await move({ seen: false, moveTo: '0'.repeat(24) })).status).toBe(500);
+    expect((await bob.get(box(bobs['INBOX']))).body.unseen).toBe(before.unseen);
+
+    const { status, body } = await move({ seen: true, flagged: false, draft: true });
+    expect([status, body.id]).toEqual([200, ids.map((id, n) => [id, n + 1])]);
+    const rows = (await list(bob, bobs['Junk'])).results;
+    expect(rows).toHaveLength(3);
+    for (const row of rows) expect(row).toMatchObject({ seen: true, flagged: false, draft: false });
+    const [left, there] = [await bob.get(box(bobs['INBOX'])), await bob.get(box(bobs['Junk']))];
+    expect(left.body).toMatchObject({ total: before.total - 3, unseen: before.unseen - 2 });
+    expect(there.body).toMatchObject({ total: 3, unseen: 0 });
+    await bob.put(`${box(bobs['Junk'])}/messages/1`, { moveTo: bobs['Trash'], seen: false });
+    expect((await bob.get(box(bobs['Trash']))).body.unseen).toBe(1);
+  });
+
   test('forward with the attachments, all or some', async () => {
     const { body } = await alice.post(`${box(alices['INBOX'])}/messages`, {
       from: { address: 'x@example.org' },
