@@ -6,58 +6,19 @@ import {
   getMetadataStorage,
   IsBoolean,
   IsIn,
-  IsInt,
   IsOptional,
   IsString,
   Matches,
-  Max,
-  Min,
   validateSync,
 } from 'class-validator';
 import { type BlobStoreSettings, parseBlobStoreUrl } from './blob-store-url.js';
+import { contradictions } from './contradictions.js';
+import { Text, ToBoolean, Url, Whole } from './setting.decorators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const MAIL_MODES = ['user', 'service'] as const;
 const MAIL_ACCOUNTS = ['create', 'link'] as const;
 const DOCX_CONVERTERS = ['embedded', 'libreoffice', 'off'] as const;
-const TRUE = new Set(['true', '1', 'yes', 'on']);
-const FALSE = new Set(['false', '0', 'no', 'off']);
-
-/** Environment text to number; anything that is not a plain decimal stays as it is, for the validator to name. */
-const ToInt = () =>
-  Transform(({ value }) =>
-    typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value,
-  );
-
-const ToBoolean = () =>
-  Transform(({ value }) => {
-    const word = String(value).trim().toLowerCase();
-    return TRUE.has(word) ? true : FALSE.has(word) ? false : value;
-  });
-
-const Whole = (min: number, max: number): PropertyDecorator => {
-  const message = `must be a whole number from ${min} to ${max}`;
-  return (target, key) => {
-    ToInt()(target, key);
-    IsInt({ message })(target, key);
-    Min(min, { message })(target, key);
-    Max(max, { message })(target, key);
-  };
-};
-
-const Url = (...schemes: string[]): PropertyDecorator => {
-  const message = `must be a URL beginning with ${schemes.map((s) => `${s}://`).join(' or ')}`;
-  return (target, key) => {
-    IsOptional()(target, key);
-    Matches(new RegExp(`^(?:${schemes.join('|')})://\\S+$`), { message })(target, key);
-  };
-};
-
-const Text = (): PropertyDecorator => (target, key) => {
-  IsOptional()(target, key);
-  IsString()(target, key);
-};
-
 /** Names every wrong setting in one human line each. The process exits with code 78 (EX_CONFIG of sysexits.h). */
 export class ConfigError extends Error {
   static readonly exitCode = 78;
@@ -307,7 +268,7 @@ export class Config {
       (error) =>
         `${error.property} ${Object.values(error.constraints ?? {})[0]}, not ${shown(error.property, error.value)}`,
     );
-    lines.push(...incomplete(config));
+    lines.push(...contradictions(config));
     if (lines.length > 0) throw new ConfigError(lines);
     return Object.freeze(config);
   }
@@ -329,41 +290,4 @@ const SECRET = /TOKEN$|SECRET|KEY|DATABASE_URL|SMTP_URL/;
 
 function shown(key: string, value: unknown): string {
   return SECRET.test(key) ? '(a secret, not shown)' : JSON.stringify(value);
-}
-
-function isBareUrl(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url !== undefined && `${url.search}${url.hash}${url.username}${url.password}` === '';
-}
-
-function incomplete(config: Config): string[] {
-  const lines: string[] = [];
-  if (config.OIDC_ISSUER && !config.OIDC_AUDIENCE) {
-    lines.push(
-      'OIDC_AUDIENCE must be set when OIDC_ISSUER is: without it tokens made for other services would be accepted',
-    );
-  }
-  if (config.MAIL_SERVICE_URL && !isBareUrl(config.MAIL_SERVICE_URL)) {
-    lines.push('MAIL_SERVICE_URL must be an address without query, fragment, user or password');
-  }
-  if (config.MAIL_ACCOUNTS === 'link' && config.MAIL_SERVICE_URL === undefined) {
-    lines.push(
-      'MAIL_SERVICE_URL must be set when MAIL_ACCOUNTS is link: the embedded mail service has none to link',
-    );
-  }
-  if (config.METRICS_PORT > 0 && config.METRICS_PORT === config.PORT) {
-    lines.push('METRICS_PORT must be another port than PORT');
-  }
-  try {
-    void config.blobStore;
-  } catch (error) {
-    lines.push(`BLOB_STORE_URL ${(error as Error).message}`);
-  }
-  const livekit = [config.LIVEKIT_URL, config.LIVEKIT_API_KEY, config.LIVEKIT_API_SECRET].filter(
-    Boolean,
-  ).length;
-  if (livekit > 0 && livekit < 3) {
-    lines.push('LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET must be set together');
-  }
-  return lines;
 }

@@ -1,0 +1,39 @@
+import type { Config } from './config.js';
+
+/** Settings that are good each by itself and not together: a line for each of them. */
+export function contradictions(config: Config): string[] {
+  const lines: string[] = [];
+  if (config.OIDC_ISSUER && !config.OIDC_AUDIENCE) {
+    lines.push(
+      'OIDC_AUDIENCE must be set when OIDC_ISSUER is: without it tokens made for other services would be accepted',
+    );
+  }
+  if (config.MAIL_SERVICE_URL && !isBareUrl(config.MAIL_SERVICE_URL)) {
+    lines.push('MAIL_SERVICE_URL must be an address without query, fragment, user or password');
+  }
+  if (config.MAIL_ACCOUNTS === 'link' && config.MAIL_SERVICE_URL === undefined) {
+    lines.push(
+      'MAIL_SERVICE_URL must be set when MAIL_ACCOUNTS is link: the embedded mail service has none to link',
+    );
+  }
+  if (config.METRICS_PORT > 0 && config.METRICS_PORT === config.PORT) {
+    lines.push('METRICS_PORT must be another port than PORT');
+  }
+  try {
+    void config.blobStore;
+  } catch (error) {
+    lines.push(`BLOB_STORE_URL ${(error as Error).message}`);
+  }
+  const livekit = [config.LIVEKIT_URL, config.LIVEKIT_API_KEY, config.LIVEKIT_API_SECRET].filter(
+    Boolean,
+  ).length;
+  if (livekit > 0 && livekit < 3) {
+    lines.push('LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET must be set together');
+  }
+  return lines;
+}
+
+function isBareUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && `${url.search}${url.hash}${url.username}${url.password}` === '';
+}
