@@ -10,7 +10,6 @@ import { TaskIndexRepository } from './task-index.repository.js';
 import { TaskReferences } from './task-references.js';
 import type { SearchTasks } from './task-search.dto.js';
 import { type TaskSearchRow, TaskSearchRepository } from './task-search.repository.js';
-import { taskSummary } from './task-summary.js';
 import { STATUSES, type TaskStatus } from './task-values.js';
 
 /** Search among the tasks that the caller may see. */
@@ -41,9 +40,9 @@ export class TaskSearchService extends ItemSearch<TaskSearchRow> {
     return readerLexeme('');
   }
 
-  protected async shown(ctx: RequestContext, rows: Found<TaskSearchRow>[]): Promise<string[]> {
+  protected shown(ctx: RequestContext, rows: Found<TaskSearchRow>[]): Promise<string[]> {
     const texts = rows.map(({ shown: task, refs }) => ({ task, refs }));
-    return (await this.references.complete(this.db, ctx, texts)).map(taskSummary);
+    return this.references.complete(this.db, ctx, texts);
   }
 }
 

@@ -11,7 +11,7 @@ export const TASK_SEARCH: SearchTables = {
   index: 'task_search',
   members: 'task_members',
   view: 'task_views',
-  shown: ['task', 'refs'],
+  shown: ['summary', 'refs'],
   item: 'task_id',
   readers: 'task_finders(n)',
   audience: 'task_finders_name(n)',

@@ -29,5 +29,6 @@ export const tasksSchema: SchemaPart = {
     sqlMigration('TaskSearch1795100000101', file('0101-task-search.sql')),
     sqlMigration('TaskListIndexes1795100000102', file('0102-task-list-indexes.sql')),
     sqlMigration('TaskAttachments1795200000101', file('0201-task-attachments.sql')),
+    sqlMigration('TaskSummaries1795800000001', file('0301-task-summaries.sql')),
   ],
 };

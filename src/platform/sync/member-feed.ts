@@ -84,12 +84,12 @@ export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements
   async changes(ctx: RequestContext, { after, limit, liveOnly, include }: ChangesRead): Promise<FeedRead> {
     const query = (liveOnly ? this.fromStart : this.after)[include];
     const rows = await this.db.query(query, [ctx.tenantId, ctx.userId, after, limit, PAGE_BYTES]);
-    return feedRead(await this.complete(ctx, rows, include));
+    return feedRead(await this.complete(ctx, rows));
   }
 
   async index(ctx: RequestContext, { upTo, limit, include }: IndexRead): Promise<FeedRead> {
     const rows = await this.db.query(this.walk[include], [ctx.tenantId, ctx.userId, upTo, limit, PAGE_BYTES]);
-    return feedRead(await this.complete(ctx, rows, include));
+    return feedRead(await this.complete(ctx, rows));
   }
 
   async ownersWithRemovals(before: Date, limit: number): Promise<FeedOwner[]> {
@@ -101,7 +101,7 @@ export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements
   }
 
   /** Where the JSON of items is not all of them: finishes it. Removals, and what did not fit the page, stay as they are. */
-  protected complete(_ctx: RequestContext, rows: Row[], _include: FeedInclude): Promise<Row[]> {
+  protected complete(_ctx: RequestContext, rows: Row[]): Promise<Row[]> {
     return Promise.resolve(rows);
   }
 }
