@@ -39,10 +39,11 @@ const scan = { filename: 'Übersicht ✓.pdf', contentType: 'application/pdf', b
 /** The operations that have been tried since the page was opened. */
 const tried = new Set();
 
-/** The page as new: what was filled in before is gone, who is signed in stays. */
+/** The page as new, with mail alone: what was filled in before is gone, who is signed in stays. */
 async function open() {
   tried.clear();
   await browser.page.goto(server.docs);
+  await swagger.filter(TAG);
 }
 
 /** Executes an operation that is as the page first offers it. @returns what the page shows */

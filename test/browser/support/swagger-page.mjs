@@ -15,6 +15,11 @@ export class SwaggerPage {
     return ids.map((id) => id.split('-').at(-1));
   }
 
+  /** Leaves those operations whose tag has that text. */
+  async filter(text) {
+    await this.page.locator('input.operation-filter-input').fill(text);
+  }
+
   async isAuthorised() {
     const button = this.page.locator('.btn.authorize');
     await button.waitFor();
