@@ -35,6 +35,7 @@ export async function banner(config: Config, databaseUrl: string): Promise<strin
     lines.push(
       `  Demo workspace   ${DEMO_TENANT.slug}: ${people.join(', ')}`,
       `  Demo password    ${DEMO_PASSWORD}`,
+      `  Their tokens     npm run --silent workspace -- token --email ${DEMO_USERS[1].email} --tenant ${DEMO_TENANT.slug}`,
       '',
       `  Access token of ${DEMO_USERS[0].email}, good for ${Math.round(config.TOKEN_TTL / 360) / 10} h:`,
       '',

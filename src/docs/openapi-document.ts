@@ -68,8 +68,9 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
         operation.security.push({ [SIGN_IN_SCHEME]: [API_SCOPE] });
   Object.assign(document.info, { license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' } });
   // Some errors carry further members, shown in their examples; the mail service says more than is described.
+  // Not by `additionalProperties`: of that, Swagger UI makes a member of each example.
   for (const name of ['ErrorResponse', ...OPEN_MAIL_SCHEMAS]) {
-    Object.assign(document.components?.schemas?.[name] ?? {}, { additionalProperties: true });
+    Object.assign(document.components?.schemas?.[name] ?? {}, { unevaluatedProperties: true });
   }
   return asOpenApi31(document) as OpenAPIObject;
 }

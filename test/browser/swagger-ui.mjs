@@ -1,13 +1,11 @@
 // Swagger UI as a newcomer uses it: start, authorise with the printed token, create a note, find it in the list.
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Secret, TOTP } from 'otpauth';
 import { openBrowser } from './support/browser.mjs';
-import { runSteps } from './support/steps.mjs';
+import { look, pictureOfFailure } from './support/pictures.mjs';
 import { SwaggerPage } from './support/swagger-page.mjs';
 import { startServer } from './support/server.mjs';
 
@@ -54,7 +52,7 @@ async function authorizationUrl() {
 }
 
 async function withPassword(popup) {
-  await popup.getByLabel('Email address').fill(server.email);
+  await popup.getByLabel('Email address').fill(server.emails[0]);
   await popup.getByLabel('Password').fill(server.password);
   await popup.keyboard.press('Enter');
 }
@@ -65,12 +63,6 @@ async function until(holds) {
     if (Date.now() > end) throw new Error('waited 60 s in vain');
     await delay(200);
   }
-}
-
-/** For whoever wants to see the pages: SCREENSHOTS names a directory. */
-async function look(page, name) {
-  if (process.env.SCREENSHOTS)
-    await page.screenshot({ path: path.join(process.env.SCREENSHOTS, `${name}.png`) });
 }
 
 const steps = {
@@ -117,7 +109,7 @@ const steps = {
     assert.equal(await swagger.isAuthorised(), false);
     tokens = await swagger.signIn(async (popup) => {
       await look(popup, 'sign-in');
-      await popup.getByLabel('Email address').fill(server.email);
+      await popup.getByLabel('Email address').fill(server.emails[0]);
       await popup.getByLabel('Password').fill('not the password');
       await popup.keyboard.press('Enter');
       await popup.getByRole('alert').waitFor();
@@ -193,16 +185,12 @@ const steps = {
   },
 };
 
-process.exitCode = await runSteps(steps, {
-  async failed() {
-    if (!browser) return;
-    const file = path.join(mkdtempSync(path.join(tmpdir(), 'workspace-screenshot-')), 'page.png');
-    await browser.page.screenshot({ path: file, fullPage: true });
-    process.stdout.write(`  the page when it failed: ${file}\n`);
-    for (const complaint of browser.complaints) process.stdout.write(`  ${complaint}\n`);
-  },
+/** A server of its own: it ends with two-step sign-in on. */
+export const page = {
+  steps,
+  failed: () => pictureOfFailure(browser),
   async end() {
     await browser?.close();
     await server?.stop();
   },
-});
+};

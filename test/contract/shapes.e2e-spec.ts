@@ -15,7 +15,8 @@ function closed(node: any): any {
   if (Array.isArray(node)) return node.map(closed);
   if (typeof node !== 'object' || node === null) return node;
   const copy = Object.fromEntries(Object.entries(node).map(([k, v]) => [k, closed(v)]));
-  if (copy['properties'] && copy['additionalProperties'] === undefined) copy['additionalProperties'] = false;
+  const open = copy['additionalProperties'] ?? copy['unevaluatedProperties'];
+  if (copy['properties'] && open === undefined) copy['additionalProperties'] = false;
   return copy;
 }
 

@@ -1,10 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { MailAddress } from './mail.response.js';
+import { DRAFTS, INBOX, TRASH } from './mail.examples.js';
 
 // What clients may send, for the description alone: the mail service checks the fields.
-
-const MAILBOX = '6b0108e57d46ea6fe43d660f';
-const DRAFTS = '6b0108e57d46ea6fe43d6612';
 
 export class UpdateMailbox {
   @ApiPropertyOptional({ example: 'Projects/Beta', description: 'With the names of its parents.' })
@@ -12,8 +9,8 @@ export class UpdateMailbox {
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 0,
-    example: 86_400_000,
-    description: 'Milliseconds; 0: for ever.',
+    example: 31_536_000_000,
+    description: 'For how many milliseconds messages are kept; 0: for ever.',
   })
   retention?: number;
   @ApiPropertyOptional({ example: true }) subscribed?: boolean;
@@ -24,6 +21,11 @@ export class UpdateMailbox {
 export class CreateMailbox extends UpdateMailbox {
   @ApiProperty({ example: 'Projects/Alpha', description: 'With the names of its parents.' })
   declare path: string;
+}
+
+export class NewAddress {
+  @ApiPropertyOptional({ example: 'Bob Okafor' }) name?: string;
+  @ApiProperty({ example: 'bob@demo.example' }) address!: string;
 }
 
 export class NewAttachment {
@@ -43,7 +45,7 @@ export class NewAttachment {
 }
 
 export class MessageReference {
-  @ApiProperty({ example: MAILBOX }) mailbox!: string;
+  @ApiProperty({ example: INBOX }) mailbox!: string;
   @ApiProperty({ type: 'integer', example: 1 }) id!: number;
   @ApiProperty({
     enum: ['reply', 'replyAll', 'forward'],
@@ -65,11 +67,11 @@ export class PreviousDraft {
 }
 
 export class NewMessage {
-  @ApiPropertyOptional({ type: MailAddress }) from?: MailAddress;
-  @ApiPropertyOptional({ type: MailAddress }) replyTo?: MailAddress;
-  @ApiPropertyOptional({ type: [MailAddress] }) to?: MailAddress[];
-  @ApiPropertyOptional({ type: [MailAddress] }) cc?: MailAddress[];
-  @ApiPropertyOptional({ type: [MailAddress] }) bcc?: MailAddress[];
+  @ApiPropertyOptional({ type: NewAddress }) from?: NewAddress;
+  @ApiPropertyOptional({ type: NewAddress }) replyTo?: NewAddress;
+  @ApiPropertyOptional({ type: [NewAddress] }) to?: NewAddress[];
+  @ApiPropertyOptional({ type: [NewAddress] }) cc?: NewAddress[];
+  @ApiPropertyOptional({ type: [NewAddress] }) bcc?: NewAddress[];
   @ApiPropertyOptional({ maxLength: 2048, example: 'Plan' }) subject?: string;
   @ApiPropertyOptional({ example: 'Hello Bob' }) text?: string;
   @ApiPropertyOptional({ example: '<p>Hello Bob</p>' }) html?: string;
@@ -102,7 +104,7 @@ export class UpdateMessages {
   })
   message!: (number | string)[];
   @ApiPropertyOptional({ example: true }) seen?: boolean;
-  @ApiPropertyOptional({ example: '6b0108e57d46ea6fe43d6611', description: 'The mailbox to move them to.' })
+  @ApiPropertyOptional({ example: TRASH, description: 'The mailbox to move them to.' })
   moveTo?: string;
   @ApiPropertyOptional({
     example: false,
@@ -117,7 +119,7 @@ export class UpdateMessage {
   @ApiPropertyOptional({ example: false, description: 'The opposite of `seen`.' }) unseen?: boolean;
   @ApiPropertyOptional({ example: false }) flagged?: boolean;
   @ApiPropertyOptional({ example: false }) deleted?: boolean;
-  @ApiPropertyOptional({ example: '6b0108e57d46ea6fe43d6611', description: 'The mailbox to move it to.' })
+  @ApiPropertyOptional({ example: TRASH, description: 'The mailbox to move it to.' })
   moveTo?: string;
 }
 

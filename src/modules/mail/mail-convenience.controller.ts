@@ -12,6 +12,7 @@ import { MAIL_BODY_ERRORS, MailOperation } from './mail.docs.js';
 import { MailDraftsService } from './mail-drafts.service.js';
 import { DraftMailbox, ReadAttachment, SubmitDraft } from './mail.dto.js';
 import { MailErrors } from './mail.errors.js';
+import { CREATE_DRAFT, SUBMIT_DRAFT } from './mail.examples.js';
 import { MESSAGE_LIMIT } from './mail-messages.controller.js';
 import { MailDraft, MailSubmission } from './mail.response.js';
 
@@ -27,10 +28,10 @@ export class MailConvenienceController {
     id: 'createDraft',
     summary: 'Create a message, and remember its recipients',
     description:
-      'Stored as a draft unless `draft` is false; only drafts can be submitted. Recipients are remembered for autocomplete. Up to 40 MiB of JSON.',
+      '`mailbox` is the id of your mailbox *Drafts*, as `GET /mail/users/me/mailboxes` tells it. Stored as a draft unless `draft` is false; only drafts can be submitted. Recipients are remembered for autocomplete. Up to 40 MiB of JSON.',
     errors: [MailErrors.tenantRequired, ...MAIL_BODY_ERRORS],
   })
-  @ApiBody({ type: NewDraft })
+  @ApiBody({ type: NewDraft, examples: CREATE_DRAFT })
   @ApiOkResponse({ type: MailDraft, description: 'The message is stored.' })
   @WithoutTenant(MailErrors.tenantRequired)
   @BodyLimit(MESSAGE_LIMIT)
@@ -49,7 +50,7 @@ export class MailConvenienceController {
     summary: 'Send a draft, and remember its recipients',
     errors: MAIL_BODY_ERRORS,
   })
-  @ApiBody({ type: SubmitDraft })
+  @ApiBody({ type: SubmitDraft, examples: SUBMIT_DRAFT })
   @ApiOkResponse({ type: MailSubmission, description: 'It is on its way.' })
   @HttpCode(200)
   @Post('draft/submit')

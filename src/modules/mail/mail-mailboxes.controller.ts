@@ -5,6 +5,7 @@ import { CreateMailbox, UpdateMailbox } from './mail-body.dto.js';
 import type { MailReply } from './mail-client.js';
 import { MAIL_BODY_ERRORS, MailboxParam, MailOperation } from './mail.docs.js';
 import { MailErrors } from './mail.errors.js';
+import { CREATE_MAILBOX, UPDATE_MAILBOX } from './mail.examples.js';
 import { MailMailbox, MailMailboxCreated, MailMailboxList, MailSuccess } from './mail.response.js';
 import { MailService } from './mail.service.js';
 
@@ -16,7 +17,8 @@ export class MailMailboxesController {
   @MailOperation({
     id: 'listMailboxes',
     summary: 'List your mailboxes',
-    description: 'Further query parameters of the mail service pass.',
+    description:
+      'The other operations ask for the ids it tells: which mailbox is that of the drafts, the sent mail or the trash says `specialUse`. Further query parameters of the mail service pass.',
   })
   @ApiQuery({ name: 'counters', required: false, type: Boolean, description: 'With `total` and `unseen`.' })
   @ApiOkResponse({ type: MailMailboxList, description: 'All of them.' })
@@ -30,7 +32,7 @@ export class MailMailboxesController {
     summary: 'Create a mailbox',
     errors: [MailErrors.hiddenNotAllowed, ...MAIL_BODY_ERRORS],
   })
-  @ApiBody({ type: CreateMailbox })
+  @ApiBody({ type: CreateMailbox, examples: CREATE_MAILBOX })
   @ApiOkResponse({ type: MailMailboxCreated, description: 'The new mailbox, or its id.' })
   @HttpCode(200)
   @Post()
@@ -52,7 +54,7 @@ export class MailMailboxesController {
     errors: [MailErrors.hiddenNotAllowed, ...MAIL_BODY_ERRORS],
   })
   @MailboxParam()
-  @ApiBody({ type: UpdateMailbox })
+  @ApiBody({ type: UpdateMailbox, examples: UPDATE_MAILBOX })
   @ApiOkResponse({ type: MailSuccess, description: 'Done.' })
   @Put(':mailbox')
   update(@Call() call: MailCall, @JsonObject() body: Record<string, unknown>): Promise<MailReply> {

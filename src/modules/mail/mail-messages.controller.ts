@@ -1,10 +1,17 @@
 import { Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiQuery } from '@nestjs/swagger';
+import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import { BodyLimit } from '../../platform/http/body.guard.js';
 import { NewMessage, SubmitMessage, UpdateMessage, UpdateMessages } from './mail-body.dto.js';
 import { type MailCall, Call, JsonObject } from './mail-call.js';
 import type { MailReply } from './mail-client.js';
-import { MAIL_BODY_ERRORS, MailboxParam, MailOperation, MessageParam } from './mail.docs.js';
+import {
+  MAIL_BODY_ERRORS,
+  MailboxParam,
+  MailOperation,
+  MessageListParams,
+  MessageParam,
+} from './mail.docs.js';
+import { CREATE_MESSAGE, SUBMIT_MESSAGE, UPDATE_MESSAGE, UPDATE_MESSAGES } from './mail.examples.js';
 import { MailMoves } from './mail-moves.js';
 import {
   MailBulkResult,
@@ -33,27 +40,7 @@ export class MailMessagesController {
     description:
       'The next page is asked for with `cursor`, the page before with `direction=previous` besides.',
   })
-  @MailboxParam()
-  @ApiQuery({
-    name: 'limit',
-    required: false,
-    schema: { type: 'integer', minimum: 1, maximum: 250, default: 20 },
-  })
-  @ApiQuery({ name: 'order', required: false, enum: ['asc', 'desc'], description: 'By date.' })
-  @ApiQuery({ name: 'unseen', required: false, type: Boolean, description: 'Only those not seen yet.' })
-  @ApiQuery({
-    name: 'threadCounters',
-    required: false,
-    type: Boolean,
-    description: 'With `threadMessageCount`.',
-  })
-  @ApiQuery({
-    name: 'cursor',
-    required: false,
-    type: String,
-    description: '`nextCursor` or `previousCursor`.',
-  })
-  @ApiQuery({ name: 'direction', required: false, enum: ['next', 'previous'] })
+  @MessageListParams()
   @ApiOkResponse({ type: MailMessageList, description: 'A page of messages.' })
   @Get()
   list(@Call() call: MailCall): Promise<MailReply> {
@@ -67,7 +54,7 @@ export class MailMessagesController {
     errors: MAIL_BODY_ERRORS,
   })
   @MailboxParam()
-  @ApiBody({ type: NewMessage })
+  @ApiBody({ type: NewMessage, examples: CREATE_MESSAGE })
   @ApiOkResponse({ type: MailMessageCreated, description: 'The message is stored.' })
   @BodyLimit(MESSAGE_LIMIT)
   @HttpCode(200)
@@ -79,10 +66,12 @@ export class MailMessagesController {
   @MailOperation({
     id: 'updateMessages',
     summary: 'Mark, move or restore messages',
+    description:
+      'What is moved has another id in its new mailbox; the answer pairs the old ids with the new.',
     errors: MAIL_BODY_ERRORS,
   })
   @MailboxParam()
-  @ApiBody({ type: UpdateMessages })
+  @ApiBody({ type: UpdateMessages, examples: UPDATE_MESSAGES })
   @ApiOkResponse({ type: MailBulkResult, description: 'How many were marked, or where each was moved.' })
   @Put()
   updateMany(@Call() call: MailCall, @JsonObject() body: Record<string, unknown>): Promise<MailReply> {
@@ -99,7 +88,7 @@ export class MailMessagesController {
 
   @MailOperation({ id: 'updateMessage', summary: 'Mark or move a message', errors: MAIL_BODY_ERRORS })
   @MessageParam()
-  @ApiBody({ type: UpdateMessage })
+  @ApiBody({ type: UpdateMessage, examples: UPDATE_MESSAGE })
   @ApiOkResponse({ type: MailBulkResult, description: 'Done.' })
   @Put(':message')
   update(@Call() call: MailCall, @JsonObject() body: Record<string, unknown>): Promise<MailReply> {
@@ -122,7 +111,7 @@ export class MailMessagesController {
     errors: MAIL_BODY_ERRORS,
   })
   @MessageParam()
-  @ApiBody({ type: SubmitMessage, required: false })
+  @ApiBody({ type: SubmitMessage, required: false, examples: SUBMIT_MESSAGE })
   @ApiOkResponse({ type: MailSubmission, description: 'It is on its way.' })
   @HttpCode(200)
   @Post(':message/submit')

@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsNotEmpty, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
+import { DRAFTS, INBOX } from './mail.examples.js';
 
-const MAILBOX = '6b0108e57d46ea6fe43d6612';
 const MAILBOX_ID = /^[0-9a-f]{24}$/i;
 
 const IsMailboxId = (): PropertyDecorator =>
@@ -34,22 +34,22 @@ export class DraftMailbox {
 
 /** A draft to be sent. */
 export class SubmitDraft {
-  @ApiProperty({ example: MAILBOX, description: 'The mailbox it lies in.' })
+  @ApiProperty({ example: DRAFTS, description: 'The id of the mailbox it lies in.' })
   @IsMailboxId()
   mailbox_id!: string;
 
-  @ApiProperty({ type: String, example: '2', description: 'Its id within the mailbox.' })
+  @ApiProperty({ type: String, example: '1', description: 'Its id within the mailbox.' })
   @IsMessageId()
   message_id!: string;
 }
 
 /** An attachment to be downloaded. */
 export class ReadAttachment {
-  @ApiProperty({ example: MAILBOX })
+  @ApiProperty({ example: INBOX, description: 'The id of the mailbox that the message is in.' })
   @IsMailboxId()
   mailbox_id!: string;
 
-  @ApiProperty({ type: String, example: '1' })
+  @ApiProperty({ type: String, example: '1', description: 'The id of the message within the mailbox.' })
   @IsMessageId()
   message_id!: string;
 
@@ -57,7 +57,7 @@ export class ReadAttachment {
   @Matches(/^ATT\d{1,12}$/i, { message: 'attachment_id must be an attachment id such as ATT00001' })
   attachment_id!: string;
 
-  @ApiProperty({ example: 'report.pdf', description: 'The name the download gets.' })
+  @ApiProperty({ example: 'hello.txt', description: 'The name the download gets.' })
   @MaxLength(1_000)
   @IsNotEmpty()
   @IsString()

@@ -24,8 +24,8 @@ const OWN = [
 
 /**
  * Starts the server and reads what it tells its operator.
- * @returns {Promise<{ docs: string, token: string, email: string, password: string, stop: () => Promise<number> }>}
- *   the address of the documentation, the demo token, the first demo user, and an orderly end with its exit code
+ * @returns {Promise<{ docs: string, token: string, emails: string[], password: string, stop: () => Promise<number> }>}
+ *   the address of the documentation, the token of the first demo user, the demo users, and an orderly end with its exit code
  */
 export async function startServer() {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'workspace-browser-'));
@@ -62,9 +62,9 @@ function banner(child, exit) {
       output += chunk;
       const docs = /Swagger UI +(\S+)\n/.exec(output)?.[1];
       const token = /^(eyJ\S+)\n/m.exec(output)?.[1];
-      const email = /Demo workspace +\S+ (\S+)/.exec(output)?.[1];
+      const emails = /Demo workspace +(.+)\n/.exec(output)?.[1].match(/[^\s,]+@[^\s,]+/g);
       const password = /Demo password +(.+)\n/.exec(output)?.[1];
-      if (docs && token) resolve({ docs, token, email, password });
+      if (docs && token) resolve({ docs, token, emails, password });
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);

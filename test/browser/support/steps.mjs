@@ -1,31 +1,36 @@
-// Steps that build on each other: after the first that fails, the rest is skipped.
+// Steps that build on each other: after the first that fails, the rest of its suite is skipped.
 
 /**
- * @param {Record<string, () => Promise<void>>} steps
- * @param {{ failed: () => Promise<void>, end: () => Promise<void> }} hooks
+ * Runs one suite after the other, whatever became of the one before, and counts them together.
+ * @typedef {{ steps: Record<string, () => Promise<void>>, failed: () => Promise<void>, end: () => Promise<void> }} Suite
+ * @param {Suite[]} suites
  * @returns {Promise<number>} the exit code
  */
-export async function runSteps(steps, hooks) {
+export async function runSuites(suites) {
+  const count = { passed: 0, failed: 0, skipped: 0 };
+  for (const suite of suites) await runSteps(suite, count);
+  const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
+  process.stdout.write(`${count.passed} passed, ${count.failed} failed${skipped}\n`);
+  return count.failed > 0 ? 1 : 0;
+}
+
+async function runSteps({ steps, failed, end }, count) {
   const names = Object.keys(steps);
-  let passed = 0;
-  let failed = 0;
   try {
-    for (const name of names) {
+    for (const [n, name] of names.entries()) {
       try {
         await steps[name]();
       } catch (error) {
-        failed = 1;
+        count.failed += 1;
+        count.skipped += names.length - n - 1;
         process.stdout.write(`✗ ${name}\n  ${error.message.replaceAll('\n', '\n  ')}\n`);
-        await hooks.failed();
+        await failed();
         break;
       }
-      passed += 1;
+      count.passed += 1;
       process.stdout.write(`✓ ${name}\n`);
     }
   } finally {
-    await hooks.end();
+    await end();
   }
-  const skipped = names.length - passed - failed;
-  process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
-  return failed;
 }

@@ -1,4 +1,5 @@
 // What a person does on the page of Swagger UI.
+import { readFile } from 'node:fs/promises';
 
 export class SwaggerPage {
   /** @param {import('playwright-core').Page} page */
@@ -12,6 +13,11 @@ export class SwaggerPage {
     const ids = await this.page.locator('.opblock').evaluateAll((blocks) => blocks.map(({ id }) => id));
     // operations-<tag>-<operation id>
     return ids.map((id) => id.split('-').at(-1));
+  }
+
+  /** Leaves those operations whose tag has that text. */
+  async filter(text) {
+    await this.page.locator('input.operation-filter-input').fill(text);
   }
 
   async isAuthorised() {
@@ -68,15 +74,31 @@ export class SwaggerPage {
     await dialog.waitFor({ state: 'detached' });
   }
 
+  /** The operation with that id, with all that is below its headline. */
+  operation(tag, operationId) {
+    return this.page.locator(`#operations-${tag}-${operationId}`);
+  }
+
   /**
    * Tries an operation out.
    * @param {(example: object) => object} [edit] makes the body to send of the one the page offers
+   * @param {{ example?: string, parameters?: Record<string, string> }} [choices] the example of a body to be taken, where
+   *   not the first; parameters to be filled in: the others stay as the page offers them
    * @returns {Promise<{ status: string, body: string }>} what the page shows as the server's answer
    */
-  async execute(tag, operationId, edit) {
-    const block = this.page.locator(`#operations-${tag}-${operationId}`);
+  async execute(tag, operationId, edit, { example, parameters = {} } = {}) {
+    const block = this.operation(tag, operationId);
     await block.locator('.opblock-summary-control').click();
     await block.getByRole('button', { name: 'Try it out' }).click();
+    for (const [name, value] of Object.entries(parameters)) {
+      const field = block.locator(`tr[data-param-name="${name}"]`).locator('input, select');
+      if (await field.evaluate(({ tagName }) => tagName === 'SELECT')) await field.selectOption(value);
+      else await field.fill(value);
+    }
+    if (example)
+      await block
+        .locator('.opblock-section-request-body select.examples-select-element')
+        .selectOption(example);
     if (edit) {
       const editor = block.locator('textarea.body-param__text');
       await editor.fill(JSON.stringify(edit(JSON.parse(await editor.inputValue())), null, 2));
@@ -88,5 +110,22 @@ export class SwaggerPage {
       status: (await answer.locator('.response-col_status').innerText()).trim().split(/\s/)[0],
       body: await answer.locator('.response-col_description').innerText(),
     };
+  }
+
+  /** The JSON that the operation has just answered, as the page shows it. */
+  async shown(tag, operationId) {
+    const answer = this.operation(tag, operationId).locator('.live-responses-table .response');
+    return JSON.parse(await answer.locator('code.language-json').first().textContent());
+  }
+
+  /**
+   * Follows the link that the page shows in place of a file.
+   * @returns {Promise<{ name: string, bytes: Buffer }>} what is then among the downloads
+   */
+  async download(tag, operationId) {
+    const saved = this.page.waitForEvent('download');
+    await this.operation(tag, operationId).locator('.live-responses-table a[download]').click();
+    const file = await saved;
+    return { name: file.suggestedFilename(), bytes: await readFile(await file.path()) };
   }
 }
