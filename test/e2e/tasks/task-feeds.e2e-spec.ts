@@ -241,6 +241,9 @@ describe('the feeds of tasks and task folders', () => {
     const [light] = (await changes(alice, big.cursor, '&include=summary')).tasks;
     const { description: _, ...summary } = rest.tasks[0];
     expect(light).toEqual(summary);
+    // Without their descriptions they fit one page: these are not even read.
+    const summaries = await changes(alice, cursor, '&include=summary');
+    expect([summaries.tasks.length, summaries.has_more]).toEqual([18, false]);
     await app.sql(`UPDATE tasks SET description = repeat('y', 5000000) WHERE title = 'big 17'`);
     expect((await changes(alice, rest.cursor)).tasks).toEqual([]);
     await edit(alice, `/tasks/${rest.tasks[1].id}`, { title: 'bigger than a page' });
