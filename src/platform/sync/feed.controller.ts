@@ -1,0 +1,73 @@
+import { Get, Inject, type OnModuleInit, Query, type Type } from '@nestjs/common';
+import { ApiOkResponse } from '@nestjs/swagger';
+import { Ctx, type RequestContext } from '../context/request-context.js';
+import { ClientGone } from '../http/abort-signal.js';
+import { Operation } from '../http/api-docs.js';
+import { Errors } from '../http/errors.js';
+import type { JsonReply } from '../http/json-reply.js';
+import { FeedRetention } from './feed-retention.js';
+import type { FeedSource } from './feed-source.js';
+import { ChangesQuery, IndexQuery } from './feed.dto.js';
+import { FeedService } from './feed.service.js';
+import { CURSOR_EXPIRED } from './sync.errors.js';
+
+/** A collection's feeds, and what is said of them in the documentation. */
+export interface FeedDocs {
+  source: Type<FeedSource>;
+  tag: string;
+  /** Of the operations: `<item>Changes` and `<item>Index`. */
+  item: string;
+  changes: { type: Type; description: string };
+  index: { type: Type; summary: string; description: string };
+}
+
+interface Feeds extends OnModuleInit {
+  changes(ctx: RequestContext, query: ChangesQuery, gone: AbortSignal): Promise<JsonReply>;
+  index(ctx: RequestContext, query: IndexQuery): Promise<JsonReply>;
+}
+
+/**
+ * The routes of a collection that clients keep a copy of, `changes` and `index`, for a controller to extend. It has to be
+ * registered before the controller of the collection's `/:id`.
+ */
+export function FeedController(docs: FeedDocs): Type<Feeds> {
+  const { tag, item, changes, index } = docs;
+  const errors = [CURSOR_EXPIRED, Errors.validationFailed];
+
+  class FeedRoutes implements Feeds {
+    constructor(
+      private readonly feeds: FeedService,
+      @Inject(docs.source) private readonly source: FeedSource,
+      private readonly retention: FeedRetention,
+    ) {}
+
+    onModuleInit(): void {
+      this.retention.register(this.source);
+    }
+
+    @Operation({
+      tag,
+      id: `${item}Changes`,
+      summary: 'What changed since a cursor',
+      description: changes.description,
+      errors,
+    })
+    @ApiOkResponse({ type: changes.type, description: 'A page of changes.' })
+    @Get('changes')
+    changes(
+      @Ctx() ctx: RequestContext,
+      @Query() query: ChangesQuery,
+      @ClientGone() gone: AbortSignal,
+    ): Promise<JsonReply> {
+      return this.feeds.changes(ctx, this.source, query, gone);
+    }
+
+    @Operation({ tag, id: `${item}Index`, summary: index.summary, description: index.description, errors })
+    @ApiOkResponse({ type: index.type, description: 'A page of the index.' })
+    @Get('index')
+    index(@Ctx() ctx: RequestContext, @Query() query: IndexQuery): Promise<JsonReply> {
+      return this.feeds.index(ctx, this.source, query);
+    }
+  }
+  return FeedRoutes;
+}
