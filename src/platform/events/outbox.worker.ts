@@ -10,6 +10,8 @@ const WAKE_MS = 50;
 const LEASE_SECONDS = 60;
 const RENEWALS_PER_LEASE = 3;
 const MAX_ATTEMPTS = 12;
+/** After so many attempts an event may be one that kills its process: it is claimed alone, so that no other counts for it. */
+const DOUBTFUL_ATTEMPTS = 3;
 /** An event nobody here handles may be meant for a newer version that is being rolled out beside this one. */
 const UNHEARD_SECONDS = 300;
 
@@ -27,6 +29,7 @@ const claim = statement<ClaimedRow>(
   `WITH due AS MATERIALIZED (
      SELECT tenant_id, id FROM outbox
       WHERE parked_at IS NULL AND due_at <= now() AND type = ANY ($3::text[])
+        AND (attempts >= ${DOUBTFUL_ATTEMPTS}) = $4
       ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
    UPDATE outbox o SET attempts = o.attempts + 1, due_at = now() + make_interval(secs => $2)
      FROM due WHERE o.tenant_id = due.tenant_id AND o.id = due.id
@@ -107,9 +110,11 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
       const unheard = await this.db.tx((tx) =>
         tx.query(forgetUnheard, [this.outbox.subscribedTypes, UNHEARD_SECONDS]),
       );
-      const batch = await this.deliverBatch();
-      handled += batch;
-      if (this.stopped || (batch < BATCH && unheard.length === 0)) return handled;
+      const batch = await this.deliverBatch(BATCH, false);
+      const doubtful = this.stopped ? 0 : await this.deliverBatch(1, true);
+      handled += batch + doubtful;
+      const more = batch === BATCH || doubtful > 0 || unheard.length > 0;
+      if (this.stopped || !more) return handled;
     }
   }
 
@@ -131,10 +136,11 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
     this.timer.unref();
   }
 
-  private async deliverBatch(): Promise<number> {
+  /** @param doubtful whether to take those that have been tried often, or the others */
+  private async deliverBatch(limit: number, doubtful: boolean): Promise<number> {
     const types = this.outbox.subscribedTypes;
     if (types.length === 0) return 0;
-    const rows = await this.db.single((tx) => tx.query(claim, [BATCH, this.leaseSeconds, types]));
+    const rows = await this.db.single((tx) => tx.query(claim, [limit, this.leaseSeconds, types, doubtful]));
     const left = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     const done: ClaimedRow[] = [];
     const heartbeat = setInterval(
@@ -169,6 +175,7 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
       occurredAt: row.occurred_at,
     };
     try {
+      if (row.attempts > MAX_ATTEMPTS) throw new Error('every process that tried has ended meanwhile');
       for (const handle of this.outbox.handlersOf(row.type)) await handle(event);
       return true;
     } catch (error) {

@@ -143,6 +143,33 @@ describe('what happens beside and after a transaction', () => {
       expect(handled).toEqual(Array.from({ length: 12 }, () => id));
     });
 
+    test('one that kills its process each time is tried alone, and parked in the end; the others are delivered', async () => {
+      const type = newType();
+      const heard: string[] = [];
+      outbox.subscribe(type, 'hearing', async ({ id }) => void heard.push(id));
+      const ids = [await append(type), await append(type), await append(type)] as const;
+      const killer = ids[1];
+      // As left behind: claimed together three times, and then one of them alone until there was no attempt left.
+      await app.sql('UPDATE outbox SET attempts = CASE id WHEN $2::uuid THEN 12 ELSE 3 END WHERE type = $1', [
+        type,
+        killer,
+      ]);
+      const claims: number[] = [];
+      outbox.subscribe(type, 'counting', async () => {
+        const [{ claimed }] = await app.sql(
+          `SELECT count(*)::int AS claimed FROM outbox WHERE type = $1 AND due_at > now() AND parked_at IS NULL`,
+          [type],
+        );
+        claims.push(claimed);
+      });
+      await worker().drain();
+      expect(heard.toSorted()).toEqual([ids[0], ids[2]].toSorted());
+      expect(claims).toEqual([1, 1]);
+      expect(await stored(type)).toEqual([
+        expect.objectContaining({ attempts: 13, parked: true, last_error: expect.stringContaining('ended') }),
+      ]);
+    });
+
     test('recovers when the handler does', async () => {
       const type = newType();
       let broken = true;
