@@ -17,6 +17,7 @@ const OUR_ADDITIONS = new Map([
     'ends one of the sessions that GET /settings/security lists',
   ],
   ['POST /apis/v1/auth/sign-out', 'ends this session, or all'],
+  ['POST /apis/v1/auth/recovery-codes', 'new ones, without turning the second factor off meanwhile'],
   ['PUT /apis/v1/tenant', 'who runs a workspace need not ask the operator to rename it'],
   ['PUT /apis/v1/tenant/logo', 'likewise'],
   ['DELETE /apis/v1/tenant/logo', 'likewise'],

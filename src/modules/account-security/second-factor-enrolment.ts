@@ -74,18 +74,23 @@ export class SecondFactorEnrolment {
     if (!guess.allowed) return { outcome: 'locked', wait: guess.wait };
     const found = totpStep(this.box.open(TOTP_SECRET, accountId, factor.secret), code, Date.now());
     if (!found) return { outcome: 'wrong' };
-    const recoveryCodes = newRecoveryCodes();
-    const enabled = await this.db.tx(async (tx) => {
-      if (!(await this.repository.activate(tx, accountId, factor.secret, found.step))) return false;
-      await this.repository.putCodes(tx, accountId, this.hashesOf(accountId, recoveryCodes));
+    const recoveryCodes = await this.db.tx(async (tx) => {
+      if (!(await this.repository.activate(tx, accountId, factor.secret, found.step))) return null;
       await this.locks.forget(tx, SECOND_FACTOR, accountId);
       await onEnabled(tx);
-      return true;
+      return this.renewCodes(tx, accountId);
     });
-    if (enabled) return { outcome: 'enabled', recoveryCodes };
+    if (recoveryCodes) return { outcome: 'enabled', recoveryCodes };
     // A right code, sent twice: no guess.
     await this.db.single((tx) => this.locks.giveBack(tx, SECOND_FACTOR, accountId));
     return { outcome: 'gone' };
+  }
+
+  /** Makes recovery codes; those there were are void. */
+  async renewCodes(tx: Tx, accountId: string): Promise<string[]> {
+    const recoveryCodes = newRecoveryCodes();
+    await this.repository.putCodes(tx, accountId, this.hashesOf(accountId, recoveryCodes));
+    return recoveryCodes;
   }
 
   /** @returns whether there was one */

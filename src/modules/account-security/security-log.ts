@@ -12,6 +12,7 @@ export type SecurityEventType =
   | 'security.second_factor_disabled'
   | 'security.second_factor_locked'
   | 'security.recovery_code_used'
+  | 'security.recovery_codes_renewed'
   | 'security.sessions_ended'
   | 'security.application_password_created'
   | 'security.application_password_deleted';

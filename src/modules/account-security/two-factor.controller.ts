@@ -8,8 +8,15 @@ import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
 import { RateLimited } from '../../platform/rate-limits/rate-limit.guard.js';
 import { SecurityErrors } from './account-security.errors.js';
 import { PASSWORD_LIMIT, PROOF_LIMIT } from './route-limits.js';
-import { DisableTwoFactor, EnableTwoFactor, InitiateTwoFactor, VerifyTwoFactor } from './two-factor.dto.js';
 import {
+  DisableTwoFactor,
+  EnableTwoFactor,
+  InitiateTwoFactor,
+  RenewRecoveryCodes,
+  VerifyTwoFactor,
+} from './two-factor.dto.js';
+import {
+  RecoveryCodes,
   TwoFactorDisabled,
   TwoFactorEnabled,
   TwoFactorInitiated,
@@ -120,5 +127,30 @@ export class TwoFactorController {
     @CheckedBody(DisableTwoFactor) body: Checked<DisableTwoFactor>,
   ): Promise<TwoFactorDisabled> {
     return this.twoFactor.disable(ctx, body);
+  }
+
+  @Operation({
+    tag: 'auth',
+    id: 'renewRecoveryCodes',
+    summary: 'Get new recovery codes',
+    description: 'For those that were used up or that others may have seen: all there were are void.',
+    errors: [
+      SecurityErrors.invalidPassword,
+      SecurityErrors.notEnabled,
+      SecurityErrors.invalidCode,
+      ...COMMON,
+    ],
+  })
+  @ApiBody({ type: RenewRecoveryCodes })
+  @ApiOkResponse({ type: RecoveryCodes, description: 'The new codes; shown only now.' })
+  @Tenantless()
+  @RateLimited(PASSWORD_LIMIT)
+  @HttpCode(200)
+  @Post('recovery-codes')
+  renewRecoveryCodes(
+    @Ctx() ctx: AccountContext,
+    @CheckedBody(RenewRecoveryCodes) body: Checked<RenewRecoveryCodes>,
+  ): Promise<RecoveryCodes> {
+    return this.twoFactor.renewRecoveryCodes(ctx, body);
   }
 }

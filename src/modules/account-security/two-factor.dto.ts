@@ -36,9 +36,14 @@ export class VerifyTwoFactor {
   recovery_code?: string;
 }
 
-export class DisableTwoFactor extends VerifyTwoFactor {
+/** And the password. */
+class ConfirmTwoFactor extends VerifyTwoFactor {
   @ApiProperty({ example: 'correct horse battery staple', description: 'Your password.' })
   @MaxLength(MAX_PASSWORD)
   @IsString()
   password!: string;
 }
+
+export class DisableTwoFactor extends ConfirmTwoFactor {}
+
+export class RenewRecoveryCodes extends ConfirmTwoFactor {}

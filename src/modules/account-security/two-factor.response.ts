@@ -19,14 +19,17 @@ export class TwoFactorInitiated {
   expires_in!: number;
 }
 
-export class TwoFactorEnabled {
-  @ApiProperty({ enum: [true], example: true }) enabled!: true;
+export class RecoveryCodes {
   @ApiProperty({
     type: [String],
     example: ['k7m2x-9qd4t', '3fv8n-w0h6p'],
     description: 'Ten codes for when the authenticator is lost, each good once. Shown only now.',
   })
   recovery_codes!: string[];
+}
+
+export class TwoFactorEnabled extends RecoveryCodes {
+  @ApiProperty({ enum: [true], example: true }) enabled!: true;
 }
 
 export class TwoFactorVerified {

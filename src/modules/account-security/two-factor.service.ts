@@ -15,9 +15,11 @@ import type {
   DisableTwoFactor,
   EnableTwoFactor,
   InitiateTwoFactor,
+  RenewRecoveryCodes,
   VerifyTwoFactor,
 } from './two-factor.dto.js';
 import type {
+  RecoveryCodes,
   TwoFactorDisabled,
   TwoFactorEnabled,
   TwoFactorInitiated,
@@ -79,16 +81,22 @@ export class TwoFactorService {
   }
 
   async disable(ctx: AccountContext, body: Checked<DisableTwoFactor>): Promise<TwoFactorDisabled> {
-    this.confirmation.requireLocal();
-    if ((await this.enrolment.state(ctx.userId)) !== 'active') throw SecurityErrors.notEnabled.with();
-    const proof = proofOf(body.value);
-    await this.confirmation.password(ctx, body.value.password);
-    await this.prove(ctx, proof, async (tx) => {
+    await this.confirm(ctx, body, async (tx) => {
       await this.remove(tx, ctx.userId);
       await this.log.record(tx, ctx, 'security.second_factor_disabled');
     });
     await this.sessions.noticeNow();
     return { enabled: false };
+  }
+
+  /** New recovery codes for those that were used up or seen by others. */
+  async renewRecoveryCodes(ctx: AccountContext, body: Checked<RenewRecoveryCodes>): Promise<RecoveryCodes> {
+    let codes: string[] = [];
+    await this.confirm(ctx, body, async (tx) => {
+      codes = await this.enrolment.renewCodes(tx, ctx.userId);
+      await this.log.record(tx, ctx, 'security.recovery_codes_renewed');
+    });
+    return { recovery_codes: codes };
   }
 
   /** Takes the factor away, whoever decided so: the owner, or the operator for somebody who has lost everything. */
@@ -118,6 +126,19 @@ export class TwoFactorService {
     // The session that was pending has ended with this failure: it is told so, a wrong code is not what matters now.
     if (result.locked && ctx.secondFactorPending) throw tooManyAttempts(SECOND_FACTOR.lockSeconds);
     throw SecurityErrors.invalidCode.with();
+  }
+
+  /** By the password and the second factor; `then` is done in the transaction that uses the code up. */
+  private async confirm(
+    ctx: AccountContext,
+    body: Checked<DisableTwoFactor | RenewRecoveryCodes>,
+    then: (tx: Tx) => Promise<void>,
+  ): Promise<void> {
+    this.confirmation.requireLocal();
+    if ((await this.enrolment.state(ctx.userId)) !== 'active') throw SecurityErrors.notEnabled.with();
+    const proof = proofOf(body.value);
+    await this.confirmation.password(ctx, body.value.password);
+    await this.prove(ctx, proof, then);
   }
 
   private async raise(tx: Tx, ctx: AccountContext): Promise<void> {

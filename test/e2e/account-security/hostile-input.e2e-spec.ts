@@ -8,6 +8,7 @@ const ROUTES = [
   ['POST', '/auth/enable-2fa'],
   ['POST', '/auth/verify-2fa'],
   ['POST', '/auth/disable-2fa'],
+  ['POST', '/auth/recovery-codes'],
   ['PUT', '/settings/password'],
   ['POST', '/settings/application-passwords'],
   ['POST', '/auth/sign-out'],

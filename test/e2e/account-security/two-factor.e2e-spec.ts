@@ -17,13 +17,16 @@ describe('the second factor', () => {
     stopClock();
     app = await TestApp.start();
     twin = await TestApp.start({}, app.databaseUrl);
-    for (const name of ['enabled', 'disabled', 'locked'])
+    for (const name of [
+      'second_factor_enabled',
+      'second_factor_disabled',
+      'second_factor_locked',
+      'recovery_codes_renewed',
+    ])
       for (const each of [app, twin])
-        each
-          .get<Outbox>(Outbox)
-          .subscribe(`security.second_factor_${name}`, 'test', async ({ type, payload }) => {
-            events.push({ type, payload });
-          });
+        each.get<Outbox>(Outbox).subscribe(`security.${name}`, 'test', async ({ type, payload }) => {
+          events.push({ type, payload });
+        });
   });
   afterAll(async () => {
     await twin?.stop();
@@ -156,6 +159,7 @@ describe('the second factor', () => {
         ['POST', '/auth/initiate-2fa'],
         ['POST', '/auth/enable-2fa'],
         ['POST', '/auth/disable-2fa'],
+        ['POST', '/auth/recovery-codes'],
       ] as const)
         expect([path, says(await pending.api.request(method, path))]).toEqual([
           path,
@@ -374,6 +378,46 @@ describe('the second factor', () => {
       expect(limited.length).toBeGreaterThan(0);
       expect(limited[0]!.body.error).toBe('too_many_requests');
       expect(limited[0]!.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    });
+  });
+
+  describe('new recovery codes', () => {
+    test('with the password and a proof, in place of all there were', async () => {
+      const { person, authenticator, recoveryCodes } = await enrolled(app, 'renewal');
+      const renew = (body: object) => person.api.post('/auth/recovery-codes', body);
+      const use = (code: string) => person.api.post('/auth/verify-2fa', { recovery_code: code });
+      const code = authenticator.code();
+      expect(says(await renew({ password: PASSWORD }))).toEqual([422, 'validation_failed']);
+      expect(says(await renew({ password: 'wrong', code }))).toEqual([403, 'invalid_password']);
+      expect(says(await renew({ password: PASSWORD, code: authenticator.wrong() }))).toEqual([
+        422,
+        'invalid_code',
+      ]);
+      expect((await use(recoveryCodes[0]!)).body.recovery_codes_left).toBe(9);
+      const { status, body } = await renew({ password: PASSWORD, code });
+      expect([status, Object.keys(body)]).toEqual([200, ['recovery_codes']]);
+      expect(body.recovery_codes.filter((each: string) => recoveryCodes.includes(each))).toEqual([]);
+      expect(new Set(body.recovery_codes).size).toBe(10);
+      expect(says(await use(recoveryCodes[1]!))).toEqual([422, 'invalid_code']);
+      expect((await use(body.recovery_codes[1])).body.recovery_codes_left).toBe(9);
+      expect((await eventsOf(person)).filter((type) => type.includes('codes'))).toEqual([
+        'security.recovery_codes_renewed',
+      ]);
+    });
+
+    test('also with the last of the old ones, which is used up like any', async () => {
+      const { person, recoveryCodes } = await enrolled(app, 'last-code');
+      const renew = () =>
+        person.api.post('/auth/recovery-codes', { password: PASSWORD, recovery_code: recoveryCodes[9] });
+      expect((await renew()).status).toBe(200);
+      expect(says(await renew())).toEqual([422, 'invalid_code']);
+    });
+
+    test('none without a second factor', async () => {
+      const person = await personWithPassword(app, 'no-factor');
+      expect(
+        says(await person.api.post('/auth/recovery-codes', { password: PASSWORD, code: '123456' })),
+      ).toEqual([409, 'second_factor_not_enabled']);
     });
   });
 
