@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
@@ -23,7 +23,7 @@ export class Scratch {
 
   /** Removes them all. */
   async clear(): Promise<void> {
-    await Promise.all(this.files.map((file) => rm(file, { force: true }).catch(() => undefined)));
+    await Promise.all(this.files.map((file) => unlink(file).catch(() => undefined)));
   }
 }
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
+import { Spool } from '../../../src/mail-service/storage/spool.js';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail-service.ts';
 import { sendBySmtp } from '../../support/smtp.ts';
@@ -150,6 +151,20 @@ test('a client that goes away in the middle leaves nothing behind', async () => 
   await until('a file', async () => spooled().length > 0);
   request.destroy();
   await closed;
+});
+
+test('what a killed process left is removed after some hours', async () => {
+  const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
+  const left = { 'mail-spool-old': 7, 'mail-spool-young': 1, 'something-else': 7 };
+  for (const [name, hours] of Object.entries(left)) {
+    mkdirSync(path.join(mail.dataDir, name));
+    utimesSync(path.join(mail.dataDir, name), hoursAgo(hours), hoursAgo(hours));
+  }
+  await mail.get(Spool).sweep();
+  expect(Object.keys(left).filter((name) => existsSync(path.join(mail.dataDir, name)))).toEqual([
+    'mail-spool-young',
+    'something-else',
+  ]);
 });
 
 test('the directory goes with the service', async () => {
