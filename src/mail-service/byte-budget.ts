@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 const MB = 1024 * 1024;
 
 /**
- * Bounds what all requests and SMTP clients together may keep in memory: many large messages at once are turned away for
- * the moment instead of ending the process.
+ * Bounds what all requests and SMTP clients together may have under way, in memory or in files: many large messages at once
+ * are turned away for the moment instead of filling either.
  */
 @Injectable()
 export class ByteBudget {

@@ -33,6 +33,7 @@ import { UploadService } from './messages/upload.service.js';
 import { MimeWorkers } from './mime/mime-workers.js';
 import { SmtpReceiver } from './smtp/smtp-receiver.js';
 import { RawMessages } from './storage/raw-messages.js';
+import { Spool } from './storage/spool.js';
 
 /** What everything stands on: the settings, the database, the blob store. */
 @Global()
@@ -88,6 +89,7 @@ export class MailServiceModule {
         SubmitService,
         MimeWorkers,
         RawMessages,
+        Spool,
         Outward,
         QueueRepository,
         QueueWorker,

@@ -1,3 +1,4 @@
+import os from 'node:os';
 import type { Config } from '../config/config.js';
 
 const MB = 1024 * 1024;
@@ -12,6 +13,8 @@ export class MailSettings {
   readonly messageBytes: number;
   /** The longest body of a request, bytes. */
   readonly bodyBytes: number;
+  /** The directory for what is under way: ours when we have one, else that of the system. */
+  readonly spoolParent: string;
   /** Bytes one person may store; 0 is no limit. */
   readonly quotaBytes: number;
   /** Recipients one person may write to in 24 hours; 0 is no limit. */
@@ -26,6 +29,8 @@ export class MailSettings {
     this.token = token;
     this.messageBytes = config.MAIL_MESSAGE_MB * MB;
     this.bodyBytes = Math.ceil(this.messageBytes * JSON_OVERHEAD) + MB;
+    const { embeddedDatabase, BLOB_STORE_URL, DATA_DIR } = config;
+    this.spoolParent = embeddedDatabase || BLOB_STORE_URL === undefined ? DATA_DIR : os.tmpdir();
     this.quotaBytes = config.MAIL_QUOTA_MB * MB;
     this.dailyRecipients = config.MAIL_DAILY_RECIPIENTS;
     this.smtpUrl = config.SMTP_URL;

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import pg from 'pg';
 import { MessageListRepository } from '../../dist/mail-service/messages/message-list.repository.js';
 import { composeMessage } from '../../dist/mail-service/mime/compose-message.js';
@@ -29,7 +30,7 @@ async function create(body) {
     references: [],
     ...fields,
   };
-  const raw = await composeMessage({ ...message, attachments: message.attachments ?? [] });
+  const raw = await buffer(await composeMessage({ ...message, attachments: message.attachments ?? [] }));
   const file = await open(path.join(directory, randomUUID()), 'w');
   await file.write(raw);
   await file.sync();

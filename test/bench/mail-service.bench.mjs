@@ -1,5 +1,6 @@
 /**
- * What the mail service costs beside its floor: a page of 50 of a mailbox with 10,000 messages, and the creation of a draft.
+ * What the mail service costs beside its floor: a page of 50 of a mailbox with 10,000 messages, and the creation of a draft;
+ * and by how much its process grows over messages with 12 MiB attached.
  * `npm run build`, then `node test/bench/mail-service.bench.mjs` (`--messages N`, `--seconds S`). Service and floor take
  * turns; the figures that count are the ratios.
  */
@@ -9,10 +10,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
 import pg from 'pg';
+import { NODE_FLAGS } from '../../bin/lib/node-flags.mjs';
 import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
+import { Listener } from './processes.mjs';
 
 const { values: options } = parseArgs({
   options: { messages: { type: 'string', default: '10000' }, seconds: { type: 'string', default: '4' } },
@@ -22,8 +26,8 @@ const local = (file) => fileURLToPath(new URL(file, import.meta.url));
 const directory = mkdtempSync(path.join(tmpdir(), 'mail-bench-'));
 const children = [];
 
-async function started(file, args, env, order) {
-  const child = fork(local(file), args, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+async function started(file, args, env, order, execArgv = []) {
+  const child = fork(local(file), args, { env, execArgv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   children.push(child);
   if (order) child.send(order);
   const [news] = await once(child, 'message');
@@ -59,6 +63,22 @@ async function compare(name, connections, service, floor) {
   );
 }
 
+/** What so many at once, and again, add to the most memory the process has had since it was quiet. */
+async function growth(name, count, work) {
+  const service = new Listener('the mail service', children[0]);
+  await delay(500);
+  service.forgetPeak();
+  const before = service.peakMemory;
+  const all = () => Promise.all(Array.from({ length: count }, work));
+  await all();
+  const first = service.peakMemory - before;
+  await all();
+  const second = service.peakMemory - before;
+  console.log(
+    `${name.padEnd(34)} ${String(count).padStart(3)} at once   +${first.toFixed(0)} MB, the second time +${second.toFixed(0)} MB`,
+  );
+}
+
 const quiet = () => undefined;
 const database = await EmbeddedDatabase.open({
   dataDir: path.join(directory, 'data'),
@@ -68,7 +88,7 @@ const database = await EmbeddedDatabase.open({
 try {
   const env = { PATH: process.env.PATH, DATA_DIR: directory, LOG_LEVEL: 'warn', MAIL_QUOTA_MB: '0' };
   const order = { start: { databaseUrl: database.url, token: TOKEN, port: 0 } };
-  const url = await started('../../dist/mail-service/main.js', [], env, order);
+  const url = await started('../../dist/mail-service/main.js', [], env, order, NODE_FLAGS);
   const account = { username: 'alice', password: 'Pa55-alice-word', address: 'alice@example.com' };
   const { id } = await call(url, 'POST', '/users', account);
   const { token } = await call(url, 'POST', '/authenticate', {
@@ -139,6 +159,17 @@ try {
   );
   for (const connections of [1, 8])
     await compare('draft of 1 kB', connections, creation(url), creation(floorUrl));
+
+  const content = Buffer.alloc(12 * 1024 * 1024, 'a few bytes').toString('base64');
+  const drafts = `/users/me/mailboxes/${box.Drafts}/messages`;
+  const big = { draft: true, subject: 'Figures', attachments: [{ filename: 'a.bin', content }] };
+  const { message } = await call(url, 'POST', drafts, big, token);
+  for (const count of [1, 2, 8])
+    await growth('draft with 12 MiB', count, () => call(url, 'POST', drafts, big, token));
+  await growth('download of 12 MiB', 8, async () => {
+    const { body: answer } = await fetch(`${url}${drafts}/${message.id}/attachments/ATT00001`, { headers });
+    for await (const _ of answer);
+  });
 } finally {
   for (const child of children) {
     child.kill('SIGTERM');

@@ -158,7 +158,7 @@ describe('at once', () => {
     await mail.sql(due);
     await mail.get(RawMessages).collect();
     expect(await mail.sql('SELECT id FROM raws WHERE id = ANY ($1)', [raws])).toEqual([]);
-    await expect(mail.get(RawMessages).read(raws[0]!)).rejects.toThrow(/has no/);
+    await expect(mail.get(RawMessages).open(raws[0]!)).rejects.toThrow(/has no/);
   });
 
   test('accounts of one name: one is made', async () => {

@@ -2,11 +2,13 @@ import MimeNode from 'nodemailer/lib/mime-node';
 import { domainOf } from '../accounts/addresses.js';
 import type { Entry } from './queue.repository.js';
 
-const HEADER_BYTES = 16_384;
+/** Of the message, at most. */
+export const HEADER_BYTES = 16_384;
 
 /**
  * Tells the sender that a message did not arrive: a text for people, and a delivery status notification (RFC 3464) for
  * programs, with the headers of the message.
+ * @param original its first bytes
  */
 export async function bounceMessage(
   entry: Entry,

@@ -53,14 +53,17 @@ export class Outward implements OnApplicationShutdown {
     if (!this.transport) return entries.map(() => NOT_CONFIGURED);
     const [{ sender, raw_id }] = entries;
     const envelope = { from: sender, to: entries.map(({ recipient }) => recipient) };
+    const raw = await this.raws.open(raw_id);
     let failures: SmtpError[];
     try {
-      const info = await this.transport.sendMail({ envelope, raw: await this.raws.read(raw_id) });
+      const info = await this.transport.sendMail({ envelope, raw });
       failures = (info as { rejectedErrors?: SmtpError[] }).rejectedErrors ?? [];
     } catch (error) {
       const { rejectedErrors } = error as SmtpError;
       if (!rejectedErrors?.length) return entries.map(() => fateOf(error as SmtpError));
       failures = rejectedErrors;
+    } finally {
+      raw.destroy();
     }
     return entries.map(({ recipient }) => {
       const failure = failures.find((error) => error.recipient === recipient);

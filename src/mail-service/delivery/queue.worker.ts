@@ -7,7 +7,9 @@ import { MessageStore } from '../messages/message-store.js';
 import type { ParsedMessage } from '../mime/message.js';
 import { MimeWorkers } from '../mime/mime-workers.js';
 import { RawMessages } from '../storage/raw-messages.js';
-import { bounceMessage } from './bounce.js';
+import { sizeOf, streamOf } from '../storage/bytes.js';
+import { Spool } from '../storage/spool.js';
+import { bounceMessage, HEADER_BYTES } from './bounce.js';
 import { type Fate, Outward } from './outward.js';
 import { type Entry, QueueRepository } from './queue.repository.js';
 
@@ -48,6 +50,7 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly store: MessageStore,
     private readonly outward: Outward,
     private readonly db: Db,
+    private readonly spool: Spool,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -109,10 +112,9 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
       const here = entries.filter(({ recipient }) => owners.has(recipient));
       const away = entries.filter(({ recipient }) => !owners.has(recipient));
       if (here.length > 0) {
-        const raw = await this.raws.read(here[0]!.raw_id);
-        const parsed = await this.mime.parse(raw);
+        const { size, parsed } = await this.parsed(here[0]!.raw_id);
         for (const entry of here) {
-          const fate = await this.deliverHere(entry, owners.get(entry.recipient)!.id, raw.length, parsed);
+          const fate = await this.deliverHere(entry, owners.get(entry.recipient)!.id, size, parsed);
           await this.conclude(entry, fate);
         }
       }
@@ -122,6 +124,16 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
     } catch (error) {
       // The lease runs out and it is tried again, by whoever is there then.
       this.logger.error({ err: error, queue: entries[0].id }, 'a message could not be delivered yet');
+    }
+  }
+
+  private async parsed(rawId: string): Promise<{ size: number; parsed: ParsedMessage }> {
+    const scratch = this.spool.scratch();
+    try {
+      const raw = await this.raws.read(rawId, scratch);
+      return { size: sizeOf(raw), parsed: await this.mime.parse(raw) };
+    } finally {
+      await scratch.clear();
     }
   }
 
@@ -184,9 +196,9 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async bounce(entry: Entry, failure: { reason: string; status: string }): Promise<void> {
-    const raw = await bounceMessage(entry, failure, await this.raws.read(entry.raw_id));
+    const raw = await bounceMessage(entry, failure, await this.raws.head(entry.raw_id, HEADER_BYTES));
     const parsed = await this.mime.parse(raw);
-    const rawId = await this.raws.put(raw);
+    const rawId = await this.raws.put(streamOf(raw));
     await this.db.tx(async (tx) => {
       await this.store.addIn(tx, {
         userId: entry.user_id,

@@ -1,47 +1,100 @@
 import type { IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import type { Share } from '../byte-budget.js';
+import { bufferOf, type Bytes, type FileBytes, gatherInto } from '../storage/bytes.js';
+import type { Scratch } from '../storage/spool.js';
+import { LongStrings } from './long-strings.js';
 import { refuse } from './mail-error.js';
+
+/** A body that says it is no longer is read as it is. */
+const SHORT = 256 * 1024;
 
 /** What a request carried: fields of a JSON object, or a message as it is. */
 export interface Body {
   fields?: Record<string, unknown>;
-  raw?: Buffer;
+  raw?: Bytes;
+  /** The contents of attachments that are not in `fields`, by what stands there for them: JSON between quotes. */
+  contents?: ReadonlyMap<string, FileBytes>;
 }
 
 /**
  * Reads the body of a request that may write.
  * @param limit bytes
- * @param share of the memory of all requests; to be released when the request is done
+ * @param share of what all requests may send at once; to be released when the request is done
+ * @param scratch for what is long; to be cleared when the request is done
  * @throws MailError
  */
-export async function readBody(request: IncomingMessage, limit: number, share: Share): Promise<Body> {
+export async function readBody(
+  request: IncomingMessage,
+  limit: number,
+  share: Share,
+  scratch: Scratch,
+): Promise<Body> {
   if (request.method === 'GET' || request.method === 'HEAD') return {};
   if (request.headers['content-encoding'] !== undefined) throw refuse.encodingUnsupported();
-  const bytes = await collect(request, limit, share);
-  if (bytes.length === 0) return {};
+  const announced = Number(request.headers['content-length'] ?? Infinity);
+  if (announced > limit && Number.isFinite(announced)) throw refuse.bodyTooLarge();
+  const pieces = bounded(request, limit, share);
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+  const json = type === 'application/json' || type.endsWith('+json');
+  if (json && announced > SHORT) return longFields(pieces, scratch);
+  const bytes = announced > SHORT ? await gatherInto(pieces, scratch.file()) : await buffer(pieces);
+  if (bytes instanceof Uint8Array && bytes.length === 0) return {};
   if (type === 'message/rfc822') return { raw: bytes };
-  if (type === 'application/json' || type.endsWith('+json')) return { fields: fieldsOf(bytes) };
+  if (json) return { fields: fieldsOf((await bufferOf(bytes)).toString('utf8')) };
   throw refuse.typeUnsupported(type);
 }
 
-async function collect(request: IncomingMessage, limit: number, share: Share): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw refuse.bodyTooLarge();
-  const chunks: Buffer[] = [];
+async function* bounded(request: IncomingMessage, limit: number, share: Share): AsyncGenerator<Uint8Array> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > limit) throw refuse.bodyTooLarge();
     if (!share.take(chunk.length)) throw refuse.busy();
-    chunks.push(chunk);
+    yield chunk;
   }
-  return Buffer.concat(chunks);
 }
 
-function fieldsOf(bytes: Buffer): Record<string, unknown> {
+/** Fields of which the contents of attachments stay where they are put aside. */
+async function longFields(pieces: AsyncIterable<Uint8Array>, scratch: Scratch): Promise<Body> {
+  const strings = new LongStrings(scratch.file());
+  let json: string;
+  try {
+    for await (const piece of pieces) await strings.write(piece);
+  } finally {
+    json = await strings.end();
+  }
+  if (json === '') return {};
+  const fields = fieldsOf(json);
+  const { byMarker } = strings;
+  const contents = new Map(
+    contentsOf(fields).flatMap((content) => {
+      const text = byMarker.get(content);
+      return text ? [[content, text] as const] : [];
+    }),
+  );
+  if (contents.size === byMarker.size) return { fields, contents };
+  // The other texts return to their places.
+  for (const [marker, text] of byMarker) {
+    if (contents.has(marker)) continue;
+    const [before = '', after = ''] = json.split(marker);
+    json = before + (await bufferOf(text)).toString('utf8') + after;
+  }
+  return { fields: fieldsOf(json), contents };
+}
+
+function contentsOf({ attachments }: Record<string, unknown>): string[] {
+  if (!Array.isArray(attachments)) return [];
+  return attachments.flatMap((attachment: unknown) => {
+    const { content } = (attachment ?? {}) as { content?: unknown };
+    return typeof content === 'string' ? [content] : [];
+  });
+}
+
+function fieldsOf(text: string): Record<string, unknown> {
   let json: unknown;
   try {
-    json = JSON.parse(bytes.toString('utf8'));
+    json = JSON.parse(text);
   } catch (error) {
     throw refuse.invalidJson((error as Error).message);
   }

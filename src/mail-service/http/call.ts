@@ -36,9 +36,9 @@ export const CallerOf = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<MailRequest>().caller,
 );
 
-/** The message that was sent as the body, if it was. */
-export const RawBody = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<MailRequest>().content.raw,
+/** What the body holds beside its fields. */
+export const Content = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<MailRequest>().content,
 );
 
 function merged(request: MailRequest): Record<string, unknown> {

@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import { AccessTokens } from '../accounts/access-tokens.js';
 import { ByteBudget, Share } from '../byte-budget.js';
 import { MailSettings } from '../mail-settings.js';
+import { Spool } from '../storage/spool.js';
 import { type Body, readBody } from './body.js';
 import { refuse } from './mail-error.js';
 
@@ -23,6 +24,7 @@ export class CallerGuard implements CanActivate {
     private readonly tokens: AccessTokens,
     private readonly settings: MailSettings,
     private readonly budget: ByteBudget,
+    private readonly spool: Spool,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -36,8 +38,17 @@ export class CallerGuard implements CanActivate {
       request.caller = { userId, token };
     }
     const share = new Share(this.budget);
-    request.res?.once('close', () => share.release());
-    request.content = await readBody(request, this.settings.bodyBytes, share);
+    const scratch = this.spool.scratch();
+    request.res?.once('close', () => {
+      share.release();
+      void scratch.clear();
+    });
+    try {
+      request.content = await readBody(request, this.settings.bodyBytes, share, scratch);
+    } finally {
+      // A client that went away meanwhile: what came after that is not cleared yet.
+      if (request.res?.closed) await scratch.clear();
+    }
     return true;
   }
 }

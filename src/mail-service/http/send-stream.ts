@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
+import { passedOn } from '../../platform/blobs/young-garbage.js';
 import { isMediaType } from '../mime/clean-text.js';
 
 /**
@@ -15,5 +16,12 @@ export async function sendStream(response: Response, stream: Readable, type: str
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",
   });
-  await pipeline(stream, response);
+  await pipeline(stream, counted, response);
+}
+
+async function* counted(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of stream) {
+    passedOn(chunk.length);
+    yield chunk;
+  }
 }

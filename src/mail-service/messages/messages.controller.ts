@@ -1,7 +1,8 @@
 import { Controller, Delete, Get, Post, Put, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import Joi from 'joi';
-import { Call, RawBody } from '../http/call.js';
+import type { Body } from '../http/body.js';
+import { Call, Content } from '../http/call.js';
 import { fields, ofMailbox } from '../http/fields.js';
 import { sendStream } from '../http/send-stream.js';
 import { cursorField } from './list-cursor.js';
@@ -81,8 +82,8 @@ export class MessagesController {
   }
 
   @Post()
-  add(@Call(uploading) request: UploadRequest, @RawBody() raw: Buffer | undefined) {
-    return this.uploads.add(request, raw);
+  add(@Call(uploading) request: UploadRequest, @Content() content: Body) {
+    return this.uploads.add(request, content);
   }
 
   @Put()

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { refuse } from '../http/mail-error.js';
 import { MailboxesRepository } from '../mailboxes/mailboxes.repository.js';
 import type { AttachmentInfo } from '../mime/message.js';
-import { openAttachment } from '../mime/parse-message.js';
+import { openAttachment } from '../mime/attachments.js';
 import { RawMessages } from '../storage/raw-messages.js';
 import { presentMessage } from './message.presenter.js';
 import { type FlagChange, type MessageRow, MessagesRepository } from './messages.repository.js';

@@ -46,7 +46,7 @@ export class SubmitService {
     if (!account) throw refuse.userNotFound();
     const due = sendTime && sendTime.getTime() > Date.now() ? sendTime : new Date();
     const sender = { name: from?.name ?? account.name, address: account.address };
-    const raw = await this.raws.put(outgoing(await this.raws.read(row.raw_id), sender, due));
+    const raw = await this.raws.put(outgoing(await this.raws.open(row.raw_id), sender, due));
     const queueId = newQueueId();
     const done = await this.queue.submit({
       userId,

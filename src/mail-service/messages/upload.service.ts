@@ -4,9 +4,12 @@ import { domainOf } from '../accounts/addresses.js';
 import { refuse } from '../http/mail-error.js';
 import { MailSettings } from '../mail-settings.js';
 import { MailboxesRepository } from '../mailboxes/mailboxes.repository.js';
+import type { Body } from '../http/body.js';
 import type { Address, NewAttachment, NewMessage, ParsedMessage, TakenAttachments } from '../mime/message.js';
 import { MimeWorkers } from '../mime/mime-workers.js';
+import { type Bytes, sizeOf, streamOf } from '../storage/bytes.js';
 import { RawMessages } from '../storage/raw-messages.js';
+import { type Scratch, Spool } from '../storage/spool.js';
 import { MessageStore } from './message-store.js';
 import { MessagesRepository } from './messages.repository.js';
 import { answerTo, type Origin, type Reference } from './reference.js';
@@ -49,26 +52,42 @@ export class UploadService {
     private readonly mime: MimeWorkers,
     private readonly store: MessageStore,
     private readonly settings: MailSettings,
+    private readonly spool: Spool,
   ) {}
 
   /**
-   * @param raw the message as it is, instead of fields
+   * @param body the message as it is, instead of fields; or what the fields only name
    * @throws MailError
    */
-  async add(request: UploadRequest, raw: Buffer | undefined): Promise<Record<string, unknown>> {
+  async add(request: UploadRequest, body: Body): Promise<Record<string, unknown>> {
+    const scratch = this.spool.scratch();
+    try {
+      return await this.addWith(request, body, scratch);
+    } finally {
+      await scratch.clear();
+    }
+  }
+
+  private async addWith(
+    request: UploadRequest,
+    body: Body,
+    scratch: Scratch,
+  ): Promise<Record<string, unknown>> {
     const { user, mailbox, reference, replacePrevious } = request;
     const [account, box] = await Promise.all([this.accounts.find(user), this.mailboxes.find(user, mailbox)]);
     if (!account) throw refuse.userNotFound();
     if (!box) throw refuse.noMailbox();
     const origin = reference && (await this.origin(user, reference));
     const draft = request.draft || origin !== undefined;
-    const made = await this.make({ ...request, draft }, raw, account, origin);
-    const rawId = await this.raws.put(made.raw);
+    const wanted = { ...request, draft, attachments: attachmentsOf(request, body) };
+    const made = await this.make(wanted, body.raw, account, origin, scratch);
+    const size = sizeOf(made.raw);
+    const rawId = await this.raws.put(streamOf(made.raw));
     const { mailbox: id, uid } = await this.store.add({
       userId: user,
       mailbox,
       rawId,
-      size: made.raw.length,
+      size,
       parsed: made.parsed,
       domain: domainOf(account.address),
       seen: draft || !request.unseen,
@@ -80,25 +99,27 @@ export class UploadService {
     });
     return {
       success: true,
-      message: { id: uid, mailbox: id, size: made.raw.length },
+      message: { id: uid, mailbox: id, size },
       ...(replacePrevious && (await this.removePrevious(user, mailbox, replacePrevious))),
     };
   }
 
   private async make(
     request: UploadRequest,
-    raw: Buffer | undefined,
+    raw: Bytes | undefined,
     account: Account,
     origin: Origin | undefined,
-  ): Promise<{ raw: Buffer; parsed: ParsedMessage }> {
+    scratch: Scratch,
+  ): Promise<{ raw: Bytes; parsed: ParsedMessage }> {
     const given = raw ?? (request.raw === undefined ? undefined : Buffer.from(request.raw));
     if (given) {
-      if (given.length > this.settings.messageBytes) throw refuse.messageTooLarge();
+      if (sizeOf(given) > this.settings.messageBytes) throw refuse.messageTooLarge();
       return { raw: given, parsed: await this.mime.parse(given) };
     }
     const message = structured(request, account, origin);
-    const made = await this.mime.compose(message, await this.taken(request.reference, origin));
-    if (made.raw.length > this.settings.messageBytes) throw refuse.messageTooLarge();
+    const taken = await this.taken(request.reference, origin, scratch);
+    const made = await this.mime.compose(message, scratch, taken);
+    if (sizeOf(made.raw) > this.settings.messageBytes) throw refuse.messageTooLarge();
     return made;
   }
 
@@ -111,13 +132,15 @@ export class UploadService {
   private async taken(
     reference: Reference | undefined,
     origin: Origin | undefined,
+    scratch: Scratch,
   ): Promise<TakenAttachments | undefined> {
     if (!origin || !reference?.attachments) return undefined;
     const wanted = reference.attachments;
     const ids = origin.row.summary.attachments
       .filter(({ id, related }) => (wanted === true ? !related : wanted.includes(id)))
       .map(({ id }) => id);
-    return ids.length === 0 ? undefined : { raw: await this.raws.read(origin.row.raw_id), ids };
+    if (ids.length === 0) return undefined;
+    return { raw: await this.raws.read(origin.row.raw_id, scratch), ids };
   }
 
   /** The new message is stored by now: a failure is told, and changes nothing. */
@@ -131,6 +154,13 @@ export class UploadService {
       : { previousDeleteError: 'Failed to delete previous message. Message was not found' };
   }
 }
+
+/** With the contents that the body's JSON was relieved of. */
+const attachmentsOf = ({ attachments = [] }: UploadRequest, { contents }: Body): NewAttachment[] =>
+  attachments.map(({ content, ...rest }) => ({
+    ...rest,
+    content: (typeof content === 'string' ? contents?.get(content) : undefined) ?? content,
+  }));
 
 function structured(request: UploadRequest, account: Account, origin: Origin | undefined): NewMessage {
   const answer = origin && answerTo(origin, account.address);

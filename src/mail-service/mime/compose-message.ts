@@ -1,7 +1,11 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import MailComposer from 'nodemailer/lib/mail-composer';
+import { streamOf } from '../storage/bytes.js';
+import { contentOf } from './attachment-content.js';
 import { isMediaType, isMessageId } from './clean-text.js';
 import type { NewAttachment, NewMessage, TakenAttachments } from './message.js';
-import { readAttachments } from './parse-message.js';
+import { readAttachments } from './attachments.js';
 
 /** An image written into HTML as a data: URL. */
 const DATA_IMAGE =
@@ -10,16 +14,20 @@ const DATA_IMAGE =
 interface Part {
   filename?: string | false;
   contentType?: string;
-  content: Buffer;
+  content: Buffer | Readable;
   cid?: string;
   contentDisposition?: 'inline' | 'attachment';
 }
 
 /**
  * Builds the MIME of a message, with its Bcc: the copy that goes out has none (see `outgoing`).
+ * @param taken the file is for long attachments
  * @throws Error `Unknown encoding: …` of an attachment
  */
-export async function composeMessage(message: NewMessage, taken?: TakenAttachments): Promise<Buffer> {
+export async function composeMessage(
+  message: NewMessage,
+  taken?: TakenAttachments & { file: string },
+): Promise<Readable> {
   const images: Part[] = [];
   const html = message.html?.replace(DATA_IMAGE, (_, before: string, contentType: string, data: string) => {
     const cid = `image-${images.length + 1}-${Date.now().toString(36)}@inline`;
@@ -46,17 +54,21 @@ export async function composeMessage(message: NewMessage, taken?: TakenAttachmen
     ...(inReplyTo && isMessageId(inReplyTo) && { inReplyTo }),
     ...(references.length > 0 && { references: references.filter(isMessageId) }),
     headers: headers.map(({ key, value }) => ({ key, value })),
-    attachments: [...images, ...message.attachments.map(decoded), ...(await takenParts(taken))],
+    attachments: [
+      ...images,
+      ...(await Promise.all(message.attachments.map(decoded))),
+      ...(await takenParts(taken)),
+    ],
     // Nothing a client names is read from this machine or from the network.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   const node = composer.compile();
   node.keepBcc = true;
-  return node.build();
+  return node.createReadStream();
 }
 
-function decoded({ content, encoding, contentType, cid, ...rest }: NewAttachment): Part {
+async function decoded({ content, encoding, contentType, cid, ...rest }: NewAttachment): Promise<Part> {
   if (!Buffer.isEncoding(encoding)) throw new Error(`Unknown encoding: ${encoding}`);
   const id = cid?.replace(/[^\x21-\x7e]|[<>]/g, '');
   return {
@@ -65,13 +77,19 @@ function decoded({ content, encoding, contentType, cid, ...rest }: NewAttachment
       contentType: isMediaType(contentType) ? contentType : 'application/octet-stream',
     }),
     ...(id && { cid: id }),
-    content: Buffer.from(content, encoding),
+    content: await fitting(await contentOf(content, encoding), contentType),
   };
 }
 
-async function takenParts(taken: TakenAttachments | undefined): Promise<Part[]> {
+/** Whether a message can be attached as text of 7 bits is seen by looking at all of it. */
+async function fitting(content: Buffer | Readable, contentType = ''): Promise<Buffer | Readable> {
+  return Buffer.isBuffer(content) || !/^message\//i.test(contentType) ? content : buffer(content);
+}
+
+async function takenParts(taken: (TakenAttachments & { file: string }) | undefined): Promise<Part[]> {
   if (!taken || taken.ids.length === 0) return [];
-  return (await readAttachments(taken.raw, taken.ids)).map(({ info, content }) => ({
+  const parts = await readAttachments(streamOf(taken.raw), taken.ids, taken.file);
+  return parts.map(({ info, content }) => ({
     filename: info.filename,
     contentType: info.contentType,
     content,

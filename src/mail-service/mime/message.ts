@@ -1,3 +1,5 @@
+import type { Bytes, FileBytes } from '../storage/bytes.js';
+
 /** A person in a message. */
 export interface Address {
   address: string;
@@ -54,7 +56,8 @@ export interface ParsedMessage {
 export interface NewAttachment {
   filename?: string;
   contentType?: string;
-  content: string;
+  /** When it is long, the file with it, written as JSON does between its quotes. */
+  content: string | FileBytes;
   /** Of `content`; any that Node's Buffer knows. */
   encoding: string;
   cid?: string;
@@ -80,6 +83,6 @@ export interface NewMessage {
 
 /** Attachments to be taken over from another message. */
 export interface TakenAttachments {
-  raw: Uint8Array;
+  raw: Bytes;
   ids: string[];
 }

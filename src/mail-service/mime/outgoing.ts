@@ -4,22 +4,48 @@ import type { Address } from './message.js';
 /** What the sender may not decide, and what recipients are not to see. */
 const REMOVED = new Set(['from', 'sender', 'bcc', 'date', 'return-path']);
 const LF = 10;
+const CR = 13;
 
 /**
  * The message as it leaves: From is the account's own address whatever the draft says, Bcc is gone, the date is that of
  * sending. The body stays as it is, byte for byte.
  */
-export function outgoing(raw: Uint8Array, from: Address, date: Date): Buffer {
-  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+export async function* outgoing(
+  raw: AsyncIterable<Uint8Array>,
+  from: Address,
+  date: Date,
+): AsyncGenerator<Uint8Array> {
+  let beginning: Buffer | undefined = Buffer.alloc(0);
+  for await (const chunk of raw) {
+    if (!beginning) {
+      yield chunk;
+      continue;
+    }
+    beginning = Buffer.concat([beginning, chunk]);
+    const end = endOfHead(beginning);
+    if (end < 0) continue;
+    yield rewritten(beginning.subarray(0, end), from, date);
+    yield beginning.subarray(end);
+    beginning = undefined;
+  }
+  if (!beginning) return;
+  yield rewritten(beginning, from, date);
+  yield Buffer.from('\r\n');
+}
+
+/** @returns where the empty line after the headers begins; -1 when there is none yet */
+function endOfHead(bytes: Buffer): number {
+  for (let at = 0; at < bytes.length; at = bytes.indexOf(LF, at) + 1 || bytes.length) {
+    if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] === LF)) return at;
+  }
+  return -1;
+}
+
+function rewritten(head: Buffer, from: Address, date: Date): Buffer {
   const kept: string[] = [];
-  let at = 0;
   let removing = false;
-  while (at < bytes.length) {
-    const lf = bytes.indexOf(LF, at);
-    const end = lf < 0 ? bytes.length : lf + 1;
-    const line = bytes.toString('latin1', at, end);
-    if (line === '\r\n' || line === '\n') break;
-    at = end;
+  for (const line of head.toString('latin1').split('\n')) {
+    if (line === '') continue;
     const folded = line.startsWith(' ') || line.startsWith('\t');
     if (!folded)
       removing = REMOVED.has(
@@ -28,7 +54,7 @@ export function outgoing(raw: Uint8Array, from: Address, date: Date): Buffer {
           .trim()
           .toLowerCase(),
       );
-    if (!removing) kept.push(`${line.replace(/\r?\n$/, '')}\r\n`);
+    if (!removing) kept.push(`${line.replace(/\r$/, '')}\r\n`);
   }
   // The library folds and encodes the name.
   const node = new MimeNode('text/plain');
@@ -38,9 +64,8 @@ export function outgoing(raw: Uint8Array, from: Address, date: Date): Buffer {
     .split('\r\n')
     .filter((line, n, all) => /^from:/i.test(line) || (/^\s/.test(line) && isOfFrom(all, n)))
     .join('\r\n');
-  const head = `${own}\r\nDate: ${date.toUTCString().replace('GMT', '+0000')}\r\n${kept.join('')}`;
-  const body = bytes.subarray(at);
-  return Buffer.concat([Buffer.from(head, 'latin1'), body.length > 0 ? body : Buffer.from('\r\n')]);
+  const text = `${own}\r\nDate: ${date.toUTCString().replace('GMT', '+0000')}\r\n${kept.join('')}`;
+  return Buffer.from(text, 'latin1');
 }
 
 function isOfFrom(lines: readonly string[], n: number): boolean {

@@ -14,7 +14,9 @@ import { MailError } from '../http/mail-error.js';
 import { MailSettings } from '../mail-settings.js';
 import { MessageStore } from '../messages/message-store.js';
 import { MimeWorkers } from '../mime/mime-workers.js';
+import { bufferOf, type Bytes, gatherInto, sizeOf, streamOf } from '../storage/bytes.js';
 import { RawMessages } from '../storage/raw-messages.js';
+import { type Scratch, Spool } from '../storage/spool.js';
 import { RateWindow } from './rate-window.js';
 
 const MAX_CLIENTS = 100;
@@ -57,6 +59,7 @@ export class SmtpReceiver implements OnModuleDestroy {
     private readonly store: MessageStore,
     private readonly db: Db,
     private readonly budget: ByteBudget,
+    private readonly spool: Spool,
   ) {}
 
   /** Listens where the settings say. @param port instead of theirs; 0 lets the system choose */
@@ -107,14 +110,16 @@ export class SmtpReceiver implements OnModuleDestroy {
 
   private async receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
     const share = new Share(this.budget);
+    const scratch = this.spool.scratch();
     try {
-      await this.deliver(await this.read(stream, session, share), session);
+      await this.deliver(await this.read(stream, session, share, scratch), session);
     } finally {
       share.release();
+      await scratch.clear();
     }
   }
 
-  private async deliver(raw: Buffer, session: SMTPServerSession): Promise<void> {
+  private async deliver(raw: Bytes, session: SMTPServerSession): Promise<void> {
     const { mailFrom, rcptTo } = session.envelope;
     const sender = mailFrom ? mailFrom.address : '';
     const parsed = await this.mime.parse(raw);
@@ -123,7 +128,7 @@ export class SmtpReceiver implements OnModuleDestroy {
       const account = await this.ownerOf(address);
       if (account) owners.set(account.id, { account, address: normalizeAddress(address) });
     }
-    const rawId = await this.raws.put(raw);
+    const rawId = await this.raws.put(streamOf(raw));
     // Everybody or nobody, locked in the order of their ids.
     const sorted = [...owners.values()].sort((a, b) => (a.account.id < b.account.id ? -1 : 1));
     await this.db.tx(async (tx) => {
@@ -132,7 +137,7 @@ export class SmtpReceiver implements OnModuleDestroy {
           userId: account.id,
           mailbox: '\\Inbox',
           rawId,
-          size: raw.length,
+          size: sizeOf(raw),
           parsed,
           domain: domainOf(account.address),
           seen: false,
@@ -149,22 +154,26 @@ export class SmtpReceiver implements OnModuleDestroy {
     stream: SMTPServerDataStream,
     session: SMTPServerSession,
     share: Share,
-  ): Promise<Buffer> {
+    scratch: Scratch,
+  ): Promise<Bytes> {
     const from = /^[\w.:[\]-]{1,255}$/.test(session.hostNameAppearsAs)
       ? session.hostNameAppearsAs
       : 'unknown';
     const line = `Received: from ${from} ([${session.remoteAddress}]) by ${os.hostname()} with ESMTP id ${session.id};\r\n ${new Date().toUTCString().replace('GMT', '+0000')}\r\n`;
-    const chunks: Buffer[] = [Buffer.from(line)];
     let full = false;
     // What is beyond a limit is read, since the client cannot be told before its end, and dropped.
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      full ||= !share.take(chunk.length);
-      if (!full && !stream.sizeExceeded) chunks.push(chunk);
+    async function* within(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(line);
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        full ||= !share.take(chunk.length);
+        if (!full && !stream.sizeExceeded) yield chunk;
+      }
     }
+    const raw = await gatherInto(within(), scratch.file());
     if (full) throw TOO_MANY;
     if (stream.sizeExceeded) throw new SmtpRefusal(552, '5.3.4 The message is too large');
-    const raw = Buffer.concat(chunks);
-    if (hops(raw) > MAX_HOPS) throw new SmtpRefusal(554, '5.4.6 The message goes round in circles');
+    if (hops(await bufferOf(raw, HEADER_BYTES)) > MAX_HOPS)
+      throw new SmtpRefusal(554, '5.4.6 The message goes round in circles');
     return raw;
   }
 
@@ -177,9 +186,9 @@ export class SmtpReceiver implements OnModuleDestroy {
 const TOO_MANY = new SmtpRefusal(421, '4.7.0 Too much at once, try later');
 const FULL = new SmtpRefusal(452, '4.2.2 The mailbox is full');
 
-function hops(raw: Buffer): number {
-  const end = raw.indexOf('\r\n\r\n');
-  const head = raw.toString('latin1', 0, Math.min(end < 0 ? raw.length : end, HEADER_BYTES));
+function hops(beginning: Buffer): number {
+  const end = beginning.indexOf('\r\n\r\n');
+  const head = beginning.toString('latin1', 0, end < 0 ? beginning.length : end);
   return head.match(/^received:/gim)?.length ?? 0;
 }
 

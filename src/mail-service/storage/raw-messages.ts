@@ -1,10 +1,12 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { BlobStore } from '../../platform/blobs/blob-store.js';
 import { Db } from '../../platform/database/db.js';
 import { statement } from '../../platform/database/statement.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { type Bytes, gatherInto } from './bytes.js';
+import type { Scratch } from './spool.js';
 
 /** Under which the blob store keeps mail, beside the tenants of the workspace: raw messages have several owners. */
 const MAIL = '00000000-0000-7000-8000-6d61696c0000';
@@ -53,10 +55,10 @@ export class RawMessages implements OnModuleInit {
   }
 
   /** @returns the id to refer to the message by, within an hour */
-  async put(raw: Uint8Array): Promise<string> {
+  async put(raw: AsyncIterable<Uint8Array>): Promise<string> {
     const id = uuidv7();
     await this.db.single((tx) => tx.query(begin, [id]));
-    await this.store.write({ tenantId: MAIL, id }, Readable.from([raw]));
+    await this.store.write({ tenantId: MAIL, id }, raw);
     return id;
   }
 
@@ -65,9 +67,16 @@ export class RawMessages implements OnModuleInit {
     return (await this.store.open({ tenantId: MAIL, id })).stream;
   }
 
-  async read(id: string): Promise<Buffer> {
+  /** All of it, in memory only when it is short. */
+  async read(id: string, scratch: Scratch): Promise<Bytes> {
+    return gatherInto(await this.open(id), scratch.file());
+  }
+
+  /** Its first bytes, at most `length`. */
+  async head(id: string, length: number): Promise<Buffer> {
+    const { stream } = await this.store.open({ tenantId: MAIL, id }, { start: 0, end: length - 1 });
     const chunks: Buffer[] = [];
-    for await (const chunk of (await this.open(id)) as AsyncIterable<Buffer>) chunks.push(chunk);
+    for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
     return Buffer.concat(chunks);
   }
 

@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { composeMessage } from '../../../src/mail-service/mime/compose-message.js';
+import { composeMessage as compose } from '../../../src/mail-service/mime/compose-message.js';
 import type { NewMessage } from '../../../src/mail-service/mime/message.js';
 import { outgoing } from '../../../src/mail-service/mime/outgoing.js';
-import { parseMessage } from '../../../src/mail-service/mime/parse-message.js';
+import { parseMessage as parse } from '../../../src/mail-service/mime/parse-message.js';
 
 const BASE: NewMessage = {
   from: { address: 'alice@example.com', name: '' },
@@ -14,6 +16,9 @@ const BASE: NewMessage = {
   references: [],
   headers: [],
 };
+
+const composeMessage = async (message: NewMessage): Promise<Buffer> => buffer(await compose(message));
+const parseMessage = (raw: Buffer) => parse(Readable.from([raw]));
 
 /** Text that tries to end a header and begin another one. */
 const hostile = fc
@@ -104,7 +109,9 @@ describe('a composed message', () => {
         expect(parsed.from?.address).toBe('alice@example.com');
         expect([parsed.to.map(({ address }) => address), parsed.bcc]).toEqual([['bob@example.com'], []]);
         expect(JSON.stringify(parsed)).not.toContain('\\u0000');
-        const sent = outgoing(raw, { address: 'alice@example.com', name }, new Date(0));
+        const sent = await buffer(
+          outgoing(Readable.from([raw]), { address: 'alice@example.com', name }, new Date(0)),
+        );
         expect(headerNames(sent).filter((each) => !KNOWN.has(each))).toEqual([]);
         expect((await parseMessage(sent)).from?.address).toBe('alice@example.com');
       }),

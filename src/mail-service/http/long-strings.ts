@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import type { FileBytes } from '../storage/bytes.js';
+import { SpoolFile } from '../storage/bytes.js';
+
+/** A string of more bytes is put aside. */
+const LONG = 16_384;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * Takes the text of a JSON value piece by piece and puts its long strings into a file as they come. What is left is JSON as
+ * well, and short: a marker that no client can guess stands for each of them.
+ */
+export class LongStrings {
+  /** What each marker stands for: the text between the quotes, escapes and all. */
+  readonly byMarker = new Map<string, FileBytes>();
+  private readonly spool: SpoolFile;
+  private readonly secret = randomBytes(16).toString('hex');
+  private readonly kept: Uint8Array[] = [];
+  /** The beginning of a string that goes on in the next piece, unless it is in the file. */
+  private begun: Uint8Array[] = [];
+  private begunBytes = 0;
+  private inString = false;
+  private afterBackslash = false;
+  /** Where the string that is being put aside begins in the file. */
+  private start: number | undefined;
+
+  constructor(file: string) {
+    this.spool = new SpoolFile(file);
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    /** Up to here the chunk has been dealt with, and the string at hand begins there if it did not begin before. */
+    let done = 0;
+    let began = 0;
+    const { length } = chunk;
+    for (let at = 0; at < length; at += 1) {
+      const byte = chunk[at];
+      if (!this.inString) {
+        if (byte !== QUOTE) continue;
+        this.inString = true;
+        began = at + 1;
+      } else if (this.afterBackslash) this.afterBackslash = false;
+      else if (byte === BACKSLASH) this.afterBackslash = true;
+      else if (byte === QUOTE) {
+        this.inString = false;
+        if (this.isLong(at - began)) {
+          this.keep(chunk.subarray(done, began));
+          await this.putAside(chunk.subarray(began, at));
+          this.mark();
+          done = at;
+        } else this.keepBegun();
+      }
+    }
+    if (!this.inString) this.keep(chunk.subarray(done));
+    else {
+      this.keep(chunk.subarray(done, began));
+      const rest = chunk.subarray(began);
+      if (this.isLong(rest.length)) await this.putAside(rest);
+      else {
+        this.begun.push(rest);
+        this.begunBytes += rest.length;
+      }
+    }
+  }
+
+  /** @returns the short JSON */
+  async end(): Promise<string> {
+    this.keepBegun();
+    await this.spool.close();
+    return Buffer.concat(this.kept).toString('utf8');
+  }
+
+  private isLong(more: number): boolean {
+    return this.start !== undefined || this.begunBytes + more > LONG;
+  }
+
+  private async putAside(piece: Uint8Array): Promise<void> {
+    this.start ??= this.spool.size;
+    for (const each of this.begun.splice(0)) await this.spool.append(each);
+    this.begunBytes = 0;
+    await this.spool.append(piece);
+  }
+
+  private keep(piece: Uint8Array): void {
+    // A copy, since a piece of one byte would keep the memory of all that came with it.
+    if (piece.length > 0) this.kept.push(Buffer.from(piece));
+  }
+
+  private keepBegun(): void {
+    this.kept.push(...this.begun.splice(0));
+    this.begunBytes = 0;
+  }
+
+  private mark(): void {
+    const marker = `${this.secret}-${this.byMarker.size}`;
+    this.byMarker.set(marker, this.spool.since(this.start as number));
+    this.start = undefined;
+    this.kept.push(Buffer.from(marker));
+  }
+}

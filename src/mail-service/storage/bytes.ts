@@ -1,0 +1,101 @@
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { passedOn } from '../../platform/blobs/young-garbage.js';
+
+/** What is kept in memory; what is longer goes to a file. */
+const IN_MEMORY = 1024 * 1024;
+
+/** Bytes of a file, from `start` to before `end`. */
+export interface FileBytes {
+  file: string;
+  start: number;
+  end: number;
+}
+
+/** Bytes under way: few are in memory, many in a file, so that threads need not copy them. */
+export type Bytes = Uint8Array | FileBytes;
+
+export function sizeOf(bytes: Bytes): number {
+  return bytes instanceof Uint8Array ? bytes.length : bytes.end - bytes.start;
+}
+
+/** Reads them from their beginning. To be destroyed when they are not read to their end. */
+export function streamOf(bytes: Bytes): Readable {
+  if (bytes instanceof Uint8Array) return Readable.from([bytes]);
+  const { file, start, end } = bytes;
+  return end > start ? createReadStream(file, { start, end: end - 1 }) : Readable.from([]);
+}
+
+/** All of them, or no more than the first `length`. */
+export async function bufferOf(bytes: Bytes, length = sizeOf(bytes)): Promise<Buffer> {
+  const size = Math.min(length, sizeOf(bytes));
+  if (bytes instanceof Uint8Array) return Buffer.from(bytes.buffer, bytes.byteOffset, size);
+  const chunks: Buffer[] = [];
+  const stream = streamOf({ ...bytes, end: bytes.start + size });
+  for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** A file that is written from its beginning to its end. It is there once something has been appended. */
+export class SpoolFile {
+  private handle: FileHandle | undefined;
+  private written = 0;
+
+  constructor(private readonly file: string) {}
+
+  get size(): number {
+    return this.written;
+  }
+
+  async append(chunk: Uint8Array): Promise<void> {
+    this.handle ??= await create(this.file);
+    await this.handle.writeFile(chunk);
+    this.written += chunk.length;
+    passedOn(chunk.length);
+  }
+
+  /** What has been appended since the file had `start` bytes. */
+  since(start: number): FileBytes {
+    return { file: this.file, start, end: this.written };
+  }
+
+  async close(): Promise<void> {
+    await this.handle?.close();
+  }
+}
+
+/** Reads all of `source`: into memory as long as it is short, else to the end of `spool`. */
+export async function gather(
+  source: AsyncIterable<Uint8Array>,
+  spool: SpoolFile,
+  inMemory = IN_MEMORY,
+): Promise<Bytes> {
+  const start = spool.size;
+  let chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of source) {
+    length += chunk.length;
+    chunks.push(chunk);
+    if (length <= inMemory) continue;
+    for (const each of chunks) await spool.append(each);
+    chunks = [];
+  }
+  return length <= inMemory ? Buffer.concat(chunks) : spool.since(start);
+}
+
+/** The same with a file of its own. */
+export async function gatherInto(source: AsyncIterable<Uint8Array>, file: string): Promise<Bytes> {
+  const spool = new SpoolFile(file);
+  try {
+    return await gather(source, spool);
+  } finally {
+    await spool.close();
+  }
+}
+
+async function create(file: string): Promise<FileHandle> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  return open(file, 'wx', 0o600);
+}

@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { contentOf } from '../../../src/mail-service/mime/attachment-content.js';
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'attachment-content-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** What is made of a content that stands in a file, behind something else. */
+async function fromFile(content: string, encoding: BufferEncoding) {
+  const file = path.join(directory, 'file');
+  const text = Buffer.from(JSON.stringify(content).slice(1, -1));
+  writeFileSync(file, Buffer.concat([Buffer.from('before'), text, Buffer.from('after')]));
+  const made = await contentOf({ file, start: 6, end: 6 + text.length }, encoding);
+  return { streamed: made instanceof Readable, bytes: Buffer.isBuffer(made) ? made : await buffer(made) };
+}
+
+test('plain base64 is decoded as it is read', async () => {
+  for (const length of [0, 1, 2, 3, 65_535, 65_536, 65_537, 400_001]) {
+    const bytes = Buffer.from(Array.from({ length }, (_, n) => (n * 31) % 256));
+    const made = await fromFile(bytes.toString('base64'), 'base64');
+    expect(made.streamed).toBe(true);
+    expect(made.bytes.equals(bytes)).toBe(true);
+  }
+});
+
+test('whatever else stands there is what Node makes of it', async () => {
+  const piece = fc.oneof(
+    fc.constantFrom('=', '==', '\r\n', '-_-_', 'QUJD', 'QQ==', ' ', 'é', '\\', '"', '0aff', '€'),
+    fc.string({ unit: 'grapheme', maxLength: 8 }),
+    fc.base64String({ maxLength: 40 }),
+  );
+  const content = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
+  const encoding = fc.constantFrom<BufferEncoding>('base64', 'base64url', 'hex', 'utf8', 'latin1', 'utf16le');
+  await fc.assert(
+    fc.asyncProperty(content, encoding, async (text, each) => {
+      const { bytes } = await fromFile(text, each);
+      expect(bytes.toString('hex')).toBe(Buffer.from(text, each).toString('hex'));
+    }),
+    { numRuns: 500, endOnFailure: true },
+  );
+});
+
+test('so it is for long contents, which are read in pieces', async () => {
+  const plain = Buffer.alloc(150_000, 'abcdefg').toString('base64');
+  const contents = [
+    plain.slice(1),
+    `\r\n${plain}`,
+    `QQ==${plain}`,
+    `Q${plain}===`,
+    `é${plain}xyz`,
+    `${plain}Q===QQ`,
+  ];
+  for (const text of [
+    ...contents,
+    plain.replaceAll('X', '-'),
+    plain.replace(/.{76}/g, '$&\r\n'),
+    `${plain}====`,
+  ]) {
+    const { bytes } = await fromFile(text, 'base64');
+    expect(bytes.equals(Buffer.from(text, 'base64'))).toBe(true);
+  }
+});

@@ -1,0 +1,81 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import v8 from 'node:v8';
+import vm from 'node:vm';
+import fc from 'fast-check';
+import { LongStrings } from '../../../src/mail-service/http/long-strings.js';
+
+const KB = 1024;
+let directory: string;
+let files = 0;
+const file = (): string => path.join(directory, `file-${(files += 1)}`);
+
+beforeAll(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'long-strings-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** The text again, with what was put aside in its place. */
+function whole(json: string, strings: LongStrings): string {
+  for (const [marker, { file: name, start, end }] of strings.byMarker) {
+    expect(json.split(marker)).toHaveLength(2);
+    json = json.replace(marker, () => readFileSync(name).subarray(start, end).toString('utf8'));
+  }
+  return json;
+}
+
+test('what is put aside and what is left are the text, however it is cut', async () => {
+  const text = fc.tuple(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), fc.nat(40 * KB)).map(
+    // Escapes, among them quotes and backslashes, and characters of several bytes.
+    ([piece, length]) => piece.repeat(Math.ceil(length / piece.length)),
+  );
+  const value = fc.array(fc.record({ name: fc.string(), text, '"': fc.array(text, { maxLength: 2 }) }), {
+    maxLength: 4,
+  });
+  await fc.assert(
+    fc.asyncProperty(value, fc.array(fc.integer({ min: 1, max: 30 * KB })), async (given, cuts) => {
+      const json = Buffer.from(JSON.stringify(given));
+      const strings = new LongStrings(file());
+      let at = 0;
+      for (const cut of cuts) {
+        await strings.write(json.subarray(at, at + cut));
+        at += cut;
+      }
+      await strings.write(json.subarray(at));
+      const short = await strings.end();
+      expect(whole(short, strings)).toBe(json.toString());
+      const longest = (each: unknown): number =>
+        typeof each === 'string'
+          ? Buffer.byteLength(JSON.stringify(each)) - 2
+          : Math.max(0, ...Object.values(each ?? {}).map(longest));
+      expect(longest(JSON.parse(short))).toBeLessThanOrEqual(16 * KB);
+    }),
+    { numRuns: 100, endOnFailure: true },
+  );
+});
+
+test('text that is no JSON is left as it is, and a string without an end has no marker', async () => {
+  for (const text of ['', '"', `{"a":"${'x'.repeat(20 * KB)}`, '"\\', `"${'y'.repeat(20 * KB)}\\"`]) {
+    const strings = new LongStrings(file());
+    await strings.write(Buffer.from(text));
+    const short = await strings.end();
+    expect(text.startsWith(short)).toBe(true);
+    expect(() => JSON.parse(short)).toThrow(SyntaxError);
+    expect(strings.byMarker.size).toBe(0);
+  }
+});
+
+test('keeps none of the memory that a long string came in', async () => {
+  v8.setFlagsFromString('--expose-gc');
+  const collect = vm.runInNewContext('gc') as () => void;
+  const strings = new LongStrings(file());
+  collect();
+  const before = process.memoryUsage().arrayBuffers;
+  await strings.write(Buffer.from('{"content":"'));
+  for (let n = 0; n < 1_024; n += 1) await strings.write(Buffer.alloc(64 * KB, 'A'));
+  await strings.write(Buffer.from('"}'));
+  collect();
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * KB * KB);
+  expect(JSON.parse(await strings.end())).toEqual({ content: [...strings.byMarker.keys()][0] });
+});
