@@ -19,6 +19,9 @@ export interface MailCredential {
   readonly version: number;
 }
 
+/** Whose mail it is, and the address they asked from; worked out when it is needed, which is seldom. */
+export type MailAsker = MailOwner & { readonly ip?: string | null };
+
 const PASSWORD = 'mail password';
 const TOKEN = 'mail token';
 /** How long a process believes what it has read: an account linked anew is used everywhere after this. */
@@ -46,11 +49,11 @@ export class MailAccounts {
   ) {}
 
   /**
-   * @param ip of the person's request
+   * @param owner with the address of their request, where there is one
    * @param dead a credential that the mail service did not accept: another one is wanted
    * @throws ApiError 403 `mail_account_required`, 500 `Proxy failed`, 503 `mail_service_unavailable`
    */
-  async credential(owner: MailOwner, ip: string | undefined, dead?: MailCredential): Promise<MailCredential> {
+  async credential(owner: MailAsker, dead?: MailCredential): Promise<MailCredential> {
     if (this.config.mailService === null) throw MailErrors.unavailable.with();
     const key = keyOf(owner);
     const known = this.known.get(key);
@@ -59,9 +62,9 @@ export class MailAccounts {
     if (dead !== undefined && this.config.MAIL_SERVICE_MODE === 'service')
       throw this.refused('the service token');
     // One at a time for each person; who finds a dead token while it is being renewed waits for the same renewal.
-    const flight = this.flights.get(key) ?? this.fly(key, owner, ip, dead?.version ?? -1);
+    const flight = this.flights.get(key) ?? this.fly(key, owner, dead?.version ?? -1);
     const credential = await flight;
-    return credential.version > (dead?.version ?? -1) ? credential : this.credential(owner, ip, dead);
+    return credential.version > (dead?.version ?? -1) ? credential : this.credential(owner, dead);
   }
 
   /**
@@ -89,8 +92,8 @@ export class MailAccounts {
     return { mailUserId: id };
   }
 
-  private fly(key: string, owner: MailOwner, ip: string | undefined, dead: number): Promise<MailCredential> {
-    const flight = this.find(owner, ip, dead)
+  private fly(key: string, owner: MailAsker, dead: number): Promise<MailCredential> {
+    const flight = this.find(owner, dead)
       .then((credential) => {
         this.known.set(key, credential);
         return credential;
@@ -101,7 +104,7 @@ export class MailAccounts {
   }
 
   /** Takes the credential out of the database, or makes it there: by this process, or by another that was first. */
-  private async find(owner: MailOwner, ip: string | undefined, dead: number): Promise<MailCredential> {
+  private async find(owner: MailAsker, dead: number): Promise<MailCredential> {
     const deadline = Date.now() + WAIT_MS;
     for (let pause = 20; Date.now() < deadline; pause = Math.min(pause * 2, 500)) {
       const account = await this.accounts.read(owner);
@@ -114,7 +117,7 @@ export class MailAccounts {
       if (account.resting !== null) throw this.refused('the account, a moment ago', account.resting);
       const lease = uuidv7();
       const mine = await this.accounts.claim(owner, lease, account.token_version, LEASE_SECONDS);
-      if (mine !== null) return this.mint(owner, lease, mine, ip);
+      if (mine !== null) return this.mint(owner, lease, mine);
       await delay(pause * (0.5 + Math.random()));
     }
     throw this.refused('nothing, but another process did not come back with a token');
@@ -144,18 +147,13 @@ export class MailAccounts {
     await this.accounts.begin(owner, { username: usernameOf(owner), address, password });
   }
 
-  private async mint(
-    owner: MailOwner,
-    lease: string,
-    account: MailAccountRow,
-    ip: string | undefined,
-  ): Promise<MailCredential> {
+  private async mint(owner: MailAsker, lease: string, account: MailAccountRow): Promise<MailCredential> {
     try {
-      const { id, token } = await this.talk(owner, account, ip);
+      const { id, token } = await this.talk(owner, account);
       const sealed = token === null ? null : this.box.seal(TOKEN, keyOf(owner), Buffer.from(token));
       const settled = await this.accounts.settle(owner, lease, id, sealed);
       const credential = settled && this.usable(owner, settled);
-      return credential ?? (await this.find(owner, ip, account.token_version));
+      return credential ?? (await this.find(owner, account.token_version));
     } catch (error) {
       const refusal = error instanceof AccountRefused ? error.code : null;
       await this.accounts.release(owner, lease, REST_SECONDS, refusal).catch(() => undefined);
@@ -165,9 +163,8 @@ export class MailAccounts {
 
   /** Creates the account where that is still to be done, and logs in where the mode asks for it. */
   private async talk(
-    owner: MailOwner,
+    owner: MailAsker,
     account: MailAccountRow,
-    ip: string | undefined,
   ): Promise<{ id: string; token: string | null }> {
     const { origin, username, mail_user_id: known } = account;
     const password = account.password && this.box.open(PASSWORD, keyOf(owner), account.password).toString();
@@ -175,7 +172,7 @@ export class MailAccounts {
     if (this.config.MAIL_SERVICE_MODE === 'service')
       return { id: id ?? (await this.provider.findAccount(username)), token: null };
     if (password === null) throw new AccountRefused('log in', 'PasswordUnknown');
-    return this.provider.logIn(username, password, ip);
+    return this.provider.logIn(username, password, owner.ip ?? undefined);
   }
 
   /** @returns null when it exists already: this process or another was killed before it could say so */

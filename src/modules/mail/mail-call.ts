@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Response } from 'express';
 import type { AuthenticatedRequest, RequestContext } from '../../platform/context/request-context.js';
-import { clientGone } from '../../platform/http/abort-signal.js';
+import { ClientDeparture } from '../../platform/http/abort-signal.js';
 import { targetOf } from './mail-gate.js';
 import type { MailTarget } from './mail-target.js';
 import { MailErrors } from './mail.errors.js';
@@ -10,19 +10,17 @@ import { MailErrors } from './mail.errors.js';
 export interface MailCall {
   readonly ctx: RequestContext;
   readonly target: MailTarget;
-  /** The client's address. */
-  readonly ip: string | undefined;
-  /** Aborts, with a ClientGoneError, when nobody waits for the answer any more. */
-  readonly signal: AbortSignal;
+  /** Tells when nobody waits for the answer any more. */
+  readonly signal: ClientDeparture;
 }
 
 /** The `MailCall` of a request. */
 export const Call = createParamDecorator((_: unknown, context: ExecutionContext): MailCall => {
   const http = context.switchToHttp();
   const request = http.getRequest<AuthenticatedRequest>();
-  const signal = clientGone(http.getResponse<Response>());
   // The guard lets nobody in without a workspace.
-  return { ctx: request.ctx as RequestContext, target: targetOf(request), ip: request.ip, signal };
+  const signal = new ClientDeparture(http.getResponse<Response>());
+  return { ctx: request.ctx as RequestContext, target: targetOf(request), signal };
 });
 
 /** The body of a mail request: a JSON object. @throws ApiError 400 `invalid_json` */

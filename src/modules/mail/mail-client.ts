@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { JsonReply } from '../../platform/http/json-reply.js';
 import { StreamReply } from '../../platform/http/stream-reply.js';
-import { MailAccounts, type MailCredential } from './mail-accounts.js';
+import { MailAccounts, type MailAsker, type MailCredential } from './mail-accounts.js';
 import type { MailOwner } from './mail-accounts.repository.js';
 import {
   JsonAnswer,
@@ -19,8 +19,8 @@ export type MailReply = JsonReply | StreamReply;
 /** A request to the mail service as a person: its path begins below that person's own tree. */
 export type OwnRequest = UpstreamRequest;
 
-/** Whom a request is made for, and, where somebody waits for it, from where and until when. */
-type Asker = { readonly ctx: MailOwner } & Partial<Pick<MailCall, 'ip' | 'signal'>>;
+/** Whom a request is made for, and, where somebody waits for it, until when. */
+type Asker = { readonly ctx: MailAsker } & Partial<Pick<MailCall, 'signal'>>;
 
 /** The mail service as one person sees it, for the time of one request to us. */
 export interface MailSession {
@@ -59,8 +59,7 @@ export class MailClient {
       return reply;
     } catch (error) {
       leave();
-      if (call.signal.aborted) throw call.signal.reason;
-      throw error;
+      throw call.signal.reason ?? error;
     }
   }
 
@@ -86,10 +85,10 @@ export class MailClient {
     read: (answer: UpstreamAnswer) => Promise<T>,
     isRefusal: (answer: T) => boolean = refusesThis,
   ): Promise<T> {
-    const credential = await this.accounts.credential(call.ctx, call.ip);
+    const credential = await this.accounts.credential(call.ctx);
     const first = await read(await this.send(call, request, credential));
     if (!isRefusal(first)) return first;
-    const renewed = await this.accounts.credential(call.ctx, call.ip, credential);
+    const renewed = await this.accounts.credential(call.ctx, credential);
     const second = await read(await this.send(call, request, renewed));
     if (isRefusal(second)) throw this.upstream.failed('the credential is refused, and so is a new one');
     return second;

@@ -18,6 +18,39 @@ export function clientGone(response: Response): AbortSignal {
   return controller.signal;
 }
 
+/**
+ * The same, for short work: as much of an AbortSignal as HTTP clients ask of one. Making a whole one and listening to it
+ * is a dear part of a request that does little else.
+ */
+export class ClientDeparture {
+  private readonly listeners = new Set<() => void>();
+  private gone: ClientGoneError | undefined;
+
+  constructor(response: Response) {
+    response.once('close', () => {
+      if (response.writableFinished) return;
+      this.gone = new ClientGoneError();
+      for (const listener of this.listeners) listener();
+    });
+  }
+
+  get aborted(): boolean {
+    return this.gone !== undefined;
+  }
+
+  get reason(): ClientGoneError | undefined {
+    return this.gone;
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.listeners.delete(listener);
+  }
+}
+
 /** An `AbortSignal` that fires when the client goes away before the answer: for work that waits or streams. */
 export const ClientGone = createParamDecorator((_: unknown, context: ExecutionContext): AbortSignal =>
   clientGone(context.switchToHttp().getResponse<Response>()),

@@ -46,6 +46,7 @@ export function queryHides(query: string): boolean {
 }
 
 function parameters(query: string): [string, string][] {
+  if (query === '') return [];
   return [...new URLSearchParams(query.slice(0, MAX_QUERY))].slice(0, MAX_PARAMETERS);
 }
 

@@ -2,6 +2,7 @@ import { HttpService } from '@nestjs/axios';
 import { Injectable, Logger } from '@nestjs/common';
 import axios, { AxiosError, type AxiosAdapter, AxiosHeaders, isAxiosError } from 'axios';
 import { Config } from '../../../config/config.js';
+import type { ClientDeparture } from '../../../platform/http/abort-signal.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
 import { MailErrors } from '../mail.errors.js';
 import type { AnswerBody } from './answer-body.js';
@@ -54,7 +55,7 @@ export class MailUpstream {
   async send(
     request: UpstreamRequest,
     token: string | undefined,
-    signal?: AbortSignal,
+    signal?: ClientDeparture,
   ): Promise<UpstreamAnswer> {
     try {
       return await this.exchange(request, token, signal);
@@ -76,7 +77,7 @@ export class MailUpstream {
   private async exchange(
     request: UpstreamRequest,
     token: string | undefined,
-    signal: AbortSignal | undefined,
+    signal: ClientDeparture | undefined,
   ): Promise<UpstreamAnswer> {
     const service = this.config.mailService;
     if (service === null) throw MailErrors.unavailable.with();
@@ -92,8 +93,8 @@ export class MailUpstream {
     return { status, headers: headers as UpstreamAnswer['headers'], body: data as AnswerBody };
   }
 
-  private failure(error: unknown, signal: AbortSignal | undefined): unknown {
-    if (signal?.aborted) return signal.reason;
+  private failure(error: unknown, signal: ClientDeparture | undefined): unknown {
+    if (signal?.reason) return signal.reason;
     if (!isAxiosError(error)) return error;
     if (error.code === AxiosError.ECONNABORTED) return this.failed('no answer in time');
     return this.failed('no answer', error.code);
