@@ -4,6 +4,7 @@ import { StreamReply } from '../../platform/http/stream-reply.js';
 import { MailAccounts, type MailAsker, type MailCredential } from './mail-accounts.js';
 import type { MailOwner } from './mail-accounts.repository.js';
 import {
+  fileAnswer,
   JsonAnswer,
   jsonAnswer,
   lacksPrivilege,
@@ -50,8 +51,8 @@ export class MailClient {
       const reply = await work({
         json: (request) => this.exchange(call, request, (answer) => this.read(answer)),
         bytes: (request) =>
-          this.exchange(call, request, async (answer) =>
-            answer.status >= 200 && answer.status < 300 ? answer : this.read(answer),
+          this.exchange<UpstreamAnswer | JsonAnswer>(call, request, (answer) =>
+            answer.status >= 200 && answer.status < 300 ? this.file(answer) : this.read(answer),
           ),
       });
       if (!(reply instanceof StreamReply) || reply.body.destroyed) leave();
@@ -98,9 +99,18 @@ export class MailClient {
     return this.upstream.send({ ...request, path: ['users', user, ...request.path] }, token, call.signal);
   }
 
-  private async read(answer: UpstreamAnswer): Promise<JsonAnswer> {
+  private read(answer: UpstreamAnswer): Promise<JsonAnswer> {
+    return this.usable(jsonAnswer(answer));
+  }
+
+  private async file(answer: UpstreamAnswer): Promise<UpstreamAnswer> {
+    await this.usable(fileAnswer(answer));
+    return answer;
+  }
+
+  private async usable<T>(reading: Promise<T>): Promise<T> {
     try {
-      return await jsonAnswer(answer);
+      return await reading;
     } catch (error) {
       throw error instanceof UnusableAnswer ? this.upstream.failed(error.message) : error;
     }

@@ -420,6 +420,52 @@ describe('the convenience routes of mail', () => {
       ]);
     });
 
+    const FAILURE = JSON.stringify({ error: 'Something broke', code: 'ERR_STREAM' });
+    const broken: [string, number, Record<string, string | number>, string][] = [
+      ['no content', 204, {}, ''],
+      ['a part', 206, { 'Content-Type': 'a/b', 'Content-Range': 'bytes 0-1/9' }, 'xx'],
+      ['something packed', 200, { 'Content-Type': 'a/b', 'Content-Encoding': 'gzip' }, 'xx'],
+      [
+        'an error that says 200',
+        200,
+        { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': FAILURE.length },
+        FAILURE,
+      ],
+      [
+        'an error that says 200, without a charset',
+        200,
+        { 'Content-Type': 'application/json', 'Content-Length': FAILURE.length },
+        FAILURE,
+      ],
+      ['an error cut off', 200, { 'Content-Type': 'application/json', 'Content-Length': 999 }, FAILURE],
+    ];
+    test.each(broken)('%s is no file: 500', async (_, status, headers, text) => {
+      duck.script = (__, response) => {
+        response.writeHead(status, headers).write(text || 'x');
+        if (headers['Content-Length'] === 999) setImmediate(() => response.socket?.destroy());
+        else response.end();
+        return true;
+      };
+      const { response, body } = await bytes(path());
+      expect([response.status, JSON.parse(String(body)).error]).toEqual([500, 'Proxy failed']);
+    });
+
+    test.each([
+      ['{"error":"a file of somebody’s","code":"x"}', 'application/json', false],
+      ['{"answers":[]}', 'application/json; charset=utf-8', true],
+      ['{"error":"one of many members","more":1}', 'application/json', true],
+      [`{"error":"${'long'.repeat(30_000)}"}`, 'application/json', true],
+      ['{"error":', 'application/json', true],
+    ])('%.40s is a file', async (text, type, withLength) => {
+      duck.script = (_, response) => {
+        const length = withLength ? { 'Content-Length': Buffer.byteLength(text) } : {};
+        response.writeHead(200, { 'Content-Type': type, ...length }).end(text);
+        return true;
+      };
+      const { response, body } = await bytes(path({ filename: 'answer.json' }));
+      expect([response.status, body.toString()]).toEqual([200, text]);
+    });
+
     test('any name makes a header that says just that', async () => {
       await fc.assert(
         fc.asyncProperty(

@@ -513,6 +513,7 @@ describe('the mail proxy', () => {
         (_, response) => (response.writeHead(200, json).end(`{"results":["${LONG}}`), true),
       ],
       ['nothing', (_, response) => (response.writeHead(200, json).end(), true)],
+      ['a status that is none', (_, response) => (response.writeHead(600, json).end('{}'), true)],
       ['no content', (_, response) => (response.writeHead(204).end(), true)],
       [
         'something packed',

@@ -91,7 +91,7 @@ describe('axios over undici', () => {
       response.on('drain', more);
       more();
     };
-    const { body } = await ask({ timeout: 1_000 });
+    const { body } = await ask({ timeout: 200 });
     const gone = closed();
     const stream = body.stream();
     await new Promise((resolve) => stream.once('close', resolve));
@@ -99,6 +99,26 @@ describe('axios over undici', () => {
     // What the sockets of both sides hold.
     expect(sent).toBeLessThan(32 * 1024 * 1024);
     await gone;
+  });
+
+  test('what is taken slowly is not late', async () => {
+    const whole = Buffer.alloc(3_000_000, 'abcdefg');
+    answer = (_, response) => response.end(whole);
+    const { body } = await ask({ timeout: 300 });
+    const stream = body.stream();
+    await once(stream, 'readable');
+    await delay(1_200);
+    expect((await buffer(stream)).equals(whole)).toBe(true);
+  });
+
+  test('once more is wanted of it, it may not keep us waiting for longer than anything', async () => {
+    answer = (_, response) =>
+      response.writeHead(200, { 'Content-Length': '3000000' }).write(Buffer.alloc(1_000_000));
+    const { body } = await ask({ timeout: 300 });
+    const stream = body.stream();
+    await once(stream, 'readable');
+    await delay(1_200);
+    await expect(buffer(stream)).rejects.toThrow('nothing came in time');
   });
 
   test('a body that comes slowly is not late', async () => {

@@ -1,9 +1,17 @@
 import { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import { passedOn } from '../../../platform/memory/young-garbage.js';
 
 /** Bytes taken from the connection before anybody asks for them. */
 const AHEAD = 64 * 1024;
+
+/** The connection that an answer comes on. */
+export interface AnswerSource {
+  /** Nothing more of it is wanted for now. */
+  pause(): void;
+  resume(): void;
+  /** Closes it. */
+  abort(reason: Error): void;
+}
 
 /**
  * The body of an answer of the mail service while it comes. Most are short and read whole, which needs no stream; a long
@@ -18,7 +26,7 @@ export class AnswerBody {
   private wake: (() => void) | null = null;
   private readable: Readable | null = null;
 
-  constructor(private readonly connection: Dispatcher.DispatchController) {}
+  constructor(private readonly connection: AnswerSource) {}
 
   /**
    * The whole body if it has no more than `limit` bytes, and otherwise as much or somewhat more of it; `stream` gives the

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { AnswerBody } from './answer-body.js';
 import type { UpstreamAnswer } from './mail-upstream.js';
-import { isFields } from '../fields.js';
+import { type Fields, isFields } from '../fields.js';
 
 /** An answer up to this size is read whole before any of it is passed on, so that a broken one can still be told. */
 export const MAX_BUFFERED = 1024 * 1024;
@@ -23,11 +23,7 @@ export class JsonAnswer {
   /** What it says; undefined where it is too long, or long and no JSON after all. */
   get value(): unknown {
     if (this.known === UNREAD) {
-      try {
-        this.known = parsed(String(this.text));
-      } catch {
-        this.known = undefined;
-      }
+      this.known = parsedIfJson(String(this.text));
     }
     return this.known;
   }
@@ -39,6 +35,8 @@ const UNREAD = Symbol('unread');
 const SUCCESS = /^\s*\{\s*"success"\s*:\s*true\s*,/;
 const END = /\}\s*$/;
 
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
 /** Why an answer is none; the message is for the log. */
 export class UnusableAnswer extends Error {}
 
@@ -49,17 +47,16 @@ export class UnusableAnswer extends Error {}
  */
 export async function jsonAnswer({ status, headers, body }: UpstreamAnswer): Promise<JsonAnswer> {
   try {
-    if (status < 200 || (status >= 300 && status < 400)) throw new UnusableAnswer(`status ${status}`);
-    if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(headers['content-type'] ?? ''))
-      throw new UnusableAnswer('not JSON by its type');
-    if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw new UnusableAnswer('encoded');
+    if (status < 200 || (status >= 300 && status < 400) || status >= 600)
+      throw new UnusableAnswer(`status ${status}`);
+    if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new UnusableAnswer('not JSON by its type');
+    if (isEncoded(headers)) throw new UnusableAnswer('encoded');
     const { bytes, ended } = await beginning(body);
     if (!ended) return tooLong(status, bytes, body);
     if (isLongSuccess(status, bytes)) return new JsonAnswer(status, bytes, UNREAD);
     const text = bytes.toString('utf8');
     const value = parsed(text);
-    if (status < 300 && isFields(value) && Object.hasOwn(value, 'error') && value['success'] !== true)
-      throw new UnusableAnswer('an error with status 200');
+    if (status < 300 && isErrorOnly(value)) throw new UnusableAnswer('an error with status 200');
     // A short text is written in one piece with the headers.
     return new JsonAnswer(status, bytes.length > SHORT ? bytes : text, value);
   } catch (error) {
@@ -67,6 +64,35 @@ export async function jsonAnswer({ status, headers, body }: UpstreamAnswer): Pro
     throw error;
   }
 }
+
+/**
+ * Looks whether a successful answer is a file, which may then be read from its body.
+ * @throws UnusableAnswer where it is empty of its kind, a part, encoded, or WildDuck's error with status 200. That one
+ *   has a charset or a length, as no attachment has there: so a file that looks like an error stays a file
+ */
+export async function fileAnswer({ status, headers, body }: UpstreamAnswer): Promise<void> {
+  try {
+    if (status !== 200) throw new UnusableAnswer(`status ${status}`);
+    if (isEncoded(headers)) throw new UnusableAnswer('encoded');
+    const type = headers['content-type'] ?? '';
+    if (!JSON_TYPE.test(type) || !(/charset/i.test(type) || headers['content-length'] !== undefined)) return;
+    const { bytes, ended } = await beginning(body, SHORT);
+    const value = ended ? parsedIfJson(bytes.toString()) : undefined;
+    if (isErrorOnly(value) && Object.keys(value).every((key) => ERROR_KEYS.has(key)))
+      throw new UnusableAnswer('an error with status 200');
+  } catch (error) {
+    body.destroy();
+    throw error;
+  }
+}
+
+const isEncoded = (headers: UpstreamAnswer['headers']): boolean =>
+  (headers['content-encoding'] ?? 'identity') !== 'identity';
+
+const ERROR_KEYS = new Set(['error', 'code', 'details']);
+
+const isErrorOnly = (value: unknown): value is Fields =>
+  isFields(value) && Object.hasOwn(value, 'error') && value['success'] !== true;
 
 function tooLong(status: number, bytes: Buffer, body: AnswerBody): JsonAnswer {
   if (!/^\s*[{[]/.test(bytes.toString('latin1', 0, 64))) throw new UnusableAnswer('not JSON');
@@ -83,9 +109,9 @@ function isLongSuccess(status: number, bytes: Buffer): boolean {
   );
 }
 
-async function beginning(body: AnswerBody): Promise<{ bytes: Buffer; ended: boolean }> {
+async function beginning(body: AnswerBody, limit = MAX_BUFFERED): Promise<{ bytes: Buffer; ended: boolean }> {
   try {
-    return await body.beginning(MAX_BUFFERED);
+    return await body.beginning(limit);
   } catch {
     throw new UnusableAnswer('cut off');
   }
@@ -96,6 +122,14 @@ function parsed(text: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new UnusableAnswer('not JSON');
+  }
+}
+
+function parsedIfJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

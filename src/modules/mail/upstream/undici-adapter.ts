@@ -8,16 +8,21 @@ import {
 } from 'axios';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Dispatcher, Pool } from 'undici';
-import { AnswerBody } from './answer-body.js';
+import { AnswerBody, type AnswerSource } from './answer-body.js';
 
 /** WildDuck closes idle connections after 5 s: ours are closed before that. */
 const IDLE_MS = 4_000;
+/**
+ * So much longer than the mail service may keep us waiting may we keep it waiting: for a client that takes its download
+ * slowly. Sockets hold megabytes, which somebody on a poor line takes minutes for, and only then is more asked for.
+ */
+const PATIENCE = 10;
 
 /**
  * Lets axios speak HTTP/1.1 by undici's connection pool, which asks less than half of the processor time of node:http's
  * agent and client for a small exchange (docs/adr/0015). Of axios' settings it takes those of a plain exchange: `baseURL`,
  * `url`, `method`, `headers`, `data` as bytes, `signal`, and `timeout`: the milliseconds that may pass without anything
- * coming. Nothing is followed, unpacked or judged by its status; the answer's `data` is an `AnswerBody`.
+ * coming that is waited for. Nothing is followed, unpacked or judged by its status; the answer's `data` is an `AnswerBody`.
  */
 @Injectable()
 export class UndiciAdapter implements OnApplicationShutdown {
@@ -60,9 +65,11 @@ export class UndiciAdapter implements OnApplicationShutdown {
 }
 
 /** One request and its answer, as undici tells of them. */
-class Exchange implements Dispatcher.DispatchHandler {
+class Exchange implements Dispatcher.DispatchHandler, AnswerSource {
   /** True when nothing more will come of it. */
   over = false;
+  /** How often the time may run out while nothing is wanted. */
+  private patience = 0;
   private controller: Dispatcher.DispatchController | null = null;
   private body: AnswerBody | null = null;
   private reason: Error | null = null;
@@ -87,13 +94,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    controller: Dispatcher.DispatchController,
+    _: Dispatcher.DispatchController,
     status: number,
     headers: Record<string, string | string[] | undefined>,
     statusText = '',
   ): void {
     if (status < 200) return;
-    this.body = new AnswerBody(controller);
+    this.body = new AnswerBody(this);
     const { config } = this;
     this.resolve({
       status,
@@ -118,7 +125,28 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.fail(AxiosError.from(error, (error as NodeJS.ErrnoException).code, this.config));
   }
 
+  pause(): void {
+    this.patience = PATIENCE;
+    this.controller?.pause();
+  }
+
+  resume(): void {
+    // The mail service gets its whole time again from when more is wanted.
+    if (this.patience > 0 && !this.over) this.timer.refresh();
+    this.patience = 0;
+    this.controller?.resume();
+  }
+
+  abort(reason: Error): void {
+    this.controller?.abort(reason);
+  }
+
   private readonly late = (): void => {
+    this.patience -= 1;
+    if (this.patience > 0) {
+      this.timer.refresh();
+      return;
+    }
     this.giveUp(new AxiosError('nothing came in time', AxiosError.ECONNABORTED, this.config));
   };
 
