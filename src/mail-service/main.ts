@@ -1,4 +1,5 @@
 import { Config } from '../config/config.js';
+import { collectWhatStartingLeft } from '../platform/memory/garbage.js';
 import { createLogger } from '../platform/observability/logger.js';
 import { type MailService, type MailServiceOptions, startMailService } from './mail-service.js';
 
@@ -51,6 +52,7 @@ async function start({ start: options }: MailServiceOrder): Promise<void> {
   service = startMailService(config, options);
   try {
     const { port } = await service;
+    collectWhatStartingLeft();
     process.send?.({ port } satisfies MailServiceNews);
   } catch (error) {
     service = undefined;

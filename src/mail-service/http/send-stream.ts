@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
-import { passedOn } from '../../platform/memory/young-garbage.js';
+import { passedOn } from '../../platform/memory/garbage.js';
 import { isMediaType } from '../mime/clean-text.js';
 
 /**

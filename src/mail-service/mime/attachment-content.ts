@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { passedOn } from '../../platform/memory/young-garbage.js';
+import { passedOn } from '../../platform/memory/garbage.js';
 import { bufferOf, type FileBytes, sizeOf, streamOf } from '../storage/bytes.js';
 import { cleanText } from './clean-text.js';
 

@@ -6,7 +6,7 @@ import {
   MailParser,
   type MessageText,
 } from 'mailparser';
-import { passedOn } from '../../platform/memory/young-garbage.js';
+import { passedOn } from '../../platform/memory/garbage.js';
 import type { AttachmentInfo } from './message.js';
 
 const MAX_ATTACHMENTS = 1_000;

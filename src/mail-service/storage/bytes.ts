@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { passedOn } from '../../platform/memory/young-garbage.js';
+import { passedOn } from '../../platform/memory/garbage.js';
 
 /** What is kept in memory; what is longer goes to a file. */
 const IN_MEMORY = 1024 * 1024;

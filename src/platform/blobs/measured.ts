@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ByteSource } from './blob-store.js';
-import { passedOn } from '../memory/young-garbage.js';
+import { passedOn } from '../memory/garbage.js';
 
 /** More bytes came than may. */
 export class TooManyBytesError extends Error {

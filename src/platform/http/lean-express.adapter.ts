@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Request, type Response, type Router } from 'express';
+import { passedOn } from '../memory/garbage.js';
 import { ContentReply } from './content-reply.js';
 import { writeContent } from './content-writer.js';
 import { FileReply } from './file-reply.js';
@@ -11,6 +12,7 @@ import { JSON_HEADERS } from './security-headers.js';
 import { StreamReply } from './stream-reply.js';
 
 const FIXED_HEADERS: readonly string[] = JSON_HEADERS.flat();
+const LARGE = 16 * 1024;
 /** The same for a file, whose type stands apart. */
 const FILE_HEADERS: readonly string[] = JSON_HEADERS.filter(([name]) => name !== 'Content-Type').flat();
 
@@ -79,6 +81,8 @@ export function writeJson(
   if (extra.headers) headers.push(...Object.entries(extra.headers).flat());
   response.writeHead(status, headers);
   response.end(json);
+  // What came from the database, and what is made of it. Small ones are not worth the counting.
+  if (json.length > LARGE) passedOn(2 * json.length);
 }
 
 /** Writes a file, with the security headers; the headers alone where there are no bytes (HEAD). */

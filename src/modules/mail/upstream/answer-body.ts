@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { passedOn } from '../../../platform/memory/young-garbage.js';
+import { passedOn } from '../../../platform/memory/garbage.js';
 
 /** Bytes taken from the connection before anybody asks for them. */
 const AHEAD = 64 * 1024;
