@@ -37,7 +37,7 @@ const REST_SECONDS = 15;
 @Injectable()
 export class MailAccounts {
   private readonly logger = new Logger('Mail');
-  private readonly known = new LRUCache<string, MailCredential>({ max: CACHED, ttl: FRESH_MS });
+  private readonly cache = new LRUCache<string, MailCredential>({ max: CACHED, ttl: FRESH_MS });
   private readonly flights = new Map<string, Promise<MailCredential>>();
 
   constructor(
@@ -48,6 +48,11 @@ export class MailAccounts {
     private readonly config: Config,
   ) {}
 
+  /** The credential of a person, where this process knows it; never waits. */
+  known(owner: MailOwner): MailCredential | undefined {
+    return this.cache.get(keyOf(owner));
+  }
+
   /**
    * @param owner with the address of their request, where there is one
    * @param dead a credential that the mail service did not accept: another one is wanted
@@ -56,7 +61,7 @@ export class MailAccounts {
   async credential(owner: MailAsker, dead?: MailCredential): Promise<MailCredential> {
     if (this.config.mailService === null) throw MailErrors.unavailable.with();
     const key = keyOf(owner);
-    const known = this.known.get(key);
+    const known = this.cache.get(key);
     if (known !== undefined && known.version > (dead?.version ?? -1)) return known;
     // With the service's own token nothing can be renewed.
     if (dead !== undefined && this.config.MAIL_SERVICE_MODE === 'service')
@@ -95,7 +100,7 @@ export class MailAccounts {
   private fly(key: string, owner: MailAsker, dead: number): Promise<MailCredential> {
     const flight = this.find(owner, dead)
       .then((credential) => {
-        this.known.set(key, credential);
+        this.cache.set(key, credential);
         return credential;
       })
       .finally(() => this.flights.delete(key));

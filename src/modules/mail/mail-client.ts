@@ -86,7 +86,7 @@ export class MailClient {
     read: (answer: UpstreamAnswer) => Promise<T>,
     isRefusal: (answer: T) => boolean = refusesThis,
   ): Promise<T> {
-    const credential = await this.accounts.credential(call.ctx);
+    const credential = this.accounts.known(call.ctx) ?? (await this.accounts.credential(call.ctx));
     const first = await read(await this.send(call, request, credential));
     if (!isRefusal(first)) return first;
     const renewed = await this.accounts.credential(call.ctx, credential);

@@ -1,6 +1,13 @@
 import { HttpService } from '@nestjs/axios';
 import { Injectable, Logger } from '@nestjs/common';
-import axios, { AxiosError, type AxiosAdapter, AxiosHeaders, isAxiosError } from 'axios';
+import axios, {
+  AxiosError,
+  type AxiosAdapter,
+  AxiosHeaders,
+  type AxiosResponse,
+  type InternalAxiosRequestConfig,
+  isAxiosError,
+} from 'axios';
 import { Config } from '../../../config/config.js';
 import type { ClientDeparture } from '../../../platform/http/abort-signal.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
@@ -37,12 +44,15 @@ export interface UpstreamAnswer {
 export class MailUpstream {
   private readonly logger = new Logger('Mail');
   private readonly adapter: AxiosAdapter;
+  /** Where the mail service is; null when there is none. */
+  private readonly base: string | null;
 
   constructor(
     { axiosRef }: HttpService,
     private readonly config: Config,
   ) {
     this.adapter = axios.getAdapter(axiosRef.defaults.adapter);
+    this.base = config.mailService?.url ?? null;
   }
 
   /**
@@ -57,13 +67,14 @@ export class MailUpstream {
     token: string | undefined,
     signal?: ClientDeparture,
   ): Promise<UpstreamAnswer> {
+    const config = this.exchange(request, token, signal);
     try {
-      return await this.exchange(request, token, signal);
+      return answerOf(await this.adapter(config));
     } catch (error) {
       // The service may close a connection just as we use it again. A read may be repeated, nothing else.
       if (request.method !== 'GET' || !isCut(error)) throw this.failure(error, signal);
     }
-    return this.exchange(request, token, signal).catch((error: unknown) => {
+    return this.adapter(config).then(answerOf, (error: unknown) => {
       throw this.failure(error, signal);
     });
   }
@@ -74,23 +85,23 @@ export class MailUpstream {
     return MailErrors.proxyFailed.with();
   }
 
-  private async exchange(
-    request: UpstreamRequest,
+  private exchange(
+    { method, path, query, body, accept, timeout }: UpstreamRequest,
     token: string | undefined,
     signal: ClientDeparture | undefined,
-  ): Promise<UpstreamAnswer> {
-    const service = this.config.mailService;
-    if (service === null) throw MailErrors.unavailable.with();
+  ): InternalAxiosRequestConfig {
+    if (this.base === null) throw MailErrors.unavailable.with();
     const longest = this.config.MAIL_SERVICE_TIMEOUT_MS;
-    const query = request.query?.size ? `?${request.query.toString()}` : '';
-    const { status, headers, data } = await this.adapter({
-      ...sent(request, token),
-      baseURL: service.url,
-      url: `/${request.path.join('/')}${query}`,
-      timeout: Math.min(request.timeout ?? longest, longest),
+    const search = query?.size ? `?${query.toString()}` : '';
+    return {
+      method,
+      headers: headersOf(accept ?? 'application/json', token, body !== undefined),
+      data: body && Buffer.from(JSON.stringify(body)),
+      baseURL: this.base,
+      url: `/${path.join('/')}${search}`,
+      timeout: Math.min(timeout ?? longest, longest),
       ...(signal && { signal }),
-    });
-    return { status, headers: headers as UpstreamAnswer['headers'], body: data as AnswerBody };
+    };
   }
 
   private failure(error: unknown, signal: ClientDeparture | undefined): unknown {
@@ -101,17 +112,22 @@ export class MailUpstream {
   }
 }
 
-/** What goes out: these headers and no others. */
-function sent({ method, body, accept = 'application/json' }: UpstreamRequest, token: string | undefined) {
-  const headers = Object.assign(new AxiosHeaders(), {
-    Accept: accept,
-    'Accept-Encoding': 'identity',
-    'User-Agent': 'workspace',
-    ...(token !== undefined && { 'X-Access-Token': token }),
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-  });
-  return { method, headers, data: body && Buffer.from(JSON.stringify(body)) };
+/** These and no others go out. */
+function headersOf(accept: string, token: string | undefined, hasBody: boolean): AxiosHeaders {
+  const headers = new AxiosHeaders();
+  headers['Accept'] = accept;
+  headers['Accept-Encoding'] = 'identity';
+  headers['User-Agent'] = 'workspace';
+  if (token !== undefined) headers['X-Access-Token'] = token;
+  if (hasBody) headers['Content-Type'] = 'application/json';
+  return headers;
 }
+
+const answerOf = ({ status, headers, data }: AxiosResponse): UpstreamAnswer => ({
+  status,
+  headers: headers as UpstreamAnswer['headers'],
+  body: data as AnswerBody,
+});
 
 /** The connection broke before an answer began. */
 const isCut = (error: unknown): boolean =>

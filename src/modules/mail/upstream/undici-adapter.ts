@@ -29,15 +29,10 @@ export class UndiciAdapter implements OnApplicationShutdown {
   private readonly pools = new Map<string, Pool>();
 
   /** @throws AxiosError with undici's code, `ECONNABORTED` when it took too long; CanceledError */
-  readonly request: AxiosAdapter = async (config) => {
+  readonly request: AxiosAdapter = (config) => {
     const { origin, path } = split(config);
-    const pool = this.pools.get(origin) ?? (await this.open(origin));
-    return new Promise<AxiosResponse<AnswerBody>>((resolve, reject) => {
-      const exchange = new Exchange(config, resolve, reject);
-      if (exchange.over) return;
-      const { method, data: body } = config as { method: string; data?: Buffer };
-      pool.dispatch({ method, path, headers: listOf(config.headers), body: body ?? null }, exchange);
-    });
+    const pool = this.pools.get(origin);
+    return pool ? ask(pool, path, config) : this.open(origin).then((opened) => ask(opened, path, config));
   };
 
   /** Breaks off what is under way and closes all connections. */
@@ -61,6 +56,19 @@ export class UndiciAdapter implements OnApplicationShutdown {
     this.pools.set(origin, pool);
     return pool;
   }
+}
+
+function ask(
+  pool: Pool,
+  path: string,
+  config: InternalAxiosRequestConfig,
+): Promise<AxiosResponse<AnswerBody>> {
+  return new Promise((resolve, reject) => {
+    const exchange = new Exchange(config, resolve, reject);
+    if (exchange.over) return;
+    const { method, data: body } = config as { method: string; data?: Buffer };
+    pool.dispatch({ method, path, headers: listOf(config.headers), body: body ?? null }, exchange);
+  });
 }
 
 /** One request and its answer, as undici tells of them. */
