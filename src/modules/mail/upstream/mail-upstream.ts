@@ -13,6 +13,7 @@ import type { ClientDeparture } from '../../../platform/http/abort-signal.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
 import { MailErrors } from '../mail.errors.js';
 import type { AnswerBody } from './answer-body.js';
+import { jsonBytes } from './json-pieces.js';
 
 /** A request to the mail service, all of it made by us. */
 export interface UpstreamRequest {
@@ -96,7 +97,7 @@ export class MailUpstream {
     return {
       method,
       headers: headersOf(accept ?? 'application/json', token, body !== undefined),
-      data: body && Buffer.from(JSON.stringify(body)),
+      data: body && jsonBytes(body),
       baseURL: this.base,
       url: `/${path.join('/')}${search}`,
       timeout: Math.min(timeout ?? longest, longest),

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import {
   AxiosError,
   type AxiosAdapter,
@@ -21,7 +22,7 @@ const PATIENCE = 10;
 /**
  * Lets axios speak HTTP/1.1 by undici's connection pool, which asks less than half of the processor time of node:http's
  * agent and client for a small exchange (docs/adr/0015). Of axios' settings it takes those of a plain exchange: `baseURL`,
- * `url`, `method`, `headers`, `data` as bytes, `signal`, and `timeout`: the milliseconds that may pass without anything
+ * `url`, `method`, `headers`, `data` as bytes or a stream of them, `signal`, and `timeout`: the milliseconds that may pass without anything
  * coming that is waited for. Nothing is followed, unpacked or judged by its status; the answer's `data` is an `AnswerBody`.
  */
 @Injectable()
@@ -66,7 +67,7 @@ function ask(
   return new Promise((resolve, reject) => {
     const exchange = new Exchange(config, resolve, reject);
     if (exchange.over) return;
-    const { method, data: body } = config as { method: string; data?: Buffer };
+    const { method, data: body } = config as { method: string; data?: Buffer | Readable };
     pool.dispatch({ method, path, headers: listOf(config.headers), body: body ?? null }, exchange);
   });
 }
