@@ -2,6 +2,7 @@
  * What the mail proxy costs: the built server, a bare pipe, and the mail service asked directly, in turns. `npm run build`,
  * then `node test/bench/mail.bench.mjs [--duration S]`.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -22,6 +23,7 @@ const BURN_IN = 3;
 const CONNECTIONS = [1, 8, 32];
 const DOWNLOADS = 8;
 const PEOPLE = 8;
+const UPLOADS = [1, 2, 8, 8, 8];
 
 const BASE = '/apis/v1/mail';
 const OURS = {
@@ -114,6 +116,28 @@ async function memory({ server, tokens }) {
   );
 }
 
+/** Messages with 12 MiB attached, as many people at once; what the process keeps of one round is in the next one's beginning. */
+async function uploads({ server, tokens }) {
+  const content = randomBytes(12 * 1024 * 1024).toString('base64');
+  const body = JSON.stringify({ draft: true, attachments: [{ filename: 'x.bin', content }] });
+  const grown = [];
+  for (const people of UPLOADS) {
+    await delay(1_000);
+    server.forgetPeak();
+    const before = server.peakMemory;
+    const sent = tokens.slice(0, people).map(async (token) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const url = `http://127.0.0.1:${server.port}${OURS['200 kB']}`;
+      const response = await fetch(url, { method: 'POST', headers, body });
+      if (response.status !== 200) throw new Error(`answered ${response.status}`);
+      await response.arrayBuffer();
+    });
+    await Promise.all(sent);
+    grown.push(`${people}: ${Math.round(server.peakMemory - before)}`);
+  }
+  console.log(`\n12 MiB attached, at once: ${grown.join(', ')} MB more memory`);
+}
+
 const directory = mkdtempSync(path.join(tmpdir(), 'workspace-mail-bench-'));
 const log = { info: () => undefined, warn: console.error, error: console.error };
 const database = await EmbeddedDatabase.open({ dataDir: directory, role: 'server', log });
@@ -141,6 +165,7 @@ try {
   for (const name of Object.keys(PATHS)) {
     for (const connections of CONNECTIONS) await compare(name, connections, all);
   }
+  await uploads(all);
 } finally {
   for (const process of processes.toReversed()) await process.stop();
   await database.close();

@@ -4,6 +4,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import type { AuthenticatedRequest } from '../context/request-context.js';
 import { Errors } from './errors.js';
 import { LargeBodies } from './large-bodies.js';
+import { lengthOfLong, parsedLong, readLong } from './long-body.js';
 import { assertStorable } from './storable-text.js';
 
 const DEFAULT_LIMIT = 1024 * 1024;
@@ -72,7 +73,13 @@ export class BodyGuard implements CanActivate {
   }
 
   private async read(request: RequestWithBody, response: Response, parse: RequestHandler): Promise<boolean> {
-    await parsed(request, response, parse);
+    const length = lengthOfLong(request);
+    if (length === null) await parsed(request, response, parse);
+    else {
+      const raw = await readLong(request, length);
+      keepRaw(request, response, raw);
+      request.body = parsedLong(raw);
+    }
     assertStorable(request.body);
     return true;
   }

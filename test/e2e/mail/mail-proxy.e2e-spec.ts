@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { type Person, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { until } from '../../support/until.ts';
@@ -406,6 +407,47 @@ describe('the mail proxy', () => {
       }
       isError(await alice.api.post(mail(''), { path: 'x'.repeat(1024 * 1024) }), [413, 'body_too_large']);
       expect(duck.requests).toEqual([]);
+    });
+  });
+
+  describe('a long body', () => {
+    const path = mail(`/${DRAFTS}/messages`);
+    const text = '2 MiB of äöü and 😀, '.repeat(100_000);
+    const json = JSON.stringify({ draft: true, text });
+    const type = (charset: string) => ({ 'content-type': `application/json; charset=${charset}` });
+    beforeEach(() => {
+      duck.script = () => ({ status: 200, json: { success: true } });
+    });
+
+    test.each<[string, Buffer, Record<string, string>]>([
+      ['as it is', Buffer.from(json), {}],
+      ['with a byte order mark', Buffer.from(`\ufeff${json}`), {}],
+      ['that names its charset', Buffer.from(json), type('"UTF-8"')],
+      ['in another charset', Buffer.from(json, 'utf16le'), type('utf-16le')],
+      ['that is packed', gzipSync(json), { 'content-encoding': 'gzip' }],
+    ])('%s is understood', async (_, raw, headers) => {
+      expect((await alice.api.request('POST', path, { raw, headers })).status).toBe(200);
+      expect(duck.requests[0]!.body.text === text).toBe(true);
+    });
+
+    test.each([
+      ['without its end', Buffer.from(json.slice(0, -1))],
+      ['of zeros', Buffer.alloc(2_000_000)],
+    ])('%s is no JSON', async (_, raw) => {
+      isError(await alice.api.request('POST', path, { raw }), [400, 'invalid_json']);
+      expect(duck.requests).toEqual([]);
+    });
+
+    test('that breaks off comes to nothing, and the next is served', async () => {
+      const { hostname, port } = new URL(app.base);
+      const socket = connect(Number(port), hostname);
+      const head = `POST /apis/v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice.token}\r\n`;
+      socket.write(`${head}Content-Type: application/json\r\nContent-Length: 9000000\r\n\r\n{"draft":true,`);
+      socket.write(' '.repeat(1_000_000), () => socket.destroy());
+      await new Promise((resolve) => socket.once('close', resolve));
+      for (let n = 0; n < 3; n += 1)
+        expect((await alice.api.request('POST', path, { raw: Buffer.from(json) })).status).toBe(200);
+      expect(duck.requests).toHaveLength(3);
     });
   });
 
