@@ -133,6 +133,25 @@ describe('axios over undici', () => {
     expect(String((await body.beginning(100)).bytes)).toBe('xxxxxx');
   });
 
+  test('what drips is late when it is waited for as a whole, and not when it is taken as it comes', async () => {
+    answer = async (_, response) => {
+      while (!response.destroyed) {
+        response.write('x');
+        await delay(50);
+      }
+    };
+    const { body } = await ask({ timeout: 200 });
+    await expect(body.beginning(1_000_000)).rejects.toThrow('nothing came in time');
+    const stream = (await ask({ timeout: 200 })).body.stream();
+    let taken = 0;
+    for await (const chunk of stream) {
+      taken += (chunk as Buffer).length;
+      // Longer than any answer that is waited for may take.
+      if (taken > 60) break;
+    }
+    expect(taken).toBeGreaterThan(60);
+  });
+
   test('what is cancelled before it begins reaches nobody', async () => {
     answer = (_, response) => response.end('x');
     const before = AbortSignal.abort();

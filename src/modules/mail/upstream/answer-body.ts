@@ -65,6 +65,11 @@ export class AnswerBody {
     return readable;
   }
 
+  /** It is taken as it comes, and not waited for as a whole. */
+  get isStreamed(): boolean {
+    return this.readable !== null;
+  }
+
   /** Nobody wants it: unless all of it is there, its connection is closed. */
   destroy(): void {
     if (!this.ended && this.error === null) this.connection.abort(new Error('the answer is not wanted'));

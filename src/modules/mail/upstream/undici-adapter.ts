@@ -14,8 +14,9 @@ import { AnswerBody, type AnswerSource } from './answer-body.js';
 /** WildDuck closes idle connections after 5 s: ours are closed before that. */
 const IDLE_MS = 4_000;
 /**
- * So much longer than the mail service may keep us waiting may we keep it waiting: for a client that takes its download
- * slowly. Sockets hold megabytes, which somebody on a poor line takes minutes for, and only then is more asked for.
+ * So much longer than the mail service may be silent may it take for an answer that is waited for as a whole. And so much
+ * longer may we keep it waiting, for a client that takes its download slowly: sockets hold megabytes, which somebody on a
+ * poor line takes minutes for, and only then is more asked for.
  */
 const PATIENCE = 10;
 
@@ -81,6 +82,7 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerSource {
   private controller: Dispatcher.DispatchController | null = null;
   private body: AnswerBody | null = null;
   private reason: Error | null = null;
+  private readonly deadline: number;
   private readonly timer: NodeJS.Timeout;
   private readonly signal: GenericAbortSignal | undefined;
 
@@ -89,7 +91,9 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerSource {
     private readonly resolve: (response: AxiosResponse<AnswerBody>) => void,
     private readonly reject: (error: Error) => void,
   ) {
-    this.timer = setTimeout(this.late, config.timeout);
+    const timeout = config.timeout ?? 0;
+    this.deadline = performance.now() + PATIENCE * timeout;
+    this.timer = setTimeout(this.late, timeout);
     this.signal = config.signal;
     if (this.signal?.aborted) this.cancelled();
     else this.signal?.addEventListener?.('abort', this.cancelled);
@@ -120,7 +124,7 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerSource {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.timer.refresh();
+    if (this.body?.isStreamed === true || performance.now() < this.deadline) this.timer.refresh();
     this.body?.push(chunk);
   }
 
