@@ -32,6 +32,14 @@ const COMMON = [
   ...BODY_ERRORS,
 ];
 
+/** Of what takes the password and a code. */
+const CONFIRMATION = [
+  SecurityErrors.invalidPassword,
+  SecurityErrors.notEnabled,
+  SecurityErrors.invalidCode,
+  ...COMMON,
+];
+
 @Controller('auth')
 export class TwoFactorController {
   constructor(private readonly twoFactor: TwoFactorService) {}
@@ -109,12 +117,7 @@ export class TwoFactorController {
     tag: 'auth',
     id: 'disableTwoFactor',
     summary: 'Turn off the second factor',
-    errors: [
-      SecurityErrors.invalidPassword,
-      SecurityErrors.notEnabled,
-      SecurityErrors.invalidCode,
-      ...COMMON,
-    ],
+    errors: CONFIRMATION,
   })
   @ApiBody({ type: DisableTwoFactor })
   @ApiOkResponse({ type: TwoFactorDisabled, description: 'It is off; the recovery codes are void.' })
@@ -134,12 +137,7 @@ export class TwoFactorController {
     id: 'renewRecoveryCodes',
     summary: 'Get new recovery codes',
     description: 'For those that were used up or that others may have seen: all there were are void.',
-    errors: [
-      SecurityErrors.invalidPassword,
-      SecurityErrors.notEnabled,
-      SecurityErrors.invalidCode,
-      ...COMMON,
-    ],
+    errors: CONFIRMATION,
   })
   @ApiBody({ type: RenewRecoveryCodes })
   @ApiOkResponse({ type: RecoveryCodes, description: 'The new codes; shown only now.' })

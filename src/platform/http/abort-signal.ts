@@ -9,12 +9,16 @@ export class ClientGoneError extends Error {
   }
 }
 
+function whenGone(response: Response, tell: (error: ClientGoneError) => void): void {
+  response.once('close', () => {
+    if (!response.writableFinished) tell(new ClientGoneError());
+  });
+}
+
 /** Fires, with a ClientGoneError, when the client goes away before the answer. */
 export function clientGone(response: Response): AbortSignal {
   const controller = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort(new ClientGoneError());
-  });
+  whenGone(response, (error) => controller.abort(error));
   return controller.signal;
 }
 
@@ -27,9 +31,8 @@ export class ClientDeparture {
   private gone: ClientGoneError | undefined;
 
   constructor(response: Response) {
-    response.once('close', () => {
-      if (response.writableFinished) return;
-      this.gone = new ClientGoneError();
+    whenGone(response, (error) => {
+      this.gone = error;
       for (const listener of this.listeners) listener();
     });
   }

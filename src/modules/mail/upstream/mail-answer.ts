@@ -23,7 +23,7 @@ export class JsonAnswer {
   /** What it says; undefined where it is too long, or long and no JSON after all. */
   get value(): unknown {
     if (this.known === UNREAD) {
-      this.known = parsedIfJson(String(this.text));
+      this.known = parsed(String(this.text));
     }
     return this.known;
   }
@@ -56,6 +56,7 @@ export async function jsonAnswer({ status, headers, body }: UpstreamAnswer): Pro
     if (isLongSuccess(status, bytes)) return new JsonAnswer(status, bytes, UNREAD);
     const text = bytes.toString('utf8');
     const value = parsed(text);
+    if (value === undefined) throw new UnusableAnswer('not JSON');
     if (status < 300 && isErrorOnly(value)) throw new UnusableAnswer('an error with status 200');
     // A short text is written in one piece with the headers.
     return new JsonAnswer(status, bytes.length > SHORT ? bytes : text, value);
@@ -77,7 +78,7 @@ export async function fileAnswer({ status, headers, body }: UpstreamAnswer): Pro
     const type = headers['content-type'] ?? '';
     if (!JSON_TYPE.test(type) || !(/charset/i.test(type) || headers['content-length'] !== undefined)) return;
     const { bytes, ended } = await beginning(body, SHORT);
-    const value = ended ? parsedIfJson(bytes.toString()) : undefined;
+    const value = ended ? parsed(bytes.toString()) : undefined;
     if (isErrorOnly(value) && Object.keys(value).every((key) => ERROR_KEYS.has(key)))
       throw new UnusableAnswer('an error with status 200');
   } catch (error) {
@@ -117,15 +118,8 @@ async function beginning(body: AnswerBody, limit = MAX_BUFFERED): Promise<{ byte
   }
 }
 
+/** Undefined, which nothing in JSON is, for text that is none. */
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new UnusableAnswer('not JSON');
-  }
-}
-
-function parsedIfJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

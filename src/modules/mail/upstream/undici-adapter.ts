@@ -23,8 +23,9 @@ const PATIENCE = 10;
 /**
  * Lets axios speak HTTP/1.1 by undici's connection pool, which asks less than half of the processor time of node:http's
  * agent and client for a small exchange (docs/adr/0015). Of axios' settings it takes those of a plain exchange: `baseURL`,
- * `url`, `method`, `headers`, `data` as bytes or a stream of them, `signal`, and `timeout`: the milliseconds that may pass without anything
- * coming that is waited for. Nothing is followed, unpacked or judged by its status; the answer's `data` is an `AnswerBody`.
+ * `url`, `method`, `headers`, `data` as bytes or a stream of them, `signal`, and `timeout`: the milliseconds that may pass
+ * without anything coming that is waited for. Nothing is followed, unpacked or judged by its status; the answer's `data` is
+ * an `AnswerBody`.
  */
 @Injectable()
 export class UndiciAdapter implements OnApplicationShutdown {
