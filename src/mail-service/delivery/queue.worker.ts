@@ -127,14 +127,11 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  private async parsed(rawId: string): Promise<{ size: number; parsed: ParsedMessage }> {
-    const scratch = this.spool.scratch();
-    try {
+  private parsed(rawId: string): Promise<{ size: number; parsed: ParsedMessage }> {
+    return this.spool.during(async (scratch) => {
       const raw = await this.raws.read(rawId, scratch);
       return { size: sizeOf(raw), parsed: await this.mime.parse(raw) };
-    } finally {
-      await scratch.clear();
-    }
+    });
   }
 
   /**

@@ -59,13 +59,8 @@ export class UploadService {
    * @param body the message as it is, instead of fields; or what the fields only name
    * @throws MailError
    */
-  async add(request: UploadRequest, body: Body): Promise<Record<string, unknown>> {
-    const scratch = this.spool.scratch();
-    try {
-      return await this.addWith(request, body, scratch);
-    } finally {
-      await scratch.clear();
-    }
+  add(request: UploadRequest, body: Body): Promise<Record<string, unknown>> {
+    return this.spool.during((scratch) => this.addWith(request, body, scratch));
   }
 
   private async addWith(

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { passedOn } from '../../platform/memory/garbage.js';
 
 /** What is kept in memory; what is longer goes to a file. */
@@ -32,10 +33,7 @@ export function streamOf(bytes: Bytes): Readable {
 export async function bufferOf(bytes: Bytes, length = sizeOf(bytes)): Promise<Buffer> {
   const size = Math.min(length, sizeOf(bytes));
   if (bytes instanceof Uint8Array) return Buffer.from(bytes.buffer, bytes.byteOffset, size);
-  const chunks: Buffer[] = [];
-  const stream = streamOf({ ...bytes, end: bytes.start + size });
-  for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks);
+  return buffer(streamOf({ ...bytes, end: bytes.start + size }));
 }
 
 /** A file that is written from its beginning to its end. It is there once something has been appended. */

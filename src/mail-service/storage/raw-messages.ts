@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { BlobStore } from '../../platform/blobs/blob-store.js';
@@ -75,9 +76,7 @@ export class RawMessages implements OnModuleInit {
   /** Its first bytes, at most `length`. */
   async head(id: string, length: number): Promise<Buffer> {
     const { stream } = await this.store.open({ tenantId: MAIL, id }, { start: 0, end: length - 1 });
-    const chunks: Buffer[] = [];
-    for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
-    return Buffer.concat(chunks);
+    return buffer(stream);
   }
 
   /** Deletes what nothing has referred to for a while. @returns how many */

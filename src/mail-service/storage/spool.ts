@@ -51,6 +51,16 @@ export class Spool implements OnModuleInit, OnApplicationShutdown {
     return new Scratch(this.directory);
   }
 
+  /** The same for the time of one piece of work. */
+  async during<T>(work: (scratch: Scratch) => Promise<T>): Promise<T> {
+    const scratch = this.scratch();
+    try {
+      return await work(scratch);
+    } finally {
+      await scratch.clear();
+    }
+  }
+
   async onApplicationShutdown(): Promise<void> {
     await rm(this.directory, { recursive: true, force: true }).catch(() => undefined);
   }
