@@ -6,6 +6,8 @@ import { launch, prepare, projectNode, ROOT } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
 
 const NODE_FLAGS = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+/** Runs the files in which something failed once more, by themselves: that tells what is broken from what was chance. */
+const RETRY = '--retry-failed';
 /** Options with which jest tells something and runs nothing. */
 const TELLING = new Set([
   '--help',
@@ -28,15 +30,21 @@ await launch(async () => {
   }
 });
 
+/** @returns the exit code */
 async function runTests(args, resultFile) {
-  const jest = path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
-  const reporting = args.some((arg) => TELLING.has(arg)) ? [] : ['--json', `--outputFile=${resultFile}`];
-  const code = await run(projectNode(), [...NODE_FLAGS, jest, ...reporting, ...args], { cwd: ROOT });
-  return reporting.length === 0 ? code : summarize(code, resultFile);
+  if (args.some((arg) => TELLING.has(arg))) return jest(args);
+  const retrying = args.includes(RETRY);
+  const passedOn = args.filter((arg) => arg !== RETRY);
+  const { code, failedFiles } = await testOnce(passedOn, resultFile);
+  if (code === 0 || !retrying || failedFiles.length === 0) return code;
+  process.stdout.write(`Once more, what failed:\n${failedFiles.join('\n')}\n`);
+  return (await testOnce([...passedOn, '--runTestsByPath', ...failedFiles], resultFile)).code;
 }
 
-/** A run that tested nothing has not passed. */
-function summarize(code, resultFile) {
+/** One run, closed by one line. A run that tested nothing has not passed. */
+async function testOnce(args, resultFile) {
+  rmSync(resultFile, { force: true });
+  const code = await jest(['--json', `--outputFile=${resultFile}`, ...args]);
   const result = readResult(resultFile);
   const { numPassedTests: passed, numFailedTests: failed, numPendingTests, numTodoTests } = result;
   const broken = result.numRuntimeErrorTestSuites;
@@ -44,7 +52,15 @@ function summarize(code, resultFile) {
   process.stdout.write(
     `${passed} passed, ${failed} failed, ${numPendingTests + numTodoTests} skipped${suites}\n`,
   );
-  return code === 0 && (passed === 0 || failed > 0 || broken > 0) ? 1 : code;
+  return {
+    code: code === 0 && (passed === 0 || failed > 0 || broken > 0) ? 1 : code,
+    failedFiles: result.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name),
+  };
+}
+
+function jest(args) {
+  const program = path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
+  return run(projectNode(), [...NODE_FLAGS, program, ...args], { cwd: ROOT });
 }
 
 function readResult(resultFile) {
@@ -57,6 +73,7 @@ function readResult(resultFile) {
       numPendingTests: 0,
       numTodoTests: 0,
       numRuntimeErrorTestSuites: 0,
+      testResults: [],
     };
   }
 }

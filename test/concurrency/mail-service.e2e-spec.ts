@@ -254,7 +254,7 @@ describe('a process that is killed', () => {
 
     const second = await start(smtpPort);
     const again = new MailClient(second.url, login.token, login.id);
-    await until('the empty queue', async () => (await sql('SELECT FROM queue')).length === 0, 30);
+    await until('the empty queue', async () => (await sql('SELECT FROM queue')).length === 0);
     const { body: list } = await again.get(`${box(boxes['INBOX'])}/messages?limit=250&order=asc`);
     const subjects: string[] = list.results.map(({ subject }: { subject: string }) => subject);
     expect(subjects.length).toBe(new Set(subjects).size);

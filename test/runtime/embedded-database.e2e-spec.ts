@@ -15,8 +15,8 @@ import {
   removeTemplate,
   startOpener,
   temporaryDataDir,
-  until,
 } from './support/processes.ts';
+import { until } from '../support/until.ts';
 
 const messages: string[] = [];
 const say = (message: string) => void messages.push(message);
@@ -173,7 +173,7 @@ describe('the embedded database', () => {
     const database = await open(dataDir);
     const pid = runningPid(dataDir);
     process.kill(pid, 'SIGKILL');
-    await until(() => messages.includes('The embedded PostgreSQL is back.'), 'PostgreSQL to come back');
+    await until('PostgreSQL to come back', () => messages.includes('The embedded PostgreSQL is back.'));
     expect(await query(database.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await expect(open(dataDir)).rejects.toThrow(DataDirInUseError);
     const again = runningPid(dataDir);

@@ -9,8 +9,8 @@ import {
   removeTemplate,
   type Running,
   startNode,
-  until,
 } from './support/processes.ts';
+import { until } from '../support/until.ts';
 
 beforeAll(makeTemplate);
 afterEach(cleanUp);
@@ -54,7 +54,7 @@ const mails = (server: Running): Mail[] =>
   logged(server).filter(({ msg }) => msg === 'mail service serving') as unknown as Mail[];
 
 const serving = (server: Running) =>
-  until(() => logged(server).some(({ msg }) => msg === 'serving'), 'the server to serve', 120);
+  until('the server to serve', () => logged(server).some(({ msg }) => msg === 'serving'), 120);
 
 const answers = (port: number): Promise<number | undefined> =>
   fetch(`http://127.0.0.1:${port}/users/me/mailboxes`).then(
@@ -75,7 +75,7 @@ describe('the mail service of npm start', () => {
       for (const file of ['cmdline', 'environ'])
         expect(readFileSync(`/proc/${first.process}/${file}`, 'utf8')).not.toMatch(/[0-9a-f]{64}/);
       process.kill(first.process, 'SIGKILL');
-      await until(() => mails(server).length === 2, 'another one', 60);
+      await until('another one', () => mails(server).length === 2, 60);
       const [, second] = mails(server) as [Mail, Mail];
       expect(second.port).toBe(first.port);
       expect(await answers(second.port)).toBe(403);
@@ -95,7 +95,7 @@ describe('the mail service of npm start', () => {
       const [mail] = mails(server) as [Mail];
       const pid = logged(server).find(({ msg }) => msg === 'serving')?.['pid'] as number;
       process.kill(pid, 'SIGKILL');
-      await until(() => !isAlive(mail.process), 'the mail service to end', 60);
+      await until('the mail service to end', () => !isAlive(mail.process), 60);
     },
     PATIENCE_MS,
   );

@@ -11,8 +11,8 @@ import {
   postmasterPid,
   type Running,
   startNode,
-  until,
 } from './support/processes.ts';
+import { until } from '../support/until.ts';
 
 interface Server extends Running {
   port: number;
@@ -43,10 +43,10 @@ async function launch(settings: Record<string, string> = {}): Promise<Server> {
 async function started(server: Server): Promise<Server> {
   let ended = false;
   void server.exit.then(() => (ended = true));
-  await until(async () => {
+  await until('the server to answer', async () => {
     if (ended) throw new Error(`the server ended: ${server.stdout()}${server.stderr()}`);
     return answers(server.port);
-  }, 'the server to answer');
+  });
   return server;
 }
 
@@ -65,7 +65,7 @@ function databaseRuns(dataDir: string): boolean {
 /** The process of the server itself: it names itself in every line of its log. */
 async function serverPid(server: Server): Promise<number> {
   const line = /"pid":(\d+)[^\n]*"msg":"serving"/;
-  await until(() => line.test(server.stdout()), 'the server to say that it serves');
+  await until('the server to say that it serves', () => line.test(server.stdout()));
   return Number(line.exec(server.stdout())?.[1]);
 }
 
@@ -86,7 +86,7 @@ describe('npm start', () => {
   it.each(['1', '2'])('prints a token that is good, with %s processes', async (workers) => {
     const server = await launch({ DEMO: 'true', WEB_CONCURRENCY: workers });
     const line = /^(eyJ\S+)\n/m;
-    await until(() => line.test(server.stdout()), 'the token');
+    await until('the token', () => line.test(server.stdout()));
     const authorization = `Bearer ${line.exec(server.stdout())?.[1]}`;
     const answer = await fetch(`http://127.0.0.1:${server.port}/apis/v1/notes`, {
       headers: { authorization },
@@ -96,7 +96,7 @@ describe('npm start', () => {
 
   it('stops cleanly when it is told to while it starts', async () => {
     const server = await launch();
-    await until(() => postmasterPid(server.dataDir) !== undefined, 'PostgreSQL to start');
+    await until('PostgreSQL to start', () => postmasterPid(server.dataDir) !== undefined);
     server.child.kill('SIGTERM');
     expect(await server.exit).toBe(0);
     expect(databaseRuns(server.dataDir)).toBe(false);
@@ -117,7 +117,7 @@ describe('npm start', () => {
     const server = await started(await launch());
     const pid = await serverPid(server);
     server.child.kill('SIGKILL');
-    await until(() => !isAlive(pid), 'the server to end');
+    await until('the server to end', () => !isAlive(pid));
     expect(databaseRuns(server.dataDir)).toBe(false);
   });
 
@@ -167,8 +167,8 @@ describe('npm start', () => {
     const primary = await serverPid(server);
     const [worker] = childrenOf(primary);
     process.kill(worker!, 'SIGKILL');
-    await until(() => childrenOf(primary).filter((pid) => pid !== worker).length === 2, 'a new worker');
-    await until(() => answers(server.port), 'the server to answer');
+    await until('a new worker', () => childrenOf(primary).filter((pid) => pid !== worker).length === 2);
+    await until('the server to answer', () => answers(server.port));
     const workers = childrenOf(primary);
     server.child.kill('SIGTERM');
     expect(await server.exit).toBe(0);
@@ -187,14 +187,14 @@ describe('npm start', () => {
       duplex: 'half',
     }).catch(() => undefined);
     server.child.kill('SIGINT');
-    await until(() => server.stdout().includes('SIGINT: stopping'), 'the server to begin its end');
+    await until('the server to begin its end', () => server.stdout().includes('SIGINT: stopping'));
     let ended = false;
     void server.exit.then(() => (ended = true));
     // The same signal is repeated until it counts as a second one; a server with nothing left to do ends with 0 before.
-    await until(() => {
+    await until('the server to end', () => {
       if (isAlive(pid)) server.child.kill('SIGINT');
       return ended;
-    }, 'the server to end');
+    });
     expect([0, 130]).toContain(await server.exit);
     expect(databaseRuns(server.dataDir)).toBe(false);
     await hanging;

@@ -8,6 +8,7 @@ import { Config } from '../../src/config/config.js';
 import { type MailService, startMailService } from '../../src/mail-service/mail-service.js';
 import { Db } from '../../src/platform/database/db.js';
 import { statement } from '../../src/platform/database/statement.js';
+import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { emptyDatabase } from './database.ts';
 
 export interface MailAnswer<B = any> {
@@ -91,6 +92,7 @@ export class TestMailService {
     const config = Config.parse({ LOG_LEVEL: 'silent', DATA_DIR: dataDir, ...settings });
     const token = randomBytes(20).toString('hex');
     const service = await startMailService(config, { databaseUrl: database.url, token, port: 0 });
+    await service.nest.get(PeriodicJobs).stop();
     return new TestMailService(service, token, database.url, dataDir, async () => {
       await database.drop();
       rmSync(dataDir, { recursive: true, force: true });

@@ -40,6 +40,11 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
+    await this.stop();
+  }
+
+  /** From now on nothing runs by itself, only by {@link runDue}. Waits for what is running. */
+  async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.running;
   }

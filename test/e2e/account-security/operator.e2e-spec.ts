@@ -67,6 +67,6 @@ describe('the operator, for somebody who is locked out', () => {
     const signIn = async (password: string) =>
       (await app.get(PasswordSignIn).verify({ email: person.email, password, ip: null })).outcome;
     expect([await signIn(PASSWORD), await signIn(NEW)]).toEqual(['refused', 'ok']);
-    await until('the end of the session', async () => (await person.api.get('/notes')).status === 401, 5);
+    await until('the end of the session', async () => (await person.api.get('/notes')).status === 401);
   });
 });

@@ -242,7 +242,7 @@ describe('workspace, the admin command line', () => {
           succeeded(await run('token', '--email', 'alice@acme.example', '--tenant', slug)).stdout.trimEnd(),
         );
       const gone = (client: { get: (path: string) => Promise<{ status: number }> }) =>
-        until('401', async () => (await client.get('/notes')).status === 401, 5);
+        until('401', async () => (await client.get('/notes')).status === 401);
 
       const rotated = json(succeeded(await run('keys', 'rotate')));
       const [acme, beta] = [await issue('acme'), await issue('beta')];

@@ -36,7 +36,7 @@ async function submit(person: MailClient, boxes: Record<string, string>, fields:
 
 /** The newest message of a mailbox with this subject, as soon as it is there. */
 async function arrived(person: MailClient, mailbox: string | undefined, subject: string): Promise<any> {
-  const { value } = await until(subject, async () => {
+  const value = await until(subject, async () => {
     const { body } = await person.get(`${box(mailbox)}/messages`);
     return body.results.find((row: { subject: string }) => row.subject === subject);
   });

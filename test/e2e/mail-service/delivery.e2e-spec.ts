@@ -27,7 +27,7 @@ async function inboxOf(person: MailClient): Promise<any[]> {
 
 async function arrived(person: MailClient, subject: string): Promise<any> {
   const boxes = await mailboxesOf(person);
-  const { value } = await until(subject, async () =>
+  const value = await until(subject, async () =>
     (await inboxOf(person)).find((row) => row.subject === subject),
   );
   return (await person.get(`${box(boxes['INBOX'])}/messages/${value.id}`)).body;
@@ -148,9 +148,7 @@ describe('with an outgoing server', () => {
       bcc: [{ address: 'y@far.example' }],
       subject: 'To the world',
     });
-    const { value } = await until('the message', () =>
-      world.taken.find(({ raw }) => /To the world/.test(raw)),
-    );
+    const value = await until('the message', () => world.taken.find(({ raw }) => /To the world/.test(raw)));
     expect(value).toMatchObject({ from: 'alice@example.com', to: ['x@far.example', 'y@far.example'] });
     expect(value.raw).toMatch(/^From: Alice Example <alice@example\.com>/im);
     expect(value.raw).not.toMatch(/y@far\.example/);

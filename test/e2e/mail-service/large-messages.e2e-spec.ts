@@ -53,7 +53,7 @@ async function inboxOf(person: MailClient): Promise<string> {
 
 async function arrived(person: MailClient, subject: string): Promise<string> {
   const inbox = await inboxOf(person);
-  const { value } = await until(subject, async () =>
+  const value = await until(subject, async () =>
     (await person.get(inbox)).body.results.find((row: any) => row.subject === subject),
   );
   return `${inbox}/${value.id}`;

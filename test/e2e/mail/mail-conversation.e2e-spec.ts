@@ -307,7 +307,7 @@ class Writer {
       async () => (await this.list(path)).results.find((row: { subject: string }) => row.subject === subject),
       60,
     );
-    return found.value;
+    return found;
   }
 
   async download(mailbox: string, message: number, attachment: string, filename: string) {

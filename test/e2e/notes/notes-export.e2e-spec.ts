@@ -245,10 +245,7 @@ describe('the export of a note', () => {
       return answer;
     };
     const running = send();
-    const { value: pid } = await until(
-      'the program to run',
-      () => existsSync(log) && readFileSync(log, 'utf8').trim(),
-    );
+    const pid = await until('the program to run', () => existsSync(log) && readFileSync(log, 'utf8').trim());
     let waiting = send();
     await until('the queue to be full', async () => {
       const full = (await probe()) === 503;

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../../src/platform/database/db.js';
@@ -10,6 +11,18 @@ import { TestApp } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 
 const TENANT = uuidv7();
+
+const ALL_BUT_INTERVALS = [
+  'Date',
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setTimeout',
+  'clearTimeout',
+] as const;
 
 /** Something a test waits for, and something it lets go. */
 function gate() {
@@ -346,6 +359,49 @@ describe('what happens beside and after a transaction', () => {
       jobs!.register({ name: 'test-after', everySeconds: 60, run: async () => void ran.push('after') });
       await jobs!.runDue();
       expect(ran).toEqual(['after']);
+    });
+
+    test('run by themselves until they are stopped', async () => {
+      jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+      try {
+        const jobs = new PeriodicJobs(db);
+        const seen: string[] = [];
+        let letGo = gate();
+        jobs.register({
+          name: 'test-by-itself',
+          everySeconds: 0,
+          run: async () => {
+            seen.push('began');
+            await letGo.opened;
+            seen.push('ended');
+          },
+        });
+        /** Lets intervals pass, and whatever they begin reach the database. */
+        const pass = async () => {
+          jest.advanceTimersByTime(60_000);
+          await app.sql('SELECT pg_sleep(0.1)');
+        };
+        jobs.onApplicationBootstrap();
+        await pass();
+        await until('the first', () => seen.length === 1);
+        // Never twice at once in one process, however long it takes.
+        await pass();
+        expect(seen).toEqual(['began']);
+        letGo.open();
+        await until('the second', async () => {
+          letGo = gate();
+          await pass();
+          return seen.length === 3;
+        });
+        const stopped = jobs.stop().then(() => seen.push('stopped'));
+        await pass();
+        letGo.open();
+        await stopped;
+        await pass();
+        expect(seen).toEqual(['began', 'ended', 'began', 'ended', 'stopped']);
+      } finally {
+        jest.useRealTimers();
+      }
     });
 
     test('the housekeeping forgets what is old and nothing else', async () => {

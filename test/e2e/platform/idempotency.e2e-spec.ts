@@ -137,7 +137,7 @@ describe('Idempotency-Key', () => {
       await blocker.query('SELECT 1 FROM sync_heads WHERE user_id = $1 FOR UPDATE', [alice.id]);
       const first = post(key);
       const held = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`;
-      const { value } = await until(
+      const value = await until(
         'the first to wait for the lock',
         async () => (await blocker.query<{ pid: number }>(held)).rows[0],
       );

@@ -1,6 +1,7 @@
 import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
 import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
 import { TestApp, type Person } from '../../support/app.ts';
+import { until } from '../../support/until.ts';
 
 describe('the change feeds', () => {
   let app: TestApp;
@@ -255,7 +256,7 @@ describe('the change feeds', () => {
         const [alice] = (await people('alice')) as [Person];
         const { cursor } = await changes(alice);
         const waiting = one.as(alice.token).get(`/notes/changes?cursor=${cursor}&wait=25`);
-        while (one.get(HeadWatch).waiting === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+        await until('somebody to wait', () => one.get(HeadWatch).waiting > 0);
         expect((await one.as(alice.token).get('/notes')).status).toBe(200);
         const note = await create(alice);
         expect((await waiting).body.notes).toEqual([note]);
@@ -278,19 +279,17 @@ describe('the change feeds', () => {
       const one = await TestApp.start({}, app.databaseUrl);
       const [alice] = (await people('alice')) as [Person];
       const watch = one.get(HeadWatch);
-      const until = async (count: number) => {
-        while (watch.waiting !== count) await new Promise((resolve) => setTimeout(resolve, 10));
-      };
+      const waiters = (count: number) => until('the waiters', () => watch.waiting === count);
       const gone = new AbortController();
       const url = `${one.base}/apis/v1/notes/changes?wait=25`;
       const headers = { authorization: `Bearer ${alice.token}` };
       const aborted = fetch(url, { headers, signal: gone.signal }).catch(() => 'aborted');
-      await until(1);
+      await waiters(1);
       gone.abort();
       expect(await aborted).toBe('aborted');
-      await until(0);
+      await waiters(0);
       const waiting = fetch(url, { headers });
-      await until(1);
+      await waiters(1);
       const stopping = one.stop();
       expect((await waiting).status).toBe(200);
       await stopping;

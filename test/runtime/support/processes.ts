@@ -4,9 +4,9 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } f
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { EmbeddedDatabase } from '../../../src/platform/database/embedded/embedded-database.js';
+import { until } from '../../support/until.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 
@@ -51,24 +51,11 @@ export async function cleanUp(): Promise<void> {
     const pid = postmasterPid(path.join(directory, 'data'));
     if (pid !== undefined && isAlive(pid)) {
       process.kill(pid, 'SIGQUIT');
-      await until(() => !isAlive(pid), 'PostgreSQL to end');
+      await until('PostgreSQL to end', () => !isAlive(pid));
     }
     rmSync(directory, { recursive: true, force: true });
   }
   directories.clear();
-}
-
-/** Polls until `condition` holds; fails after `seconds`. */
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  what: string,
-  seconds = 30,
-): Promise<void> {
-  const deadline = Date.now() + seconds * 1_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited ${seconds} s in vain for ${what}`);
-    await delay(20);
-  }
 }
 
 /** The PostgreSQL of a data directory, running or not. */
@@ -157,8 +144,8 @@ export async function startOpener(
   const running = startNode('test/runtime/support/opener.mjs', [dataDir, role]);
   const ended = running.exit.then(() => true);
   await until(
-    async () => running.stdout().includes('\n') || (await Promise.race([ended, Promise.resolve(false)])),
     'the opener to answer',
+    async () => running.stdout().includes('\n') || (await Promise.race([ended, Promise.resolve(false)])),
   );
   const line = running.stdout() || JSON.stringify({ error: 'Exit', message: running.stderr() });
   const answer: OpenerAnswer = JSON.parse(line);

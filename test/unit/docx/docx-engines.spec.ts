@@ -173,7 +173,7 @@ describe('the LibreOffice engine', () => {
     const one = office('if [ ! -e "$log" ]; then echo $$ > "$log"; sleep 60; fi; echo next > "$out"');
     const leaving = new AbortController();
     const first = one.convert(source('x'), leaving.signal);
-    const { value: pid } = await until('the program to run', () => lines()[0]);
+    const pid = await until('the program to run', () => lines()[0]);
     const second = one.convert(source('y'));
     await expect(one.convert(source('z'))).rejects.toThrow('wait');
     leaving.abort(new Error('left'));
@@ -187,7 +187,7 @@ describe('the LibreOffice engine', () => {
     const one = office('echo $$ > "$log"; sleep 60');
     const running = one.convert(source('x'));
     running.catch(() => undefined);
-    const { value: pid } = await until('the program to run', () => lines()[0]);
+    const pid = await until('the program to run', () => lines()[0]);
     await one.close();
     await expect(running).rejects.toThrow('closed');
     expect(alive(pid)).toBe(false);
