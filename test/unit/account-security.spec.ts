@@ -1,11 +1,18 @@
 import fc from 'fast-check';
-import { newRecoveryCodes, plainRecoveryCode } from '../../src/modules/account-security/recovery-codes.js';
-import { newTotpSecret, totpEnrolment, totpStep } from '../../src/modules/account-security/totp.js';
+import {
+  newRecoveryCodes,
+  plainRecoveryCode,
+} from '../../src/modules/account-security/two-factor/recovery-codes.js';
+import {
+  newTotpSecret,
+  totpEnrolment,
+  totpStep,
+} from '../../src/modules/account-security/two-factor/totp.js';
 import { isEasilyGuessed } from '../../src/modules/account-security/password-strength.js';
 import {
   newApplicationPassword,
   plainApplicationPassword,
-} from '../../src/modules/account-security/application-password-secret.js';
+} from '../../src/modules/account-security/application-passwords/application-password-secret.js';
 import { Config } from '../../src/config/config.js';
 import { Keyring } from '../../src/platform/secrets/keyring.js';
 import { SecretBox, UnreadableSecretError } from '../../src/platform/secrets/secret-box.js';

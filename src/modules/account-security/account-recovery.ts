@@ -7,7 +7,7 @@ import { CredentialsApi, Passwords, SessionsApi } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
 import { PasswordPolicy } from './password-policy.js';
 import type { SecurityEventType } from './security-log.js';
-import { TwoFactorService } from './two-factor.service.js';
+import { TwoFactorService } from './two-factor/two-factor.service.js';
 
 /** What the operator does for somebody who has lost their password or everything that proves the second factor. */
 @Injectable()

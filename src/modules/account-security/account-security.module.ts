@@ -1,26 +1,26 @@
 import { Module } from '@nestjs/common';
 import { TenantsModule } from '../tenants/index.js';
 import { AccountRecovery } from './account-recovery.js';
-import { ApplicationPasswordProviders } from './application-password-provider.js';
-import { ApplicationPasswordRemoval } from './application-password-removal.js';
-import { ApplicationPasswordSignIn } from './application-password-sign-in.js';
-import { ApplicationPasswordsController } from './application-passwords.controller.js';
-import { ApplicationPasswordsRepository } from './application-passwords.repository.js';
-import { ApplicationPasswords } from './application-passwords.service.js';
+import { ApplicationPasswordProviders } from './application-passwords/application-password-provider.js';
+import { ApplicationPasswordRemoval } from './application-passwords/application-password-removal.js';
+import { ApplicationPasswordSignIn } from './application-passwords/application-password-sign-in.js';
+import { ApplicationPasswordsController } from './application-passwords/application-passwords.controller.js';
+import { ApplicationPasswordsRepository } from './application-passwords/application-passwords.repository.js';
+import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
 import { BreachList } from './breach-list.js';
 import { Confirmation } from './confirmation.js';
 import { OwnerCheck } from './owner-check.js';
 import { PasswordChangeService } from './password-change.service.js';
 import { PasswordPolicy } from './password-policy.js';
 import { PasswordSignIn } from './password-sign-in.js';
-import { SecondFactorEnrolment } from './second-factor-enrolment.js';
-import { SecondFactors } from './second-factors.js';
-import { SecondFactorsRepository } from './second-factors.repository.js';
+import { SecondFactorEnrolment } from './two-factor/second-factor-enrolment.js';
+import { SecondFactors } from './two-factor/second-factors.js';
+import { SecondFactorsRepository } from './two-factor/second-factors.repository.js';
 import { SecurityLog } from './security-log.js';
 import { SecuritySettingsController } from './security-settings.controller.js';
 import { SecuritySettingsService } from './security-settings.service.js';
-import { TwoFactorController } from './two-factor.controller.js';
-import { TwoFactorService } from './two-factor.service.js';
+import { TwoFactorController } from './two-factor/two-factor.controller.js';
+import { TwoFactorService } from './two-factor/two-factor.service.js';
 
 @Module({
   imports: [TenantsModule],

@@ -1,7 +1,7 @@
 import type { SchemaPart } from '../../platform/database/data-source.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
-import { ApplicationPassword } from './application-password.entity.js';
-import { RecoveryCode, SecondFactor } from './second-factor.entity.js';
+import { ApplicationPassword } from './application-passwords/application-password.entity.js';
+import { RecoveryCode, SecondFactor } from './two-factor/second-factor.entity.js';
 
 export const accountSecuritySchema: SchemaPart = {
   entities: [SecondFactor, RecoveryCode, ApplicationPassword],

@@ -5,10 +5,10 @@ export {
   type NewApplicationPassword,
   type Scope,
   TooManyThere,
-} from './application-password-provider.js';
-export { ApplicationPasswordSignIn } from './application-password-sign-in.js';
+} from './application-passwords/application-password-provider.js';
+export { ApplicationPasswordSignIn } from './application-passwords/application-password-sign-in.js';
 export { PasswordSignIn, type SignInOutcome } from './password-sign-in.js';
-export { type Proof, type ProofOutcome, SecondFactors } from './second-factors.js';
+export { type Proof, type ProofOutcome, SecondFactors } from './two-factor/second-factors.js';
 export { AccountRecovery } from './account-recovery.js';
 export { SecurityErrors } from './account-security.errors.js';
 export { OwnerCheck } from './owner-check.js';

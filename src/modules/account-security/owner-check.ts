@@ -3,7 +3,7 @@ import type { AccountContext } from '../../platform/context/request-context.js';
 import { Errors } from '../../platform/http/errors.js';
 import { CredentialsApi } from '../identity/index.js';
 import { Confirmation } from './confirmation.js';
-import { digits, TwoFactorService } from './two-factor.service.js';
+import { digits, TwoFactorService } from './two-factor/two-factor.service.js';
 
 /** For what a stolen token must not be enough: makes sure, as far as the account has means to, that its owner asks. */
 @Injectable()

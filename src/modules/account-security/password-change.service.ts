@@ -6,13 +6,13 @@ import { Errors } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import { CredentialsApi, Passwords, SessionsApi } from '../identity/index.js';
 import { SecurityErrors } from './account-security.errors.js';
-import { ApplicationPasswords } from './application-passwords.service.js';
+import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
 import { Confirmation } from './confirmation.js';
 import { PasswordPolicy, weak } from './password-policy.js';
 import { SecurityLog } from './security-log.js';
 import type { ChangePassword } from './security-settings.dto.js';
 import type { PasswordChanged } from './security-settings.response.js';
-import { digits, TwoFactorService } from './two-factor.service.js';
+import { digits, TwoFactorService } from './two-factor/two-factor.service.js';
 
 /** Changing one's password. */
 @Injectable()

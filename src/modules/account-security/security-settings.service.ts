@@ -6,8 +6,8 @@ import { Db } from '../../platform/database/db.js';
 import { Errors } from '../../platform/http/errors.js';
 import { CredentialsApi, type SessionRow, SessionsApi } from '../identity/index.js';
 import { SecurityErrors } from './account-security.errors.js';
-import { ApplicationPasswords } from './application-passwords.service.js';
-import { SecondFactorEnrolment } from './second-factor-enrolment.js';
+import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
+import { SecondFactorEnrolment } from './two-factor/second-factor-enrolment.js';
 import { SecurityLog } from './security-log.js';
 import type {
   SecurityEventState,

@@ -1,6 +1,6 @@
 import type { SchemaPart } from '../../platform/database/data-source.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
-import { NoteSearch } from './note-search.entity.js';
+import { NoteSearch } from './search/note-search.entity.js';
 import { Note, NoteMember, NoteRevision } from './note.entity.js';
 
 export const notesSchema: SchemaPart = {

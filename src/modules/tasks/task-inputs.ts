@@ -9,7 +9,7 @@ import { Errors } from '../../platform/http/errors.js';
 import { TenantsApi } from '../tenants/index.js';
 import type { StoredReference, StoredReminder } from './task.entity.js';
 import { fieldError } from './task-outcome.js';
-import type { NamedPerson, ReferenceInput, ReminderInput } from './task-parts.dto.js';
+import type { NamedPerson, ReferenceInput, ReminderInput } from './task-fields.dto.js';
 import { keyFor } from './task-positions.js';
 import { canonicalRule } from './task-recurrence.js';
 import { TaskReferences } from './task-references.js';

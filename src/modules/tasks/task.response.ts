@@ -1,4 +1,4 @@
-import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType } from '@nestjs/swagger';
 import { PRIORITIES, STATUSES } from './task-values.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -145,6 +145,9 @@ export class TaskResponse {
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) deleted_by!: string | null;
   @ApiProperty({ ...MOMENT, description: 'When the trash will be emptied of it.' }) purge_at!: string | null;
 }
+
+/** A task without its description. */
+export class TaskSummaryResponse extends OmitType(TaskResponse, ['description'] as const) {}
 
 export class TaskEnvelope {
   @ApiProperty({ type: TaskResponse }) task!: TaskResponse;

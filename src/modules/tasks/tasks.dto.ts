@@ -28,7 +28,7 @@ import {
   NotBlank,
   TimeZone,
 } from './task-decorators.js';
-import { NamedPerson, Recurrence, ReferenceInput, ReminderInput } from './task-parts.dto.js';
+import { NamedPerson, Recurrence, ReferenceInput, ReminderInput } from './task-fields.dto.js';
 import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from './task-values.js';
 
 export const MAX_TITLE = 512;

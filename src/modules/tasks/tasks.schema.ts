@@ -1,8 +1,8 @@
 import type { SchemaPart } from '../../platform/database/data-source.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
-import { TaskAttachment } from './task-attachment.entity.js';
-import { TaskFolder, TaskFolderMember } from './task-folder.entity.js';
-import { TaskSearch } from './task-search.entity.js';
+import { TaskAttachment } from './parts/task-attachment.entity.js';
+import { TaskFolder, TaskFolderMember } from './folders/task-folder.entity.js';
+import { TaskSearch } from './search/task-search.entity.js';
 import { Subtask, Task, TaskActivity, TaskComment, TaskMember } from './task.entity.js';
 
 const file = (name: string) => new URL(`migrations/${name}`, import.meta.url);

@@ -1,5 +1,5 @@
-import { NoteIndexRepository } from '../../../src/modules/notes/note-index.repository.js';
-import { NoteIndexer } from '../../../src/modules/notes/note-indexer.js';
+import { NoteIndexRepository } from '../../../src/modules/notes/search/note-index.repository.js';
+import { NoteIndexer } from '../../../src/modules/notes/search/note-indexer.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import type { Person } from '../../support/app.ts';
 import { NoteSearch } from '../../support/note-search.ts';

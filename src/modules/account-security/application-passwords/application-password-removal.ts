@@ -1,0 +1,49 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
+import { TxHooks } from '../../../platform/events/tx-hooks.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { MEMBERSHIP_CHANGING } from '../../tenants/index.js';
+import { ApplicationPasswordProviders } from './application-password-provider.js';
+import { ApplicationPasswordsRepository } from './application-passwords.repository.js';
+import { ApplicationPasswords, REMOVING } from './application-passwords.service.js';
+
+const HOUSEKEEPING_SECONDS = 600;
+
+/** Makes the mail service forget what has ended here, and then forgets it here; repeated until both are done. */
+@Injectable()
+export class ApplicationPasswordRemoval implements OnModuleInit {
+  constructor(
+    private readonly repository: ApplicationPasswordsRepository,
+    private readonly providers: ApplicationPasswordProviders,
+    private readonly passwords: ApplicationPasswords,
+    private readonly outbox: Outbox,
+    private readonly hooks: TxHooks,
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.outbox.subscribe(REMOVING, 'application-passwords', (event) => this.handle(event));
+    // They belong to the membership: who leaves a workspace must not read its mail any longer.
+    this.hooks.on(MEMBERSHIP_CHANGING, async (tx, { userId, tenantId, status }) => {
+      if (status === 'deactivated') await this.passwords.endAll(tx, userId, tenantId);
+    });
+    this.jobs.register({
+      name: 'application-passwords.lapsed',
+      everySeconds: HOUSEKEEPING_SECONDS,
+      run: async () => {
+        while ((await this.passwords.endLapsed()) > 0);
+      },
+    });
+  }
+
+  private async handle({ tenantId, payload }: DomainEvent): Promise<void> {
+    const id = String(payload['id']);
+    const key = await this.repository.removing(tenantId, id);
+    if (!key) return;
+    const { provider } = this.providers;
+    await provider?.remove({ tenantId, userId: key.user_id, id, providerId: key.provider_id });
+    await this.db.single((tx) => this.repository.forget(tx, tenantId, id));
+  }
+}

@@ -1,0 +1,240 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { statement } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import type { Scope } from './application-password-provider.js';
+
+export const MAX_APPLICATION_PASSWORDS = 50;
+
+export interface ApplicationPasswordRow {
+  id: string;
+  description: string;
+  scopes: Scope[];
+  created_at: Date;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  last_used_ip: string | null;
+}
+
+/** What names one for whoever has to forget it. */
+export interface ApplicationPasswordKey {
+  tenant_id: string;
+  user_id: string;
+  id: string;
+  provider_id: string | null;
+}
+
+export interface ApplicationPasswordInput {
+  id: string;
+  state: 'creating' | 'active';
+  description: string;
+  scopes: Scope[];
+  selector: string;
+  hash: string;
+  ttl: number | null;
+}
+
+const COLUMNS = 'id, description, scopes, created_at, expires_at, last_used_at, last_used_ip';
+const LIVE = `state = 'active' AND (expires_at IS NULL OR expires_at > now())`;
+
+// Any free slot: parallel creations seldom want the same one, and those that do try again.
+const create = statement<ApplicationPasswordRow>(
+  'application_passwords.create',
+  `INSERT INTO application_passwords
+     (tenant_id, user_id, id, slot, state, description, scopes, selector, hash, expires_at)
+   SELECT $1, $2, $3, s.slot, $4, $5, $6::text[], $7, $8, now() + make_interval(secs => $9::float8)
+     FROM generate_series(1, $10::int) AS s (slot)
+    WHERE NOT EXISTS (SELECT FROM application_passwords p WHERE p.tenant_id = $1 AND p.user_id = $2 AND p.slot = s.slot)
+    ORDER BY random() LIMIT 1
+   ON CONFLICT (tenant_id, user_id, slot) DO NOTHING
+   RETURNING ${COLUMNS}`,
+);
+
+const taken = statement<{ n: number }>(
+  'application_passwords.taken',
+  `SELECT count(*)::int AS n FROM application_passwords WHERE tenant_id = $1 AND user_id = $2 AND slot IS NOT NULL`,
+);
+
+const count = statement<{ n: number }>(
+  'application_passwords.count',
+  `SELECT count(*)::int AS n FROM application_passwords WHERE tenant_id = $1 AND user_id = $2 AND ${LIVE}`,
+);
+
+const activate = statement<{ id: string }>(
+  'application_passwords.activate',
+  `UPDATE application_passwords SET state = 'active', provider_id = $4
+    WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND state = 'creating' RETURNING id`,
+);
+
+const list = statement<ApplicationPasswordRow>(
+  'application_passwords.list',
+  `SELECT ${COLUMNS} FROM application_passwords
+    WHERE tenant_id = $1 AND user_id = $2 AND id < $3 AND ${LIVE} ORDER BY id DESC LIMIT $4`,
+);
+
+const read = statement<ApplicationPasswordRow>(
+  'application_passwords.read',
+  `SELECT ${COLUMNS} FROM application_passwords WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND ${LIVE}`,
+);
+
+const KEY = 'tenant_id, user_id, id, provider_id';
+
+const end = statement<ApplicationPasswordKey>(
+  'application_passwords.end',
+  `UPDATE application_passwords SET state = 'removing', slot = NULL
+    WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND ${LIVE} RETURNING ${KEY}`,
+);
+
+const abandon = statement<ApplicationPasswordKey>(
+  'application_passwords.abandon',
+  `UPDATE application_passwords SET state = 'removing', slot = NULL
+    WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND state = 'creating' RETURNING ${KEY}`,
+);
+
+const endAll = statement<ApplicationPasswordKey>(
+  'application_passwords.end_all',
+  `UPDATE application_passwords SET state = 'removing', slot = NULL WHERE user_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2) AND state = 'active' RETURNING ${KEY}`,
+);
+
+// Those that were never finished may be known at the mail service all the same.
+const endLapsed = statement<ApplicationPasswordKey>(
+  'application_passwords.end_lapsed',
+  `UPDATE application_passwords SET state = 'removing', slot = NULL
+    WHERE (tenant_id, id) IN (
+      (SELECT tenant_id, id FROM application_passwords WHERE state = 'active' AND expires_at <= now() LIMIT 500)
+      UNION ALL
+      (SELECT tenant_id, id FROM application_passwords
+        WHERE state = 'creating' AND created_at < now() - interval '10 minutes' LIMIT 500))
+   RETURNING ${KEY}`,
+);
+
+const endExpiredOf = statement<ApplicationPasswordKey>(
+  'application_passwords.end_expired_of',
+  `UPDATE application_passwords SET state = 'removing', slot = NULL
+    WHERE tenant_id = $1 AND user_id = $2 AND state = 'active' AND expires_at <= now() RETURNING ${KEY}`,
+);
+
+const keyOf = statement<ApplicationPasswordKey>(
+  'application_passwords.key_of',
+  `SELECT ${KEY} FROM application_passwords WHERE tenant_id = $1 AND id = $2 AND state = 'removing'`,
+);
+
+const forget = statement<never>(
+  'application_passwords.forget',
+  `DELETE FROM application_passwords WHERE tenant_id = $1 AND id = $2 AND state <> 'active'`,
+);
+
+const bySelector = statement<{ id: string; hash: string; scopes: Scope[] }>(
+  'application_passwords.by_selector',
+  `SELECT id, hash, scopes FROM application_passwords
+    WHERE tenant_id = $1 AND user_id = $2 AND selector = ANY ($3::text[]) AND ${LIVE}`,
+);
+
+const used = statement<never>(
+  'application_passwords.used',
+  `UPDATE application_passwords SET last_used_at = now(), last_used_ip = $3
+    WHERE tenant_id = $1 AND id = $2
+      AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute' OR last_used_ip IS DISTINCT FROM $3)`,
+);
+
+/** All SQL on application passwords. */
+@Injectable()
+export class ApplicationPasswordsRepository {
+  constructor(private readonly db: Db) {}
+
+  /** @returns null when there is no free place, or a parallel request took the one that was chosen */
+  async create(
+    tx: Tx,
+    tenantId: string,
+    userId: string,
+    input: ApplicationPasswordInput,
+  ): Promise<ApplicationPasswordRow | null> {
+    const { id, state, description, scopes, selector, hash, ttl } = input;
+    const what = [id, state, description, scopes, selector, hash, ttl, MAX_APPLICATION_PASSWORDS];
+    return (await tx.query(create, [tenantId, userId, ...what]))[0] ?? null;
+  }
+
+  async isFull(reader: Reader, tenantId: string, userId: string): Promise<boolean> {
+    const [row] = await reader.query(taken, [tenantId, userId]);
+    return (row?.n ?? 0) >= MAX_APPLICATION_PASSWORDS;
+  }
+
+  async count(tenantId: string, userId: string): Promise<number> {
+    return (await this.db.query(count, [tenantId, userId]))[0]?.n ?? 0;
+  }
+
+  /** @param providerId of the mail service; null where it keeps none @returns false when it was given up meanwhile */
+  async activate(
+    tx: Tx,
+    tenantId: string,
+    userId: string,
+    id: string,
+    providerId: string | null,
+  ): Promise<boolean> {
+    return (await tx.query(activate, [tenantId, userId, id, providerId])).length > 0;
+  }
+
+  /** Newest first. */
+  async list(
+    tenantId: string,
+    userId: string,
+    before: string,
+    limit: number,
+  ): Promise<ApplicationPasswordRow[]> {
+    return this.db.query(list, [tenantId, userId, before, limit]);
+  }
+
+  async read(tenantId: string, userId: string, id: string): Promise<ApplicationPasswordRow | null> {
+    return (await this.db.query(read, [tenantId, userId, id]))[0] ?? null;
+  }
+
+  async end(tx: Tx, tenantId: string, userId: string, id: string): Promise<ApplicationPasswordKey | null> {
+    return (await tx.query(end, [tenantId, userId, id]))[0] ?? null;
+  }
+
+  /** Ends one that was never finished. */
+  async abandon(
+    tx: Tx,
+    tenantId: string,
+    userId: string,
+    id: string,
+  ): Promise<ApplicationPasswordKey | null> {
+    return (await tx.query(abandon, [tenantId, userId, id]))[0] ?? null;
+  }
+
+  /** @param tenantId null: in all workspaces */
+  async endAll(tx: Tx, userId: string, tenantId: string | null): Promise<ApplicationPasswordKey[]> {
+    return tx.query(endAll, [userId, tenantId]);
+  }
+
+  async endExpiredOf(tx: Tx, tenantId: string, userId: string): Promise<ApplicationPasswordKey[]> {
+    return tx.query(endExpiredOf, [tenantId, userId]);
+  }
+
+  /** Ends those that have expired or were never finished; up to 1,000. */
+  async endLapsed(tx: Tx): Promise<ApplicationPasswordKey[]> {
+    return tx.query(endLapsed, []);
+  }
+
+  /** Of one that is on its way out. */
+  async removing(tenantId: string, id: string): Promise<ApplicationPasswordKey | null> {
+    return (await this.db.query(keyOf, [tenantId, id]))[0] ?? null;
+  }
+
+  async forget(tx: Tx, tenantId: string, id: string): Promise<void> {
+    await tx.query(forget, [tenantId, id]);
+  }
+
+  async bySelector(
+    tenantId: string,
+    userId: string,
+    selectors: string[],
+  ): Promise<{ id: string; hash: string; scopes: Scope[] }[]> {
+    return this.db.query(bySelector, [tenantId, userId, selectors]);
+  }
+
+  /** To the minute, or when the address changes. */
+  async used(tx: Tx, tenantId: string, id: string, ip: string | null): Promise<void> {
+    await tx.query(used, [tenantId, id, ip]);
+  }
+}

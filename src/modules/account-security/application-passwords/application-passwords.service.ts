@@ -1,0 +1,188 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { SecretBox } from '../../../platform/secrets/secret-box.js';
+import { SecurityErrors } from '../account-security.errors.js';
+import { ApplicationPasswordProviders, TooManyThere } from './application-password-provider.js';
+import { applicationPasswordHashes, newApplicationPassword } from './application-password-secret.js';
+import {
+  applicationPassword,
+  type ApplicationPasswordListEnvelope,
+  type ApplicationPasswordResponse,
+  type NewApplicationPasswordEnvelope,
+} from './application-password.response.js';
+import type { CreateApplicationPassword } from './application-passwords.dto.js';
+import {
+  type ApplicationPasswordKey,
+  type ApplicationPasswordRow,
+  ApplicationPasswordsRepository,
+} from './application-passwords.repository.js';
+import { SecurityLog } from '../security-log.js';
+
+/** The mail service has yet to forget one: `{ id }`. Handled by `ApplicationPasswordRemoval`. */
+export const REMOVING = 'application_password.removing';
+
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** Passwords for single mail and calendar programs of one person in one workspace. */
+@Injectable()
+export class ApplicationPasswords {
+  private readonly logger = new Logger(ApplicationPasswords.name);
+
+  constructor(
+    private readonly repository: ApplicationPasswordsRepository,
+    private readonly providers: ApplicationPasswordProviders,
+    private readonly box: SecretBox,
+    private readonly log: SecurityLog,
+    private readonly outbox: Outbox,
+    private readonly cursors: Cursors,
+    private readonly db: Db,
+  ) {}
+
+  async list(ctx: RequestContext, { limit, cursor }: PageQuery): Promise<ApplicationPasswordListEnvelope> {
+    const scope = `application-passwords ${ctx.tenantId} ${ctx.userId}`;
+    const before = cursor === undefined ? LAST_ID : String(this.cursors.read(scope, cursor)[0]);
+    const rows = await this.repository.list(ctx.tenantId, ctx.userId, before, limit + 1);
+    const given = rows.slice(0, limit);
+    const last = given.at(-1);
+    return {
+      application_passwords: given.map(applicationPassword),
+      next: last && rows.length > given.length ? this.cursors.write(scope, [last.id]) : null,
+    };
+  }
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, id: string): Promise<ApplicationPasswordResponse> {
+    const row = await this.repository.read(ctx.tenantId, ctx.userId, id);
+    if (!row) throw SecurityErrors.notFound.with();
+    return applicationPassword(row);
+  }
+
+  async count(tenantId: string, userId: string): Promise<number> {
+    return this.repository.count(tenantId, userId);
+  }
+
+  /**
+   * Makes one. Where the mail service keeps such passwords itself it is told between two transactions: the first reserves
+   * the place, the second lets the password be used.
+   * @throws ApiError 422 `too_many_application_passwords`, 503 `mail_service_unavailable`
+   */
+  async create(
+    ctx: RequestContext,
+    input: CreateApplicationPassword,
+  ): Promise<NewApplicationPasswordEnvelope> {
+    const [id, password] = [uuidv7(), newApplicationPassword()];
+    const { provider } = this.providers;
+    const told = (await provider?.concerns(ctx, input.scopes)) ? provider : undefined;
+    const row = await this.insert(ctx, id, input, password, told !== undefined);
+    if (told) {
+      const { tenantId, userId } = ctx;
+      const { description, scopes } = input;
+      const providerId = await told
+        .create({ tenantId, userId, id, description, scopes, password, expiresAt: row.expires_at })
+        .catch((error: unknown) => this.giveUp(ctx, id, error));
+      await this.activate(ctx, row, providerId);
+    }
+    return { application_password: applicationPassword(row), password };
+  }
+
+  /** It is refused from the commit on; the mail service forgets it before we do. @throws ApiError 404 */
+  async delete(ctx: RequestContext, id: string): Promise<void> {
+    await this.db.tx(async (tx) => {
+      const key = await this.repository.end(tx, ctx.tenantId, ctx.userId, id);
+      if (!key) throw SecurityErrors.notFound.with();
+      await this.remove(tx, [key]);
+      await this.log.record(tx, ctx, 'security.application_password_deleted', { application_id: id });
+    });
+  }
+
+  /** Ends all of a person. @param tenantId null: in every workspace @returns how many there were */
+  async endAll(tx: Tx, userId: string, tenantId: string | null): Promise<number> {
+    const keys = await this.repository.endAll(tx, userId, tenantId);
+    await this.remove(tx, keys);
+    return keys.length;
+  }
+
+  /** Ends what has expired, and what was begun and never finished. @returns how many */
+  async endLapsed(): Promise<number> {
+    return this.db.tx(async (tx) => {
+      const keys = await this.repository.endLapsed(tx);
+      await this.remove(tx, keys);
+      return keys.length;
+    });
+  }
+
+  private async insert(
+    ctx: RequestContext,
+    id: string,
+    input: CreateApplicationPassword,
+    password: string,
+    creating: boolean,
+  ): Promise<ApplicationPasswordRow> {
+    const { selectors, hashes } = applicationPasswordHashes(this.box, ownerOf(ctx), password);
+    const { description, scopes, ttl = null } = input;
+    const values = { id, description, scopes, ttl, selector: selectors[0], hash: hashes[0] };
+    return this.db.tx(async (tx) => {
+      await this.remove(tx, await this.repository.endExpiredOf(tx, ctx.tenantId, ctx.userId));
+      for (;;) {
+        const state = creating ? 'creating' : 'active';
+        const row = await this.repository.create(tx, ctx.tenantId, ctx.userId, { ...values, state });
+        if (row && !creating) await this.noteCreation(tx, ctx, row);
+        if (row) return row;
+        // Somebody else took the place that was chosen; each time this happens there is one place less.
+        if (await this.repository.isFull(tx, ctx.tenantId, ctx.userId))
+          throw SecurityErrors.tooManyApplicationPasswords.with();
+      }
+    });
+  }
+
+  private async activate(
+    ctx: RequestContext,
+    row: ApplicationPasswordRow,
+    providerId: string | null,
+  ): Promise<void> {
+    const active = await this.db.tx(async (tx) => {
+      const done = await this.repository.activate(tx, ctx.tenantId, ctx.userId, row.id, providerId);
+      if (done) await this.noteCreation(tx, ctx, row);
+      return done;
+    });
+    // It took so long that it was given up.
+    if (!active) throw SecurityErrors.mailServiceUnavailable.with({ headers: { 'Retry-After': '5' } });
+  }
+
+  /** The mail service may have taken it and the answer been lost: it is told to forget it. */
+  private async giveUp(ctx: RequestContext, id: string, error: unknown): Promise<never> {
+    this.logger.warn({ err: error }, 'the mail service has not taken an application password');
+    await this.db.tx((tx) => this.abandon(tx, ctx, id));
+    if (error instanceof TooManyThere) throw SecurityErrors.tooManyApplicationPasswords.with();
+    throw SecurityErrors.mailServiceUnavailable.with({ headers: { 'Retry-After': '5' } });
+  }
+
+  private async abandon(tx: Tx, ctx: RequestContext, id: string): Promise<void> {
+    const key = await this.repository.abandon(tx, ctx.tenantId, ctx.userId, id);
+    if (key) await this.remove(tx, [key]);
+  }
+
+  private async noteCreation(tx: Tx, ctx: RequestContext, row: ApplicationPasswordRow): Promise<void> {
+    const { id, description, scopes } = row;
+    await this.log.record(tx, ctx, 'security.application_password_created', {
+      application_id: id,
+      description,
+      scopes,
+    });
+  }
+
+  private async remove(tx: Tx, keys: ApplicationPasswordKey[]): Promise<void> {
+    for (const { tenant_id: tenantId, id } of keys)
+      await this.outbox.append(tx, { tenantId, type: REMOVING, payload: { id } });
+  }
+}
+
+/** What a hash is bound to. */
+export const ownerOf = ({ tenantId, userId }: { tenantId: string; userId: string }): string =>
+  `${tenantId} ${userId}`;

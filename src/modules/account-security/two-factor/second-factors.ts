@@ -1,0 +1,140 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
+import { SecretBox } from '../../../platform/secrets/secret-box.js';
+import { SessionsApi } from '../../identity/index.js';
+import { SECOND_FACTOR } from '../guessables.js';
+import { plainRecoveryCode } from './recovery-codes.js';
+import { type FactorRow, SecondFactorsRepository } from './second-factors.repository.js';
+import { type SecurityActor, SecurityLog } from '../security-log.js';
+import { totpStep } from './totp.js';
+
+/** What somebody sends to prove the second factor: a code of the authenticator, or one of the recovery codes. */
+export interface Proof {
+  code?: string;
+  recoveryCode?: string;
+}
+
+export interface Proven {
+  outcome: 'proven';
+  method: 'totp' | 'recovery_code';
+  /** After a recovery code. */
+  recoveryCodesLeft?: number;
+  /** Time steps the clock of the authenticator is off. */
+  skew?: number;
+}
+
+export type ProofOutcome =
+  | Proven
+  /** Wrong, or used before: which is not told. `locked`: it was the last one allowed, and what was pending has ended. */
+  | { outcome: 'wrong'; locked: boolean }
+  /** Not looked at. Seconds to wait. */
+  | { outcome: 'locked'; wait: number }
+  /** The account has no second factor. */
+  | { outcome: 'off' };
+
+export const TOTP_SECRET = 'totp secret';
+export const RECOVERY_CODE = 'recovery code';
+
+/** The code is right but has been used: rolls the transaction back, so that nothing comes of it. */
+class UsedBefore extends Error {}
+
+/** Verifies second factors: each code once, five wrong ones in a row lock for 15 minutes (docs/adr/0019). */
+@Injectable()
+export class SecondFactors {
+  constructor(
+    private readonly repository: SecondFactorsRepository,
+    private readonly locks: GuessLocks,
+    private readonly box: SecretBox,
+    private readonly sessions: SessionsApi,
+    private readonly log: SecurityLog,
+    private readonly db: Db,
+  ) {}
+
+  /**
+   * The last wrong one allowed ends the sessions that have yet to prove the factor.
+   * @param by who proves it, as far as it is known: for the audit log
+   * @param then done in the transaction that uses the code up
+   */
+  async verify(
+    accountId: string,
+    proof: Proof,
+    by: Partial<SecurityActor> = {},
+    then: (tx: Tx) => Promise<void> = async () => undefined,
+  ): Promise<ProofOutcome> {
+    const actor = { tenantId: null, ...by, userId: accountId };
+    const factor = await this.repository.read(accountId);
+    if (factor?.state !== 'active') return { outcome: 'off' };
+    const guess = await this.locks.begin(SECOND_FACTOR, accountId);
+    if (!guess.allowed) return { outcome: 'locked', wait: guess.wait };
+    try {
+      const proven = await this.db.tx((tx) => this.prove(tx, actor, factor, proof, then));
+      if (proven) return proven;
+    } catch (error) {
+      if (!(error instanceof UsedBefore)) throw error;
+      // Whoever holds a right code is not guessing: a button pressed twice must not lock anybody out.
+      await this.db.single((tx) => this.locks.giveBack(tx, SECOND_FACTOR, accountId));
+      return { outcome: 'wrong', locked: false };
+    }
+    if (guess.last) await this.noteLock(actor);
+    return { outcome: 'wrong', locked: guess.last };
+  }
+
+  private async prove(
+    tx: Tx,
+    actor: SecurityActor,
+    factor: FactorRow,
+    { code, recoveryCode }: Proof,
+    then: (tx: Tx) => Promise<void>,
+  ): Promise<Proven | null> {
+    const accountId = actor.userId;
+    const proven =
+      code === undefined
+        ? await this.useRecoveryCode(tx, accountId, recoveryCode ?? '')
+        : await this.useCode(tx, accountId, factor, code);
+    if (!proven) return null;
+    await this.locks.forget(tx, SECOND_FACTOR, accountId);
+    await this.noteProof(tx, actor, proven);
+    await then(tx);
+    return proven;
+  }
+
+  private async noteProof(tx: Tx, actor: SecurityActor, proven: Proven): Promise<void> {
+    if (proven.method === 'recovery_code')
+      await this.log.record(tx, actor, 'security.recovery_code_used', {
+        codes_left: proven.recoveryCodesLeft,
+      });
+    else
+      await this.log.recordOnly(tx, actor, 'security.second_factor_verified', {
+        clock_skew_steps: proven.skew,
+      });
+  }
+
+  private async noteLock(actor: SecurityActor): Promise<void> {
+    await this.db.tx(async (tx) => {
+      await this.sessions.endPending(tx, actor.userId);
+      await this.log.record(tx, actor, 'security.second_factor_locked');
+    });
+  }
+
+  /** Compare-and-set on the time step: of requests with the same code exactly one gets it. */
+  private async useCode(tx: Tx, accountId: string, factor: FactorRow, code: string): Promise<Proven | null> {
+    const secret = this.box.open(TOTP_SECRET, accountId, factor.secret);
+    const found = totpStep(secret, code, Date.now());
+    if (!found) return null;
+    if (!(await this.repository.takeStep(tx, accountId, factor.secret, found.step))) throw new UsedBefore();
+    return { outcome: 'proven', method: 'totp', skew: found.skew };
+  }
+
+  private async useRecoveryCode(tx: Tx, accountId: string, typed: string): Promise<Proven | null> {
+    const plain = plainRecoveryCode(typed);
+    if (plain === null) return null;
+    const hashes = this.box.hashes(RECOVERY_CODE, accountId, plain);
+    const taken = await this.repository.useCode(tx, accountId, hashes);
+    const { unused, used } = await this.repository.codes(tx, accountId, hashes);
+    if (taken) return { outcome: 'proven', method: 'recovery_code', recoveryCodesLeft: unused };
+    if (used) throw new UsedBefore();
+    return null;
+  }
+}

@@ -1,0 +1,41 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { DOCX_TYPE } from '../../../platform/docx/docx-converter.js';
+import { DocxErrors } from '../../../platform/docx/docx.errors.js';
+import { ApiFile, Operation } from '../../../platform/http/api-docs.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { AsksForFile, type FileReply, type FileRequest } from '../../../platform/http/file-reply.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { ShareTokenQuery } from '../notes.dto.js';
+import { NoteErrors } from '../notes.errors.js';
+import { NotesExportService } from './notes-export.service.js';
+
+@Controller('notes/:id')
+export class NotesExportController {
+  constructor(private readonly exports: NotesExportService) {}
+
+  @Operation({
+    tag: 'notes',
+    id: 'exportNoteDocx',
+    summary: 'Download a note as a Word document',
+    description:
+      'Editable: headings, lists, check boxes and tables are those of Word. The same note gives the same bytes. Notes in the trash can be exported too.',
+    errors: [
+      NoteErrors.notFound,
+      Errors.invalidId,
+      Errors.validationFailed,
+      DocxErrors.failed,
+      DocxErrors.unavailable,
+    ],
+  })
+  @ApiFile(DOCX_TYPE, 'The document.')
+  @Get('export.docx')
+  docx(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Query() query: ShareTokenQuery,
+    @AsksForFile() request: FileRequest,
+  ): Promise<FileReply> {
+    return this.exports.asDocx(ctx, id, query.share_token, request);
+  }
+}

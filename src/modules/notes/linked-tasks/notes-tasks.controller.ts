@@ -1,0 +1,67 @@
+import { Controller, Post } from '@nestjs/common';
+import { ApiBody, ApiProperty } from '@nestjs/swagger';
+import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import {
+  ApiIdempotency,
+  ApiRevision,
+  BODY_ERRORS,
+  IDEMPOTENCY_ERRORS,
+  Operation,
+} from '../../../platform/http/api-docs.js';
+import { BodyLimit } from '../../../platform/http/body.guard.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { LinkedTask, TaskResponse } from '../../tasks/index.js';
+import { NoteEnvelope } from '../note.response.js';
+import { NoteErrors } from '../notes.errors.js';
+import { NotesTasksService } from './notes-tasks.service.js';
+
+const TASK_BODY_BYTES = 2 * 1024 * 1024;
+
+export class NoteTaskEnvelope extends NoteEnvelope {
+  @ApiProperty({ type: TaskResponse }) task!: TaskResponse;
+}
+
+@Controller('notes')
+export class NotesTasksController {
+  constructor(private readonly tasks: NotesTasksService) {}
+
+  @Operation({
+    tag: 'notes',
+    id: 'createTaskFromNote',
+    summary: 'Make a task from a note',
+    description:
+      'The task refers to the note and the note links to the task; its revision stays as it is. Without a title the task has that of the note.',
+    errors: [
+      NoteErrors.notFound,
+      Errors.forbidden,
+      NoteErrors.deleted,
+      NoteErrors.tooManyLinks,
+      NoteErrors.unknownUser,
+      Errors.invalidId,
+      Errors.validationFailed,
+      ...BODY_ERRORS,
+      ...IDEMPOTENCY_ERRORS,
+    ],
+  })
+  @ApiBody({
+    type: LinkedTask,
+    required: false,
+    examples: { task: { value: { title: 'Book the rooms', date: '2026-12-01' } } },
+  })
+  @ApiIdempotency()
+  @ApiRevision(201, NoteTaskEnvelope, 'The new task, and the note with its link.')
+  @BodyLimit(TASK_BODY_BYTES)
+  @Post(':id/task')
+  create(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Idempotency() key: IdempotencyKey | null,
+    @CheckedBody(LinkedTask) body: Checked<LinkedTask>,
+  ): Promise<JsonReply> {
+    return this.tasks.create(ctx, id, key, body);
+  }
+}

@@ -1,0 +1,28 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse } from '@nestjs/swagger';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Operation } from '../../../platform/http/api-docs.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { SearchNotes } from './notes-search.dto.js';
+import { NoteSearchEnvelope } from './notes-search.response.js';
+import { NotesSearchService } from './notes-search.service.js';
+
+@Controller('search/notes')
+export class NotesSearchController {
+  constructor(private readonly notes: NotesSearchService) {}
+
+  @Operation({
+    tag: 'notes',
+    id: 'searchNotes',
+    summary: 'Search notes',
+    description:
+      'Among the notes you own and those shared with you, best match first. What you have written yourself is found at once, what others change within about a second.',
+    errors: [Errors.validationFailed, Errors.invalidCursor],
+  })
+  @ApiOkResponse({ type: NoteSearchEnvelope, description: 'A page of notes.' })
+  @Get()
+  search(@Ctx() ctx: RequestContext, @Query() query: SearchNotes): Promise<JsonReply> {
+    return this.notes.search(ctx, query);
+  }
+}

@@ -1,0 +1,24 @@
+import { PickType } from '@nestjs/swagger';
+import { IsString, Length, Matches } from 'class-validator';
+import { MAX_QUERY } from '../../../platform/search/search-query.js';
+import { ListNotes } from '../notes.dto.js';
+
+const Q = `q must be text of 1 to ${MAX_QUERY} characters and not blank`;
+
+export class SearchNotes extends PickType(ListNotes, [
+  'limit',
+  'cursor',
+  'folder_id',
+  'label',
+  'state',
+] as const) {
+  /**
+   * Words in any language; a note must have all of them (the first twelve count), in its title or its content. Case and
+   * accents do not matter; a word of three letters or more also finds those it begins.
+   * @example "agenda"
+   */
+  @Length(1, MAX_QUERY, { message: Q })
+  @Matches(/\S/, { message: Q })
+  @IsString({ message: Q })
+  q!: string;
+}

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { type Found, ItemSearch } from '../../../platform/search/item-search.js';
+import type { SearchQuery } from '../../../platform/search/search-query.js';
+import type { SearchFilter } from '../../../platform/search/item-search.repository.js';
+import { NoteIndexRepository } from './note-index.repository.js';
+import type { SearchNotes } from './notes-search.dto.js';
+import { type NoteSearchRow, NotesSearchRepository } from './notes-search.repository.js';
+
+/** Search among the notes that the caller may see. */
+@Injectable()
+export class NotesSearchService extends ItemSearch<NoteSearchRow> {
+  protected readonly plural = 'notes';
+  protected readonly bodyName = 'content';
+
+  constructor(
+    protected readonly searches: NotesSearchRepository,
+    protected readonly index: NoteIndexRepository,
+    protected readonly cursors: Cursors,
+  ) {
+    super();
+  }
+
+  /** @throws ApiError 422 `invalid_cursor` */
+  search(ctx: RequestContext, input: SearchNotes): Promise<JsonReply> {
+    const { q, limit, cursor, state, folder_id: folder, label: labels } = input;
+    const filter = (bind: (value: unknown) => string) => filterOf(folder, labels, bind);
+    return this.answer(ctx, { q, limit, cursor, state, filter, values: [folder, labels] });
+  }
+
+  protected findable(ctx: RequestContext, query: SearchQuery): string {
+    return query.readableBy(ctx.userId);
+  }
+
+  protected shown(_ctx: RequestContext, rows: Found<NoteSearchRow>[]): Promise<string[]> {
+    return Promise.resolve(rows.map((row) => row.shown));
+  }
+}
+
+function filterOf(
+  folder: string | undefined,
+  labels: string[] | undefined,
+  bind: (value: unknown) => string,
+): SearchFilter {
+  let [variant, sql] = ['', ''];
+  if (folder === 'none') {
+    variant += '.unfiled';
+    sql += ' AND m.folder_id IS NULL';
+  } else if (folder !== undefined) {
+    variant += '.folder';
+    sql += ` AND m.folder_id = ${bind(folder)}`;
+  }
+  if (labels?.length) {
+    variant += '.labels';
+    sql += ` AND EXISTS (SELECT FROM notes n WHERE n.tenant_id = $1 AND n.id = m.note_id AND n.labels @> ${bind(labels)}::text[])`;
+  }
+  return { variant, sql };
+}

@@ -1,0 +1,99 @@
+import { Controller, Delete, HttpCode, Post, Put } from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
+import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import {
+  ApiIdempotency,
+  ApiRevision,
+  BODY_ERRORS,
+  IDEMPOTENCY_ERRORS,
+  Operation,
+} from '../../../platform/http/api-docs.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { NoteEnvelope } from '../note.response.js';
+import { NoteErrors } from '../notes.errors.js';
+import { InviteToNote, ShareNote } from './notes-sharing.dto.js';
+import { NotesSharingService } from './notes-sharing.service.js';
+
+const SHARING_ERRORS = [NoteErrors.notFound, Errors.forbidden, NoteErrors.deleted, Errors.invalidId];
+
+@Controller('notes/:id')
+export class NotesSharingController {
+  constructor(private readonly sharing: NotesSharingService) {}
+
+  @Operation({
+    tag: 'notes',
+    id: 'shareNote',
+    summary: 'Create the share link',
+    description:
+      'Opens the note to signed-in members of the workspace who have the link (`share_token`). Where there is a link, its terms change and its token stays. Only for the owner.',
+    errors: [...SHARING_ERRORS, Errors.validationFailed, ...BODY_ERRORS, ...IDEMPOTENCY_ERRORS],
+  })
+  @ApiBody({ type: ShareNote, required: false })
+  @ApiIdempotency()
+  @ApiRevision(200, NoteEnvelope, 'The note with its share link.')
+  @HttpCode(200)
+  @Post('share')
+  share(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Idempotency() key: IdempotencyKey | null,
+    @CheckedBody(ShareNote) body: Checked<ShareNote>,
+  ): Promise<JsonReply> {
+    return this.sharing.share(ctx, id, key, body);
+  }
+
+  @Operation({
+    tag: 'notes',
+    id: 'regenerateNoteShare',
+    summary: 'Replace the share link',
+    description: 'The old link stops working; role and expiry stay.',
+    errors: [...SHARING_ERRORS, NoteErrors.notShared, ...IDEMPOTENCY_ERRORS],
+  })
+  @ApiIdempotency()
+  @ApiRevision(200, NoteEnvelope, 'The note with its new share link.')
+  @HttpCode(200)
+  @Post('share/regenerate')
+  regenerate(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Idempotency() key: IdempotencyKey | null,
+  ): Promise<JsonReply> {
+    return this.sharing.regenerate(ctx, id, key);
+  }
+
+  @Operation({
+    tag: 'notes',
+    id: 'revokeNoteShare',
+    summary: 'Revoke the share link',
+    description: 'A note without one is answered unchanged.',
+    errors: SHARING_ERRORS,
+  })
+  @ApiRevision(200, NoteEnvelope, 'The note without a share link.')
+  @Delete('share')
+  revoke(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+    return this.sharing.revoke(ctx, id);
+  }
+
+  @Operation({
+    tag: 'notes',
+    id: 'inviteToNote',
+    summary: 'Set who is invited',
+    description:
+      'Replaces the whole list at once: who is new sees the note, who is left out loses it. Only for the owner; somebody invited may leave by sending the list without themselves.',
+    errors: [...SHARING_ERRORS, Errors.validationFailed, NoteErrors.unknownUser, ...BODY_ERRORS],
+  })
+  @ApiBody({ type: InviteToNote })
+  @ApiRevision(200, NoteEnvelope, 'The note with its list; for somebody who left, as they last saw it.')
+  @Put('invited')
+  invite(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @CheckedBody(InviteToNote) body: Checked<InviteToNote>,
+  ): Promise<JsonReply> {
+    return this.sharing.invite(ctx, id, body);
+  }
+}

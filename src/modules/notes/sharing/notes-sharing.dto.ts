@@ -1,0 +1,87 @@
+import { ApiProperty, ApiPropertyOptional, getSchemaPath, ApiExtraModels } from '@nestjs/swagger';
+import { plainToInstance, Transform } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsString,
+  IsUUID,
+  MaxLength,
+  MinDate,
+  ValidateNested,
+} from 'class-validator';
+import { MayBeAbsent, Nullable, Timestamp } from '../../../platform/http/input.decorators.js';
+
+export const MAX_INVITED = 200;
+
+const ROLES = ['viewer', 'editor'] as const;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+export class ShareNote {
+  @ApiPropertyOptional({ enum: ROLES, default: 'viewer', description: 'What the link allows.' })
+  @MayBeAbsent()
+  @IsIn(ROLES)
+  role: (typeof ROLES)[number] = 'viewer';
+
+  @ApiPropertyOptional({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    example: '2099-01-31T18:00:00Z',
+    description: 'When the link stops working, RFC 3339; null or left out: never.',
+  })
+  @Nullable()
+  @Timestamp()
+  @MinDate(() => new Date(), { message: 'expires_at must be a time in the future, RFC 3339' })
+  expires_at?: Date | null;
+}
+
+/** Somebody to invite: one of `user_id`, `id` (the same) and `email`. */
+export class InvitedPerson {
+  @ApiPropertyOptional({ format: 'uuid', example: ID })
+  @MayBeAbsent()
+  @IsUUID('all', { message: 'user_id must be a UUID' })
+  user_id?: string;
+
+  @ApiPropertyOptional({ format: 'uuid', example: ID })
+  @MayBeAbsent()
+  @IsUUID('all', { message: 'id must be a UUID' })
+  id?: string;
+
+  @ApiPropertyOptional({ type: String, nullable: true, example: 'bob@example.com' })
+  @Nullable()
+  @MaxLength(320)
+  @IsString()
+  email?: string | null;
+
+  @ApiPropertyOptional({ enum: ROLES, default: 'viewer' })
+  @MayBeAbsent()
+  @IsIn(ROLES)
+  role: (typeof ROLES)[number] = 'viewer';
+}
+
+/** A bare string is an id or an address. */
+function asPerson(entry: unknown): unknown {
+  const plain = typeof entry === 'string' ? { [UUID.test(entry) ? 'id' : 'email']: entry } : entry;
+  return typeof plain === 'object' && plain !== null && !Array.isArray(plain)
+    ? plainToInstance(InvitedPerson, plain)
+    : entry;
+}
+
+@ApiExtraModels(InvitedPerson)
+export class InviteToNote {
+  @ApiProperty({
+    type: 'array',
+    maxItems: MAX_INVITED,
+    items: { anyOf: [{ $ref: getSchemaPath(InvitedPerson) }, { type: 'string' }] },
+    example: [{ email: 'bob@demo.example', role: 'editor' }],
+    description:
+      'Everybody who is to have the note besides its owner; who is left out loses it. A bare string is an id or an address.',
+  })
+  @Transform(({ value }) => (Array.isArray(value) ? value.map(asPerson) : value))
+  @ValidateNested({ each: true, message: 'each entry of invited must be an object, an id or an address' })
+  @ArrayMaxSize(MAX_INVITED)
+  @IsArray()
+  invited!: InvitedPerson[];
+}

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { FeedSqlRow } from '../../../platform/sync/feed-source.js';
+import { MemberFeed } from '../../../platform/sync/member-feed.js';
+import { TaskReferences } from '../task-references.js';
+
+interface TaskFeedRow extends FeedSqlRow {
+  refs: string | null;
+  /** Null for a removal. */
+  task_id: string | null;
+}
+
+// What is long in some tasks.
+const SUMMARY_BYTES = `1024 + 256 * (cardinality(n.assignee_ids) + cardinality(n.labels))
+  + CASE WHEN n.refs = '[]' THEN 0 ELSE 2 * octet_length(n.refs::text) END
+  + CASE WHEN n.attachments = '[]' THEN 0 ELSE octet_length(n.attachments::text) END
+  + CASE WHEN n.subtasks_count = 0 THEN 0 ELSE (
+      SELECT coalesce(sum(512 + octet_length(b.title)), 0) FROM subtasks b WHERE b.tenant_id = $1 AND b.task_id = n.id) END`;
+const BYTES = `coalesce(octet_length(n.description), 0) + ${SUMMARY_BYTES}`;
+
+/** Tasks as a synchronised collection. */
+@Injectable()
+export class TaskFeedRepository extends MemberFeed<TaskFeedRow> {
+  readonly plural = ['tasks'];
+  readonly indexPath = '/apis/v1/tasks/index';
+
+  constructor(
+    db: Db,
+    private readonly references: TaskReferences,
+  ) {
+    super(db, {
+      collection: 'tasks',
+      members: 'task_members',
+      item: 'task_id',
+      items: 'tasks',
+      bytes: { content: BYTES, summary: SUMMARY_BYTES },
+      view: 'task_views',
+      viewItem: 'task_id',
+      json: { content: 'task', summary: 'summary' },
+      more: ['refs', 'task_id'],
+      reason: `CASE s.gone WHEN 1 THEN 'unshared' ELSE 'purged' END`,
+    });
+  }
+
+  protected override async complete(ctx: RequestContext, rows: TaskFeedRow[]): Promise<TaskFeedRow[]> {
+    const live = rows.filter((row) => row.json !== null && row.task_id !== null);
+    const given = live.map(({ json, refs }) => ({ task: json as string, refs }));
+    const tasks = await this.references.complete(this.db, ctx, given);
+    for (const [n, row] of live.entries()) row.json = tasks[n] as string;
+    return rows;
+  }
+}
