@@ -77,6 +77,8 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(OutboxWorker.name);
   private timer: NodeJS.Timeout | undefined;
   private timerDue = 0;
+  private oddDue = 0;
+  private noticed = false;
   private running: Promise<unknown> | undefined;
   private stopped = false;
 
@@ -86,7 +88,10 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.outbox.onNotice(() => this.schedule(WAKE_MS));
+    this.outbox.onNotice(() => {
+      this.noticed = true;
+      this.schedule(WAKE_MS);
+    });
     this.schedule(POLL_MS);
   }
 
@@ -98,24 +103,36 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Delivers everything that is due now; for tests and for shutting down. @returns how many events were handled */
   async drain(): Promise<number> {
-    const handled = await this.deliverDue();
+    const handled = await this.deliverDue(true);
     // What the timer took from before our eyes is under way there.
     await this.running;
     return handled;
   }
 
-  private async deliverDue(): Promise<number> {
+  /** @param odd whether to look for what no notice tells of: events that were tried often, and those that nobody hears */
+  private async deliverDue(odd: boolean): Promise<number> {
     let handled = 0;
     for (;;) {
-      const unheard = await this.db.tx((tx) =>
-        tx.query(forgetUnheard, [this.outbox.subscribedTypes, UNHEARD_SECONDS]),
-      );
       const batch = await this.deliverBatch(BATCH, false);
-      const doubtful = this.stopped ? 0 : await this.deliverBatch(1, true);
+      const doubtful = odd && !this.stopped ? await this.deliverBatch(1, true) : 0;
+      const unheard = odd ? await this.forgetUnheard() : 0;
       handled += batch + doubtful;
-      const more = batch === BATCH || doubtful > 0 || unheard.length > 0;
+      const more = batch === BATCH || doubtful > 0 || unheard > 0;
       if (this.stopped || !more) return handled;
     }
+  }
+
+  private async forgetUnheard(): Promise<number> {
+    const { subscribedTypes } = this.outbox;
+    return (await this.db.single((tx) => tx.query(forgetUnheard, [subscribedTypes, UNHEARD_SECONDS]))).length;
+  }
+
+  /** Notices may come every {@link WAKE_MS}; what they do not tell of is looked for at the pace of polling. */
+  private isOddDue(): boolean {
+    const now = Date.now();
+    if (now < this.oddDue) return false;
+    this.oddDue = now + POLL_MS;
+    return true;
   }
 
   /** An earlier time stands: notices that keep coming must not put delivery off. */
@@ -126,11 +143,13 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
     this.timerDue = due;
     this.timer = setTimeout(() => {
       this.timer = undefined;
-      this.running = this.deliverDue()
+      this.noticed = false;
+      this.running = this.deliverDue(this.isOddDue())
         .catch((error: unknown) => this.logger.warn({ err: error }, 'outbox not delivered, will try again'))
         .finally(() => {
           this.running = undefined;
-          this.schedule(POLL_MS);
+          // What came to be noticed meanwhile may have come too late for this run.
+          this.schedule(this.noticed ? WAKE_MS : POLL_MS);
         });
     }, ms);
     this.timer.unref();

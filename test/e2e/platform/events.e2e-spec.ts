@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
@@ -123,6 +124,18 @@ describe('what happens beside and after a transaction', () => {
       expect(await worker().drain()).toBe(250);
       expect(heard).toEqual(ids.map((_, index) => index));
       expect(await stored(type)).toEqual([]);
+    });
+
+    test('a notice costs one look at the table, whatever else is looked for at times', async () => {
+      outbox.subscribe(newType(), 'test', async () => undefined);
+      const trips: number[] = [];
+      for (let n = 0; n < 15; n += 1) {
+        const before = db.roundTrips;
+        await db.single(async (tx) => outbox.notice(tx));
+        await delay(100);
+        trips.push(db.roundTrips - before);
+      }
+      expect(Math.min(...trips)).toBe(1);
     });
 
     test('one that fails is tried again after growing pauses, then parked; the others are not held up', async () => {
