@@ -26,6 +26,13 @@ export interface SearchFilter {
   sql: string;
 }
 
+/** @param folder an id, or `none` for items in no folder that the caller sees */
+export function inFolder(folder: string | undefined, bind: (value: unknown) => string): SearchFilter {
+  if (folder === undefined) return { variant: '', sql: '' };
+  if (folder === 'none') return { variant: '.unfiled', sql: ' AND m.folder_id IS NULL' };
+  return { variant: '.folder', sql: ` AND m.folder_id = ${bind(folder)}` };
+}
+
 export interface ItemSearchQuery {
   /** Text form of a tsquery, as `findable` of the tables takes it. */
   findable: string;

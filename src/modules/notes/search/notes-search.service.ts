@@ -4,7 +4,7 @@ import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { type Found, ItemSearch } from '../../../platform/search/item-search.js';
 import type { SearchQuery } from '../../../platform/search/search-query.js';
-import type { SearchFilter } from '../../../platform/search/item-search.repository.js';
+import { inFolder, type SearchFilter } from '../../../platform/search/item-search.repository.js';
 import { NoteIndexRepository } from './note-index.repository.js';
 import type { SearchNotes } from './notes-search.dto.js';
 import { type NoteSearchRow, NotesSearchRepository } from './notes-search.repository.js';
@@ -44,14 +44,7 @@ function filterOf(
   labels: string[] | undefined,
   bind: (value: unknown) => string,
 ): SearchFilter {
-  let [variant, sql] = ['', ''];
-  if (folder === 'none') {
-    variant += '.unfiled';
-    sql += ' AND m.folder_id IS NULL';
-  } else if (folder !== undefined) {
-    variant += '.folder';
-    sql += ` AND m.folder_id = ${bind(folder)}`;
-  }
+  let { variant, sql } = inFolder(folder, bind);
   if (labels?.length) {
     variant += '.labels';
     sql += ` AND EXISTS (SELECT FROM notes n WHERE n.tenant_id = $1 AND n.id = m.note_id AND n.labels @> ${bind(labels)}::text[])`;

@@ -5,7 +5,7 @@ import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { readerLexeme } from '../../../platform/search/literal.js';
 import { type Found, ItemSearch } from '../../../platform/search/item-search.js';
-import type { SearchFilter } from '../../../platform/search/item-search.repository.js';
+import { inFolder, type SearchFilter } from '../../../platform/search/item-search.repository.js';
 import { TaskIndexRepository } from './task-index.repository.js';
 import { TaskReferences } from '../task-references.js';
 import type { SearchTasks } from './task-search.dto.js';
@@ -51,14 +51,7 @@ function filterOf(
   status: TaskStatus[] | undefined,
   bind: (value: unknown) => string,
 ): SearchFilter {
-  let [variant, sql] = ['', ''];
-  if (folder === 'none') {
-    variant += '.unfiled';
-    sql += ' AND m.folder_id IS NULL';
-  } else if (folder !== undefined) {
-    variant += '.folder';
-    sql += ` AND m.folder_id = ${bind(folder)}`;
-  }
+  let { variant, sql } = inFolder(folder, bind);
   if (status) {
     variant += '.status';
     const wanted = bind(status.map((name) => STATUSES.indexOf(name)));
