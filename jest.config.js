@@ -6,7 +6,7 @@ export default {
   // Two cores are what the suite is planned for; jest by itself would leave one of them to the system.
   maxWorkers: 2,
   // Generous: a test waits for what it expects, and a busy machine is no failure.
-  testTimeout: 60_000,
+  testTimeout: 300_000,
   extensionsToTreatAsEsm: ['.ts'],
   testMatch: ['<rootDir>/test/**/*.spec.ts', '<rootDir>/test/**/*.e2e-spec.ts'],
   transform: {

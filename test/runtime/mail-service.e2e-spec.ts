@@ -16,9 +16,6 @@ beforeAll(makeTemplate);
 afterEach(cleanUp);
 afterAll(removeTemplate);
 
-/** Each test starts whole servers, which takes as long as the machine is busy. */
-const PATIENCE_MS = 300_000;
-
 interface Mail {
   process: number;
   port: number;
@@ -54,7 +51,7 @@ const mails = (server: Running): Mail[] =>
   logged(server).filter(({ msg }) => msg === 'mail service serving') as unknown as Mail[];
 
 const serving = (server: Running) =>
-  until('the server to serve', () => logged(server).some(({ msg }) => msg === 'serving'), 120);
+  until('the server to serve', () => logged(server).some(({ msg }) => msg === 'serving'));
 
 const answers = (port: number): Promise<number | undefined> =>
   fetch(`http://127.0.0.1:${port}/users/me/mailboxes`).then(
@@ -63,66 +60,48 @@ const answers = (port: number): Promise<number | undefined> =>
   );
 
 describe('the mail service of npm start', () => {
-  test(
-    'is one for all workers, keeps its token to itself, is replaced when it dies, and ends with the server',
-    async () => {
-      const server = await launch({ WEB_CONCURRENCY: '2' });
-      await serving(server);
-      expect(mails(server)).toHaveLength(1);
-      const [first] = mails(server) as [Mail];
-      expect(await answers(first.port)).toBe(403);
-      // Not on its command line, in its environment or in the log: a token is 64 hex digits.
-      for (const file of ['cmdline', 'environ'])
-        expect(readFileSync(`/proc/${first.process}/${file}`, 'utf8')).not.toMatch(/[0-9a-f]{64}/);
-      process.kill(first.process, 'SIGKILL');
-      await until('another one', () => mails(server).length === 2, 60);
-      const [, second] = mails(server) as [Mail, Mail];
-      expect(second.port).toBe(first.port);
-      expect(await answers(second.port)).toBe(403);
-      server.child.kill('SIGTERM');
-      expect(await server.exit).toBe(0);
-      expect(isAlive(second.process)).toBe(false);
-      expect(server.stdout() + server.stderr()).not.toMatch(/[0-9a-f]{64}/);
-    },
-    PATIENCE_MS,
-  );
+  test('is one for all workers, keeps its token to itself, is replaced when it dies, and ends with the server', async () => {
+    const server = await launch({ WEB_CONCURRENCY: '2' });
+    await serving(server);
+    expect(mails(server)).toHaveLength(1);
+    const [first] = mails(server) as [Mail];
+    expect(await answers(first.port)).toBe(403);
+    // Not on its command line, in its environment or in the log: a token is 64 hex digits.
+    for (const file of ['cmdline', 'environ'])
+      expect(readFileSync(`/proc/${first.process}/${file}`, 'utf8')).not.toMatch(/[0-9a-f]{64}/);
+    process.kill(first.process, 'SIGKILL');
+    await until('another one', () => mails(server).length === 2);
+    const [, second] = mails(server) as [Mail, Mail];
+    expect(second.port).toBe(first.port);
+    expect(await answers(second.port)).toBe(403);
+    server.child.kill('SIGTERM');
+    expect(await server.exit).toBe(0);
+    expect(isAlive(second.process)).toBe(false);
+    expect(server.stdout() + server.stderr()).not.toMatch(/[0-9a-f]{64}/);
+  });
 
-  test(
-    'ends when the server is killed',
-    async () => {
-      const server = await launch({});
-      await serving(server);
-      const [mail] = mails(server) as [Mail];
-      const pid = logged(server).find(({ msg }) => msg === 'serving')?.['pid'] as number;
-      process.kill(pid, 'SIGKILL');
-      await until('the mail service to end', () => !isAlive(mail.process), 60);
-    },
-    PATIENCE_MS,
-  );
+  test('ends when the server is killed', async () => {
+    const server = await launch({});
+    await serving(server);
+    const [mail] = mails(server) as [Mail];
+    const pid = logged(server).find(({ msg }) => msg === 'serving')?.['pid'] as number;
+    process.kill(pid, 'SIGKILL');
+    await until('the mail service to end', () => !isAlive(mail.process));
+  });
 
-  test(
-    'is not started when there is another one',
-    async () => {
-      const server = await launch({ MAIL_SERVICE_URL: 'http://127.0.0.1:9' });
-      await serving(server);
-      expect(mails(server)).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
+  test('is not started when there is another one', async () => {
+    const server = await launch({ MAIL_SERVICE_URL: 'http://127.0.0.1:9' });
+    await serving(server);
+    expect(mails(server)).toEqual([]);
+  });
 
-  test(
-    'says in one line that its SMTP port is in use',
-    async () => {
-      const taken = createServer();
-      await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-      const { port } = taken.address() as { port: number };
-      const server = await launch({ MAIL_SMTP_PORT: String(port), LOG_LEVEL: 'silent' });
-      expect(await server.exit).toBe(1);
-      expect(server.stderr()).toBe(
-        `Port ${port} on 127.0.0.1 is in use; set MAIL_SMTP_PORT to another one.\n`,
-      );
-      await new Promise((resolve) => taken.close(resolve));
-    },
-    PATIENCE_MS,
-  );
+  test('says in one line that its SMTP port is in use', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as { port: number };
+    const server = await launch({ MAIL_SMTP_PORT: String(port), LOG_LEVEL: 'silent' });
+    expect(await server.exit).toBe(1);
+    expect(server.stderr()).toBe(`Port ${port} on 127.0.0.1 is in use; set MAIL_SMTP_PORT to another one.\n`);
+    await new Promise((resolve) => taken.close(resolve));
+  });
 });

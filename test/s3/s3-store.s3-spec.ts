@@ -31,7 +31,7 @@ describe('files in S3', () => {
     app = await TestApp.start({ BLOB_STORE_URL: swift.url });
     [alice] = (await app.tenant('acme', 'alice')) as [Person];
     task = (await alice.api.post('/tasks', { title: 'Files' })).body.task.id;
-  }, 300_000);
+  });
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
     await app?.stop();
@@ -127,7 +127,7 @@ describe('files in S3', () => {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     children.add(child);
-    await until('the upload to have begun', async () => (await swift.uploads()).length > 0, 60);
+    await until('the upload to have begun', async () => (await swift.uploads()).length > 0);
     const closed = new Promise((resolve) => child.once('close', resolve));
     child.kill('SIGKILL');
     await closed;

@@ -302,10 +302,8 @@ class Writer {
 
   /** The summary of a message, as soon as it is there. */
   async arrived(path: string, subject: string): Promise<any> {
-    const found = await until(
-      subject,
-      async () => (await this.list(path)).results.find((row: { subject: string }) => row.subject === subject),
-      60,
+    const found = await until(subject, async () =>
+      (await this.list(path)).results.find((row: { subject: string }) => row.subject === subject),
     );
     return found;
   }

@@ -37,14 +37,11 @@ async function serve(databaseUrl: string) {
     await closed;
   };
   try {
-    await until(
-      'the server',
-      () =>
-        fetch(`${base}/apis/v1/health/ready`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      60,
+    await until('the server', () =>
+      fetch(`${base}/apis/v1/health/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
     );
   } catch (error) {
     await stop();

@@ -309,14 +309,11 @@ describe('attachments of tasks', () => {
     });
     children.add(server);
     const api = new Client(`http://127.0.0.1:${port}`, alice.token);
-    await until(
-      'the server',
-      () =>
-        api.get('/health/ready').then(
-          ({ status }) => status === 200,
-          () => false,
-        ),
-      60,
+    await until('the server', () =>
+      api.get('/health/ready').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
     );
     const before = files();
     const { raw, headers } = form({ filename: 'a', content: Buffer.alloc(5_000_000, 'x') });
