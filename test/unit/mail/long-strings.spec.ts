@@ -5,6 +5,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import fc from 'fast-check';
 import { LongStrings } from '../../../src/mail-service/http/long-strings.js';
+import { until } from '../../support/until.ts';
 
 const KB = 1024;
 let directory: string;
@@ -75,7 +76,10 @@ test('keeps none of the memory that a long string came in', async () => {
   await strings.write(Buffer.from('{"content":"'));
   for (let n = 0; n < 1_024; n += 1) await strings.write(Buffer.alloc(64 * KB, 'A'));
   await strings.write(Buffer.from('"}'));
-  collect();
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * KB * KB);
+  // What was collected is given back by another thread, in its own time.
+  await until('the memory to be free', () => {
+    collect();
+    return process.memoryUsage().arrayBuffers - before < 32 * KB * KB;
+  });
   expect(JSON.parse(await strings.end())).toEqual({ content: [...strings.byMarker.keys()][0] });
 });
