@@ -6,6 +6,7 @@ export class DatabaseProxy {
   private server: Server | undefined;
   private readonly sockets = new Set<Socket>();
   private port = 0;
+  private silent = false;
 
   private constructor(private readonly target: URL) {}
 
@@ -33,6 +34,12 @@ export class DatabaseProxy {
     this.server = undefined;
   }
 
+  /** From now on nothing passes and nobody is told, as when the other machine has lost its network. */
+  silence(): void {
+    this.silent = true;
+    for (const socket of this.sockets) socket.unpipe().resume();
+  }
+
   /** A server without a TCP port listens on a Unix socket in the directory `host`. */
   private connectToTarget(): Socket {
     const { hostname, port, searchParams } = this.target;
@@ -42,9 +49,15 @@ export class DatabaseProxy {
       : connect(Number(port), directory ?? hostname);
   }
 
+  /** New connections reach the database again. Those that were silenced stay so. */
   async mend(): Promise<void> {
+    this.silent = false;
     if (this.server) return;
     const server = createServer((from) => {
+      if (this.silent) {
+        this.sockets.add(from.resume());
+        return;
+      }
       const to = this.connectToTarget();
       for (const [one, other] of [
         [from, to],

@@ -10,12 +10,14 @@ export interface SchemaPart {
   migrations: MigrationClass[];
 }
 
-/** Server-side limits of every connection, milliseconds. No statement of ours is meant to come near them. */
+/** Limits of every connection, milliseconds. No statement of ours is meant to come near them. */
 export const TIMEOUTS = {
   statement: 15_000,
   lock: 3_000,
   idleInTransaction: 15_000,
   connect: 5_000,
+  /** Kept by us, for when the server is no longer there to keep the others, and nobody says so. */
+  answer: 20_000,
 } as const;
 
 /**
@@ -45,6 +47,7 @@ export function createDataSource(
         statement_timeout: TIMEOUTS.statement,
         lock_timeout: TIMEOUTS.lock,
         idle_in_transaction_session_timeout: TIMEOUTS.idleInTransaction,
+        query_timeout: TIMEOUTS.answer,
       }),
       keepAlive: true,
       ...(namespace !== undefined && { options: `-c search_path=${namespace}` }),

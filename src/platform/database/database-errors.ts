@@ -32,8 +32,13 @@ const CONNECTION = new Set([
   '53300',
 ]);
 
-/** The database cannot be reached, is starting or is shutting down. */
+/** pg gave up on an answer (`query_timeout`): the connection is of no further use. What became of the statement is not known. */
+export const isUnanswered = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes('Query read timeout');
+
+/** The database cannot be reached, does not answer, is starting or is shutting down. */
 export function isConnectionError(error: unknown): boolean {
+  if (isUnanswered(error)) return true;
   const code = errorCode(error);
   if (code !== undefined && (CONNECTION.has(code) || code.startsWith('08'))) return true;
   return (

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { Pool } from 'pg';
-import { DataSource } from 'typeorm';
+import type { Client, Pool } from 'pg';
+import { DataSource, type QueryRunner } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { DatabaseBusyError, isRetryable } from './database-errors.js';
+import { DatabaseBusyError, isRetryable, isUnanswered } from './database-errors.js';
 import type { Statement } from './statement.js';
 import { OpenTx, SingleTx, Tx, type Reader } from './tx.js';
 
@@ -72,8 +72,9 @@ export class Db implements Reader, OnApplicationShutdown {
 
   private async attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
+    let client: Client | undefined;
     try {
-      const client = await runner.connect();
+      client = (await runner.connect()) as Client;
       this.trips += 1;
       await runner.startTransaction();
       const tx = new OpenTx(client, runner.manager, () => (this.trips += 1));
@@ -83,7 +84,9 @@ export class Db implements Reader, OnApplicationShutdown {
       this.runEffects(tx.effects);
       return result;
     } catch (error) {
-      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      // A connection that has fallen silent is dropped, and with it goes the transaction: a ROLLBACK would get no answer either.
+      const rolledBack = !isUnanswered(error) && (await rollBack(runner));
+      if (!rolledBack) void client?.end().catch(() => undefined);
       throw error;
     } finally {
       await runner.release();
@@ -114,4 +117,13 @@ export class Db implements Reader, OnApplicationShutdown {
       }
     }
   }
+}
+
+/** @returns whether the connection can be used on */
+async function rollBack(runner: QueryRunner): Promise<boolean> {
+  if (!runner.isTransactionActive) return true;
+  return runner.rollbackTransaction().then(
+    () => true,
+    () => false,
+  );
 }

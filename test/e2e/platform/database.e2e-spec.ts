@@ -1,3 +1,4 @@
+import { TIMEOUTS } from '../../../src/platform/database/data-source.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { statement } from '../../../src/platform/database/statement.js';
 import { Keyring } from '../../../src/platform/secrets/keyring.js';
@@ -213,6 +214,42 @@ describe('the database', () => {
         expect((await client.post('/notes', {}, { headers: { 'idempotency-key': 'gone' } })).status).toBe(
           201,
         );
+      } finally {
+        await through.stop();
+        await proxy.cut();
+      }
+    });
+
+    test('without a word is 503 as well, not an endless wait; when it is back so are we', async () => {
+      const proxy = await DatabaseProxy.start(app.databaseUrl);
+      const usual = { ...TIMEOUTS };
+      Object.assign(TIMEOUTS, { answer: 1_000, connect: 500 });
+      const through = await TestApp.start({ DATABASE_POOL_MAX: '3' }, proxy.url);
+      Object.assign(TIMEOUTS, usual);
+      try {
+        const client = through.as(alice.token);
+        // Connections for all that is to be asked at once, so that it is asked on a line that has gone dead.
+        const ask = () =>
+          Promise.all([
+            client.get('/notes'),
+            client.post('/notes', {}),
+            client.post('/notes', {}, { headers: { 'idempotency-key': 'silent' } }),
+          ]);
+        expect((await ask()).map(({ status }) => status)).toEqual([200, 201, 201]);
+        proxy.silence();
+        // On the dead lines, then on new ones that are never answered.
+        for (let n = 0; n < 2; n += 1) {
+          for (const { status, headers, body } of await ask())
+            expect([status, body.error, headers.get('retry-after')]).toEqual([
+              503,
+              'database_unavailable',
+              '1',
+            ]);
+          expect(through.get<Db>(Db).poolState.idle).toBe(0);
+        }
+        await proxy.mend();
+        await until('an answer', async () => (await client.get('/notes')).status === 200);
+        expect((await ask()).map(({ status }) => status)).toEqual([200, 201, 201]);
       } finally {
         await through.stop();
         await proxy.cut();
