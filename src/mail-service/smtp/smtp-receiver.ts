@@ -203,7 +203,8 @@ export class SmtpReceiver implements OnModuleDestroy {
       if (error instanceof MailError && error.body['code'] === 'OverQuotaError') return done(FULL);
       if (error instanceof MailError && error.status === 400)
         return done(new SmtpRefusal(554, '5.6.0 The message cannot be read'));
-      if (!brokeOff(error)) this.logger.warn({ err: error }, 'mail could not be taken, its sender has to try again');
+      if (!brokeOff(error))
+        this.logger.warn({ err: error }, 'mail could not be taken, its sender has to try again');
       done(new SmtpRefusal(451, '4.3.0 Try again later'));
     }
   }

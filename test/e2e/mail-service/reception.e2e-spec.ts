@@ -112,7 +112,15 @@ describe('a client', () => {
   test('is told nothing funny', async () => {
     const client = await open();
     await client.say('EHLO x');
-    for (const command of ['WIZ x', 'SHELL', 'KILL', 'AUTH PLAIN AAAA', 'STARTTLS', 'XCLIENT ADDR=1.2.3.4', 'BDAT 1'])
+    for (const command of [
+      'WIZ x',
+      'SHELL',
+      'KILL',
+      'AUTH PLAIN AAAA',
+      'STARTTLS',
+      'XCLIENT ADDR=1.2.3.4',
+      'BDAT 1',
+    ])
       expect(await client.say(command)).toMatch(/^500/);
   });
 

@@ -63,7 +63,9 @@ describe('what a sender says of an attachment', () => {
 
 test('parameters of a message are few and short', async () => {
   const many = Array.from({ length: 5_000 }, (_, n) => `p${n}=x`).join('; ');
-  const { contentType } = await parse(`Content-Type: text/plain; charset=${'y'.repeat(90_000)}; ${many}\r\n\r\nx`);
+  const { contentType } = await parse(
+    `Content-Type: text/plain; charset=${'y'.repeat(90_000)}; ${many}\r\n\r\nx`,
+  );
   expect(JSON.stringify(contentType).length).toBeLessThan(20_000);
 });
 
