@@ -80,7 +80,7 @@ describe('odd messages', () => {
         attachment_id: attachment,
         filename,
       });
-      const download = await api.get(`/mail/attachment?${query}`);
+      const download = await api.get(`/mail/attachment?${query.toString()}`);
       expect([download.status, download.headers.get('content-type')]).toEqual([200, type]);
       expect(download.headers.get('content-disposition')).toMatch(/^attachment;[^\r\n/\\\u202E]*$/);
       expect(download.headers.get('x-content-type-options')).toBe('nosniff');
@@ -124,7 +124,7 @@ describe('odd messages', () => {
     expect((await other.get(`${BOXES}/${theirs}/messages`)).body.results).toEqual([]);
     const [{ id }] = results;
     const foreign = [
-      await other.get(`${messages}`),
+      await other.get(messages),
       await other.get(`${messages}/${id}`),
       await other.put(`${messages}/${id}`, { seen: false }),
       await other.put(messages, { message: all, moveTo: theirs }),
