@@ -219,8 +219,7 @@ const TOO_MANY = new SmtpRefusal(421, '4.7.0 Too much at once, try later');
 const FULL = new SmtpRefusal(452, '4.2.2 The mailbox is full');
 
 function hops(beginning: Buffer): number {
-  const end = beginning.indexOf('\r\n\r\n');
-  const head = beginning.toString('latin1', 0, end < 0 ? beginning.length : end);
+  const [head = ''] = beginning.toString('latin1').split(/\r?\n\r?\n/, 1);
   return head.match(/^received:/gim)?.length ?? 0;
 }
 

@@ -82,6 +82,18 @@ describe('the end of a message', () => {
   );
 });
 
+test.each(['\r\n', '\n'])(
+  'servers are counted in the headers alone, whose lines end with %j',
+  async (end) => {
+    const hops = `Received: from a by b${end}`.repeat(60);
+    const client = await open();
+    await client.begin(ALICE);
+    expect(await client.message(Buffer.from(`Subject: report${end}${end}${hops}`))).toMatch(/^250/);
+    await client.begin(ALICE);
+    expect(await client.message(Buffer.from(`${hops}Subject: circle${end}${end}x`))).toMatch(/^554/);
+  },
+);
+
 describe('a client', () => {
   test('that sends without end more than a message may have keeps nothing from others', async () => {
     const client = await open();
