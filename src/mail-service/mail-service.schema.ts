@@ -12,5 +12,9 @@ export const mailServiceSchema: SchemaPart = {
       'MessageWrites1795400000002',
       new URL('migrations/0002-message-writes.sql', import.meta.url),
     ),
+    sqlMigration(
+      'WeakerUserLocks1795400000003',
+      new URL('migrations/0003-weaker-user-locks.sql', import.meta.url),
+    ),
   ],
 };

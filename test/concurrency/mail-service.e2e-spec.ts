@@ -161,11 +161,155 @@ describe('at once', () => {
     await expect(mail.get(RawMessages).open(raws[0]!)).rejects.toThrow(/has no/);
   });
 
+  test('whatever is done at once, numbers are given once and the counters are those of a recount', async () => {
+    const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
+    const names = ['INBOX', 'Drafts', 'Trash', 'Sent Mail'];
+    /** The numbers each mailbox has given. */
+    const given = new Map(names.map((name) => [boxes[name]!, [] as number[]]));
+    const gave = (mailbox: string, ...ids: number[]) => given.get(mailbox)!.push(...ids);
+    let seed = 20_261_121;
+    const random = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return Math.floor((seed / 2 ** 31) * below);
+    };
+    const anyBox = (): string => boxes[names[random(names.length)]!]!;
+    const step = async (n: number): Promise<number> => {
+      const [from, to, uid] = [anyBox(), anyBox(), String(random(25) + 1)];
+      const messages = `${box(from)}/messages`;
+      const works = [
+        async () => {
+          const replacePrevious = { mailbox: from, id: Number(uid) };
+          const answer = await alice.post(messages, {
+            draft: true,
+            to: [{ address }],
+            subject: `r${n}`,
+            unseen: random(2) === 0,
+            ...(random(2) === 0 && { replacePrevious }),
+          });
+          gave(from, answer.body.message.id);
+          return answer.status;
+        },
+        async () => {
+          const answer = await alice.put(messages, {
+            message: `${uid}:*`,
+            moveTo: to,
+            seen: random(2) === 0,
+          });
+          if (answer.status === 200) gave(to, ...answer.body.id.map(([, id]: [number, number]) => id));
+          return answer.status;
+        },
+        async () =>
+          (await alice.put(messages, { message: `${uid},${random(25) + 1}`, seen: random(2) === 0 })).status,
+        async () => (await alice.delete(`${messages}/${uid}`)).status,
+        async () => {
+          const answer = await alice.post(`${messages}/${uid}/submit`, {});
+          if (answer.body.message) gave(answer.body.message.mailbox, answer.body.message.id);
+          return answer.status;
+        },
+        async () => {
+          await sendBySmtp(port, { from: 'a@far.example', to: [address] }, letter(`s${n}`));
+          return 200;
+        },
+      ];
+      return works[random(works.length)]!();
+    };
+    for (let turn = 0; turn < 12; turn += 1)
+      for (const status of await times(25, (n) => step(turn * 25 + n)))
+        expect([200, 400, 403, 404]).toContain(status);
+    await until('the empty queue', async () => (await mail.sql('SELECT FROM queue')).length === 0);
+    const [{ deadlocks }] = await mail.sql(
+      'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
+    );
+    expect(deadlocks).toBe(0);
+    for (const [mailbox, ids] of given) {
+      expect(new Set(ids).size).toBe(ids.length);
+      const left = await uids(mailbox);
+      const { body } = await alice.get(box(mailbox));
+      expect(Math.max(0, ...ids, ...left)).toBeLessThan(body.uidNext ?? Infinity);
+      expect(left.length).toBe(body.total);
+    }
+  });
+
+  test('a draft that is saved and sent at once is sent once, and nothing written is lost', async () => {
+    const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
+    const drafts = `${box(boxes['Drafts'])}/messages`;
+    const fields = { draft: true, to: [{ address }] };
+    for (let round = 0; round < 5; round += 1) {
+      const { body: first } = await alice.post(drafts, { ...fields, subject: `r${round}` });
+      const { id } = first.message;
+      const answers = await times(8, (n) =>
+        n % 2
+          ? alice.post(`${drafts}/${id}/submit`, {})
+          : alice.post(drafts, { ...fields, subject: `r${round}-${n}`, replacePrevious: { id } }),
+      );
+      const sent = answers.filter(({ body }) => body.queueId).length;
+      const replaced = answers.filter(({ body }) => body.previousDeleted).length;
+      expect([round, sent + replaced]).toEqual([round, 1]);
+      expect(answers.filter((_, n) => n % 2 === 0).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      await until('the empty queue', async () => (await mail.sql('SELECT FROM queue')).length === 0);
+      const { body: list } = await alice.get(`${box(boxes['INBOX'])}/messages?limit=250`);
+      const came = list.results.filter(({ subject }: { subject: string }) => subject === `r${round}`);
+      expect(came).toHaveLength(sent);
+    }
+    expect(await uids(boxes['Drafts'])).toHaveLength(20);
+  });
+
   test('accounts of one name: one is made', async () => {
     const account = { username: 'same', password: 'Pa55-same-word', address: 'same@example.com' };
     const answers = await times(10, () => mail.root.post('/users', account));
     expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
     expect(answers.filter(({ body }) => body.code === 'UserExistsError')).toHaveLength(9);
+  });
+});
+
+describe('a quota', () => {
+  let mail: TestMailService;
+
+  beforeAll(async () => {
+    mail = await TestMailService.start({ MAIL_QUOTA_MB: '1' });
+  });
+  afterAll(() => mail?.stop());
+
+  test('holds against uploads, mail from outside and mail from colleagues at once', async () => {
+    const port = await mail.get(SmtpReceiver).listen(0);
+    const [alice, bob] = [await mail.person('alice'), await mail.person('bob')];
+    const [boxes, bobs] = [await mailboxesOf(alice), await mailboxesOf(bob)];
+    const text = 'x'.repeat(99_000);
+    const drafts = `${box(bobs['Drafts'])}/messages`;
+    const outcomes = await times(30, async (n) => {
+      if (n % 3 === 0)
+        return (
+          (await alice.post(`${box(boxes['INBOX'])}/messages`, { subject: `u${n}`, text })).status === 200
+        );
+      if (n % 3 === 1) {
+        const envelope = { from: 'a@far.example', to: ['alice@example.com'] };
+        return sendBySmtp(port, envelope, `Subject: s${n}\r\n\r\n${text}`).then(
+          () => true,
+          (error: Error) => (expect(error.message).toMatch(/452/), false),
+        );
+      }
+      const { body } = await bob.post(drafts, {
+        draft: true,
+        to: [{ address: 'alice@example.com' }],
+        text: 'x',
+      });
+      return (await bob.post(`${drafts}/${body.message.id}/submit`, {})).status === 200;
+    });
+    await until('the empty queue', async () => (await mail.sql('SELECT FROM queue')).length === 0);
+    const [{ used }] = await mail.sql('SELECT storage_used::int AS used FROM users WHERE id = $1', [
+      alice.id,
+    ]);
+    expect(used).toBeLessThanOrEqual(1024 * 1024);
+    const large = outcomes.filter((done, n) => done && n % 3 !== 2).length;
+    expect([9, 10]).toContain(large);
+    await expectCounted((sql) => mail.sql(sql));
+    // What the colleague sent is in one of two places: with alice, or back with a report.
+    const [{ came }] = await mail.sql(
+      `SELECT count(*)::int AS came FROM messages m JOIN mailboxes b ON b.user_id = m.user_id AND b.id = m.mailbox_id
+       WHERE b.special_use = '\\Inbox' AND (m.summary->'envelope'->>'from' = 'bob@example.com' OR m.user_id = $1)`,
+      [bob.id],
+    );
+    expect(came).toBe(10);
   });
 });
 

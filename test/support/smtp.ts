@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 
@@ -65,5 +66,72 @@ export async function sendBySmtp(
     return { rejected: rejected.map(String) };
   } finally {
     transport.close();
+  }
+}
+
+/** A reply of any number of lines. */
+const REPLY = /^(?:\d{3}-[^\n]*\n)*\d{3}(?: [^\n]*)?\n/;
+
+/** A client that says what no well-behaved one would. */
+export class RawSmtp {
+  private heard = '';
+  private ended = false;
+  private notice = () => undefined as void;
+
+  private constructor(readonly socket: Socket) {
+    socket.on('data', (bytes) => {
+      this.heard += bytes.toString('latin1');
+      this.notice();
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      this.ended = true;
+      this.notice();
+    });
+  }
+
+  static async open(port: number): Promise<RawSmtp> {
+    const client = new RawSmtp(connect(port, '127.0.0.1'));
+    await client.reply();
+    return client;
+  }
+
+  /** The next reply; `closed` when there will be none. */
+  async reply(): Promise<string> {
+    for (;;) {
+      const [reply] = REPLY.exec(this.heard) ?? [];
+      if (reply !== undefined) {
+        this.heard = this.heard.slice(reply.length);
+        return reply.trim();
+      }
+      if (this.ended) return 'closed';
+      await new Promise<void>((resolve) => (this.notice = resolve));
+    }
+  }
+
+  /** One line, or anything else. */
+  say(text: string | Buffer): Promise<string> {
+    this.socket.write(typeof text === 'string' ? Buffer.from(`${text}\r\n`, 'latin1') : text);
+    return this.reply();
+  }
+
+  /** As far as to be told to send the message. */
+  async begin(to: string, from = 'ann@far.example'): Promise<void> {
+    for (const line of ['EHLO x', `MAIL FROM:<${from}>`, `RCPT TO:<${to}>`]) {
+      const reply = await this.say(line);
+      if (!reply.startsWith('250')) throw new Error(reply);
+    }
+    const reply = await this.say('DATA');
+    if (!reply.startsWith('354')) throw new Error(reply);
+  }
+
+  /** A message with its dots stuffed, and its end. */
+  message(raw: Buffer): Promise<string> {
+    const stuffed = raw.toString('latin1').replace(/(^|\n)\./g, '$1..');
+    return this.say(Buffer.from(`${stuffed}\r\n.\r\n`, 'latin1'));
+  }
+
+  close(): void {
+    this.socket.destroy();
   }
 }

@@ -26,8 +26,15 @@ const MAX_WAITS = 300;
 
 const NOBODY: Fate = { fate: 'never', status: '5.1.1', reason: 'There is no such mailbox on this server.' };
 
+const UNREADABLE: Fate = { fate: 'never', status: '5.6.0', reason: 'The message cannot be read.' };
+
 /** Somebody else delivered the entry: what this transaction did is undone. */
 class AlreadyDelivered extends Error {}
+
+interface Message {
+  size: number;
+  parsed: ParsedMessage;
+}
 
 /**
  * Delivers what is in the queue: at once to people of this server, exactly once, since the message and the end of its
@@ -112,10 +119,10 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
       const here = entries.filter(({ recipient }) => owners.has(recipient));
       const away = entries.filter(({ recipient }) => !owners.has(recipient));
       if (here.length > 0) {
-        const { size, parsed } = await this.parsed(here[0]!.raw_id);
+        const message = await this.parsed(here[0]!.raw_id);
         for (const entry of here) {
-          const fate = await this.deliverHere(entry, owners.get(entry.recipient)!.id, size, parsed);
-          await this.conclude(entry, fate);
+          const { id } = owners.get(entry.recipient)!;
+          await this.conclude(entry, message ? await this.deliverHere(entry, id, message) : UNREADABLE);
         }
       }
       const rest = this.outward.available ? away : await this.keepWaiting(away);
@@ -127,10 +134,16 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  private parsed(rawId: string): Promise<{ size: number; parsed: ParsedMessage }> {
+  /** @returns undefined when it cannot be read, e.g. since its headers grew beyond their limit: no retry would help */
+  private parsed(rawId: string): Promise<Message | undefined> {
     return this.spool.during(async (scratch) => {
       const raw = await this.raws.read(rawId, scratch);
-      return { size: sizeOf(raw), parsed: await this.mime.parse(raw) };
+      try {
+        return { size: sizeOf(raw), parsed: await this.mime.parse(raw) };
+      } catch (error) {
+        if (error instanceof MailError && error.status === 400) return undefined;
+        throw error;
+      }
     });
   }
 
@@ -152,8 +165,7 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private async deliverHere(
     entry: Entry,
     userId: string,
-    size: number,
-    parsed: ParsedMessage,
+    { size, parsed }: Message,
   ): Promise<Fate | undefined> {
     const { sender, recipient } = entry;
     try {

@@ -5,6 +5,17 @@ export const isMessageId = (id: string): boolean => /^<[\x21-\x3b\x3d\x3f-\x7e]+
 export const isMediaType = (type: string): boolean =>
   /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;[\t\x20-\x7e]*)?$/.test(type);
 
+const MAX_NAME = 255;
+const MAX_ENDING = 32;
+
+/** A file's name in at most as many characters as file systems and our own interface take, with its ending. */
+export function shortName(name: string): string {
+  if (name.length <= MAX_NAME) return name;
+  const dot = name.lastIndexOf('.');
+  const ending = dot > 0 && name.length - dot <= MAX_ENDING ? name.slice(dot) : '';
+  return name.slice(0, MAX_NAME - ending.length) + ending;
+}
+
 /** U+0000 and lone surrogates, which PostgreSQL does not store, become U+FFFD. */
 export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');

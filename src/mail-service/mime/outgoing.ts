@@ -44,7 +44,8 @@ function endOfHead(bytes: Buffer): number {
 function rewritten(head: Buffer, from: Address, date: Date): Buffer {
   const kept: string[] = [];
   let removing = false;
-  for (const line of head.toString('latin1').split('\n')) {
+  // A lone CR ends a line for whoever sends it on, so it does here.
+  for (const line of head.toString('latin1').split(/\r\n|\r|\n/)) {
     if (line === '') continue;
     const folded = line.startsWith(' ') || line.startsWith('\t');
     if (!folded)
@@ -54,7 +55,7 @@ function rewritten(head: Buffer, from: Address, date: Date): Buffer {
           .trim()
           .toLowerCase(),
       );
-    if (!removing) kept.push(`${line.replace(/\r$/, '')}\r\n`);
+    if (!removing) kept.push(`${line}\r\n`);
   }
   // The library folds and encodes the name.
   const node = new MimeNode('text/plain');

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { HeaderLines, Headers } from 'mailparser';
 import { textPieces } from '../../platform/search/html-text.js';
-import { cleanTexts, isMessageId } from './clean-text.js';
+import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
 import type { Address, AttachmentInfo, ParsedMessage } from './message.js';
 import { describe, walk } from './walk.js';
 
@@ -10,6 +10,8 @@ const MAX_TEXT = 1_048_576;
 const MAX_ADDRESSES = 2_000;
 const MAX_REFERENCES = 100;
 const MAX_MESSAGE_ID = 250;
+const MAX_PARAMETERS = 50;
+const MAX_PARAMETER = 255;
 const MAX_HEADER_LINES = 300;
 const MAX_HEADER_VALUE = 4_096;
 const INTRO = 128;
@@ -22,7 +24,7 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
   });
   const markup = typeof text?.html === 'string' && text.html !== '' ? text.html : undefined;
   const html = linked(markup ?? text?.textAsHtml, attachments);
-  const plain = (text?.text ?? '').slice(0, MAX_TEXT);
+  const plain = (text?.text ?? '').trim() === '' && markup ? readable(markup, MAX_TEXT) : (text?.text ?? '');
   return cleanTexts({
     messageId: messageIds(headers.get('message-id'))[0] ?? null,
     subject: textOf(headers.get('subject')),
@@ -34,7 +36,7 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
     bcc: addresses(headers.get('bcc')),
     references: referencesOf(headers),
     contentType: contentTypeOf(headers.get('content-type')),
-    text: plain.replace(/\n$/, ''),
+    text: plain.slice(0, MAX_TEXT).replace(/\n$/, ''),
     html,
     intro: introOf(markup, plain),
     attachments,
@@ -54,14 +56,7 @@ function linked(html: string | undefined, attachments: readonly AttachmentInfo[]
 }
 
 function introOf(html: string | undefined, plain: string): string | null {
-  let text = '';
-  if (html === undefined) text = plain.slice(0, INTRO * 8);
-  else {
-    for (const piece of textPieces(withoutScripts(html.slice(0, MAX_TEXT)))) {
-      text += piece;
-      if (text.trim().length > INTRO * 4) break;
-    }
-  }
+  const text = html === undefined ? plain.slice(0, INTRO * 8) : readable(html, INTRO * 4);
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return null;
   return line.length > INTRO
@@ -70,6 +65,16 @@ function introOf(html: string | undefined, plain: string): string | null {
         .toWellFormed()
         .replace(/\uFFFD$/, '')}…`
     : line;
+}
+
+/** What people see of HTML: the beginning, somewhat more than `enough` characters, or all there is. */
+function readable(html: string, enough: number): string {
+  let text = '';
+  for (const piece of textPieces(withoutScripts(html.slice(0, MAX_TEXT)))) {
+    text += piece;
+    if (text.length > enough && text.trim().length > enough) break;
+  }
+  return text;
 }
 
 /** Without what nobody reads: scripts, styles, the title. Looks at each character once. */
@@ -132,9 +137,11 @@ function dateOf(value: unknown): string | null {
 
 function contentTypeOf(header: unknown): ParsedMessage['contentType'] {
   const { value, params = {} } = (header ?? {}) as { value?: string; params?: Record<string, string> };
-  const known = Object.entries(params).filter(([, param]) => typeof param === 'string');
+  const known = Object.entries(params)
+    .filter(([name, param]) => typeof param === 'string' && name.length + param.length <= MAX_PARAMETER)
+    .slice(0, MAX_PARAMETERS);
   return {
-    value: typeof value === 'string' && value !== '' ? value : 'text/plain',
+    value: typeof value === 'string' && isMediaType(value) ? value.slice(0, MAX_PARAMETER) : 'text/plain',
     ...(known.length > 0 && { params: Object.fromEntries(known) }),
   };
 }

@@ -7,6 +7,7 @@ import {
   type MessageText,
 } from 'mailparser';
 import { passedOn } from '../../platform/memory/garbage.js';
+import { isMediaType, shortName } from './clean-text.js';
 import type { AttachmentInfo } from './message.js';
 
 const MAX_ATTACHMENTS = 1_000;
@@ -15,9 +16,22 @@ const MAX_HTML = 1_048_576;
 const LINE = 76;
 /** What the parser leaves behind of each byte. */
 const GARBAGE = 3;
+/** Characters of what a sender says of an attachment. A header may have a megabyte, and lists show all of it. */
+const MAX_TYPE = 255;
+const MAX_CID = 300;
+const MAX_ENCODING = 40;
 
 /** mailparser without what it does for showing a message: images stay links. */
 const OPTIONS = { skipImageLinks: true, maxHtmlLengthToParse: MAX_HTML, checksumAlgo: 'sha256' };
+
+/** What it says of HTML that it cannot turn into text, and then leaves out of the message altogether. */
+const NO_TEXT = /^(?:HTML too long for parsing|Failed to parse HTML)/;
+
+/** The part of mailparser that puts the texts of a message together; its types do not have it. */
+interface TextMaker {
+  options: { skipHtmlToText?: boolean };
+  getTextContent(): MessageText;
+}
 
 /** Called for each attachment; the content has to be read to its end. */
 type OnAttachment = (attachment: AttachmentStream, id: string) => Promise<void>;
@@ -34,6 +48,7 @@ export async function walk(
   let headers: Headers = new Map();
   let lines: HeaderLines = [];
   let text: MessageText | undefined;
+  let unread = false;
   let count = 0;
   const works: Promise<void>[] = [];
   const ended = Promise.withResolvers<void>();
@@ -41,7 +56,7 @@ export async function walk(
   parser.on('headerLines', (value) => (lines = value));
   parser.on('data', (data) => {
     if (data.type === 'text') {
-      text = data;
+      text = unread ? withoutReading(parser) : data;
       return;
     }
     count += 1;
@@ -52,7 +67,10 @@ export async function walk(
     work.then(() => data.release(), ended.reject);
   });
   parser.once('end', () => ended.resolve());
-  parser.once('error', ended.reject);
+  parser.on('error', (error: Error) => {
+    if (NO_TEXT.test(error.message)) unread = true;
+    else ended.reject(error);
+  });
   source.on('data', (chunk: Buffer) => passedOn(chunk.length * GARBAGE));
   source.once('error', ended.reject).pipe(parser);
   try {
@@ -64,6 +82,13 @@ export async function walk(
     source.destroy();
   }
   return { headers, lines, text };
+}
+
+/** The texts of a message once more, its HTML as it is: much of a message is no reason to refuse it. */
+function withoutReading(parser: MailParser): MessageText {
+  const maker = parser as unknown as TextMaker;
+  maker.options.skipHtmlToText = true;
+  return maker.getTextContent();
 }
 
 /** What is listed of an attachment. @param read has to read the content to its end */
@@ -82,15 +107,16 @@ export async function describe(
   await read(counted());
   const { checksum } = attachment;
   const encoding = attachment.headers.get('content-transfer-encoding');
-  const transferEncoding = typeof encoding === 'string' ? encoding.toLowerCase() : '7bit';
+  const transferEncoding =
+    typeof encoding === 'string' ? encoding.slice(0, MAX_ENCODING).toLowerCase() : '7bit';
   return {
     hash: checksum,
     id,
-    filename: attachment.filename || `attachment-${Number(id.slice(3))}`,
+    filename: shortName(attachment.filename || `attachment-${Number(id.slice(3))}`),
     contentType: declaredType(attachment),
     disposition: attachment.contentDisposition === 'inline' ? 'inline' : 'attachment',
     transferEncoding,
-    cid: attachment.contentId ?? null,
+    cid: attachment.contentId?.slice(0, MAX_CID) ?? null,
     related: attachment.related === true,
     sizeKb: Math.ceil(bytes / 1024),
     size: transferEncoding === 'base64' ? encodedLength(bytes) : bytes,
@@ -105,7 +131,8 @@ async function drop(content: AsyncIterable<Buffer>): Promise<void> {
 /** What the sender says it is, where the parser would guess from the name. */
 function declaredType({ headers, contentType }: AttachmentStream): string {
   const { value } = (headers.get('content-type') ?? {}) as { value?: unknown };
-  return typeof value === 'string' && value !== '' ? value : contentType || 'application/octet-stream';
+  const type = typeof value === 'string' && value !== '' ? value : contentType;
+  return type && type.length <= MAX_TYPE && isMediaType(type) ? type : 'application/octet-stream';
 }
 
 /** Of base64 in lines. */

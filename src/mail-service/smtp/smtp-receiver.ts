@@ -25,6 +25,10 @@ const MAX_RECIPIENTS = 100;
 const CONNECTIONS = 120;
 const MESSAGES = 300;
 const MINUTE_MS = 60_000;
+/** Recipients that are not here, in one connection: more is no mistake but somebody who tries names. */
+const STRANGERS = 100;
+/** A connection that says a byte now and then is not idle, but it holds a place and what it has sent. */
+const SESSION_MS = 15 * MINUTE_MS;
 /** A message that has been through more servers goes round in circles (RFC 5321 6.3). */
 const MAX_HOPS = 50;
 const HEADER_BYTES = 1_048_576;
@@ -49,6 +53,7 @@ export class SmtpReceiver implements OnModuleDestroy {
   private readonly logger = new Logger(SmtpReceiver.name);
   private readonly connections = new RateWindow(CONNECTIONS, MINUTE_MS);
   private readonly messages = new RateWindow(MESSAGES, MINUTE_MS);
+  private readonly strangers = new RateWindow(STRANGERS, SESSION_MS);
   private server: SMTPServer | undefined;
 
   constructor(
@@ -62,12 +67,17 @@ export class SmtpReceiver implements OnModuleDestroy {
     private readonly spool: Spool,
   ) {}
 
-  /** Listens where the settings say. @param port instead of theirs; 0 lets the system choose */
-  async listen(port = this.settings.smtpPort): Promise<number> {
+  /**
+   * Listens where the settings say.
+   * @param port instead of theirs; 0 lets the system choose
+   * @param sessionMs how long a connection may last
+   */
+  async listen(port = this.settings.smtpPort, sessionMs = SESSION_MS): Promise<number> {
     const server = new SMTPServer({
       banner: 'mail',
       size: this.settings.messageBytes,
-      disabledCommands: ['AUTH', 'STARTTLS'],
+      // The last five are jokes of the library, or for proxies in front of it.
+      disabledCommands: ['AUTH', 'STARTTLS', 'WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'],
       authOptional: true,
       disableReverseLookup: true,
       maxClients: MAX_CLIENTS,
@@ -76,12 +86,16 @@ export class SmtpReceiver implements OnModuleDestroy {
       logger: false,
       onConnect: (session, done) => done(this.connections.take(session.remoteAddress) ? null : TOO_MANY),
       onMailFrom: (_, session, done) => done(this.messages.take(session.remoteAddress) ? null : TOO_MANY),
-      onRcptTo: (address, session, done) => void answer(this.checkRecipient(address, session), done),
-      onData: (stream, session, done) => void answer(this.receive(stream, session), done),
+      onRcptTo: (address, session, done) => void this.answer(this.checkRecipient(address, session), done),
+      onData: (stream, session, done) => void this.answer(this.receive(stream, session), done),
     });
     this.server = server;
     // A client that breaks off is no failure of ours.
     server.on('error', (error) => this.logger.debug({ err: error }, 'SMTP'));
+    server.server.on('connection', (socket) => {
+      const over = setTimeout(() => socket.destroy(), sessionMs).unref();
+      socket.once('close', () => clearTimeout(over));
+    });
     return new Promise((resolve, reject) => {
       server.server.once('error', reject);
       server.listen(port, this.settings.smtpHost, () => {
@@ -100,6 +114,7 @@ export class SmtpReceiver implements OnModuleDestroy {
     if (session.envelope.rcptTo.length >= MAX_RECIPIENTS)
       throw new SmtpRefusal(452, '4.5.3 Too many recipients');
     const owner = await this.ownerOf(address);
+    if (!owner && !this.strangers.take(session.id)) throw TOO_MANY;
     if (!owner) throw new SmtpRefusal(550, '5.7.1 No such recipient here, and no relaying');
     const { quotaBytes } = this.settings;
     const { mailFrom } = session.envelope;
@@ -165,8 +180,9 @@ export class SmtpReceiver implements OnModuleDestroy {
     async function* within(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(line);
       for await (const chunk of stream as AsyncIterable<Buffer>) {
-        full ||= !share.take(chunk.length);
-        if (!full && !stream.sizeExceeded) yield chunk;
+        if (full || stream.sizeExceeded) continue;
+        full = !share.take(chunk.length);
+        if (!full) yield chunk;
       }
     }
     const raw = await gatherInto(within(), scratch.file());
@@ -175,6 +191,22 @@ export class SmtpReceiver implements OnModuleDestroy {
     if (hops(await bufferOf(raw, HEADER_BYTES)) > MAX_HOPS)
       throw new SmtpRefusal(554, '5.4.6 The message goes round in circles');
     return raw;
+  }
+
+  /** Tells the client how it went; what is no refusal of ours is a temporary failure, and only the log says more. */
+  private async answer(work: Promise<void>, done: (error?: Error | null) => void): Promise<void> {
+    try {
+      await work;
+      done();
+    } catch (error) {
+      if (error instanceof SmtpRefusal) return done(error);
+      if (error instanceof MailError && error.body['code'] === 'OverQuotaError') return done(FULL);
+      if (error instanceof MailError && error.status === 400)
+        return done(new SmtpRefusal(554, '5.6.0 The message cannot be read'));
+      if (!brokeOff(error))
+        this.logger.warn({ err: error }, 'mail could not be taken, its sender has to try again');
+      done(new SmtpRefusal(451, '4.3.0 Try again later'));
+    }
   }
 
   private async ownerOf(address: string): Promise<Account | undefined> {
@@ -187,21 +219,10 @@ const TOO_MANY = new SmtpRefusal(421, '4.7.0 Too much at once, try later');
 const FULL = new SmtpRefusal(452, '4.2.2 The mailbox is full');
 
 function hops(beginning: Buffer): number {
-  const end = beginning.indexOf('\r\n\r\n');
-  const head = beginning.toString('latin1', 0, end < 0 ? beginning.length : end);
+  const [head = ''] = beginning.toString('latin1').split(/\r?\n\r?\n/, 1);
   return head.match(/^received:/gim)?.length ?? 0;
 }
 
-/** Tells the client how it went; what is no refusal of ours is a temporary failure, and nothing about it is said. */
-async function answer(work: Promise<void>, done: (error?: Error | null) => void): Promise<void> {
-  try {
-    await work;
-    done();
-  } catch (error) {
-    if (error instanceof SmtpRefusal) done(error);
-    else if (error instanceof MailError && error.body['code'] === 'OverQuotaError') done(FULL);
-    else if (error instanceof MailError && error.status === 400)
-      done(new SmtpRefusal(554, '5.6.0 The message cannot be read'));
-    else done(new SmtpRefusal(451, '4.3.0 Try again later'));
-  }
-}
+/** The client went away within a message. */
+const brokeOff = (error: unknown): boolean =>
+  ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNECTION'].includes((error as NodeJS.ErrnoException).code ?? '');

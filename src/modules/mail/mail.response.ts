@@ -135,7 +135,14 @@ export class MailMessage {
   @ApiProperty({ example: MAILBOX }) mailbox!: string;
   @ApiPropertyOptional({ example: '6b0108e67d46ea6fe43d6630' }) thread?: string;
   @ApiPropertyOptional({ type: MailAddress }) from?: MailAddress;
-  @ApiPropertyOptional({ type: MailAddress }) replyTo?: MailAddress;
+  @ApiPropertyOptional({
+    oneOf: [
+      { type: 'array', items: { $ref: '#/components/schemas/MailAddress' } },
+      { $ref: '#/components/schemas/MailAddress' },
+    ],
+    description: 'Whom to answer, if not `from`.',
+  })
+  replyTo?: MailAddress[] | MailAddress;
   @ApiPropertyOptional({ type: [MailAddress] }) to?: MailAddress[];
   @ApiPropertyOptional({ type: [MailAddress] }) cc?: MailAddress[];
   @ApiPropertyOptional({ type: [MailAddress] }) bcc?: MailAddress[];
