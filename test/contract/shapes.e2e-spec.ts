@@ -32,10 +32,14 @@ describe('answers have exactly the described shape', () => {
   });
   afterAll(() => app?.stop());
 
-  const fits = (operationId: string, { status, body }: Answer) => {
+  const fits = (operationId: string, { status, body, headers }: Answer) => {
     const operation = describedOperations().find(({ spec }) => spec.operationId === operationId);
     const schema = operation?.spec.responses[status]?.content['application/json'].schema;
     expect([operationId, status, schema]).toEqual([operationId, status, expect.anything()]);
+    const named = Object.keys(operation?.spec.responses[status].headers ?? {});
+    const described = new Set(named.map((name) => name.toLowerCase()));
+    const sent = ['etag', 'location', 'retry-after'].filter((name) => headers.has(name));
+    expect([operationId, sent.filter((name) => !described.has(name))]).toEqual([operationId, []]);
     const valid = ajv.validate({ ...closed(schema), components: { schemas } }, body);
     expect([operationId, valid ? null : ajv.errors]).toEqual([operationId, null]);
   };

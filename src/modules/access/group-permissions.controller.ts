@@ -25,8 +25,7 @@ const PermissionParam = () =>
   ApiParam({
     name: 'permission',
     description: 'Its key.',
-    schema: { type: 'string' },
-    example: 'forms.create',
+    schema: { type: 'string', example: 'forms.create' },
   });
 
 @Controller('rbac/groups/:group_id/permissions')
