@@ -44,6 +44,14 @@ describe('answers have exactly the described shape', () => {
     expect([operationId, valid ? null : ajv.errors]).toEqual([operationId, null]);
   };
 
+  /** The bodies that the description offers to those who try an operation out. */
+  const offered = (operationId: string): object[] =>
+    Object.values<any>(
+      describedOperations().find(({ spec }) => spec.operationId === operationId)?.spec.requestBody.content[
+        'application/json'
+      ].examples,
+    ).map(({ value }) => value);
+
   test('notes', async () => {
     const { api } = alice;
     const created = await api.post('/notes', {
@@ -76,7 +84,8 @@ describe('answers have exactly the described shape', () => {
     const folderPath = `/note_folders/${folder.body.folder.id}`;
     fits('readNoteFolder', await api.get(folderPath));
     fits('listNoteFolders', await api.get('/note_folders'));
-    fits('updateNoteFolder', await api.patch(folderPath, { name: 'g' }));
+    for (const body of offered('updateNoteFolder'))
+      fits('updateNoteFolder', await api.patch(folderPath, body));
     fits('putNoteFolder', await api.put(folderPath, { name: 'h' }));
     const { id } = (await api.post('/notes', { title: 't', folder_id: folder.body.folder.id })).body.note;
     fits(
@@ -177,13 +186,17 @@ describe('answers have exactly the described shape', () => {
     fits('createGroup', created);
     const path = `/rbac/groups/${created.body.group.id}`;
     fits('listGroups', await api.get('/rbac/groups'));
-    fits('updateGroup', await api.put(path, { description: 'd' }));
+    for (const body of offered('updateGroup')) fits('updateGroup', await api.put(path, body));
     fits('addGroupMembers', await api.post(`${path}/members`, { user_id: owner.id }));
     fits('addGroupMember', await api.post(`${path}/members/${member.id}`));
+    const again = await api.post(`${path}/members/${member.id}`);
+    expect(again.status).toBe(200);
+    fits('addGroupMember', again);
     fits('listGroupMembers', await api.get(`${path}/members`));
     fits('removeGroupMember', await api.delete(`${path}/members/${member.id}`));
     fits('listGroupPermissions', await api.get(`${path}/permissions`));
     fits('grantGroupPermissions', await api.post(`${path}/permissions`, { permission: 'calls.start' }));
+    fits('grantGroupPermission', await api.post(`${path}/permissions/audit.read`));
     fits('grantGroupPermission', await api.post(`${path}/permissions/audit.read`));
     fits('revokeGroupPermission', await api.delete(`${path}/permissions/audit.read`));
     fits('deleteGroup', await api.delete(path));
@@ -239,9 +252,17 @@ describe('answers have exactly the described shape', () => {
     fits('setDefaultSignature', await api.put(`${path}/default`));
     fits('deleteSignature', await api.delete(path));
     fits('readGeneralPreferences', await api.get('/settings/general-preferences'));
-    fits('updateGeneralPreferences', await api.put('/settings/general-preferences', { language: 'de' }));
+    for (const body of offered('updateGeneralPreferences')) {
+      const answer = await api.put('/settings/general-preferences', body);
+      expect(answer.status).toBe(200);
+      fits('updateGeneralPreferences', answer);
+    }
     fits('readNotificationPreferences', await api.get('/settings/notifications'));
-    fits('updateNotificationPreferences', await api.put('/settings/notifications', { digest: 'daily' }));
+    for (const body of offered('updateNotificationPreferences')) {
+      const answer = await api.put('/settings/notifications', body);
+      expect(answer.status).toBe(200);
+      fits('updateNotificationPreferences', answer);
+    }
     fits('deactivateProfile', await api.delete('/settings/profile'));
   });
 
@@ -293,6 +314,9 @@ describe('answers have exactly the described shape', () => {
       if (label.startsWith('submit'))
         fits('submitDraft', await api.post('/mail/draft/submit', { mailbox_id: DRAFTS, message_id: '1' }));
     }
+    const refusal = CAPTURES.find(({ status, json }) => status === 404 && json?.code === 'MessageNotFound');
+    duck.script = ({ url }) => (url.startsWith('/users/me/') ? refusal : undefined);
+    fits('readMessage', await api.get(`${messages}/1`));
     expect(capture('get-message').json.success).toBe(true);
     await mail.stop();
     await duck.stop();

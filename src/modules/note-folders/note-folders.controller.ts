@@ -31,6 +31,8 @@ const UPDATE_ERRORS = [
   Errors.validationFailed,
   ...BODY_ERRORS,
 ];
+// Differs from what creating one is shown with: a change of nothing is refused.
+const UPDATE_EXAMPLE = { name: 'Projects of 2027' };
 
 @Controller('note_folders')
 export class NoteFoldersController {
@@ -97,7 +99,7 @@ export class NoteFoldersController {
     description: 'Only the fields given change. Moving a folder into itself or below itself is refused.',
     errors: UPDATE_ERRORS,
   })
-  @ApiBody({ type: UpdateNoteFolder })
+  @ApiBody({ type: UpdateNoteFolder, examples: { name: { value: UPDATE_EXAMPLE } } })
   @ApiOkResponse({ type: NoteFolderEnvelope, description: 'The folder as it is now.' })
   @Patch(':id')
   update(
@@ -115,7 +117,7 @@ export class NoteFoldersController {
     description: 'The same as PATCH: fields that are left out stay as they are.',
     errors: UPDATE_ERRORS,
   })
-  @ApiBody({ type: UpdateNoteFolder })
+  @ApiBody({ type: UpdateNoteFolder, examples: { name: { value: UPDATE_EXAMPLE } } })
   @ApiOkResponse({ type: NoteFolderEnvelope, description: 'The folder as it is now.' })
   @Put(':id')
   put(

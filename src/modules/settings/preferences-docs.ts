@@ -1,11 +1,22 @@
-import type { SchemaObject } from './preference-spec.js';
-import { schemaOf } from './preference-spec.js';
+import { schemaOf, type SchemaObject, viewOf } from './preference-spec.js';
 import { type PreferenceKind, PREFERENCES } from './preferences.js';
 
 const REV = { type: 'integer', minimum: 0, example: 3, description: 'Rises with each change.' } as const;
 const NAMES: Record<PreferenceKind, string> = {
   general: 'GeneralPreferences',
   notifications: 'NotificationPreferences',
+};
+
+/** Examples of changes: a few members, and the whole as it was read; never both. */
+export const UPDATE_EXAMPLES: Record<PreferenceKind, Record<string, { value: unknown }>> = {
+  general: {
+    some: { value: { theme: 'dark', language: 'de', reduce_motion: null } },
+    read: { value: { preferences: viewOf(PREFERENCES.general, {}) } },
+  },
+  notifications: {
+    some: { value: { types: { 'chat.message': { email: false } }, digest: 'daily' } },
+    read: { value: { preferences: viewOf(PREFERENCES.notifications, {}) } },
+  },
 };
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });

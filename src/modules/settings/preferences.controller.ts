@@ -5,7 +5,7 @@ import { Ctx, type RequestContext } from '../../platform/context/request-context
 import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
 import { Errors } from '../../platform/http/errors.js';
 import type { PreferenceKind } from './preferences.js';
-import { preferencesEnvelope, updatePreferences } from './preferences-docs.js';
+import { preferencesEnvelope, UPDATE_EXAMPLES, updatePreferences } from './preferences-docs.js';
 import { type PreferencesEnvelope, PreferencesService } from './preferences.service.js';
 import { SettingsErrors } from './settings.errors.js';
 
@@ -22,6 +22,7 @@ const Patch = (kind: PreferenceKind) =>
   ApiBody({
     description: 'Preferences and `rev`; or both as they were read, the former under `preferences`.',
     schema: updatePreferences(kind),
+    examples: UPDATE_EXAMPLES[kind],
   });
 
 const ERRORS = [SettingsErrors.conflict, Errors.validationFailed, ...BODY_ERRORS];
