@@ -51,7 +51,7 @@ export class ProvisionFile {
 
   /** @throws Error naming each wrong entry by its path, e.g. `tenants.0.users.3.email` */
   static parse(text: string): ProvisionFile {
-    const plain: unknown = JSON.parse(text);
+    const plain = parseJson(text);
     if (typeof plain !== 'object' || plain === null || Array.isArray(plain))
       throw new Error('the file must hold a JSON object');
     const file = plainToInstance(ProvisionFile, plain);
@@ -60,6 +60,15 @@ export class ProvisionFile {
       problems.splice(MAX_PROBLEMS, Infinity, `and ${problems.length - MAX_PROBLEMS} more`);
     if (problems.length > 0) throw new Error(problems.join('\n'));
     return file;
+  }
+}
+
+/** @throws Error that says what is wrong, not only where */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`the file must hold JSON: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -2,11 +2,12 @@ import type { INestApplication } from '@nestjs/common';
 import { API_SCOPE, OIDC_PATH } from '../modules/sign-in/index.js';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { OPEN_MAIL_SCHEMAS } from '../modules/mail/index.js';
+import { PREFERENCE_SCHEMAS } from '../modules/settings/index.js';
 
 /** What the description says of the built-in sign-in. */
 export const SIGN_IN = `**Sign-in**: press *Authorize* and sign in with the scheme \`signIn\`. Its OpenID provider tells its addresses in \`/apis/v1/oidc/.well-known/openid-configuration\`: authorization code with PKCE, rotating refresh tokens, device flow, client credentials. The scope \`workspace\` is the use of this interface.`;
 
-const DESCRIPTION = `Notes, mail, chat and meetings, contacts, forms, calendar, tasks, tenant administration, notifications, presence and settings of a workspace.
+const DESCRIPTION = `Notes, tasks, mail, people and settings of a workspace.
 
 Every path is under \`/apis/v1\`. JSON is snake_case, ids are UUIDs, times are RFC 3339 in UTC. Lists are \`{ "<plural>": [...], "next": cursor | null }\`: ask for the next page with \`cursor\`. Errors are \`{ "error": "<code>", "message", "details"? }\`. Clients tolerate further fields.
 
@@ -19,14 +20,18 @@ ${SIGN_IN}
 /** The security scheme of the built-in sign-in. */
 export const SIGN_IN_SCHEME = 'signIn';
 
+/** In the order in which they are shown. */
 const TAGS: Record<string, string> = {
-  notes: 'Notes, their trash and their history.',
-  mail: 'Your own mailboxes at the mail service, passed through in its own words (camelCase).',
+  notes: 'Notes, their trash, history and sharing, and tasks made from them.',
   'note folders': "Each person's own tree of folders for notes.",
-  tenant: 'The workspace itself: name, branding, features, limits, audit log.',
+  tasks: 'Tasks with subtasks, comments, attachments and reminders; search.',
+  'task folders': 'Trees of folders for tasks, shared with editors and viewers.',
+  mail: 'Your own mailboxes at the mail service, passed through in its own words (camelCase).',
+  settings: "One's own profile, signatures, preferences, passwords and sessions.",
+  auth: 'The second factor, and signing out.',
+  tenant: 'The workspace itself: name, branding, people, audit log.',
   directory: 'People and groups of the workspace.',
   access: 'Groups of people, and what each group allows.',
-  settings: "One's own profile, signatures and preferences.",
   identity: 'Keys for verifying access tokens.',
   health: 'For load balancers and supervisors.',
 };
@@ -66,6 +71,8 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     for (const operation of Object.values(operations) as { security?: Record<string, string[]>[] }[])
       if (operation.security?.some((scheme) => 'bearer' in scheme))
         operation.security.push({ [SIGN_IN_SCHEME]: [API_SCOPE] });
+  document.paths = inReadingOrder(document.paths);
+  Object.assign(((document.components ??= {}).schemas ??= {}), PREFERENCE_SCHEMAS);
   Object.assign(document.info, { license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' } });
   // Some errors carry further members, shown in their examples; the mail service says more than is described.
   // Not by `additionalProperties`: of that, Swagger UI makes a member of each example.
@@ -73,6 +80,18 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     Object.assign(document.components?.schemas?.[name] ?? {}, { unevaluatedProperties: true });
   }
   return asOpenApi31(document) as OpenAPIObject;
+}
+
+/**
+ * What lists, makes, reads and changes a thing before what else there is of it, synchronisation last. Routes are
+ * registered the other way round, since fixed names go before ids.
+ */
+function inReadingOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
+  const rank = (path: string) => {
+    if (/^\/apis\/v1\/\w+(?:\/\{\w+\})?$/.test(path)) return 0;
+    return /\/(?:changes|index)$/.test(path) ? 2 : 1;
+  };
+  return Object.fromEntries(Object.entries(paths).toSorted(([a], [b]) => rank(a) - rank(b)));
 }
 
 /** Mends what the decorators say: OpenAPI 3.1 has `type: [x, "null"]` where 3.0 had `nullable: true`. */

@@ -32,13 +32,25 @@ describe('answers have exactly the described shape', () => {
   });
   afterAll(() => app?.stop());
 
-  const fits = (operationId: string, { status, body }: Answer) => {
+  const fits = (operationId: string, { status, body, headers }: Answer) => {
     const operation = describedOperations().find(({ spec }) => spec.operationId === operationId);
     const schema = operation?.spec.responses[status]?.content['application/json'].schema;
     expect([operationId, status, schema]).toEqual([operationId, status, expect.anything()]);
+    const named = Object.keys(operation?.spec.responses[status].headers ?? {});
+    const described = new Set(named.map((name) => name.toLowerCase()));
+    const sent = ['etag', 'location', 'retry-after'].filter((name) => headers.has(name));
+    expect([operationId, sent.filter((name) => !described.has(name))]).toEqual([operationId, []]);
     const valid = ajv.validate({ ...closed(schema), components: { schemas } }, body);
     expect([operationId, valid ? null : ajv.errors]).toEqual([operationId, null]);
   };
+
+  /** The bodies that the description offers to those who try an operation out. */
+  const offered = (operationId: string): object[] =>
+    Object.values<any>(
+      describedOperations().find(({ spec }) => spec.operationId === operationId)?.spec.requestBody.content[
+        'application/json'
+      ].examples,
+    ).map(({ value }) => value);
 
   test('notes', async () => {
     const { api } = alice;
@@ -72,7 +84,8 @@ describe('answers have exactly the described shape', () => {
     const folderPath = `/note_folders/${folder.body.folder.id}`;
     fits('readNoteFolder', await api.get(folderPath));
     fits('listNoteFolders', await api.get('/note_folders'));
-    fits('updateNoteFolder', await api.patch(folderPath, { name: 'g' }));
+    for (const body of offered('updateNoteFolder'))
+      fits('updateNoteFolder', await api.patch(folderPath, body));
     fits('putNoteFolder', await api.put(folderPath, { name: 'h' }));
     const { id } = (await api.post('/notes', { title: 't', folder_id: folder.body.folder.id })).body.note;
     fits(
@@ -173,13 +186,17 @@ describe('answers have exactly the described shape', () => {
     fits('createGroup', created);
     const path = `/rbac/groups/${created.body.group.id}`;
     fits('listGroups', await api.get('/rbac/groups'));
-    fits('updateGroup', await api.put(path, { description: 'd' }));
+    for (const body of offered('updateGroup')) fits('updateGroup', await api.put(path, body));
     fits('addGroupMembers', await api.post(`${path}/members`, { user_id: owner.id }));
     fits('addGroupMember', await api.post(`${path}/members/${member.id}`));
+    const again = await api.post(`${path}/members/${member.id}`);
+    expect(again.status).toBe(200);
+    fits('addGroupMember', again);
     fits('listGroupMembers', await api.get(`${path}/members`));
     fits('removeGroupMember', await api.delete(`${path}/members/${member.id}`));
     fits('listGroupPermissions', await api.get(`${path}/permissions`));
     fits('grantGroupPermissions', await api.post(`${path}/permissions`, { permission: 'calls.start' }));
+    fits('grantGroupPermission', await api.post(`${path}/permissions/audit.read`));
     fits('grantGroupPermission', await api.post(`${path}/permissions/audit.read`));
     fits('revokeGroupPermission', await api.delete(`${path}/permissions/audit.read`));
     fits('deleteGroup', await api.delete(path));
@@ -235,9 +252,17 @@ describe('answers have exactly the described shape', () => {
     fits('setDefaultSignature', await api.put(`${path}/default`));
     fits('deleteSignature', await api.delete(path));
     fits('readGeneralPreferences', await api.get('/settings/general-preferences'));
-    fits('updateGeneralPreferences', await api.put('/settings/general-preferences', { language: 'de' }));
+    for (const body of offered('updateGeneralPreferences')) {
+      const answer = await api.put('/settings/general-preferences', body);
+      expect(answer.status).toBe(200);
+      fits('updateGeneralPreferences', answer);
+    }
     fits('readNotificationPreferences', await api.get('/settings/notifications'));
-    fits('updateNotificationPreferences', await api.put('/settings/notifications', { digest: 'daily' }));
+    for (const body of offered('updateNotificationPreferences')) {
+      const answer = await api.put('/settings/notifications', body);
+      expect(answer.status).toBe(200);
+      fits('updateNotificationPreferences', answer);
+    }
     fits('deactivateProfile', await api.delete('/settings/profile'));
   });
 
@@ -265,33 +290,40 @@ describe('answers have exactly the described shape', () => {
   test('mail, as WildDuck answered', async () => {
     const duck = await WildDuck.start();
     const mail = await TestApp.start(duck.settings, app.databaseUrl);
-    const api = mail.as(alice.token);
-    const boxes = '/mail/users/me/mailboxes';
-    const messages = `${boxes}/${INBOX}/messages`;
-    for (const { json, status, label } of CAPTURES) {
-      if (status !== 200 || json?.success !== true) continue;
-      duck.script = ({ url }) => (url.startsWith('/users/me/') ? { status, json } : undefined);
-      if (label.startsWith('list-mailboxes')) fits('listMailboxes', await api.get(boxes));
-      if (label.startsWith('create-mailbox')) fits('createMailbox', await api.post(boxes, { path: 'x' }));
-      if (label.startsWith('get-mailbox')) fits('readMailbox', await api.get(`${boxes}/${INBOX}`));
-      if (label.startsWith('put-mailbox'))
-        fits('updateMailbox', await api.put(`${boxes}/${INBOX}`, { path: 'x' }));
-      if (label.startsWith('delete-mailbox')) fits('deleteMailbox', await api.delete(`${boxes}/${INBOX}`));
-      if (/^list-messages|^sent-list/.test(label)) fits('listMessages', await api.get(messages));
-      if (label.startsWith('upload')) fits('createMessage', await api.post(messages, {}));
-      if (label.startsWith('bulk')) fits('updateMessages', await api.put(messages, { message: [1] }));
-      if (/^get-message|^get-draft/.test(label)) fits('readMessage', await api.get(`${messages}/1`));
-      if (label.startsWith('put-message'))
-        fits('updateMessage', await api.put(`${messages}/1`, { seen: true }));
-      if (label.startsWith('delete-message')) fits('deleteMessage', await api.delete(`${messages}/1`));
-      if (label.startsWith('draft')) fits('createDraft', await api.post('/mail/draft', { mailbox: DRAFTS }));
-      if (label.startsWith('submit')) fits('submitMessage', await api.post(`${messages}/1/submit`, {}));
-      if (label.startsWith('submit'))
-        fits('submitDraft', await api.post('/mail/draft/submit', { mailbox_id: DRAFTS, message_id: '1' }));
+    try {
+      const api = mail.as(alice.token);
+      const boxes = '/mail/users/me/mailboxes';
+      const messages = `${boxes}/${INBOX}/messages`;
+      for (const { json, status, label } of CAPTURES) {
+        if (status !== 200 || json?.success !== true) continue;
+        duck.script = ({ url }) => (url.startsWith('/users/me/') ? { status, json } : undefined);
+        if (label.startsWith('list-mailboxes')) fits('listMailboxes', await api.get(boxes));
+        if (label.startsWith('create-mailbox')) fits('createMailbox', await api.post(boxes, { path: 'x' }));
+        if (label.startsWith('get-mailbox')) fits('readMailbox', await api.get(`${boxes}/${INBOX}`));
+        if (label.startsWith('put-mailbox'))
+          fits('updateMailbox', await api.put(`${boxes}/${INBOX}`, { path: 'x' }));
+        if (label.startsWith('delete-mailbox')) fits('deleteMailbox', await api.delete(`${boxes}/${INBOX}`));
+        if (/^list-messages|^sent-list/.test(label)) fits('listMessages', await api.get(messages));
+        if (label.startsWith('upload')) fits('createMessage', await api.post(messages, {}));
+        if (label.startsWith('bulk')) fits('updateMessages', await api.put(messages, { message: [1] }));
+        if (/^get-message|^get-draft/.test(label)) fits('readMessage', await api.get(`${messages}/1`));
+        if (label.startsWith('put-message'))
+          fits('updateMessage', await api.put(`${messages}/1`, { seen: true }));
+        if (label.startsWith('delete-message')) fits('deleteMessage', await api.delete(`${messages}/1`));
+        if (label.startsWith('draft'))
+          fits('createDraft', await api.post('/mail/draft', { mailbox: DRAFTS }));
+        if (label.startsWith('submit')) fits('submitMessage', await api.post(`${messages}/1/submit`, {}));
+        if (label.startsWith('submit'))
+          fits('submitDraft', await api.post('/mail/draft/submit', { mailbox_id: DRAFTS, message_id: '1' }));
+      }
+      const refusal = CAPTURES.find(({ status, json }) => status === 404 && json?.code === 'MessageNotFound');
+      duck.script = ({ url }) => (url.startsWith('/users/me/') ? refusal : undefined);
+      fits('readMessage', await api.get(`${messages}/1`));
+      expect(capture('get-message').json.success).toBe(true);
+    } finally {
+      await mail.stop();
+      await duck.stop();
     }
-    expect(capture('get-message').json.success).toBe(true);
-    await mail.stop();
-    await duck.stop();
   });
 
   test('health and keys', async () => {

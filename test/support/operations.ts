@@ -7,6 +7,7 @@ export interface Operation {
 }
 
 export interface OpenApi {
+  tags: { name: string; description?: string }[];
   paths: Record<string, Record<string, any>>;
   components: { schemas: Record<string, any> };
 }

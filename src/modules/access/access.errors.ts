@@ -1,4 +1,5 @@
 import { defineError } from '../../platform/http/api-error.js';
+import { CannotGrantResponse, GroupConflictResponse } from './access-errors.response.js';
 
 const TIME = '2026-11-21T09:30:00.000Z';
 
@@ -9,20 +10,26 @@ export const AccessErrors = {
   notInGroup: defineError(404, 'not_found', 'This person is not a member of the group.'),
   notGranted: defineError(404, 'not_found', 'The group does not have this permission.'),
   alreadyExists: defineError(409, 'already_exists', 'A group with this name or key exists already.'),
-  conflict: defineError(409, 'conflict', 'The group has changed since you read it.', {
-    group: {
-      id: '01890a5d-ac96-774b-bcce-b302099a8057',
-      key: 'editors',
-      name: 'Editors',
-      description: '',
-      system: false,
-      members_count: 3,
-      permissions_count: 2,
-      rev: 4,
-      created_at: TIME,
-      updated_at: TIME,
+  conflict: defineError(
+    409,
+    'conflict',
+    'The group has changed since you read it.',
+    {
+      group: {
+        id: '01890a5d-ac96-774b-bcce-b302099a8057',
+        key: 'editors',
+        name: 'Editors',
+        description: '',
+        system: false,
+        members_count: 3,
+        permissions_count: 2,
+        rev: 4,
+        created_at: TIME,
+        updated_at: TIME,
+      },
     },
-  }),
+    GroupConflictResponse,
+  ),
   lastAdmin: defineError(409, 'last_admin', 'The workspace would be left without an active owner.'),
   systemGroup: defineError(403, 'system_group', 'This cannot be changed of a system group.'),
   cannotGrantUnheld: defineError(
@@ -30,6 +37,7 @@ export const AccessErrors = {
     'cannot_grant_unheld',
     'You can give, take away and decide only about permissions that you hold yourself.',
     { permissions: ['forms.manage_any'] },
+    CannotGrantResponse,
   ),
   unknownPermission: defineError(422, 'unknown_permission', 'There is no such permission.'),
   tooManyGroups: defineError(422, 'too_many_groups', 'A workspace may have at most 500 groups.'),

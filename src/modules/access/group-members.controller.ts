@@ -13,7 +13,8 @@ import { AccessErrors } from './access.errors.js';
 import { AddedMembersEnvelope, GroupMemberListEnvelope, RemovedMemberEnvelope } from './access.response.js';
 import { GroupMembersService } from './group-members.service.js';
 
-const ADDED = 'Those who came in. Where all were in it already: 200 and an empty list.';
+const ADDED = 'Those who came in.';
+const UNCHANGED = 'All were in it already: an empty list.';
 const ADD_ERRORS = [
   AccessErrors.groupNotFound,
   AccessErrors.memberNotFound,
@@ -53,6 +54,7 @@ export class GroupMembersController {
   })
   @ApiBody({ type: AddMembers })
   @ApiCreatedResponse({ type: AddedMembersEnvelope, description: ADDED })
+  @ApiOkResponse({ type: AddedMembersEnvelope, description: UNCHANGED })
   @Requires('rbac.manage')
   @Post()
   add(
@@ -71,6 +73,7 @@ export class GroupMembersController {
     errors: ADD_ERRORS,
   })
   @ApiCreatedResponse({ type: AddedMembersEnvelope, description: ADDED })
+  @ApiOkResponse({ type: AddedMembersEnvelope, description: UNCHANGED })
   @Requires('rbac.manage')
   @Post(':user_id')
   addOne(

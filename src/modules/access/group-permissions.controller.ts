@@ -12,7 +12,8 @@ import { AccessErrors } from './access.errors.js';
 import { PermissionsEnvelope } from './access.response.js';
 import { GroupPermissionsService } from './group-permissions.service.js';
 
-const GRANTED = 'What the group allows now. Where it allowed all of that already: 200.';
+const GRANTED = 'What the group allows now.';
+const UNCHANGED = 'What the group allows; it allowed all of that already.';
 const CHANGE_ERRORS = [
   AccessErrors.groupNotFound,
   AccessErrors.systemGroup,
@@ -25,8 +26,7 @@ const PermissionParam = () =>
   ApiParam({
     name: 'permission',
     description: 'Its key.',
-    schema: { type: 'string' },
-    example: 'forms.create',
+    schema: { type: 'string', example: 'forms.create' },
   });
 
 @Controller('rbac/groups/:group_id/permissions')
@@ -55,6 +55,7 @@ export class GroupPermissionsController {
   })
   @ApiBody({ type: GrantPermissions })
   @ApiCreatedResponse({ type: PermissionsEnvelope, description: GRANTED })
+  @ApiOkResponse({ type: PermissionsEnvelope, description: UNCHANGED })
   @Requires('rbac.manage')
   @Post()
   grant(
@@ -74,6 +75,7 @@ export class GroupPermissionsController {
   })
   @PermissionParam()
   @ApiCreatedResponse({ type: PermissionsEnvelope, description: GRANTED })
+  @ApiOkResponse({ type: PermissionsEnvelope, description: UNCHANGED })
   @Requires('rbac.manage')
   @Post(':permission')
   grantOne(

@@ -74,7 +74,7 @@ export class GroupsController {
       ...BODY_ERRORS,
     ],
   })
-  @ApiBody({ type: UpdateGroup })
+  @ApiBody({ type: UpdateGroup, examples: { name: { value: { name: 'Editors in chief' } } } })
   @ApiOkResponse({ type: GroupEnvelope, description: 'The group as it is now.' })
   @Requires('rbac.manage')
   @Put(':group_id')

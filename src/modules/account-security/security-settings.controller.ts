@@ -14,6 +14,15 @@ import { ChangePassword, SignOut } from './security-settings.dto.js';
 import { PasswordChanged, SecurityState, SessionEnded, SignedOut } from './security-settings.response.js';
 import { SecuritySettingsService } from './security-settings.service.js';
 
+const CHANGE = {
+  current_password: 'correct horse battery staple',
+  new_password: 'seven purple teapots dance',
+};
+const CHANGES = {
+  password: { value: CHANGE },
+  second_factor: { value: { ...CHANGE, code: '492039' } },
+};
+
 @Controller()
 export class SecuritySettingsController {
   constructor(
@@ -67,7 +76,7 @@ export class SecuritySettingsController {
       ...BODY_ERRORS,
     ],
   })
-  @ApiBody({ type: ChangePassword })
+  @ApiBody({ type: ChangePassword, examples: CHANGES })
   @ApiOkResponse({ type: PasswordChanged, description: 'It is changed.' })
   @Tenantless()
   @RateLimited(PASSWORD_LIMIT)

@@ -26,7 +26,14 @@ export class SearchDirectory {
   @IsString({ message: 'kinds must be of user, group' })
   kinds: string = 'user,group';
 
-  @ApiProperty({ type: 'integer', minimum: 1, maximum: MAX_RESULTS, default: 20, required: false })
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_RESULTS,
+    default: 20,
+    required: false,
+    description: 'Results at most.',
+  })
   @IsOptional()
   @WholeNumber()
   @Min(1, { message: LIMIT })

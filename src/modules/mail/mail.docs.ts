@@ -3,7 +3,7 @@ import { ApiParam, ApiQuery } from '@nestjs/swagger';
 import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
 import type { ErrorKind } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
-import { MailErrors } from './mail.errors.js';
+import { MAIL_REFUSALS, MailErrors } from './mail.errors.js';
 import { INBOX } from './mail.examples.js';
 
 const COMMON = [
@@ -13,6 +13,7 @@ const COMMON = [
   MailErrors.busy,
   MailErrors.unavailable,
   MailErrors.proxyFailed,
+  ...MAIL_REFUSALS,
 ];
 
 /** What a mail operation with a body may answer. */

@@ -1,4 +1,5 @@
-import { defineError } from '../../platform/http/api-error.js';
+import { defineError, ErrorKind } from '../../platform/http/api-error.js';
+import { MailRefusal } from './mail-refusal.response.js';
 
 export const MailErrors = {
   endpointNotAvailable: defineError(
@@ -31,3 +32,18 @@ export const MailErrors = {
   unavailable: defineError(503, 'mail_service_unavailable', 'This installation has no mail service.'),
   proxyFailed: defineError(500, 'Proxy failed', 'The mail service gave no usable answer.'),
 } as const;
+
+/** For the documentation only: these come from the mail service, which knows no `message` beside `error`. */
+const refusal = (status: number, error: string, more: Record<string, unknown>) =>
+  new ErrorKind(status, error, 'The mail service refuses it.', { message: undefined, ...more }, MailRefusal);
+
+/** What the mail service refuses is passed on as it is; one example for each status. */
+export const MAIL_REFUSALS = [
+  refusal(400, '"limit" must be a number', {
+    code: 'InputValidationError',
+    details: { limit: '"limit" must be a number' },
+  }),
+  refusal(403, 'Your email has too many recipients', { code: 'TooMany' }),
+  refusal(404, 'This message does not exist', { code: 'MessageNotFound' }),
+  refusal(500, 'Nothing was changed', {}),
+];

@@ -7,6 +7,7 @@ const CURSOR =
 /** Names of the schemas that the mail service fills: it may say more than is described. */
 export const OPEN_MAIL_SCHEMAS = [
   'MailAddress',
+  'MailRefusal',
   'MailAttachment',
   'MailMailbox',
   'MailMailboxList',

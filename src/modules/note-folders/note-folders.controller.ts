@@ -2,7 +2,13 @@ import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/
 import { ApiBody, ApiCreatedResponse, ApiOkResponse } from '@nestjs/swagger';
 import { Idempotency, type IdempotencyKey } from '../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { ApiIdempotency, BODY_ERRORS, IDEMPOTENCY_ERRORS, Operation } from '../../platform/http/api-docs.js';
+import {
+  ApiIdempotency,
+  BODY_ERRORS,
+  IDEMPOTENCY_ERRORS,
+  LOCATION_HEADER,
+  Operation,
+} from '../../platform/http/api-docs.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
@@ -25,6 +31,8 @@ const UPDATE_ERRORS = [
   Errors.validationFailed,
   ...BODY_ERRORS,
 ];
+// Differs from what creating one is shown with: a change of nothing is refused.
+const UPDATE_EXAMPLE = { name: 'Projects of 2027' };
 
 @Controller('note_folders')
 export class NoteFoldersController {
@@ -61,7 +69,7 @@ export class NoteFoldersController {
   @ApiCreatedResponse({
     type: NoteFolderEnvelope,
     description: 'The new folder.',
-    headers: { Location: { description: 'Where the new folder is.', schema: { type: 'string' } } },
+    headers: LOCATION_HEADER,
   })
   @Post()
   create(
@@ -91,7 +99,7 @@ export class NoteFoldersController {
     description: 'Only the fields given change. Moving a folder into itself or below itself is refused.',
     errors: UPDATE_ERRORS,
   })
-  @ApiBody({ type: UpdateNoteFolder })
+  @ApiBody({ type: UpdateNoteFolder, examples: { name: { value: UPDATE_EXAMPLE } } })
   @ApiOkResponse({ type: NoteFolderEnvelope, description: 'The folder as it is now.' })
   @Patch(':id')
   update(
@@ -109,7 +117,7 @@ export class NoteFoldersController {
     description: 'The same as PATCH: fields that are left out stay as they are.',
     errors: UPDATE_ERRORS,
   })
-  @ApiBody({ type: UpdateNoteFolder })
+  @ApiBody({ type: UpdateNoteFolder, examples: { name: { value: UPDATE_EXAMPLE } } })
   @ApiOkResponse({ type: NoteFolderEnvelope, description: 'The folder as it is now.' })
   @Put(':id')
   put(

@@ -225,7 +225,11 @@ export class NotesController {
     description: 'With its body. To go back to it, update the note with it.',
     errors: [NoteErrors.notFound, Errors.invalidId, Errors.invalidRevision],
   })
-  @ApiParam({ name: 'revision', schema: { type: 'integer', minimum: 1 }, example: 1 })
+  @ApiParam({
+    name: 'revision',
+    description: 'Its number.',
+    schema: { type: 'integer', minimum: 1, example: 1 },
+  })
   @ApiOkResponse({ type: NoteRevisionEnvelope, description: 'The revision.' })
   @Get(':id/revisions/:revision')
   revision(

@@ -142,6 +142,7 @@ export class ListNotes extends PageQuery {
   @ArrayMaxSize(20)
   label?: string[];
 
+  /** Whether those in the trash are left out, meant or included. */
   @IsOptional()
   @IsIn(['active', 'trash', 'all'])
   state: 'active' | 'trash' | 'all' = 'active';
@@ -151,6 +152,7 @@ export class ListNotes extends PageQuery {
   @IsIn(['all', 'mine', 'shared'])
   scope: 'all' | 'mine' | 'shared' = 'all';
 
+  /** What `order` is about. */
   @IsOptional()
   @IsIn(['updated_at', 'created_at', 'title'])
   sort: 'updated_at' | 'created_at' | 'title' = 'updated_at';

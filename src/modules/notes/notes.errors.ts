@@ -1,4 +1,6 @@
 import { defineError } from '../../platform/http/api-error.js';
+import { DeletedErrorResponse } from '../../platform/http/error.response.js';
+import { NoteConflictResponse } from './note-conflict.response.js';
 
 export const NoteErrors = {
   notFound: defineError(404, 'not_found', 'There is no such note, or it is not shared with you.'),
@@ -15,11 +17,15 @@ export const NoteErrors = {
       updated_at: '2026-11-21T09:30:00.000Z',
       updated_by: '01890a5d-ac96-774b-bcce-b302099a8057',
     },
+    NoteConflictResponse,
   ),
-  deleted: defineError(409, 'deleted', 'The note is in the trash; restore it first.', {
-    revision: 3,
-    deleted_at: '2026-11-21T09:30:00.000Z',
-  }),
+  deleted: defineError(
+    409,
+    'deleted',
+    'The note is in the trash; restore it first.',
+    { revision: 3, deleted_at: '2026-11-21T09:30:00.000Z' },
+    DeletedErrorResponse,
+  ),
   alreadyExists: defineError(409, 'already_exists', 'A note with this id exists already.'),
   notInTrash: defineError(409, 'not_in_trash', 'Only a note in the trash can be removed for good.'),
   notShared: defineError(404, 'not_shared', 'The note has no share link.'),

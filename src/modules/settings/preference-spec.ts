@@ -3,7 +3,7 @@ import type { FieldProblem } from '../../platform/http/api-error.js';
 
 /** JSON Schema as the documentation library types it. */
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
-type SchemaObject = Exclude<Schemas[string], { $ref: string }>;
+export type SchemaObject = Exclude<Schemas[string], { $ref: string }>;
 
 /** One preference: what it is by default, what it may be, and how it is described. */
 export interface Leaf {

@@ -4,36 +4,26 @@ import type { Request } from 'express';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
 import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
 import { Errors } from '../../platform/http/errors.js';
-import { schemaOf } from './preference-spec.js';
-import { type PreferenceKind, PREFERENCES } from './preferences.js';
+import type { PreferenceKind } from './preferences.js';
+import { preferencesEnvelope, UPDATE_EXAMPLES, updatePreferences } from './preferences-docs.js';
 import { type PreferencesEnvelope, PreferencesService } from './preferences.service.js';
 import { SettingsErrors } from './settings.errors.js';
 
 const MERGE =
   'In the manner of RFC 7396: what is left out stays, null goes back to the default, lists are replaced whole. Unknown keys are refused. With `rev`, only unless they have changed since.';
-const REV = { type: 'integer', minimum: 0, example: 3, description: 'Rises with each change.' } as const;
 
 const Answer = (kind: PreferenceKind) =>
   ApiOkResponse({
     description: 'All preferences, those never chosen with their defaults.',
-    schema: {
-      type: 'object',
-      required: ['preferences', 'rev'],
-      properties: { preferences: schemaOf(PREFERENCES[kind], false), rev: REV },
-    },
+    schema: preferencesEnvelope(kind),
   });
 
-const Patch = (kind: PreferenceKind) => {
-  const patch = schemaOf(PREFERENCES[kind], true);
-  return ApiBody({
+const Patch = (kind: PreferenceKind) =>
+  ApiBody({
     description: 'Preferences and `rev`; or both as they were read, the former under `preferences`.',
-    schema: {
-      type: 'object',
-      properties: { ...patch.properties, preferences: patch, rev: REV },
-      additionalProperties: false,
-    },
+    schema: updatePreferences(kind),
+    examples: UPDATE_EXAMPLES[kind],
   });
-};
 
 const ERRORS = [SettingsErrors.conflict, Errors.validationFailed, ...BODY_ERRORS];
 

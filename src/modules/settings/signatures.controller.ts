@@ -2,7 +2,13 @@ import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common'
 import { ApiBody, ApiCreatedResponse, ApiOkResponse } from '@nestjs/swagger';
 import { Idempotency, type IdempotencyKey } from '../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { ApiIdempotency, BODY_ERRORS, IDEMPOTENCY_ERRORS, Operation } from '../../platform/http/api-docs.js';
+import {
+  ApiIdempotency,
+  BODY_ERRORS,
+  IDEMPOTENCY_ERRORS,
+  LOCATION_HEADER,
+  Operation,
+} from '../../platform/http/api-docs.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
@@ -46,7 +52,7 @@ export class SignaturesController {
   @ApiCreatedResponse({
     type: SignatureEnvelope,
     description: 'The new signature.',
-    headers: { Location: { description: 'Where the new signature is.', schema: { type: 'string' } } },
+    headers: LOCATION_HEADER,
   })
   @Post()
   create(

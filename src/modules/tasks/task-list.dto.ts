@@ -132,7 +132,11 @@ export class ListTasks extends PageQuery {
   @IsString()
   q?: string;
 
-  @ApiPropertyOptional({ enum: ['active', 'trash', 'all'], default: 'active' })
+  @ApiPropertyOptional({
+    enum: ['active', 'trash', 'all'],
+    default: 'active',
+    description: 'Whether those in the trash are left out, meant or included.',
+  })
   @IsOptional()
   @IsIn(['active', 'trash', 'all'])
   state: 'active' | 'trash' | 'all' = 'active';

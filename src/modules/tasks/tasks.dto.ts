@@ -74,7 +74,11 @@ export class TaskFields {
   @CalendarDay()
   date?: string | null;
 
-  @ApiPropertyOptional({ enum: PRIORITIES, default: 'normal', description: 'In any case.' })
+  @ApiPropertyOptional({
+    enum: PRIORITIES,
+    example: 'high',
+    description: 'In any case. `normal` where a new task is not given one.',
+  })
   @MayBeAbsent()
   @IsIn(PRIORITIES)
   @LowerCase()
@@ -137,7 +141,11 @@ export class LinkedTask extends TaskFields {
 
 /** What a task of its own may carry beyond one made from a note. */
 export class OwnTaskFields extends TaskFields {
-  @ApiPropertyOptional({ enum: STATUSES, default: 'open' })
+  @ApiPropertyOptional({
+    enum: STATUSES,
+    example: 'open',
+    description: '`open` where a new task is not given one.',
+  })
   @MayBeAbsent()
   @IsIn(STATUSES)
   @LowerCase()
@@ -165,8 +173,7 @@ export class OwnTaskFields extends TaskFields {
 
   @ApiPropertyOptional({
     example: 'Europe/Paris',
-    default: 'UTC',
-    description: 'In which `date` is a day, of the IANA database.',
+    description: 'In which `date` is a day, of the IANA database. `UTC` where a new task is not given one.',
   })
   @MayBeAbsent()
   @TimeZone()

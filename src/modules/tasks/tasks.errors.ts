@@ -1,6 +1,7 @@
 import { defineError } from '../../platform/http/api-error.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+import { DeletedErrorResponse } from '../../platform/http/error.response.js';
+import { TaskConflictResponse } from './task-conflict.response.js';
+import { TASK_EXAMPLE } from './task.example.js';
 
 export const TaskErrors = {
   notFound: defineError(404, 'not_found', 'There is no such task, or it is not yours to see.'),
@@ -9,12 +10,16 @@ export const TaskErrors = {
     409,
     'conflict',
     'The task has changed since you read it; merge and retry with the revision given here.',
-    { revision: 4, task: { id: ID, title: 'Book the rooms', revision: 4 } },
+    { revision: TASK_EXAMPLE.revision, task: TASK_EXAMPLE },
+    TaskConflictResponse,
   ),
-  deleted: defineError(409, 'deleted', 'The task is in the trash; restore it first.', {
-    revision: 3,
-    deleted_at: '2026-11-21T09:30:00.000Z',
-  }),
+  deleted: defineError(
+    409,
+    'deleted',
+    'The task is in the trash; restore it first.',
+    { revision: 3, deleted_at: '2026-11-21T09:30:00.000Z' },
+    DeletedErrorResponse,
+  ),
   alreadyExists: defineError(409, 'already_exists', 'A task with this id exists already.'),
   unknownUser: defineError(
     422,

@@ -12,19 +12,19 @@ export class ListAuditEvents extends PageQuery {
   @IsUUID('all', { message: 'actor_id must be a UUID' })
   actor_id?: string;
 
-  @ApiPropertyOptional({ example: 'rbac.member.added' })
+  @ApiPropertyOptional({ example: 'rbac.member.added', description: 'Only this.' })
   @IsOptional()
   @MaxLength(100)
   @IsString()
   action?: string;
 
-  @ApiPropertyOptional({ example: 'group' })
+  @ApiPropertyOptional({ example: 'group', description: 'What happened to things of this kind.' })
   @IsOptional()
   @MaxLength(100)
   @IsString()
   object_kind?: string;
 
-  @ApiPropertyOptional({ example: ID })
+  @ApiPropertyOptional({ example: ID, description: 'What happened to this one.' })
   @IsOptional()
   @MaxLength(200)
   @IsString()

@@ -7,6 +7,7 @@ import {
   ApiOperation,
   ApiResponse,
   ApiTags,
+  getSchemaPath,
 } from '@nestjs/swagger';
 import { IS_PUBLIC, REQUIRES } from '../context/access.decorators.js';
 import type { ErrorKind } from './api-error.js';
@@ -56,7 +57,7 @@ export function Operation({ tag, id, summary, description, errors = [] }: Operat
     const decorate = applyDecorators(
       ApiTags(tag),
       ...(isPublic ? [] : [ApiBearerAuth()]),
-      ApiExtraModels(ErrorResponse),
+      ApiExtraModels(ErrorResponse, ...kinds.flatMap(({ type }) => type ?? [])),
       ApiOperation({
         operationId: id,
         summary,
@@ -88,14 +89,35 @@ function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
   return ApiResponse({
     status,
     description: unique.map((kind) => `\`${kind.code}\`: ${kind.message}`).join('\n\n'),
+    ...((status === 429 || status === 503) && { headers: RETRY_AFTER }),
     content: {
       'application/json': {
-        schema: { $ref: '#/components/schemas/ErrorResponse' },
+        schema: errorSchema(unique),
         examples: Object.fromEntries(unique.map((kind) => [kind.code, example(kind)])),
       },
     },
   });
 }
+
+/** Errors with members of their own by those, the others by the shape of all. */
+function errorSchema(kinds: ErrorKind[]) {
+  const own = new Set(kinds.flatMap(({ type }) => type ?? []));
+  const plain = kinds.some(({ type }) => type === undefined) ? [ErrorResponse] : [];
+  const schemas = [...own, ...plain].map((type) => ({ $ref: getSchemaPath(type) }));
+  return schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
+}
+
+const RETRY_AFTER = {
+  'Retry-After': {
+    description: 'Seconds to wait before the next try, where that is known.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+} as const;
+
+/** What a 201 says of the object it made. */
+export const LOCATION_HEADER = {
+  Location: { description: 'Where the new object is.', schema: { type: 'string' } },
+} as const;
 
 /** A success that carries the object's revision as its ETag, which names the kind of object. */
 export function ApiRevision(status: number, type: Type, description: string, kind = 'note'): MethodDecorator {
@@ -110,7 +132,7 @@ export function ApiRevision(status: number, type: Type, description: string, kin
         schema: text,
         example: `"${kind}:01890a5d-ac96-774b-bcce-b302099a8057:r3"`,
       },
-      ...(status === 201 && { Location: { description: 'Where the new object is.', schema: text } }),
+      ...(status === 201 && LOCATION_HEADER),
     },
   });
 }

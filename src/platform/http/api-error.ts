@@ -1,3 +1,5 @@
+import type { Type } from '@nestjs/common';
+
 /** One wrong input field, as listed in `details` of a 422. */
 export interface FieldProblem {
   /** Path of the field in the body or query, e.g. `labels.3`. */
@@ -38,6 +40,8 @@ export class ErrorKind {
     readonly message: string,
     /** Further members of its body, as the documentation shows them. */
     readonly example: Record<string, unknown> = {},
+    /** The schema of a body with further members, so that clients are generated with them. */
+    readonly type?: Type,
   ) {}
 
   /** An error of this kind, to be thrown. */
@@ -54,8 +58,9 @@ export function defineError(
   code: string,
   message: string,
   example?: Record<string, unknown>,
+  type?: Type,
 ): ErrorKind {
-  const kind = new ErrorKind(status, code, message, example);
+  const kind = new ErrorKind(status, code, message, example, type);
   ERROR_KINDS.push(kind);
   return kind;
 }

@@ -1,4 +1,5 @@
 import { Injectable, Param, type PipeTransform } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
 import { Errors } from './errors.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -16,5 +17,19 @@ export class IdPipe implements PipeTransform<string, string> {
 
 const ID_PIPE = new IdPipe();
 
-/** The `:id` of a path (or another parameter of that kind). */
-export const Id = (name = 'id'): ParameterDecorator => Param(name, ID_PIPE);
+/** The `:id` of a path (or another parameter of that kind), which it also documents. */
+export const Id =
+  (name = 'id'): ParameterDecorator =>
+  (target, key, index) => {
+    Param(name, ID_PIPE)(target, key, index);
+    const descriptor = Object.getOwnPropertyDescriptor(target, key as string)!;
+    ID_DOCS(name)(target, key as string, descriptor);
+  };
+
+/** Below `examples`: Swagger UI fills in an `example`, and nothing has that id. */
+const ID_DOCS = (name: string): MethodDecorator =>
+  ApiParam({
+    name,
+    description: `${name === 'id' ? 'Its id' : `Id of the ${name.replace(/_id$/, '')}`}, a UUID.`,
+    schema: { type: 'string', format: 'uuid', examples: ['01890a5d-ac96-774b-bcce-b302099a8057'] },
+  });

@@ -40,6 +40,12 @@ const CONFIRMATION = [
   ...COMMON,
 ];
 
+const PASSWORD = 'correct horse battery staple';
+const WITH_PASSWORD = {
+  code: { value: { password: PASSWORD, code: '492039' } },
+  recovery: { value: { password: PASSWORD, recovery_code: 'k7m2x-9qd4t' } },
+};
+
 @Controller('auth')
 export class TwoFactorController {
   constructor(private readonly twoFactor: TwoFactorService) {}
@@ -99,7 +105,10 @@ export class TwoFactorController {
       'With a code of the authenticator or a recovery code, each good once. Five wrong ones in a row lock the account’s second factor for 15 minutes and end the sessions that had yet to prove it.',
     errors: [SecurityErrors.notEnabled, SecurityErrors.invalidCode, ...COMMON],
   })
-  @ApiBody({ type: VerifyTwoFactor })
+  @ApiBody({
+    type: VerifyTwoFactor,
+    examples: { code: { value: { code: '492039' } }, recovery: { value: { recovery_code: 'k7m2x-9qd4t' } } },
+  })
   @ApiOkResponse({ type: TwoFactorVerified, description: 'This session may do everything now.' })
   @Tenantless()
   @BeforeSecondFactor()
@@ -119,7 +128,7 @@ export class TwoFactorController {
     summary: 'Turn off the second factor',
     errors: CONFIRMATION,
   })
-  @ApiBody({ type: DisableTwoFactor })
+  @ApiBody({ type: DisableTwoFactor, examples: WITH_PASSWORD })
   @ApiOkResponse({ type: TwoFactorDisabled, description: 'It is off; the recovery codes are void.' })
   @Tenantless()
   @RateLimited(PASSWORD_LIMIT)
@@ -139,7 +148,7 @@ export class TwoFactorController {
     description: 'For those that were used up or that others may have seen: all there were are void.',
     errors: CONFIRMATION,
   })
-  @ApiBody({ type: RenewRecoveryCodes })
+  @ApiBody({ type: RenewRecoveryCodes, examples: WITH_PASSWORD })
   @ApiOkResponse({ type: RecoveryCodes, description: 'The new codes; shown only now.' })
   @Tenantless()
   @RateLimited(PASSWORD_LIMIT)

@@ -6,6 +6,7 @@ import {
   ApiIdempotency,
   BODY_ERRORS,
   IDEMPOTENCY_ERRORS,
+  LOCATION_HEADER,
   Operation,
 } from '../../../platform/http/api-docs.js';
 import { Errors } from '../../../platform/http/errors.js';
@@ -68,7 +69,11 @@ export class TaskFoldersController {
   })
   @ApiBody({ type: CreateTaskFolder, examples: { folder: { value: CREATE_EXAMPLE } } })
   @ApiIdempotency()
-  @ApiCreatedResponse({ type: TaskFolderEnvelope, description: 'The new folder.' })
+  @ApiCreatedResponse({
+    type: TaskFolderEnvelope,
+    description: 'The new folder.',
+    headers: LOCATION_HEADER,
+  })
   @Post()
   create(
     @Ctx() ctx: RequestContext,
