@@ -141,6 +141,7 @@ export class MailMessage {
       { type: 'array', items: { $ref: '#/components/schemas/MailAddress' } },
       { $ref: '#/components/schemas/MailAddress' },
     ],
+    example: [{ name: 'Alice Adams', address: 'alice@demo.example' }],
     description: 'Whom to answer, if not `from`.',
   })
   replyTo?: MailAddress[] | MailAddress;
