@@ -1,6 +1,7 @@
-import { Transform, plainToInstance } from 'class-transformer';
+import { Transform } from 'class-transformer';
 import { ValidateBy } from 'class-validator';
 import { isUuid } from '../../platform/http/id.pipe.js';
+import { asInstance } from '../../platform/http/input.decorators.js';
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
@@ -69,11 +70,4 @@ export const LowerCase = () =>
 export function asPerson(type: new () => object, entry: unknown): unknown {
   const plain = typeof entry === 'string' ? { [isUuid(entry) ? 'id' : 'email']: entry } : entry;
   return asInstance(type, plain);
-}
-
-/** Makes nested input an instance, so that it is validated; what is no object stays for the validator to refuse. */
-export function asInstance(type: new () => object, plain: unknown): unknown {
-  return typeof plain === 'object' && plain !== null && !Array.isArray(plain)
-    ? plainToInstance(type, plain)
-    : plain;
 }

@@ -13,21 +13,14 @@ import {
   ValidateNested,
 } from 'class-validator';
 import {
+  asInstance,
   Distinct,
   MaxBytes,
   MayBeAbsent,
   Nullable,
   Timestamp,
 } from '../../platform/http/input.decorators.js';
-import {
-  asInstance,
-  asPerson,
-  CalendarDay,
-  LowerCase,
-  Moment,
-  NotBlank,
-  TimeZone,
-} from './task-decorators.js';
+import { asPerson, CalendarDay, LowerCase, Moment, NotBlank, TimeZone } from './task-decorators.js';
 import { NamedPerson, Recurrence, ReferenceInput, ReminderInput } from './task-fields.dto.js';
 import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from './task-values.js';
 

@@ -1,4 +1,4 @@
-import { Transform } from 'class-transformer';
+import { plainToInstance, Transform } from 'class-transformer';
 import {
   buildMessage,
   IsString,
@@ -81,3 +81,12 @@ export const Line = (max: number): PropertyDecorator => {
     IsString()(target, key);
   };
 };
+
+/**
+ * Makes nested input an instance, so that it is validated; what is no object stays for the validator to refuse. It would take
+ * a list for its entries, and an empty one for nothing wrong: in the place of a list it finds what it refuses.
+ */
+export function asInstance(type: new () => object, plain: unknown): unknown {
+  if (Array.isArray(plain)) return false;
+  return typeof plain === 'object' && plain !== null ? plainToInstance(type, plain) : plain;
+}

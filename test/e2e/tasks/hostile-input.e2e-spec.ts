@@ -122,6 +122,28 @@ describe('hostile input to tasks', () => {
   ];
   const known = (status: number) => [200, 201, 400, 404, 409, 413, 422].includes(status);
 
+  // The validator takes a list for its entries, and finds nothing wrong with an empty one.
+  const NO_ENTRIES = [[null], [[]], [[null]], [[{}]], [false], [1], [[[]]]];
+  const NO_OBJECTS = [[], [[]], [{}], false, 1];
+  test.each([
+    ['assignees', 'PATCH', '/tasks/{task}', NO_ENTRIES],
+    ['references', 'PATCH', '/tasks/{task}', NO_ENTRIES],
+    ['reminders', 'PATCH', '/tasks/{task}', NO_ENTRIES],
+    ['recurrence', 'PATCH', '/tasks/{task}', NO_OBJECTS],
+    ['assignee', 'PUT', '/tasks/{task}/subtasks/{subtask}', NO_OBJECTS],
+    ['members', 'PATCH', '/task_folders/{folder}', NO_ENTRIES],
+    ['invited', 'PUT', '/notes/{note}/invited', NO_ENTRIES],
+  ] as [string, string, string, unknown[]][])(
+    '%s: a list in the place of an object',
+    async (field, method, template, values) => {
+      const path = template.replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!);
+      for (const value of values) {
+        const { status, body } = await alice.api.request(method, path, { body: { [field]: value } });
+        expect([value, status, body.error]).toEqual([value, 422, 'validation_failed']);
+      }
+    },
+  );
+
   test('bodies', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(9), bodies, fc.boolean(), async (n, body, titled) => {

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, getSchemaPath, ApiExtraModels } from '@nestjs/swagger';
-import { plainToInstance, Transform } from 'class-transformer';
+import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
@@ -10,7 +10,7 @@ import {
   MinDate,
   ValidateNested,
 } from 'class-validator';
-import { MayBeAbsent, Nullable, Timestamp } from '../../../platform/http/input.decorators.js';
+import { asInstance, MayBeAbsent, Nullable, Timestamp } from '../../../platform/http/input.decorators.js';
 
 export const MAX_INVITED = 200;
 
@@ -64,9 +64,7 @@ export class InvitedPerson {
 /** A bare string is an id or an address. */
 function asPerson(entry: unknown): unknown {
   const plain = typeof entry === 'string' ? { [UUID.test(entry) ? 'id' : 'email']: entry } : entry;
-  return typeof plain === 'object' && plain !== null && !Array.isArray(plain)
-    ? plainToInstance(InvitedPerson, plain)
-    : entry;
+  return asInstance(InvitedPerson, plain);
 }
 
 @ApiExtraModels(InvitedPerson)
