@@ -93,7 +93,8 @@ export class LongStrings {
   }
 
   private mark(): void {
-    const marker = `${this.secret}-${this.byMarker.size}`;
+    // With an end of its own: no marker is the beginning of another.
+    const marker = `${this.secret}-${this.byMarker.size}.`;
     this.byMarker.set(marker, this.spool.since(this.start as number));
     this.start = undefined;
     this.kept.push(Buffer.from(marker));

@@ -56,6 +56,15 @@ test('what is put aside and what is left are the text, however it is cut', async
   );
 });
 
+test('a dozen of them are told apart', async () => {
+  const given = Array.from({ length: 12 }, (_, n) => `${n} `.repeat(10 * KB));
+  const strings = new LongStrings(file());
+  await strings.write(Buffer.from(JSON.stringify(given)));
+  const short = await strings.end();
+  expect(strings.byMarker.size).toBe(12);
+  expect(whole(short, strings)).toBe(JSON.stringify(given));
+});
+
 test('text that is no JSON is left as it is, and a string without an end has no marker', async () => {
   for (const text of ['', '"', `{"a":"${'x'.repeat(20 * KB)}`, '"\\', `"${'y'.repeat(20 * KB)}\\"`]) {
     const strings = new LongStrings(file());
