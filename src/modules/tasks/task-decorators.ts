@@ -1,7 +1,5 @@
 import { Transform } from 'class-transformer';
 import { ValidateBy } from 'class-validator';
-import { isUuid } from '../../platform/http/id.pipe.js';
-import { asInstance } from '../../platform/http/input.decorators.js';
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
@@ -65,9 +63,3 @@ export const NotBlank = () =>
 /** Any case in, lower case on. */
 export const LowerCase = () =>
   Transform(({ value }) => (typeof value === 'string' ? value.toLowerCase() : value));
-
-/** Somebody named by an object; a bare string is an id or an address. */
-export function asPerson(type: new () => object, entry: unknown): unknown {
-  const plain = typeof entry === 'string' ? { [isUuid(entry) ? 'id' : 'email']: entry } : entry;
-  return asInstance(type, plain);
-}

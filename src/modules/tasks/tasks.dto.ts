@@ -14,13 +14,15 @@ import {
 } from 'class-validator';
 import {
   asInstance,
+  asPerson,
   Distinct,
+  EachAs,
   MaxBytes,
   MayBeAbsent,
   Nullable,
   Timestamp,
 } from '../../platform/http/input.decorators.js';
-import { asPerson, CalendarDay, LowerCase, Moment, NotBlank, TimeZone } from './task-decorators.js';
+import { CalendarDay, LowerCase, Moment, NotBlank, TimeZone } from './task-decorators.js';
 import { NamedPerson, Recurrence, ReferenceInput, ReminderInput } from './task-fields.dto.js';
 import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from './task-values.js';
 
@@ -33,11 +35,6 @@ const MAX_ASSIGNEES = 50;
 const MAX_REFERENCES = 50;
 const MAX_REMINDERS = 10;
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-
-const each =
-  (make: (entry: unknown) => unknown) =>
-  ({ value }: { value: unknown }) =>
-    Array.isArray(value) ? value.map(make) : value;
 
 // Validators run from the property upwards: the type is checked first and the first problem is the one reported.
 
@@ -87,7 +84,7 @@ export class TaskFields {
   })
   @MayBeAbsent()
   @ValidateNested({ each: true, message: 'each entry of assignees must be an object, an id or an address' })
-  @Transform(each((entry) => asPerson(NamedPerson, entry)))
+  @EachAs((entry) => asPerson(NamedPerson, entry))
   @ArrayMaxSize(MAX_ASSIGNEES)
   @IsArray()
   assignees?: NamedPerson[];
@@ -113,7 +110,7 @@ export class TaskFields {
   })
   @MayBeAbsent()
   @ValidateNested({ each: true, message: 'each entry of references must be an object' })
-  @Transform(each((entry) => asInstance(ReferenceInput, entry)))
+  @EachAs((entry) => asInstance(ReferenceInput, entry))
   @ArrayMaxSize(MAX_REFERENCES)
   @IsArray()
   references?: ReferenceInput[];
@@ -191,7 +188,7 @@ export class OwnTaskFields extends TaskFields {
   })
   @MayBeAbsent()
   @ValidateNested({ each: true, message: 'each entry of reminders must be an object' })
-  @Transform(each((entry) => asInstance(ReminderInput, entry)))
+  @EachAs((entry) => asInstance(ReminderInput, entry))
   @ArrayMaxSize(MAX_REMINDERS)
   @IsArray()
   reminders?: ReminderInput[];

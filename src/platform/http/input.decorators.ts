@@ -9,6 +9,7 @@ import {
   ValidateIf,
   type ValidationOptions,
 } from 'class-validator';
+import { isUuid } from './id.pipe.js';
 
 /** The field may be left out; `null` is not the same and is refused (class-validator's IsOptional lets it pass). */
 export const MayBeAbsent = () => ValidateIf((_, value) => value !== undefined);
@@ -90,3 +91,13 @@ export function asInstance(type: new () => object, plain: unknown): unknown {
   if (Array.isArray(plain)) return false;
   return typeof plain === 'object' && plain !== null ? plainToInstance(type, plain) : plain;
 }
+
+/** Somebody named by an object; a bare string is an id or an address. */
+export function asPerson(type: new () => object, entry: unknown): unknown {
+  const plain = typeof entry === 'string' ? { [isUuid(entry) ? 'id' : 'email']: entry } : entry;
+  return asInstance(type, plain);
+}
+
+/** Makes something of each entry of a list; what is no list stays for the validator to refuse. */
+export const EachAs = (make: (entry: unknown) => unknown) =>
+  Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value.map(make) : value));

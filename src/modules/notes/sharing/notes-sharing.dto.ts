@@ -1,5 +1,4 @@
 import { ApiProperty, ApiPropertyOptional, getSchemaPath, ApiExtraModels } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
@@ -10,12 +9,17 @@ import {
   MinDate,
   ValidateNested,
 } from 'class-validator';
-import { asInstance, MayBeAbsent, Nullable, Timestamp } from '../../../platform/http/input.decorators.js';
+import {
+  asPerson,
+  EachAs,
+  MayBeAbsent,
+  Nullable,
+  Timestamp,
+} from '../../../platform/http/input.decorators.js';
 
 export const MAX_INVITED = 200;
 
 const ROLES = ['viewer', 'editor'] as const;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class ShareNote {
@@ -61,12 +65,6 @@ export class InvitedPerson {
   role: (typeof ROLES)[number] = 'viewer';
 }
 
-/** A bare string is an id or an address. */
-function asPerson(entry: unknown): unknown {
-  const plain = typeof entry === 'string' ? { [UUID.test(entry) ? 'id' : 'email']: entry } : entry;
-  return asInstance(InvitedPerson, plain);
-}
-
 @ApiExtraModels(InvitedPerson)
 export class InviteToNote {
   @ApiProperty({
@@ -77,7 +75,7 @@ export class InviteToNote {
     description:
       'Everybody who is to have the note besides its owner; who is left out loses it. A bare string is an id or an address.',
   })
-  @Transform(({ value }) => (Array.isArray(value) ? value.map(asPerson) : value))
+  @EachAs((entry) => asPerson(InvitedPerson, entry))
   @ValidateNested({ each: true, message: 'each entry of invited must be an object, an id or an address' })
   @ArrayMaxSize(MAX_INVITED)
   @IsArray()

@@ -1,5 +1,4 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
@@ -12,9 +11,9 @@ import {
   MaxLength,
   ValidateNested,
 } from 'class-validator';
-import { MayBeAbsent, Nullable } from '../../../platform/http/input.decorators.js';
+import { asPerson, EachAs, MayBeAbsent, Nullable } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { asPerson, LowerCase, NotBlank } from '../task-decorators.js';
+import { LowerCase, NotBlank } from '../task-decorators.js';
 import { NamedPerson } from '../task-fields.dto.js';
 
 export const MAX_FOLDER_MEMBERS = 100;
@@ -71,9 +70,7 @@ class FolderFields {
   })
   @MayBeAbsent()
   @ValidateNested({ each: true, message: 'each entry of members must be an object, an id or an address' })
-  @Transform(({ value }: { value: unknown }) =>
-    Array.isArray(value) ? value.map((entry) => asPerson(FolderMember, entry)) : value,
-  )
+  @EachAs((entry) => asPerson(FolderMember, entry))
   @ArrayMaxSize(MAX_FOLDER_MEMBERS)
   @IsArray()
   members?: FolderMember[];

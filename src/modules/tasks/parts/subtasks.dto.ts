@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { Allow, IsBoolean, IsString, MaxLength, ValidateNested } from 'class-validator';
-import { MayBeAbsent, Nullable } from '../../../platform/http/input.decorators.js';
-import { asPerson, CalendarDay, NotBlank } from '../task-decorators.js';
+import { asPerson, MayBeAbsent, Nullable } from '../../../platform/http/input.decorators.js';
+import { CalendarDay, NotBlank } from '../task-decorators.js';
 import { NamedPerson } from '../task-fields.dto.js';
 import { MAX_TITLE } from '../tasks.dto.js';
 
