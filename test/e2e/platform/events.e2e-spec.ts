@@ -9,21 +9,10 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TxHook, TxHooks } from '../../../src/platform/events/tx-hooks.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp } from '../../support/app.ts';
+import { fakeOnly } from '../../support/clock.ts';
 import { until } from '../../support/until.ts';
 
 const TENANT = uuidv7();
-
-const ALL_BUT_INTERVALS = [
-  'Date',
-  'hrtime',
-  'nextTick',
-  'performance',
-  'queueMicrotask',
-  'setImmediate',
-  'clearImmediate',
-  'setTimeout',
-  'clearTimeout',
-] as const;
 
 /** Something a test waits for, and something it lets go. */
 function gate() {
@@ -375,7 +364,7 @@ describe('what happens beside and after a transaction', () => {
     });
 
     test('run by themselves until they are stopped', async () => {
-      jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+      fakeOnly(['setInterval', 'clearInterval']);
       try {
         const jobs = new PeriodicJobs(db);
         const seen: string[] = [];
