@@ -1,5 +1,5 @@
 import { TrashPurge } from '../../src/modules/notes/trash-purge.js';
-import { TaskClock } from '../../src/modules/tasks/task-clock.js';
+import { TaskClock } from '../../src/modules/tasks/schedule/task-clock.js';
 import { FeedRetention } from '../../src/platform/sync/feed-retention.js';
 import { type Person, TestApp } from '../support/app.ts';
 import { fuzz } from './fuzzer.ts';

@@ -29,7 +29,7 @@ const { Config } = await dist('config/config.js');
 const { provision } = await dist('cli/provision.js');
 const { FeedRetention } = await dist('platform/sync/feed-retention.js');
 const { TrashPurge } = await dist('modules/notes/trash-purge.js');
-const { TaskClock } = await dist('modules/tasks/task-clock.js');
+const { TaskClock } = await dist('modules/tasks/schedule/task-clock.js');
 
 const dataDir = mkdtempSync(path.join(os.tmpdir(), 'fuzz-sync-'));
 const closers: (() => unknown)[] = [() => rmSync(dataDir, { recursive: true, force: true })];

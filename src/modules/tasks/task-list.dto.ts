@@ -12,8 +12,8 @@ import {
 import { Transform } from 'class-transformer';
 import { Repeatable } from '../../platform/http/input.decorators.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
-import { CalendarDay, LowerCase } from './task-decorators.js';
-import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from './task-values.js';
+import { CalendarDay, LowerCase } from './task-fields.dto.js';
+import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from './task.entity.js';
 
 export const SORTS = ['updated_at', 'created_at', 'date', 'priority', 'position'] as const;
 

@@ -1,6 +1,6 @@
 import { generateKeyBetween } from 'fractional-indexing';
 import { isUuid } from '../../platform/http/id.pipe.js';
-import { fieldError } from './task-outcome.js';
+import { fieldError } from './task-results.js';
 
 /** Longer keys come of thousands of moves into one gap; PostgreSQL could not index them without end. */
 const MAX_KEY = 1_000;

@@ -1,9 +1,12 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { statement } from '../../platform/database/statement.js';
-import type { Reader } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { ReferenceTitles } from '../../platform/references/reference-titles.js';
 import type { StoredReference } from './task.entity.js';
+import { LINKED_TASKS_CHANGED } from './tasks.events.js';
+import { TasksRepository } from './tasks.repository.js';
 
 /** A task as the view `task_views` gives it: its JSON, and beside it what it refers to (JSON too; null for nothing). */
 export interface TaskText {
@@ -74,4 +77,39 @@ function presented(reference: StoredReference & { id: string }, titles: Map<stri
     title: titles.get(`${type} ${id}`) ?? null,
     url: `/apis/v1/${type}s/${id}`,
   };
+}
+
+/** The links that notes hold back to tasks. */
+@Injectable()
+export class TaskLinks {
+  constructor(
+    private readonly tasks: TasksRepository,
+    private readonly hooks: TxHooks,
+  ) {}
+
+  /**
+   * Locks tasks and has the notes see to their links, before the rest of the transaction writes the tasks.
+   * @param title the new one, where a task is being renamed
+   * @param people whose counters the transaction will need beyond those of the tasks' readers
+   */
+  async change(
+    tx: Tx,
+    ctx: RequestContext,
+    ids: string[],
+    present: boolean,
+    title?: string,
+    people: string[] = [],
+  ): Promise<void> {
+    const tasks = await this.tasks.lockLinked(tx, ctx, ids);
+    const changes = tasks.map((task) => ({
+      ctx,
+      taskId: task.id,
+      title: title ?? task.title,
+      createdAt: task.created_at,
+      noteIds: task.linked_notes,
+      present,
+      people: [...task.people, ...people],
+    }));
+    if (changes.length > 0) await this.hooks.run(tx, LINKED_TASKS_CHANGED, changes);
+  }
 }

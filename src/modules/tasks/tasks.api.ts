@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { StoredReference } from './task.entity.js';
-import { TaskAnswers } from './task-answers.js';
+import { TaskAnswers } from './task-results.js';
 import { TaskInputs } from './task-inputs.js';
 import type { CreateTaskFolder } from './folders/task-folders.dto.js';
 import { TaskFoldersService } from './folders/task-folders.service.js';

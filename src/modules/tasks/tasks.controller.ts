@@ -17,7 +17,7 @@ import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { ListTasks } from './task-list.dto.js';
-import { TaskListsService } from './task-lists.service.js';
+import { TaskListsService } from './lists/task-lists.service.js';
 import { DeletedTaskEnvelope, TaskEnvelope, TaskListEnvelope } from './task.response.js';
 import { CreateTask, DeleteTask, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';

@@ -22,9 +22,18 @@ import {
   Nullable,
   Timestamp,
 } from '../../platform/http/input.decorators.js';
-import { CalendarDay, LowerCase, Moment, NotBlank, TimeZone } from './task-decorators.js';
-import { NamedPerson, Recurrence, ReferenceInput, ReminderInput } from './task-fields.dto.js';
-import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from './task-values.js';
+import {
+  CalendarDay,
+  LowerCase,
+  Moment,
+  NotBlank,
+  TimeZone,
+  NamedPerson,
+  Recurrence,
+  ReferenceInput,
+  ReminderInput,
+} from './task-fields.dto.js';
+import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from './task.entity.js';
 
 export const MAX_TITLE = 512;
 export const MAX_DESCRIPTION_BYTES = 256 * 1024;

@@ -1,7 +1,6 @@
 import { defineError } from '../../platform/http/api-error.js';
 import { DeletedErrorResponse } from '../../platform/http/error.response.js';
-import { TaskConflictResponse } from './task-conflict.response.js';
-import { TASK_EXAMPLE } from './task.example.js';
+import { TaskConflictResponse, TASK_EXAMPLE } from './task.response.js';
 
 export const TaskErrors = {
   notFound: defineError(404, 'not_found', 'There is no such task, or it is not yours to see.'),

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { TaskClock } from '../../../src/modules/tasks/task-clock.js';
+import { TaskClock } from '../../../src/modules/tasks/schedule/task-clock.js';
 import { TestApp, type Person } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 

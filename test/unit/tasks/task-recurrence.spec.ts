@@ -4,7 +4,7 @@ import {
   dayIn,
   nextOccurrence,
   type Repeating,
-} from '../../../src/modules/tasks/task-recurrence.js';
+} from '../../../src/modules/tasks/schedule/task-recurrence.js';
 
 const base: Repeating = {
   rrule: 'FREQ=DAILY',

@@ -13,8 +13,7 @@ import {
 } from 'class-validator';
 import { asPerson, EachAs, MayBeAbsent, Nullable } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { LowerCase, NotBlank } from '../task-decorators.js';
-import { NamedPerson } from '../task-fields.dto.js';
+import { LowerCase, NotBlank, NamedPerson } from '../task-fields.dto.js';
 
 export const MAX_FOLDER_MEMBERS = 100;
 const MAX_NAME = 255;

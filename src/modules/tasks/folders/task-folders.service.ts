@@ -24,8 +24,8 @@ import {
   TaskFoldersRepository,
 } from './task-folders.repository.js';
 import { TaskInputs } from '../task-inputs.js';
-import { TaskLinks } from '../task-links.js';
-import { fieldError } from '../task-outcome.js';
+import { TaskLinks } from '../task-references.js';
+import { fieldError } from '../task-results.js';
 import { TaskFolderErrors } from '../tasks.errors.js';
 
 const ROLES = { editor: 2, viewer: 1 } as const;

@@ -2,8 +2,7 @@ import { ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger
 import { Transform } from 'class-transformer';
 import { Allow, IsBoolean, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { asPerson, MayBeAbsent, Nullable } from '../../../platform/http/input.decorators.js';
-import { CalendarDay, NotBlank } from '../task-decorators.js';
-import { NamedPerson } from '../task-fields.dto.js';
+import { CalendarDay, NotBlank, NamedPerson } from '../task-fields.dto.js';
 import { MAX_TITLE } from '../tasks.dto.js';
 
 const TITLE = { minLength: 1, maxLength: MAX_TITLE, example: 'Ask for a quote' };

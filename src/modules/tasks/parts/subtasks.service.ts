@@ -9,7 +9,7 @@ import { ApiError } from '../../../platform/http/api-error.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import type { CreateSubtask, UpdateSubtask } from './subtasks.dto.js';
-import { TaskAnswers } from '../task-answers.js';
+import { TaskAnswers } from '../task-results.js';
 import { TaskInputs } from '../task-inputs.js';
 import { keyFor } from '../task-positions.js';
 import { type TaskPartOutcome, TaskPartsRepository } from './task-parts.repository.js';

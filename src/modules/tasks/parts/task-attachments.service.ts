@@ -11,10 +11,9 @@ import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { ContentReply } from '../../../platform/http/content-reply.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
-import { TaskAnswers } from '../task-answers.js';
+import { TaskAnswers, assertWritten } from '../task-results.js';
 import { TaskAttachmentErrors } from './task-attachments.errors.js';
 import { type AttachOutcome, TaskAttachmentsRepository } from './task-attachments.repository.js';
-import { assertWritten } from '../task-outcome.js';
 import { TaskErrors } from '../tasks.errors.js';
 import type { TaskPartOutcome } from './task-parts.repository.js';
 

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsString, MaxLength } from 'class-validator';
 import { MayBeAbsent } from '../../../platform/http/input.decorators.js';
-import { NotBlank } from '../task-decorators.js';
+import { NotBlank } from '../task-fields.dto.js';
 
 const MAX_BODY = 10_000;
 

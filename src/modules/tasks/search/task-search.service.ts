@@ -10,7 +10,7 @@ import { TaskIndexRepository } from './task-index.repository.js';
 import { TaskReferences } from '../task-references.js';
 import type { SearchTasks } from './task-search.dto.js';
 import { type TaskSearchRow, TaskSearchRepository } from './task-search.repository.js';
-import { STATUSES, type TaskStatus } from '../task-values.js';
+import { STATUSES, type TaskStatus } from '../task.entity.js';
 
 /** Search among the tasks that the caller may see. */
 @Injectable()

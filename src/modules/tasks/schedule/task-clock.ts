@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Db } from '../../platform/database/db.js';
-import { type Statement, statement } from '../../platform/database/statement.js';
-import { Outbox } from '../../platform/events/outbox.js';
-import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { Db } from '../../../platform/database/db.js';
+import { type Statement, statement } from '../../../platform/database/statement.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 
 const BATCH = 200;
 

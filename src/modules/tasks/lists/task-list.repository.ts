@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import { Db } from '../../platform/database/db.js';
-import { type Statement, statement } from '../../platform/database/statement.js';
-import type { ListTasks } from './task-list.dto.js';
-import { PRIORITIES, STATUSES } from './task-values.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { type Statement, statement } from '../../../platform/database/statement.js';
+import type { ListTasks } from '../task-list.dto.js';
+import { PRIORITIES, STATUSES } from '../task.entity.js';
 
 export interface TaskListRow {
   id: string;
