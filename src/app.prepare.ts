@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
-import type { Config } from './config/config.js';
+import { API_PREFIX, type Config } from './config/config.js';
 import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
 import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo/demo-data.js';
 import { createDataSource } from './platform/database/data-source.js';
@@ -27,7 +27,7 @@ export async function prepare(config: Config, databaseUrl: string): Promise<void
 
 /** What the operator sees once the service answers. */
 export async function banner(config: Config, databaseUrl: string): Promise<string> {
-  const base = `${config.publicUrl}/apis/v1`;
+  const base = `${config.publicUrl}/${API_PREFIX}`;
   const lines = ['', `  Workspace API    ${base}`, `  Swagger UI       ${base}/docs`];
   if (config.demo) {
     const token = await withModules(config, databaseUrl, demoToken);

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
-import type { Config } from './config/config.js';
+import { API_PREFIX, type Config } from './config/config.js';
 import { serveDocs } from './docs/serve-docs.js';
 import { OIDC_PATH, SignInServer } from './modules/sign-in/index.js';
 import { ApiExceptionFilter } from './platform/http/exception.filter.js';
@@ -15,8 +15,6 @@ import { Lifecycle } from './platform/observability/lifecycle.js';
 import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { requestLifecycle } from './platform/observability/request-lifecycle.js';
-
-export const PREFIX = 'apis/v1';
 
 /** Longer than the idle time-out of common load balancers (60 s): they close idle connections, not we. */
 const KEEP_ALIVE_MS = 65_000;
@@ -43,9 +41,9 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   nest.set('trust proxy', config.trustProxy);
   nest.use(requestLifecycle(logger, metrics, config.METRICS_PORT > 0));
   if (config.corsOrigins.length > 0) nest.enableCors(corsOptions(config.corsOrigins));
-  nest.setGlobalPrefix(PREFIX);
+  nest.setGlobalPrefix(API_PREFIX);
   nest.useGlobalFilters(new ApiExceptionFilter());
-  serveDocs(nest, PREFIX, config);
+  serveDocs(nest, config);
   const signIn = nest.get(SignInServer, { strict: false });
   if (signIn.enabled) nest.use(OIDC_PATH, signIn.handle);
   await nest.init();

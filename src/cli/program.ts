@@ -13,8 +13,8 @@ import { addClients } from './client.js';
 import { withApp, withDatabase } from './context.js';
 import { accountOf, tenantNamed, tenantOf } from './people.js';
 import { linkMail, type MailLink, passwordFor } from './mail-link.js';
-import { provision } from './provision.js';
-import { ProvisionFile } from './provision-file.js';
+import { provision } from '../provision/provision.js';
+import { ProvisionFile } from '../provision/provision-file.js';
 import { migrateDatabase } from '../app.prepare.js';
 import { addTenant } from './tenant.js';
 

@@ -12,8 +12,11 @@ import {
   validateSync,
 } from 'class-validator';
 import { type BlobStoreSettings, parseBlobStoreUrl } from './blob-store-url.js';
-import { contradictions } from './contradictions.js';
+import { crossChecks } from './cross-checks.js';
 import { Text, ToBoolean, Url, Whole } from './setting.decorators.js';
+
+/** Path of every route, without slashes at the ends. */
+export const API_PREFIX = 'apis/v1';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const MAIL_MODES = ['user', 'service'] as const;
@@ -221,7 +224,7 @@ export class Config {
 
   /** The issuer of the built-in OpenID provider; null when OIDC_ISSUER puts another in its place. */
   get signInIssuer(): string | null {
-    return this.OIDC_ISSUER ? null : `${this.publicUrl}/apis/v1/oidc`;
+    return this.OIDC_ISSUER ? null : `${this.publicUrl}/${API_PREFIX}/oidc`;
   }
 
   /** Where files are kept. */
@@ -268,7 +271,7 @@ export class Config {
       (error) =>
         `${error.property} ${Object.values(error.constraints ?? {})[0]}, not ${shown(error.property, error.value)}`,
     );
-    lines.push(...contradictions(config));
+    lines.push(...crossChecks(config));
     if (lines.length > 0) throw new ConfigError(lines);
     return Object.freeze(config);
   }

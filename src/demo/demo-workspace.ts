@@ -13,7 +13,7 @@ import {
   DEMO_TENANT,
   DEMO_USERS,
 } from './demo-data.js';
-import { provision } from '../cli/provision.js';
+import { provision } from '../provision/provision.js';
 
 /** Creates the demo workspace unless it exists: people to sign in as, and something to look at. */
 export async function createDemoWorkspace(app: INestApplicationContext): Promise<void> {

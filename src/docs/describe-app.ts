@@ -1,8 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule } from '../app.module.js';
-import { PREFIX } from '../app.setup.js';
-import { Config } from '../config/config.js';
+import { API_PREFIX, Config } from '../config/config.js';
 import { openApiDocument } from './openapi-document.js';
 
 /** The description of the code as it is: modules are wired but nothing is started, so it needs no database. */
@@ -12,6 +11,6 @@ export async function describeApp(): Promise<OpenAPIObject> {
     logger: false,
     abortOnError: false,
   });
-  app.setGlobalPrefix(PREFIX);
+  app.setGlobalPrefix(API_PREFIX);
   return openApiDocument(app);
 }

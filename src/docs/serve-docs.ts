@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
-import type { Config } from '../config/config.js';
+import { API_PREFIX, type Config } from '../config/config.js';
 import { API_SCOPE, SWAGGER_CLIENT } from '../modules/sign-in/index.js';
 import { SIGN_IN, SIGN_IN_SCHEME } from './openapi-document.js';
 import { JsonReply } from '../platform/http/json-reply.js';
@@ -13,13 +13,13 @@ import { docsHeaders } from '../platform/http/security-headers.js';
  * Serves the committed `openapi.json` and Swagger UI over it. The document is generated when the code changes, not at
  * each start; a contract test compares it with the code.
  */
-export function serveDocs(app: NestExpressApplication, prefix: string, config: Config): void {
+export function serveDocs(app: NestExpressApplication, config: Config): void {
   const text = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
   const document = JSON.parse(text) as OpenAPIObject;
   if (config.signInIssuer === null) withoutSignIn(document);
   const reply = new JsonReply(JSON.stringify(document));
-  const docs = `/${prefix}/docs`;
-  app.use(`/${prefix}/openapi.json`, (request: Request, response: Response, next: NextFunction) => {
+  const docs = `/${API_PREFIX}/docs`;
+  app.use(`/${API_PREFIX}/openapi.json`, (request: Request, response: Response, next: NextFunction) => {
     if (request.path !== '/' || !['GET', 'HEAD'].includes(request.method)) return next();
     writeJson(response, 200, reply.json);
   });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { migrateDatabase } from '../../dist/app.prepare.js';
-import { provision } from '../../dist/cli/provision.js';
+import { provision } from '../../dist/provision/provision.js';
 import { withApp } from '../../dist/cli/context.js';
 import { Config } from '../../dist/config/config.js';
 import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';

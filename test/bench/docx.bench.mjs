@@ -4,9 +4,9 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { writeDocx } from '../../dist/platform/docx/docx-writer.js';
+import { writeDocx } from '../../dist/lib/docx/writer.js';
 import { EmbeddedDocx } from '../../dist/platform/docx/embedded-docx.js';
-import { parseHtml } from '../../dist/platform/html/html-tree.js';
+import { parseHtml } from '../../dist/lib/html/tree.js';
 
 const SECTION =
   '<h2>Minutes</h2><p>Present: <strong>Ada</strong>, <em>Grace</em> &amp; others. <a href="https://example.test/?a=1">Agenda</a></p>' +

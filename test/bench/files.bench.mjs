@@ -11,7 +11,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { withApp } from '../../dist/cli/context.js';
-import { provision } from '../../dist/cli/provision.js';
+import { provision } from '../../dist/provision/provision.js';
 import { Config } from '../../dist/config/config.js';
 import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
 import { Listener, freePort, startServer } from './processes.mjs';

@@ -1,6 +1,6 @@
 /** What the HTML policy costs per save. `npm run build`, then `node test/bench/html-policy.bench.mjs`. */
-import { cleanHtml } from '../../dist/platform/html/html-clean.js';
-import { isPlainlyClean } from '../../dist/platform/html/html-fast-path.js';
+import { cleanHtml } from '../../dist/lib/html/clean.js';
+import { isPlainlyClean } from '../../dist/lib/html/fast-path.js';
 import { HtmlPolicy } from '../../dist/platform/html/html-policy.js';
 
 const SECTION =

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { migrateDatabase } from '../../dist/app.prepare.js';
 import { withApp } from '../../dist/cli/context.js';
-import { provision } from '../../dist/cli/provision.js';
+import { provision } from '../../dist/provision/provision.js';
 import { Config } from '../../dist/config/config.js';
 import { TaskIndexer } from '../../dist/modules/tasks/search/task-indexer.js';
 import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';

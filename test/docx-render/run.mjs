@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LibreOfficeDocx } from '../../dist/platform/docx/libreoffice-docx.js';
-import { writeDocx } from '../../dist/platform/docx/docx-writer.js';
-import { cleanHtml } from '../../dist/platform/html/html-clean.js';
+import { writeDocx } from '../../dist/lib/docx/writer.js';
+import { cleanHtml } from '../../dist/lib/html/clean.js';
 import { RICH_NOTE } from './rich-note.mjs';
 
 const DIRECTORY = mkdtempSync(path.join(tmpdir(), 'docx-render-'));

@@ -1,4 +1,4 @@
-import { provision } from '../../src/cli/provision.js';
+import { provision } from '../../src/provision/provision.js';
 import { IdentityApi } from '../../src/modules/identity/index.js';
 import type { Person, TestApp } from './app.ts';
 import { Authenticator } from './totp.ts';

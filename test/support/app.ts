@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createApp, type ServedApp } from '../../src/app.setup.js';
-import { provision } from '../../src/cli/provision.js';
+import { provision } from '../../src/provision/provision.js';
 import { Config } from '../../src/config/config.js';
 import { Db } from '../../src/platform/database/db.js';
 import { statement } from '../../src/platform/database/statement.js';

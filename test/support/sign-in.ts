@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Secret } from 'otpauth';
-import { provision } from '../../src/cli/provision.js';
+import { provision } from '../../src/provision/provision.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import { TestApp } from './app.ts';
 import { freePort } from './ports.ts';

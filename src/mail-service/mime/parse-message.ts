@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { HeaderLines, Headers } from 'mailparser';
-import { textPieces } from '../../platform/search/html-text.js';
+import { textPieces } from '../../lib/html/index.js';
 import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
 import type { Address, AttachmentInfo, ParsedMessage } from './message.js';
 import { describe, walk } from './walk.js';

@@ -11,7 +11,7 @@ import type { Checked } from '../../platform/http/input.pipe.js';
 import { JsonReply } from '../../platform/http/json-reply.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import type { PageQuery } from '../../platform/paging/page.dto.js';
-import { fold } from '../../platform/search/fold.js';
+import { fold } from '../../lib/search-text/index.js';
 import type { CreateGroup, UpdateGroup } from './access.dto.js';
 import { AccessErrors } from './access.errors.js';
 import { permissionsOf, presentGroup } from './access.presenter.js';

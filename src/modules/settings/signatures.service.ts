@@ -12,7 +12,7 @@ import type { Checked } from '../../platform/http/input.pipe.js';
 import { JsonReply } from '../../platform/http/json-reply.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import type { PageQuery } from '../../platform/paging/page.dto.js';
-import { plainText } from '../../platform/search/html-text.js';
+import { plainText } from '../../lib/html/index.js';
 import type { CreateSignature, UpdateSignature } from './settings.dto.js';
 import { SettingsErrors } from './settings.errors.js';
 import type {

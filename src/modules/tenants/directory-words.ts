@@ -1,4 +1,4 @@
-import { fold } from '../../platform/search/fold.js';
+import { fold } from '../../lib/search-text/index.js';
 
 /** Between the words of names and addresses. */
 const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/gu;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ImageSize } from '../../platform/images/image-size.js';
+import type { ImageSize } from '../../lib/image-size/index.js';
 import { Db } from '../../platform/database/db.js';
 import { statement } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';

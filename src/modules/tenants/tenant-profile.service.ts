@@ -6,7 +6,7 @@ import { Audit, type AuditActor } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import { Deployment } from '../../platform/deployment/deployment.js';
 import { ImageReply } from '../../platform/http/image-reply.js';
-import { imageSize } from '../../platform/images/image-size.js';
+import { imageSize } from '../../lib/image-size/index.js';
 import { TenantProfileRepository, type TenantProfileRow } from './tenant-profile.repository.js';
 import type { TenantEnvelope } from './tenant.response.js';
 import { TenantErrors } from './tenants.errors.js';

@@ -1,21 +1,20 @@
 import { SetMetadata } from '@nestjs/common';
+import {
+  IS_BEFORE_SECOND_FACTOR,
+  IS_PUBLIC,
+  IS_TENANTLESS,
+  WITHOUT_TENANT,
+} from '../http/access-metadata.js';
 import type { ErrorKind } from '../http/api-error.js';
 
-export const IS_PUBLIC = 'workspace:public';
-export const IS_TENANTLESS = 'workspace:tenantless';
-export const IS_BEFORE_SECOND_FACTOR = 'workspace:before-second-factor';
-/** Permissions of which a route needs one: see `Requires`. */
-export const REQUIRES = 'workspace:requires';
-export const WITHOUT_TENANT = 'workspace:without-tenant';
-
-/** No bearer token needed. A contract test holds the list of such routes. */
+/** The route needs no bearer token. A contract test holds the list of such routes. */
 export const Public = () => SetMetadata(IS_PUBLIC, true);
 
-/** A token that names no workspace is enough. */
+/** The route accepts a token that names no workspace. */
 export const Tenantless = () => SetMetadata(IS_TENANTLESS, true);
 
-/** What a token that names no workspace is told; `workspace_forbidden` where not said. */
+/** The error for a token that names no workspace. Default: `workspace_forbidden`. */
 export const WithoutTenant = (kind: ErrorKind) => SetMetadata(WITHOUT_TENANT, kind);
 
-/** Reached also by a session that has yet to prove the second factor of its account. */
+/** The route accepts a session that has not yet proven the second factor of its account. */
 export const BeforeSecondFactor = () => SetMetadata(IS_BEFORE_SECOND_FACTOR, true);

@@ -2,9 +2,14 @@ import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
+import {
+  IS_BEFORE_SECOND_FACTOR,
+  IS_PUBLIC,
+  IS_TENANTLESS,
+  WITHOUT_TENANT,
+} from '../http/access-metadata.js';
 import type { ApiError, ErrorKind } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
-import { IS_BEFORE_SECOND_FACTOR, IS_PUBLIC, IS_TENANTLESS, WITHOUT_TENANT } from './access.decorators.js';
 import { BearerStrategy } from './bearer.strategy.js';
 import type { AccountContext, AuthenticatedRequest, Identity, TenantRole } from './request-context.js';
 import { TokenResolver } from './token-resolver.js';

@@ -7,9 +7,9 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { REQUIRES } from '../http/access-metadata.js';
 import { Errors } from '../http/errors.js';
 import { isUuid } from '../http/id.pipe.js';
-import { REQUIRES } from './access.decorators.js';
 import { PermissionSource } from './permission-source.js';
 import type { AuthenticatedRequest, RequestContext } from './request-context.js';
 

@@ -1,4 +1,4 @@
 import { serveWork } from '../workers/worker-script.js';
-import { closedPage } from './closed-page.js';
+import { closedPage } from '../../lib/docx/index.js';
 
 serveWork(closedPage);

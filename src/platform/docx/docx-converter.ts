@@ -4,11 +4,11 @@ import { Config } from '../../config/config.js';
 import { ClosedError, QueueFullError } from '../workers/worker-pool.js';
 import { type DocxEngine, MissingProgramError } from './docx-engine.js';
 import { busy, DocxErrors } from './docx.errors.js';
-import type { DocxSource } from './docx-writer.js';
+import type { DocxSource } from '../../lib/docx/index.js';
 import { EmbeddedDocx } from './embedded-docx.js';
 import { LibreOfficeDocx } from './libreoffice-docx.js';
 
-export type { DocxSource } from './docx-writer.js';
+export type { DocxSource } from '../../lib/docx/index.js';
 
 export const DOCX_TYPE = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 

@@ -1,4 +1,4 @@
-import type { DocxSource } from './docx-writer.js';
+import type { DocxSource } from '../../lib/docx/index.js';
 
 /** A way to make documents. */
 export interface DocxEngine {

@@ -1,6 +1,6 @@
 import { type WorkerLimits, WorkerPool } from '../workers/worker-pool.js';
 import type { DocxEngine } from './docx-engine.js';
-import type { DocxSource } from './docx-writer.js';
+import type { DocxSource } from '../../lib/docx/index.js';
 
 /** Our own writer, in threads of this process. */
 export class EmbeddedDocx implements DocxEngine {

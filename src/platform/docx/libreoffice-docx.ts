@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { Lanes } from '../workers/lanes.js';
 import { type WorkerLimits, WorkerPool } from '../workers/worker-pool.js';
 import type { DocxEngine } from './docx-engine.js';
-import type { DocxSource } from './docx-writer.js';
+import type { DocxSource } from '../../lib/docx/index.js';
 import { runProgram } from './run-program.js';
 
 const MAX_RESULT_BYTES = 256 * 1024 * 1024;

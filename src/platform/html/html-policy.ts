@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { cleanHtml } from './html-clean.js';
-import { isPlainlyClean } from './html-fast-path.js';
+import { cleanHtml, isPlainlyClean } from '../../lib/html/index.js';
 import { HtmlWorkerPool } from './html-worker-pool.js';
 
-export { HtmlPolicyBusyError, HtmlTooComplexError, type HtmlTooComplexCode } from './html-errors.js';
+export { type HtmlTooComplexCode, HtmlTooComplexError } from '../../lib/html/index.js';
+export { HtmlPolicyBusyError } from './html-worker-pool.js';
 
 /** Raised with every change of the rules, so that texts stored under older ones can be found and checked again. */
 export const HTML_POLICY_VERSION = 1;

@@ -1,6 +1,5 @@
 import { serveWork } from '../workers/worker-script.js';
-import { cleanHtml } from './html-clean.js';
-import { HtmlTooComplexError, type HtmlTooComplexCode } from './html-errors.js';
+import { cleanHtml, type HtmlTooComplexCode, HtmlTooComplexError } from '../../lib/html/index.js';
 
 /** What a worker says about the text it was given; `clean: null` means "as it was", which need not be copied back. */
 export type HtmlVerdict = { clean: string | null } | { tooComplex: HtmlTooComplexCode };

@@ -1,6 +1,14 @@
 import { QueueFullError, WorkerLimitError, type WorkerLimits, WorkerPool } from '../workers/worker-pool.js';
-import { HtmlPolicyBusyError, HtmlTooComplexError } from './html-errors.js';
+import { HtmlTooComplexError } from '../../lib/html/index.js';
 import type { HtmlVerdict } from './html-policy.worker.js';
+
+/** The queue of large texts is full. The HTTP layer maps it to 503. */
+export class HtmlPolicyBusyError extends Error {
+  constructor() {
+    super('the queue of large HTML texts is full');
+    this.name = 'HtmlPolicyBusyError';
+  }
+}
 
 /** The defaults suit notes of up to a few megabytes. */
 const LIMITS: WorkerLimits = { workers: 2, queue: 64, timeoutMs: 10_000, memoryMb: 256 };

@@ -9,7 +9,7 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { IS_PUBLIC, REQUIRES } from '../context/access.decorators.js';
+import { IS_PUBLIC, REQUIRES } from './access-metadata.js';
 import type { ErrorKind } from './api-error.js';
 import { ErrorResponse } from './error.response.js';
 import { Errors } from './errors.js';

@@ -1,7 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import express, { type Request, type RequestHandler, type Response } from 'express';
-import type { AuthenticatedRequest } from '../context/request-context.js';
 import { Errors } from './errors.js';
 import { LargeBodies } from './large-bodies.js';
 import { lengthOfLong, parsedLong, readLong } from './long-body.js';
@@ -34,6 +33,8 @@ export const MultipartBody = () => SetMetadata(MULTIPART, true);
 export interface RequestWithBody extends Request {
   /** The bytes as sent (after decompression), kept where an Idempotency-Key asks to compare them. */
   rawBody?: Buffer;
+  /** Set by the bearer guard. */
+  ctx?: { readonly userId: string };
 }
 
 /**
@@ -66,7 +67,7 @@ export class BodyGuard implements CanActivate {
     if (Number(request.headers['content-length']) > limit) throw Errors.bodyTooLarge.with();
     const response = http.getResponse<Response>();
     if (limit > LARGE && mayBeLarge(request)) {
-      const leave = this.large.enter((request as RequestWithBody & AuthenticatedRequest).ctx?.userId ?? '');
+      const leave = this.large.enter(request.ctx?.userId ?? '');
       response.once('close', leave);
     }
     return this.read(request, response, this.parser(limit));

@@ -1,4 +1,4 @@
-import type { ImageFormat } from '../images/image-size.js';
+import type { ImageFormat } from '../../lib/image-size/index.js';
 
 /**
  * A success answer that is a picture to be shown in place. Only raster pictures of a format we have recognised ourselves:

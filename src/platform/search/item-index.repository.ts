@@ -1,6 +1,6 @@
 import type { Db } from '../database/db.js';
 import { type Statement, statement } from '../database/statement.js';
-import { type IndexedDocument, SEARCH_RULES } from './index-document.js';
+import { type IndexedDocument, SEARCH_RULES } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
 
 /** An item whose index row is missing or was made from another state of it. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { DomainEvent, Outbox } from '../events/outbox.js';
 import type { PeriodicJobs } from '../jobs/periodic-jobs.js';
-import { type IndexedDocument, indexed } from './index-document.js';
+import { type IndexedDocument, indexed } from '../../lib/search-text/index.js';
 import type { ItemIndexRepository, StaleItem } from './item-index.repository.js';
 
 /** Looks at an item whose index row others write at the same time; then its event is postponed. */

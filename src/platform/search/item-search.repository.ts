@@ -1,7 +1,7 @@
 import type { RequestContext } from '../context/request-context.js';
 import type { Db } from '../database/db.js';
 import { type Statement, statement } from '../database/statement.js';
-import type { IndexedDocument } from './index-document.js';
+import type { IndexedDocument } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
 
 /** Matches that are ranked and counted: the most recently changed ones. Bounds the cost of a word that every item has. */

@@ -1,11 +1,10 @@
 import type { RequestContext } from '../context/request-context.js';
 import { jsonList, JsonReply } from '../http/json-reply.js';
 import type { Cursors } from '../paging/cursors.js';
-import { beginningSnippet, highlight, snippet } from './highlight.js';
+import { beginningSnippet, highlight, SearchQuery, snippet } from '../../lib/search-text/index.js';
 import type { ItemIndexRepository } from './item-index.repository.js';
 import { indexedItem } from './item-indexer.js';
 import type { ItemSearchQuery, ItemSearchRepository, Overlay, SearchRow } from './item-search.repository.js';
-import { SearchQuery } from './search-query.js';
 
 /** Changes of the caller's, not yet indexed, that a search reads by itself: how many, and bytes of bodies. */
 const PENDING_CHANGES = 200;

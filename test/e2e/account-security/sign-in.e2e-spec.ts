@@ -1,5 +1,5 @@
 import { PasswordSignIn, type SignInOutcome } from '../../../src/modules/account-security/index.js';
-import { provision } from '../../../src/cli/provision.js';
+import { provision } from '../../../src/provision/provision.js';
 import { TestApp } from '../../support/app.ts';
 
 const PASSWORD = 'correct horse battery staple';

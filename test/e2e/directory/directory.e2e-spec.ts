@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { DirectoryBackfill } from '../../../src/modules/tenants/directory-backfill.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
-import { provision } from '../../../src/cli/provision.js';
+import { provision } from '../../../src/provision/provision.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { TestApp, type Person } from '../../support/app.ts';
 

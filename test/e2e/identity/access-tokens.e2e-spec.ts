@@ -16,7 +16,7 @@ import { IdentityApi } from '../../../src/modules/identity/identity.api.js';
 import { IdentityRepository } from '../../../src/modules/identity/identity.repository.js';
 import { ALGORITHM, SigningKeys } from '../../../src/modules/identity/signing-keys.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
-import { type ProvisionedUser, provision } from '../../../src/cli/provision.js';
+import { type ProvisionedUser, provision } from '../../../src/provision/provision.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { TokenResolver } from '../../../src/platform/context/token-resolver.js';
 import { type Person, TestApp } from '../../support/app.ts';

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { zipSync } from 'fflate';
-import { writeDocx } from '../../../src/platform/docx/docx-writer.js';
+import { writeDocx } from '../../../src/lib/docx/writer.js';
 import { TestApp, type Person } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { child, readDocx, source, textOf } from '../../unit/docx/read-docx.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
-import { provision } from '../../../src/cli/provision.js';
+import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type Person } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
-import { provision } from '../../../src/cli/provision.js';
+import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type Person } from '../../support/app.ts';
 import { json, workspace } from '../../support/cli.ts';
 

@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import path from 'node:path';
-import { closedPage } from '../../../src/platform/docx/closed-page.js';
+import { closedPage } from '../../../src/lib/docx/closed-page.js';
 import { MissingProgramError } from '../../../src/platform/docx/docx-engine.js';
-import { writeDocx } from '../../../src/platform/docx/docx-writer.js';
+import { writeDocx } from '../../../src/lib/docx/writer.js';
 import { EmbeddedDocx } from '../../../src/platform/docx/embedded-docx.js';
 import { LibreOfficeDocx } from '../../../src/platform/docx/libreoffice-docx.js';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
-import { DocxTooLargeError, writeDocx } from '../../../src/platform/docx/docx-writer.js';
-import { cleanHtml } from '../../../src/platform/html/html-clean.js';
+import { DocxTooLargeError, writeDocx } from '../../../src/lib/docx/writer.js';
+import { cleanHtml } from '../../../src/lib/html/clean.js';
 import { nested, soup } from '../html/soup.ts';
 import { violations } from './check-docx.ts';
 import { all, child, convert, readDocx, source, textOf, val } from './read-docx.ts';

@@ -1,6 +1,6 @@
 import { unzipSync, strFromU8 } from 'fflate';
 import { SaxesParser } from 'saxes';
-import { type DocxSource, writeDocx } from '../../../src/platform/docx/docx-writer.js';
+import { type DocxSource, writeDocx } from '../../../src/lib/docx/writer.js';
 
 export interface Xml {
   name: string;

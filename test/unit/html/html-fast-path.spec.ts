@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { cleanHtml } from '../../../src/platform/html/html-clean.js';
-import { isPlainlyClean } from '../../../src/platform/html/html-fast-path.js';
+import { cleanHtml } from '../../../src/lib/html/clean.js';
+import { isPlainlyClean } from '../../../src/lib/html/fast-path.js';
 import { nested, soup } from './soup.ts';
 
 const TWO_MB = 2 * 1024 * 1024;

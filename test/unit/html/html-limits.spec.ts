@@ -1,4 +1,4 @@
-import { cleanHtml } from '../../../src/platform/html/html-clean.js';
+import { cleanHtml } from '../../../src/lib/html/clean.js';
 import {
   HtmlPolicy,
   HtmlPolicyBusyError,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { cleanHtml } from '../../../src/platform/html/html-clean.js';
+import { cleanHtml } from '../../../src/lib/html/clean.js';
 import { HTML_POLICY_VERSION, HtmlPolicy } from '../../../src/platform/html/html-policy.js';
-import { safeStyle } from '../../../src/platform/html/html-style.js';
+import { safeStyle } from '../../../src/lib/html/style.js';
 import { dangers } from './browser-view.ts';
 import { soup } from './soup.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { defaultTreeAdapter, html as names, parseFragment, type DefaultTreeAdapterTypes as P5 } from 'parse5';
-import { beginningOf, beginningSnippet, highlight, snippet } from '../../../src/platform/search/highlight.js';
-import { textPieces } from '../../../src/platform/search/html-text.js';
-import { SearchQuery } from '../../../src/platform/search/search-query.js';
+import { beginningOf, beginningSnippet, highlight, snippet } from '../../../src/lib/search-text/highlight.js';
+import { textPieces } from '../../../src/lib/html/text.js';
+import { SearchQuery } from '../../../src/lib/search-text/search-query.js';
 
 const title = (text: string, q: string) => highlight(text, SearchQuery.parse(q));
 const body = (html: string, q: string) => snippet(html, SearchQuery.parse(q)).html;

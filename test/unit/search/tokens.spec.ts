@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { fold } from '../../../src/platform/search/fold.js';
-import { pairs, spans } from '../../../src/platform/search/tokens.js';
+import { fold } from '../../../src/lib/search-text/fold.js';
+import { pairs, spans } from '../../../src/lib/search-text/tokens.js';
 
 const tokens = (text: string): string[] =>
   [...spans(text)].flatMap((span) => span.tokens.map((token) => token.text));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { vectorOf } from '../../../src/platform/search/index-document.js';
-import { SearchQuery } from '../../../src/platform/search/search-query.js';
-import { SearchVector } from '../../../src/platform/search/search-vector.js';
+import { vectorOf } from '../../../src/lib/search-text/index-document.js';
+import { SearchQuery } from '../../../src/lib/search-text/search-query.js';
+import { SearchVector } from '../../../src/lib/search-text/search-vector.js';
 
 const READER = '01890a5d-ac96-774b-bcce-b302099a8057';
 

@@ -1,6 +1,6 @@
 import { PickType } from '@nestjs/swagger';
 import { IsString, Length, Matches } from 'class-validator';
-import { MAX_QUERY } from '../../../platform/search/search-query.js';
+import { MAX_QUERY } from '../../../lib/search-text/index.js';
 import { ListNotes } from '../notes.dto.js';
 
 const Q = `q must be text of 1 to ${MAX_QUERY} characters and not blank`;

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { type Found, ItemSearch } from '../../../platform/search/item-search.js';
-import type { SearchQuery } from '../../../platform/search/search-query.js';
+import type { SearchQuery } from '../../../lib/search-text/index.js';
 import { inFolder, type SearchFilter } from '../../../platform/search/item-search.repository.js';
 import { NoteIndexRepository } from './note-index.repository.js';
 import type { SearchNotes } from './notes-search.dto.js';

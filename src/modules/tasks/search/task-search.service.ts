@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
-import { readerLexeme } from '../../../platform/search/literal.js';
+import { readerLexeme } from '../../../lib/search-text/index.js';
 import { type Found, ItemSearch } from '../../../platform/search/item-search.js';
 import { inFolder, type SearchFilter } from '../../../platform/search/item-search.repository.js';
 import { TaskIndexRepository } from './task-index.repository.js';

@@ -1,10 +1,10 @@
 import type { ElementContent, Root } from 'hast';
 import { strToU8, zipSync, type Zippable } from 'fflate';
-import { parseHtml } from '../html/html-tree.js';
-import { BodyWriter } from './docx-body.js';
-import { Paragraph } from './docx-paragraph.js';
-import { DocxParts } from './docx-parts.js';
-import { STYLES_XML } from './docx-styles.js';
+import { parseHtml } from '../html/index.js';
+import { BodyWriter } from './body.js';
+import { Paragraph } from './paragraph.js';
+import { DocxParts } from './parts.js';
+import { STYLES_XML } from './styles.js';
 import { wVal, xmlText } from './xml.js';
 
 /** What a document is made from. */

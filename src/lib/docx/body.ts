@@ -1,13 +1,13 @@
 import type { Element, ElementContent, Nodes } from 'hast';
-import { type Block, blockIn, BLOCKS, indented, placeOf } from './docx-block.js';
-import { attribute, declarations, pixels, TWIPS_PER_PX } from './docx-css.js';
-import { pictureXml, shownSize } from './docx-image.js';
-import { isChecked, leadingCheckbox, LIST_STEP, ListMarkers, type Marker } from './docx-lists.js';
-import { Paragraph } from './docx-paragraph.js';
-import type { DocxParts } from './docx-parts.js';
-import { checkboxXml, ruleXml } from './docx-pieces.js';
-import { layOutTable, tableXml } from './docx-table.js';
-import { type TextStyle, textStyle } from './docx-text-style.js';
+import { type Block, blockIn, BLOCKS, indented, placeOf } from './block.js';
+import { attribute, declarations, pixels, TWIPS_PER_PX } from './css.js';
+import { pictureXml, shownSize } from './image.js';
+import { isChecked, leadingCheckbox, LIST_STEP, ListMarkers, type Marker } from './lists.js';
+import { Paragraph } from './paragraph.js';
+import type { DocxParts } from './parts.js';
+import { checkboxXml, ruleXml } from './pieces.js';
+import { layOutTable, tableXml } from './table.js';
+import { type TextStyle, textStyle } from './text-style.js';
 
 /** Word refuses tables nested very deeply; deeper ones give their text only. */
 const MAX_TABLES = 10;

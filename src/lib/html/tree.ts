@@ -1,8 +1,8 @@
 import type { Element, ElementContent, Root } from 'hast';
 import { defaultTreeAdapter, ErrorCodes, html as names, parseFragment, Tokenizer } from 'parse5';
 import type { DefaultTreeAdapterMap, DefaultTreeAdapterTypes as P5, Token, TreeAdapter } from 'parse5';
-import { HtmlTooComplexError } from './html-errors.js';
-import { TAGS } from './html-rules.js';
+import { HtmlTooComplexError } from './errors.js';
+import { TAGS } from './rules.js';
 
 /** Nesting beyond which a text is refused; browsers themselves flatten at 512. */
 export const MAX_DEPTH = 256;

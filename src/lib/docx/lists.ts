@@ -1,5 +1,5 @@
 import type { Element } from 'hast';
-import { attribute, declarations } from './docx-css.js';
+import { attribute, declarations } from './css.js';
 import { wVal } from './xml.js';
 
 /** Indent of each level, twips. */

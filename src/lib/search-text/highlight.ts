@@ -1,5 +1,5 @@
 import { fold } from './fold.js';
-import { textPieces } from './html-text.js';
+import { textPieces } from '../html/index.js';
 import type { SearchQuery, Term } from './search-query.js';
 import { type Span, spans } from './tokens.js';
 

@@ -1,9 +1,9 @@
 import type { Element, Nodes, Root } from 'hast';
 import { sanitize } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
-import { DATA_ATTRIBUTE, SCHEMA } from './html-rules.js';
-import { safeStyle } from './html-style.js';
-import { parseHtml, tagsAreAllowed } from './html-tree.js';
+import { DATA_ATTRIBUTE, SCHEMA } from './rules.js';
+import { safeStyle } from './style.js';
+import { parseHtml, tagsAreAllowed } from './tree.js';
 
 const MAX_ROUNDS = 4;
 

@@ -1,5 +1,5 @@
 import type { Element } from 'hast';
-import { attribute, declarations, hexColor, pixels, TWIPS_PER_PX } from './docx-css.js';
+import { attribute, declarations, hexColor, pixels, TWIPS_PER_PX } from './css.js';
 import { wVal } from './xml.js';
 
 /** Word opens no table with more columns. */

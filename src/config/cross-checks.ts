@@ -1,7 +1,24 @@
-import type { Config } from './config.js';
+/** The settings that depend on other settings. `Config` has all of them. */
+export interface DependentSettings {
+  OIDC_ISSUER?: string;
+  OIDC_AUDIENCE?: string;
+  MAIL_SERVICE_URL?: string;
+  MAIL_ACCOUNTS: string;
+  PORT: number;
+  METRICS_PORT: number;
+  LIVEKIT_URL?: string;
+  LIVEKIT_API_KEY?: string;
+  LIVEKIT_API_SECRET?: string;
+  /** Throws when BLOB_STORE_URL is invalid. */
+  readonly blobStore: unknown;
+}
 
-/** Settings that are good each by itself and not together: a line for each of them. */
-export function contradictions(config: Config): string[] {
+/**
+ * Checks settings that are valid one by one but not together.
+ *
+ * @returns one line for each conflict
+ */
+export function crossChecks(config: DependentSettings): string[] {
   const lines: string[] = [];
   if (config.OIDC_ISSUER && !config.OIDC_AUDIENCE) {
     lines.push(

@@ -1,6 +1,6 @@
 import type { Element } from 'hast';
-import { attribute, declarations, hexColor, pixels } from './docx-css.js';
-import type { Direction, Script } from './docx-scripts.js';
+import { attribute, declarations, hexColor, pixels } from './css.js';
+import type { Direction, Script } from './scripts.js';
 import { wVal } from './xml.js';
 
 /** How a piece of text looks; what is not set is as the paragraph's style says. */

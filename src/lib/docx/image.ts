@@ -1,4 +1,4 @@
-import { type ImageFormat as KnownFormat, imageSize } from '../images/image-size.js';
+import { type ImageFormat as KnownFormat, imageSize } from '../image-size/index.js';
 import { xmlAttribute } from './xml.js';
 
 /** Those every reader of DOCX knows. */

@@ -1,6 +1,6 @@
-import { DATA_ATTRIBUTE, GLOBAL_ATTRIBUTES, TAGS } from './html-rules.js';
-import type { AttributeRule } from './html-rules.js';
-import { safeStyle } from './html-style.js';
+import { DATA_ATTRIBUTE, GLOBAL_ATTRIBUTES, TAGS } from './rules.js';
+import type { AttributeRule } from './rules.js';
+import { safeStyle } from './style.js';
 
 interface FastTag {
   name: string;

@@ -1,4 +1,4 @@
-import { quoted, readerLexeme, UNPLACED } from './literal.js';
+import { quoted, readerLexeme, UNPLACED } from './lexeme.js';
 import { pairs, spans, type Token } from './tokens.js';
 
 /** Characters of a query. */

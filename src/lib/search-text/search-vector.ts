@@ -1,4 +1,4 @@
-import { quoted, readerLexeme, UNPLACED } from './literal.js';
+import { quoted, readerLexeme, UNPLACED } from './lexeme.js';
 import { pairs, spans } from './tokens.js';
 
 /** PostgreSQL keeps positions up to this one and refuses vectors of 1 MB. */

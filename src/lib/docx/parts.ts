@@ -1,5 +1,5 @@
-import { decodeImage, type DecodedImage } from './docx-image.js';
-import { Numberings } from './docx-lists.js';
+import { decodeImage, type DecodedImage } from './image.js';
+import { Numberings } from './lists.js';
 import { xmlAttribute } from './xml.js';
 
 const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';

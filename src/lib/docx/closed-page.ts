@@ -1,10 +1,10 @@
 import type { Element, Root } from 'hast';
 import { toHtml } from 'hast-util-to-html';
-import { cleanHtml } from '../html/html-clean.js';
-import { parseHtml } from '../html/html-tree.js';
-import { attribute } from './docx-css.js';
-import { linkTarget } from './docx-parts.js';
-import type { DocxSource } from './docx-writer.js';
+import { cleanHtml } from '../html/index.js';
+import { parseHtml } from '../html/index.js';
+import { attribute } from './css.js';
+import { linkTarget } from './parts.js';
+import type { DocxSource } from './writer.js';
 import { withoutControls, xmlAttribute, xmlText } from './xml.js';
 
 const REFERENCES = ['src', 'href', 'cite'];

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { beginningOf } from './highlight.js';
-import { textPieces } from './html-text.js';
+import { textPieces } from '../html/index.js';
 import { SearchVector } from './search-vector.js';
 
 /** Raised with every change of how texts become words, so that documents indexed under older rules are indexed again. */

@@ -1,8 +1,8 @@
 import type { Element } from 'hast';
-import { attribute, declarations, pixels, TWIPS_PER_PX } from './docx-css.js';
-import { LIST_STEP, type Marker } from './docx-lists.js';
-import type { Alignment, ParagraphPlace } from './docx-paragraph.js';
-import type { Direction } from './docx-scripts.js';
+import { attribute, declarations, pixels, TWIPS_PER_PX } from './css.js';
+import { LIST_STEP, type Marker } from './lists.js';
+import type { Alignment, ParagraphPlace } from './paragraph.js';
+import type { Direction } from './scripts.js';
 
 /** What a block passes on to the blocks in it. */
 export interface Block {

@@ -1,0 +1,5 @@
+export { cleanHtml } from './clean.js';
+export { type HtmlTooComplexCode, HtmlTooComplexError } from './errors.js';
+export { isPlainlyClean } from './fast-path.js';
+export { plainText, textPieces } from './text.js';
+export { parseHtml } from './tree.js';

@@ -1,0 +1,10 @@
+/**
+ * Metadata keys of the decorators in `platform/context`. They are here because the OpenAPI decorators read them, and
+ * `context` imports `http`.
+ */
+export const IS_PUBLIC = 'workspace:public';
+export const IS_TENANTLESS = 'workspace:tenantless';
+export const IS_BEFORE_SECOND_FACTOR = 'workspace:before-second-factor';
+/** The permissions of which a route needs one: see `Requires`. */
+export const REQUIRES = 'workspace:requires';
+export const WITHOUT_TENANT = 'workspace:without-tenant';
