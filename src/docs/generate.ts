@@ -2,7 +2,22 @@ import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { describeApp } from './describe-app.js';
 
-/** `npm run openapi`: writes the committed description anew. */
+/** Values whose JSON fits this many characters stay on one line: the file is a third smaller and its diffs are shorter. */
+const LINE = 160;
+
+/** `npm run openapi`: writes the committed document. */
 const file = new URL('../../openapi.json', import.meta.url);
-writeFileSync(file, `${JSON.stringify(await describeApp(), null, 2)}\n`);
+writeFileSync(file, `${print(await describeApp())}\n`);
 process.stdout.write('openapi.json written\n');
+
+/** JSON indented by one space, broken only where a line would be longer than `LINE`. */
+function print(value: unknown, indent = ''): string {
+  const text = JSON.stringify(value);
+  if (typeof value !== 'object' || value === null || indent.length + text.length <= LINE) return text;
+  const inner = `${indent} `;
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const lines = Array.isArray(value)
+    ? value.map((entry) => `${inner}${print(entry, inner)}`)
+    : Object.entries(value).map(([key, entry]) => `${inner}${JSON.stringify(key)}: ${print(entry, inner)}`);
+  return `${open}\n${lines.join(',\n')}\n${indent}${close}`;
+}

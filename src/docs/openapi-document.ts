@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { API_SCOPE, OIDC_PATH } from '../modules/sign-in/index.js';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { OPEN_MAIL_SCHEMAS } from '../modules/mail/index.js';
+import { shareComponents } from './components.js';
 import { PREFERENCE_SCHEMAS } from '../modules/settings/index.js';
 
 /** What the description says of the built-in sign-in. */
@@ -79,7 +80,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   for (const name of ['ErrorResponse', ...OPEN_MAIL_SCHEMAS]) {
     Object.assign(document.components?.schemas?.[name] ?? {}, { unevaluatedProperties: true });
   }
-  return asOpenApi31(document) as OpenAPIObject;
+  return shareComponents(asOpenApi31(document) as OpenAPIObject);
 }
 
 /**

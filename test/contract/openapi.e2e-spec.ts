@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describeApp } from '../../src/docs/describe-app.js';
 import { ERROR_KINDS } from '../../src/platform/http/api-error.js';
-import { describedOperations, openApi } from '../support/operations.ts';
+import { committedOpenApi, describedOperations, openApi } from '../support/operations.ts';
 
 /** A file to keep is described as nothing else: one media type that is not JSON, bytes, and the header with its name. */
 function isFile({ content, headers }: any): boolean {
@@ -23,7 +23,21 @@ const schemaOf = ({ $ref }: { $ref: string }) => schemas[$ref.split('/').at(-1)!
 
 describe('the OpenAPI description', () => {
   test('is that of the code (npm run openapi writes it anew)', async () => {
-    expect(JSON.parse(JSON.stringify(await describeApp()))).toEqual(openApi());
+    expect(JSON.parse(JSON.stringify(await describeApp()))).toEqual(committedOpenApi());
+  });
+
+  test('error responses and parameters that occur in several operations are references', () => {
+    const uses = new Map<string, number>();
+    for (const item of Object.values(committedOpenApi().paths))
+      for (const { responses, parameters = [] } of Object.values<any>(item)) {
+        const errors = Object.entries(responses).flatMap(([status, response]) =>
+          status < '400' ? [] : [response],
+        );
+        for (const value of [...errors, ...parameters].map((entry) => JSON.stringify(entry)))
+          uses.set(value, (uses.get(value) ?? 0) + 1);
+      }
+    expect([...uses].filter(([value, times]) => times > 1 && !value.startsWith('{"$ref"'))).toEqual([]);
+    expect([...uses].filter(([value]) => value.startsWith('{"$ref"')).length).toBeGreaterThan(50);
   });
 
   test('every operation has an id, a summary, a tag, a success with a schema, and errors in the one shape', () => {

@@ -12,8 +12,22 @@ export interface OpenApi {
   components: { schemas: Record<string, any> };
 }
 
-export const openApi = (): OpenApi =>
+/** The committed document as it is. */
+export const committedOpenApi = (): OpenApi & { components: Record<string, Record<string, any>> } =>
   JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
+
+/** The committed document with references resolved, except those to schemas. */
+export function openApi(): OpenApi {
+  const document = committedOpenApi();
+  const resolve = (node: any): any => {
+    if (Array.isArray(node)) return node.map(resolve);
+    if (typeof node !== 'object' || node === null) return node;
+    const [, section, name] = /^#\/components\/(responses|parameters|examples)\/(.+)$/.exec(node.$ref) ?? [];
+    if (section) return resolve(document.components[section]![name!]);
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolve(value)]));
+  };
+  return { ...document, paths: resolve(document.paths) };
+}
 
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
