@@ -1,31 +1,32 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import type { NextFunction, Request, Response } from 'express';
+import compression from 'compression';
+import type { RequestHandler } from 'express';
 import { API_PREFIX, type Config } from '../config/config.js';
 import { API_SCOPE, SWAGGER_CLIENT } from '../modules/sign-in/index.js';
 import { SIGN_IN, SIGN_IN_SCHEME } from './openapi-document.js';
-import { JsonReply } from '../platform/http/json-reply.js';
-import { writeJson } from '../platform/http/lean-express.adapter.js';
-import { docsHeaders } from '../platform/http/security-headers.js';
+import { docsHeaders, JSON_HEADERS } from '../platform/http/security-headers.js';
 
 /**
- * Serves the committed `openapi.json` and Swagger UI over it. The document is generated when the code changes, not at
- * each start; a contract test compares it with the code.
+ * Serves the committed `openapi.json`, compressed and with an ETag, and Swagger UI, which loads it from there. The document
+ * is generated when the code changes, not at each start; a contract test compares it with the code.
  */
 export function serveDocs(app: NestExpressApplication, config: Config): void {
-  const text = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
-  const document = JSON.parse(text) as OpenAPIObject;
+  const document = JSON.parse(
+    readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'),
+  ) as OpenAPIObject;
   if (config.signInIssuer === null) withoutSignIn(document);
-  const reply = new JsonReply(JSON.stringify(document));
   const docs = `/${API_PREFIX}/docs`;
-  app.use(`/${API_PREFIX}/openapi.json`, (request: Request, response: Response, next: NextFunction) => {
-    if (request.path !== '/' || !['GET', 'HEAD'].includes(request.method)) return next();
-    writeJson(response, 200, reply.json);
-  });
+  const documentPath = `/${API_PREFIX}/openapi.json`;
+  app.use([docs, documentPath], compression());
+  app.use(documentPath, documentHandler(document));
   app.use(docs, docsHeaders);
-  SwaggerModule.setup(docs, app, document, {
+  // Without a document of its own, or the page would contain all of it again.
+  SwaggerModule.setup(docs, app, {} as OpenAPIObject, {
     raw: false,
+    swaggerUrl: documentPath,
     customSiteTitle: 'Workspace API',
     swaggerOptions: {
       persistAuthorization: true,
@@ -37,6 +38,21 @@ export function serveDocs(app: NestExpressApplication, config: Config): void {
       ...(config.signInIssuer !== null && signIn(`${config.publicUrl}${docs}`)),
     },
   });
+}
+
+/** Responds to GET and HEAD of exactly this path; clients revalidate by ETag. */
+function documentHandler(document: OpenAPIObject): RequestHandler {
+  const text = JSON.stringify(document);
+  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+  const fixed = JSON_HEADERS.filter(([name]) => name !== 'Cache-Control');
+  return (request, response, next) => {
+    if (request.path !== '/' || !['GET', 'HEAD'].includes(request.method)) return next();
+    for (const [name, value] of fixed) response.setHeader(name, value);
+    response.setHeader('Cache-Control', 'no-cache');
+    response.setHeader('ETag', etag);
+    if (request.fresh) response.status(304).end();
+    else response.end(text);
+  };
 }
 
 /** What Swagger UI needs to sign in as a client of ours. */
