@@ -13,7 +13,7 @@ import { schema } from './schema.js';
 export async function migrateDatabase(config: Config, databaseUrl: string): Promise<string[]> {
   const dataSource = await createDataSource(config, databaseUrl, schema, { timeouts: false }).initialize();
   try {
-    return await migrate(dataSource);
+    return await migrate(dataSource, schema.sql);
   } finally {
     await dataSource.destroy();
   }

@@ -29,4 +29,5 @@ const PARTS: SchemaPart[] = [
 export const schema: SchemaPart = {
   entities: PARTS.flatMap((part) => part.entities),
   migrations: PARTS.flatMap((part) => part.migrations),
+  sql: PARTS.flatMap((part) => part.sql),
 };

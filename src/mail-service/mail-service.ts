@@ -90,7 +90,7 @@ export async function migrateMailService(config: Config, databaseUrl: string): P
       await manager.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
       await manager.query(`CREATE SCHEMA IF NOT EXISTS ${MAIL_SCHEMA}`);
     });
-    await migrate(dataSource);
+    await migrate(dataSource, mailServiceSchema.sql);
   } finally {
     await dataSource.destroy();
   }

@@ -12,4 +12,5 @@ export const accountSecuritySchema: SchemaPart = {
       new URL('migrations/0002-application-passwords.sql', import.meta.url),
     ),
   ],
+  sql: [],
 };

@@ -8,4 +8,5 @@ export const identitySchema: SchemaPart = {
     sqlMigration('Identity1795000000003', new URL('migrations/0001-identity.sql', import.meta.url)),
     sqlMigration('SecondFactor1795500000002', new URL('migrations/0201-second-factor.sql', import.meta.url)),
   ],
+  sql: [],
 };

@@ -1,14 +1,12 @@
 import type { SchemaPart } from '../../platform/database/data-source.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { NoteFolder } from './note-folder.entity.js';
 
 export const noteFoldersSchema: SchemaPart = {
   entities: [NoteFolder],
   migrations: [
     sqlMigration('NoteFolders1795000000004', new URL('migrations/0001-note-folders.sql', import.meta.url)),
-    sqlMigration(
-      'NoteFolderWrites1795000000009',
-      new URL('migrations/0002-note-folder-writes.sql', import.meta.url),
-    ),
   ],
+  sql: sqlFiles(new URL('sql/', import.meta.url), 'note-folders'),
 };

@@ -7,4 +7,5 @@ export const settingsSchema: SchemaPart = {
   migrations: [
     sqlMigration('Settings1795700000003', new URL('migrations/0001-settings.sql', import.meta.url)),
   ],
+  sql: [],
 };

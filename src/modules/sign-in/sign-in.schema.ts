@@ -5,4 +5,5 @@ import { OidcClient, OidcRecord } from './sign-in.entities.js';
 export const signInSchema: SchemaPart = {
   entities: [OidcRecord, OidcClient],
   migrations: [sqlMigration('SignIn1795600000001', new URL('migrations/0001-sign-in.sql', import.meta.url))],
+  sql: [],
 };

@@ -9,4 +9,5 @@ export const tenantsSchema: SchemaPart = {
     sqlMigration('TenantDirectory1795700000004', new URL('migrations/0101-directory.sql', import.meta.url)),
     sqlMigration('TenantLogos1795700000005', new URL('migrations/0102-tenant-logos.sql', import.meta.url)),
   ],
+  sql: [],
 };

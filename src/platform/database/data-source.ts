@@ -1,13 +1,18 @@
 import { DataSource, type MigrationInterface } from 'typeorm';
 import type { Config } from '../../config/config.js';
+import type { SqlFile } from './stored-sql.js';
 
 export type EntityClass = new () => object;
 export type MigrationClass = new () => MigrationInterface;
 
-/** What a domain contributes to the database: its tables as entities and the hand-written steps that make them. */
+/** The part of the database that one domain owns. */
 export interface SchemaPart {
+  /** Its tables. */
   entities: EntityClass[];
+  /** Hand-written steps that create and change the tables, their indexes, triggers and data. */
   migrations: MigrationClass[];
+  /** Its functions and views, in dependency order; they may use those of earlier parts. */
+  sql: SqlFile[];
 }
 
 /** Limits of every connection, milliseconds. No statement of ours is meant to come near them. */

@@ -1,21 +1,48 @@
-import type { DataSource } from 'typeorm';
+import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { isRetryable } from './database-errors.js';
+import { StoredSql, type SqlFile } from './stored-sql.js';
 
 /** Any constant: the same in every process that migrates this database. */
 const MIGRATION_LOCK = 7_706_113_001;
+const MAX_ATTEMPTS = 5;
 
 /**
- * Applies the pending migrations, each in its own transaction. Safe to run from many processes at once: one works, the
- * others wait for it.
- * @returns the names of those applied now
+ * Applies the pending migrations and, where their text has changed, the stored functions and views: all in one
+ * transaction, so that a failure leaves the previous state. Safe to run from many processes at once: one works, the
+ * others wait for it. Migrations run while no stored function or view exists.
+ * @param files in dependency order
+ * @returns the names of the migrations applied now
  */
-export async function migrate(dataSource: DataSource): Promise<string[]> {
-  const guard = dataSource.createQueryRunner();
-  try {
-    await guard.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const applied = await dataSource.runMigrations({ transaction: 'each' });
-    return applied.map((migration) => migration.name);
-  } finally {
-    await guard.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
-    await guard.release();
+export async function migrate(dataSource: DataSource, files: readonly SqlFile[]): Promise<string[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const runner = dataSource.createQueryRunner();
+    try {
+      await runner.startTransaction();
+      await runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+      const applied = await apply(runner, files);
+      await runner.commitTransaction();
+      return applied;
+    } catch (error) {
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      // Replacing a view can deadlock with statements of the processes that still serve.
+      if (attempt >= MAX_ATTEMPTS || !isRetryable(error)) throw error;
+    } finally {
+      await runner.release();
+    }
   }
 }
+
+async function apply(runner: QueryRunner, files: readonly SqlFile[]): Promise<string[]> {
+  const migrations = new MigrationExecutor(runner.dataSource, runner);
+  const stored = new StoredSql(runner, files, newest(runner.dataSource));
+  const pending = await migrations.getPendingMigrations();
+  if (pending.length === 0 && (await stored.isCurrent())) return [];
+  await stored.drop();
+  const applied = await migrations.executePendingMigrations();
+  await stored.create();
+  return applied.map(({ name }) => name);
+}
+
+/** Time in the name of the newest migration, milliseconds: tells an older version of the service from a newer one. */
+const newest = ({ migrations }: DataSource): number =>
+  Math.max(0, ...migrations.map(({ name }) => Number(name?.slice(-13))));

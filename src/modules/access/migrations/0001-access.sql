@@ -56,18 +56,20 @@ CREATE TABLE rbac_grants (
   FOREIGN KEY (tenant_id, group_id) REFERENCES rbac_groups (tenant_id, id) ON DELETE CASCADE
 );
 
--- Makes the system groups of a workspace, unless it has them. True: they were made now.
-CREATE FUNCTION rbac_found(p_tenant uuid) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO tenant_rbac (tenant_id) VALUES (p_tenant) ON CONFLICT DO NOTHING;
-  IF NOT FOUND THEN RETURN false; END IF;
-  INSERT INTO rbac_groups (tenant_id, id, key, name, folded, description, system, rank)
-  SELECT p_tenant, uuid_v7(), key, name, key, description, true, rank FROM (VALUES
+-- Workspaces that exist already: their owners and admins become members of those groups.
+INSERT INTO tenant_rbac (tenant_id) SELECT id FROM tenants;
+INSERT INTO rbac_groups (tenant_id, id, key, name, folded, description, system, rank)
+SELECT t.id,
+       -- A UUIDv7: functions such as uuid_v7() do not exist while migrations run.
+       (lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0') || '7'
+        || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid,
+       g.key, g.name, g.key, g.description, true, g.rank
+  FROM tenants t CROSS JOIN (VALUES
     ('owners', 'Owners', 'May do everything.', 1),
     ('admins', 'Admins', 'Run the workspace.', 2),
     ('members', 'Members', 'Everybody of the workspace.', 3)) AS g (key, name, description, rank);
-  INSERT INTO rbac_grants (tenant_id, group_id, permission)
-  SELECT p_tenant, g.id, p.permission FROM rbac_groups g JOIN (VALUES
+INSERT INTO rbac_grants (tenant_id, group_id, permission)
+SELECT g.tenant_id, g.id, p.permission FROM rbac_groups g JOIN (VALUES
     ('admins', 'tenant.read'), ('admins', 'tenant.manage'), ('admins', 'rbac.read'), ('admins', 'rbac.manage'),
     ('admins', 'users.deactivate'), ('admins', 'chat.rooms.create'), ('admins', 'chat.rooms.moderate'),
     ('admins', 'chat.messages.delete_any'), ('admins', 'calls.start'), ('admins', 'calls.record'),
@@ -77,12 +79,7 @@ BEGIN
     ('admins', 'contacts.global.manage'), ('admins', 'calendar.holidays.manage'), ('admins', 'audit.read'),
     ('members', 'chat.rooms.create'), ('members', 'calls.start'), ('members', 'guests.invite'),
     ('members', 'forms.create'), ('members', 'reports.share')) AS p (key, permission) ON p.key = g.key
-   WHERE g.tenant_id = p_tenant AND g.system;
-  RETURN true;
-END $$;
-
--- Workspaces that exist already: their owners and admins become members of those groups.
-SELECT rbac_found(id) FROM tenants;
+ WHERE g.system;
 INSERT INTO rbac_members (tenant_id, group_id, user_id)
 SELECT m.tenant_id, g.id, m.user_id FROM tenant_members m
   JOIN rbac_groups g ON g.tenant_id = m.tenant_id AND g.system AND g.key = m.role || 's' WHERE m.role <> 'member';

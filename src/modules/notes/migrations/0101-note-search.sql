@@ -31,7 +31,3 @@ ALTER TABLE note_search ALTER COLUMN beginning SET STORAGE MAIN;
 -- yet is read by every search, so it is kept short.
 CREATE INDEX note_search_words ON note_search USING gin (tenant_id, tsv)
   WITH (fastupdate = on, gin_pending_list_limit = 256);
-
--- Names a list of members: another list, another name.
-CREATE FUNCTION note_audience(p_members uuid[]) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT md5(array_to_string(p_members, ','))::uuid $$;

@@ -6,3 +6,7 @@ CREATE FUNCTION uuid_v7() RETURNS uuid LANGUAGE sql VOLATILE AS $$
           || substr(replace(gen_random_uuid()::text, '-', ''), 17))::uuid
     FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us) AS now
 $$;
+
+-- A time as every response writes it: UTC, milliseconds.
+CREATE FUNCTION rfc3339(t timestamptz) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
+AS $$ SELECT to_char(t AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;

@@ -1,4 +1,8 @@
 -- Writes of messages, one round trip each. Lock order: user -> mailboxes by id -> messages -> raws.
+--
+-- The user is locked FOR NO KEY UPDATE. A transaction that updates one mailbox twice, as a move with flags does, has its
+-- reference to the user checked again with the mailbox locked already, by FOR KEY SHARE: against FOR UPDATE of the user,
+-- held by a transaction that waits for the mailbox, that is a deadlock.
 
 -- Adds a message. `m` is the parsed message, `p_box` the mailbox's id or its special use.
 -- outcome: ok, no_mailbox, over_quota
@@ -136,7 +140,7 @@ DECLARE
   gone_size bigint;
   gone_raws text[];
 BEGIN
-  PERFORM FROM users u WHERE u.id = p_user FOR UPDATE;
+  PERFORM FROM users u WHERE u.id = p_user FOR NO KEY UPDATE;
   PERFORM FROM mailboxes b WHERE b.user_id = p_user AND b.id = p_box FOR UPDATE;
   WITH done AS (
     DELETE FROM messages t WHERE t.user_id = p_user AND t.mailbox_id = p_box AND (p_uids IS NULL OR t.uid = ANY (p_uids))
@@ -167,7 +171,7 @@ DECLARE
   v_since timestamptz;
   v_count int;
 BEGIN
-  SELECT sent_since, sent_count INTO v_since, v_count FROM users u WHERE u.id = p_user FOR UPDATE;
+  SELECT sent_since, sent_count INTO v_since, v_count FROM users u WHERE u.id = p_user FOR NO KEY UPDATE;
   IF v_since < now() - interval '24 hours' THEN
     v_since := now();
     v_count := 0;

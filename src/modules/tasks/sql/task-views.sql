@@ -26,52 +26,55 @@ SELECT c.tenant_id, c.task_id, c.id, c.created_at,
          'created_at', rfc3339(c.created_at), 'edited_at', rfc3339(c.edited_at))::text AS comment
   FROM task_comments c LEFT JOIN tenant_members p ON p.tenant_id = c.tenant_id AND p.user_id = c.author_id;
 
--- Tasks as the people who see them see them. Everything that answers with a task selects from here. `refs` goes beside
--- the JSON, not into it: titles of what other domains own are added by the service, for a whole page at once.
+-- One row for each member of each task: the one shape of a task, from which every response selects. `refs` stands beside the
+-- JSON: the service adds titles that other domains own, for a whole page at once. `summary` is the task without its
+-- description, for search results, so that long descriptions are not read.
 CREATE VIEW task_views AS
 SELECT m.tenant_id, m.user_id, m.task_id, m.role, t.revision, m.seq,
        CASE WHEN t.refs <> '[]' THEN t.refs::text END AS refs,
-       json_build_object(
-         'id', t.id,
-         'title', t.title,
-         'description', t.description,
-         'status', task_status(t.status),
-         'done', t.status = 2,
-         'completed_at', rfc3339(t.completed_at),
-         'date', t.date,
-         'due_at', rfc3339(t.due_at),
-         'time_zone', t.time_zone,
-         'recurrence', t.recurrence - 'start',
-         'next_task_id', t.next_task_id,
-         'reminders', t.reminders,
-         'priority', task_priority(t.priority),
-         'group', t.group_name,
-         'folder_id', m.folder_id,
-         'labels', t.labels,
-         'assignees', CASE WHEN t.assignee_ids = '{}' THEN '[]'::json ELSE (
-           SELECT json_agg(json_build_object('id', a.id, 'email', p.email, 'name', p.display_name) ORDER BY a.n)
-             FROM unnest(t.assignee_ids) WITH ORDINALITY AS a (id, n)
-             LEFT JOIN tenant_members p ON p.tenant_id = t.tenant_id AND p.user_id = a.id) END,
-         'subtasks', CASE WHEN t.subtasks_count = 0 THEN '[]'::json ELSE (
-           SELECT json_agg(s.subtask ORDER BY s.position, s.id)
-             FROM subtask_views s WHERE s.tenant_id = t.tenant_id AND s.task_id = t.id) END,
-         'attachments', t.attachments,
-         'comments_count', t.comments_count,
-         'position', t.position,
-         'role', task_role(m.role),
-         'revision', t.revision,
-         'created_by', t.creator_id,
-         'creator', json_build_object('id', t.creator_id, 'email', c.email, 'name', c.display_name),
-         'created_at', rfc3339(t.created_at),
-         'updated_at', rfc3339(t.updated_at),
-         'updated_by', t.updated_by,
-         'deleted', t.deleted_at IS NOT NULL,
-         'deleted_at', rfc3339(t.deleted_at),
-         'deleted_by', t.deleted_by,
-         'purge_at', rfc3339(t.purge_at))::text AS task
+       left(s.summary, -1) || ', "description" : ' || coalesce(to_json(t.description)::text, 'null') || '}' AS task,
+       s.summary
   FROM task_members m
   JOIN tasks t ON t.tenant_id = m.tenant_id AND t.id = m.task_id
   LEFT JOIN tenant_members c ON c.tenant_id = t.tenant_id AND c.user_id = t.creator_id
+  CROSS JOIN LATERAL (
+    SELECT json_build_object(
+      'id', t.id,
+      'title', t.title,
+      'status', task_status(t.status),
+      'done', t.status = 2,
+      'completed_at', rfc3339(t.completed_at),
+      'date', t.date,
+      'due_at', rfc3339(t.due_at),
+      'time_zone', t.time_zone,
+      'recurrence', t.recurrence - 'start',
+      'next_task_id', t.next_task_id,
+      'reminders', t.reminders,
+      'priority', task_priority(t.priority),
+      'group', t.group_name,
+      'folder_id', m.folder_id,
+      'labels', t.labels,
+      'assignees', CASE WHEN t.assignee_ids = '{}' THEN '[]'::json ELSE (
+        SELECT json_agg(json_build_object('id', a.id, 'email', p.email, 'name', p.display_name) ORDER BY a.n)
+          FROM unnest(t.assignee_ids) WITH ORDINALITY AS a (id, n)
+          LEFT JOIN tenant_members p ON p.tenant_id = t.tenant_id AND p.user_id = a.id) END,
+      'subtasks', CASE WHEN t.subtasks_count = 0 THEN '[]'::json ELSE (
+        SELECT json_agg(s.subtask ORDER BY s.position, s.id)
+          FROM subtask_views s WHERE s.tenant_id = t.tenant_id AND s.task_id = t.id) END,
+      'attachments', t.attachments,
+      'comments_count', t.comments_count,
+      'position', t.position,
+      'role', task_role(m.role),
+      'revision', t.revision,
+      'created_by', t.creator_id,
+      'creator', json_build_object('id', t.creator_id, 'email', c.email, 'name', c.display_name),
+      'created_at', rfc3339(t.created_at),
+      'updated_at', rfc3339(t.updated_at),
+      'updated_by', t.updated_by,
+      'deleted', t.deleted_at IS NOT NULL,
+      'deleted_at', rfc3339(t.deleted_at),
+      'deleted_by', t.deleted_by,
+      'purge_at', rfc3339(t.purge_at))::text AS summary) s
  WHERE m.role IS NOT NULL;
 
 -- Folders as the people who see them see them. A member of a folder deep in a tree does not learn what lies above it.

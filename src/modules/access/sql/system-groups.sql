@@ -1,0 +1,24 @@
+-- Makes the system groups of a workspace, unless it has them. True: they were made now.
+CREATE FUNCTION rbac_found(p_tenant uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO tenant_rbac (tenant_id) VALUES (p_tenant) ON CONFLICT DO NOTHING;
+  IF NOT FOUND THEN RETURN false; END IF;
+  INSERT INTO rbac_groups (tenant_id, id, key, name, folded, description, system, rank)
+  SELECT p_tenant, uuid_v7(), key, name, key, description, true, rank FROM (VALUES
+    ('owners', 'Owners', 'May do everything.', 1),
+    ('admins', 'Admins', 'Run the workspace.', 2),
+    ('members', 'Members', 'Everybody of the workspace.', 3)) AS g (key, name, description, rank);
+  INSERT INTO rbac_grants (tenant_id, group_id, permission)
+  SELECT p_tenant, g.id, p.permission FROM rbac_groups g JOIN (VALUES
+    ('admins', 'tenant.read'), ('admins', 'tenant.manage'), ('admins', 'rbac.read'), ('admins', 'rbac.manage'),
+    ('admins', 'users.deactivate'), ('admins', 'chat.rooms.create'), ('admins', 'chat.rooms.moderate'),
+    ('admins', 'chat.messages.delete_any'), ('admins', 'calls.start'), ('admins', 'calls.record'),
+    ('admins', 'calls.moderate'), ('admins', 'guests.invite'), ('admins', 'guests.review'),
+    ('admins', 'guest_domains.review'), ('admins', 'recordings.read_any'), ('admins', 'forms.create'),
+    ('admins', 'forms.manage_any'), ('admins', 'forms.export_any'), ('admins', 'reports.share'),
+    ('admins', 'contacts.global.manage'), ('admins', 'calendar.holidays.manage'), ('admins', 'audit.read'),
+    ('members', 'chat.rooms.create'), ('members', 'calls.start'), ('members', 'guests.invite'),
+    ('members', 'forms.create'), ('members', 'reports.share')) AS p (key, permission) ON p.key = g.key
+   WHERE g.tenant_id = p_tenant AND g.system;
+  RETURN true;
+END $$;

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { QueryRunner } from 'typeorm';
+
+/** A file of functions, views and the types that only they use: the one current text, re-applied when it changes. */
+export interface SqlFile {
+  name: string;
+  text: string;
+}
+
+/**
+ * @param folder the `sql/` folder of a domain
+ * @param names files without `.sql`, each after the files whose views, types and SQL functions it uses
+ */
+export function sqlFiles(folder: URL, ...names: string[]): SqlFile[] {
+  return names.map((name) => ({ name, text: readFileSync(new URL(`${name}.sql`, folder), 'utf8') }));
+}
+
+/** One row: the set applied last and the objects that it created, in the order of creation. */
+const RECORD = `CREATE TABLE IF NOT EXISTS schema_sql (
+  one         boolean      PRIMARY KEY DEFAULT true CHECK (one),
+  hash        text         NOT NULL,
+  -- Time of the newest migration that the process which applied the set knows.
+  version     bigint       NOT NULL,
+  objects     text[]       NOT NULL,
+  applied_at  timestamptz  NOT NULL
+)`;
+
+/** Functions, views and types of the schema that belong to no extension and to no table, in the order of creation. */
+const OBJECTS = `
+SELECT kind || ' ' || (pg_identify_object(class, object, 0)).identity AS name FROM (
+  SELECT 'ROUTINE' AS kind, 'pg_proc'::regclass AS class, oid AS object FROM pg_proc
+   WHERE pronamespace = current_schema()::regnamespace AND prorettype <> 'trigger'::regtype
+  UNION ALL
+  SELECT CASE relkind WHEN 'v' THEN 'VIEW' ELSE 'TYPE' END, 'pg_class'::regclass, oid FROM pg_class
+   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('v', 'c')
+) AS candidate
+WHERE NOT EXISTS (
+  SELECT FROM pg_depend WHERE classid = class AND objid = object AND refclassid = 'pg_extension'::regclass)
+ORDER BY object`;
+
+const hashOf = (files: readonly SqlFile[]): string =>
+  createHash('sha256').update(JSON.stringify(files)).digest('hex');
+
+/** The stored functions and views of one schema. Call its methods in one transaction, under the migration lock. */
+export class StoredSql {
+  private readonly hash: string;
+
+  constructor(
+    private readonly runner: QueryRunner,
+    private readonly files: readonly SqlFile[],
+    private readonly version: number,
+  ) {
+    this.hash = hashOf(files);
+  }
+
+  /** @returns whether the database has this set, or that of a newer version, which an older one leaves alone */
+  async isCurrent(): Promise<boolean> {
+    await this.runner.query(RECORD);
+    const [last] = (await this.runner.query('SELECT hash, version FROM schema_sql')) as {
+      hash: string;
+      version: string;
+    }[];
+    return last !== undefined && (last.hash === this.hash || Number(last.version) > this.version);
+  }
+
+  /**
+   * Drops the objects of the set applied last. A database without a record was made when migrations created functions
+   * and views: all of them are dropped, except trigger functions, which migrations still own.
+   * @throws when another object (an index, a default, a view of the operator) depends on one of them
+   */
+  async drop(): Promise<void> {
+    await this.runner.query(RECORD);
+    const rows = (await this.runner.query('SELECT objects FROM schema_sql')) as { objects: string[] }[];
+    const objects = rows[0]?.objects ?? (await this.existing());
+    if (objects.length > 0) await this.runner.query(dropping(objects.toReversed()));
+  }
+
+  /** Creates the set. Those of the previous one have been dropped. */
+  async create(): Promise<void> {
+    const before = new Set(await this.existing());
+    for (const { name, text } of this.files) {
+      await this.runner.query(text).catch((cause: unknown) => {
+        throw new Error(`${name}.sql: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      });
+    }
+    const objects = (await this.existing()).filter((object) => !before.has(object));
+    await this.runner.query(
+      `INSERT INTO schema_sql (hash, version, objects, applied_at) VALUES ($1, $2, $3, now())
+         ON CONFLICT (one) DO UPDATE SET (hash, version, objects, applied_at)
+           = (excluded.hash, excluded.version, excluded.objects, excluded.applied_at)`,
+      [this.hash, this.version, objects],
+    );
+  }
+
+  private async existing(): Promise<string[]> {
+    return ((await this.runner.query(OBJECTS)) as { name: string }[]).map(({ name }) => name);
+  }
+}
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/**
+ * Drops objects that may depend on one another. An object on which others depend is tried again after them; nothing is
+ * dropped by cascade, so a table never loses a default, an index or a constraint.
+ */
+const dropping = (objects: readonly string[]): string => `
+DO $do$
+DECLARE
+  remaining text[] := ARRAY[${objects.map(literal).join(', ')}];
+  blocked text[];
+  object text;
+BEGIN
+  WHILE cardinality(remaining) > 0 LOOP
+    blocked := '{}';
+    FOREACH object IN ARRAY remaining LOOP
+      BEGIN
+        EXECUTE 'DROP ' || regexp_replace(object, ' ', ' IF EXISTS ');
+      EXCEPTION WHEN dependent_objects_still_exist THEN
+        blocked := blocked || object;
+      END;
+    END LOOP;
+    -- No progress: this raises the error that names the dependent object.
+    IF cardinality(blocked) = cardinality(remaining) THEN
+      EXECUTE 'DROP ' || regexp_replace(blocked[1], ' ', ' IF EXISTS ');
+    END IF;
+    remaining := blocked;
+  END LOOP;
+END $do$`;

@@ -1,0 +1,48 @@
+-- Takes one from each of several limits, in the order given (the callers sort them).
+-- Returns the seconds until the first one that is exhausted has one again; 0 when all had one.
+CREATE FUNCTION rate_limit_take(p_scopes text[], p_subjects bytea[], p_intervals float8[], p_bursts int[])
+RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+  v_now  timestamptz := clock_timestamp();
+  v_step interval;
+  v_paid timestamptz;
+BEGIN
+  FOR i IN 1 .. cardinality(p_scopes) LOOP
+    v_step := make_interval(secs => p_intervals[i]);
+    INSERT INTO rate_limits AS r (scope, subject, paid_until) VALUES (p_scopes[i], p_subjects[i], v_now + v_step)
+      ON CONFLICT (scope, subject) DO UPDATE SET paid_until = greatest(r.paid_until, v_now) + v_step
+      WHERE r.paid_until + v_step <= v_now + v_step * p_bursts[i];
+    IF NOT FOUND THEN
+      SELECT paid_until INTO v_paid FROM rate_limits WHERE scope = p_scopes[i] AND subject = p_subjects[i];
+      RETURN greatest(0.001, extract(epoch FROM coalesce(v_paid, v_now) + v_step - v_step * p_bursts[i] - clock_timestamp()));
+    END IF;
+  END LOOP;
+  RETURN 0;
+END $$;
+
+-- Counts a guess as failed before it is looked at, so that guesses made at once cannot exceed the number allowed.
+-- The last one allowed locks; success takes the row away. Failures as old as a lock is long are forgiven.
+CREATE FUNCTION guess_begin(p_purpose text, p_subject bytea, p_allowed int, p_lock_seconds float8)
+RETURNS TABLE (failures int, wait float8) LANGUAGE plpgsql AS $$
+DECLARE
+  v_now  timestamptz := clock_timestamp();
+  v_lock interval := make_interval(secs => p_lock_seconds);
+BEGIN
+  INSERT INTO guess_locks AS g (purpose, subject, failures, last_at, locked_until)
+  VALUES (p_purpose, p_subject, 1, v_now, CASE WHEN p_allowed <= 1 THEN v_now + v_lock END)
+  ON CONFLICT ON CONSTRAINT guess_locks_pkey DO UPDATE
+    SET failures = CASE WHEN g.locked_until IS NOT NULL OR g.last_at <= v_now - v_lock THEN 1 ELSE g.failures + 1 END,
+        last_at = v_now,
+        locked_until = CASE WHEN (CASE WHEN g.locked_until IS NOT NULL OR g.last_at <= v_now - v_lock
+                                       THEN 1 ELSE g.failures + 1 END) >= p_allowed
+                            THEN v_now + v_lock END
+    WHERE g.locked_until IS NULL OR g.locked_until <= v_now
+  RETURNING g.failures, 0::float8 INTO failures, wait;
+  IF NOT FOUND THEN
+    SELECT g.failures, greatest(0.001, extract(epoch FROM g.locked_until - clock_timestamp()))::float8 INTO failures, wait
+      FROM guess_locks g WHERE g.purpose = p_purpose AND g.subject = p_subject;
+    failures := coalesce(failures, p_allowed);
+    wait := coalesce(wait, 1);
+  END IF;
+  RETURN NEXT;
+END $$;
