@@ -2,15 +2,12 @@ import { Injectable } from '@nestjs/common';
 
 const MB = 1024 * 1024;
 
-/**
- * Bounds what all requests and SMTP clients together may have under way, in memory or in files: many large messages at once
- * are turned away for the moment instead of filling either.
- */
+/** Limits the bytes that all requests and SMTP sessions together hold in memory or in temporary files. */
 @Injectable()
 export class ByteBudget {
   private left = 512 * MB;
 
-  /** @returns false when there is not so much left; then nothing was taken */
+  /** @returns false, and takes nothing, when fewer bytes are left */
   take(bytes: number): boolean {
     if (bytes > this.left) return false;
     this.left -= bytes;
@@ -22,20 +19,20 @@ export class ByteBudget {
   }
 }
 
-/** What one request or client has taken. */
-export class Share {
+/** The bytes that one request or SMTP session holds. */
+export class ByteReservation {
   private taken = 0;
 
   constructor(private readonly budget: ByteBudget) {}
 
-  /** @returns false when there is not so much left */
+  /** @returns false when fewer bytes are left */
   take(bytes: number): boolean {
     if (!this.budget.take(bytes)) return false;
     this.taken += bytes;
     return true;
   }
 
-  /** Gives everything back; may be called more than once. */
+  /** Returns all bytes. Idempotent. */
   release(): void {
     this.budget.give(this.taken);
     this.taken = 0;

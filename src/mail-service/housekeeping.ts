@@ -7,14 +7,15 @@ import { MessagesRepository } from './messages/messages.repository.js';
 
 const DAY = 86_400;
 
-/** What a thread that has no message any more has left behind. */
+/** Keys of threads without messages. */
 const purgeThreads = statement<never>(
   'housekeeping.threads',
-  `DELETE FROM thread_keys k WHERE k.created_at < now() - interval '1 year'
-   AND NOT EXISTS (SELECT FROM messages m WHERE m.user_id = k.user_id AND m.thread = k.thread)`,
+  `DELETE FROM thread_keys WHERE created_at < now() - interval '1 year'
+   AND NOT EXISTS (SELECT FROM messages
+     WHERE messages.user_id = thread_keys.user_id AND messages.thread = thread_keys.thread)`,
 );
 
-/** Deletes what is over: messages of mailboxes with a retention, tokens, memories of threads. */
+/** Deletes expired messages, expired tokens and unused thread keys. */
 @Injectable()
 export class Housekeeping implements OnModuleInit {
   constructor(

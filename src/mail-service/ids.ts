@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-/** What an id of a user, a mailbox, a message or a thread looks like. */
+/** Format of user, mailbox, message and thread ids. */
 export const ID = /^[0-9a-f]{24}$/;
 
 let counter = randomBytes(4).readUInt32BE();
 
-/** 24 hex digits that sort by time of making: 6 bytes of milliseconds, 2 of a counter, 4 of chance. */
+/** 24 hex digits that sort by creation time: 6 bytes of milliseconds, a 2 byte counter, 4 random bytes. */
 export function newId(): string {
   const bytes = randomBytes(12);
   bytes.writeUIntBE(Date.now(), 0, 6);
@@ -14,7 +14,7 @@ export function newId(): string {
   return bytes.toString('hex');
 }
 
-/** Names a submitted message in the queue: 18 hex digits. */
+/** Id of a submitted message in the queue: 18 hex digits. */
 export function newQueueId(): string {
   return newId().slice(0, 18);
 }

@@ -35,15 +35,15 @@ import { SmtpReceiver } from './smtp/smtp-receiver.js';
 import { RawMessages } from './storage/raw-messages.js';
 import { Spool } from './storage/spool.js';
 
-/** What everything stands on: the settings, the database, the blob store. */
+/** Settings, database and blob store. */
 @Global()
 @Module({})
-class GroundModule implements OnApplicationShutdown {
+class InfrastructureModule implements OnApplicationShutdown {
   constructor(@Inject(BlobStore) private readonly store: BlobStore) {}
 
   static of(config: Config, databaseUrl: string, token: string): DynamicModule {
     return {
-      module: GroundModule,
+      module: InfrastructureModule,
       providers: [
         { provide: Config, useValue: config },
         { provide: MailSettings, useValue: new MailSettings(config, token) },
@@ -64,13 +64,13 @@ class GroundModule implements OnApplicationShutdown {
   }
 }
 
-/** The composition root of the mail service. It shares the platform with the workspace, and none of its modules. */
+/** The composition root of the mail service. It shares the platform with the workspace, but no module. */
 @Module({})
 export class MailServiceModule {
   static forRoot(config: Config, databaseUrl: string, token: string): DynamicModule {
     return {
       module: MailServiceModule,
-      imports: [GroundModule.of(config, databaseUrl, token), JobsModule],
+      imports: [InfrastructureModule.of(config, databaseUrl, token), JobsModule],
       controllers: [AccountsController, MailboxesController, MessagesController],
       providers: [
         { provide: APP_GUARD, useClass: CallerGuard },

@@ -2,7 +2,7 @@ import type { SchemaPart } from '../platform/database/data-source.js';
 import { sqlMigration } from '../platform/database/sql-migration.js';
 import { sqlFiles } from '../platform/database/stored-sql.js';
 
-/** The PostgreSQL schema that holds everything of the mail service, its own migrations table included. */
+/** The PostgreSQL schema of the mail service, including its migrations table. */
 export const MAIL_SCHEMA = 'mail_service';
 
 export const mailServiceSchema: SchemaPart = {

@@ -9,13 +9,13 @@ import { migrate } from '../platform/database/migrate.js';
 import { createLogger, PinoLoggerService } from '../platform/observability/logger.js';
 import { MailExceptionFilter } from './http/mail-exception.filter.js';
 import { MailExpressAdapter } from './http/mail-express.adapter.js';
-import { refuse } from './http/mail-error.js';
+import { mailErrors } from './http/mail-error.js';
 import { writeJson } from './http/reply.js';
 import { MailServiceModule } from './mail-service.module.js';
 import { MAIL_SCHEMA, mailServiceSchema } from './mail-service.schema.js';
 import { SmtpReceiver } from './smtp/smtp-receiver.js';
 
-/** Longer than any client of ours keeps a connection: they close idle ones, not we. */
+/** Longer than the workspace keeps idle connections: the client closes them, not the server. */
 const KEEP_ALIVE_MS = 65_000;
 const LOOPBACK = '127.0.0.1';
 
@@ -23,20 +23,19 @@ const LOOPBACK = '127.0.0.1';
 export interface MailService {
   readonly nest: NestExpressApplication;
   readonly port: number;
-  /** Stops taking requests and mail, lets what is in flight finish (at most `timeoutMs`), closes the pools. */
+  /** Stops accepting requests and mail, waits at most `timeoutMs` for requests in flight, closes the pools. */
   stop(timeoutMs: number): Promise<void>;
 }
 
-/** Where the mail service finds its database, and who may call it. */
 export interface MailServiceOptions {
   databaseUrl: string;
-  /** The service token: whoever has it may act as anybody. */
+  /** The service token: it may act as any user. */
   token: string;
-  /** On loopback; 0 lets the system choose. */
+  /** On loopback; 0 for any free port. */
   port: number;
 }
 
-/** Brings its schema up to date and serves on loopback: used by the server and by the tests. */
+/** Migrates the schema and serves on loopback. */
 export async function startMailService(config: Config, options: MailServiceOptions): Promise<MailService> {
   const { databaseUrl, token, port } = options;
   await migrateMailService(config, databaseUrl);
@@ -52,8 +51,8 @@ export async function startMailService(config: Config, options: MailServiceOptio
   nest.useGlobalFilters(new MailExceptionFilter());
   await nest.init();
   nest.use((request: Request, response: Response) => {
-    const refusal = refuse.noRoute(request.path);
-    writeJson(response, refusal.status, refusal.body, 'application/json');
+    const error = mailErrors.noRoute(request.path);
+    writeJson(response, error.status, error.body, 'application/json');
   });
   const server = nest.getHttpServer();
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -77,15 +76,15 @@ export async function startMailService(config: Config, options: MailServiceOptio
   };
 }
 
-/** Any constant but the one of `migrate`. */
+/** Advisory lock; differs from the lock of `migrate`. */
 const SCHEMA_LOCK = 7_706_113_002;
 
-/** Creates the schema of the mail service, or brings it up to date. */
+/** Creates or migrates the schema of the mail service. */
 export async function migrateMailService(config: Config, databaseUrl: string): Promise<void> {
   const options = { timeouts: false, schema: MAIL_SCHEMA };
   const dataSource = await createDataSource(config, databaseUrl, mailServiceSchema, options).initialize();
   try {
-    // CREATE SCHEMA IF NOT EXISTS fails when two do it at once.
+    // Concurrent CREATE SCHEMA IF NOT EXISTS statements fail.
     await dataSource.transaction(async (manager) => {
       await manager.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
       await manager.query(`CREATE SCHEMA IF NOT EXISTS ${MAIL_SCHEMA}`);

@@ -2,27 +2,27 @@ import os from 'node:os';
 import type { Config } from '../config/config.js';
 
 const MB = 1024 * 1024;
-/** A message is sent to us as JSON: base64, escapes and fields around it. */
+/** Size of a JSON request relative to its message: base64, escapes and field names. */
 const JSON_OVERHEAD = 1.4;
 
-/** What the service has been told at its start. */
+/** The settings of the mail service. */
 export class MailSettings {
   /** The service token. Never logged. */
   readonly token: string;
-  /** The longest message that is stored, bytes. */
+  /** Maximum size of a message, bytes. */
   readonly messageBytes: number;
-  /** The longest body of a request, bytes. */
+  /** Maximum size of a request body, bytes. */
   readonly bodyBytes: number;
-  /** The directory for what is under way: ours when we have one, else that of the system. */
+  /** Directory for temporary files: under DATA_DIR when the service uses it, else the system's. */
   readonly spoolParent: string;
-  /** Bytes one person may store; 0 is no limit. */
+  /** Storage quota of a user, bytes; 0 is unlimited. */
   readonly quotaBytes: number;
-  /** Recipients one person may write to in 24 hours; 0 is no limit. */
+  /** Recipients per user in 24 hours; 0 is unlimited. */
   readonly dailyRecipients: number;
-  /** Where mail for others is handed to; without it, it is returned to its sender. */
+  /** The relay for outside recipients; without it, mail for them bounces. */
   readonly smtpUrl: string | undefined;
   readonly smtpHost: string;
-  /** 0: no mail is taken by SMTP. */
+  /** 0 disables SMTP reception. */
   readonly smtpPort: number;
 
   constructor(config: Config, token: string) {

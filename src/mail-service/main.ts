@@ -3,18 +3,18 @@ import { collectWhatStartingLeft } from '../platform/memory/garbage.js';
 import { createLogger } from '../platform/observability/logger.js';
 import { type MailService, type MailServiceOptions, startMailService } from './mail-service.js';
 
-/** How long requests in flight may take to finish when the process is told to end. */
+/** Time for requests in flight at shutdown. */
 const DRAIN_MS = 10_000;
 
-/** What the process that started us says first, once. Secrets come this way: others of this machine can read arguments. */
-export interface MailServiceOrder {
+/** The first message of the parent process. It carries the token, since other users of the machine can read arguments. */
+export interface MailServiceCommand {
   start: MailServiceOptions;
 }
 
-/** What it is told: where we serve, or a line for the operator. */
-export type MailServiceNews = { port: number } | { failure: string };
+/** Messages to the parent process: the port, or a line for the operator. */
+export type MailServiceEvent = { port: number } | { failure: string };
 
-/** The mail service in a process of its own. It ends with the one that started it, however that ends. */
+// The process of the mail service. It ends when its parent process ends, also after kill -9.
 const config = Config.load();
 const log = createLogger(config.LOG_LEVEL);
 let service: Promise<MailService> | undefined;
@@ -34,37 +34,37 @@ function crash(error: unknown): void {
   end(1);
 }
 
-/** What an operator can mend, in one line. */
+/** One line for the operator. */
 function failureLine(error: unknown): string {
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };
   const { MAIL_SMTP_PORT: wanted, MAIL_SMTP_HOST: host } = config;
   if (code === 'EADDRINUSE' && port === wanted)
     return `Port ${wanted} on ${host} is in use; set MAIL_SMTP_PORT to another one.`;
   if (code === 'EACCES')
-    return `This user may not listen on port ${wanted}; set MAIL_SMTP_PORT to one above 1023.`;
+    return `The process is not permitted to listen on port ${wanted}; set MAIL_SMTP_PORT to one above 1023.`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return `MAIL_SMTP_HOST ${host} is not an address of this machine.`;
   log.fatal({ err: error }, 'the mail service failed to start');
-  return 'The mail service failed to start; the log says why.';
+  return 'The mail service failed to start; see the log for the reason.';
 }
 
-async function start({ start: options }: MailServiceOrder): Promise<void> {
+async function start({ start: options }: MailServiceCommand): Promise<void> {
   service = startMailService(config, options);
   try {
     const { port } = await service;
     collectWhatStartingLeft();
-    process.send?.({ port } satisfies MailServiceNews);
+    process.send?.({ port } satisfies MailServiceEvent);
   } catch (error) {
     service = undefined;
-    process.send?.({ failure: failureLine(error) } satisfies MailServiceNews, () => end(1));
+    process.send?.({ failure: failureLine(error) } satisfies MailServiceEvent, () => end(1));
   }
 }
 
 process.on('uncaughtException', crash);
 process.on('unhandledRejection', crash);
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-// A Ctrl-C or a closed terminal reaches us as well; who started us decides what follows from it.
+// A Ctrl-C or a closed terminal also reaches this process; the parent process decides when it stops.
 for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
 process.on('SIGTERM', () => end(0));
 process.once('disconnect', () => end(0));
-process.once('message', (order: MailServiceOrder) => void start(order));
+process.once('message', (command: MailServiceCommand) => void start(command));

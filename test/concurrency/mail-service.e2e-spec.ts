@@ -39,7 +39,7 @@ async function expectCounted(query: (sql: string) => Promise<any[]>): Promise<vo
   for (const { used, real } of await query(STORED)) expect(used).toBe(real);
 }
 
-describe('at once', () => {
+describe('concurrency', () => {
   let mail: TestMailService;
   let alice: MailClient;
   let boxes: Record<string, string>;
@@ -63,7 +63,7 @@ describe('at once', () => {
   const fill = (n: number) =>
     times(n, (each) => alice.post(`${box(boxes['INBOX'])}/messages`, { subject: `m${each}`, unseen: true }));
 
-  test('20 deliveries by SMTP and 20 uploads get numbers of their own, without a gap, in the order of arrival', async () => {
+  test('20 deliveries by SMTP and 20 uploads get consecutive ids in the order of arrival', async () => {
     const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
     await Promise.all([
       times(20, (n) => sendBySmtp(port, { from: 'a@far.example', to: [address] }, letter(`s${n}`))),
@@ -72,7 +72,7 @@ describe('at once', () => {
     expect(await uids(boxes['INBOX'])).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
   });
 
-  test('changes of different flags are all kept', async () => {
+  test('concurrent changes of different flags are all kept', async () => {
     await fill(1);
     const message = `${box(boxes['INBOX'])}/messages/1`;
     const answers = await times(30, (n) =>
@@ -87,7 +87,7 @@ describe('at once', () => {
     });
   });
 
-  test('of many moves of one message exactly one wins', async () => {
+  test('of many moves of one message, exactly one wins', async () => {
     await fill(3);
     const targets = ['Trash', 'Junk', 'Drafts', 'Sent Mail'];
     const answers = await times(20, (n) =>
@@ -100,7 +100,7 @@ describe('at once', () => {
     expect(await uids(boxes['INBOX'])).toEqual([1, 3]);
   });
 
-  test('moves in both directions between two mailboxes end, and lose nothing', async () => {
+  test('moves in both directions between two mailboxes do not deadlock and lose nothing', async () => {
     await fill(20);
     const shuttle = (from: string, to: string) =>
       alice.put(`${box(boxes[from])}/messages`, { message: '1:*', moveTo: boxes[to] });
@@ -110,7 +110,7 @@ describe('at once', () => {
     expect(left).toHaveLength(20);
   });
 
-  test('a draft that is submitted many times at once is sent once', async () => {
+  test('a draft that is submitted concurrently is sent once', async () => {
     const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
     const drafts = `${box(boxes['Drafts'])}/messages`;
     await alice.post(drafts, { draft: true, to: [{ address }], subject: 'once' });
@@ -121,7 +121,7 @@ describe('at once', () => {
     expect(await uids(boxes['INBOX'])).toEqual([1]);
   });
 
-  test('a message that is deleted and read, flagged and moved at once leaves the counters right', async () => {
+  test('concurrent deletes, reads, flags and moves keep the counters correct', async () => {
     await fill(10);
     const messages = `${box(boxes['INBOX'])}/messages`;
     await times(40, (n) => {
@@ -133,7 +133,7 @@ describe('at once', () => {
     });
   });
 
-  test('people who delete their copies of one message at once leave nothing behind', async () => {
+  test('concurrent deletion of all copies of a message deletes its blob', async () => {
     const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
     const other = await mail.person(`other${Math.random().toString(36).slice(2, 8)}`);
     const [{ address: second }] = await mail.sql('SELECT address FROM users WHERE id = $1', [other.id]);
@@ -161,7 +161,7 @@ describe('at once', () => {
     await expect(mail.get(RawMessages).open(raws[0]!)).rejects.toThrow(/has no/);
   });
 
-  test('whatever is done at once, numbers are given once and the counters are those of a recount', async () => {
+  test('random concurrent operations keep ids unique and counters correct', async () => {
     const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
     const names = ['INBOX', 'Drafts', 'Trash', 'Sent Mail'];
     /** The numbers each mailbox has given. */
@@ -230,7 +230,7 @@ describe('at once', () => {
     }
   });
 
-  test('a draft that is saved and sent at once is sent once, and nothing written is lost', async () => {
+  test('a draft that is saved and sent concurrently is sent once, and no version is lost', async () => {
     const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
     const drafts = `${box(boxes['Drafts'])}/messages`;
     const fields = { draft: true, to: [{ address }] };
@@ -254,7 +254,7 @@ describe('at once', () => {
     expect(await uids(boxes['Drafts'])).toHaveLength(20);
   });
 
-  test('accounts of one name: one is made', async () => {
+  test('one of several concurrent accounts with one name is created', async () => {
     const account = { username: 'same', password: 'Pa55-same-word', address: 'same@example.com' };
     const answers = await times(10, () => mail.root.post('/users', account));
     expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
@@ -270,7 +270,7 @@ describe('a quota', () => {
   });
   afterAll(() => mail?.stop());
 
-  test('holds against uploads, mail from outside and mail from colleagues at once', async () => {
+  test('holds against concurrent uploads, SMTP and local deliveries', async () => {
     const port = await mail.get(SmtpReceiver).listen(0);
     const [alice, bob] = [await mail.person('alice'), await mail.person('bob')];
     const [boxes, bobs] = [await mailboxesOf(alice), await mailboxesOf(bob)];
@@ -358,7 +358,7 @@ describe('a process that is killed', () => {
     }
   };
 
-  test('has lost nothing that it acknowledged, and delivers it once', async () => {
+  test('loses no acknowledged message and delivers each once', async () => {
     const smtpPort = await freePort();
     const first = await start(smtpPort);
     const root = new MailClient(first.url, TOKEN);

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { MAX_AT_ALL, MAX_PER_PERSON } from '../../src/modules/mail/mail-load.js';
+import { MAX_TOTAL, MAX_PER_USER } from '../../src/modules/mail/upstream/request-limits.js';
 import { type Person, TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { WildDuck } from '../support/wild-duck.ts';
@@ -28,14 +28,14 @@ describe('mail, at the same time', () => {
   const rush = ({ token }: Person, times: number) =>
     Promise.all(Array.from({ length: times }, (_, n) => apps[n % 2]!.as(token).get(BOXES)));
 
-  test('the first use makes one account and one token, whichever process is asked', async () => {
+  test('first use creates one account and one token in all processes', async () => {
     const answers = await rush(people[0]!, 24);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect([count('/users'), count('/authenticate')]).toEqual([1, 1]);
     expect(new Set(duck.mail.map(({ headers }) => headers['x-access-token'])).size).toBe(1);
   });
 
-  test('a token that dies is renewed once for all who find it dead', async () => {
+  test('an expired token is renewed once for all concurrent requests', async () => {
     const [person] = people as [Person];
     await rush(person, 4);
     for (let round = 0; round < 3; round += 1) {
@@ -47,7 +47,7 @@ describe('mail, at the same time', () => {
     }
   });
 
-  test('a process that died while it logged in keeps nobody from it for longer than its lease', async () => {
+  test('the lease of a crashed process expires', async () => {
     const person = people[1]!;
     await rush(person, 1);
     await apps[0].sql(
@@ -72,15 +72,15 @@ describe('mail, at the same time', () => {
     return { stuck: () => stuck, release: () => resolve(undefined) };
   }
 
-  test('fifty requests stuck in mail keep nobody from their notes, and one person’s not others from mail', async () => {
+  test('fifty hanging mail requests do not block notes, nor the mail of other users', async () => {
     const [app] = apps;
     const [busy, ...others] = people as [Person, ...Person[]];
     for (const { token } of people) await app.as(token).get(BOXES);
     const { stuck, release } = hold();
     const crowd = others.slice(0, 17);
     const waiting = crowd.flatMap(({ token }) => Array.from({ length: 2 }, () => app.as(token).get(BOXES)));
-    const theirs = Array.from({ length: MAX_PER_PERSON }, () => app.as(busy.token).get(BOXES));
-    await until('all to be stuck', () => stuck() === 34 + MAX_PER_PERSON);
+    const theirs = Array.from({ length: MAX_PER_USER }, () => app.as(busy.token).get(BOXES));
+    await until('all to be stuck', () => stuck() === 34 + MAX_PER_USER);
 
     const notes = await Promise.all(people.map(({ token }) => app.as(token).post('/notes', { title: 'x' })));
     expect(new Set(notes.map(({ status }) => status))).toEqual(new Set([201]));
@@ -98,14 +98,14 @@ describe('mail, at the same time', () => {
     expect((await app.as(busy.token).get(BOXES)).status).toBe(200);
   });
 
-  test('a process works on so many mail requests and no more', async () => {
+  test('limits the mail requests of a process', async () => {
     const [app] = apps;
     for (const { token } of people) await app.as(token).get(BOXES);
     const { stuck, release } = hold();
-    const waiting = Array.from({ length: MAX_AT_ALL }, (_, n) =>
+    const waiting = Array.from({ length: MAX_TOTAL }, (_, n) =>
       app.as(people[n % people.length]!.token).get(BOXES),
     );
-    await until('all to be stuck', () => stuck() === MAX_AT_ALL);
+    await until('all to be stuck', () => stuck() === MAX_TOTAL);
     const beyond = await app.as(people[0]!.token).get(BOXES);
     expect([beyond.status, beyond.body.error, beyond.headers.get('retry-after')]).toEqual([
       503,
@@ -117,19 +117,19 @@ describe('mail, at the same time', () => {
     for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
   });
 
-  test('who leaves makes room', async () => {
+  test('a disconnect frees its place', async () => {
     const [app] = apps;
     const person = people[2]!;
     await app.as(person.token).get(BOXES);
     const { stuck, release } = hold();
     const leave = new AbortController();
-    const waiting = Array.from({ length: MAX_PER_PERSON }, () =>
+    const waiting = Array.from({ length: MAX_PER_USER }, () =>
       fetch(`${app.base}/apis/v1${BOXES}`, {
         headers: { authorization: `Bearer ${person.token}` },
         signal: leave.signal,
       }).catch(() => undefined),
     );
-    await until('all to be stuck', () => stuck() === MAX_PER_PERSON);
+    await until('all to be stuck', () => stuck() === MAX_PER_USER);
     expect((await app.as(person.token).get(BOXES)).status).toBe(429);
     leave.abort();
     await Promise.all(waiting);
@@ -137,7 +137,7 @@ describe('mail, at the same time', () => {
     await until('room', async () => (await app.as(person.token).get(BOXES)).status === 200);
   });
 
-  test('large messages are held two at a time for one person, eight at a time for all', async () => {
+  test('limits large messages to two per user and eight in total', async () => {
     const [app] = apps;
     duck.script = ({ url }) =>
       url.startsWith('/users/me/') ? { status: 200, json: { success: true } } : undefined;
@@ -178,7 +178,7 @@ describe('mail, at the same time', () => {
     }
   });
 
-  test('the same recipient written to in many messages at once is counted for each', async () => {
+  test('concurrent messages to one recipient are all counted', async () => {
     const person = people[3]!;
     let id = 0;
     duck.script = ({ method, url }) =>

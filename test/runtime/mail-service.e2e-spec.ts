@@ -60,7 +60,7 @@ const answers = (port: number): Promise<number | undefined> =>
   );
 
 describe('the mail service of npm start', () => {
-  test('is one for all workers, keeps its token to itself, is replaced when it dies, and ends with the server', async () => {
+  test('runs once for all workers, hides its token, is restarted after a crash, and ends with the server', async () => {
     const server = await launch({ WEB_CONCURRENCY: '2' });
     await serving(server);
     expect(mails(server)).toHaveLength(1);
@@ -89,13 +89,13 @@ describe('the mail service of npm start', () => {
     await until('the mail service to end', () => !isAlive(mail.process));
   });
 
-  test('is not started when there is another one', async () => {
+  test('is not started with MAIL_SERVICE_URL', async () => {
     const server = await launch({ MAIL_SERVICE_URL: 'http://127.0.0.1:9' });
     await serving(server);
     expect(mails(server)).toEqual([]);
   });
 
-  test('says in one line that its SMTP port is in use', async () => {
+  test('reports in one line that its SMTP port is in use', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as { port: number };

@@ -10,11 +10,11 @@ const insert = statement<never>(
   'tokens.insert',
   `INSERT INTO access_tokens (hash, user_id, expires_at) VALUES ($1, $2, now() + interval '14 days')`,
 );
-const find = statement<{ user_id: string; ages: boolean }>(
+const find = statement<{ user_id: string; extendable: boolean }>(
   'tokens.find',
-  `SELECT user_id, expires_at < now() + interval '13 days' AS ages FROM access_tokens WHERE hash = $1 AND expires_at > now()`,
+  `SELECT user_id, expires_at < now() + interval '13 days' AS extendable FROM access_tokens WHERE hash = $1 AND expires_at > now()`,
 );
-/** At most once a day for a token in use. */
+/** Runs at most once a day per token. */
 const extend = statement<never>(
   'tokens.extend',
   `UPDATE access_tokens SET expires_at = least(now() + interval '14 days', created_at + interval '180 days') WHERE hash = $1`,
@@ -22,14 +22,14 @@ const extend = statement<never>(
 const remove = statement<never>('tokens.remove', `DELETE FROM access_tokens WHERE hash = $1`);
 const purge = statement<never>('tokens.purge', `DELETE FROM access_tokens WHERE expires_at <= now()`);
 
-/** Tokens of people: 14 days from their last use, 180 at most. Only their hashes are kept. */
+/** User tokens. They expire 14 days after the last use, 180 days after creation. Only hashes are stored. */
 @Injectable()
 export class AccessTokens {
-  /** Those verified a moment ago. What ends here is forgotten at once; what another machine ends, after this time. */
+  /** Verified tokens by hash. A revocation by another process takes effect when the entry expires. */
   private readonly known = new LRUCache<string, string>({ max: 10_000, ttl: 5_000 });
 
-  /** Counts what ended: an answer that was under way meanwhile is not remembered. */
-  private endings = 0;
+  /** Counts revocations: a lookup that was in flight during one is not cached. */
+  private revocations = 0;
 
   constructor(private readonly db: Db) {}
 
@@ -40,32 +40,32 @@ export class AccessTokens {
     return token;
   }
 
-  /** Whose token it is; undefined when it is none, or no longer. */
+  /** The user id of a valid token, else undefined. */
   async owner(token: string): Promise<string | undefined> {
     if (!TOKEN.test(token)) return undefined;
     const hash = hashOf(token);
     const key = hash.toString('latin1');
     const known = this.known.get(key);
     if (known !== undefined) return known;
-    const { endings } = this;
+    const { revocations } = this;
     const [row] = await this.db.query(find, [hash]);
-    if (row?.ages) await this.db.single((tx) => tx.query(extend, [hash]));
-    if (row && endings === this.endings) this.known.set(key, row.user_id);
+    if (row?.extendable) await this.db.single((tx) => tx.query(extend, [hash]));
+    if (row && revocations === this.revocations) this.known.set(key, row.user_id);
     return row?.user_id;
   }
 
-  /** Tokens have ended in the database. */
-  forget(): void {
-    this.endings += 1;
+  /** Clears the cache after tokens were deleted. */
+  clearCache(): void {
+    this.revocations += 1;
     this.known.clear();
   }
 
   async revoke(token: string): Promise<void> {
     await this.db.single((tx) => tx.query(remove, [hashOf(token)]));
-    this.forget();
+    this.clearCache();
   }
 
-  /** Deletes those that have expired. */
+  /** Deletes expired tokens. */
   async purge(): Promise<void> {
     await this.db.single((tx) => tx.query(purge, []));
   }

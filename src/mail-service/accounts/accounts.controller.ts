@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { Call, CallerOf } from '../http/call.js';
 import type { Caller } from '../http/caller.guard.js';
 import { fields, ofService, ofUser } from '../http/fields.js';
-import { refuse } from '../http/mail-error.js';
+import { mailErrors } from '../http/mail-error.js';
 import { AccountsService, type Login, type NewAccount } from './accounts.service.js';
 
 const username = Joi.string()
@@ -18,7 +18,7 @@ const creation = ofService({
   password: Joi.alternatives(Joi.valid(false), password).required(),
   address: fields.email().custom((value: string) => value.toLowerCase()),
   name: Joi.string().max(256).allow(''),
-  // Rules of upstream that do not exist here: leaked passwords, accounts without address.
+  // Fields of WildDuck without effect here.
   allowUnsafe: fields.flag(),
   emptyAddress: fields.flag(),
 });
@@ -36,19 +36,19 @@ const login = ofService({
   protocol: Joi.string().max(255),
 });
 
-/** Accounts are made and entered by the service; a person may only log out. */
+/** Account routes: for the service token only, except logout. */
 @Controller()
 export class AccountsController {
   constructor(private readonly accounts: AccountsService) {}
 
   @Post('users')
   create(@CallerOf() caller: Caller, @Call(creation) input: NewAccount) {
-    return this.accounts.create(ownedBy(caller, input));
+    return this.accounts.create(serviceOnly(caller, input));
   }
 
   @Get('users/resolve/:username')
   resolve(@CallerOf() caller: Caller, @Call(resolution) input: { username: string }) {
-    return this.accounts.resolve(ownedBy(caller, input).username);
+    return this.accounts.resolve(serviceOnly(caller, input).username);
   }
 
   @Put('users/:user')
@@ -56,22 +56,22 @@ export class AccountsController {
     @CallerOf() caller: Caller,
     @Call(change) input: { user: string; password?: string; name?: string },
   ) {
-    return this.accounts.change(input.user, ownedBy(caller, input));
+    return this.accounts.change(input.user, serviceOnly(caller, input));
   }
 
   @Post('authenticate')
   authenticate(@CallerOf() caller: Caller, @Call(login) input: Login) {
-    return this.accounts.authenticate(ownedBy(caller, input));
+    return this.accounts.authenticate(serviceOnly(caller, input));
   }
 
   @Delete('authenticate')
   logOut(@CallerOf() caller: Caller) {
-    if (caller.userId === null) throw refuse.missingPrivileges();
+    if (caller.userId === null) throw mailErrors.missingPrivileges();
     return this.accounts.logOut(caller.token);
   }
 }
 
-function ownedBy<T>(caller: Caller, input: T): T {
-  if (caller.userId !== null) throw refuse.missingPrivileges();
+function serviceOnly<T>(caller: Caller, input: T): T {
+  if (caller.userId !== null) throw mailErrors.missingPrivileges();
   return input;
 }

@@ -4,7 +4,6 @@ import { statement } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { withoutTag } from './addresses.js';
 
-/** A person who has mail here. */
 export interface Account {
   id: string;
   username: string;
@@ -32,8 +31,8 @@ const insert = statement<{ id: string }>(
 const addBoxes = statement<never>(
   'accounts.add_boxes',
   `INSERT INTO mailboxes (user_id, id, path, special_use, retention)
-   SELECT $1, b.id, b.path, b.special_use, b.retention
-   FROM jsonb_to_recordset($2::jsonb) AS b (id text, path text, special_use text, retention bigint)`,
+   SELECT $1, box.id, box.path, box.special_use, box.retention
+   FROM jsonb_to_recordset($2::jsonb) AS box (id text, path text, special_use text, retention bigint)`,
 );
 const change = statement<{ id: string }>(
   'accounts.change',
@@ -42,15 +41,15 @@ const change = statement<{ id: string }>(
 const dropTokens = statement<never>('accounts.drop_tokens', `DELETE FROM access_tokens WHERE user_id = $1`);
 const ownDomains = statement<{ domain: string }>(
   'accounts.own_domains',
-  `SELECT d AS domain FROM unnest($1::text[]) d
-   WHERE EXISTS (SELECT FROM users u WHERE substring(u.address FROM '[^@]*$') = d)`,
+  `SELECT domain FROM unnest($1::text[]) AS domain
+   WHERE EXISTS (SELECT FROM users WHERE substring(address FROM '[^@]*$') = domain)`,
 );
 const storage = statement<{ used: string }>(
   'accounts.storage',
   `SELECT storage_used AS used FROM users WHERE id = $1`,
 );
 
-/** A mailbox everybody has from the beginning. */
+/** A mailbox of every new account. */
 export interface FirstMailbox {
   id: string;
   path: string;
@@ -73,7 +72,7 @@ export class AccountsRepository {
   }
 
   /**
-   * Whose these addresses are; an address with a tag belongs to whoever has it without.
+   * The accounts of addresses. An address with a tag belongs to the account without it.
    * @param addresses normalised
    */
   async owners(addresses: readonly string[]): Promise<Map<string, Account>> {
@@ -99,7 +98,7 @@ export class AccountsRepository {
     });
   }
 
-  /** A new password ends all tokens. @returns false when there is no such account */
+  /** A new password revokes all tokens. @returns false for an unknown account */
   async change(id: string, values: { password?: string; name?: string }): Promise<boolean> {
     return this.db.tx(async (tx: Tx) => {
       const [changed] = await tx.query(change, [id, values.password ?? null, values.name ?? null]);
@@ -108,13 +107,13 @@ export class AccountsRepository {
     });
   }
 
-  /** Those of the domains in which somebody has an address here. */
+  /** The domains of accounts among `domains`. */
   async ownDomains(domains: readonly string[]): Promise<Set<string>> {
     const rows = await this.db.query(ownDomains, [[...new Set(domains)]]);
     return new Set(rows.map(({ domain }) => domain));
   }
 
-  /** Bytes the account stores. */
+  /** Stored bytes of an account. */
   async used(id: string): Promise<number> {
     return Number((await this.db.query(storage, [id]))[0]?.used ?? 0);
   }

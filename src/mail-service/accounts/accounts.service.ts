@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { QueueWorker } from '../delivery/queue.worker.js';
-import { refuse } from '../http/mail-error.js';
+import { mailErrors } from '../http/mail-error.js';
 import { newId } from '../ids.js';
 import { AccessTokens } from './access-tokens.js';
 import { type Account, AccountsRepository, type FirstMailbox } from './accounts.repository.js';
@@ -25,7 +25,7 @@ export interface Login {
   ip?: string;
 }
 
-/** Accounts and logging in to them. */
+/** Accounts and logins. */
 @Injectable()
 export class AccountsService {
   private readonly failures = new FailedLogins();
@@ -36,7 +36,7 @@ export class AccountsService {
     private readonly queue: QueueWorker,
   ) {}
 
-  /** @throws MailError (500, as upstream) when the username or the address is taken */
+  /** @throws MailError 500, as WildDuck does, when the username or the address is taken */
   async create(input: NewAccount): Promise<{ success: true; id: string }> {
     const username = input.username.toLowerCase();
     const account: Account = {
@@ -51,13 +51,13 @@ export class AccountsService {
       return { success: true, id: account.id };
     }
     const taken = await this.accounts.findByLogin(username);
-    throw taken?.username === username ? refuse.userExists(username) : refuse.addressExists();
+    throw taken?.username === username ? mailErrors.userExists(username) : mailErrors.addressExists();
   }
 
   /** @throws MailError 404 */
   async resolve(username: string): Promise<{ success: true; id: string }> {
     const account = await this.accounts.findByLogin(username.toLowerCase());
-    if (account?.username !== username.toLowerCase()) throw refuse.userNotFound();
+    if (account?.username !== username.toLowerCase()) throw mailErrors.userNotFound();
     return { success: true, id: account.id };
   }
 
@@ -69,19 +69,19 @@ export class AccountsService {
       ...(hash !== undefined && { password: hash }),
       ...(name !== undefined && { name }),
     });
-    if (hash !== undefined) this.tokens.forget();
-    if (!changed) throw refuse.userNotFound();
+    if (hash !== undefined) this.tokens.clearCache();
+    if (!changed) throw mailErrors.userNotFound();
     return { success: true };
   }
 
-  /** @throws MailError 403, the same for everything that is wrong, and another one after too many of them */
+  /** @throws MailError 403 for an unknown user or an invalid password, another 403 after too many failures */
   async authenticate(input: Login): Promise<Record<string, unknown>> {
     const account = await this.accounts.findByLogin(normalizeAddress(input.username));
     const key = `${account?.id ?? input.username} ${input.ip ?? ''}`;
-    if (this.failures.blocked(key)) throw refuse.authRateLimited();
+    if (this.failures.blocked(key)) throw mailErrors.authRateLimited();
     if (!account?.password || !(await verifyPassword(account.password, input.password))) {
       this.failures.add(key);
-      throw refuse.authFailed(account?.id);
+      throw mailErrors.authFailed(account?.id);
     }
     this.failures.clear(key);
     return {

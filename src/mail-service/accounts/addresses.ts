@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 
-/** The address as it is compared and sent: lower case, the domain in ASCII. Text without a domain stays text. */
+/** Lower case, the domain in ASCII. Text without a domain is lower-cased only. */
 export function normalizeAddress(address: string): string {
   const text = address.trim().toLowerCase();
   const at = text.lastIndexOf('@');
@@ -9,11 +9,11 @@ export function normalizeAddress(address: string): string {
   return `${text.slice(0, at)}@${domainToASCII(domain) || domain}`;
 }
 
-/** What stands behind the last `@`. */
+/** The domain part, `localhost` without one. */
 export const domainOf = (address: string): string =>
   address.slice(address.lastIndexOf('@') + 1) || 'localhost';
 
-/** The same without `+tag`: mail for `alice+shop@…` is alice's (RFC 5233). */
+/** Removes `+tag`: mail for `alice+shop@…` is delivered to `alice@…` (RFC 5233). */
 export function withoutTag(address: string): string {
   return address.replace(/\+[^@]*(?=@)/, '');
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 const WINDOW_MS = 120_000;
 const ALLOWED = 12;
 
-/** Counts wrong passwords of an account and the address they come from: after 12 in two minutes it is enough. */
+/** Blocks logins after 12 failures in two minutes, counted by account and client address. */
 export class FailedLogins {
   private readonly counts = new LRUCache<string, { failures: number }>({ max: 10_000, ttl: WINDOW_MS });
 
@@ -13,7 +13,7 @@ export class FailedLogins {
 
   add(key: string): void {
     const entry = this.counts.get(key);
-    // The window begins with the first failure: later ones do not prolong it.
+    // The window starts at the first failure; later ones do not extend it.
     if (entry) entry.failures += 1;
     else this.counts.set(key, { failures: 1 });
   }

@@ -1,9 +1,9 @@
 import { Algorithm, hash, verify } from '@node-rs/argon2';
 
-/** One of the settings for argon2id that OWASP's password storage cheat sheet lists as equal in defence. */
+/** Argon2id parameters of OWASP's password storage cheat sheet. */
 const OPTIONS = { algorithm: Algorithm.Argon2id, memoryCost: 7_168, timeCost: 5, parallelism: 1 };
 
-/** @returns a PHC string, salt and parameters included */
+/** @returns a PHC string with salt and parameters */
 export async function hashPassword(password: string): Promise<string> {
   return hash(password.normalize('NFKC'), OPTIONS);
 }

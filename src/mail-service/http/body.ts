@@ -1,39 +1,39 @@
 import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { Share } from '../byte-budget.js';
+import type { ByteReservation } from '../byte-budget.js';
 import { bufferOf, type Bytes, type FileBytes, gatherInto } from '../storage/bytes.js';
 import type { Scratch } from '../storage/spool.js';
 import { LongStrings } from './long-strings.js';
-import { refuse } from './mail-error.js';
+import { mailErrors } from './mail-error.js';
 
-/** A body that says it is no longer is read as it is. */
+/** Bodies with a longer or missing Content-Length are spooled to files. */
 const SHORT = 256 * 1024;
 
-/** What a request carried: fields of a JSON object, or a message as it is. */
+/** A request body: fields of a JSON object, or a raw message. */
 export interface Body {
   fields?: Record<string, unknown>;
   raw?: Bytes;
-  /** The contents of attachments that are not in `fields`, by what stands there for them: JSON between quotes. */
+  /** Long attachment contents by the marker that replaces them in `fields`: JSON text between the quotes. */
   contents?: ReadonlyMap<string, FileBytes>;
 }
 
 /**
- * Reads the body of a request that may write.
+ * Reads a request body.
  * @param limit bytes
- * @param share of what all requests may send at once; to be released when the request is done
- * @param scratch for what is long; to be cleared when the request is done
+ * @param share released by the caller at the end of the request
+ * @param scratch files for long bodies, cleared by the caller at the end of the request
  * @throws MailError
  */
 export async function readBody(
   request: IncomingMessage,
   limit: number,
-  share: Share,
+  share: ByteReservation,
   scratch: Scratch,
 ): Promise<Body> {
   if (request.method === 'GET' || request.method === 'HEAD') return {};
-  if (request.headers['content-encoding'] !== undefined) throw refuse.encodingUnsupported();
+  if (request.headers['content-encoding'] !== undefined) throw mailErrors.encodingUnsupported();
   const announced = Number(request.headers['content-length'] ?? Infinity);
-  if (announced > limit && Number.isFinite(announced)) throw refuse.bodyTooLarge();
+  if (announced > limit && Number.isFinite(announced)) throw mailErrors.bodyTooLarge();
   const pieces = bounded(request, limit, share);
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   const json = type === 'application/json' || type.endsWith('+json');
@@ -42,20 +42,24 @@ export async function readBody(
   if (bytes instanceof Uint8Array && bytes.length === 0) return {};
   if (type === 'message/rfc822') return { raw: bytes };
   if (json) return { fields: fieldsOf((await bufferOf(bytes)).toString('utf8')) };
-  throw refuse.typeUnsupported(type);
+  throw mailErrors.typeUnsupported(type);
 }
 
-async function* bounded(request: IncomingMessage, limit: number, share: Share): AsyncGenerator<Uint8Array> {
+async function* bounded(
+  request: IncomingMessage,
+  limit: number,
+  share: ByteReservation,
+): AsyncGenerator<Uint8Array> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > limit) throw refuse.bodyTooLarge();
-    if (!share.take(chunk.length)) throw refuse.busy();
+    if (length > limit) throw mailErrors.bodyTooLarge();
+    if (!share.take(chunk.length)) throw mailErrors.busy();
     yield chunk;
   }
 }
 
-/** Fields of which the contents of attachments stay where they are put aside. */
+/** Parses JSON whose long strings are spooled to a file. Attachment contents stay in the file. */
 async function longFields(pieces: AsyncIterable<Uint8Array>, scratch: Scratch): Promise<Body> {
   const strings = new LongStrings(scratch.file());
   let json: string;
@@ -74,7 +78,7 @@ async function longFields(pieces: AsyncIterable<Uint8Array>, scratch: Scratch): 
     }),
   );
   if (contents.size === byMarker.size) return { fields, contents };
-  // The other texts return to their places.
+  // Other long strings return to their places before validation.
   for (const [marker, text] of byMarker) {
     if (contents.has(marker)) continue;
     const [before = '', after = ''] = json.split(marker);
@@ -96,8 +100,8 @@ function fieldsOf(text: string): Record<string, unknown> {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw refuse.invalidJson((error as Error).message);
+    throw mailErrors.invalidJson((error as Error).message);
   }
-  if (Array.isArray(json)) throw refuse.arrayBody();
+  if (Array.isArray(json)) throw mailErrors.arrayBody();
   return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
 }

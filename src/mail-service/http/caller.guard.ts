@@ -2,22 +2,22 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { AccessTokens } from '../accounts/access-tokens.js';
-import { ByteBudget, Share } from '../byte-budget.js';
+import { ByteBudget, ByteReservation } from '../byte-budget.js';
 import { MailSettings } from '../mail-settings.js';
 import { Spool } from '../storage/spool.js';
 import { type Body, readBody } from './body.js';
-import { refuse } from './mail-error.js';
+import { mailErrors } from './mail-error.js';
 
-/** Who calls: the service that holds the service token, or a person's token. */
+/** The owner of a token. */
 export interface Caller {
-  /** Null for the service. */
+  /** Null for the service token. */
   userId: string | null;
   token: string;
 }
 
 export type MailRequest = Request & { caller: Caller; content: Body };
 
-/** First the token, then the body: nothing is read from a caller nobody knows. */
+/** Verifies the token before it reads the body. */
 @Injectable()
 export class CallerGuard implements CanActivate {
   constructor(
@@ -30,14 +30,14 @@ export class CallerGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<MailRequest>();
     const token = tokenOf(request);
-    if (token === undefined) throw refuse.invalidToken();
+    if (token === undefined) throw mailErrors.invalidToken();
     if (same(token, this.settings.token)) request.caller = { userId: null, token };
     else {
       const userId = await this.tokens.owner(token);
-      if (userId === undefined) throw refuse.invalidToken();
+      if (userId === undefined) throw mailErrors.invalidToken();
       request.caller = { userId, token };
     }
-    const share = new Share(this.budget);
+    const share = new ByteReservation(this.budget);
     const scratch = this.spool.scratch();
     request.res?.once('close', () => {
       share.release();
@@ -46,14 +46,14 @@ export class CallerGuard implements CanActivate {
     try {
       request.content = await readBody(request, this.settings.bodyBytes, share, scratch);
     } finally {
-      // A client that went away meanwhile: what came after that is not cleared yet.
+      // The client disconnected before all files were written.
       if (request.res?.closed) await scratch.clear();
     }
     return true;
   }
 }
 
-/** Query, then header, then Authorization, as upstream looks for it. */
+/** WildDuck's precedence: query, `X-Access-Token`, `Authorization`. */
 function tokenOf(request: Request): string | undefined {
   const query = request.query['accessToken'];
   if (query !== undefined) return typeof query === 'string' ? query : undefined;

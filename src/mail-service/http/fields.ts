@@ -1,15 +1,15 @@
 import Joi from 'joi';
 
-/** Kinds of fields, checked by the library upstream checks them with, so that the messages are the same. */
+/** Field types. Joi, as in WildDuck, so that the error messages are equal. */
 export const fields = {
   id: () => Joi.string().hex().lowercase().length(24),
-  /** Any spelling of yes and no; empty is absent. */
+  /** WildDuck's spellings of a boolean; an empty value is ignored. */
   flag: () =>
     Joi.boolean().empty('').truthy('Y', 'true', 'yes', 'on', '1', 1).falsy('N', 'false', 'no', 'off', '0', 0),
   email: () => Joi.string().email({ tlds: false }).max(320),
-  /** One message: any number that is at least 1. */
+  /** A message id: a number of at least 1. */
   uid: () => Joi.number().min(1).required(),
-  /** Several: `1,2` or `3:15` or `3:*`. */
+  /** Message ids: `1,2` or `3:15` or `3:*`. */
   uids: () =>
     Joi.string()
       .regex(/^\d+(,\d+)*$|^\d+:(\d+|\*)$/i)
@@ -44,7 +44,7 @@ export function ofMailbox(keys: Joi.SchemaMap = {}): Joi.ObjectSchema {
   return ofUser({ mailbox: fields.id().required(), ...keys });
 }
 
-/** A route of the service itself. */
+/** A route without a user in its path. */
 export function ofService(keys: Joi.SchemaMap = {}): Joi.ObjectSchema {
   return Joi.object({ ...keys, ...traced });
 }

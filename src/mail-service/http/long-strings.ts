@@ -2,27 +2,24 @@ import { randomBytes } from 'node:crypto';
 import type { FileBytes } from '../storage/bytes.js';
 import { SpoolFile } from '../storage/bytes.js';
 
-/** A string of more bytes is put aside. */
+/** Longer strings, in bytes, are moved to the file. */
 const LONG = 16_384;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/**
- * Takes the text of a JSON value piece by piece and puts its long strings into a file as they come. What is left is JSON as
- * well, and short: a marker that no client can guess stands for each of them.
- */
+/** Moves the long strings of a streamed JSON text to a file. A random marker replaces each of them in the remaining JSON. */
 export class LongStrings {
-  /** What each marker stands for: the text between the quotes, escapes and all. */
+  /** The replaced strings by marker: the text between the quotes with its escapes. */
   readonly byMarker = new Map<string, FileBytes>();
   private readonly spool: SpoolFile;
   private readonly secret = randomBytes(16).toString('hex');
   private readonly kept: Uint8Array[] = [];
-  /** The beginning of a string that goes on in the next piece, unless it is in the file. */
+  /** The beginning of a string that continues in the next chunk, unless it is in the file. */
   private begun: Uint8Array[] = [];
   private begunBytes = 0;
   private inString = false;
   private afterBackslash = false;
-  /** Where the string that is being put aside begins in the file. */
+  /** Start of the current long string in the file. */
   private start: number | undefined;
 
   constructor(file: string) {
@@ -30,7 +27,7 @@ export class LongStrings {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    /** Up to here the chunk has been dealt with, and the string at hand begins there if it did not begin before. */
+    /** `done`: end of the processed part. `began`: start of the current string in this chunk. */
     let done = 0;
     let began = 0;
     const { length } = chunk;
@@ -46,7 +43,7 @@ export class LongStrings {
         this.inString = false;
         if (this.isLong(at - began)) {
           this.keep(chunk.subarray(done, began));
-          await this.putAside(chunk.subarray(began, at));
+          await this.moveToFile(chunk.subarray(began, at));
           this.mark();
           done = at;
         } else this.keepBegun();
@@ -56,7 +53,7 @@ export class LongStrings {
     else {
       this.keep(chunk.subarray(done, began));
       const rest = chunk.subarray(began);
-      if (this.isLong(rest.length)) await this.putAside(rest);
+      if (this.isLong(rest.length)) await this.moveToFile(rest);
       else {
         this.begun.push(rest);
         this.begunBytes += rest.length;
@@ -64,7 +61,7 @@ export class LongStrings {
     }
   }
 
-  /** @returns the short JSON */
+  /** @returns the remaining JSON */
   async end(): Promise<string> {
     this.keepBegun();
     await this.spool.close();
@@ -75,7 +72,7 @@ export class LongStrings {
     return this.start !== undefined || this.begunBytes + more > LONG;
   }
 
-  private async putAside(piece: Uint8Array): Promise<void> {
+  private async moveToFile(piece: Uint8Array): Promise<void> {
     this.start ??= this.spool.size;
     for (const each of this.begun.splice(0)) await this.spool.append(each);
     this.begunBytes = 0;
@@ -83,7 +80,7 @@ export class LongStrings {
   }
 
   private keep(piece: Uint8Array): void {
-    // A copy, since a piece of one byte would keep the memory of all that came with it.
+    // A copy: a small slice would keep the whole chunk in memory.
     if (piece.length > 0) this.kept.push(Buffer.from(piece));
   }
 
@@ -93,7 +90,7 @@ export class LongStrings {
   }
 
   private mark(): void {
-    // With an end of its own: no marker is the beginning of another.
+    // The full stop keeps a marker from being the prefix of another.
     const marker = `${this.secret}-${this.byMarker.size}.`;
     this.byMarker.set(marker, this.spool.since(this.start as number));
     this.start = undefined;

@@ -1,7 +1,4 @@
-/**
- * A refusal in the words of the mail interface: status and body exactly as they go out. Most bodies are
- * `{error, code}`; those of its HTTP layer are `{code, message}`.
- */
+/** An error response in WildDuck's shape: `{error, code}`, or `{code, message}` for errors of its HTTP layer. */
 export class MailError extends Error {
   constructor(
     readonly status: number,
@@ -11,7 +8,7 @@ export class MailError extends Error {
     this.name = 'MailError';
   }
 
-  /** @returns true for the errors of the HTTP layer, whose content type bears no charset */
+  /** True for errors of the HTTP layer, whose media type has no charset. */
   get isTransport(): boolean {
     return !('error' in this.body);
   }
@@ -23,8 +20,8 @@ const domain = (status: number, error: string, code?: string) => (): MailError =
 const transport = (status: number, code: string, message: string): MailError =>
   new MailError(status, { code, message });
 
-/** Every refusal of the service, by what it says. */
-export const refuse = {
+/** All errors of the service. */
+export const mailErrors = {
   invalid: (error: string, details: Record<string, string>) =>
     new MailError(400, { error, code: 'InputValidationError', details }),
   missingPrivileges: domain(403, 'Not enough privileges', 'MissingPrivileges'),
@@ -41,7 +38,7 @@ export const refuse = {
     domain(400, `Mailbox ${action} failed with code MailboxAlreadyExists`, 'MailboxExistsError')(),
   mailboxDisallowed: (action: 'update' | 'deletion') =>
     domain(400, `Mailbox ${action} failed with code DisallowedMailboxMethod`, 'DisallowedMailboxMethod')(),
-  mailboxGone: domain(404, 'Mailbox deletion failed with code NoSuchMailbox', 'NoSuchMailbox'),
+  mailboxNotFound: domain(404, 'Mailbox deletion failed with code NoSuchMailbox', 'NoSuchMailbox'),
   mailboxUnchanged: domain(400, 'Nothing was changed'),
 
   noMessage: domain(404, 'This message does not exist', 'MessageNotFound'),
@@ -65,7 +62,7 @@ export const refuse = {
   messageTooLarge: domain(400, 'The message is larger than this server stores', 'MessageTooLarge'),
   messageUnreadable: domain(400, 'The message is too complex to be stored', 'MessageTooComplex'),
   emptyMessage: domain(400, 'Empty message provided', 'EmptyMessage'),
-  /** Upstream answers failures without a status of their own with 200; so do we, for what it does so. */
+  /** WildDuck responds with status 200 to this failure. */
   unknownEncoding: (encoding: string) =>
     new MailError(200, { error: `Unknown encoding: ${encoding}`, code: 'ERR_UNKNOWN_ENCODING' }),
 

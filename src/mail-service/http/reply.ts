@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 
-/** JSON text that is ready, e.g. made by PostgreSQL. */
-export class ReadyJson {
+/** JSON that is already text, e.g. from PostgreSQL. */
+export class SerializedJson {
   constructor(readonly text: string) {}
 }
 
 /**
- * Writes a JSON answer in one call.
- * @param type errors of the HTTP layer have one without charset
+ * Writes a JSON response in one call.
+ * @param type media type; errors of the HTTP layer have no charset
  */
 export function writeJson(
   response: ServerResponse,
@@ -15,7 +15,7 @@ export function writeJson(
   body: unknown,
   type = 'application/json; charset=utf-8',
 ): void {
-  const text = body instanceof ReadyJson ? body.text : JSON.stringify(body);
+  const text = body instanceof SerializedJson ? body.text : JSON.stringify(body);
   response.writeHead(status, {
     'Content-Type': type,
     'Content-Length': Buffer.byteLength(text),

@@ -5,9 +5,9 @@ import { passedOn } from '../../platform/memory/garbage.js';
 import { isMediaType } from '../mime/clean-text.js';
 
 /**
- * Sends bytes as they come, as fast as the client takes them. A failure on the way breaks the answer off; a client that
- * goes away ends the reading.
- * @param type what the sender declared
+ * Streams bytes at the client's pace. An error of the source closes the connection; a disconnected client destroys the
+ * source.
+ * @param type declared media type
  */
 export async function sendStream(response: Response, stream: Readable, type: string): Promise<void> {
   response.writeHead(200, {

@@ -1,18 +1,17 @@
 import type { Mailbox } from './mailboxes.repository.js';
 
-/** What of its figures is asked for. */
+/** Optional counters of a mailbox response. */
 export interface Extras {
   counters: boolean;
   sizes: boolean;
 }
 
-/** `specialUse` is null for the INBOX and absent for mailboxes people made. */
+/** `specialUse` is null for the INBOX and missing for mailboxes that users created. */
 export function specialUseOf(specialUse: string | null): { specialUse?: string | null } {
   if (specialUse === null) return {};
   return { specialUse: specialUse === '\\Inbox' ? null : specialUse };
 }
 
-/** A mailbox as it is answered. */
 export function presentMailbox(box: Mailbox, { counters, sizes }: Extras): Record<string, unknown> {
   return {
     id: box.id,
@@ -25,7 +24,7 @@ export function presentMailbox(box: Mailbox, { counters, sizes }: Extras): Recor
     encryptMessages: box.encrypt_messages,
     ...(box.retention !== null && { retention: Number(box.retention) }),
     ...(counters && { total: Number(box.total), unseen: Number(box.unseen) }),
-    // An empty mailbox has no size upstream.
+    // WildDuck omits the size of an empty mailbox.
     ...(sizes && Number(box.total) > 0 && { size: Number(box.size) }),
   };
 }

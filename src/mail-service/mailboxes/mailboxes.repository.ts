@@ -29,7 +29,7 @@ export interface MailboxChange {
 const COLUMNS =
   'id, path, special_use, subscribed, hidden, encrypt_messages, retention, modify_index, total, unseen, size';
 
-const list = statement<Mailbox & { known: boolean }>(
+const list = statement<Mailbox>(
   'mailboxes.list',
   `SELECT ${COLUMNS} FROM mailboxes WHERE user_id = $1 AND (NOT hidden OR $2)
    ORDER BY special_use IS DISTINCT FROM '\\Inbox', path`,
@@ -55,7 +55,7 @@ const update = statement<{ retention: string | null }>(
      encrypt_messages = coalesce($7, encrypt_messages)
    WHERE user_id = $1 AND id = $2 RETURNING retention`,
 );
-/** Those below it move with it. */
+/** Child mailboxes move with their parent. */
 const renameBelow = statement<never>(
   'mailboxes.rename_below',
   `UPDATE mailboxes SET path = $3 || substr(path, length($2) + 1)
@@ -96,14 +96,14 @@ export class MailboxesRepository {
     return (await this.db.query(userExists, [userId])).length > 0;
   }
 
-  /** @returns false when there is one of this path */
+  /** @returns false when the path is taken */
   async create(userId: string, id: string, box: MailboxChange & { path: string }): Promise<boolean> {
     const { path, hidden = false, retention = null, encryptMessages = false } = box;
     const values = [userId, id, path, hidden, retention, encryptMessages];
     return (await this.db.single((tx) => tx.query(insert, values))).length > 0;
   }
 
-  /** @returns taken: there is one of the new path */
+  /** @returns `taken` when the new path is taken */
   async update(userId: string, box: Mailbox, change: MailboxChange): Promise<'ok' | 'gone' | 'taken'> {
     const {
       path = null,
@@ -127,7 +127,7 @@ export class MailboxesRepository {
     }
   }
 
-  /** Deletes the mailbox with all messages. @returns false when it is not there (any more) */
+  /** Deletes the mailbox with all messages. @returns false for an unknown mailbox */
   async remove(userId: string, id: string): Promise<boolean> {
     return this.db.tx(async (tx) => {
       await tx.query(empty, [userId, id]);

@@ -1,22 +1,22 @@
 import type Joi from 'joi';
 import { ID } from '../ids.js';
-import type { Place } from './message-list.repository.js';
+import type { ListPosition } from './message-list.repository.js';
 
-/** A place of a list and the number of the page that begins there. */
+/** A position in a list and the number of the page that begins there. */
 export interface ListCursor {
-  place: Place;
+  place: ListPosition;
   page: number;
 }
 
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,6}Z$/;
 
-/** In the shape of upstream's: base64url of `["[{\"$date\":…},{\"$oid\":…}]", page]`. Opaque to clients. */
-export function writeCursor({ date, id }: Place, page: number): string {
+/** WildDuck's format: base64url of `["[{\"$date\":…},{\"$oid\":…}]", page]`. Opaque to clients. */
+export function writeCursor({ date, id }: ListPosition, page: number): string {
   const place = JSON.stringify([{ $date: date }, { $oid: id }]);
   return Buffer.from(JSON.stringify([place, page])).toString('base64url');
 }
 
-/** For Joi: text to ListCursor. */
+/** Joi validator: parses a cursor. */
 export const cursorField: Joi.CustomValidator<string, ListCursor> = (text, helpers) => {
   try {
     const [place, page] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [string, number];
@@ -25,7 +25,7 @@ export const cursorField: Joi.CustomValidator<string, ListCursor> = (text, helpe
       DATE.test(date) && !Number.isNaN(Date.parse(date)) && ID.test(id) && Number.isSafeInteger(page);
     if (valid && page > 0) return { place: { date, id }, page };
   } catch {
-    // Said below.
+    // Reported below.
   }
   return helpers.error('any.invalid');
 };

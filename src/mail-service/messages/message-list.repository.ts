@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { type Statement, statement } from '../../platform/database/statement.js';
 
-/** A place in a list: between the message with this time and id and the one after it. */
-export interface Place {
+/** A position in a list: after the message with this time and id. */
+export interface ListPosition {
   date: string;
   id: string;
 }
@@ -13,27 +13,27 @@ export interface ListQuery {
   unseen: boolean;
   threadCounters: boolean;
   metaData: boolean;
-  /** Lower-case names of headers to give with each message. */
+  /** Lower-case names of headers to include. */
   headers: string[] | null;
-  /** Towards the end of the list, or back to its beginning. */
+  /** Page towards the beginning of the list. */
   backwards: boolean;
-  from: Place | null;
+  from: ListPosition | null;
   limit: number;
 }
 
-/** A message of a list: its place, and its JSON as it is answered. */
-export interface ListRow extends Place {
+/** A message of a list: its position and its response JSON. */
+export interface ListRow extends ListPosition {
   json: string;
 }
 
-/** The mailbox a list is of; int8 columns are text. */
+/** The mailbox of a list; int8 columns are text. */
 export interface ListedMailbox {
   total: string;
   unseen: string;
   special_use: string | null;
 }
 
-/** Without messages there is one row, whose message is null. */
+/** An empty mailbox gives one row without a message. */
 type Row = ListedMailbox & { [Member in keyof ListRow]: ListRow[Member] | null };
 
 const TIME = (column: string): string =>
@@ -49,7 +49,7 @@ const FIELDS = `jsonb_build_object(
   'answered', m.answered, 'forwarded', m.forwarded,
   'references', m.summary->'references', 'contentType', m.summary->'contentType')`;
 
-/** Members that are not always there. */
+/** Optional members. */
 const INTRO = `jsonb_strip_nulls(jsonb_build_object('intro', m.intro))`;
 const META_DATA = `jsonb_build_object('metaData', m.meta_data)`;
 const THREAD_COUNT = `jsonb_build_object('threadMessageCount',
@@ -57,7 +57,7 @@ const THREAD_COUNT = `jsonb_build_object('threadMessageCount',
 const HEADERS = `jsonb_build_object('headers',
   coalesce((SELECT jsonb_object_agg(k, m.headers->k) FROM unnest($4::text[]) k WHERE m.headers ? k), '{}'))`;
 
-/** One text for each combination: each is prepared once, and planned with the index that serves it. */
+/** One statement per combination of options, so that each is planned with its own index. */
 const statements = new Map<string, Statement<Row>>();
 
 function listing(query: ListQuery): Statement<Row> {
@@ -99,9 +99,8 @@ export class MessageListRepository {
   constructor(private readonly db: Db) {}
 
   /**
-   * In one round trip.
-   * @returns the rows in the direction that was asked for, one more than `limit` when there are more; undefined when there
-   *   is no such mailbox
+   * Reads a page in one round trip.
+   * @returns the rows in the requested direction, one more than `limit` when there are more; undefined for an unknown mailbox
    */
   async list(
     userId: string,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { refuse } from '../http/mail-error.js';
-import { ReadyJson } from '../http/reply.js';
+import { mailErrors } from '../http/mail-error.js';
+import { SerializedJson } from '../http/reply.js';
 import { specialUseOf } from '../mailboxes/mailbox.presenter.js';
 import { type ListCursor, writeCursor } from './list-cursor.js';
 import { MessageListRepository } from './message-list.repository.js';
@@ -18,13 +18,13 @@ export interface ListRequest {
   includeHeaders?: string;
 }
 
-/** Pages of a mailbox, by time of arrival. */
+/** Pages of a mailbox, ordered by arrival. */
 @Injectable()
 export class MessageListService {
   constructor(private readonly messages: MessageListRepository) {}
 
   /** @throws MailError 404 */
-  async page(request: ListRequest): Promise<ReadyJson> {
+  async page(request: ListRequest): Promise<SerializedJson> {
     const { user, mailbox, unseen, threadCounters, metaData, limit, next, previous } = request;
     const cursor = next ?? previous;
     const backwards = next === undefined && previous !== undefined;
@@ -38,7 +38,7 @@ export class MessageListService {
       from: cursor?.place ?? null,
       limit,
     });
-    if (!found) throw refuse.noMailbox();
+    if (!found) throw mailErrors.noMailbox();
     const { box, rows } = found;
     const more = rows.length > limit;
     const shown = rows.slice(0, limit);
@@ -55,7 +55,7 @@ export class MessageListService {
       nextCursor: hasNext && last ? writeCursor(last, page + 1) : false,
       ...specialUseOf(box.special_use),
     });
-    return new ReadyJson(`${head.slice(0, -1)},"results":[${shown.map(({ json }) => json).join(',')}]}`);
+    return new SerializedJson(`${head.slice(0, -1)},"results":[${shown.map(({ json }) => json).join(',')}]}`);
   }
 }
 

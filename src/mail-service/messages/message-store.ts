@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { statement } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { refuse } from '../http/mail-error.js';
+import { mailErrors } from '../http/mail-error.js';
 import { newId } from '../ids.js';
 import { MailSettings } from '../mail-settings.js';
 import { cleanTexts } from '../mime/clean-text.js';
 import type { ParsedMessage } from '../mime/message.js';
 
-/** Message-IDs are looked up by this many characters. */
+/** Significant characters of a Message-ID in thread keys. */
 const KEY = 250;
 
-/** A message to be put into a mailbox. */
+/** A message to store in a mailbox. */
 export interface Delivery {
   userId: string;
   /** The mailbox's id or its special use. */
@@ -19,7 +19,7 @@ export interface Delivery {
   rawId: string;
   size: number;
   parsed: ParsedMessage;
-  /** For the Message-ID of a message without one. */
+  /** Domain of the Message-ID that a message without one gets. */
   domain: string;
   seen: boolean;
   flagged: boolean;
@@ -27,11 +27,10 @@ export interface Delivery {
   envelope: { from: string; rcpt: { value: string; formatted: string }[] };
   metaData?: Record<string, unknown>;
   reference?: { mailbox: string; id: number; action: string };
-  /** Stored whatever the quota says: what the service itself has to tell. */
+  /** Ignores the quota, for reports of the service itself. */
   unlimited?: boolean;
 }
 
-/** Where a message is now. */
 export interface Stored {
   mailbox: string;
   uid: number;
@@ -42,7 +41,7 @@ const store = statement<{ outcome: 'ok' | 'no_mailbox' | 'over_quota'; mailbox: 
   `SELECT * FROM store_message($1, $2, $3, $4)`,
 );
 
-/** Puts messages into mailboxes: uid, counters, thread, quota and the message itself in one statement. */
+/** Stores messages: uid, counters, thread, quota and the message itself in one statement. */
 @Injectable()
 export class MessageStore {
   constructor(
@@ -50,18 +49,18 @@ export class MessageStore {
     private readonly settings: MailSettings,
   ) {}
 
-  /** @throws MailError no mailbox, over quota */
+  /** @throws MailError 404 for an unknown mailbox, 400 over quota */
   async add(delivery: Delivery): Promise<Stored> {
     return this.db.single((tx) => this.addIn(tx, delivery));
   }
 
-  /** The same in a transaction, e.g. with the end of its entry in the queue. */
+  /** The same within a transaction. */
   async addIn(tx: Tx, delivery: Delivery): Promise<Stored> {
     const quota = delivery.unlimited ? 0 : this.settings.quotaBytes;
     const values = [delivery.userId, delivery.mailbox, JSON.stringify(row(delivery)), quota];
     const [stored] = await tx.query(store, values);
-    if (stored?.outcome === 'over_quota') throw refuse.overQuota();
-    if (stored?.outcome !== 'ok') throw refuse.noMailbox();
+    if (stored?.outcome === 'over_quota') throw mailErrors.overQuota();
+    if (stored?.outcome !== 'ok') throw mailErrors.noMailbox();
     return { mailbox: stored.mailbox, uid: Number(stored.uid) };
   }
 }

@@ -1,6 +1,6 @@
 import type { MessageRow } from './messages.repository.js';
 
-/** A message as it is answered. Members without a value are absent. */
+/** The response for one message. Members without a value are omitted. */
 export function presentMessage(userId: string, row: MessageRow): Record<string, unknown> {
   const { from, replyTo, to, cc, bcc, references, contentType, attachments, envelope } = row.summary;
   return {

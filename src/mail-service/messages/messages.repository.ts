@@ -46,7 +46,7 @@ const find = statement<MessageRow>(
   `SELECT m.uid, m.mailbox_id, m.thread, m.raw_id, m.size, m.idate, m.hdate, m.message_id, m.subject, m.seen,
      m.flagged, m.deleted, m.draft, m.answered, m.forwarded, m.summary, m.body_text, m.body_html, m.meta_data,
      m.reference, m.expires_at, m.queue_id,
-     m.queue_id IS NOT NULL AND EXISTS (SELECT FROM queue q WHERE q.id = m.queue_id) AS queued
+     m.queue_id IS NOT NULL AND EXISTS (SELECT FROM queue WHERE queue.id = m.queue_id) AS queued
    FROM messages m WHERE m.user_id = $1 AND m.mailbox_id = $2 AND m.uid = $3`,
 );
 const raw = statement<{ raw_id: string; attachments: AttachmentInfo[] }>(
@@ -61,25 +61,28 @@ const flag = statement<{ matched: string }>(
   'messages.flag',
   `SELECT flag_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS matched`,
 );
-const remove = statement<{ gone: string }>('messages.remove', `SELECT delete_messages($1, $2, $3) AS gone`);
+const remove = statement<{ deleted: string }>(
+  'messages.remove',
+  `SELECT delete_messages($1, $2, $3) AS deleted`,
+);
 const expired = statement<{ user_id: string; mailbox_id: string; uids: string[] }>(
   'messages.expired',
   `SELECT user_id, mailbox_id, array_agg(uid) AS uids
-   FROM (SELECT user_id, mailbox_id, uid FROM messages WHERE expires_at < now() ORDER BY expires_at LIMIT 1000) x
+   FROM (SELECT user_id, mailbox_id, uid FROM messages WHERE expires_at < now() ORDER BY expires_at LIMIT 1000) expired
    GROUP BY 1, 2`,
 );
 
-/** What a message's flags become; null leaves them. */
+/** New values of a message's fields; null keeps a field. */
 export interface FlagChange {
   seen: boolean | null;
   flagged: boolean | null;
   deleted: boolean | null;
   metaData: Record<string, unknown> | null;
-  /** Deleted then; false: never. */
+  /** Time of deletion; false for never. */
   expires: Date | false | null;
 }
 
-/** SQL of messages, but for lists. */
+/** SQL of messages, except lists. */
 @Injectable()
 export class MessagesRepository {
   constructor(private readonly db: Db) {}
@@ -88,13 +91,13 @@ export class MessagesRepository {
     return Number.isSafeInteger(uid) ? (await this.db.query(find, [userId, mailbox, uid]))[0] : undefined;
   }
 
-  /** Where its bytes are and what is attached. */
+  /** The blob and the attachment list of a message. */
   async findRaw(userId: string, mailbox: string, uid: number) {
     return Number.isSafeInteger(uid) ? (await this.db.query(raw, [userId, mailbox, uid]))[0] : undefined;
   }
 
   /**
-   * @param change of what is moved; null: none
+   * @param change applied to the moved messages; null for none
    * @returns old and new uids
    */
   async move(
@@ -120,24 +123,24 @@ export class MessagesRepository {
     };
   }
 
-  /** @returns how many messages it was asked of and found */
+  /** @returns the number of messages found */
   async flag(userId: string, mailbox: string, set: UidSet, change: FlagChange): Promise<number> {
     const [row] = await this.db.single((tx) => tx.query(flag, flagValues(userId, mailbox, set, change)));
     return Number(row?.matched ?? 0);
   }
 
-  /** @returns how many were there */
+  /** @returns the number of messages deleted */
   async remove(userId: string, mailbox: string, uids: readonly number[]): Promise<number> {
     const [row] = await this.db.single((tx) => tx.query(remove, [userId, mailbox, uids]));
-    return Number(row?.gone ?? 0);
+    return Number(row?.deleted ?? 0);
   }
 
-  /** Deletes messages whose time is over. @returns how many */
+  /** Deletes expired messages. @returns their number */
   async removeExpired(): Promise<number> {
-    let gone = 0;
+    let deleted = 0;
     for (const { user_id, mailbox_id, uids } of await this.db.query(expired, []))
-      gone += await this.remove(user_id, mailbox_id, uids.map(Number));
-    return gone;
+      deleted += await this.remove(user_id, mailbox_id, uids.map(Number));
+    return deleted;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { refuse } from '../http/mail-error.js';
+import { mailErrors } from '../http/mail-error.js';
 import { MailboxesRepository } from '../mailboxes/mailboxes.repository.js';
 import type { AttachmentInfo } from '../mime/message.js';
 import { openAttachment } from '../mime/attachments.js';
@@ -9,7 +9,7 @@ import { presentMessage } from './message.presenter.js';
 import { type FlagChange, type MessageRow, MessagesRepository } from './messages.repository.js';
 import { parseUids, type UidSet } from './uid-set.js';
 
-/** What a PUT may ask of messages. */
+/** Fields of a PUT on messages. */
 export interface UpdateRequest {
   user: string;
   mailbox: string;
@@ -23,7 +23,7 @@ export interface UpdateRequest {
   metaData?: Record<string, unknown>;
 }
 
-/** Reading and changing single messages and sets of them. */
+/** Reads, changes and deletes messages. */
 @Injectable()
 export class MessagesService {
   constructor(
@@ -46,14 +46,13 @@ export class MessagesService {
     return presentMessage(userId, row);
   }
 
-  /** The whole message as it came. */
+  /** The raw message. */
   async source(userId: string, mailbox: string, uid: number): Promise<Readable> {
     const row = await this.messages.findRaw(userId, mailbox, uid);
-    if (!row) throw refuse.noMessage();
+    if (!row) throw mailErrors.noMessage();
     return this.raws.open(row.raw_id);
   }
 
-  /** @param id in any case */
   async attachment(
     userId: string,
     mailbox: string,
@@ -61,41 +60,41 @@ export class MessagesService {
     id: string,
   ): Promise<{ info: AttachmentInfo; stream: Readable }> {
     const row = await this.messages.findRaw(userId, mailbox, uid);
-    if (!row) throw refuse.noMessage();
+    if (!row) throw mailErrors.noMessage();
     const info = row.attachments.find((attachment) => attachment.id === id.toUpperCase());
-    if (!info) throw refuse.noAttachment();
+    if (!info) throw mailErrors.noAttachment();
     return { info, stream: await openAttachment(await this.raws.open(row.raw_id), info.id) };
   }
 
-  /** Moves, flags, or both at once. */
+  /** Moves messages, changes their flags, or both. */
   async update(request: UpdateRequest): Promise<Record<string, unknown>> {
     const { user, mailbox, moveTo } = request;
     const set = parseUids(request.message);
     if (moveTo !== undefined) return this.move(request, set, moveTo);
     const change = flagsOf(request);
     const updated = await this.messages.flag(user, mailbox, set, change);
-    if (updated === 0) throw refuse.noMatch();
+    if (updated === 0) throw mailErrors.noMatch();
     return { success: true, updated };
   }
 
   async remove(userId: string, mailbox: string, uid: number): Promise<{ success: true }> {
     const gone = Number.isSafeInteger(uid) ? await this.messages.remove(userId, mailbox, [uid]) : 0;
-    if (gone === 0) throw refuse.notDeleted();
+    if (gone === 0) throw mailErrors.notDeleted();
     return { success: true };
   }
 
-  /** @throws MailError 404 of the mailbox or the message */
+  /** @throws MailError 404 for an unknown mailbox or message */
   async find(userId: string, mailbox: string, uid: number): Promise<MessageRow> {
     const row = await this.messages.find(userId, mailbox, uid);
     if (row) return row;
-    throw (await this.mailboxes.find(userId, mailbox)) ? refuse.noMessage() : refuse.noMailbox();
+    throw (await this.mailboxes.find(userId, mailbox)) ? mailErrors.noMessage() : mailErrors.noMailbox();
   }
 
   private async move(request: UpdateRequest, set: UidSet, to: string) {
     const { user, mailbox } = request;
     const { outcome, moved } = await this.messages.move(user, mailbox, set, to, flagsOfMove(request));
-    if (outcome === 'no_target') throw refuse.noTarget();
-    if (outcome === 'none') throw refuse.notMoved();
+    if (outcome === 'no_target') throw mailErrors.noTarget();
+    if (outcome === 'none') throw mailErrors.notMoved();
     return { success: true, mailbox: to, id: moved };
   }
 }
@@ -105,18 +104,19 @@ const NOTHING = { seen: null, flagged: null, deleted: null, metaData: null, expi
 const only = (uid: number): UidSet => ({ uids: [uid], low: null, high: null });
 
 /**
- * Two quirks of upstream 1.46 that its clients know: setting one flag and clearing another at once is refused, and
- * `draft` changes `flagged`, so that nothing becomes a draft, whose From is trusted, that was not made as one.
+ * Follows two quirks of WildDuck 1.46: it rejects setting one flag while clearing another, and `draft` changes `flagged`.
+ * The latter also keeps stored messages, whose From may be forged, from becoming drafts.
  */
 function flagsOf(request: UpdateRequest): FlagChange {
   const { seen, flagged, deleted, draft, metaData, expires } = request;
   const flags = [seen, flagged, deleted, draft].filter((flag) => flag !== undefined);
-  if (flags.length === 0 && metaData === undefined && expires === undefined) throw refuse.messageUnchanged();
-  if (flags.includes(true) && flags.includes(false)) throw refuse.flagConflict();
+  if (flags.length === 0 && metaData === undefined && expires === undefined)
+    throw mailErrors.messageUnchanged();
+  if (flags.includes(true) && flags.includes(false)) throw mailErrors.flagConflict();
   return { ...changeOf(request), flagged: flagged ?? draft ?? null };
 }
 
-/** With a move, upstream sets some flags and clears others in one go. Nothing becomes a draft this way either. */
+/** With a move, WildDuck accepts setting and clearing flags together. */
 function flagsOfMove(request: UpdateRequest): FlagChange | null {
   const change = changeOf(request);
   return Object.values(change).every((value) => value === null) ? null : change;

@@ -2,23 +2,23 @@ import { normalizeAddress } from '../accounts/addresses.js';
 import type { Address } from '../mime/message.js';
 import type { MessageRow } from './messages.repository.js';
 
-/** The message a draft answers or forwards. */
+/** A reference to the message that a draft replies to or forwards. */
 export interface Reference {
   mailbox: string;
   id: number;
   action: 'reply' | 'replyAll' | 'forward';
-  /** All that are not images of its HTML, or those named. */
+  /** True copies all attachments except inline images; a list copies those ids. */
   attachments?: boolean | string[];
 }
 
-/** The same, found. */
+/** The referenced message. */
 export interface Origin {
   row: MessageRow;
   link: { mailbox: string; id: number; action: Reference['action'] };
 }
 
-/** What an answer takes over from what it answers. */
-export interface Answer {
+/** Fields that a reply or forward takes from its origin. */
+export interface Derived {
   to: Address[];
   cc: Address[];
   subject: string;
@@ -26,8 +26,8 @@ export interface Answer {
   references: string[];
 }
 
-/** @param own the address of who answers, who does not write to themselves */
-export function answerTo({ row, link }: Origin, own: string): Answer {
+/** @param own address of the sender, excluded from the recipients */
+export function derivedFrom({ row, link }: Origin, own: string): Derived {
   const { from, replyTo, to, cc, references } = row.summary;
   const back = replyTo.length > 0 ? replyTo : from ? [from] : [];
   const seen = new Set([normalizeAddress(own)]);
@@ -39,7 +39,7 @@ export function answerTo({ row, link }: Origin, own: string): Answer {
   const forward = link.action === 'forward';
   const direct = forward ? [] : others(back);
   return {
-    // An answer to one's own message goes to whom that went.
+    // A reply to an own message goes to its recipients.
     to: direct.length > 0 || forward ? direct : others(to),
     cc: link.action === 'replyAll' ? others([...to, ...cc]) : [],
     subject: subjectOf(row.subject, forward ? 'Fwd: ' : 'Re: ', forward ? /^fwd?:/i : /^re:/i),

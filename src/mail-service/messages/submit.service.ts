@@ -3,7 +3,7 @@ import { AccountsRepository } from '../accounts/accounts.repository.js';
 import { normalizeAddress } from '../accounts/addresses.js';
 import { QueueRepository } from '../delivery/queue.repository.js';
 import { QueueWorker } from '../delivery/queue.worker.js';
-import { refuse } from '../http/mail-error.js';
+import { mailErrors } from '../http/mail-error.js';
 import { newQueueId } from '../ids.js';
 import { MailSettings } from '../mail-settings.js';
 import { outgoing } from '../mime/outgoing.js';
@@ -13,7 +13,7 @@ import { MessagesService } from './messages.service.js';
 const MAX_RECIPIENTS = 400;
 const HOUR = 3_600;
 
-/** Hands drafts over for delivery. */
+/** Submits drafts for delivery. */
 @Injectable()
 export class SubmitService {
   constructor(
@@ -26,8 +26,8 @@ export class SubmitService {
   ) {}
 
   /**
-   * The draft becomes a message of Sent, and its recipients rows of the queue, in one transaction.
-   * @param sendTime not before then
+   * Moves the draft to Sent and adds its recipients to the queue, in one transaction.
+   * @param sendTime earliest time of delivery
    * @throws MailError
    */
   async submit(
@@ -37,13 +37,13 @@ export class SubmitService {
     sendTime?: Date,
   ): Promise<Record<string, unknown>> {
     const row = await this.messages.find(userId, mailbox, uid);
-    if (!row.draft) throw refuse.notDraft();
+    if (!row.draft) throw mailErrors.notDraft();
     const { to, cc, bcc, from } = row.summary;
     const recipients = [...new Set([...to, ...cc, ...bcc].map(({ address }) => normalizeAddress(address)))];
-    if (recipients.length > MAX_RECIPIENTS) throw refuse.tooManyRecipients();
+    if (recipients.length > MAX_RECIPIENTS) throw mailErrors.tooManyRecipients();
     if (recipients.length === 0) return { success: true };
     const account = await this.accounts.find(userId);
-    if (!account) throw refuse.userNotFound();
+    if (!account) throw mailErrors.userNotFound();
     const due = sendTime && sendTime.getTime() > Date.now() ? sendTime : new Date();
     const sender = { name: from?.name ?? account.name, address: account.address };
     const raw = await this.raws.put(outgoing(await this.raws.open(row.raw_id), sender, due));
@@ -59,9 +59,9 @@ export class SubmitService {
       date: due,
       limit: this.settings.dailyRecipients,
     });
-    if (done.outcome === 'rate_limited') throw refuse.sendingLimit(Math.ceil(done.seconds / HOUR));
-    if (done.outcome === 'not_draft') throw refuse.notDraft();
-    if (done.outcome !== 'ok') throw refuse.noMessage();
+    if (done.outcome === 'rate_limited') throw mailErrors.sendingLimit(Math.ceil(done.seconds / HOUR));
+    if (done.outcome === 'not_draft') throw mailErrors.notDraft();
+    if (done.outcome !== 'ok') throw mailErrors.noMessage();
     this.worker.wake();
     return { success: true, queueId, message: { id: done.uid, mailbox: done.mailbox, size: done.size } };
   }

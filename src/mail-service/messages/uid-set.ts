@@ -1,4 +1,4 @@
-/** Which messages of a mailbox: some, or all of a range. */
+/** A set of message ids: a list or a range. */
 export interface UidSet {
   uids: number[];
   /** Null without a range. */
@@ -6,7 +6,6 @@ export interface UidSet {
   high: number | null;
 }
 
-/** As high as JavaScript counts: no uid comes near it. */
 const clamp = (text: string): number => Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 
 /** @param text `1,2,3` or `3:15` or `3:*` */

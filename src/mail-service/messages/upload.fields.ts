@@ -5,10 +5,10 @@ const MAX_TEXT = 1_048_576;
 const MAX_RECIPIENTS = 1_000;
 
 const name = Joi.string().empty('').max(255);
-const person = (): Joi.ObjectSchema => Joi.object({ name, address: fields.email().required() });
+const address = (): Joi.ObjectSchema => Joi.object({ name, address: fields.email().required() });
 
-/** What is being typed into `to` need not be an address yet: it is dropped. */
-const typed = Joi.object({ name, address: fields.email().failover('').required() });
+/** WildDuck drops invalid addresses of `to`, since autosave sends partly typed ones. */
+const lenientAddress = Joi.object({ name, address: fields.email().failover('').required() });
 
 const attachment = Joi.object({
   filename: Joi.string().empty('').max(255),
@@ -19,7 +19,7 @@ const attachment = Joi.object({
   cid: Joi.string().empty('').max(255),
 });
 
-/** An object, or the text of one. */
+/** An object, or its JSON text. */
 export const metaData = Joi.alternatives(Joi.object(), Joi.string().empty('').max(MAX_TEXT)).custom(
   (value: unknown, helpers) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -28,7 +28,7 @@ export const metaData = Joi.alternatives(Joi.object(), Joi.string().empty('').ma
       if (text.length <= MAX_TEXT && typeof object === 'object' && object !== null && !Array.isArray(object))
         return object;
     } catch {
-      // Said below.
+      // Reported below.
     }
     return helpers.error('any.invalid');
   },
@@ -42,18 +42,18 @@ const header = Joi.object({
   value: Joi.string().empty('').max(102_400),
 });
 
-/** The body of an upload. The order is that of the messages about what is wrong. */
+/** The body of an upload. The order of the fields is the order of validation errors. */
 export const upload: Joi.SchemaMap = {
   date: Joi.date(),
   unseen: fields.flag().default(false),
   flagged: fields.flag().default(false),
   draft: fields.flag().default(false),
   raw: Joi.string(),
-  from: person(),
-  replyTo: person(),
-  to: Joi.array().items(typed).max(MAX_RECIPIENTS),
-  cc: Joi.array().items(person()).max(MAX_RECIPIENTS),
-  bcc: Joi.array().items(person()).max(MAX_RECIPIENTS),
+  from: address(),
+  replyTo: address(),
+  to: Joi.array().items(lenientAddress).max(MAX_RECIPIENTS),
+  cc: Joi.array().items(address()).max(MAX_RECIPIENTS),
+  bcc: Joi.array().items(address()).max(MAX_RECIPIENTS),
   headers: Joi.array().items(header).max(100),
   subject: Joi.string().empty('').max(2048),
   text: Joi.string().empty('').max(MAX_TEXT),

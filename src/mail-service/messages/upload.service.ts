@@ -1,20 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
 import { domainOf } from '../accounts/addresses.js';
-import { refuse } from '../http/mail-error.js';
+import { mailErrors } from '../http/mail-error.js';
 import { MailSettings } from '../mail-settings.js';
 import { MailboxesRepository } from '../mailboxes/mailboxes.repository.js';
 import type { Body } from '../http/body.js';
-import type { Address, NewAttachment, NewMessage, ParsedMessage, TakenAttachments } from '../mime/message.js';
+import type {
+  Address,
+  NewAttachment,
+  NewMessage,
+  ParsedMessage,
+  CopiedAttachments,
+} from '../mime/message.js';
 import { MimeWorkers } from '../mime/mime-workers.js';
 import { type Bytes, sizeOf, streamOf } from '../storage/bytes.js';
 import { RawMessages } from '../storage/raw-messages.js';
 import { type Scratch, Spool } from '../storage/spool.js';
 import { MessageStore } from './message-store.js';
 import { MessagesRepository } from './messages.repository.js';
-import { answerTo, type Origin, type Reference } from './reference.js';
+import { derivedFrom, type Origin, type Reference } from './reference.js';
 
-/** Headers that structured fields or the service itself decide. */
+/** Headers that the structured fields or the service set. */
 const OWN_HEADERS =
   /^(?:from|sender|reply-to|to|cc|bcc|subject|date|message-id|in-reply-to|references|mime-version|received|return-path|resent-.*|content-.*|dkim-.*|arc-.*|authentication-results)$/i;
 
@@ -41,7 +47,7 @@ export interface UploadRequest {
   replacePrevious?: { mailbox?: string; id: number };
 }
 
-/** Puts messages into mailboxes for their owner: drafts, and copies of what came another way. */
+/** Stores messages for their owner: drafts and imported messages. */
 @Injectable()
 export class UploadService {
   constructor(
@@ -56,7 +62,7 @@ export class UploadService {
   ) {}
 
   /**
-   * @param body the message as it is, instead of fields; or what the fields only name
+   * @param body contains a raw message instead of fields, or the long contents of attachments
    * @throws MailError
    */
   add(request: UploadRequest, body: Body): Promise<Record<string, unknown>> {
@@ -70,8 +76,8 @@ export class UploadService {
   ): Promise<Record<string, unknown>> {
     const { user, mailbox, reference, replacePrevious } = request;
     const [account, box] = await Promise.all([this.accounts.find(user), this.mailboxes.find(user, mailbox)]);
-    if (!account) throw refuse.userNotFound();
-    if (!box) throw refuse.noMailbox();
+    if (!account) throw mailErrors.userNotFound();
+    if (!box) throw mailErrors.noMailbox();
     const origin = reference && (await this.origin(user, reference));
     const draft = request.draft || origin !== undefined;
     const wanted = { ...request, draft, attachments: attachmentsOf(request, body) };
@@ -108,27 +114,27 @@ export class UploadService {
   ): Promise<{ raw: Bytes; parsed: ParsedMessage }> {
     const given = raw ?? (request.raw === undefined ? undefined : Buffer.from(request.raw));
     if (given) {
-      if (sizeOf(given) > this.settings.messageBytes) throw refuse.messageTooLarge();
+      if (sizeOf(given) > this.settings.messageBytes) throw mailErrors.messageTooLarge();
       return { raw: given, parsed: await this.mime.parse(given) };
     }
     const message = structured(request, account, origin);
-    const taken = await this.taken(request.reference, origin, scratch);
-    const made = await this.mime.compose(message, scratch, taken);
-    if (sizeOf(made.raw) > this.settings.messageBytes) throw refuse.messageTooLarge();
+    const copied = await this.copied(request.reference, origin, scratch);
+    const made = await this.mime.compose(message, scratch, copied);
+    if (sizeOf(made.raw) > this.settings.messageBytes) throw mailErrors.messageTooLarge();
     return made;
   }
 
-  /** What is not found is ignored, as upstream: the message is then one of its own. */
+  /** An unknown origin is ignored, as in WildDuck. */
   private async origin(userId: string, reference: Reference): Promise<Origin | undefined> {
     const row = await this.messages.find(userId, reference.mailbox, reference.id);
     return row && { row, link: { mailbox: reference.mailbox, id: reference.id, action: reference.action } };
   }
 
-  private async taken(
+  private async copied(
     reference: Reference | undefined,
     origin: Origin | undefined,
     scratch: Scratch,
-  ): Promise<TakenAttachments | undefined> {
+  ): Promise<CopiedAttachments | undefined> {
     if (!origin || !reference?.attachments) return undefined;
     const wanted = reference.attachments;
     const ids = origin.row.summary.attachments
@@ -138,19 +144,19 @@ export class UploadService {
     return { raw: await this.raws.read(origin.row.raw_id, scratch), ids };
   }
 
-  /** The new message is stored by now: a failure is told, and changes nothing. */
+  /** The new message is stored at this point: a failure is reported only. */
   private async removePrevious(userId: string, mailbox: string, previous: { mailbox?: string; id: number }) {
     const { id } = previous;
-    const gone = Number.isSafeInteger(id)
+    const deleted = Number.isSafeInteger(id)
       ? await this.messages.remove(userId, previous.mailbox ?? mailbox, [id])
       : 0;
-    return gone > 0
+    return deleted > 0
       ? { previousDeleted: true }
       : { previousDeleteError: 'Failed to delete previous message. Message was not found' };
   }
 }
 
-/** With the contents that the body's JSON was relieved of. */
+/** Attachments with the long contents of the body. */
 const attachmentsOf = ({ attachments = [] }: UploadRequest, { contents }: Body): NewAttachment[] =>
   attachments.map(({ content, ...rest }) => ({
     ...rest,
@@ -158,36 +164,36 @@ const attachmentsOf = ({ attachments = [] }: UploadRequest, { contents }: Body):
   }));
 
 function structured(request: UploadRequest, account: Account, origin: Origin | undefined): NewMessage {
-  const answer = origin && answerTo(origin, account.address);
-  const people = (list: Partial<Address>[] | undefined): Address[] =>
-    (list ?? []).filter(({ address }) => address).map(person);
-  const [to, cc] = [people(request.to), people(request.cc)];
+  const derived = origin && derivedFrom(origin, account.address);
+  const addresses = (list: Partial<Address>[] | undefined): Address[] =>
+    (list ?? []).filter(({ address }) => address).map(fullAddress);
+  const [to, cc] = [addresses(request.to), addresses(request.cc)];
   const inherits = to.length === 0 && cc.length === 0;
   const text = request.text;
   return {
     from: sender(request, account),
-    ...(request.replyTo && { replyTo: person(request.replyTo) }),
-    to: inherits ? (answer?.to ?? []) : to,
-    cc: inherits ? (answer?.cc ?? []) : cc,
-    bcc: people(request.bcc),
-    subject: request.subject ?? answer?.subject ?? '',
+    ...(request.replyTo && { replyTo: fullAddress(request.replyTo) }),
+    to: inherits ? (derived?.to ?? []) : to,
+    cc: inherits ? (derived?.cc ?? []) : cc,
+    bcc: addresses(request.bcc),
+    subject: request.subject ?? derived?.subject ?? '',
     ...(text !== undefined && { text }),
     ...(request.html !== undefined && { html: request.html }),
     ...(request.date && { date: request.date }),
     attachments: request.attachments ?? [],
-    ...(answer && { inReplyTo: answer.inReplyTo }),
-    references: answer?.references ?? [],
+    ...(derived && { inReplyTo: derived.inReplyTo }),
+    references: derived?.references ?? [],
     headers: (request.headers ?? []).flatMap(({ key, value }) =>
       key && value && !OWN_HEADERS.test(key) ? [{ key, value }] : [],
     ),
   };
 }
 
-/** A draft is from its owner, under whatever name; a copy of another message keeps what it says. */
+/** The sender of a draft is its owner, under any name; an imported message keeps its own. */
 function sender(request: UploadRequest, account: Account): Address {
   const { name, address } = request.from ?? {};
-  if (address !== undefined && !request.draft) return person({ name, address });
+  if (address !== undefined && !request.draft) return fullAddress({ name, address });
   return { name: name ?? account.name, address: account.address };
 }
 
-const person = ({ name = '', address = '' }: Partial<Address>): Address => ({ name, address });
+const fullAddress = ({ name = '', address = '' }: Partial<Address>): Address => ({ name, address });

@@ -9,8 +9,7 @@ for (const letter of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst
   ALPHABET[letter] = 1;
 
 /**
- * The content of an attachment. Of a file, plain base64 is decoded as it is read; what is written in any other way is read
- * whole, as Node decodes it.
+ * Decodes the content of an attachment. Plain base64 of a file is streamed; other encodings are read whole.
  */
 export async function contentOf(
   content: string | FileBytes,
@@ -23,7 +22,7 @@ export async function contentOf(
   return Buffer.from(cleanText(text), encoding);
 }
 
-/** Whole groups of four of the standard alphabet, padded at the end or not at all: each group can be decoded by itself. */
+/** True for complete groups of the standard alphabet, which can be decoded independently. */
 async function isPlainBase64(content: FileBytes): Promise<boolean> {
   if (sizeOf(content) % 4 !== 0) return false;
   let padded = false;

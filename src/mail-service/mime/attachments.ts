@@ -4,13 +4,13 @@ import { type Bytes, gather, SpoolFile, streamOf } from '../storage/bytes.js';
 import type { AttachmentInfo } from './message.js';
 import { describe, walk } from './walk.js';
 
-/** An attachment that is taken over is kept in memory up to this many bytes. */
+/** Copied attachments up to this size, bytes, stay in memory. */
 const SHORT = 65_536;
 
-/** Streams one attachment of a message that was parsed before, and leaves the rest unread. */
+/** Streams one attachment of a message and ignores the rest. */
 export async function openAttachment(source: Readable, id: string): Promise<Readable> {
   const found = Promise.withResolvers<Readable>();
-  const over = walk(source, async (attachment, each) => {
+  const walking = walk(source, async (attachment, each) => {
     const content = attachment.content as Readable;
     if (each !== id) {
       content.resume();
@@ -18,7 +18,7 @@ export async function openAttachment(source: Readable, id: string): Promise<Read
       return;
     }
     found.resolve(content);
-    // A reader that goes away ends the walk.
+    // A reader that disconnects ends the walk.
     await new Promise<void>((resolve, reject) => {
       content
         .once('end', resolve)
@@ -26,8 +26,8 @@ export async function openAttachment(source: Readable, id: string): Promise<Read
         .once('close', () => reject(new Error('closed')));
     });
   });
-  over.then(
-    () => found.reject(new Error('there is no such attachment')),
+  walking.then(
+    () => found.reject(new Error('unknown attachment')),
     (error: unknown) => {
       found.reject(error);
       found.promise.then((content) => content.destroy(error as Error)).catch(() => undefined);
@@ -37,8 +37,8 @@ export async function openAttachment(source: Readable, id: string): Promise<Read
 }
 
 /**
- * The contents of some attachments, with what describes them.
- * @param file for what is long
+ * Reads several attachments with their descriptions.
+ * @param file for long contents
  */
 export async function readAttachments(
   source: Readable,
@@ -61,11 +61,11 @@ export async function readAttachments(
   }
   return taken.map(({ info, bytes }) => ({
     info,
-    content: bytes instanceof Uint8Array ? Buffer.from(bytes) : Readable.from(later(bytes)),
+    content: bytes instanceof Uint8Array ? Buffer.from(bytes) : Readable.from(lazily(bytes)),
   }));
 }
 
-/** Opens the file when it is read: a message may have a thousand parts. */
-async function* later(bytes: Bytes): AsyncGenerator<Uint8Array> {
+/** Opens the file on first read: a message may have a thousand parts. */
+async function* lazily(bytes: Bytes): AsyncGenerator<Uint8Array> {
   yield* streamOf(bytes) as AsyncIterable<Buffer>;
 }

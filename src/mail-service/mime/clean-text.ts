@@ -1,14 +1,14 @@
-/** A Message-ID as it may stand in a header. Anything else could be folded into lines that are headers of their own. */
+/** True for a Message-ID that is safe in a header. Others could be folded into lines that form headers of their own. */
 export const isMessageId = (id: string): boolean => /^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(id);
 
-/** A media type with its parameters, as it may stand in a header (RFC 9110 8.3.1). */
+/** True for a media type with parameters that is valid in a header (RFC 9110 8.3.1). */
 export const isMediaType = (type: string): boolean =>
   /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;[\t\x20-\x7e]*)?$/.test(type);
 
 const MAX_NAME = 255;
 const MAX_ENDING = 32;
 
-/** A file's name in at most as many characters as file systems and our own interface take, with its ending. */
+/** Truncates a file name to 255 characters and keeps its extension. */
 export function shortName(name: string): string {
   if (name.length <= MAX_NAME) return name;
   const dot = name.lastIndexOf('.');
@@ -16,12 +16,12 @@ export function shortName(name: string): string {
   return name.slice(0, MAX_NAME - ending.length) + ending;
 }
 
-/** U+0000 and lone surrogates, which PostgreSQL does not store, become U+FFFD. */
+/** Replaces U+0000 and lone surrogates, which PostgreSQL cannot store, by U+FFFD. */
 export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** The same for every text of a value that is JSON, names of members included. */
+/** The same for all strings of a JSON value, including member names. */
 export function cleanTexts<T>(value: T): T {
   if (typeof value === 'string') return cleanText(value) as T;
   if (Array.isArray(value)) return value.map((item) => cleanTexts<unknown>(item)) as T;

@@ -4,10 +4,10 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { streamOf } from '../storage/bytes.js';
 import { contentOf } from './attachment-content.js';
 import { isMediaType, isMessageId } from './clean-text.js';
-import type { NewAttachment, NewMessage, TakenAttachments } from './message.js';
+import type { NewAttachment, NewMessage, CopiedAttachments } from './message.js';
 import { readAttachments } from './attachments.js';
 
-/** An image written into HTML as a data: URL. */
+/** An image in HTML as a `data:` URL. */
 const DATA_IMAGE =
   /(<img\b[^>]{0,1024}?\bsrc\s*=\s*["']?)data:(image\/[\w.+-]{1,64});base64,([A-Za-z0-9+/=\s]+)/gi;
 
@@ -20,13 +20,13 @@ interface Part {
 }
 
 /**
- * Builds the MIME of a message, with its Bcc: the copy that goes out has none (see `outgoing`).
- * @param taken the file is for long attachments
+ * Builds the MIME of a message, including Bcc, which `outgoing` removes.
+ * @param copied attachments of another message; the file is for long contents
  * @throws Error `Unknown encoding: …` of an attachment
  */
 export async function composeMessage(
   message: NewMessage,
-  taken?: TakenAttachments & { file: string },
+  copied?: CopiedAttachments & { file: string },
 ): Promise<Readable> {
   const images: Part[] = [];
   const html = message.html?.replace(DATA_IMAGE, (_, before: string, contentType: string, data: string) => {
@@ -57,9 +57,9 @@ export async function composeMessage(
     attachments: [
       ...images,
       ...(await Promise.all(message.attachments.map(decoded))),
-      ...(await takenParts(taken)),
+      ...(await copiedParts(copied)),
     ],
-    // Nothing a client names is read from this machine or from the network.
+    // Clients must not read local files or URLs through nodemailer.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -86,9 +86,9 @@ async function fitting(content: Buffer | Readable, contentType = ''): Promise<Bu
   return Buffer.isBuffer(content) || !/^message\//i.test(contentType) ? content : buffer(content);
 }
 
-async function takenParts(taken: (TakenAttachments & { file: string }) | undefined): Promise<Part[]> {
-  if (!taken || taken.ids.length === 0) return [];
-  const parts = await readAttachments(streamOf(taken.raw), taken.ids, taken.file);
+async function copiedParts(copied: (CopiedAttachments & { file: string }) | undefined): Promise<Part[]> {
+  if (!copied || copied.ids.length === 0) return [];
+  const parts = await readAttachments(streamOf(copied.raw), copied.ids, copied.file);
   return parts.map(({ info, content }) => ({
     filename: info.filename,
     contentType: info.contentType,

@@ -1,12 +1,12 @@
 import type { Bytes, FileBytes } from '../storage/bytes.js';
 
-/** A person in a message. */
+/** A mailbox address of a message. */
 export interface Address {
   address: string;
   name: string;
 }
 
-/** An attachment as it is listed. */
+/** An attachment in responses. */
 export interface AttachmentInfo {
   /** `ATT00001` and so on, in the order of the parts. */
   id: string;
@@ -18,53 +18,53 @@ export interface AttachmentInfo {
   transferEncoding: string;
   /** With its angle brackets. */
   cid: string | null;
-  /** Belongs to the HTML text. */
+  /** Used by the HTML text. */
   related: boolean;
   sizeKb: number;
-  /** Bytes as it is encoded in the message. */
+  /** Encoded size, bytes. */
   size: number;
   /** SHA-256 of the content, base64. */
   fileContentHash: string;
 }
 
-/** What is known of a message beside its bytes. Texts hold nothing that PostgreSQL cannot store. */
+/** The parsed parts of a message. Texts are storable in PostgreSQL. */
 export interface ParsedMessage {
-  /** Null when it has none. */
+  /** Null for a message without one. */
   messageId: string | null;
   subject: string;
-  /** RFC 3339; null when it has none, or no valid one. */
+  /** RFC 3339; null when missing or invalid. */
   date: string | null;
   from: Address | null;
   replyTo: Address[];
   to: Address[];
   cc: Address[];
   bcc: Address[];
-  /** Message-IDs it refers to, the oldest first. */
+  /** Referenced Message-IDs, oldest first. */
   references: string[];
   contentType: { value: string; params?: Record<string, string> };
   text: string;
-  /** As it was sent, but for links to its own images, which are `attachment:ATT00001`. */
+  /** Not sanitised; links to attached images are `attachment:ATT00001`. */
   html: string | null;
-  /** The beginning of the text, on one line. */
+  /** The beginning of the text in one line. */
   intro: string | null;
   attachments: AttachmentInfo[];
-  /** Header lines by name in lower case. */
+  /** Header values by lower-case name. */
   headers: Record<string, string[]>;
 }
 
-/** An attachment to be put into a message. */
+/** An attachment of a message to build. */
 export interface NewAttachment {
   filename?: string;
   contentType?: string;
-  /** When it is long, the file with it, written as JSON does between its quotes. */
+  /** Encoded text; a long one is a file of JSON text between the quotes. */
   content: string | FileBytes;
-  /** Of `content`; any that Node's Buffer knows. */
+  /** A Buffer encoding. */
   encoding: string;
   cid?: string;
   contentDisposition?: 'inline' | 'attachment';
 }
 
-/** A message to be built. */
+/** A message to build. */
 export interface NewMessage {
   from: Address;
   replyTo?: Address;
@@ -81,8 +81,8 @@ export interface NewMessage {
   headers: { key: string; value: string }[];
 }
 
-/** Attachments to be taken over from another message. */
-export interface TakenAttachments {
+/** Attachments to copy from another message. */
+export interface CopiedAttachments {
   raw: Bytes;
   ids: string[];
 }

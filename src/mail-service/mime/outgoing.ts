@@ -1,14 +1,14 @@
 import MimeNode from 'nodemailer/lib/mime-node';
 import type { Address } from './message.js';
 
-/** What the sender may not decide, and what recipients are not to see. */
+/** Headers that the service sets, and Bcc, which recipients must not see. */
 const REMOVED = new Set(['from', 'sender', 'bcc', 'date', 'return-path']);
 const LF = 10;
 const CR = 13;
 
 /**
- * The message as it leaves: From is the account's own address whatever the draft says, Bcc is gone, the date is that of
- * sending. The body stays as it is, byte for byte.
+ * Rewrites the head of a message for delivery: From is the account's address, Date the time of sending, Bcc is removed. The
+ * body is unchanged.
  */
 export async function* outgoing(
   raw: AsyncIterable<Uint8Array>,
@@ -33,7 +33,7 @@ export async function* outgoing(
   yield Buffer.from('\r\n');
 }
 
-/** @returns where the empty line after the headers begins; -1 when there is none yet */
+/** @returns the index of the empty line after the headers, or -1 */
 function endOfHead(bytes: Buffer): number {
   for (let at = 0; at < bytes.length; at = bytes.indexOf(LF, at) + 1 || bytes.length) {
     if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] === LF)) return at;
@@ -44,7 +44,7 @@ function endOfHead(bytes: Buffer): number {
 function rewritten(head: Buffer, from: Address, date: Date): Buffer {
   const kept: string[] = [];
   let removing = false;
-  // A lone CR ends a line for whoever sends it on, so it does here.
+  // Some servers treat a lone CR as a line end.
   for (const line of head.toString('latin1').split(/\r\n|\r|\n/)) {
     if (line === '') continue;
     const folded = line.startsWith(' ') || line.startsWith('\t');
@@ -57,7 +57,7 @@ function rewritten(head: Buffer, from: Address, date: Date): Buffer {
       );
     if (!removing) kept.push(`${line}\r\n`);
   }
-  // The library folds and encodes the name.
+  // nodemailer folds and encodes the name.
   const node = new MimeNode('text/plain');
   node.setHeader({ from });
   const own = node

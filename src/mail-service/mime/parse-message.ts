@@ -5,7 +5,7 @@ import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
 import type { Address, AttachmentInfo, ParsedMessage } from './message.js';
 import { describe, walk } from './walk.js';
 
-/** Characters of text and of HTML that are kept beside the raw message. */
+/** Stored characters of text and of HTML. */
 const MAX_TEXT = 1_048_576;
 const MAX_ADDRESSES = 2_000;
 const MAX_REFERENCES = 100;
@@ -16,7 +16,7 @@ const MAX_HEADER_LINES = 300;
 const MAX_HEADER_VALUE = 4_096;
 const INTRO = 128;
 
-/** Everything about a message that is kept beside it. @throws Error when it cannot be read */
+/** Parses a message. @throws Error for an unreadable message */
 export async function parseMessage(source: Readable): Promise<ParsedMessage> {
   const attachments: AttachmentInfo[] = [];
   const { headers, lines, text } = await walk(source, async (attachment, id) => {
@@ -44,7 +44,7 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
   });
 }
 
-/** The HTML with its links to attached images as they are answered. */
+/** Replaces `cid:` links by links to attachments. */
 function linked(html: string | undefined, attachments: readonly AttachmentInfo[]): string | null {
   if (!html) return null;
   const byCid = new Map(attachments.flatMap(({ cid, id }) => (cid ? [[cid.replace(/^<|>$/g, ''), id]] : [])));
@@ -67,7 +67,7 @@ function introOf(html: string | undefined, plain: string): string | null {
     : line;
 }
 
-/** What people see of HTML: the beginning, somewhat more than `enough` characters, or all there is. */
+/** The visible text of HTML, cut some time after `enough` characters. */
 function readable(html: string, enough: number): string {
   let text = '';
   for (const piece of textPieces(withoutScripts(html.slice(0, MAX_TEXT)))) {
@@ -77,7 +77,7 @@ function readable(html: string, enough: number): string {
   return text;
 }
 
-/** Without what nobody reads: scripts, styles, the title. Looks at each character once. */
+/** Removes scripts, styles and the title in one pass. */
 function withoutScripts(html: string): string {
   const opening = /<(script|style|title)\b/gi;
   const lower = html.toLowerCase();
@@ -93,7 +93,7 @@ function withoutScripts(html: string): string {
   return kept + html.slice(at);
 }
 
-/** An address header, however often it stands there and however its groups are nested. */
+/** Flattens repeated address headers and nested groups. */
 function addresses(header: unknown): Address[] {
   const found: Address[] = [];
   const collect = (value: unknown): void => {
@@ -130,7 +130,7 @@ function referencesOf(headers: Headers): string[] {
 
 function dateOf(value: unknown): string | null {
   if (!(value instanceof Date) || Number.isNaN(value.getTime())) return null;
-  // Beyond this PostgreSQL's times, and people's, end.
+  // Years outside of this range are not storable or not plausible.
   const year = value.getUTCFullYear();
   return year >= 1970 && year < 10_000 ? value.toISOString() : null;
 }

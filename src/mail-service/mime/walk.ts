@@ -11,34 +11,34 @@ import { isMediaType, shortName } from './clean-text.js';
 import type { AttachmentInfo } from './message.js';
 
 const MAX_ATTACHMENTS = 1_000;
-/** Characters of HTML that are looked at. */
+/** Parsed characters of HTML. */
 const MAX_HTML = 1_048_576;
 const LINE = 76;
-/** What the parser leaves behind of each byte. */
+/** Bytes of garbage that the parser creates per byte. */
 const GARBAGE = 3;
-/** Characters of what a sender says of an attachment. A header may have a megabyte, and lists show all of it. */
+/** Limits of the declared attachment fields, characters: a header may have a megabyte. */
 const MAX_TYPE = 255;
 const MAX_CID = 300;
 const MAX_ENCODING = 40;
 
-/** mailparser without what it does for showing a message: images stay links. */
+/** Leaves links to images unchanged. */
 const OPTIONS = { skipImageLinks: true, maxHtmlLengthToParse: MAX_HTML, checksumAlgo: 'sha256' };
 
-/** What it says of HTML that it cannot turn into text, and then leaves out of the message altogether. */
+/** mailparser's errors for HTML that it cannot convert to text and therefore drops. */
 const NO_TEXT = /^(?:HTML too long for parsing|Failed to parse HTML)/;
 
-/** The part of mailparser that puts the texts of a message together; its types do not have it. */
-interface TextMaker {
+/** An untyped part of mailparser. */
+interface TextBuilder {
   options: { skipHtmlToText?: boolean };
   getTextContent(): MessageText;
 }
 
-/** Called for each attachment; the content has to be read to its end. */
+/** Called for each attachment; must read the content to its end. */
 type OnAttachment = (attachment: AttachmentStream, id: string) => Promise<void>;
 
 /**
- * Reads a message as it comes.
- * @throws whatever the parser says about a message that it cannot read: too many parts, endless headers
+ * Parses a message from a stream.
+ * @throws Error for too many parts or headers that are too long
  */
 export async function walk(
   source: Readable,
@@ -48,7 +48,7 @@ export async function walk(
   let headers: Headers = new Map();
   let lines: HeaderLines = [];
   let text: MessageText | undefined;
-  let unread = false;
+  let unconverted = false;
   let count = 0;
   const works: Promise<void>[] = [];
   const ended = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ export async function walk(
   parser.on('headerLines', (value) => (lines = value));
   parser.on('data', (data) => {
     if (data.type === 'text') {
-      text = unread ? withoutReading(parser) : data;
+      text = unconverted ? withoutConversion(parser) : data;
       return;
     }
     count += 1;
@@ -68,14 +68,14 @@ export async function walk(
   });
   parser.once('end', () => ended.resolve());
   parser.on('error', (error: Error) => {
-    if (NO_TEXT.test(error.message)) unread = true;
+    if (NO_TEXT.test(error.message)) unconverted = true;
     else ended.reject(error);
   });
   source.on('data', (chunk: Buffer) => passedOn(chunk.length * GARBAGE));
   source.once('error', ended.reject).pipe(parser);
   try {
     await ended.promise;
-    // The parser does not wait for the last one to be read when nothing follows it.
+    // The parser does not wait for the last attachment.
     await Promise.all(works);
   } finally {
     parser.destroy();
@@ -84,18 +84,18 @@ export async function walk(
   return { headers, lines, text };
 }
 
-/** The texts of a message once more, its HTML as it is: much of a message is no reason to refuse it. */
-function withoutReading(parser: MailParser): MessageText {
-  const maker = parser as unknown as TextMaker;
-  maker.options.skipHtmlToText = true;
-  return maker.getTextContent();
+/** Collects the texts again without converting HTML to text. */
+function withoutConversion(parser: MailParser): MessageText {
+  const builder = parser as unknown as TextBuilder;
+  builder.options.skipHtmlToText = true;
+  return builder.getTextContent();
 }
 
-/** What is listed of an attachment. @param read has to read the content to its end */
+/** Describes an attachment. @param read must read the content to its end */
 export async function describe(
   attachment: AttachmentStream,
   id: string,
-  read: (content: AsyncIterable<Buffer>) => Promise<void> = drop,
+  read: (content: AsyncIterable<Buffer>) => Promise<void> = discard,
 ): Promise<AttachmentInfo> {
   let bytes = 0;
   async function* counted(): AsyncGenerator<Buffer> {
@@ -124,18 +124,18 @@ export async function describe(
   };
 }
 
-async function drop(content: AsyncIterable<Buffer>): Promise<void> {
+async function discard(content: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of content);
 }
 
-/** What the sender says it is, where the parser would guess from the name. */
+/** The declared media type; the parser would guess from the file name. */
 function declaredType({ headers, contentType }: AttachmentStream): string {
   const { value } = (headers.get('content-type') ?? {}) as { value?: unknown };
   const type = typeof value === 'string' && value !== '' ? value : contentType;
   return type && type.length <= MAX_TYPE && isMediaType(type) ? type : 'application/octet-stream';
 }
 
-/** Of base64 in lines. */
+/** Length of base64 with line breaks. */
 function encodedLength(bytes: number): number {
   const characters = Math.ceil(bytes / 3) * 4;
   return characters + 2 * Math.max(0, Math.ceil(characters / LINE) - 1);

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Lets each key do a thing so many times in a window of time. */
+/** Limits events per key in a window of time. */
 export class RateWindow {
   private readonly counts: LRUCache<string, { used: number }>;
 
@@ -11,7 +11,7 @@ export class RateWindow {
     this.counts = new LRUCache({ max: 10_000, ttl: windowMs });
   }
 
-  /** @returns false when it has been done often enough */
+  /** @returns false above the limit */
   take(key: string): boolean {
     const entry = this.counts.get(key);
     if (!entry) this.counts.set(key, { used: 1 });

@@ -9,7 +9,7 @@ import {
 import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
 import { domainOf, normalizeAddress } from '../accounts/addresses.js';
 import { Db } from '../../platform/database/db.js';
-import { ByteBudget, Share } from '../byte-budget.js';
+import { ByteBudget, ByteReservation } from '../byte-budget.js';
 import { MailError } from '../http/mail-error.js';
 import { MailSettings } from '../mail-settings.js';
 import { MessageStore } from '../messages/message-store.js';
@@ -124,7 +124,7 @@ export class SmtpReceiver implements OnModuleDestroy {
   }
 
   private async receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
-    const share = new Share(this.budget);
+    const share = new ByteReservation(this.budget);
     const scratch = this.spool.scratch();
     try {
       await this.deliver(await this.read(stream, session, share, scratch), session);
@@ -168,7 +168,7 @@ export class SmtpReceiver implements OnModuleDestroy {
   private async read(
     stream: SMTPServerDataStream,
     session: SMTPServerSession,
-    share: Share,
+    share: ByteReservation,
     scratch: Scratch,
   ): Promise<Bytes> {
     const from = /^[\w.:[\]-]{1,255}$/.test(session.hostNameAppearsAs)

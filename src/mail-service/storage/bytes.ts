@@ -5,38 +5,38 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { passedOn } from '../../platform/memory/garbage.js';
 
-/** What is kept in memory; what is longer goes to a file. */
+/** Longer contents, in bytes, go to a file. */
 const IN_MEMORY = 1024 * 1024;
 
-/** Bytes of a file, from `start` to before `end`. */
+/** A range of a file; `end` is exclusive. */
 export interface FileBytes {
   file: string;
   start: number;
   end: number;
 }
 
-/** Bytes under way: few are in memory, many in a file, so that threads need not copy them. */
+/** Contents in memory or in a file. Files can be passed to threads without copying. */
 export type Bytes = Uint8Array | FileBytes;
 
 export function sizeOf(bytes: Bytes): number {
   return bytes instanceof Uint8Array ? bytes.length : bytes.end - bytes.start;
 }
 
-/** Reads them from their beginning. To be destroyed when they are not read to their end. */
+/** The caller reads the stream to its end or destroys it. */
 export function streamOf(bytes: Bytes): Readable {
   if (bytes instanceof Uint8Array) return Readable.from([bytes]);
   const { file, start, end } = bytes;
   return end > start ? createReadStream(file, { start, end: end - 1 }) : Readable.from([]);
 }
 
-/** All of them, or no more than the first `length`. */
+/** Reads all bytes, or the first `length`. */
 export async function bufferOf(bytes: Bytes, length = sizeOf(bytes)): Promise<Buffer> {
   const size = Math.min(length, sizeOf(bytes));
   if (bytes instanceof Uint8Array) return Buffer.from(bytes.buffer, bytes.byteOffset, size);
   return buffer(streamOf({ ...bytes, end: bytes.start + size }));
 }
 
-/** A file that is written from its beginning to its end. It is there once something has been appended. */
+/** An append-only file, created by the first `append`. */
 export class SpoolFile {
   private handle: FileHandle | undefined;
   private written = 0;
@@ -54,7 +54,7 @@ export class SpoolFile {
     passedOn(chunk.length);
   }
 
-  /** What has been appended since the file had `start` bytes. */
+  /** The range from `start` to the current end. */
   since(start: number): FileBytes {
     return { file: this.file, start, end: this.written };
   }
@@ -64,7 +64,7 @@ export class SpoolFile {
   }
 }
 
-/** Reads all of `source`: into memory as long as it is short, else to the end of `spool`. */
+/** Reads `source` into memory, or to the end of `spool` when it is longer than `inMemory` bytes. */
 export async function gather(
   source: AsyncIterable<Uint8Array>,
   spool: SpoolFile,
@@ -83,7 +83,7 @@ export async function gather(
   return length <= inMemory ? Buffer.concat(chunks) : spool.since(start);
 }
 
-/** The same with a file of its own. */
+/** The same with a new file. */
 export async function gatherInto(source: AsyncIterable<Uint8Array>, file: string): Promise<Bytes> {
   const spool = new SpoolFile(file);
   try {

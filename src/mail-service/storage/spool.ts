@@ -6,10 +6,10 @@ import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { MailSettings } from '../mail-settings.js';
 
 const PREFIX = 'mail-spool-';
-/** No piece of work takes so long. */
+/** Longer than any task takes. */
 const ABANDONED_MS = 6 * 3_600_000;
 
-/** Names for the files one piece of work may need; they are made by whoever writes to them. */
+/** The temporary files of one task. The writer creates them. */
 export class Scratch {
   private readonly files: string[] = [];
 
@@ -21,15 +21,14 @@ export class Scratch {
     return file;
   }
 
-  /** Removes them all. */
+  /** Deletes the files. */
   async clear(): Promise<void> {
     await Promise.all(this.files.map((file) => unlink(file).catch(() => undefined)));
   }
 }
 
 /**
- * Where long messages are while they are worked on: a directory of this process, which nobody else can read. What is in it
- * is worth nothing once the process has ended.
+ * The directory of this process for temporary files, readable by its user only.
  */
 @Injectable()
 export class Spool implements OnModuleInit, OnApplicationShutdown {
@@ -46,12 +45,12 @@ export class Spool implements OnModuleInit, OnApplicationShutdown {
     this.jobs.register({ name: 'remove-abandoned-spools', everySeconds: 3_600, run: () => this.sweep() });
   }
 
-  /** To be cleared when the work is done, however it ended. */
+  /** The caller clears it at the end of its task. */
   scratch(): Scratch {
     return new Scratch(this.directory);
   }
 
-  /** The same for the time of one piece of work. */
+  /** Runs a task with temporary files and deletes them. */
   async during<T>(work: (scratch: Scratch) => Promise<T>): Promise<T> {
     const scratch = this.scratch();
     try {
@@ -65,7 +64,7 @@ export class Spool implements OnModuleInit, OnApplicationShutdown {
     await rm(this.directory, { recursive: true, force: true }).catch(() => undefined);
   }
 
-  /** Removes what killed processes left. A directory that is in use after all is made again by the next who writes. */
+  /** Deletes directories of killed processes. A writer creates its directory again when needed. */
   async sweep(now = Date.now()): Promise<void> {
     const parent = this.settings.spoolParent;
     for (const name of await readdir(parent).catch(() => [])) {

@@ -2,15 +2,16 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Response } from 'express';
 import type { AuthenticatedRequest, RequestContext } from '../../platform/context/request-context.js';
 import { ClientDeparture } from '../../platform/http/abort-signal.js';
-import { targetOf } from './mail-gate.js';
-import type { MailTarget } from './mail-target.js';
+import { type Fields, isFields } from './fields.js';
+import { targetOf } from './gate/mail-gate.js';
+import type { MailTarget } from './gate/mail-target.js';
 import { MailErrors } from './mail.errors.js';
 
-/** A request of the mail API: who asks for what, and whether they still wait. */
+/** A request of the mail API. */
 export interface MailCall {
   readonly ctx: RequestContext;
   readonly target: MailTarget;
-  /** Tells when nobody waits for the answer any more. */
+  /** Fires when the client disconnects. */
   readonly signal: ClientDeparture;
 }
 
@@ -18,16 +19,22 @@ export interface MailCall {
 export const Call = createParamDecorator((_: unknown, context: ExecutionContext): MailCall => {
   const http = context.switchToHttp();
   const request = http.getRequest<AuthenticatedRequest>();
-  // The guard lets nobody in without a workspace.
   const signal = new ClientDeparture(http.getResponse<Response>());
+  // The guard rejects tokens without a workspace.
   return { ctx: request.ctx as RequestContext, target: targetOf(request), signal };
 });
 
 /** The body of a mail request: a JSON object. @throws ApiError 400 `invalid_json` */
-export const JsonObject = createParamDecorator(
-  (_: unknown, context: ExecutionContext): Record<string, unknown> => {
-    const { body } = context.switchToHttp().getRequest<{ body: unknown }>();
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) throw MailErrors.notAnObject.with();
-    return body as Record<string, unknown>;
-  },
-);
+export const JsonObject = createParamDecorator((_: unknown, context: ExecutionContext): Fields => {
+  const { body } = context.switchToHttp().getRequest<{ body: unknown }>();
+  if (!isFields(body)) throw MailErrors.notAnObject.with();
+  return body;
+});
+
+// Paths at the mail service, below the user's own tree, built from checked ids.
+export const mailboxPath = (mailbox: string): string[] => ['mailboxes', mailbox];
+export const messagesPath = (mailbox: string): string[] => [...mailboxPath(mailbox), 'messages'];
+export const messagePath = ({
+  mailbox,
+  message,
+}: Pick<MailTarget, 'mailbox' | 'message'>): (string | number)[] => [...messagesPath(mailbox), message];

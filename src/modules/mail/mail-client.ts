@@ -1,128 +1,134 @@
 import { Injectable } from '@nestjs/common';
 import { JsonReply } from '../../platform/http/json-reply.js';
 import { StreamReply } from '../../platform/http/stream-reply.js';
-import { MailAccounts, type MailAsker, type MailCredential } from './mail-accounts.js';
-import type { MailOwner } from './mail-accounts.repository.js';
-import {
-  fileAnswer,
-  JsonAnswer,
-  jsonAnswer,
-  lacksPrivilege,
-  refusesToken,
-  UnusableAnswer,
-} from './upstream/mail-answer.js';
-import { MailLoad } from './mail-load.js';
-import { MailUpstream, type UpstreamAnswer, type UpstreamRequest } from './upstream/mail-upstream.js';
+import { MailAccounts, type MailCredential, type MailRequester } from './accounts/mail-accounts.js';
+import type { MailOwner } from './accounts/mail-accounts.repository.js';
 import type { MailCall } from './mail-call.js';
+import { MailUpstream, type UpstreamRequest, type UpstreamResponse } from './mail-upstream.js';
+import {
+  checkFile,
+  JsonResponse,
+  lacksPrivilege,
+  readJson,
+  rejectsToken,
+  UnusableResponseError,
+} from './upstream-response.js';
+import { RequestLimits } from './upstream/request-limits.js';
 
 export type MailReply = JsonReply | StreamReply;
 
-/** A request to the mail service as a person: its path begins below that person's own tree. */
-export type OwnRequest = UpstreamRequest;
+/** The user a request acts for and, for requests of clients, the signal that cancels it. */
+type Requester = { readonly ctx: MailRequester } & Partial<Pick<MailCall, 'signal'>>;
 
-/** Whom a request is made for, and, where somebody waits for it, until when. */
-type Asker = { readonly ctx: MailAsker } & Partial<Pick<MailCall, 'signal'>>;
-
-/** The mail service as one person sees it, for the time of one request to us. */
+/** The mail service as one user sees it, during one request of our API. Paths start below the user's own tree. */
 export interface MailSession {
-  /** @throws ApiError 500 `Proxy failed` for anything that is no JSON answer */
-  json(request: OwnRequest): Promise<JsonAnswer>;
-  /** Bytes where the answer is a success, the JSON of the refusal where it is not. */
-  bytes(request: OwnRequest): Promise<UpstreamAnswer | JsonAnswer>;
+  /** @throws ApiError 500 `Proxy failed` when the response is not JSON */
+  json(request: UpstreamRequest): Promise<JsonResponse>;
+  /** Returns the unread file of a successful response, the JSON of an error response. */
+  bytes(request: UpstreamRequest): Promise<UpstreamResponse | JsonResponse>;
 }
 
-/** Acts as the caller: with their own credential, renewed once when it has died, and within the bounds of the load. */
+/** Sends requests with the user's own credential, renews it once when it has expired, and enforces the request limits. */
 @Injectable()
 export class MailClient {
   constructor(
     private readonly upstream: MailUpstream,
     private readonly accounts: MailAccounts,
-    private readonly load: MailLoad,
+    private readonly limits: RequestLimits,
   ) {}
 
   /**
-   * Runs `work`, which talks to the mail service as the caller.
-   * @throws ApiError 429, 503 when too much is going on; what `credential` and `work` throw
+   * Runs `work` with a session of the caller.
+   * @throws ApiError 429 and 503 above the request limits; errors of `credential` and `work`
    */
   async as(call: MailCall, work: (session: MailSession) => Promise<MailReply>): Promise<MailReply> {
     const { tenantId, userId } = call.ctx;
-    const leave = this.load.enter(`${tenantId}:${userId}`);
+    const release = this.limits.enter(`${tenantId}:${userId}`);
     try {
       const reply = await work({
-        json: (request) => this.exchange(call, request, (answer) => this.read(answer)),
+        json: (request) => this.exchange(call, request, (response) => this.read(response)),
         bytes: (request) =>
-          this.exchange<UpstreamAnswer | JsonAnswer>(call, request, (answer) =>
-            answer.status >= 200 && answer.status < 300 ? this.file(answer) : this.read(answer),
+          this.exchange<UpstreamResponse | JsonResponse>(call, request, (response) =>
+            response.status >= 200 && response.status < 300 ? this.file(response) : this.read(response),
           ),
       });
-      if (!(reply instanceof StreamReply) || reply.body.destroyed) leave();
-      else reply.body.once('close', leave);
+      if (!(reply instanceof StreamReply) || reply.body.destroyed) release();
+      else reply.body.once('close', release);
       return reply;
     } catch (error) {
-      leave();
+      release();
       throw call.signal.reason ?? error;
     }
   }
 
-  /**
-   * One request as a person who does not wait for its answer as such: what it takes to keep their account in order.
-   * @returns also the mail service's word that this credential may not do it (403 `MissingPrivileges`)
-   * @throws ApiError as `credential`, and 500 `Proxy failed`
-   */
-  async ask(owner: MailOwner, request: OwnRequest): Promise<JsonAnswer> {
-    const answer = await this.exchange(
-      { ctx: owner },
-      request,
-      (answer) => this.read(answer),
-      (answer) => refusesToken(answer) && !lacksPrivilege(answer),
-    );
-    answer.stream?.destroy();
-    return answer;
+  /** Sends one request and passes the JSON response on. */
+  forward(call: MailCall, request: UpstreamRequest): Promise<MailReply> {
+    return this.as(call, async (session) => forwarded(await session.json(request)));
   }
 
-  private async exchange<T extends JsonAnswer | UpstreamAnswer>(
-    call: Asker,
-    request: OwnRequest,
-    read: (answer: UpstreamAnswer) => Promise<T>,
-    isRefusal: (answer: T) => boolean = refusesThis,
+  /**
+   * Sends one request on behalf of a user outside of the mail API, e.g. to manage application passwords.
+   * @returns also 403 `MissingPrivileges`, which `as` treats as an expired credential
+   * @throws ApiError as `credential`, and 500 `Proxy failed`
+   */
+  async request({ tenantId, userId }: MailOwner, request: UpstreamRequest): Promise<JsonResponse> {
+    const response = await this.exchange(
+      { ctx: { tenantId, userId } },
+      request,
+      (response) => this.read(response),
+      (response) => rejectsToken(response) && !lacksPrivilege(response),
+    );
+    response.stream?.destroy();
+    return response;
+  }
+
+  private async exchange<T extends JsonResponse | UpstreamResponse>(
+    call: Requester,
+    request: UpstreamRequest,
+    read: (response: UpstreamResponse) => Promise<T>,
+    isRejected: (response: T) => boolean = rejectsCredential,
   ): Promise<T> {
-    const credential = this.accounts.known(call.ctx) ?? (await this.accounts.credential(call.ctx));
+    const credential = this.accounts.cached(call.ctx) ?? (await this.accounts.credential(call.ctx));
     const first = await read(await this.send(call, request, credential));
-    if (!isRefusal(first)) return first;
+    if (!isRejected(first)) return first;
     const renewed = await this.accounts.credential(call.ctx, credential);
     const second = await read(await this.send(call, request, renewed));
-    if (isRefusal(second)) throw this.upstream.failed('the credential is refused, and so is a new one');
+    if (isRejected(second)) throw this.upstream.failed('the credential is rejected, and so is a new one');
     return second;
   }
 
-  private send(call: Asker, request: OwnRequest, { user, token }: MailCredential): Promise<UpstreamAnswer> {
+  private send(
+    call: Requester,
+    request: UpstreamRequest,
+    { user, token }: MailCredential,
+  ): Promise<UpstreamResponse> {
     return this.upstream.send({ ...request, path: ['users', user, ...request.path] }, token, call.signal);
   }
 
-  private read(answer: UpstreamAnswer): Promise<JsonAnswer> {
-    return this.usable(jsonAnswer(answer));
+  private read(response: UpstreamResponse): Promise<JsonResponse> {
+    return this.usable(readJson(response));
   }
 
-  private async file(answer: UpstreamAnswer): Promise<UpstreamAnswer> {
-    await this.usable(fileAnswer(answer));
-    return answer;
+  private async file(response: UpstreamResponse): Promise<UpstreamResponse> {
+    await this.usable(checkFile(response));
+    return response;
   }
 
   private async usable<T>(reading: Promise<T>): Promise<T> {
     try {
       return await reading;
     } catch (error) {
-      throw error instanceof UnusableAnswer ? this.upstream.failed(error.message) : error;
+      throw error instanceof UnusableResponseError ? this.upstream.failed(error.message) : error;
     }
   }
 }
 
-const refusesThis = (answer: JsonAnswer | UpstreamAnswer): boolean =>
-  answer instanceof JsonAnswer && refusesToken(answer);
+const rejectsCredential = (response: JsonResponse | UpstreamResponse): boolean =>
+  response instanceof JsonResponse && rejectsToken(response);
 
-/** An answer passed on as it came: its status and its text. */
-export function passedOn({ status, text, stream }: JsonAnswer): MailReply {
+/** Passes a response on unchanged: its status and its text. */
+export function forwarded({ status, text, stream }: JsonResponse): MailReply {
   if (text !== null) return new JsonReply(text, { status });
-  if (stream === null) throw new Error('an answer has text');
+  if (stream === null) throw new Error('a response has neither text nor stream');
   return new StreamReply(stream, { status, contentType: 'application/json; charset=utf-8' });
 }

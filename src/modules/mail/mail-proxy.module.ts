@@ -7,59 +7,60 @@ import { Deployment } from '../../platform/deployment/deployment.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { AccountSecurityModule } from '../account-security/index.js';
 import { TenantsModule } from '../tenants/index.js';
-import { MailAccounts } from './mail-accounts.js';
-import { MailAccountsRepository } from './mail-accounts.repository.js';
-import { MailApplicationPasswords } from './mail-application-passwords.js';
-import { MailProvider } from './mail-provider.js';
-import { MailAttachmentsService } from './mail-attachments.service.js';
+import { MailAccounts } from './accounts/mail-accounts.js';
+import { MailAccountsRepository } from './accounts/mail-accounts.repository.js';
+import { MailApplicationPasswords } from './accounts/mail-application-passwords.js';
+import { MailProvider } from './accounts/mail-provider.js';
+import { MailApi } from './accounts/mail.api.js';
+import { AttachmentsService } from './drafts/attachments.service.js';
+import { DraftsController } from './drafts/drafts.controller.js';
+import { DraftsService } from './drafts/drafts.service.js';
+import { RecipientsApi } from './drafts/recipients.api.js';
+import { RecipientsRepository } from './drafts/recipients.repository.js';
+import { MailGate } from './gate/mail-gate.js';
 import { MailClient } from './mail-client.js';
-import { MailConvenienceController } from './mail-convenience.controller.js';
-import { MailDraftsService } from './mail-drafts.service.js';
-import { MailGate } from './mail-gate.js';
-import { MailMailboxesController } from './mail-mailboxes.controller.js';
-import { MailMessagesController } from './mail-messages.controller.js';
-import { MailMoves } from './mail-moves.js';
-import { MailMovesRepository } from './mail-moves.repository.js';
-import { MailService } from './mail.service.js';
-import { MailApi } from './mail.api.js';
-import { RecipientsApi } from './mail-recipients.api.js';
-import { RecipientsRepository } from './mail-recipients.repository.js';
-import { MailLoad } from './mail-load.js';
-import { MailUpstream } from './upstream/mail-upstream.js';
+import { MailUpstream } from './mail-upstream.js';
+import { MailboxesController } from './mailboxes/mailboxes.controller.js';
+import { MailMoves } from './messages/mail-moves.js';
+import { MailMovesRepository } from './messages/mail-moves.repository.js';
+import { MessagesController } from './messages/messages.controller.js';
+import { MessagesService } from './messages/messages.service.js';
+import { MailboxesService } from './mailboxes/mailboxes.service.js';
+import { RequestLimits } from './upstream/request-limits.js';
 import { UndiciAdapter } from './upstream/undici-adapter.js';
 
-/** Nest's axios, with connections of its own. */
+/** Nest's axios on undici's connection pool (adr/0015). */
 const MailHttpModule = HttpModule.registerAsync({
   extraProviders: [UndiciAdapter],
   inject: [UndiciAdapter],
   useFactory: ({ request }: UndiciAdapter) => ({ adapter: request }),
 });
 
-/** Longer than any mailbox keeps its trash by default (30 days). */
+/** Longer than the default retention of a trash mailbox (30 days). */
 const MOVES_KEPT_DAYS = 180;
 
 /**
- * The mail API: a filtered pass-through to a mail service that speaks WildDuck's API, below the caller's own `/users/me`.
- * Requests meet the gate (is it an operation of ours, literally), the guards (who is it), the dialect (what of it may go
- * upstream, in which words), the client (as whom) and the upstream (how).
+ * The mail API: a filtered pass-through to a WildDuck-compatible mail service, below the caller's own `/users/me`. A
+ * request passes the gate (literal operations only), the guards, a service that translates the fields, and the client.
  */
 @Module({
   imports: [MailHttpModule, TenantsModule, AccountSecurityModule],
-  controllers: [MailConvenienceController, MailMailboxesController, MailMessagesController],
+  controllers: [DraftsController, MailboxesController, MessagesController],
   providers: [
     MailGate,
-    MailLoad,
+    RequestLimits,
     MailUpstream,
     MailProvider,
     MailAccountsRepository,
     MailAccounts,
     MailClient,
     MailApplicationPasswords,
-    MailService,
+    MailboxesService,
+    MessagesService,
     MailMovesRepository,
     MailMoves,
-    MailDraftsService,
-    MailAttachmentsService,
+    DraftsService,
+    AttachmentsService,
     RecipientsRepository,
     RecipientsApi,
     MailApi,
@@ -77,12 +78,12 @@ export class MailProxyModule implements NestModule, OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const run = () => this.moves.forgetOld(MOVES_KEPT_DAYS);
+    const run = () => this.moves.purge(MOVES_KEPT_DAYS);
     this.jobs.register({ name: 'forget-mail-moves', everySeconds: 86_400, run });
     this.deployment.feature('mail', this.config.mailService !== null);
   }
 
-  /** Puts the gate before the router: Nest's own middleware is bound to paths, which is what the gate has to look at. */
+  /** Installs the gate before the router: Nest binds its own middleware to decoded paths, and the gate checks raw targets. */
   configure(): void {
     this.host.httpAdapter.use(this.gate.handle);
   }

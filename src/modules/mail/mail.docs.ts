@@ -3,7 +3,7 @@ import { ApiParam, ApiQuery } from '@nestjs/swagger';
 import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
 import type { ErrorKind } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
-import { MAIL_REFUSALS, MailErrors } from './mail.errors.js';
+import { MAIL_REJECTIONS, MailErrors } from './mail.errors.js';
 import { INBOX } from './mail.examples.js';
 
 const COMMON = [
@@ -13,14 +13,14 @@ const COMMON = [
   MailErrors.busy,
   MailErrors.unavailable,
   MailErrors.proxyFailed,
-  ...MAIL_REFUSALS,
+  ...MAIL_REJECTIONS,
 ];
 
-/** What a mail operation with a body may answer. */
+/** Errors of mail operations with a body. */
 export const MAIL_BODY_ERRORS = [...BODY_ERRORS, MailErrors.notAnObject, Errors.validationFailed];
 
-const PASSED_ON =
-  'What the mail service refuses (400, 403, 404 and others) comes with its own status and JSON: `error` for people, `code` for programs, `details` by field.';
+const FORWARDED =
+  'Errors of the mail service (400, 403, 404 and others) are forwarded with their status and JSON: `error` is a text for users, `code` a constant for programs, `details` lists errors by field.';
 
 /** Documents an operation of the mail API. */
 export function MailOperation(docs: {
@@ -29,15 +29,15 @@ export function MailOperation(docs: {
   description?: string;
   errors?: ErrorKind[];
 }): MethodDecorator {
-  const description = [docs.description, PASSED_ON].filter(Boolean).join('\n\n');
+  const description = [docs.description, FORWARDED].filter(Boolean).join('\n\n');
   return Operation({ ...docs, tag: 'mail', description, errors: [...(docs.errors ?? []), ...COMMON] });
 }
 
 export const MailboxParam = (): MethodDecorator =>
   ApiParam({
     name: 'mailbox',
-    description: 'Id of a mailbox of yours; `GET /mail/users/me/mailboxes` tells them.',
-    // Here: beside a schema, the example of a parameter is lost.
+    description: 'Id of one of your mailboxes, from `GET /mail/users/me/mailboxes`.',
+    // Swagger drops a parameter example that stands beside a schema.
     schema: { type: 'string', pattern: '^[0-9a-fA-F]{24}$', example: INBOX },
   });
 
@@ -46,39 +46,33 @@ export const MessageParam = (): MethodDecorator =>
     MailboxParam(),
     ApiParam({
       name: 'message',
-      description: 'Id of a message within the mailbox, as the list of its messages tells it.',
+      description: 'Id of a message within the mailbox, from the message list.',
       schema: { type: 'integer', minimum: 1, example: 1 },
     }),
   );
 
-/** In the order in which they are shown: decorators that are stacked come out in the reverse of it. */
+/** Composed, since stacked decorators appear in reverse order. */
 export const MessageListParams = (): MethodDecorator =>
   applyDecorators(
     MailboxParam(),
     ApiQuery({
       name: 'limit',
       required: false,
-      description: 'Messages on a page.',
+      description: 'Messages per page.',
       schema: { type: 'integer', minimum: 1, maximum: 250, default: 20 },
     }),
-    ApiQuery({ name: 'order', required: false, enum: ['asc', 'desc'], description: 'By date.' }),
-    ApiQuery({ name: 'unseen', required: false, type: Boolean, description: 'Only those not seen yet.' }),
-    ApiQuery({
-      name: 'threadCounters',
-      required: false,
-      type: Boolean,
-      description: 'With `threadMessageCount`.',
-    }),
-    ApiQuery({
-      name: 'cursor',
-      required: false,
-      type: String,
-      description: '`nextCursor` or `previousCursor` of another page.',
-    }),
-    ApiQuery({
-      name: 'direction',
-      required: false,
-      enum: ['next', 'previous'],
-      description: 'Which of the two `cursor` is; `next` unless it is told.',
-    }),
+    ...[
+      { name: 'order', enum: ['asc', 'desc'], description: 'Order by date.' },
+      { name: 'unseen', type: Boolean, description: 'Only unseen messages.' },
+      { name: 'threadCounters', type: Boolean, description: 'Include `threadMessageCount`.' },
+      { name: 'cursor', type: String, description: '`nextCursor` or `previousCursor` of another page.' },
+      {
+        name: 'direction',
+        enum: ['next', 'previous'],
+        description: 'Kind of `cursor`. Default: `next`.',
+      },
+    ].map((parameter) => ApiQuery({ required: false, ...parameter })),
   );
+
+/** Limit of a JSON body with attachments as base64, bytes. */
+export const MESSAGE_LIMIT = 40 * 1024 * 1024;

@@ -1,65 +1,103 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { IsNotEmpty, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
-import { DRAFTS, INBOX } from './mail.examples.js';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { DRAFTS, INBOX, TRASH } from './mail.examples.js';
 
-const MAILBOX_ID = /^[0-9a-f]{24}$/i;
+// Request bodies, for the documentation only: the mail service validates the fields.
 
-const IsMailboxId = (): PropertyDecorator =>
-  Matches(MAILBOX_ID, { message: '$property must be a mailbox id: 24 hexadecimal digits' });
-
-const isMessageId = (value: unknown): boolean =>
-  typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) && Number.isSafeInteger(Number(value));
-
-/** A message id; a number is taken as the text of it. */
-function IsMessageId(): PropertyDecorator {
-  const text = Transform(({ value }) => (typeof value === 'number' ? String(value) : value));
-  const check = ValidateBy({
-    name: 'isMessageId',
-    validator: {
-      validate: isMessageId,
-      defaultMessage: () => '$property must be a message id: a positive integer',
-    },
-  });
-  return (target, key) => {
-    text(target, key);
-    check(target, key);
-  };
+export class UpdateMailbox {
+  /** Includes the names of the parent mailboxes. @example 'Projects/Beta' */ path?: string;
+  /** Retention of messages in milliseconds; 0 keeps them forever. @example 31536000000 */
+  @ApiPropertyOptional({ type: 'integer', minimum: 0 }) retention?: number;
+  /** @example true */ subscribed?: boolean;
+  /** Reserved for the system. */ @ApiPropertyOptional({ enum: [false], example: false }) hidden?: false;
 }
 
-/** Where a draft goes; its other fields are the mail service's to check. */
-export class DraftMailbox {
-  @IsMailboxId() mailbox!: string;
+export class CreateMailbox extends UpdateMailbox {
+  /** Includes the names of the parent mailboxes. @example 'Projects/Alpha' */ declare path: string;
 }
 
-/** A draft to be sent. */
-export class SubmitDraft {
-  @ApiProperty({ example: DRAFTS, description: 'The id of the mailbox it lies in.' })
-  @IsMailboxId()
-  mailbox_id!: string;
-
-  @ApiProperty({ type: String, example: '1', description: 'Its id within the mailbox.' })
-  @IsMessageId()
-  message_id!: string;
+export class NewAddress {
+  /** @example 'Bob Okafor' */ name?: string;
+  /** @example 'bob@demo.example' */ address!: string;
 }
 
-/** An attachment to be downloaded. */
-export class ReadAttachment {
-  @ApiProperty({ example: INBOX, description: 'The id of the mailbox that the message is in.' })
-  @IsMailboxId()
-  mailbox_id!: string;
+export class NewAttachment {
+  /** @example 'hello.txt' */ filename?: string;
+  /** `mimeType` and `type` are accepted too. @example 'text/plain' */ contentType?: string;
+  /** Base64; the prefix of a `data:` URL is removed. @example 'SGVsbG8=' */ content!: string;
+  /** For `cid:` links; `contentId` is accepted too. @example 'dot@x' */ cid?: string;
+  /** `disposition` is accepted too. @example 'attachment' */ contentDisposition?: 'attachment' | 'inline';
+}
 
-  @ApiProperty({ type: String, example: '1', description: 'The id of the message within the mailbox.' })
-  @IsMessageId()
-  message_id!: string;
+export class MessageReference {
+  @ApiProperty({ example: INBOX }) mailbox!: string;
+  @ApiProperty({ type: 'integer', example: 1 }) id!: number;
+  /** `reply-all` is accepted too. @example 'reply' */ action!: 'reply' | 'replyAll' | 'forward';
+  /** Copies all attachments, or those listed by id. */
+  @ApiPropertyOptional({
+    oneOf: [{ type: 'boolean' }, { type: 'array', items: { type: 'string' } }],
+    example: true,
+  })
+  attachments?: boolean | string[];
+}
 
-  @ApiProperty({ example: 'ATT00001', description: 'As the message lists it.' })
-  @Matches(/^ATT\d{1,12}$/i, { message: 'attachment_id must be an attachment id such as ATT00001' })
-  attachment_id!: string;
+export class PreviousDraft {
+  @ApiPropertyOptional({ example: DRAFTS }) mailbox?: string;
+  @ApiProperty({ type: 'integer', example: 1 }) id!: number;
+}
 
-  @ApiProperty({ example: 'hello.txt', description: 'The name the download gets.' })
-  @MaxLength(1_000)
-  @IsNotEmpty()
-  @IsString()
-  filename!: string;
+export class NewMessage {
+  from?: NewAddress;
+  replyTo?: NewAddress;
+  to?: NewAddress[];
+  cc?: NewAddress[];
+  bcc?: NewAddress[];
+  /** @example 'Plan' */ @ApiPropertyOptional({ maxLength: 2048 }) subject?: string;
+  /** @example 'Hello Bob' */ text?: string;
+  /** @example '<p>Hello Bob</p>' */ html?: string;
+  /** Only drafts can be submitted. @example true */ draft?: boolean;
+  /** @example false */ unseen?: boolean;
+  /** @example false */ flagged?: boolean;
+  attachments?: NewAttachment[];
+  /** Ids of attachments that the mail service already stores. */
+  @ApiPropertyOptional({ type: [String], example: [] }) files?: string[];
+  /** The message that this one replies to or forwards. */ reference?: MessageReference;
+  /** The draft that this one replaces. */ replacePrevious?: PreviousDraft;
+}
+
+export class NewDraft extends NewMessage {
+  /** Target mailbox. */ @ApiProperty({ example: DRAFTS }) mailbox!: string;
+}
+
+/** Changes of one message or of several. */
+class MessageChanges {
+  /** @example true */ seen?: boolean;
+  /** Target mailbox of a move. */ @ApiPropertyOptional({ example: TRASH }) moveTo?: string;
+}
+
+export class UpdateMessages extends MessageChanges {
+  @ApiProperty({
+    type: 'array',
+    items: { oneOf: [{ type: 'integer' }, { type: 'string' }] },
+    maxItems: 5000,
+    example: [4, 5],
+  })
+  message!: (number | string)[];
+  /**
+   * Moves each message back to the mailbox from which this API moved it, or to the inbox when that mailbox is unknown or
+   * deleted.
+   * @example false
+   */
+  restoreToOrigin?: boolean;
+}
+
+export class UpdateMessage extends MessageChanges {
+  /** The opposite of `seen`. @example false */ unseen?: boolean;
+  /** @example false */ flagged?: boolean;
+  /** @example false */ deleted?: boolean;
+}
+
+export class SubmitMessage {
+  /** Earliest time of delivery. @example '2027-01-01T10:00:00Z' */
+  @ApiPropertyOptional({ format: 'date-time' }) sendTime?: string;
+  /** Deletes the stored `files` of the draft after sending. @example false */ deleteFiles?: boolean;
 }

@@ -1,14 +1,14 @@
-// What the description offers to send. Each is accepted as it stands, once the ids in it are those of one's own mailboxes;
-// messages are numbered from 1 in each mailbox, so that of a first letter is right.
+// Example bodies of the API description. Swagger UI can send each of them once the mailbox ids are replaced with own ones;
+// message ids start at 1 in each mailbox.
 
 export const INBOX = '6b0108e57d46ea6fe43d660f';
 export const TRASH = '6b0108e57d46ea6fe43d6611';
 export const DRAFTS = '6b0108e57d46ea6fe43d6612';
 
-/** As OpenAPI has the examples of a body: Swagger UI offers the first, and the others in a list. */
+/** Named examples of an OpenAPI request body. */
 type Examples = Record<string, { summary: string; value: object }>;
 
-/** Somebody of the demo workspace: an address elsewhere would only bring a report that it cannot be reached. */
+/** A member of the demo workspace: mail to an outside address would bounce. */
 const TO = [{ name: 'Bob Okafor', address: 'bob@demo.example' }];
 
 const LETTER = {
@@ -53,7 +53,7 @@ export const CREATE_MESSAGE: Examples = {
   reply: { summary: 'A reply, to be submitted', value: { draft: true, ...REPLY } },
   forward: { summary: 'A forward, to be submitted', value: { draft: true, ...FORWARD } },
   note: {
-    summary: 'A message that only lies there',
+    summary: 'A stored message that is no draft',
     value: { subject: 'Note to myself', text: 'Book the rooms', unseen: true },
   },
 };
@@ -67,24 +67,24 @@ export const CREATE_MAILBOX: Examples = {
 };
 
 export const UPDATE_MAILBOX: Examples = {
-  rename: { summary: 'Another name', value: { path: 'Projects/Beta' } },
-  subscription: { summary: 'Not subscribed', value: { subscribed: false } },
+  rename: { summary: 'Rename', value: { path: 'Projects/Beta' } },
+  subscription: { summary: 'Unsubscribe', value: { subscribed: false } },
 };
 
 export const UPDATE_MESSAGES: Examples = {
   seen: { summary: 'Mark as seen', value: { message: [1], seen: true } },
-  unseen: { summary: 'Mark as not seen', value: { message: [1, 2], seen: false } },
+  unseen: { summary: 'Mark as unseen', value: { message: [1, 2], seen: false } },
   move: { summary: 'Move to the trash', value: { message: [1], moveTo: TRASH } },
-  restore: { summary: 'Move back to where they came from', value: { message: [1], restoreToOrigin: true } },
+  restore: { summary: 'Move back to the original mailbox', value: { message: [1], restoreToOrigin: true } },
 };
 
 export const UPDATE_MESSAGE: Examples = {
-  flag: { summary: 'Seen and flagged', value: { seen: true, flagged: true } },
-  unseen: { summary: 'Not seen', value: { seen: false } },
+  flag: { summary: 'Mark as seen and flagged', value: { seen: true, flagged: true } },
+  unseen: { summary: 'Mark as unseen', value: { seen: false } },
   move: { summary: 'Move to the trash', value: { moveTo: TRASH } },
 };
 
 export const SUBMIT_MESSAGE: Examples = {
   now: { summary: 'Send it now', value: {} },
-  later: { summary: 'Not before that time', value: { sendTime: '2027-01-01T10:00:00Z' } },
+  later: { summary: 'Send it later', value: { sendTime: '2027-01-01T10:00:00Z' } },
 };

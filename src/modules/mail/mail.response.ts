@@ -4,10 +4,10 @@ const MAILBOX = '6b0108e57d46ea6fe43d660f';
 const CURSOR =
   'WyJbe1wiJGRhdGVcIjpcIjIwMjYtMTEtMjFUMDI6NTg6NDguMDc1WlwifSx7XCIkb2lkXCI6XCI2YjAxMDhlODdkNDZlYTZmZTQzZDY2ODBcIn1dIiwyXQ';
 
-/** Names of the schemas that the mail service fills: it may say more than is described. */
+/** Schemas that the mail service fills: they allow additional members. */
 export const OPEN_MAIL_SCHEMAS = [
   'MailAddress',
-  'MailRefusal',
+  'MailServiceError',
   'MailAttachment',
   'MailMailbox',
   'MailMailboxList',
@@ -23,174 +23,171 @@ export const OPEN_MAIL_SCHEMAS = [
   'MailSubmission',
 ] as const;
 
+const Integer = () => ApiPropertyOptional({ type: 'integer' });
+const Nullable = (example: string | null = null) =>
+  ApiPropertyOptional({ type: String, nullable: true, example });
+const Cursor = (required: boolean, example: string | false = false) =>
+  ApiProperty({
+    required,
+    oneOf: [{ type: 'string' }, { type: 'boolean', enum: [false] }],
+    example,
+  });
+
+/** An error of the mail service, forwarded unchanged. */
+export class MailServiceError {
+  /** Text for users. @example 'This message does not exist' */ error!: string;
+  /** Constant for programs. */
+  @ApiPropertyOptional({
+    oneOf: [{ type: 'string' }, { type: 'integer' }],
+    example: 'MessageNotFound',
+  })
+  code?: string | number;
+  /** Errors by field. */
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    example: { limit: '"limit" must be a number' },
+  })
+  details?: Record<string, unknown>;
+}
+
 export class MailAddress {
-  @ApiPropertyOptional({ example: 'Carol' }) name?: string;
-  @ApiProperty({ example: 'carol@example.org' }) address!: string;
+  /** @example 'Carol' */ name?: string;
+  /** @example 'carol@example.org' */ address!: string;
 }
 
 export class MailAttachment {
-  @ApiProperty({ example: 'ATT00001', description: 'For `GET /mail/attachment`.' }) id!: string;
-  @ApiPropertyOptional({ example: 'hello.txt' }) filename?: string;
-  @ApiPropertyOptional({ example: 'text/plain' }) contentType?: string;
-  @ApiPropertyOptional({ example: 'attachment' }) disposition?: string;
-  @ApiPropertyOptional({ type: String, nullable: true, example: null }) cid?: string | null;
-  @ApiPropertyOptional({ example: false, description: 'Shown within the HTML body.' }) related?: boolean;
-  @ApiPropertyOptional({ type: 'integer', example: 1 }) sizeKb?: number;
-}
-
-export class MailMailbox {
-  @ApiProperty({ example: MAILBOX }) id!: string;
-  @ApiProperty({ example: 'INBOX' }) path!: string;
-  @ApiProperty({ example: 'INBOX' }) name!: string;
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    example: '\\Sent',
-    description: '`\\Sent`, `\\Drafts`, `\\Trash`, `\\Junk`; null for the inbox.',
-  })
-  specialUse?: string | null;
-  @ApiPropertyOptional({ type: 'integer', example: 2592000000, description: 'Milliseconds.' })
-  retention?: number;
-  @ApiPropertyOptional({ example: true }) subscribed?: boolean;
-  @ApiPropertyOptional({ example: false }) hidden?: boolean;
-  @ApiPropertyOptional({ type: 'integer', example: 12, description: 'With `counters`.' }) total?: number;
-  @ApiPropertyOptional({ type: 'integer', example: 3, description: 'With `counters`.' }) unseen?: number;
-}
-
-export class MailMailboxList {
-  @ApiPropertyOptional({ example: true }) success?: boolean;
-  @ApiPropertyOptional({ type: 'integer', example: 5 }) total?: number;
-  @ApiPropertyOptional({
-    oneOf: [{ type: 'string' }, { type: 'boolean', enum: [false] }],
-    example: false,
-  })
-  nextCursor?: string | false;
-  @ApiPropertyOptional({
-    oneOf: [{ type: 'string' }, { type: 'boolean', enum: [false] }],
-    example: false,
-  })
-  previousCursor?: string | false;
-  @ApiProperty({ type: [MailMailbox] }) results!: MailMailbox[];
-}
-
-export class MailMailboxCreated {
-  @ApiPropertyOptional({ example: true }) success?: boolean;
-  @ApiProperty({ example: '6b0108e67d46ea6fe43d6620' }) id!: string;
-  @ApiPropertyOptional({ example: 'Projects/Alpha' }) path?: string;
-  @ApiPropertyOptional({ example: 'Alpha' }) name?: string;
-  @ApiPropertyOptional({ type: String, nullable: true, example: null }) specialUse?: string | null;
+  /** For `GET /mail/attachment`. @example 'ATT00001' */ id!: string;
+  /** @example 'hello.txt' */ filename?: string;
+  /** @example 'text/plain' */ contentType?: string;
+  /** @example 'attachment' */ disposition?: string;
+  @Nullable() cid?: string | null;
+  /** True for an image shown within the HTML body. @example false */ related?: boolean;
+  /** @example 1 */ @Integer() sizeKb?: number;
 }
 
 export class MailSuccess {
-  @ApiProperty({ example: true }) success!: boolean;
+  /** @example true */ success!: boolean;
 }
 
-export class MailMessageSummary {
-  @ApiProperty({ type: 'integer', example: 1, description: 'Within its mailbox; a move changes it.' })
-  id!: number;
+/** Members of every mailbox response. */
+class MailboxIdentity {
+  @ApiProperty({ example: MAILBOX }) id!: string;
+  /** `\Sent`, `\Drafts`, `\Trash`, `\Junk`; null for the inbox. */
+  @Nullable('\\Sent') specialUse?: string | null;
+}
+
+export class MailMailbox extends MailboxIdentity {
+  /** @example 'INBOX' */ path!: string;
+  /** @example 'INBOX' */ name!: string;
+  /** Milliseconds. @example 2592000000 */ @Integer() retention?: number;
+  /** @example true */ subscribed?: boolean;
+  /** @example false */ hidden?: boolean;
+  /** Number of messages, with `counters`. @example 12 */ @Integer() total?: number;
+  /** Number of unseen messages, with `counters`. @example 3 */ @Integer() unseen?: number;
+}
+
+export class MailMailboxList {
+  /** @example true */ success?: boolean;
+  /** @example 5 */ @Integer() total?: number;
+  @Cursor(false) nextCursor?: string | false;
+  @Cursor(false) previousCursor?: string | false;
+  results!: MailMailbox[];
+}
+
+export class MailMailboxCreated extends MailboxIdentity {
+  /** @example true */ success?: boolean;
+  /** @example 'Projects/Alpha' */ path?: string;
+  /** @example 'Alpha' */ name?: string;
+}
+
+/** Members of a message in a list and in a single read. */
+class MessageBase {
+  /** Id within the mailbox; a move changes it. */ @ApiProperty({ type: 'integer', example: 1 }) id!: number;
   @ApiProperty({ example: MAILBOX }) mailbox!: string;
-  @ApiPropertyOptional({ example: '6b0108e67d46ea6fe43d6630' }) thread?: string;
-  @ApiPropertyOptional({ type: 'integer', example: 2, description: 'With `threadCounters`.' })
-  threadMessageCount?: number;
-  @ApiPropertyOptional({ type: MailAddress }) from?: MailAddress;
-  @ApiPropertyOptional({ type: [MailAddress] }) to?: MailAddress[];
-  @ApiPropertyOptional({ type: [MailAddress] }) cc?: MailAddress[];
-  @ApiPropertyOptional({ example: 'Plan ✓' }) subject?: string;
-  @ApiPropertyOptional({ format: 'date-time', example: '2026-11-21T02:58:46.000Z' }) date?: string;
-  @ApiPropertyOptional({ example: 'Hello Alice' }) intro?: string;
-  @ApiPropertyOptional({ example: false }) seen?: boolean;
-  @ApiPropertyOptional({ example: true }) flagged?: boolean;
-  @ApiPropertyOptional({ example: false }) draft?: boolean;
+  /** @example '6b0108e67d46ea6fe43d6630' */ thread?: string;
+  from?: MailAddress;
+  to?: MailAddress[];
+  cc?: MailAddress[];
+  /** @example 'Plan ✓' */ subject?: string;
+  /** @example '2026-11-21T02:58:46.000Z' */ @ApiPropertyOptional({ format: 'date-time' }) date?: string;
+  /** @example false */ seen?: boolean;
+  /** @example true */ flagged?: boolean;
+  /** @example false */ draft?: boolean;
+}
+
+export class MailMessageSummary extends MessageBase {
+  /** Number of messages of the thread, with `threadCounters`. @example 2 */
+  @Integer() threadMessageCount?: number;
+  /** @example 'Hello Alice' */ intro?: string;
+  /** True when the message has attachments; `attachmentsList` lists them. */
   @ApiPropertyOptional({
     oneOf: [{ type: 'boolean' }, { type: 'array', items: { $ref: '#/components/schemas/MailAttachment' } }],
     example: true,
-    description: 'Whether there are any; which ones, in `attachmentsList`.',
   })
   attachments?: boolean | MailAttachment[];
-  @ApiPropertyOptional({ type: [MailAttachment] }) attachmentsList?: MailAttachment[];
+  attachmentsList?: MailAttachment[];
 }
 
 export class MailMessageList {
-  @ApiPropertyOptional({ example: true }) success?: boolean;
+  /** @example true */ success?: boolean;
   @ApiProperty({ type: 'integer', example: 30 }) total!: number;
-  @ApiPropertyOptional({ type: 'integer', example: 1 }) page?: number;
-  @ApiProperty({
-    oneOf: [{ type: 'string' }, { type: 'boolean', enum: [false] }],
-    example: CURSOR,
-    description: 'Send it back as `cursor`; false on the last page.',
-  })
-  nextCursor!: string | false;
-  @ApiProperty({
-    oneOf: [{ type: 'string' }, { type: 'boolean', enum: [false] }],
-    example: false,
-    description: 'Send it back as `cursor` with `direction=previous`; false on the first page.',
-  })
-  previousCursor!: string | false;
-  @ApiPropertyOptional({ type: String, nullable: true, example: null }) specialUse?: string | null;
-  @ApiProperty({ type: [MailMessageSummary] }) results!: MailMessageSummary[];
+  /** @example 1 */ @Integer() page?: number;
+  /** Send it back as `cursor`; false on the last page. */ @Cursor(true, CURSOR) nextCursor!: string | false;
+  /** Send it back as `cursor` with `direction=previous`; false on the first page. */
+  @Cursor(true) previousCursor!: string | false;
+  @Nullable() specialUse?: string | null;
+  results!: MailMessageSummary[];
 }
 
-export class MailMessage {
-  @ApiPropertyOptional({ example: true }) success?: boolean;
-  @ApiProperty({ type: 'integer', example: 1 }) id!: number;
-  @ApiProperty({ example: MAILBOX }) mailbox!: string;
-  @ApiPropertyOptional({ example: '6b0108e67d46ea6fe43d6630' }) thread?: string;
-  @ApiPropertyOptional({ type: MailAddress }) from?: MailAddress;
+export class MailMessage extends MessageBase {
+  /** @example true */ success?: boolean;
+  /** Address for replies when it differs from `from`. */
   @ApiPropertyOptional({
     oneOf: [
       { type: 'array', items: { $ref: '#/components/schemas/MailAddress' } },
       { $ref: '#/components/schemas/MailAddress' },
     ],
     example: [{ name: 'Alice Adams', address: 'alice@demo.example' }],
-    description: 'Whom to answer, if not `from`.',
   })
   replyTo?: MailAddress[] | MailAddress;
-  @ApiPropertyOptional({ type: [MailAddress] }) to?: MailAddress[];
-  @ApiPropertyOptional({ type: [MailAddress] }) cc?: MailAddress[];
-  @ApiPropertyOptional({ type: [MailAddress] }) bcc?: MailAddress[];
-  @ApiPropertyOptional({ example: 'Plan ✓' }) subject?: string;
-  @ApiPropertyOptional({ format: 'date-time', example: '2026-11-21T02:58:46.000Z' }) date?: string;
-  @ApiPropertyOptional({ example: 'Hello Alice' }) text?: string;
+  bcc?: MailAddress[];
+  /** @example 'Hello Alice' */ text?: string;
+  /** As the sender wrote it, not sanitised: render it in a sandbox only. */
   @ApiPropertyOptional({
     oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
     example: ['<p>Hello <b>Alice</b></p>'],
-    description: 'As its sender wrote it: show it only in a sandbox.',
   })
   html?: string | string[];
-  @ApiPropertyOptional({ example: false }) seen?: boolean;
-  @ApiPropertyOptional({ example: true }) flagged?: boolean;
-  @ApiPropertyOptional({ example: false }) draft?: boolean;
-  @ApiPropertyOptional({ type: [MailAttachment] }) attachments?: MailAttachment[];
+  attachments?: MailAttachment[];
 }
 
 export class MailStoredMessage {
-  @ApiPropertyOptional({ type: 'integer', example: 1 }) id?: number;
+  /** @example 1 */ @Integer() id?: number;
   @ApiPropertyOptional({ example: MAILBOX }) mailbox?: string;
-  @ApiPropertyOptional({ type: 'integer', example: 1450, description: 'Bytes.' }) size?: number;
+  /** Bytes. @example 1450 */ @Integer() size?: number;
 }
 
-export class MailMessageCreated {
-  @ApiPropertyOptional({ example: true }) success?: boolean;
-  @ApiPropertyOptional({ type: MailStoredMessage }) message?: MailStoredMessage;
-  @ApiPropertyOptional({ example: true, description: 'The message of `replacePrevious` is gone.' })
-  previousDeleted?: boolean;
-  @ApiPropertyOptional({ example: 'Failed to delete previous message. Message was not found' })
-  previousDeleteError?: string;
+/** Result of `replacePrevious`. */
+class ReplaceResult {
+  /** True when the draft named in `replacePrevious` was deleted. @example true */ previousDeleted?: boolean;
+  /** @example 'Failed to delete previous message. Message was not found' */ previousDeleteError?: string;
 }
 
-export class MailDraft {
-  @ApiProperty({ type: MailStoredMessage }) message!: MailStoredMessage;
-  @ApiPropertyOptional({ example: true, description: 'The message of `replacePrevious` is gone.' })
-  previousDeleted?: boolean;
-  @ApiPropertyOptional({ example: 'Failed to delete previous message. Message was not found' })
-  previousDeleteError?: string;
+export class MailMessageCreated extends ReplaceResult {
+  /** @example true */ success?: boolean;
+  message?: MailStoredMessage;
+}
+
+export class MailDraft extends ReplaceResult {
+  message!: MailStoredMessage;
 }
 
 export class MailBulkResult {
-  @ApiPropertyOptional({ example: true }) success?: boolean;
-  @ApiPropertyOptional({ type: 'integer', example: 2, description: 'Messages that were marked.' })
-  updated?: number;
-  @ApiPropertyOptional({ example: MAILBOX, description: 'Where messages were moved to.' }) mailbox?: string;
+  /** @example true */ success?: boolean;
+  /** Number of messages marked. @example 2 */ @Integer() updated?: number;
+  /** Target mailbox of a move. */ @ApiPropertyOptional({ example: MAILBOX }) mailbox?: string;
+  /** For each moved message: the old id and the new id. */
   @ApiPropertyOptional({
     type: 'array',
     items: { type: 'array', items: { type: 'integer' } },
@@ -198,21 +195,19 @@ export class MailBulkResult {
       [6, 1],
       [7, 2],
     ],
-    description: 'Of each message moved: the id it had and the id it has.',
   })
   id?: number[][];
+  /** The moves by target, when messages were restored to several mailboxes. */
   @ApiPropertyOptional({
     type: 'array',
     items: { type: 'object' },
     example: [{ mailbox: MAILBOX, id: [[1, 6]] }],
-    description: 'Where messages were restored to more than one mailbox.',
   })
   restored?: object[];
 }
 
 export class MailSubmission {
-  @ApiPropertyOptional({ example: true }) success?: boolean;
-  @ApiPropertyOptional({ example: '1a1fc0ace1e0000aa9' }) queueId?: string;
-  @ApiPropertyOptional({ type: MailStoredMessage, description: 'The copy in the sent mail.' })
-  message?: MailStoredMessage;
+  /** @example true */ success?: boolean;
+  /** @example '1a1fc0ace1e0000aa9' */ queueId?: string;
+  /** The copy in the mailbox `\Sent`. */ message?: MailStoredMessage;
 }

@@ -46,10 +46,10 @@ async function arrived(person: MailClient, mailbox: string | undefined, subject:
 const list = async (person: MailClient, mailbox: string | undefined, query = '') =>
   (await person.get(`${box(mailbox)}/messages${query}`)).body;
 
-describe('two people', () => {
+describe('two users', () => {
   const file = Buffer.from('Zahlen – ünïcode\n');
 
-  test('write to each other with an attachment, read, answer, move, mark and download', async () => {
+  test('exchange messages with an attachment, reply, move, mark and download', async () => {
     await submit(alice, alices, {
       to: [{ name: 'Bob', address: 'BOB@Example.COM' }],
       bcc: [{ address: 'alice@example.com' }],
@@ -104,7 +104,7 @@ describe('two people', () => {
     expect(inTrash).toMatchObject({ seen: true, expires: expect.any(String) });
   });
 
-  test('mark what they move on the way, in the same request', async () => {
+  test('move and mark messages in one request', async () => {
     const inbox = `${box(bobs['INBOX'])}/messages`;
     const ids: number[] = [];
     for (const unseen of [true, true, false])
@@ -128,7 +128,7 @@ describe('two people', () => {
     expect((await bob.get(box(bobs['Trash']))).body.unseen).toBe(1);
   });
 
-  test('forward with the attachments, all or some', async () => {
+  test('forward with all or some attachments', async () => {
     const { body } = await alice.post(`${box(alices['INBOX'])}/messages`, {
       from: { address: 'x@example.org' },
       subject: 'two files',
@@ -152,7 +152,7 @@ describe('two people', () => {
     expect([...bytes.bytes]).toEqual([0, 255]);
   });
 
-  test('a draft is replaced: the new one is there, the old one is gone', async () => {
+  test('replacePrevious stores the new draft and deletes the old one', async () => {
     const old = await draft(alice, alices, { subject: 'v1' });
     const { body } = await alice.post(`${box(alices['Drafts'])}/messages`, {
       draft: true,
@@ -163,7 +163,7 @@ describe('two people', () => {
     expect((await alice.get(`${box(alices['Drafts'])}/messages/${old}`)).status).toBe(404);
   });
 
-  test('images written into HTML become attachments that the HTML refers to', async () => {
+  test('data URL images in HTML become inline attachments', async () => {
     const dot = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64');
     const id = await draft(alice, alices, { html: `<p><img src="data:image/png;base64,${dot}"></p>` });
     const { body } = await alice.get(`${box(alices['Drafts'])}/messages/${id}`);
@@ -172,8 +172,8 @@ describe('two people', () => {
   });
 });
 
-describe('a person', () => {
-  test('never reaches mail of another one', async () => {
+describe('a user', () => {
+  test('cannot reach mail of another user', async () => {
     const id = await draft(alice, alices, { subject: 'private' });
     const theirs = `${box(alices['Drafts'])}/messages`;
     const answers = await Promise.all([
@@ -202,7 +202,7 @@ describe('a person', () => {
     expect((await alice.get(`${theirs}/${id}`)).body.subject).toBe('private');
   });
 
-  test('without a good token is told nothing else', async () => {
+  test('gets 403 without a valid token, before any other error', async () => {
     for (const token of [null, 'x', 'a'.repeat(40), `${alice.token}`.toUpperCase()]) {
       const client = Object.assign(Object.create(alice), { token });
       const { status, body } = await client.request('GET', '/users/me/mailboxes');
@@ -210,7 +210,7 @@ describe('a person', () => {
     }
   });
 
-  test('keeps a token by using it, for 180 days at most, and loses all with the password', async () => {
+  test('extends a token by use, for 180 days at most; a new password revokes all tokens', async () => {
     const status = async (client: MailClient) => (await client.get('/users/me/mailboxes')).status;
     const left = async (client: MailClient): Promise<number> => {
       const sql =
@@ -240,7 +240,7 @@ describe('a person', () => {
     expect(await status(old)).toBe(403);
   });
 
-  test('writes as themselves, whatever the draft says', async () => {
+  test('sends with the own address, whatever the draft contains', async () => {
     const raw = [
       'From: CEO <ceo@bigcorp.example>',
       'Sender: ceo@bigcorp.example',
@@ -297,7 +297,7 @@ describe('a person', () => {
     expect(named.results[0]).toMatchObject({ headers: { subject: ['p7'] }, metaData: {} });
   });
 
-  test('renames a mailbox with those below it, and deletes one with its messages', async () => {
+  test('renames a mailbox with its children, and deletes one with its messages', async () => {
     const made: Record<string, string> = {};
     for (const path of ['Old', 'Old/in', 'Oldish'])
       made[path] = (await alice.post('/users/me/mailboxes', { path })).body.id;
@@ -317,7 +317,7 @@ describe('a person', () => {
     expect(await used()).toBe(sums.n);
   });
 
-  test('is asked for nothing that PostgreSQL cannot store', async () => {
+  test('can send text that PostgreSQL cannot store', async () => {
     const bad = 'a\0b\ud800c';
     const requests: [string, string, unknown][] = [
       ['POST', '/users/me/mailboxes', { path: bad }],
@@ -353,7 +353,7 @@ describe('a person', () => {
 });
 
 describe('limits', () => {
-  test('of recipients, of a day and of the store', async () => {
+  test('of recipients, per day and of storage', async () => {
     const small = await TestMailService.start({
       MAIL_QUOTA_MB: '1',
       MAIL_DAILY_RECIPIENTS: '3',
@@ -396,7 +396,7 @@ describe('limits', () => {
     }
   });
 
-  test('of what a message may cost to read', async () => {
+  test('of the cost of parsing a message', async () => {
     const nested = (depth: number): string => {
       let text = '';
       for (let n = 0; n < depth; n += 1)
@@ -413,7 +413,7 @@ describe('limits', () => {
     await draft(alice, alices, { subject: 'after' });
   });
 
-  test('12 MB go up and come down as they were', async () => {
+  test('12 MB are stored and downloaded unchanged', async () => {
     const bytes = Buffer.alloc(12 * 1024 * 1024, 'twelve megabytes of mail ');
     const id = await draft(alice, alices, {
       attachments: [{ filename: 'big.bin', content: bytes.toString('base64') }],

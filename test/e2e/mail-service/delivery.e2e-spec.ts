@@ -33,7 +33,7 @@ async function arrived(person: MailClient, subject: string): Promise<any> {
   return (await person.get(`${box(boxes['INBOX'])}/messages/${value.id}`)).body;
 }
 
-describe('without an outgoing server', () => {
+describe('without a relay', () => {
   let mail: TestMailService;
   let alice: MailClient;
 
@@ -45,7 +45,7 @@ describe('without an outgoing server', () => {
 
   const queue = () => mail.sql('SELECT recipient, due_at > now() AS waits FROM queue ORDER BY recipient');
 
-  test('mail for others returns with a report that people and programs can read', async () => {
+  test('mail for outside recipients bounces with a delivery status notification', async () => {
     await submit(alice, { to: [{ address: 'someone@elsewhere.example' }], subject: 'Far away ✓' });
     const report = await arrived(alice, 'Undelivered mail returned to sender');
     expect(report).toMatchObject({
@@ -66,7 +66,7 @@ describe('without an outgoing server', () => {
     expect(await queue()).toEqual([]);
   });
 
-  test('mail for a colleague who has no mailbox yet waits until they have', async () => {
+  test('mail for a member without a mailbox waits for the mailbox', async () => {
     await submit(alice, { to: [{ address: 'newcomer@example.com' }], subject: 'Welcome' });
     await until('the first attempt', async () => (await queue())[0]?.waits === true);
     const newcomer = await mail.person('newcomer');
@@ -74,7 +74,7 @@ describe('without an outgoing server', () => {
     expect((await inboxOf(alice)).filter(({ subject }) => /Undelivered/.test(subject))).toHaveLength(1);
   });
 
-  test('a message with a time to be sent stays in the queue until then, and says so', async () => {
+  test('a message with sendTime stays in the queue until then', async () => {
     const sendTime = '2099-01-01T10:00:00.000Z';
     const { queueId, message } = await submit(alice, {
       to: [{ address: 'alice@example.com' }],
@@ -91,14 +91,14 @@ describe('without an outgoing server', () => {
     expect(after.body.outbound).toBeUndefined();
   });
 
-  test('an address with a tag belongs to whoever has it without', async () => {
+  test('an address with a tag belongs to the account without it', async () => {
     await submit(alice, { to: [{ address: 'Alice+shop@example.com' }], subject: 'Tagged' });
     expect((await arrived(alice, 'Tagged')).envelope.rcpt).toEqual([
       { value: 'alice+shop@example.com', formatted: 'alice+shop@example.com' },
     ]);
   });
 
-  test('what is deleted or expired leaves neither rows nor bytes', async () => {
+  test('deleted and expired messages leave neither rows nor blobs', async () => {
     const eve = await mail.person('eve');
     const boxes = await mailboxesOf(eve);
     for (const subject of ['one', 'two'])
@@ -126,7 +126,7 @@ describe('without an outgoing server', () => {
   });
 });
 
-describe('with an outgoing server', () => {
+describe('with a relay', () => {
   let world: OtherServer;
   let mail: TestMailService;
   let alice: MailClient;
@@ -142,7 +142,7 @@ describe('with an outgoing server', () => {
     await world?.stop();
   });
 
-  test('hands over one message for all who are elsewhere, as the sender, without Bcc', async () => {
+  test('sends one message to all outside recipients, without Bcc', async () => {
     await submit(alice, {
       to: [{ address: 'x@far.example' }, { address: 'bob@example.com' }],
       bcc: [{ address: 'y@far.example' }],
@@ -154,7 +154,7 @@ describe('with an outgoing server', () => {
     expect(value.raw).not.toMatch(/y@far\.example/);
   });
 
-  test('returns what is refused for good, and tries again what is refused for now', async () => {
+  test('bounces permanent failures and retries temporary ones', async () => {
     let temporary = true;
     world.refuse = (recipient) => {
       if (recipient.startsWith('gone'))
@@ -207,7 +207,7 @@ describe('reception by SMTP', () => {
   const letter = (subject: string, more = ''): string =>
     `From: Ann <ann@far.example>\r\nTo: alice@example.com\r\nSubject: ${subject}\r\n${more}\r\nhello\r\n`;
 
-  test('delivers to all recipients here, each once', async () => {
+  test('delivers to all local recipients, once each', async () => {
     const to = ['alice@example.com', 'Bob@EXAMPLE.com', 'alice+x@example.com'];
     await sendBySmtp(port, { from: 'ann@far.example', to }, letter('By SMTP'));
     // Acknowledged is stored: nothing has to be waited for.
@@ -235,14 +235,14 @@ describe('reception by SMTP', () => {
     expect(await mail.sql('SELECT FROM queue')).toEqual([]);
   });
 
-  test('takes what it can of a list', async () => {
+  test('accepts the known recipients of a list', async () => {
     const to = ['x@far.example', 'alice@example.com'];
     const { rejected } = await sendBySmtp(port, { from: 'ann@far.example', to }, letter('Some'));
     expect(rejected).toEqual(['x@far.example']);
     await arrived(alice, 'Some');
   });
 
-  test('refuses what is too large, goes round in circles or cannot be read', async () => {
+  test('rejects messages that are too large, loop or cannot be parsed', async () => {
     const send = (raw: string) =>
       sendBySmtp(port, { from: 'ann@far.example', to: ['alice@example.com'] }, raw);
     await expect(send(letter('Large', `X: ${'y'.repeat(900)}\r\n`) + 'z'.repeat(1_100_000))).rejects.toThrow(
@@ -256,7 +256,7 @@ describe('reception by SMTP', () => {
     expect(subjects).not.toEqual(expect.arrayContaining(['Loop']));
   });
 
-  test('a full mailbox takes nothing for the time being, and nobody of the same message gets it', async () => {
+  test('a full mailbox is a temporary failure for all recipients of the message', async () => {
     const to = ['alice@example.com', 'bob@example.com'];
     await mail.sql('UPDATE users SET storage_used = 2 * 1024 * 1024 - 100 WHERE id = $1', [bob.id]);
     await expect(sendBySmtp(port, { from: 'ann@far.example', to }, letter('Full'))).rejects.toThrow(/452/);
@@ -266,7 +266,7 @@ describe('reception by SMTP', () => {
     expect(rejected).toEqual(['bob@example.com']);
   });
 
-  test('bounds how often one client may come', async () => {
+  test('limits the connections of a client', async () => {
     const envelope = { from: 'ann@far.example', to: ['x@far.example'] };
     const attempt = () =>
       sendBySmtp(port, envelope, letter('Flood')).then(

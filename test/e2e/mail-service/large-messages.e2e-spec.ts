@@ -59,7 +59,7 @@ async function arrived(person: MailClient, subject: string): Promise<string> {
   return `${inbox}/${value.id}`;
 }
 
-test('attachments come back byte for byte however they are written, and texts beside them as well', async () => {
+test('attachments in any encoding and long texts are stored unchanged', async () => {
   const text = 'Many "words", \\ and ✓ signs.\n'.repeat(10_000);
   const attachments = [
     { filename: 'plain.bin', content: base64 },
@@ -79,14 +79,14 @@ test('attachments come back byte for byte however they are written, and texts be
   expect(contents.map((content, n) => content.equals(expected[n]!))).toEqual(expected.map(() => true));
 });
 
-test('what a marker might look like is content like any other', async () => {
+test('content that looks like a marker is stored unchanged', async () => {
   const content = `${'0'.repeat(32)}-0`;
   const attachments = [{ content: base64 }, { content, encoding: 'utf8' }];
   const [, second] = await contentsOf(alice, await created({ attachments }));
   expect(second?.toString()).toBe(content);
 });
 
-test('a forwarded message takes its long and short attachments along', async () => {
+test('a forwarded message contains its long and short attachments', async () => {
   const attachments = [
     { filename: 'a', content: base64 },
     { filename: 'b', content: 'YQ==' },
@@ -99,7 +99,7 @@ test('a forwarded message takes its long and short attachments along', async () 
   expect(contents[2]!.equals(bytes)).toBe(true);
 });
 
-test('a long message is delivered, whether it was submitted or came by SMTP', async () => {
+test('a long message is delivered after submission and by SMTP', async () => {
   const to = [{ address: 'bob@example.com' }];
   const draft = await created({ to, subject: 'By hand', attachments: [{ content: base64 }] });
   expect((await alice.post(`${draft}/submit`)).body.success).toBe(true);
@@ -118,7 +118,7 @@ test('a long message is delivered, whether it was submitted or came by SMTP', as
   );
 });
 
-test('a long message that is given as it is is kept as it is', async () => {
+test('a long raw message is stored unchanged', async () => {
   const raw = Buffer.from(
     `Subject: As it is\r\nContent-Type: application/x\r\nContent-Transfer-Encoding: base64\r\n\r\n${lines}\r\n`,
   );
@@ -128,7 +128,7 @@ test('a long message that is given as it is is kept as it is', async () => {
   expect(source.bytes.equals(raw)).toBe(true);
 });
 
-test('what is refused leaves nothing behind', async () => {
+test('rejected requests leave no files', async () => {
   const post = (content: string) => alice.request('POST', drafts, content);
   const body = JSON.stringify({ attachments: [{ content: base64 }] });
   expect((await post(body.slice(0, -1))).body).toMatchObject({ code: 'InvalidContent' });
@@ -141,7 +141,7 @@ test('what is refused leaves nothing behind', async () => {
   expect(large.body).toMatchObject({ code: 'MessageTooLarge' });
 });
 
-test('a client that goes away in the middle leaves nothing behind', async () => {
+test('a disconnect during a request leaves no files', async () => {
   const request = http.request(`${mail.url}${drafts}`, {
     method: 'POST',
     headers: { 'x-access-token': alice.token!, 'content-type': 'application/json', 'content-length': 8 * MB },
@@ -153,7 +153,7 @@ test('a client that goes away in the middle leaves nothing behind', async () => 
   await closed;
 });
 
-test('what a killed process left is removed after some hours', async () => {
+test('files of a killed process are removed after some hours', async () => {
   const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
   const left = { 'mail-spool-old': 7, 'mail-spool-young': 1, 'something-else': 7 };
   for (const [name, hours] of Object.entries(left)) {
@@ -167,7 +167,7 @@ test('what a killed process left is removed after some hours', async () => {
   ]);
 });
 
-test('the directory goes with the service', async () => {
+test('the directory is removed at shutdown', async () => {
   const other = await TestMailService.start();
   const person = await other.person('carol');
   const [mailbox] = Object.values(await mailboxesOf(person));

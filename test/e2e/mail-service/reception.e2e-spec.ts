@@ -53,7 +53,7 @@ describe('the end of a message', () => {
     },
   );
 
-  test('is found, and dots that were put before dots are taken off, however the bytes arrive', async () => {
+  test('is found and dots are unstuffed, however the bytes are split', async () => {
     const client = await open();
     await client.begin(ALICE);
     for (const byte of 'Subject: dots\r\n\r\n..\r\n..a\r\na..b\r\n...\r\n..\r\n') {
@@ -95,7 +95,7 @@ test.each(['\r\n', '\n'])(
 );
 
 describe('a client', () => {
-  test('that sends without end more than a message may have keeps nothing from others', async () => {
+  test('that sends an endless message does not block others', async () => {
     const client = await open();
     await client.begin(ALICE);
     const chunk = Buffer.alloc(MB, 'x'.repeat(70) + '\r\n');
@@ -110,7 +110,7 @@ describe('a client', () => {
     await until('all of it to be given back', () => budget.take(512 * MB) && (budget.give(512 * MB), true));
   });
 
-  test('that asks for who is here is sent away after a hundred names', async () => {
+  test('that probes addresses is disconnected after a hundred unknown ones', async () => {
     const client = await open();
     await client.say('EHLO x');
     await client.say('MAIL FROM:<>');
@@ -121,7 +121,7 @@ describe('a client', () => {
     expect(replies.slice(100)).toEqual([expect.stringMatching(/^421/), 'closed']);
   });
 
-  test('is told nothing funny', async () => {
+  test('gets no joke commands', async () => {
     const client = await open();
     await client.say('EHLO x');
     for (const command of [
@@ -136,7 +136,7 @@ describe('a client', () => {
       expect(await client.say(command)).toMatch(/^500/);
   });
 
-  test('has to come to an end, however slowly it goes on', async () => {
+  test('is disconnected at the session limit', async () => {
     const hasty = await TestMailService.start();
     const client = await RawSmtp.open(await hasty.get(SmtpReceiver).listen(0, 2_000));
     clients.push(client);

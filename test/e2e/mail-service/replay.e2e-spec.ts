@@ -190,7 +190,7 @@ beforeAll(async () => {
 });
 afterAll(() => mail?.stop());
 
-describe('a conversation with the real upstream, again', () => {
+describe('a captured conversation with a real WildDuck', () => {
   const rows = [...captures('routes'), ...captures('extras').filter(({ request }) => request.method !== '')];
 
   test.each(rows.filter(({ label }) => !(label in OUT_OF_SCOPE)).map((row) => [row.label, row] as const))(
@@ -202,7 +202,7 @@ describe('a conversation with the real upstream, again', () => {
   );
 });
 
-describe('edge cases of the real upstream, again', () => {
+describe('captured edge cases of a real WildDuck', () => {
   const rows = captures('edge-cases').filter(({ label }) => !(label in OUT_OF_SCOPE));
   let erin: MailClient;
 
@@ -236,7 +236,7 @@ describe('edge cases of the real upstream, again', () => {
     ]);
   });
 
-  test('too many wrong passwords', async () => {
+  test('too many invalid passwords', async () => {
     const attempt = () =>
       mail.root.post('/authenticate', { username: 'alice', password: 'wrong', token: true });
     const answers = [];
@@ -249,7 +249,7 @@ describe('edge cases of the real upstream, again', () => {
     expect(answers[12]).toEqual({ error: 'Authentication was rate limited', code: 'RateLimitedError' });
   });
 
-  test('every row that is left out exists, and so does every deviation', () => {
+  test('every listed exception and deviation exists', () => {
     const labels = (['routes', 'extras', 'edge-cases'] as const).flatMap((file) =>
       captures(file).map(({ label }) => label),
     );

@@ -5,7 +5,7 @@ import { until } from '../../support/until.ts';
 /** What the parser takes of headers, with the empty line after them. */
 const HEAD = 1024 * 1024;
 
-describe('a message that can be stored, and cannot be read as it leaves', () => {
+describe('a message that can be stored but not parsed after rewriting', () => {
   let world: OtherServer;
   let mail: TestMailService;
   let alice: MailClient;
@@ -23,7 +23,7 @@ describe('a message that can be stored, and cannot be read as it leaves', () => 
     await world?.stop();
   });
 
-  test('returns to its sender, and reaches those whom it can reach', async () => {
+  test('bounces, and reaches the reachable recipients', async () => {
     const begin = 'To: bob@example.com, x@far.example\r\nSubject: brim\r\n';
     // The date and the sender, which are added, do not fit.
     const filling = `X: ${'y'.repeat(HEAD - begin.length - 7)}\r\n`;

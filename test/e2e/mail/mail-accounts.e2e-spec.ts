@@ -29,7 +29,7 @@ describe('mail accounts', () => {
   const ready = (who: Person) =>
     app.sql('UPDATE mail_accounts SET retry_at = NULL WHERE user_id = $1', [who.id]);
 
-  test('are made at the first use, and used from then on', async () => {
+  test('are created on first use and reused', async () => {
     const alice = await person();
     expect((await alice.api.get(BOXES)).status).toBe(200);
     expect((await alice.api.get(BOXES)).status).toBe(200);
@@ -59,7 +59,7 @@ describe('mail accounts', () => {
     expect(tokenOf(second)).toBe(tokenOf(first));
   });
 
-  test('passwords and tokens are stored sealed, each for its owner', async () => {
+  test('passwords and tokens are stored encrypted and bound to their owner', async () => {
     const alice = await person();
     await alice.api.get(BOXES);
     const row = await account(alice);
@@ -76,7 +76,7 @@ describe('mail accounts', () => {
     expect(() => box.open('mail token', owner, row.password)).toThrow();
   });
 
-  test('a token that has died is renewed once, and the request repeated', async () => {
+  test('an expired token is renewed once and the request is repeated', async () => {
     const alice = await person();
     await alice.api.get(BOXES);
     duck.requests.length = 0;
@@ -109,7 +109,7 @@ describe('mail accounts', () => {
     }
   });
 
-  test('another 403 is the caller’s', async () => {
+  test('other 403 responses reach the caller', async () => {
     const alice = await person();
     duck.script = ({ url }) =>
       url.startsWith('/users/me/')
@@ -119,7 +119,7 @@ describe('mail accounts', () => {
     expect(duck.mail).toHaveLength(1);
   });
 
-  test('an account whose password is refused is left alone for a while', async () => {
+  test('after a rejected password, the account is not used for a while', async () => {
     const alice = await person();
     await alice.api.get(BOXES);
     const { username } = duck.requests[0]!.body;
@@ -136,7 +136,7 @@ describe('mail accounts', () => {
     expect((await alice.api.get(BOXES)).status).toBe(200);
   });
 
-  test('an account made by a process that was killed before it could say so is found again', async () => {
+  test('an account whose creation was interrupted by a crash is found again', async () => {
     const alice = await person();
     let calls = 0;
     duck.script = ({ url }, response) => {
@@ -156,7 +156,7 @@ describe('mail accounts', () => {
     ]);
   });
 
-  test('an address that is somebody’s there already has to be linked', async () => {
+  test('a taken address requires a linked account', async () => {
     const alice = await person();
     duck.add('taken', 'x', alice.email);
     expect(await alice.api.get(BOXES)).toMatchObject({
@@ -169,7 +169,7 @@ describe('mail accounts', () => {
     });
   });
 
-  test('answers without what they have to say make no account', async () => {
+  test('incomplete responses create no account', async () => {
     for (const script of [
       ({ url }: Recorded) =>
         url === '/users' ? { status: 200, json: { success: true, id: '../../x' } } : undefined,
@@ -188,7 +188,7 @@ describe('mail accounts', () => {
     }
   });
 
-  test('with a domain of their own, addresses are of that domain', async () => {
+  test('MAIL_ACCOUNT_DOMAIN replaces the domain of addresses', async () => {
     const second = await TestApp.start(
       { ...duck.settings, MAIL_ACCOUNT_DOMAIN: 'mail.example' },
       app.databaseUrl,
@@ -199,7 +199,7 @@ describe('mail accounts', () => {
     await second.stop();
   });
 
-  test('where accounts are only linked, nobody gets one', async () => {
+  test('MAIL_ACCOUNTS=link creates no accounts', async () => {
     const second = await TestApp.start({ ...duck.settings, MAIL_ACCOUNTS: 'link' }, app.databaseUrl);
     const alice = await person();
     const answer = await second.as(alice.token).get(BOXES);
@@ -215,7 +215,7 @@ describe('mail accounts', () => {
     });
     afterAll(() => service?.stop());
 
-    test('requests go out with the service token and the person’s id', async () => {
+    test('requests carry the service token and the user’s id', async () => {
       const alice = await person();
       expect((await service.as(alice.token).get(BOXES)).status).toBe(200);
       const { id } = [...duck.accounts.values()].at(-1)!;
@@ -223,7 +223,7 @@ describe('mail accounts', () => {
       expect(tokenOf(duck.requests[1]!)).toBe(duck.serviceToken);
     });
 
-    test('a service token that is refused is our failure', async () => {
+    test('a rejected service token is a 500', async () => {
       const alice = await person();
       duck.script = ({ url }) =>
         url.endsWith('/mailboxes')
@@ -240,7 +240,7 @@ describe('mail accounts', () => {
   describe('workspace mail link', () => {
     const env = () => ({ DATABASE_URL: app.databaseUrl, ...duck.settings, MAIL_ACCOUNTS: 'link' });
 
-    test('uses an account that exists, for one person in one workspace, everywhere within seconds', async () => {
+    test('links an existing account to one user in one workspace, in all processes within seconds', async () => {
       const alice = await person();
       const { id } = duck.add('alice.real', 'secret word');
       const linked = await workspace(
@@ -264,7 +264,7 @@ describe('mail accounts', () => {
       expect(duck.requests.at(-1)!.as).toBe('alice.real');
     });
 
-    test('takes the place of the account there was', async () => {
+    test('replaces the previous account', async () => {
       const alice = await person();
       await alice.api.get(BOXES);
       const before = duck.requests[0]!.body.username;
@@ -286,7 +286,7 @@ describe('mail accounts', () => {
       expect(duck.requests.at(-1)!.as).toBe('other.account');
     });
 
-    test('takes the password out of the environment, so that it is in no list of processes', async () => {
+    test('reads the password from the environment', async () => {
       const alice = await person();
       duck.add('by.env', 'from the environment');
       const result = await spawnWorkspace(
@@ -302,7 +302,7 @@ describe('mail accounts', () => {
       expect(`${result.stdout}${result.stderr}`).not.toContain('from the environment');
     });
 
-    test('or from standard input', async () => {
+    test('reads the password from standard input', async () => {
       const alice = await person();
       duck.add('by.input', ' from a pipe ');
       const args = ['mail', 'link', '--email', alice.email, '--username', 'by.input', '--password-stdin'];
@@ -328,13 +328,13 @@ describe('mail accounts', () => {
       expect(asked()).toEqual(['GET /users/resolve/without.password']);
     });
 
-    test('says what is wrong, and changes nothing', async () => {
+    test('reports the error and changes nothing', async () => {
       const alice = await person();
       duck.add('right', 'right');
       const link = (...args: string[]) => workspace(env(), 'mail', 'link', ...args);
       const named = ['--email', alice.email, '--username', 'right'];
       for (const [result, message] of [
-        [await link(...named, '--password', 'wrong'), /refused to log in/],
+        [await link(...named, '--password', 'wrong'), /rejects the request to log in/],
         [await link(...named), /password/],
         [
           await link('--email', 'nobody@x.example', '--username', 'right', '--password', 'right'),
@@ -356,7 +356,7 @@ describe('mail accounts', () => {
     });
   });
 
-  test('nothing secret is logged or told, whatever goes wrong', async () => {
+  test('errors reveal no secret in logs or responses', async () => {
     const lines: string[] = [];
     const write = process.stdout.write.bind(process.stdout);
     process.stdout.write = (text: string | Uint8Array) => {
@@ -389,7 +389,7 @@ describe('mail accounts', () => {
         answers.push(await api.get(BOXES), await api.post('/mail/draft', { mailbox: INBOX, subject: 'x' }));
       }
       const told = `${lines.join('')}${answers.map(({ text }) => text).join('')}`;
-      expect(lines.join('')).toContain('the mail service gave no usable answer');
+      expect(lines.join('')).toContain('the mail service sent no usable response');
       for (const secret of secrets) expect(told).not.toContain(secret);
       await loud.stop();
     } finally {

@@ -55,7 +55,7 @@ describe('application passwords for mail', () => {
     return duck.asps.kept.filter(({ user }) => user === account.mail_user_id);
   };
 
-  test('are made known to the mail service by their owner, and forgotten there', async () => {
+  test('are registered at the mail service by their owner and removed there', async () => {
     const alice = await mailer();
     const { status, body } = await make(alice);
     expect(status).toBe(201);
@@ -79,7 +79,7 @@ describe('application passwords for mail', () => {
     expect([await kept(alice), await rowsOf(app, alice)]).toEqual([[], []]);
   });
 
-  test('have a time, and a description of any length', async () => {
+  test('have a lifetime and a description of any length', async () => {
     const alice = await mailer();
     expect(
       (await make(alice, { ttl: 3600, description: `${'ü'.repeat(215)}😀${'x'.repeat(38)}` })).status,
@@ -92,7 +92,7 @@ describe('application passwords for mail', () => {
     expect(blank.ttl).toBeUndefined();
   });
 
-  test('survive there what has died: a token', async () => {
+  test('are registered with a renewed token when the old one has expired', async () => {
     const alice = await mailer();
     duck.killTokens();
     expect((await make(alice)).status).toBe(201);
@@ -100,27 +100,30 @@ describe('application passwords for mail', () => {
     expect(await kept(alice)).toHaveLength(1);
   });
 
-  test.each([{}, { ttl: 600 }])('are not left there when the answer was lost (%j)', async (more) => {
-    const alice = await mailer();
-    await make(alice, { description: 'another' });
-    duck.script = ({ method, body, headers }, response) => {
-      if (method !== 'POST') return undefined;
-      const account = [...duck.accounts.values()].find(({ address }) => address === alice.email)!;
-      expect(headers['x-access-token']).toBeDefined();
-      duck.asps.answer(account.id, method, '/asps', body);
-      response.socket!.destroy();
-      return true;
-    };
-    expect(says(await make(alice, more))).toEqual([503, 'mail_service_unavailable']);
-    expect(await kept(alice)).toHaveLength(2);
-    duck.clear();
-    await drain(app);
-    expect(asked()).toContain('GET /users/me/asps?showAll=true');
-    expect((await kept(alice)).map(({ description }) => description.slice(0, 7))).toEqual(['another']);
-    expect(await rowsOf(app, alice)).toHaveLength(1);
-  });
+  test.each([{}, { ttl: 600 }])(
+    'are removed when the response to their creation was lost (%j)',
+    async (more) => {
+      const alice = await mailer();
+      await make(alice, { description: 'another' });
+      duck.script = ({ method, body, headers }, response) => {
+        if (method !== 'POST') return undefined;
+        const account = [...duck.accounts.values()].find(({ address }) => address === alice.email)!;
+        expect(headers['x-access-token']).toBeDefined();
+        duck.asps.answer(account.id, method, '/asps', body);
+        response.socket!.destroy();
+        return true;
+      };
+      expect(says(await make(alice, more))).toEqual([503, 'mail_service_unavailable']);
+      expect(await kept(alice)).toHaveLength(2);
+      duck.clear();
+      await drain(app);
+      expect(asked()).toContain('GET /users/me/asps?showAll=true');
+      expect((await kept(alice)).map(({ description }) => description.slice(0, 7))).toEqual(['another']);
+      expect(await rowsOf(app, alice)).toHaveLength(1);
+    },
+  );
 
-  test('are refused where the mail service keeps no more', async () => {
+  test('are rejected when the mail service has reached its limit', async () => {
     const alice = await mailer();
     duck.asps.limit = 1;
     expect((await make(alice)).status).toBe(201);
@@ -145,7 +148,7 @@ describe('application passwords for mail', () => {
     expect(await rowsOf(app, alice)).toEqual([]);
   });
 
-  test('end here at once, and there when it can be told', async () => {
+  test('end here at once, and at the mail service when it is reachable', async () => {
     const alice = await mailer();
     const { application_password: made, password } = (await make(alice)).body;
     duck.script = () => ({ status: 500, json: { error: 'down' } });
@@ -160,7 +163,7 @@ describe('application passwords for mail', () => {
     expect(await rowsOf(app, alice)).toEqual([]);
   });
 
-  test('need no mail service for those who have no mail', async () => {
+  test('need no mail service for users without a mail account', async () => {
     const bob = await somebody();
     duck.script = () => ({ status: 500, json: { error: 'down' } });
     const { status, body } = await make(bob);
@@ -176,7 +179,7 @@ describe('application passwords for mail', () => {
     expect(asked()).toEqual([]);
   });
 
-  test('are asked for with the service token where that acts for people, if its role allows it', async () => {
+  test('use the service token in mode `service` when its role allows it', async () => {
     const acting = await TestApp.start({ ...duck.settings, MAIL_SERVICE_MODE: 'service' }, app.databaseUrl);
     try {
       const alice = await mailer();
@@ -201,7 +204,7 @@ describe('application passwords for mail', () => {
     }
   });
 
-  test('are in no log, and stored nowhere', async () => {
+  test('are neither logged nor stored', async () => {
     const lines: string[] = [];
     const write = process.stdout.write.bind(process.stdout);
     process.stdout.write = (text: string | Uint8Array) => {
@@ -241,7 +244,7 @@ describe('application passwords for mail', () => {
     for (const password of told) expect(text).not.toContain(password);
   });
 
-  test('are ours alone where the mail service keeps none, and where there is no mail service', async () => {
+  test('exist only here when the mail service does not support them or does not exist', async () => {
     const mail = await TestMailService.start();
     const [embedded, without] = [await TestApp.start(mail.settings), await TestApp.start()];
     try {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { RecipientsApi } from '../../../src/modules/mail/index.js';
 import type { RequestContext } from '../../../src/platform/context/request-context.js';
-import { mailTarget } from '../../../src/modules/mail/mail-target.js';
+import { mailTarget } from '../../../src/modules/mail/gate/mail-target.js';
 import { type Person, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { TestMailService } from '../../support/mail-service.ts';
@@ -31,7 +31,7 @@ describe('a conversation', () => {
 
   const file = Buffer.concat([Buffer.from('%PDF-1.7 <html>'), randomBytes(40_000)]);
 
-  test('begins with a letter to somebody who has never used mail, and is answered', async () => {
+  test('starts with a message to a user who has never opened mail, and gets a reply', async () => {
     // Neither has an account there: alice gets hers by looking, and her letter waits for bob's.
     const drafts = await alice.box('Drafts');
     const draft = await alice.ok('POST', '/mail/draft', {
@@ -98,7 +98,7 @@ describe('a conversation', () => {
     expect((await bob.read('INBOX', found)).answered).toBe(true);
   });
 
-  test('is marked, sorted into mailboxes, moved and brought back', async () => {
+  test('is marked, moved to mailboxes and restored', async () => {
     const inbox = await bob.box('INBOX');
     const path = `${BOXES}/${inbox}/messages`;
     const made = await bob.ok('POST', BOXES, { path: 'Projects/Alpha', subscribed: false, retention: 0 });
@@ -157,7 +157,7 @@ describe('a conversation', () => {
     expect((await bob.api('GET', project)).status).toBe(404);
   });
 
-  test('is paged through by cursors, there and back', async () => {
+  test('is paged by cursors in both directions', async () => {
     const { id } = await alice.ok('POST', BOXES, { path: 'Many' });
     const path = `${BOXES}/${id}/messages`;
     for (let n = 1; n <= 23; n += 1) await alice.ok('POST', path, { subject: `p${n}`, text: 't' });
@@ -176,7 +176,7 @@ describe('a conversation', () => {
     expect(subjects(back)).toEqual(subjects(first));
   });
 
-  test('is nobody else’s, whatever ids they have, and hides nothing', async () => {
+  test('is isolated from other users who know its ids', async () => {
     const inbox = await alice.box('INBOX');
     const [letter] = (await alice.list('INBOX')).results;
     const bobs = await bob.box('INBOX');
@@ -216,7 +216,7 @@ describe('a conversation', () => {
     expect((await alice.mailboxes()).map(({ path }) => path)).not.toContain('Secret');
   });
 
-  test('takes 12 MiB along, up and down, two at once', async () => {
+  test('carries 12 MiB attachments in both directions, two at once', async () => {
     // One person may send two bodies of this size at a time.
     const files = Array.from({ length: 2 }, (_, n) => Buffer.alloc(12 * 1024 * 1024, `${n} of mail `));
     const drafts = await alice.box('Drafts');

@@ -80,7 +80,7 @@ describe('the dialect', () => {
       return { answer, asked: Object.fromEntries(new URLSearchParams(duck.mail.at(-1)!.url.split('?')[1])) };
     };
 
-    test('a further page is `next`; both ways of saying it are sent', async () => {
+    test('the next page is requested in both dialects', async () => {
       for (const direction of ['&direction=next', '']) {
         const { answer, asked } = await list(`limit=2&order=asc&cursor=${cursor}${direction}`);
         expect(answer.text).toBe(JSON.stringify(page.json));
@@ -94,7 +94,7 @@ describe('the dialect', () => {
       }
     });
 
-    test('the page before is `previous`', async () => {
+    test('the previous page is requested with `previous`', async () => {
       const back = capture('list-messages-previous');
       const [before] = /previous=(.+)$/.exec(back.path)!.slice(1) as [string];
       for (const direction of ['previous', 'prev', 'PREVIOUS']) {
@@ -104,7 +104,7 @@ describe('the dialect', () => {
       }
     });
 
-    test('a list read page by page to its end and back gives what it should', async () => {
+    test('paging to the end and back returns every message once', async () => {
       const first = await list('limit=2&order=asc&threadCounters=true');
       expect(first.answer.body.previousCursor).toBe(false);
       const second = await list(`limit=2&order=asc&cursor=${first.answer.body.nextCursor}&direction=next`);
@@ -115,7 +115,7 @@ describe('the dialect', () => {
       expect(again.answer.body.page).toBe(1);
     });
 
-    test('no cursor, an empty one and `false` are the first page; empty filters are left out', async () => {
+    test('a missing, empty or `false` cursor is the first page; empty filters are dropped', async () => {
       for (const query of [
         'limit=3',
         'limit=3&cursor=&direction=&unseen=&order=',
@@ -125,12 +125,12 @@ describe('the dialect', () => {
       expect((await list('limit=3&cursor=&unseen=&threadCounters=')).asked).toEqual({ limit: '3' });
     });
 
-    test('a client cannot page with WildDuck’s own words, nor with a cursor twice', async () => {
+    test('WildDuck’s own paging parameters and repeated cursors are dropped', async () => {
       expect((await list(`limit=3&next=${cursor}&previous=${cursor}`)).asked).toEqual({ limit: '3' });
       expect((await list(`limit=3&cursor=a&cursor=b`)).asked).toEqual({ limit: '3', cursor: 'a', next: 'a' });
     });
 
-    test('a cursor that is none is the mail service’s to refuse', async () => {
+    test('the mail service rejects invalid cursors', async () => {
       duck.script = () => capture('list-messages-garbage-cursor');
       const { answer } = await list('cursor=abcdef');
       expect([answer.status, answer.body]).toEqual([400, capture('list-messages-garbage-cursor').json]);
@@ -189,7 +189,7 @@ describe('the dialect', () => {
       expect(sent()).toEqual([['PUT', `/${INBOX}/messages`, asked]]);
     });
 
-    test('a long list goes in pieces, and comes back as one answer', async () => {
+    test('a long list is split, and its responses are merged', async () => {
       const boxes = new Boxes();
       duck.script = boxes.script;
       const message = Array.from({ length: 601 }, () => boxes.put(INBOX));
@@ -203,7 +203,7 @@ describe('the dialect', () => {
       expect(some.body).toEqual({ success: true, updated: 1 });
     });
 
-    test('what was refused half way is told', async () => {
+    test('an error in the middle of a split list is returned', async () => {
       let calls = 0;
       duck.script = () => {
         calls += 1;
@@ -234,7 +234,7 @@ describe('the dialect', () => {
       alice.api.put(mail(`/${box}/messages`), { message, restoreToOrigin: true, ...more });
     const content = () => Object.fromEntries([...boxes.boxes].map(([id, set]) => [id, set.size]));
 
-    test('moves messages back to where they were moved from', async () => {
+    test('moves messages back to their original mailboxes', async () => {
       const [a, b] = [boxes.put(INBOX), boxes.put(PROJECTS)];
       const trashed = [...(await move(INBOX, [a], TRASH)), ...(await move(PROJECTS, [b], TRASH))];
       duck.requests.length = 0;
@@ -260,7 +260,7 @@ describe('the dialect', () => {
       expect(await app.sql('SELECT * FROM mail_moves')).toEqual([]);
     });
 
-    test('one place to go back to: WildDuck’s own answer', async () => {
+    test('with one original mailbox, returns WildDuck’s own response', async () => {
       const trashed = await move(PROJECTS, [boxes.put(PROJECTS), boxes.put(PROJECTS)], TRASH);
       expect((await restore(TRASH, trashed)).body).toEqual({
         success: true,
@@ -272,7 +272,7 @@ describe('the dialect', () => {
       });
     });
 
-    test('a message of unknown origin, or whose origin is gone, goes to the inbox', async () => {
+    test('a message whose origin is unknown or deleted goes to the inbox', async () => {
       const [trashed] = await move(PROJECTS, [boxes.put(PROJECTS)], TRASH);
       const foreign = boxes.put(TRASH);
       boxes.boxes.delete(PROJECTS);
@@ -281,7 +281,7 @@ describe('the dialect', () => {
       expect(content()).toMatchObject({ [INBOX]: 2, [TRASH]: 0 });
     });
 
-    test('by way of two mailboxes it goes back step by step; a way back taken by hand leaves no trace', async () => {
+    test('two moves are restored step by step; a manual move back removes the record', async () => {
       const [one] = await move(INBOX, [boxes.put(INBOX)], PROJECTS);
       const [two] = await move(PROJECTS, [one], TRASH);
       expect((await restore(TRASH, [two])).body.mailbox).toBe(PROJECTS);
@@ -290,7 +290,7 @@ describe('the dialect', () => {
       expect(await app.sql('SELECT * FROM mail_moves WHERE message_id = $1', [four])).toEqual([]);
     });
 
-    test('a move of a single message counts too', async () => {
+    test('a move of a single message is recorded too', async () => {
       const id = boxes.put(PROJECTS);
       duck.script = (request) =>
         request.url.endsWith(`/messages/${id}`)
@@ -300,18 +300,18 @@ describe('the dialect', () => {
       expect((await restore(TRASH, [1])).body.mailbox).toBe(PROJECTS);
     });
 
-    test('what lies in the inbox and came from nowhere stays', async () => {
+    test('a message without a record stays in the inbox', async () => {
       const id = boxes.put(INBOX);
       expect((await restore(INBOX, [id])).body).toEqual({ success: true, updated: 0 });
       expect(content()).toMatchObject({ [INBOX]: 1 });
     });
 
-    test('messages that are not there: 404, as for any move', async () => {
+    test('unknown messages are a 404, as for any move', async () => {
       const { status, body } = await restore(TRASH, [99]);
       expect([status, body]).toEqual([404, capture('bulk-put-move-missing-messages').json]);
     });
 
-    test('each person has their own record, and so has each workspace', async () => {
+    test('records are separate per user and per workspace', async () => {
       await move(PROJECTS, [boxes.put(PROJECTS)], TRASH);
       const [row] = await app.sql(
         'SELECT tenant_id, user_id, mailbox, message_id::int, origin FROM mail_moves',
@@ -339,7 +339,7 @@ describe('the dialect', () => {
       expect(duck.mail).toEqual([]);
     });
 
-    test('false is as good as nothing', async () => {
+    test('false has no effect', async () => {
       const id = boxes.put(INBOX);
       await alice.api.put(mail(`/${INBOX}/messages`), { message: [id], seen: true, restoreToOrigin: false });
       expect(sent()).toEqual([['PUT', `/${INBOX}/messages`, { message: '1', seen: true }]]);
@@ -350,13 +350,13 @@ describe('the dialect', () => {
     const create = (subscribed: unknown) => alice.api.post(mail(''), { path: 'Subs', subscribed });
     const made = { success: true, id: PROJECTS };
 
-    test.each([[true], ['true'], [1]])('%j is what it is anyway', async (subscribed) => {
+    test.each([[true], ['true'], [1]])('%j is the default', async (subscribed) => {
       duck.script = () => ({ status: 200, json: made });
       expect((await create(subscribed)).body).toEqual(made);
       expect(sent()).toEqual([['POST', '', { path: 'Subs' }]]);
     });
 
-    test.each([[false], ['no']])('%j is said once the mailbox exists', async (subscribed) => {
+    test.each([[false], ['no']])('%j is set after the creation', async (subscribed) => {
       duck.script = ({ method }) => ({ status: 200, json: method === 'POST' ? made : { success: true } });
       expect((await create(subscribed)).body).toEqual(made);
       expect(sent()).toEqual([
@@ -365,7 +365,7 @@ describe('the dialect', () => {
       ]);
     });
 
-    test('nothing is said of a mailbox that could not be created; what could not be said is told', async () => {
+    test('a failed creation sends no update; a failed update is returned', async () => {
       duck.script = () => capture('create-mailbox-duplicate');
       expect((await create(false)).body).toEqual(capture('create-mailbox-duplicate').json);
       expect(sent()).toHaveLength(1);
@@ -375,7 +375,7 @@ describe('the dialect', () => {
       expect([status, body]).toEqual([400, { error: 'no', code: 'X' }]);
     });
 
-    test('what is no boolean is refused before anything is created', async () => {
+    test('an invalid boolean is rejected before the creation', async () => {
       duck.script = () => capture('create-mailbox-subscribed');
       expect((await create('perhaps')).status).toBe(400);
       expect(sent()).toEqual([['POST', '', { path: 'Subs', subscribed: 'perhaps' }]]);
@@ -392,7 +392,7 @@ describe('the dialect', () => {
       return duck.mail.at(-1)!.body;
     };
 
-    test('WildDuck’s own words for attachments pass', async () => {
+    test('WildDuck’s own names of attachment members are forwarded', async () => {
       const attachments = (capture('upload-message-structured').body as any).attachments;
       expect((await create({ attachments })).attachments).toEqual(attachments);
     });
@@ -444,7 +444,7 @@ describe('the dialect', () => {
       expect((await create({ attachments: [{ content }] })).attachments).toEqual([expected]);
     });
 
-    test('the type that the client gives wins over that of the URL', async () => {
+    test('an explicit type takes precedence over the type of a data URL', async () => {
       const attachments = [{ content: 'data:text/plain;base64,QQ==', contentType: 'text/csv' }];
       expect((await create({ attachments })).attachments).toEqual([
         { content: 'QQ==', contentType: 'text/csv' },
@@ -464,7 +464,7 @@ describe('the dialect', () => {
       },
     );
 
-    test('addresses, references and previous drafts keep their own members only', async () => {
+    test('addresses, references and previous drafts keep known members only', async () => {
       const evil = { $where: 1, group: [{ address: 'x@y' }] };
       expect(
         await create({
@@ -503,7 +503,7 @@ describe('the dialect', () => {
       return [status, ...duck.mail.map((request) => request.body)];
     };
 
-    test('setting one and clearing another takes two calls', async () => {
+    test('setting one flag and clearing another takes two requests', async () => {
       expect(await update({ seen: true, flagged: false })).toEqual([200, { flagged: false }, { seen: true }]);
       duck.clear();
       expect(await update({ seen: false, flagged: false, deleted: 'yes' })).toEqual([
@@ -513,7 +513,7 @@ describe('the dialect', () => {
       ]);
     });
 
-    test('flags of one mind take one call', async () => {
+    test('setting several flags takes one request', async () => {
       expect(await update({ seen: true, flagged: true })).toEqual([200, { seen: true, flagged: true }]);
     });
 
@@ -525,7 +525,7 @@ describe('the dialect', () => {
       expect(await update({ unseen: true, seen: true })).toEqual([200, { seen: true }]);
     });
 
-    test('a message that is moved is changed before, under the id it has', async () => {
+    test('flags are changed before a move, under the old id', async () => {
       duck.script = () => ({ status: 200, json: { success: true, mailbox: TRASH, id: [[1, 9]] } });
       await alice.api.put(mail(`/${INBOX}/messages/1`), { seen: false, moveTo: TRASH });
       expect(sent()).toEqual([
@@ -534,13 +534,13 @@ describe('the dialect', () => {
       ]);
     });
 
-    test('the second call is not made when the first is refused', async () => {
+    test('the second request is not sent when the first fails', async () => {
       duck.script = () => capture('put-message-missing');
       const { status } = await alice.api.put(mail(`/${INBOX}/messages/9999`), { seen: true, flagged: false });
       expect([status, duck.mail.length]).toEqual([404, 1]);
     });
 
-    test('a stored message cannot be made a draft, which could be sent under any sender', async () => {
+    test('a stored message cannot become a draft, which could have a forged sender', async () => {
       duck.script = () => capture('put-message-nochange');
       const { status, body } = await alice.api.put(mail(`/${INBOX}/messages/2`), { draft: true });
       expect([status, body]).toEqual([500, { error: 'Nothing was changed' }]);
@@ -548,7 +548,7 @@ describe('the dialect', () => {
     });
   });
 
-  test('answers keep WildDuck’s own words: `seen` and `attachments` as they come, 200 for what is created', async () => {
+  test('responses keep WildDuck’s own fields and statuses', async () => {
     const { status, body } = await alice.api.get(mail(`/${INBOX}/messages?limit=3`));
     expect(status).toBe(200);
     expect(body.results[0]).toMatchObject({ seen: expect.any(Boolean), attachments: expect.any(Boolean) });

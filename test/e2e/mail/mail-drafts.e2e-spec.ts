@@ -41,7 +41,7 @@ describe('the convenience routes of mail', () => {
   });
 
   describe('POST /mail/draft', () => {
-    test('creates the message in the mailbox named, with all its fields', async () => {
+    test('creates the message in the given mailbox with all its fields', async () => {
       const each = capture('draft-create');
       const { status, body } = await alice.api.post('/mail/draft', {
         mailbox: DRAFTS,
@@ -64,7 +64,7 @@ describe('the convenience routes of mail', () => {
       expect(duck.mail.at(-1)!.body).toEqual({ subject: 'Plan', draft });
     });
 
-    test('what happened to the draft it replaces is told', async () => {
+    test('returns the result of `replacePrevious`', async () => {
       for (const label of ['draft-replace', 'draft-replace-missing-previous']) {
         const { success: _, ...rest } = capture(label).json;
         expect(
@@ -112,7 +112,7 @@ describe('the convenience routes of mail', () => {
   describe('POST /mail/draft/submit', () => {
     const draft = capture('get-draft');
 
-    test('reads the draft, sends it, and remembers whom it goes to', async () => {
+    test('reads the draft, sends it and records its recipients', async () => {
       const person = await writer();
       duck.script = ({ method, url }) => {
         if (!url.startsWith('/users/me/')) return undefined;
@@ -134,7 +134,7 @@ describe('the convenience routes of mail', () => {
       ]);
     });
 
-    test('of a long draft too', async () => {
+    test('also sends a long draft', async () => {
       const person = await writer();
       duck.script = ({ method, url }) => {
         if (!url.startsWith('/users/me/')) return undefined;
@@ -149,7 +149,7 @@ describe('the convenience routes of mail', () => {
       ]);
     });
 
-    test('a draft that is not there is not sent', async () => {
+    test('an unknown draft is not sent', async () => {
       const { status, body } = await alice.api.post('/mail/draft/submit', {
         mailbox_id: INBOX,
         message_id: '99999',
@@ -224,7 +224,7 @@ describe('the convenience routes of mail', () => {
     };
     const to = (...addresses: string[]) => ({ to: addresses.map((address) => ({ address, name: '' })) });
 
-    test('of to, cc and bcc are kept once each, half-typed ones not', async () => {
+    test('of to, cc and bcc are recorded once each, invalid ones are not', async () => {
       const person = await writer();
       await save(person, 1, {
         to: [
@@ -251,7 +251,7 @@ describe('the convenience routes of mail', () => {
       );
     });
 
-    test('a message counts once, however often it is saved before it is sent', async () => {
+    test('a message counts once, however often it is saved', async () => {
       const person = await writer();
       await save(person, 1, to('bob@x.example'));
       await save(person, 2, {
@@ -275,7 +275,7 @@ describe('the convenience routes of mail', () => {
       expect((await recipients(person))[0]).toEqual({ address: 'bob@x.example', name: '', uses: 2 });
     });
 
-    test('often and lately used come first: once today is more than twice half a year ago', async () => {
+    test('frequent and recent recipients come first', async () => {
       const person = await writer();
       for (const id of [1, 2]) await save(person, id, to('old@x.example'));
       await app.sql(
@@ -293,7 +293,7 @@ describe('the convenience routes of mail', () => {
       expect((await recipients(person))[0]!.address).toBe('old@x.example');
     });
 
-    test('are found by the beginning of the address or of a name, in any case; nothing is a pattern', async () => {
+    test('are found by a prefix of the address or of a name, in any case, without patterns', async () => {
       const person = await writer();
       await save(person, 1, {
         to: [
@@ -310,7 +310,7 @@ describe('the convenience routes of mail', () => {
       expect(await suggest(alice, 'anna')).toEqual([]);
     });
 
-    test('are bounded: the least used go', async () => {
+    test('are bounded: the least used are removed', async () => {
       const person = await writer();
       await app.sql(
         `INSERT INTO mail_recipients (tenant_id, user_id, address_key, address, name, rank, cause)
@@ -324,7 +324,7 @@ describe('the convenience routes of mail', () => {
       expect([rows.length, rows[0].address]).toEqual([2000, 'p3@x.example']);
     });
 
-    test('pages of the list follow one another without gaps', async () => {
+    test('are listed in pages without gaps', async () => {
       const person = await writer();
       await save(person, 1, to(...Array.from({ length: 25 }, (_, n) => `p${n}@x.example`)));
       const api = app.get(RecipientsApi);
@@ -339,7 +339,7 @@ describe('the convenience routes of mail', () => {
       expect(seen).toHaveLength(25);
     });
 
-    test('that nothing can be made of harm nobody', async () => {
+    test('invalid recipients have no effect', async () => {
       const person = await writer();
       await fc.assert(
         fc.asyncProperty(
@@ -378,7 +378,7 @@ describe('the convenience routes of mail', () => {
       return { response, body: Buffer.from(await response.arrayBuffer()) };
     };
 
-    test('gives the bytes, to keep and never to run', async () => {
+    test('returns the bytes as a download that browsers do not run', async () => {
       const { response, body } = await bytes(path());
       expect(response.status).toBe(200);
       expect(body.toString('base64')).toBe(capture('get-attachment').bytes);
@@ -439,7 +439,7 @@ describe('the convenience routes of mail', () => {
       ],
       ['an error cut off', 200, { 'Content-Type': 'application/json', 'Content-Length': 999 }, FAILURE],
     ];
-    test.each(broken)('%s is no file: 500', async (_, status, headers, text) => {
+    test.each(broken)('%s is not a file: 500', async (_, status, headers, text) => {
       duck.script = (__, response) => {
         response.writeHead(status, headers).write(text || 'x');
         if (headers['Content-Length'] === 999) setImmediate(() => response.socket?.destroy());
@@ -466,7 +466,7 @@ describe('the convenience routes of mail', () => {
       expect([response.status, body.toString()]).toEqual([200, text]);
     });
 
-    test('any name makes a header that says just that', async () => {
+    test('any file name gives a correct header', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc
@@ -521,7 +521,7 @@ describe('the convenience routes of mail', () => {
       expect(duck.mail).toEqual([]);
     });
 
-    test('each parameter is needed, once', async () => {
+    test('each parameter is required exactly once', async () => {
       for (const name of ['mailbox_id', 'message_id', 'attachment_id', 'filename']) {
         const without = path().replace(new RegExp(`${name}=[^&]*&?`), '');
         expect([name, (await alice.api.get(without)).status]).toEqual([name, 422]);
@@ -530,7 +530,7 @@ describe('the convenience routes of mail', () => {
       expect(duck.mail).toEqual([]);
     });
 
-    test('20 MB come through whole, with and without a length, with little of them in memory', async () => {
+    test('20 MB are streamed, with and without a length', async () => {
       const chunk = randomBytes(64 * 1024);
       const pieces = 320;
       const digest = createHash('sha256');
@@ -557,7 +557,7 @@ describe('the convenience routes of mail', () => {
       }
     });
 
-    test('a client that does not read stops the mail service; one that leaves ends it', async () => {
+    test('backpressure reaches the mail service; a disconnect ends the download', async () => {
       let written = 0;
       let closed = false;
       const chunk = Buffer.alloc(64 * 1024);
@@ -604,7 +604,7 @@ describe('the convenience routes of mail', () => {
       await expect(bytes(path())).rejects.toThrow();
     });
 
-    test('a download that stops coming breaks', async () => {
+    test('a download that stalls is aborted', async () => {
       duck.script = (_, response) => {
         response.writeHead(200, { 'Content-Type': 'application/zip' });
         response.write('beginning');

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { mailTarget, REFUSED } from '../../../src/modules/mail/mail-target.js';
+import { mailTarget, REJECTED } from '../../../src/modules/mail/gate/mail-target.js';
 import { type Person, TestApp } from '../../support/app.ts';
 import { rawExchange } from '../../support/raw.ts';
 import { INBOX, WildDuck } from '../../support/wild-duck.ts';
@@ -237,7 +237,7 @@ describe('the gate of the mail API', () => {
     await duck?.stop();
   });
 
-  test('decides as the contract’s table does', () => {
+  test('matches the contract’s table', () => {
     let let_in = 0;
     fc.assert(
       fc.property(fc.constantFrom(...METHODS), path, (method, target) => {
@@ -252,18 +252,18 @@ describe('the gate of the mail API', () => {
   });
 
   test.each([
-    ['/apis/v1/mail', REFUSED],
-    ['/apis/v1/mail/', REFUSED],
-    ['/apis/v1/mail?x', REFUSED],
-    ['/apis/v1/MAIL/users/me/mailboxes', REFUSED],
-    ['/apis/v1/mail%2Fusers/me/mailboxes', REFUSED],
-    ['/apis/v1/%256dail/users/me/mailboxes', REFUSED],
-    ['/apis/v1//mail/users/me/mailboxes', REFUSED],
-    ['/apis/v1/notes/../mail/users/me/mailboxes', REFUSED],
-    ['/apis/v1/mail;x/users/me/mailboxes', REFUSED],
-    ['/apis/v1/mail/../notes', REFUSED],
-    ['\\apis\\v1\\mail\\users', REFUSED],
-    ['http://evil.example/apis/v1/mail/users/me/mailboxes', REFUSED],
+    ['/apis/v1/mail', REJECTED],
+    ['/apis/v1/mail/', REJECTED],
+    ['/apis/v1/mail?x', REJECTED],
+    ['/apis/v1/MAIL/users/me/mailboxes', REJECTED],
+    ['/apis/v1/mail%2Fusers/me/mailboxes', REJECTED],
+    ['/apis/v1/%256dail/users/me/mailboxes', REJECTED],
+    ['/apis/v1//mail/users/me/mailboxes', REJECTED],
+    ['/apis/v1/notes/../mail/users/me/mailboxes', REJECTED],
+    ['/apis/v1/mail;x/users/me/mailboxes', REJECTED],
+    ['/apis/v1/mail/../notes', REJECTED],
+    ['\\apis\\v1\\mail\\users', REJECTED],
+    ['http://evil.example/apis/v1/mail/users/me/mailboxes', REJECTED],
     ['/apis/v1/mailbox', null],
     ['/apis/v1/notes', null],
     ['/apis/v1/notes?mail=/apis/v1/mail/', null],
@@ -273,7 +273,7 @@ describe('the gate of the mail API', () => {
     expect(mailTarget('GET', target)).toBe(expected);
   });
 
-  test('ids are taken out of the path, the mailbox in lower case', () => {
+  test('ids come from the path, the mailbox in lower case', () => {
     expect(mailTarget('PUT', `${BOXES}/${INBOX.toUpperCase()}/messages/12?a=b?c`)).toEqual({
       operation: 'updateMessage',
       mailbox: INBOX,
@@ -286,7 +286,7 @@ describe('the gate of the mail API', () => {
     `${method} ${target} HTTP/1.1\r\nHost: x\r\n${token === null ? '' : `Authorization: Bearer ${token}\r\n`}${more}Connection: close\r\n\r\n`;
   const ended = () => false;
 
-  test('nothing that it refuses causes a byte upstream, and the refusal is 401 before 404', async () => {
+  test('rejected targets cause no upstream request; 401 comes before 404', async () => {
     const silent = await WildDuck.start();
     const second = await TestApp.start(silent.settings, app.databaseUrl);
     const samples = fc.sample(
@@ -307,7 +307,7 @@ describe('the gate of the mail API', () => {
           const code = /"error":"([^"]+)"/.exec(text)?.[1] ?? (method === 'HEAD' ? 'head' : '');
           seen[`${token === null} ${status} ${code}`] =
             (seen[`${token === null} ${status} ${code}`] ?? 0) + 1;
-          const concerned = mailTarget(method, target) === REFUSED;
+          const concerned = mailTarget(method, target) === REJECTED;
           if (status === 400)
             expect(code).toBe(method === 'HEAD' && code === 'head' ? 'head' : 'bad_request');
           else if (concerned) {
@@ -345,7 +345,7 @@ describe('the gate of the mail API', () => {
     expect(duck.mail).toEqual([]);
   });
 
-  test('a header that names another method or path changes nothing', async () => {
+  test('headers with another method or path have no effect', async () => {
     const overrides = `X-HTTP-Method-Override: DELETE\r\nX-Method-Override: PUT\r\nX-Original-URL: /apis/v1/mail/users/me\r\nX-Rewrite-URL: /\r\n`;
     const text = await rawExchange(app, head('GET', `${BOXES}/${INBOX}`, alice.token, overrides), ended);
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
@@ -354,7 +354,7 @@ describe('the gate of the mail API', () => {
     ]);
   });
 
-  test('a request smuggled behind another is a request of its own', async () => {
+  test('a pipelined request is checked on its own', async () => {
     duck.requests.length = 0;
     const smuggled = `GET ${BASE}/users/me HTTP/1.1\r\nHost: x\r\n\r\n`;
     const bytes = `POST ${BOXES} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice.token}\r\nContent-Type: application/json\r\nContent-Length: 14\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`;
@@ -362,7 +362,7 @@ describe('the gate of the mail API', () => {
     expect(duck.mail).toEqual([]);
   });
 
-  test('a client that goes away ends the request upstream', async () => {
+  test('a disconnect cancels the upstream request', async () => {
     const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
     const { promise: gone, resolve: onGone } = Promise.withResolvers<void>();
     duck.script = (_, response) => {

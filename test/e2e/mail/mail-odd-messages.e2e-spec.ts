@@ -89,7 +89,7 @@ describe('odd messages', () => {
     }
   });
 
-  test('are answered, forwarded with what is attached, marked and moved like all others, and nobody else sees them', async () => {
+  test('can be replied to, forwarded, marked and moved, and are isolated', async () => {
     const { api } = alice;
     const [inbox, theirs] = [await inboxOf(alice), await inboxOf(bob)];
     const boxes = (await api.get(BOXES)).body.results;

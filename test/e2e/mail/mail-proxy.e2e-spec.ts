@@ -118,8 +118,8 @@ describe('the mail proxy', () => {
     });
   const mail = (path: string) => `/mail/users/me/mailboxes${path}`;
 
-  describe('passes on, as WildDuck was asked and as it answered:', () => {
-    test('each operation and each kind of refusal', () => {
+  describe('forwards requests and responses of WildDuck:', () => {
+    test('each operation and each kind of error', () => {
       expect(PASSED.length).toBeGreaterThan(75);
       for (const [method, shape] of OPERATIONS) {
         const answers = PASSED.filter(
@@ -156,7 +156,7 @@ describe('the mail proxy', () => {
   });
 
   describe('headers', () => {
-    test('of the client stay here, those of the mail service too', async () => {
+    test('are not forwarded in either direction', async () => {
       const { headers, status } = await alice.api.get(mail('?counters=true'), {
         headers: {
           cookie: 'session=1',
@@ -194,7 +194,7 @@ describe('the mail proxy', () => {
       expect(headers.get('cache-control')).toBe('private, no-store');
     });
 
-    test('the token comes from the header only', async () => {
+    test('the token is read from the header only', async () => {
       for (const path of [mail('?access_token='), mail('?accessToken=')]) {
         isError(await app.anonymous.get(`${path}${alice.token}`), [401, 'unauthorized']);
       }
@@ -208,7 +208,7 @@ describe('the mail proxy', () => {
       return duck.requests.at(-1)!.url;
     };
 
-    test('of the mailbox list pass, but for credentials, identity and what is empty', async () => {
+    test('of the mailbox list are forwarded without credentials, identity and empty values', async () => {
       const passed = 'counters=true&sizes=1&specialUse=yes&showHidden=false&foo=a%2Bb&x=1&x=2';
       const url = await asked(mail(`?${passed}&empty=`));
       expect(url).toBe(`/users/me/mailboxes?${passed}`);
@@ -240,7 +240,7 @@ describe('the mail proxy', () => {
       }
     });
 
-    test('elsewhere only those of the contract pass', async () => {
+    test('of other routes are limited to the contract', async () => {
       const all =
         'accessToken=x&sess=s&ip=1.1.1.1&markAsSeen=true&replaceCidLinks=true&includeHeaders=true&metaData=1&user=x&message=1&async=true';
       for (const path of [mail(`/${INBOX}`), mail(`/${INBOX}/messages`), mail(`/${INBOX}/messages/1`)]) {
@@ -276,7 +276,7 @@ describe('the mail proxy', () => {
       ['POST', '/mail/draft/submit'],
     ];
 
-    test.each(routes)('%s %s takes a JSON object and nothing else', async (method, path) => {
+    test.each(routes)('%s %s accepts a JSON object only', async (method, path) => {
       for (const raw of ['[]', '[{"path":"x"}]', '"x"', '7', 'null', 'true'])
         isError(await alice.api.request(method, path, { raw }), [400, 'invalid_json']);
       isError(await alice.api.request(method, path, { raw: '{"path":' }), [400, 'invalid_json']);
@@ -296,7 +296,7 @@ describe('the mail proxy', () => {
       expect(duck.requests).toEqual([]);
     });
 
-    test('only the fields of the contract leave', async () => {
+    test('only the fields of the contract are forwarded', async () => {
       duck.script = () => ({ status: 200, json: { success: true } });
       const evil = {
         raw: 'From: ceo@bigcorp.example\r\n\r\n',
@@ -376,7 +376,7 @@ describe('the mail proxy', () => {
       expect(duck.requests.at(-1)!.body).toEqual({ path: 'q' });
     });
 
-    test('a body of a request that takes none is not passed on', async () => {
+    test('an unexpected body is not forwarded', async () => {
       replay(capture('delete-message'));
       expect((await alice.api.delete(mail(`/${INBOX}/messages/10`), { foo: 1 })).status).toBe(200);
       expect(duck.requests[0]!.body).toBeUndefined();
@@ -438,7 +438,7 @@ describe('the mail proxy', () => {
       expect(duck.requests).toEqual([]);
     });
 
-    test('that breaks off comes to nothing, and the next is served', async () => {
+    test('that breaks off has no effect, and the next one is served', async () => {
       const { hostname, port } = new URL(app.base);
       const socket = connect(Number(port), hostname);
       const head = `POST /apis/v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice.token}\r\n`;
@@ -506,7 +506,7 @@ describe('the mail proxy', () => {
     );
   });
 
-  describe('an answer that is none: 500', () => {
+  describe('an unusable response: 500', () => {
     let other: Server;
     let visits = 0;
     let hasty: TestApp;
@@ -602,7 +602,7 @@ describe('the mail proxy', () => {
       expect(visits).toBe(0);
     });
 
-    test('nobody listening', async () => {
+    test('connection refused', async () => {
       const silent = await WildDuck.start();
       const settings = silent.settings;
       await silent.stop();
@@ -612,12 +612,12 @@ describe('the mail proxy', () => {
     });
   });
 
-  test('what the mail service calls 200 without success in a draft is a failure', async () => {
+  test('status 200 without success is a failure of a draft', async () => {
     duck.script = () => ({ status: 200, json: { success: false, message: { id: 1 } } });
     isError(await alice.api.post('/mail/draft', { mailbox: DRAFTS }), [500, 'Proxy failed']);
   });
 
-  test('a long answer is passed on as it comes, and breaks where it breaks', async () => {
+  test('a long response is streamed and breaks where its source breaks', async () => {
     const rows = Array.from({ length: 30_000 }, (_, id) => ({ id, subject: 'x'.repeat(100) }));
     const whole = JSON.stringify({ success: true, results: rows });
     duck.script = (_, response) => {
@@ -637,7 +637,7 @@ describe('the mail proxy', () => {
     expect((await alice.api.get(mail(''))).status).toBe(200);
   });
 
-  test('a kept connection that the mail service closes is no failure of a read', async () => {
+  test('a read survives an idle connection that the mail service closes', async () => {
     await alice.api.get(mail(''));
     let cut = false;
     duck.script = (_, response) => {
@@ -650,7 +650,7 @@ describe('the mail proxy', () => {
     expect(duck.mail).toHaveLength(3);
   });
 
-  test('connections are kept for the next request, and closed before WildDuck would (5 s)', async () => {
+  test('connections are reused and closed before WildDuck closes them (5 s)', async () => {
     const before = duck.connections;
     for (let n = 0; n < 5; n += 1) await alice.api.get(mail(''));
     expect(duck.connections - before).toBeLessThanOrEqual(1);
@@ -658,7 +658,7 @@ describe('the mail proxy', () => {
     await until('idle connections to be closed', () => duck.openConnections === 0);
   });
 
-  test('two people never see each other’s mail, even with each other’s ids', async () => {
+  test('users cannot read each other’s mail, even with known ids', async () => {
     expect((await alice.api.get(mail(`/${INBOX}/messages/1`))).body.subject).toBe('Plan ✓');
     for (const path of ['', '/messages', '/messages/1']) {
       const answer = await bob.api.get(mail(`/${INBOX}${path}`));
@@ -672,7 +672,7 @@ describe('the mail proxy', () => {
     expect(new Set(duck.mail.map(({ as }) => as)).size).toBe(2);
   });
 
-  test('nobody without a workspace uses mail', async () => {
+  test('tokens without a workspace are rejected', async () => {
     const loner = await app.loner('zoe');
     isError(await loner.api.post('/mail/draft', { mailbox: DRAFTS }), [403, 'tenant_id_required']);
     isError(await loner.api.post('/mail/draft', undefined, { raw: 'no json' }), [403, 'tenant_id_required']);

@@ -21,7 +21,7 @@ async function fromFile(content: string, encoding: BufferEncoding) {
   return { streamed: made instanceof Readable, bytes: Buffer.isBuffer(made) ? made : await buffer(made) };
 }
 
-test('plain base64 is decoded as it is read', async () => {
+test('plain base64 is decoded while streaming', async () => {
   for (const length of [0, 1, 2, 3, 65_535, 65_536, 65_537, 400_001]) {
     const bytes = Buffer.from(Array.from({ length }, (_, n) => (n * 31) % 256));
     const made = await fromFile(bytes.toString('base64'), 'base64');
@@ -30,7 +30,7 @@ test('plain base64 is decoded as it is read', async () => {
   }
 });
 
-test('whatever else stands there is what Node makes of it', async () => {
+test('other content is decoded as by Buffer', async () => {
   const piece = fc.oneof(
     fc.constantFrom('=', '==', '\r\n', '-_-_', 'QUJD', 'QQ==', ' ', 'é', '\\', '"', '0aff', '€'),
     fc.string({ unit: 'grapheme', maxLength: 8 }),
@@ -47,7 +47,7 @@ test('whatever else stands there is what Node makes of it', async () => {
   );
 });
 
-test('so it is for long contents, which are read in pieces', async () => {
+test('the same holds for long contents', async () => {
   const plain = Buffer.alloc(150_000, 'abcdefg').toString('base64');
   const contents = [
     plain.slice(1),

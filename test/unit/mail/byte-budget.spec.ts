@@ -1,10 +1,10 @@
-import { ByteBudget, Share } from '../../../src/mail-service/byte-budget.js';
+import { ByteBudget, ByteReservation } from '../../../src/mail-service/byte-budget.js';
 
 const MB = 1024 * 1024;
 
-test('what is taken is given back once, and no more is taken than there is', () => {
+test('bytes are returned once and never over-allocated', () => {
   const budget = new ByteBudget();
-  const [a, b] = [new Share(budget), new Share(budget)];
+  const [a, b] = [new ByteReservation(budget), new ByteReservation(budget)];
   expect([a.take(300 * MB), b.take(300 * MB), b.take(200 * MB)]).toEqual([true, false, true]);
   a.release();
   a.release();

@@ -72,7 +72,7 @@ const KNOWN = new Set(
 );
 
 describe('a composed message', () => {
-  test('has no header that a field smuggled in', async () => {
+  test('contains no injected header', async () => {
     const message = fc.record({
       name: hostile,
       subject: hostile,
@@ -119,7 +119,7 @@ describe('a composed message', () => {
     );
   });
 
-  test('keeps what was written', async () => {
+  test('preserves its content', async () => {
     const text = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 200 })
       .filter((each) => !/[\p{C}\p{Z}]/u.test(each));
@@ -145,7 +145,7 @@ describe('a composed message', () => {
     );
   });
 
-  test('reads no file and fetches nothing', async () => {
+  test('reads no file and no URL', async () => {
     const raw = await composeMessage({
       ...BASE,
       html: '<img src="file:///etc/passwd"><img src="http://127.0.0.1:9/x.png">',
@@ -156,7 +156,7 @@ describe('a composed message', () => {
 });
 
 describe('parsing', () => {
-  test('ends for whatever arrives', async () => {
+  test('terminates for any input', async () => {
     const line = fc.oneof(
       fc.constantFrom(
         'Content-Type: multipart/mixed; boundary=b',

@@ -9,7 +9,7 @@ const word = (text: string) => `=?utf-8?B?${Buffer.from(text).toString('base64')
 const attached = (headers: string) =>
   `Subject: s\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${headers}\r\n\r\nhello\r\n--b--\r\n`;
 
-describe('HTML that cannot be turned into text by the parser', () => {
+describe('HTML that the parser cannot convert to text', () => {
   test.each([
     ['a long report', '<p>one <b>two</b></p>\n'.repeat(80_000)],
     ['an image within it', `<p>one <b>two</b></p><img src="data:image/png;base64,${'A'.repeat(1_500_000)}">`],
@@ -22,7 +22,7 @@ describe('HTML that cannot be turned into text by the parser', () => {
     expect(intro).toMatch(/^one two/);
   });
 
-  test('does so in several parts, and leaves the others alone', async () => {
+  test('is kept in several parts', async () => {
     const long = `Content-Type: text/html\r\n\r\n${'<p>long</p>'.repeat(110_000)}`;
     const parts = [long, 'Content-Type: text/plain\r\n\r\nplain', long].map((part) => `--b\r\n${part}\r\n`);
     const raw = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts.join('')}--b--\r\n`;
@@ -32,8 +32,8 @@ describe('HTML that cannot be turned into text by the parser', () => {
   });
 });
 
-describe('what a sender says of an attachment', () => {
-  test('is as long as a name, and keeps its ending', async () => {
+describe('declared attachment fields', () => {
+  test('are truncated, and names keep their extension', async () => {
     const name = `${'n'.repeat(500_000)}.tar.gz`;
     const { attachments } = await parse(
       attached(
@@ -61,7 +61,7 @@ describe('what a sender says of an attachment', () => {
   });
 });
 
-test('parameters of a message are few and short', async () => {
+test('content type parameters are bounded', async () => {
   const many = Array.from({ length: 5_000 }, (_, n) => `p${n}=x`).join('; ');
   const { contentType } = await parse(
     `Content-Type: text/plain; charset=${'y'.repeat(90_000)}; ${many}\r\n\r\nx`,
@@ -69,7 +69,7 @@ test('parameters of a message are few and short', async () => {
   expect(JSON.stringify(contentType).length).toBeLessThan(20_000);
 });
 
-describe('what leaves', () => {
+describe('an outgoing message', () => {
   const me = { address: 'alice@example.com', name: 'Alice' };
   /** What other servers make of it: to many, a lone CR or LF ends a line. */
   const sent = async (raw: string): Promise<string> => {
@@ -77,7 +77,7 @@ describe('what leaves', () => {
     return bytes.toString('latin1').replace(/\r\n|\r|\n/g, '\n');
   };
 
-  test.each(['\r', '\n', '\r\r', '\r\r\n', '\n\r'])('has one From whatever ends a line: %j', async (end) => {
+  test.each(['\r', '\n', '\r\r', '\r\r\n', '\n\r'])('has one From for any line ending: %j', async (end) => {
     const text = await sent(
       `Subject: s\r\nX-A: a${end}From: Boss <boss@corp.example>${end}Bcc: hidden@x.example\r\nX-B: b\r\n\r\nbody\r\n`,
     );

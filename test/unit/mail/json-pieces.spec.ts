@@ -6,7 +6,7 @@ import { jsonBytes } from '../../../src/modules/mail/upstream/json-pieces.js';
 const read = (bytes: Buffer | Readable): Promise<string> | string =>
   Buffer.isBuffer(bytes) ? bytes.toString() : text(bytes);
 
-test('say the same as JSON in one piece, long strings and short', async () => {
+test('equal JSON.stringify for long and short strings', async () => {
   const long = fc
     .tuple(fc.string({ unit: 'binary', minLength: 1, maxLength: 9 }), fc.nat(200_000))
     .map(([piece, length]) => piece.repeat(Math.ceil(length / piece.length)));
@@ -19,7 +19,7 @@ test('say the same as JSON in one piece, long strings and short', async () => {
   );
 });
 
-test('characters of two halves survive being cut', async () => {
+test('surrogate pairs survive splitting', async () => {
   for (const shift of ['', 'x']) {
     const content = shift + '😀"\\\n'.repeat(50_000);
     expect(JSON.parse(await read(jsonBytes({ a: 1, content, b: [content] })))).toEqual({
@@ -30,7 +30,7 @@ test('characters of two halves survive being cut', async () => {
   }
 });
 
-test('no piece is long', async () => {
+test('every piece is short', async () => {
   const sizes: number[] = [];
   for await (const piece of jsonBytes({ content: 'A'.repeat(1_000_000) }) as Readable)
     sizes.push((piece as Buffer).length);

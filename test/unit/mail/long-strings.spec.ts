@@ -26,7 +26,7 @@ function whole(json: string, strings: LongStrings): string {
   return json;
 }
 
-test('what is put aside and what is left are the text, however it is cut', async () => {
+test('moved strings and remaining JSON form the text, however it is split', async () => {
   const text = fc.tuple(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), fc.nat(40 * KB)).map(
     // Escapes, among them quotes and backslashes, and characters of several bytes.
     ([piece, length]) => piece.repeat(Math.ceil(length / piece.length)),
@@ -56,7 +56,7 @@ test('what is put aside and what is left are the text, however it is cut', async
   );
 });
 
-test('a dozen of them are told apart', async () => {
+test('a dozen long strings keep their places', async () => {
   const given = Array.from({ length: 12 }, (_, n) => `${n} `.repeat(10 * KB));
   const strings = new LongStrings(file());
   await strings.write(Buffer.from(JSON.stringify(given)));
@@ -65,7 +65,7 @@ test('a dozen of them are told apart', async () => {
   expect(whole(short, strings)).toBe(JSON.stringify(given));
 });
 
-test('text that is no JSON is left as it is, and a string without an end has no marker', async () => {
+test('invalid JSON is unchanged, and an unterminated string has no marker', async () => {
   for (const text of ['', '"', `{"a":"${'x'.repeat(20 * KB)}`, '"\\', `"${'y'.repeat(20 * KB)}\\"`]) {
     const strings = new LongStrings(file());
     await strings.write(Buffer.from(text));
@@ -76,7 +76,7 @@ test('text that is no JSON is left as it is, and a string without an end has no 
   }
 });
 
-test('keeps none of the memory that a long string came in', async () => {
+test('retains no memory of long strings', async () => {
   v8.setFlagsFromString('--expose-gc');
   const collect = vm.runInNewContext('gc') as () => void;
   const strings = new LongStrings(file());

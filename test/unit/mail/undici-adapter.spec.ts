@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AxiosHeaders, type InternalAxiosRequestConfig } from 'axios';
-import type { AnswerBody } from '../../../src/modules/mail/upstream/answer-body.js';
+import type { ResponseBody } from '../../../src/modules/mail/upstream/response-body.js';
 import { UndiciAdapter } from '../../../src/modules/mail/upstream/undici-adapter.js';
 
 describe('axios over undici', () => {
@@ -42,10 +42,10 @@ describe('axios over undici', () => {
     const headers = new AxiosHeaders({ 'X-Access-Token': 'secret' });
     const config = { baseURL, url: '/a?b=c', method: 'GET', headers, timeout: 300_000, ...more };
     const { status, headers: told, data } = await adapter.request(config);
-    return { status, headers: told, body: data as AnswerBody };
+    return { status, headers: told, body: data as ResponseBody };
   };
 
-  test('sends what it is given, below the base it is given, and tells what comes', async () => {
+  test('sends requests below the base URL and returns responses', async () => {
     let seen: unknown[] = [];
     answer = async (request, response) => {
       const { method, url, headers } = request;
@@ -82,7 +82,7 @@ describe('axios over undici', () => {
     expect(sockets.size).toBe(1);
   });
 
-  test('what nobody takes is not fetched, and given up after a while', async () => {
+  test('an unread body is not fetched, and aborted after a while', async () => {
     let sent = 0;
     answer = (_, response) => {
       const more = () => {
@@ -95,13 +95,13 @@ describe('axios over undici', () => {
     const gone = closed();
     const stream = body.stream();
     await new Promise((resolve) => stream.once('close', resolve));
-    expect(stream.errored?.message).toBe('nothing came in time');
+    expect(stream.errored?.message).toBe('timeout');
     // What the sockets of both sides hold.
     expect(sent).toBeLessThan(32 * 1024 * 1024);
     await gone;
   });
 
-  test('what is taken slowly is not late', async () => {
+  test('a slow reader causes no timeout', async () => {
     const whole = Buffer.alloc(3_000_000, 'abcdefg');
     answer = (_, response) => response.end(whole);
     const { body } = await ask({ timeout: 1_000 });
@@ -111,17 +111,17 @@ describe('axios over undici', () => {
     expect((await buffer(stream)).equals(whole)).toBe(true);
   });
 
-  test('once more is wanted of it, it may not keep us waiting for longer than anything', async () => {
+  test('the idle timeout restarts when reading resumes', async () => {
     answer = (_, response) =>
       response.writeHead(200, { 'Content-Length': '3000000' }).write(Buffer.alloc(1_000_000));
     const { body } = await ask({ timeout: 1_000 });
     const stream = body.stream();
     await once(stream, 'readable');
     await delay(2_500);
-    await expect(buffer(stream)).rejects.toThrow('nothing came in time');
+    await expect(buffer(stream)).rejects.toThrow('timeout');
   });
 
-  test('a body that comes slowly is not late', async () => {
+  test('a slow body causes no timeout', async () => {
     answer = async (_, response) => {
       for (let n = 0; n < 6; n += 1) {
         response.write('x');
@@ -133,7 +133,7 @@ describe('axios over undici', () => {
     expect(String((await body.beginning(100)).bytes)).toBe('xxxxxx');
   });
 
-  test('what drips is late when it is waited for as a whole, and not when it is taken as it comes', async () => {
+  test('a trickling body times out when read whole, not when streamed', async () => {
     answer = async (_, response) => {
       while (!response.destroyed) {
         response.write('x');
@@ -141,7 +141,7 @@ describe('axios over undici', () => {
       }
     };
     const { body } = await ask({ timeout: 400 });
-    await expect(body.beginning(1_000_000)).rejects.toThrow('nothing came in time');
+    await expect(body.beginning(1_000_000)).rejects.toThrow('timeout');
     const stream = (await ask({ timeout: 400 })).body.stream();
     let taken = 0;
     for await (const chunk of stream) {
@@ -152,7 +152,7 @@ describe('axios over undici', () => {
     expect(taken).toBeGreaterThan(60);
   });
 
-  test('what is cancelled before it begins reaches nobody', async () => {
+  test('a request cancelled before its start is not sent', async () => {
     answer = (_, response) => response.end('x');
     const before = AbortSignal.abort();
     await expect(ask({ signal: before })).rejects.toMatchObject({ name: 'CanceledError' });
@@ -165,7 +165,7 @@ describe('axios over undici', () => {
     expect(requests).toBe(1);
   });
 
-  test('what is cancelled or not wanted while it comes closes its connection', async () => {
+  test('cancelling or discarding a response closes its connection', async () => {
     answer = (_, response) => response.writeHead(200).write('beginning');
     const controller = new AbortController();
     const cancelled = await ask({ signal: controller.signal });
@@ -194,14 +194,14 @@ describe('axios over undici', () => {
     await expect(buffer(body.stream())).rejects.toMatchObject({ isAxiosError: true });
   });
 
-  test('a new connection is made when the kept one was closed', async () => {
+  test('a closed idle connection is replaced', async () => {
     answer = (_, response) => response.end('x');
     await (await ask()).body.beginning(10);
     for (const socket of sockets) socket.destroy();
     await expect(ask().then(({ body }) => body.beginning(10))).resolves.toBeDefined();
   });
 
-  test('closing breaks off what is under way', async () => {
+  test('shutdown aborts requests in flight', async () => {
     answer = () => undefined;
     const waiting = ask();
     await once(server, 'request');

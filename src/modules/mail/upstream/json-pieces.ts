@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 
-/** A string of more characters goes out piece by piece. */
+/** Strings of more characters are written in pieces. */
 const LONG = 64 * 1024;
 
 /**
- * JSON of a value, as bytes; in pieces where there are long strings in it, the contents of attachments: a message with
- * megabytes of them would otherwise be in memory twice more, as one text and as its bytes.
+ * Serialises a value as JSON. Long strings, e.g. the contents of attachments, are streamed in pieces: otherwise a message
+ * with megabytes of attachments would be in memory twice more, as text and as bytes.
  */
 export function jsonBytes(value: object): Buffer | Readable {
   const long: string[] = [];
@@ -18,14 +18,14 @@ export function jsonBytes(value: object): Buffer | Readable {
   return Readable.from(pieces(short.split(marker), long), { objectMode: false });
 }
 
-/** @param texts what stands before the first long string, then what follows each, after its number and a full stop */
+/** @param texts the text before the first long string, then the text after each, preceded by its index and a full stop */
 async function* pieces(texts: string[], long: readonly string[]): AsyncGenerator<Buffer> {
   const [first = '', ...following] = texts;
   yield Buffer.from(first);
   for (const text of following) {
     const stop = text.indexOf('.');
     const string = long[Number(text.slice(0, stop))] as string;
-    // Half a pair of surrogates is written as an escape: cut anywhere, the halves are one character again.
+    // JSON.stringify escapes half a surrogate pair, so a piece may end within a pair.
     for (let at = 0; at < string.length; at += LONG)
       yield Buffer.from(JSON.stringify(string.slice(at, at + LONG)).slice(1, -1));
     yield Buffer.from(text.slice(stop + 1));

@@ -9,41 +9,41 @@ import {
 } from 'axios';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Dispatcher, Pool } from 'undici';
-import { AnswerBody, type AnswerSource } from './answer-body.js';
+import { ResponseBody, type ResponseSource } from './response-body.js';
 
-/** WildDuck closes idle connections after 5 s: ours are closed before that. */
+/** WildDuck closes idle connections after 5 s; this pool closes them before. */
 const IDLE_MS = 4_000;
 /**
- * So much longer than the mail service may be silent may it take for an answer that is waited for as a whole. And so much
- * longer may we keep it waiting, for a client that takes its download slowly: sockets hold megabytes, which somebody on a
- * poor line takes minutes for, and only then is more asked for.
+ * Multiple of the idle timeout that limits a response that is read whole, and a pause caused by a slow client: sockets
+ * buffer megabytes, which a slow connection needs minutes for before more is read.
  */
-const PATIENCE = 10;
+const MAX_TIMEOUTS = 10;
 
 /**
- * Lets axios speak HTTP/1.1 by undici's connection pool, which asks less than half of the processor time of node:http's
- * agent and client for a small exchange (docs/adr/0015). Of axios' settings it takes those of a plain exchange: `baseURL`,
- * `url`, `method`, `headers`, `data` as bytes or a stream of them, `signal`, and `timeout`: the milliseconds that may pass
- * without anything coming that is waited for. Nothing is followed, unpacked or judged by its status; the answer's `data` is
- * an `AnswerBody`.
+ * An axios adapter on undici's connection pool, which needs less than half of the processor time of axios' own `node:http`
+ * adapter for a small exchange (adr/0015). Supports `baseURL`, `url`, `method`, `headers`, `data` (bytes or a stream),
+ * `signal` and `timeout` (idle timeout in milliseconds). It does not follow redirects, decompress or reject by status; the
+ * response's `data` is a `ResponseBody`.
  */
 @Injectable()
 export class UndiciAdapter implements OnApplicationShutdown {
   private readonly pools = new Map<string, Pool>();
 
-  /** @throws AxiosError with undici's code, `ECONNABORTED` when it took too long; CanceledError */
+  /** @throws AxiosError with undici's code, or `ECONNABORTED` for a timeout; CanceledError */
   readonly request: AxiosAdapter = (config) => {
     const { origin, path } = split(config);
     const pool = this.pools.get(origin);
-    return pool ? ask(pool, path, config) : this.open(origin).then((opened) => ask(opened, path, config));
+    return pool
+      ? dispatch(pool, path, config)
+      : this.open(origin).then((opened) => dispatch(opened, path, config));
   };
 
-  /** Breaks off what is under way and closes all connections. */
+  /** Aborts requests in flight and closes all connections. */
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([...this.pools.values()].map((pool) => pool.destroy()));
   }
 
-  /** undici is loaded when it is first needed: a process that serves no mail is 11 MB smaller. */
+  /** Loads undici on first use: a process that serves no mail is 11 MB smaller. */
   private async open(origin: string): Promise<Pool> {
     const undici = await import('undici');
     const pool =
@@ -52,7 +52,7 @@ export class UndiciAdapter implements OnApplicationShutdown {
         allowH2: false,
         keepAliveTimeout: IDLE_MS,
         keepAliveMaxTimeout: IDLE_MS,
-        // The time that may pass is measured here, from when the request was asked for.
+        // The exchange measures the timeout itself, starting before a connection is available.
         headersTimeout: 0,
         bodyTimeout: 0,
       });
@@ -61,27 +61,27 @@ export class UndiciAdapter implements OnApplicationShutdown {
   }
 }
 
-function ask(
+function dispatch(
   pool: Pool,
   path: string,
   config: InternalAxiosRequestConfig,
-): Promise<AxiosResponse<AnswerBody>> {
+): Promise<AxiosResponse<ResponseBody>> {
   return new Promise((resolve, reject) => {
     const exchange = new Exchange(config, resolve, reject);
-    if (exchange.over) return;
+    if (exchange.settled) return;
     const { method, data: body } = config as { method: string; data?: Buffer | Readable };
     pool.dispatch({ method, path, headers: listOf(config.headers), body: body ?? null }, exchange);
   });
 }
 
-/** One request and its answer, as undici tells of them. */
-class Exchange implements Dispatcher.DispatchHandler, AnswerSource {
-  /** True when nothing more will come of it. */
-  over = false;
-  /** How often the time may run out while nothing is wanted. */
-  private patience = 0;
+/** One request and its response. */
+class Exchange implements Dispatcher.DispatchHandler, ResponseSource {
+  /** True after the response has ended or failed. */
+  settled = false;
+  /** Timeouts left while the consumer has paused the response; 0 when it has not. */
+  private pausedTimeouts = 0;
   private controller: Dispatcher.DispatchController | null = null;
-  private body: AnswerBody | null = null;
+  private body: ResponseBody | null = null;
   private reason: Error | null = null;
   private readonly deadline: number;
   private readonly timer: NodeJS.Timeout;
@@ -89,21 +89,21 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerSource {
 
   constructor(
     private readonly config: InternalAxiosRequestConfig,
-    private readonly resolve: (response: AxiosResponse<AnswerBody>) => void,
+    private readonly resolve: (response: AxiosResponse<ResponseBody>) => void,
     private readonly reject: (error: Error) => void,
   ) {
     const timeout = config.timeout ?? 0;
-    this.deadline = performance.now() + PATIENCE * timeout;
-    this.timer = setTimeout(this.late, timeout);
+    this.deadline = performance.now() + MAX_TIMEOUTS * timeout;
+    this.timer = setTimeout(this.onTimeout, timeout);
     this.signal = config.signal;
-    if (this.signal?.aborted) this.cancelled();
-    else this.signal?.addEventListener?.('abort', this.cancelled);
+    if (this.signal?.aborted) this.onAbort();
+    else this.signal?.addEventListener?.('abort', this.onAbort);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    // It was given up while it waited for a connection.
-    if (this.over) controller.abort(this.reason ?? new Error('given up'));
+    // Cancelled while waiting for a connection.
+    if (this.settled) controller.abort(this.reason ?? new Error('cancelled'));
   }
 
   onResponseStart(
@@ -113,7 +113,7 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerSource {
     statusText = '',
   ): void {
     if (status < 200) return;
-    this.body = new AnswerBody(this);
+    this.body = new ResponseBody(this);
     const { config } = this;
     this.resolve({
       status,
@@ -130,7 +130,7 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerSource {
   }
 
   onResponseEnd(): void {
-    this.settle();
+    this.finish();
     this.body?.end();
   }
 
@@ -139,14 +139,14 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerSource {
   }
 
   pause(): void {
-    this.patience = PATIENCE;
+    this.pausedTimeouts = MAX_TIMEOUTS;
     this.controller?.pause();
   }
 
   resume(): void {
-    // The mail service gets its whole time again from when more is wanted.
-    if (this.patience > 0 && !this.over) this.timer.refresh();
-    this.patience = 0;
+    // The idle timeout starts again.
+    if (this.pausedTimeouts > 0 && !this.settled) this.timer.refresh();
+    this.pausedTimeouts = 0;
     this.controller?.resume();
   }
 
@@ -154,37 +154,37 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerSource {
     this.controller?.abort(reason);
   }
 
-  private readonly late = (): void => {
-    this.patience -= 1;
-    if (this.patience > 0) {
+  private readonly onTimeout = (): void => {
+    this.pausedTimeouts -= 1;
+    if (this.pausedTimeouts > 0) {
       this.timer.refresh();
       return;
     }
-    this.giveUp(new AxiosError('nothing came in time', AxiosError.ECONNABORTED, this.config));
+    this.cancel(new AxiosError('timeout', AxiosError.ECONNABORTED, this.config));
   };
 
-  private readonly cancelled = (): void => {
-    this.giveUp(new CanceledError('cancelled', this.config));
+  private readonly onAbort = (): void => {
+    this.cancel(new CanceledError('cancelled', this.config));
   };
 
-  private giveUp(reason: Error): void {
-    if (this.over) return;
+  private cancel(reason: Error): void {
+    if (this.settled) return;
     this.reason = reason;
     this.fail(reason);
     this.controller?.abort(reason);
   }
 
   private fail(error: Error): void {
-    if (this.over) return;
-    this.settle();
+    if (this.settled) return;
+    this.finish();
     if (this.body === null) this.reject(error);
     else this.body.fail(error);
   }
 
-  private settle(): void {
-    this.over = true;
+  private finish(): void {
+    this.settled = true;
     clearTimeout(this.timer);
-    this.signal?.removeEventListener?.('abort', this.cancelled);
+    this.signal?.removeEventListener?.('abort', this.onAbort);
   }
 }
 

@@ -1,0 +1,215 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { v7 as uuidv7 } from 'uuid';
+import { Config } from '../../../config/config.js';
+import type { ApiError } from '../../../platform/http/api-error.js';
+import { SecretBox } from '../../../platform/secrets/secret-box.js';
+import { TenantsApi } from '../../tenants/index.js';
+import { MailErrors } from '../mail.errors.js';
+import { type MailAccountRow, MailAccountsRepository, type MailOwner } from './mail-accounts.repository.js';
+import { AccountRejectedError, MailProvider } from './mail-provider.js';
+
+/** The credential of a request to the mail service. */
+export interface MailCredential {
+  /** `me` for a user token, the account's id for the service token. */
+  readonly user: string;
+  readonly token: string | undefined;
+  readonly version: number;
+}
+
+/** The owner of the mail, with the IP address of the client where a client sent the request. */
+export type MailRequester = MailOwner & { readonly ip?: string | null };
+
+const PASSWORD = 'mail password';
+const TOKEN = 'mail token';
+/** Cache lifetime: all processes use a newly linked account after this time. */
+const CACHE_MS = 5_000;
+const CACHE_SIZE = 20_000;
+/** Covers the creation of an account and the login. */
+const LEASE_SECONDS = 25;
+const WAIT_MS = 30_000;
+/** Pause after a rejected login: WildDuck locks an account after 12 failed logins in 120 s. */
+const PAUSE_SECONDS = 15;
+
+/** The users' accounts at the mail service and their credentials, created on first use. */
+@Injectable()
+export class MailAccounts {
+  private readonly logger = new Logger('Mail');
+  private readonly cache = new LRUCache<string, MailCredential>({ max: CACHE_SIZE, ttl: CACHE_MS });
+  private readonly pending = new Map<string, Promise<MailCredential>>();
+
+  constructor(
+    private readonly accounts: MailAccountsRepository,
+    private readonly provider: MailProvider,
+    private readonly tenants: TenantsApi,
+    private readonly box: SecretBox,
+    private readonly config: Config,
+  ) {}
+
+  /** The cached credential of a user. */
+  cached(owner: MailOwner): MailCredential | undefined {
+    return this.cache.get(keyOf(owner));
+  }
+
+  /**
+   * @param rejected a credential that the mail service rejected and that must be renewed
+   * @throws ApiError 403 `mail_account_required`, 500 `Proxy failed`, 503 `mail_service_unavailable`
+   */
+  async credential(owner: MailRequester, rejected?: MailCredential): Promise<MailCredential> {
+    if (this.config.mailService === null) throw MailErrors.unavailable.with();
+    const key = keyOf(owner);
+    const version = rejected?.version ?? -1;
+    const known = this.cache.get(key);
+    if (known !== undefined && known.version > version) return known;
+    // The service token cannot be renewed.
+    if (rejected !== undefined && this.config.MAIL_SERVICE_MODE === 'service')
+      throw this.failed('the service token was rejected');
+    // Concurrent requests of a user share one renewal.
+    const credential = await (this.pending.get(key) ?? this.resolve(key, owner, version));
+    return credential.version > version ? credential : this.credential(owner, rejected);
+  }
+
+  /**
+   * Verifies an existing account of the mail service and links it to a user.
+   * @param password undefined in mode `service`
+   * @throws AccountRejectedError
+   */
+  async link(
+    owner: MailOwner,
+    username: string,
+    password: string | undefined,
+  ): Promise<{ mailUserId: string }> {
+    if (password === undefined) {
+      const mailUserId = await this.provider.findAccount(username);
+      await this.accounts.link(owner, { username, mailUserId, password: null, token: null });
+      return { mailUserId };
+    }
+    const { id, token } = await this.provider.logIn(username, password, undefined);
+    await this.accounts.link(owner, {
+      username,
+      mailUserId: id,
+      password: this.box.seal(PASSWORD, keyOf(owner), Buffer.from(password)),
+      token: this.box.seal(TOKEN, keyOf(owner), Buffer.from(token)),
+    });
+    return { mailUserId: id };
+  }
+
+  private resolve(key: string, owner: MailRequester, rejected: number): Promise<MailCredential> {
+    const pending = this.find(owner, rejected)
+      .then((credential) => {
+        this.cache.set(key, credential);
+        return credential;
+      })
+      .finally(() => this.pending.delete(key));
+    this.pending.set(key, pending);
+    return pending;
+  }
+
+  /** Reads the credential from the database, or obtains it in this process or waits for the process that holds the lease. */
+  private async find(owner: MailRequester, rejected: number): Promise<MailCredential> {
+    const deadline = Date.now() + WAIT_MS;
+    for (let pause = 20; Date.now() < deadline; pause = Math.min(pause * 2, 500)) {
+      const account = await this.accounts.read(owner);
+      if (account === null) {
+        await this.begin(owner);
+        continue;
+      }
+      const credential = this.usable(owner, account);
+      if (credential !== null && credential.version > rejected) return credential;
+      if (account.rejection !== null)
+        throw this.failed('the account was rejected a moment ago', account.rejection);
+      const lease = uuidv7();
+      const leased = await this.accounts.claim(owner, lease, account.token_version, LEASE_SECONDS);
+      if (leased !== null) return this.renew(owner, lease, leased);
+      await delay(pause * (0.5 + Math.random()));
+    }
+    throw this.failed('another process did not obtain a token in time');
+  }
+
+  private usable(owner: MailOwner, account: MailAccountRow): MailCredential | null {
+    const { mail_user_id: id, token, token_version: version } = account;
+    if (id === null) return null;
+    if (this.config.MAIL_SERVICE_MODE === 'service')
+      return { user: id, token: this.config.mailService?.token, version };
+    if (token === null) return null;
+    return { user: 'me', token: this.box.open(TOKEN, keyOf(owner), token).toString(), version };
+  }
+
+  private async begin(owner: MailOwner): Promise<void> {
+    if (this.config.MAIL_ACCOUNTS === 'link') throw MailErrors.accountRequired.with();
+    const member = await this.tenants.profile(owner.tenantId, owner.userId);
+    if (member === null) throw MailErrors.accountRequired.with();
+    const domain = this.config.MAIL_ACCOUNT_DOMAIN;
+    const local = member.email.slice(0, member.email.lastIndexOf('@'));
+    const password = this.box.seal(
+      PASSWORD,
+      keyOf(owner),
+      Buffer.from(randomBytes(24).toString('base64url')),
+    );
+    const address = domain === undefined ? member.email : `${local}@${domain}`;
+    await this.accounts.begin(owner, { username: usernameOf(owner), address, password });
+  }
+
+  private async renew(owner: MailRequester, lease: string, account: MailAccountRow): Promise<MailCredential> {
+    try {
+      const { id, token } = await this.logIn(owner, account);
+      const sealed = token === null ? null : this.box.seal(TOKEN, keyOf(owner), Buffer.from(token));
+      const settled = await this.accounts.settle(owner, lease, id, sealed);
+      const credential = settled && this.usable(owner, settled);
+      return credential ?? (await this.find(owner, account.token_version));
+    } catch (error) {
+      const rejection = error instanceof AccountRejectedError ? error.code : null;
+      await this.accounts.release(owner, lease, PAUSE_SECONDS, rejection).catch(() => undefined);
+      throw rejection === null ? error : this.failed((error as Error).message, rejection);
+    }
+  }
+
+  /** Creates the account if necessary, and logs in unless the mode is `service`. */
+  private async logIn(
+    owner: MailRequester,
+    account: MailAccountRow,
+  ): Promise<{ id: string; token: string | null }> {
+    const { origin, username, mail_user_id: known } = account;
+    const password = account.password && this.box.open(PASSWORD, keyOf(owner), account.password).toString();
+    const id = origin === 'created' && known === null ? await this.create(owner, account, password) : known;
+    if (this.config.MAIL_SERVICE_MODE === 'service')
+      return { id: id ?? (await this.provider.findAccount(username)), token: null };
+    if (password === null) throw new AccountRejectedError('log in', 'PasswordUnknown');
+    return this.provider.logIn(username, password, owner.ip ?? undefined);
+  }
+
+  /** @returns null when the account exists: a process crashed before it could store the id */
+  private async create(
+    owner: MailOwner,
+    { username, address }: MailAccountRow,
+    password: string | null,
+  ): Promise<string | null> {
+    const member = await this.tenants.profile(owner.tenantId, owner.userId);
+    const account = {
+      username,
+      password: password ?? '',
+      address: address ?? '',
+      name: member?.displayName ?? '',
+    };
+    try {
+      return await this.provider.createAccount(account);
+    } catch (error) {
+      if (error instanceof AccountRejectedError && error.code === 'UserExistsError') return null;
+      throw error;
+    }
+  }
+
+  private failed(reason: string, code?: string): ApiError {
+    this.logger.warn({ reason, code }, 'no credential for the mail service');
+    // An administrator has to resolve a taken address; often it is the same user's earlier account.
+    return (code === 'AddressExistsError' ? MailErrors.accountRequired : MailErrors.proxyFailed).with();
+  }
+}
+
+const keyOf = ({ tenantId, userId }: MailOwner): string => `${tenantId}:${userId}`;
+
+/** Derived from the owner, so that an account whose creation was interrupted is found again. */
+const usernameOf = (owner: MailOwner): string =>
+  `w${createHash('sha256').update(keyOf(owner)).digest('hex').slice(0, 31)}`;

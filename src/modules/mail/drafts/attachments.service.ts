@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { create as contentDisposition } from 'content-disposition';
+import { asciiFileName, safeFileName } from '../../../platform/http/file-name.js';
+import { StreamReply } from '../../../platform/http/stream-reply.js';
+import { type MailCall, messagePath } from '../mail-call.js';
+import { forwarded, MailClient, type MailReply } from '../mail-client.js';
+import { JsonResponse } from '../upstream-response.js';
+import type { ReadAttachment } from './drafts.dto.js';
+
+const DEFAULT_NAME = 'attachment';
+const DEFAULT_TYPE = 'application/octet-stream';
+
+/** Media types that a browser executes or renders as a page are replaced by the default type. */
+const ACTIVE = /html|xml|svg|script|flash|xsl|wasm|mhtml|multipart|message/i;
+
+/** Downloads of attachments. */
+@Injectable()
+export class AttachmentsService {
+  constructor(private readonly client: MailClient) {}
+
+  read(
+    call: MailCall,
+    { mailbox_id, message_id, attachment_id, filename }: ReadAttachment,
+  ): Promise<MailReply> {
+    const message = messagePath({ mailbox: mailbox_id.toLowerCase(), message: Number(message_id) });
+    const path = [...message, 'attachments', attachment_id.toUpperCase()];
+    return this.client.as(call, async (session) => {
+      const response = await session.bytes({ method: 'GET', path, accept: '*/*' });
+      if (response instanceof JsonResponse) return forwarded(response);
+      const { headers, body } = response;
+      const length = headers['content-length'];
+      return new StreamReply(body.stream(), {
+        status: 200,
+        contentType: safeType(headers['content-type']),
+        ...(length !== undefined && /^\d{1,15}$/.test(length) && { length: Number(length) }),
+        headers: {
+          'Content-Disposition': disposition(filename),
+          'Content-Security-Policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+        },
+      });
+    });
+  }
+}
+
+/** The declared media type without parameters when it is valid and harmless. */
+function safeType(declared: string | undefined): string {
+  const type = (declared ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return /^[a-z0-9][\w.+-]{0,63}\/[a-z0-9][\w.+-]{0,126}$/.test(type) && !ACTIVE.test(type)
+    ? type
+    : DEFAULT_TYPE;
+}
+
+/** `attachment` with the file name (RFC 6266). */
+function disposition(filename: string): string {
+  const name = safeFileName(filename, '', DEFAULT_NAME);
+  return contentDisposition(name, { fallback: asciiFileName(name, DEFAULT_NAME) });
+}

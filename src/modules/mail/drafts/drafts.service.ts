@@ -1,0 +1,78 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { type Fields, isFields } from '../fields.js';
+import { type MailCall, messagePath, messagesPath } from '../mail-call.js';
+import { forwarded, MailClient, type MailReply } from '../mail-client.js';
+import { MailErrors } from '../mail.errors.js';
+import { messageFields } from '../message-fields.js';
+import type { SubmitDraft } from './drafts.dto.js';
+import { recipientsOf } from './recipients.js';
+import { RecipientsRepository } from './recipients.repository.js';
+
+/** Creates and submits drafts and records their recipients for autocomplete. */
+@Injectable()
+export class DraftsService {
+  private readonly logger = new Logger('Mail');
+
+  constructor(
+    private readonly client: MailClient,
+    private readonly recipients: RecipientsRepository,
+    private readonly db: Db,
+  ) {}
+
+  /**
+   * Stores a message, as a draft by default: only drafts can be submitted.
+   * @throws ApiError 500 `Proxy failed`, also for a success response without a message
+   */
+  create(call: MailCall, mailbox: string, body: Fields): Promise<MailReply> {
+    const fields = messageFields({ draft: true, ...body });
+    return this.client.as(call, async (session) => {
+      const response = await session.json({ method: 'POST', path: messagesPath(mailbox), body: fields });
+      if (response.status >= 300) return forwarded(response);
+      const { success, message, ...rest } = isFields(response.value) ? response.value : {};
+      if (success !== true || !isFields(message)) throw MailErrors.proxyFailed.with();
+      const { replacePrevious } = fields;
+      const previous = isFields(replacePrevious) ? causeOf(replacePrevious, mailbox) : null;
+      await this.record(call.ctx, fields, causeOf(message, mailbox), previous);
+      return new JsonReply(JSON.stringify({ message, ...rest }));
+    });
+  }
+
+  /** Sends a draft. Reads it first, since submission removes it from its mailbox. */
+  submit(call: MailCall, { mailbox_id, message_id }: SubmitDraft): Promise<MailReply> {
+    const [mailbox, message] = [mailbox_id.toLowerCase(), Number(message_id)];
+    const path = messagePath({ mailbox, message });
+    return this.client.as(call, async (session) => {
+      const draft = await session.json({ method: 'GET', path });
+      if (draft.status >= 300) return forwarded(draft);
+      // A draft that is too long to be buffered is sent without recording its recipients.
+      draft.stream?.destroy();
+      const sent = await session.json({ method: 'POST', path: [...path, 'submit'], body: {} });
+      if (sent.status < 300 && isFields(draft.value))
+        await this.record(call.ctx, draft.value, causeOf({ mailbox, id: message }, mailbox), null);
+      return forwarded(sent);
+    });
+  }
+
+  /** Only logs its own failure: the request has succeeded. */
+  private async record(
+    ctx: RequestContext,
+    message: Fields,
+    cause: string,
+    previous: string | null,
+  ): Promise<void> {
+    const found = recipientsOf(message);
+    if (found.length === 0) return;
+    try {
+      await this.db.single((tx) => this.recipients.record(tx, ctx, found, cause, previous));
+    } catch (error) {
+      this.logger.error({ err: error }, 'recipients could not be recorded');
+    }
+  }
+}
+
+/** Identifies a message among all messages of a user. */
+const causeOf = ({ mailbox, id }: Fields, defaultMailbox: string): string =>
+  `${typeof mailbox === 'string' ? mailbox.slice(0, 24) : defaultMailbox}/${Number(id)}`.toLowerCase();

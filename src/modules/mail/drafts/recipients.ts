@@ -1,0 +1,33 @@
+import { isFields } from '../fields.js';
+
+/** A recipient of a message. */
+export interface Recipient {
+  address: string;
+  name: string;
+}
+
+const MAX_ADDRESS = 320;
+const MAX_NAME = 200;
+/** WildDuck accepts 400 per message. */
+const MAX_RECIPIENTS = 500;
+
+/** The recipients of a message in the shape of a request or a response; invalid addresses are skipped. */
+export function recipientsOf(message: Record<string, unknown>): Recipient[] {
+  const found = new Map<string, Recipient>();
+  for (const field of ['to', 'cc', 'bcc'] as const) {
+    const list: unknown = message[field];
+    for (const item of Array.isArray(list) ? (list as unknown[]) : []) {
+      if (!isFields(item) || typeof item['address'] !== 'string') continue;
+      const address = item['address'].trim();
+      if (address.length > MAX_ADDRESS || !/^[^\s@<>,;"]+@[^\s@<>,;"]+$/u.test(address)) continue;
+      const name =
+        typeof item['name'] === 'string' ? item['name'].trim().slice(0, MAX_NAME).toWellFormed() : '';
+      const key = recipientKey(address);
+      if (found.size < MAX_RECIPIENTS && !found.get(key)?.name) found.set(key, { address, name });
+    }
+  }
+  return [...found.values()];
+}
+
+/** The key of an address: addresses that differ in case only are equal. */
+export const recipientKey = (address: string): string => address.trim().normalize('NFKC').toLowerCase();

@@ -1,0 +1,135 @@
+import { HttpService } from '@nestjs/axios';
+import { Injectable, Logger } from '@nestjs/common';
+import axios, {
+  AxiosError,
+  type AxiosAdapter,
+  AxiosHeaders,
+  type AxiosResponse,
+  type InternalAxiosRequestConfig,
+  isAxiosError,
+} from 'axios';
+import { Config } from '../../config/config.js';
+import type { ClientDeparture } from '../../platform/http/abort-signal.js';
+import type { ApiError } from '../../platform/http/api-error.js';
+import { MailErrors } from './mail.errors.js';
+import { jsonBytes } from './upstream/json-pieces.js';
+import type { ResponseBody } from './upstream/response-body.js';
+
+/** A request to the mail service. */
+export interface UpstreamRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Path segments: words and checked ids. */
+  path: readonly (string | number)[];
+  query?: URLSearchParams;
+  /** Sent as JSON. */
+  body?: object;
+  accept?: string;
+  /** Idle timeout in milliseconds; MAIL_SERVICE_TIMEOUT_MS is the maximum and the default. */
+  timeout?: number;
+}
+
+/** Status and headers of a response whose body is still to be read or destroyed. */
+export interface UpstreamResponse {
+  status: number;
+  headers: Readonly<Record<string, string | undefined>>;
+  body: ResponseBody;
+}
+
+/**
+ * The HTTP client for the mail service: headers, timeouts, repeated reads, failures.
+ *
+ * It calls the adapter of Nest's axios instance directly. `axios.request` would merge configurations that are always the
+ * same and run interceptors that do not exist, which costs as much as the exchange itself (adr/0015).
+ */
+@Injectable()
+export class MailUpstream {
+  private readonly logger = new Logger('Mail');
+  private readonly adapter: AxiosAdapter;
+  /** Null when no mail service is configured. */
+  private readonly base: string | null;
+
+  constructor(
+    { axiosRef }: HttpService,
+    private readonly config: Config,
+  ) {
+    this.adapter = axios.getAdapter(axiosRef.defaults.adapter);
+    this.base = config.mailService?.url ?? null;
+  }
+
+  /**
+   * Sends a request and resolves with the head of the response.
+   *
+   * @param token of the mail service, sent as `X-Access-Token`
+   * @param signal cancels the request, also while the body arrives
+   * @throws ApiError 503 `mail_service_unavailable`, 500 `Proxy failed`; the signal's reason
+   */
+  async send(
+    request: UpstreamRequest,
+    token: string | undefined,
+    signal?: ClientDeparture,
+  ): Promise<UpstreamResponse> {
+    const config = this.configOf(request, token, signal);
+    try {
+      return responseOf(await this.adapter(config));
+    } catch (error) {
+      // The service may close an idle connection while we reuse it. Only reads can be repeated safely.
+      if (request.method !== 'GET' || !isConnectionLost(error)) throw this.failure(error, signal);
+    }
+    return this.adapter(config).then(responseOf, (error: unknown) => {
+      throw this.failure(error, signal);
+    });
+  }
+
+  /** Logs the reason and returns the error for the client. */
+  failed(reason: string, code?: string): ApiError {
+    this.logger.warn({ reason, code }, 'the mail service sent no usable response');
+    return MailErrors.proxyFailed.with();
+  }
+
+  private configOf(
+    { method, path, query, body, accept, timeout }: UpstreamRequest,
+    token: string | undefined,
+    signal: ClientDeparture | undefined,
+  ): InternalAxiosRequestConfig {
+    if (this.base === null) throw MailErrors.unavailable.with();
+    const maximum = this.config.MAIL_SERVICE_TIMEOUT_MS;
+    const search = query?.size ? `?${query.toString()}` : '';
+    return {
+      method,
+      headers: headersOf(accept ?? 'application/json', token, body !== undefined),
+      data: body && jsonBytes(body),
+      baseURL: this.base,
+      url: `/${path.join('/')}${search}`,
+      timeout: Math.min(timeout ?? maximum, maximum),
+      ...(signal && { signal }),
+    };
+  }
+
+  private failure(error: unknown, signal: ClientDeparture | undefined): unknown {
+    if (signal?.reason) return signal.reason;
+    if (!isAxiosError(error)) return error;
+    if (error.code === AxiosError.ECONNABORTED) return this.failed('timeout');
+    return this.failed('no response', error.code);
+  }
+}
+
+/** All headers of a request: none of the client's headers is forwarded. */
+function headersOf(accept: string, token: string | undefined, hasBody: boolean): AxiosHeaders {
+  const headers = new AxiosHeaders();
+  headers['Accept'] = accept;
+  headers['Accept-Encoding'] = 'identity';
+  headers['User-Agent'] = 'workspace';
+  if (token !== undefined) headers['X-Access-Token'] = token;
+  if (hasBody) headers['Content-Type'] = 'application/json';
+  return headers;
+}
+
+const responseOf = ({ status, headers, data }: AxiosResponse): UpstreamResponse => ({
+  status,
+  headers: headers as UpstreamResponse['headers'],
+  body: data as ResponseBody,
+});
+
+/** The connection broke before a response began. */
+const isConnectionLost = (error: unknown): boolean =>
+  isAxiosError(error) && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(error.code ?? '');

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { type Fields, isFields, isObjectId } from '../fields.js';
+import { type MailCall, mailboxPath } from '../mail-call.js';
+import { forwarded, MailClient, type MailReply } from '../mail-client.js';
+import { MailErrors } from '../mail.errors.js';
+import { mailboxListQuery } from '../query.js';
+import { hides, mailboxFields, newMailbox } from './mailbox-fields.js';
+
+/** The mailbox routes: translates the fields and forwards the response. */
+@Injectable()
+export class MailboxesService {
+  constructor(private readonly client: MailClient) {}
+
+  list(call: MailCall): Promise<MailReply> {
+    return this.client.forward(call, {
+      method: 'GET',
+      path: ['mailboxes'],
+      query: mailboxListQuery(call.target.query),
+    });
+  }
+
+  /**
+   * @returns the response to the creation or, when that fails, to the update that must follow it
+   * @throws ApiError 422 `hidden_mailbox_not_allowed`
+   */
+  create(call: MailCall, body: Fields): Promise<MailReply> {
+    rejectHidden(call, body);
+    const { fields, update } = newMailbox(body);
+    return this.client.as(call, async (session) => {
+      const created = await session.json({ method: 'POST', path: ['mailboxes'], body: fields });
+      const id = isFields(created.value) ? created.value['id'] : undefined;
+      if (update === null || created.status >= 300 || !isObjectId(id)) return forwarded(created);
+      const updated = await session.json({ method: 'PUT', path: mailboxPath(id), body: update });
+      return forwarded(updated.status < 300 ? created : updated);
+    });
+  }
+
+  read(call: MailCall): Promise<MailReply> {
+    return this.client.forward(call, { method: 'GET', path: mailboxPath(call.target.mailbox) });
+  }
+
+  /** @throws ApiError 422 `hidden_mailbox_not_allowed` */
+  update(call: MailCall, body: Fields): Promise<MailReply> {
+    rejectHidden(call, body);
+    const path = mailboxPath(call.target.mailbox);
+    return this.client.forward(call, { method: 'PUT', path, body: mailboxFields(body) });
+  }
+
+  delete(call: MailCall): Promise<MailReply> {
+    return this.client.forward(call, { method: 'DELETE', path: mailboxPath(call.target.mailbox) });
+  }
+}
+
+function rejectHidden({ target }: MailCall, body: Fields): void {
+  if (hides(body, target.query)) throw MailErrors.hiddenNotAllowed.with();
+}

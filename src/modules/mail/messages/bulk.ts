@@ -1,0 +1,85 @@
+import type { FieldProblem } from '../../../platform/http/api-error.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { booleanOf, type Fields, isFields, isObjectId, pick } from '../fields.js';
+
+/** Messages per request to us, and per request to the mail service, which updates them one by one. */
+const MAX_MESSAGES = 5_000;
+const CHUNK = 250;
+
+/** A change of several messages of one mailbox. */
+export interface BulkChange {
+  /** Distinct, in request order; null when `message` is missing or empty, for the mail service to reject. */
+  ids: number[] | null;
+  /** WildDuck's fields of the change. */
+  fields: Fields;
+  /** Move each message back to its original mailbox. */
+  restore: boolean;
+}
+
+/** @throws ApiError 422 `validation_failed` for invalid message ids, and for `moveTo` with `restoreToOrigin` */
+export function bulkChange(body: Fields): BulkChange {
+  const fields = pick(body, ['moveTo', 'seen']);
+  const restore = Object.hasOwn(body, 'restoreToOrigin') ? booleanOf(body['restoreToOrigin']) : false;
+  if (restore === undefined) throw invalid('restoreToOrigin', 'is_boolean', 'must be true or false');
+  if (restore && Object.hasOwn(fields, 'moveTo'))
+    throw invalid('restoreToOrigin', 'one_of', 'cannot be combined with moveTo');
+  return { ids: messageIds(body['message']), fields, restore };
+}
+
+/** WildDuck takes one string, `"1,2"`; the contract an array of numbers or strings, without ranges. */
+function messageIds(message: unknown): number[] | null {
+  if (message === undefined || message === '' || (Array.isArray(message) && message.length === 0))
+    return null;
+  const items: unknown[] = Array.isArray(message) ? message : [message];
+  const ids = items.flatMap((item) => (typeof item === 'string' ? item.split(',') : [item]).map(messageId));
+  if (ids.length > MAX_MESSAGES)
+    throw invalid('message', 'array_max_size', `must list at most ${MAX_MESSAGES} messages`);
+  return [...new Set(ids)];
+}
+
+function messageId(item: unknown): number {
+  const id = typeof item === 'string' && /^[1-9]\d{0,15}$/.test(item) ? Number(item) : item;
+  if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return id;
+  throw invalid('message', 'is_message_id', 'must be a list of message ids (positive integers)');
+}
+
+function invalid(field: string, code: string, message: string) {
+  const details: FieldProblem[] = [{ field, code, message: `${field} ${message}` }];
+  return Errors.validationFailed.with({ details });
+}
+
+/** The `message` strings of the requests that the ids take. */
+export function messageStrings(ids: readonly number[]): string[] {
+  return Array.from({ length: Math.ceil(ids.length / CHUNK) }, (_, n) =>
+    ids.slice(n * CHUNK, (n + 1) * CHUNK).join(','),
+  );
+}
+
+/** Old and new ids of moved messages. */
+export type MovedPairs = [number, number][];
+
+/** Reads the moves of a WildDuck response: `{ mailbox, id: [[old, new], ...] }`. Null when the response is no move. */
+export function movesOf(response: unknown): { mailbox: string; pairs: MovedPairs } | null {
+  if (!isFields(response) || response['success'] !== true) return null;
+  const { mailbox, id } = response;
+  if (!isObjectId(mailbox) || !Array.isArray(id)) return null;
+  const isPair = (pair: unknown): pair is [number, number] =>
+    Array.isArray(pair) && pair.length === 2 && pair.every((n) => Number.isSafeInteger(n) && Number(n) > 0);
+  return { mailbox: mailbox.toLowerCase(), pairs: id.filter((pair) => isPair(pair)) };
+}
+
+/** Merges the successful responses of several requests into one. */
+export function mergedResponse(responses: readonly Fields[]): Fields {
+  const [first = { success: true, updated: 0 }, ...others] = responses;
+  if (others.length === 0) return first;
+  const merged: Fields = { success: true };
+  const counts = responses.map((each) => each['updated']).filter((count) => typeof count === 'number');
+  if (counts.length > 0) merged['updated'] = counts.reduce((sum, count) => sum + count, 0);
+  const moves = responses.flatMap((each) => movesOf(each) ?? []);
+  if (moves.length === 0) return merged;
+  const targets = Map.groupBy(moves, ({ mailbox }) => mailbox);
+  const pairs = (group: typeof moves) => group.flatMap((move) => move.pairs);
+  if (targets.size === 1) merged['mailbox'] = moves[0]?.mailbox;
+  else merged['restored'] = [...targets].map(([mailbox, group]) => ({ mailbox, id: pairs(group) }));
+  return { ...merged, id: pairs(moves) };
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { statement } from '../../../platform/database/statement.js';
+import type { MovedPairs } from './bulk.js';
+
+// A message that returns to its original mailbox loses its record.
+const record = statement<never>(
+  'mail.moves_record',
+  `WITH moved AS (SELECT * FROM unnest($4::bigint[], $6::bigint[]) AS pair (old_id, new_id)),
+        before AS (
+     DELETE FROM mail_moves WHERE tenant_id = $1 AND user_id = $2 AND mailbox = $3 AND message_id = ANY ($4::bigint[])
+     RETURNING message_id, origin)
+   INSERT INTO mail_moves (tenant_id, user_id, mailbox, message_id, origin)
+   SELECT $1, $2, $5, moved.new_id, $3 FROM moved
+    WHERE NOT EXISTS (SELECT FROM before WHERE before.message_id = moved.old_id AND before.origin = $5)
+    ORDER BY moved.new_id
+   ON CONFLICT (tenant_id, user_id, mailbox, message_id) DO UPDATE SET origin = excluded.origin, moved_at = now()`,
+);
+
+const remove = statement<never>(
+  'mail.moves_delete',
+  `DELETE FROM mail_moves WHERE tenant_id = $1 AND user_id = $2 AND mailbox = $3 AND message_id = ANY ($4::bigint[])`,
+);
+
+const origins = statement<{ message_id: string; origin: string }>(
+  'mail.moves_origins',
+  `SELECT message_id, origin FROM mail_moves
+    WHERE tenant_id = $1 AND user_id = $2 AND mailbox = $3 AND message_id = ANY ($4::bigint[])`,
+);
+
+const purge = statement<never>(
+  'mail.moves_purge',
+  `DELETE FROM mail_moves WHERE moved_at < now() - make_interval(days => $1)`,
+);
+
+/** SQL of the origins of moved messages. */
+@Injectable()
+export class MailMovesRepository {
+  constructor(private readonly db: Db) {}
+
+  /** Records a move between two different mailboxes. */
+  async record(ctx: RequestContext, from: string, to: string, pairs: MovedPairs): Promise<void> {
+    const [before, after] = [pairs.map(([old]) => old), pairs.map(([, id]) => id)];
+    await this.db.single((tx) => tx.query(record, [ctx.tenantId, ctx.userId, from, before, to, after]));
+  }
+
+  async delete(ctx: RequestContext, mailbox: string, ids: number[]): Promise<void> {
+    await this.db.single((tx) => tx.query(remove, [ctx.tenantId, ctx.userId, mailbox, ids]));
+  }
+
+  /** @returns the known original mailboxes by message id */
+  async origins(ctx: RequestContext, mailbox: string, ids: number[]): Promise<Map<number, string>> {
+    const rows = await this.db.query(origins, [ctx.tenantId, ctx.userId, mailbox, ids]);
+    return new Map(rows.map((row) => [Number(row.message_id), row.origin]));
+  }
+
+  async purge(days: number): Promise<void> {
+    await this.db.single((tx) => tx.query(purge, [days]));
+  }
+}

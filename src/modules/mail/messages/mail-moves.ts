@@ -1,0 +1,133 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { type Fields, isFields, isObjectId } from '../fields.js';
+import { type MailCall, mailboxPath, messagesPath } from '../mail-call.js';
+import { forwarded, MailClient, type MailReply, type MailSession } from '../mail-client.js';
+import type { JsonResponse } from '../upstream-response.js';
+import { type BulkChange, bulkChange, mergedResponse, messageStrings, movesOf } from './bulk.js';
+import { MailMovesRepository } from './mail-moves.repository.js';
+
+/** Bulk changes of messages, and the record of moves that `restoreToOrigin` needs. */
+@Injectable()
+export class MailMoves {
+  private readonly logger = new Logger('Mail');
+
+  constructor(
+    private readonly client: MailClient,
+    private readonly moves: MailMovesRepository,
+  ) {}
+
+  /**
+   * Marks, moves or restores messages, in several requests when one cannot take them all.
+   * @returns the merged responses, or the first error; changes made before an error remain
+   * @throws ApiError 422 `validation_failed`
+   */
+  update(call: MailCall, body: Fields): Promise<MailReply> {
+    const change = bulkChange(body);
+    return this.client.as(call, async (session) => {
+      const { ids, fields } = change;
+      const requests = new BulkRequests(session, messagesPath(call.target.mailbox));
+      if (ids === null)
+        await requests.put({ ...fields, ...(Object.hasOwn(body, 'message') && { message: '' }) });
+      for (const step of ids === null ? [] : await this.steps(call, requests, { ...change, ids })) {
+        const response = await requests.put(step);
+        await this.record(call.ctx, call.target.mailbox, response.value, change.restore);
+        if (requests.error) break;
+      }
+      return requests.reply();
+    });
+  }
+
+  /**
+   * Records the origin of messages when the response reports a move. Only logs its own failure: the move has happened.
+   * @param isReturn the messages are back in their original mailbox
+   */
+  async record(ctx: RequestContext, from: string, response: unknown, isReturn = false): Promise<void> {
+    const moved = movesOf(response);
+    if (moved === null || moved.pairs.length === 0) return;
+    const { mailbox, pairs } = moved;
+    const oldIds = pairs.map(([old]) => old);
+    try {
+      if (isReturn || mailbox === from) await this.moves.delete(ctx, from, oldIds);
+      else await this.moves.record(ctx, from, mailbox, pairs);
+    } catch (error) {
+      this.logger.error({ err: error }, 'a move could not be recorded');
+    }
+  }
+
+  private async steps(
+    call: MailCall,
+    requests: BulkRequests,
+    { ids, fields, restore }: BulkChange & { ids: number[] },
+  ): Promise<Fields[]> {
+    if (!restore) return messageStrings(ids).map((message) => ({ ...fields, message }));
+    const targets = await this.targets(call, requests, ids);
+    return [...targets].flatMap(([moveTo, group]) =>
+      messageStrings(group).map((message) => ({ ...fields, message, moveTo })),
+    );
+  }
+
+  /** Groups messages by the mailbox to restore them to: the original one, or the inbox when that is unknown or deleted. */
+  private async targets(
+    call: MailCall,
+    requests: BulkRequests,
+    ids: number[],
+  ): Promise<Map<string, number[]>> {
+    const here = call.target.mailbox;
+    const origins = await this.moves.origins(call.ctx, here, ids);
+    const targets = new Map<string, number[]>();
+    for (const [origin, group] of Map.groupBy(ids, (id) => origins.get(id))) {
+      const exists = origin !== undefined && (await requests.mailboxExists(origin));
+      const target = exists ? origin : await requests.inbox();
+      if (target === null) return new Map();
+      targets.set(target, [...(targets.get(target) ?? []), ...group]);
+    }
+    // A move within the same mailbox would only change the id.
+    targets.delete(here);
+    return targets;
+  }
+}
+
+/** The requests of one bulk change and their responses. */
+class BulkRequests {
+  private readonly done: JsonResponse[] = [];
+  private notFound: JsonResponse | null = null;
+  /** The first response that is neither a success nor `MessageNotFound`. */
+  error: JsonResponse | null = null;
+
+  constructor(
+    private readonly session: MailSession,
+    private readonly path: readonly (string | number)[],
+  ) {}
+
+  async put(body: Fields): Promise<JsonResponse> {
+    const response = await this.session.json({ method: 'PUT', path: this.path, body });
+    if (response.status < 300 && isFields(response.value)) this.done.push(response);
+    else if (response.status === 404 && response.code === 'MessageNotFound') this.notFound ??= response;
+    else this.error ??= response;
+    return response;
+  }
+
+  async mailboxExists(mailbox: string): Promise<boolean> {
+    return (await this.session.json({ method: 'GET', path: mailboxPath(mailbox) })).status < 300;
+  }
+
+  /** @returns null when the request fails; `error` is then the response */
+  async inbox(): Promise<string | null> {
+    const query = new URLSearchParams({ path: 'INBOX' });
+    const response = await this.session.json({ method: 'GET', path: mailboxPath('resolve'), query });
+    const id = isFields(response.value) ? response.value['id'] : undefined;
+    if (response.status < 300 && isObjectId(id)) return id.toLowerCase();
+    this.error ??= response;
+    return null;
+  }
+
+  reply(): MailReply {
+    const [first, ...others] = this.done;
+    const error = this.error ?? (first === undefined ? this.notFound : null);
+    if (error !== null) return forwarded(error);
+    if (first !== undefined && others.length === 0) return forwarded(first);
+    return new JsonReply(JSON.stringify(mergedResponse(this.done.map(({ value }) => value as Fields))));
+  }
+}

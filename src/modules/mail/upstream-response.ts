@@ -1,0 +1,145 @@
+import type { Readable } from 'node:stream';
+import { type Fields, isFields } from './fields.js';
+import type { UpstreamResponse } from './mail-upstream.js';
+import type { ResponseBody } from './upstream/response-body.js';
+
+/** Responses up to this size, bytes, are read whole before they are forwarded, so that a broken one can become an error. */
+const MAX_BUFFERED = 1024 * 1024;
+const SHORT = 16 * 1024;
+
+/** A JSON response of the mail service, ready to be forwarded unchanged. */
+export class JsonResponse {
+  /**
+   * @param text the whole response, as bytes when it is long; null when it is too long to be buffered
+   * @param stream the response that is too long; the consumer reads or destroys it
+   */
+  constructor(
+    readonly status: number,
+    readonly text: string | Buffer | null,
+    private parsedValue: unknown,
+    readonly stream: Readable | null = null,
+  ) {}
+
+  /** The parsed JSON; undefined when the response is streamed or turns out not to be JSON. */
+  get value(): unknown {
+    if (this.parsedValue === UNPARSED) this.parsedValue = parsed(String(this.text));
+    return this.parsedValue;
+  }
+
+  /** The mail service's own error code, e.g. `UserNotFound`. */
+  get code(): unknown {
+    return isFields(this.value) ? this.value['code'] : undefined;
+  }
+}
+
+const UNPARSED = Symbol('unparsed');
+
+/** The first and last characters of a successful response. */
+const SUCCESS = /^\s*\{\s*"success"\s*:\s*true\s*,/;
+const END = /\}\s*$/;
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+/** The response cannot be forwarded; the message is for the log. */
+export class UnusableResponseError extends Error {}
+
+/**
+ * Reads a response that has to be JSON. Of a long one, only the beginning and the end are checked.
+ * @throws UnusableResponseError for a redirect, another media type, invalid JSON, a truncated response, and status 200
+ *   with an error object, which WildDuck sends for exceptions without a status
+ */
+export async function readJson({ status, headers, body }: UpstreamResponse): Promise<JsonResponse> {
+  try {
+    if (status < 200 || (status >= 300 && status < 400) || status >= 600)
+      throw new UnusableResponseError(`status ${status}`);
+    if (!JSON_TYPE.test(headers['content-type'] ?? ''))
+      throw new UnusableResponseError('media type is not JSON');
+    if (isEncoded(headers)) throw new UnusableResponseError('encoded');
+    const { bytes, ended } = await beginning(body, MAX_BUFFERED);
+    if (!ended) return streamed(status, bytes, body);
+    if (isLongSuccess(status, bytes)) return new JsonResponse(status, bytes, UNPARSED);
+    const text = bytes.toString('utf8');
+    const value = parsed(text);
+    if (value === undefined) throw new UnusableResponseError('not JSON');
+    if (status < 300 && isErrorOnly(value)) throw new UnusableResponseError('an error with status 200');
+    // A short text is written in one piece with the headers.
+    return new JsonResponse(status, bytes.length > SHORT ? bytes : text, value);
+  } catch (error) {
+    body.destroy();
+    throw error;
+  }
+}
+
+/**
+ * Checks that a successful response is a file. Its body stays readable.
+ * @throws UnusableResponseError for another status, an encoded response, and WildDuck's error with status 200. That error
+ *   has a charset or a length, which WildDuck's attachments do not have: a file that looks like an error stays a file
+ */
+export async function checkFile({ status, headers, body }: UpstreamResponse): Promise<void> {
+  try {
+    if (status !== 200) throw new UnusableResponseError(`status ${status}`);
+    if (isEncoded(headers)) throw new UnusableResponseError('encoded');
+    const type = headers['content-type'] ?? '';
+    if (!JSON_TYPE.test(type) || !(/charset/i.test(type) || headers['content-length'] !== undefined)) return;
+    const { bytes, ended } = await beginning(body, SHORT);
+    const value = ended ? parsed(bytes.toString()) : undefined;
+    if (isErrorOnly(value) && Object.keys(value).every((key) => ERROR_KEYS.has(key)))
+      throw new UnusableResponseError('an error with status 200');
+  } catch (error) {
+    body.destroy();
+    throw error;
+  }
+}
+
+const isEncoded = (headers: UpstreamResponse['headers']): boolean =>
+  (headers['content-encoding'] ?? 'identity') !== 'identity';
+
+const ERROR_KEYS = new Set(['error', 'code', 'details']);
+
+const isErrorOnly = (value: unknown): value is Fields =>
+  isFields(value) && Object.hasOwn(value, 'error') && value['success'] !== true;
+
+function streamed(status: number, bytes: Buffer, body: ResponseBody): JsonResponse {
+  if (!/^\s*[{[]/.test(bytes.toString('latin1', 0, 64))) throw new UnusableResponseError('not JSON');
+  return new JsonResponse(status, null, undefined, body.stream());
+}
+
+/** A complete page of messages or the like: parsing it only to validate it would cost more than forwarding it. */
+function isLongSuccess(status: number, bytes: Buffer): boolean {
+  return (
+    bytes.length > SHORT &&
+    status < 300 &&
+    SUCCESS.test(bytes.toString('latin1', 0, 64)) &&
+    END.test(bytes.toString('latin1', bytes.length - 64))
+  );
+}
+
+async function beginning(body: ResponseBody, limit: number): Promise<{ bytes: Buffer; ended: boolean }> {
+  try {
+    return await body.beginning(limit);
+  } catch {
+    throw new UnusableResponseError('truncated');
+  }
+}
+
+/** @returns undefined for invalid JSON */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * True when the mail service does not accept our token, which must not become the caller's 401 or 403. WildDuck responds
+ * 403 `InvalidToken` to an expired token, 403 `MissingPrivileges` to one whose role does not allow the operation.
+ */
+export const rejectsToken = (response: JsonResponse): boolean =>
+  response.status === 401 ||
+  (response.status === 403 && response.code === 'InvalidToken') ||
+  lacksPrivilege(response);
+
+/** True when the role of the token does not allow the operation. */
+export const lacksPrivilege = ({ status, code }: JsonResponse): boolean =>
+  status === 403 && code === 'MissingPrivileges';
