@@ -3,6 +3,7 @@ import { APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { Config } from './config/config.js';
 import { AccountSecurityModule } from './modules/account-security/index.js';
 import { AccessModule } from './modules/access/index.js';
+import { BatchModule } from './modules/batch/index.js';
 import { DirectoryModule } from './modules/directory/index.js';
 import { IdentityModule } from './modules/identity/index.js';
 import { MailProxyModule } from './modules/mail/index.js';
@@ -71,6 +72,7 @@ export class AppModule {
         NotesModule,
         DirectoryModule,
         MailProxyModule,
+        BatchModule,
       ],
       providers: [
         // In this order: who is calling, whether they may so often, then what they sent.

@@ -27,6 +27,7 @@ const TAGS: Record<string, string> = {
   'note folders': "Each person's own tree of folders for notes.",
   tasks: 'Tasks with subtasks, comments, attachments and reminders; search.',
   'task folders': 'Trees of folders for tasks, shared with editors and viewers.',
+  sync: 'Several requests at once, for clients that work offline.',
   mail: 'Your own mailboxes at the mail service, passed through in its own words (camelCase).',
   settings: "One's own profile, signatures, preferences, passwords and sessions.",
   auth: 'The second factor, and signing out.',

@@ -38,6 +38,7 @@ const WRITE_ERRORS = [
   NoteErrors.conflict,
   Errors.invalidRevision,
   ...BODY_ERRORS,
+  ...IDEMPOTENCY_ERRORS,
 ];
 
 // Without what only a client knows, so that "Try it out" works as it stands.
@@ -92,7 +93,7 @@ export class NotesController {
     id: 'readNote',
     summary: 'Read a note',
     description: 'With your role on it.',
-    errors: [NoteErrors.notFound, Errors.invalidId],
+    errors: [NoteErrors.notFound, Errors.invalidId, Errors.validationFailed],
   })
   @ApiRevision(200, NoteWithRoleEnvelope, 'The note and your role on it.')
   @Get(':id')
@@ -110,6 +111,7 @@ export class NotesController {
   })
   @ApiBody({ type: UpdateNote, examples: { title: { value: UPDATE_EXAMPLE } } })
   @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
+  @ApiIdempotency()
   @BodyLimit(NOTE_BODY_BYTES)
   @Revisioned('note')
   @Patch(':id')
@@ -117,10 +119,11 @@ export class NotesController {
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
+    @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(UpdateNote) body: Checked<UpdateNote>,
     @Query() query: ShareTokenQuery,
   ): Promise<JsonReply> {
-    return this.notes.update(ctx, id, expected, body, query.share_token);
+    return this.notes.update(ctx, id, key, expected, body, query.share_token);
   }
 
   @Operation({
@@ -132,6 +135,7 @@ export class NotesController {
   })
   @ApiBody({ type: UpdateNote, examples: { title: { value: UPDATE_EXAMPLE } } })
   @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
+  @ApiIdempotency()
   @BodyLimit(NOTE_BODY_BYTES)
   @Revisioned('note')
   @Put(':id')
@@ -139,10 +143,11 @@ export class NotesController {
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
+    @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(UpdateNote) body: Checked<UpdateNote>,
     @Query() query: ShareTokenQuery,
   ): Promise<JsonReply> {
-    return this.notes.update(ctx, id, expected, body, query.share_token);
+    return this.notes.update(ctx, id, key, expected, body, query.share_token);
   }
 
   @Operation({
@@ -150,19 +155,21 @@ export class NotesController {
     id: 'deleteNote',
     summary: 'Move a note to the trash',
     description: 'It can be restored until it is purged.',
-    errors: [...WRITE_ERRORS, Errors.invalidId],
+    errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed],
   })
   @ApiBody({ type: DeleteNote, required: false })
   @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
+  @ApiIdempotency()
   @Revisioned('note')
   @Delete(':id')
   trash(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
+    @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(DeleteNote) body: Checked<DeleteNote>,
   ): Promise<JsonReply> {
-    return this.notes.trash(ctx, id, expected, body);
+    return this.notes.trash(ctx, id, key, expected, body);
   }
 
   @Operation({
@@ -197,12 +204,23 @@ export class NotesController {
     id: 'purgeNote',
     summary: 'Remove a trashed note for good',
     description: 'Its history goes with it. There is no way back.',
-    errors: [NoteErrors.notFound, Errors.forbidden, NoteErrors.notInTrash, Errors.invalidId],
+    errors: [
+      NoteErrors.notFound,
+      Errors.forbidden,
+      NoteErrors.notInTrash,
+      Errors.invalidId,
+      ...IDEMPOTENCY_ERRORS,
+    ],
   })
+  @ApiIdempotency()
   @ApiOkResponse({ type: PurgedNoteEnvelope, description: 'The note as it last was.' })
   @Delete(':id/purge')
-  purge(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
-    return this.notes.purge(ctx, id);
+  purge(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Idempotency() key: IdempotencyKey | null,
+  ): Promise<JsonReply> {
+    return this.notes.purge(ctx, id, key);
   }
 
   @Operation({

@@ -4,7 +4,6 @@ import { Config } from '../../config/config.js';
 import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
-import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
 import { HtmlPolicy, HtmlTooComplexError } from '../../platform/html/html-policy.js';
@@ -25,7 +24,6 @@ export class NotesService {
   constructor(
     private readonly notes: NotesRepository,
     private readonly writes: IdempotentWrites,
-    private readonly db: Db,
     private readonly html: HtmlPolicy,
     private readonly outbox: Outbox,
     private readonly config: Config,
@@ -56,13 +54,14 @@ export class NotesService {
   async update(
     ctx: RequestContext,
     id: string,
+    key: IdempotencyKey | null,
     expected: ExpectedRevision,
     body: Checked<UpdateNote>,
     link?: string,
   ): Promise<JsonReply> {
     const { fields, error } = await this.checked(body);
     const wrong = expected.error ?? error;
-    return this.write(id, wrong, (tx) =>
+    return this.write(ctx, id, key, wrong, (tx) =>
       this.notes.update(tx, ctx, uuidv7(), id, wrong ? null : expected.value, fields ?? {}, link),
     );
   }
@@ -71,12 +70,13 @@ export class NotesService {
   async trash(
     ctx: RequestContext,
     id: string,
+    key: IdempotencyKey | null,
     expected: ExpectedRevision,
     body: Checked<DeleteNote>,
   ): Promise<JsonReply> {
     const wrong = expected.error ?? body.error;
     const keepDays = this.config.TRASH_RETENTION_DAYS;
-    return this.write(id, wrong, (tx) =>
+    return this.write(ctx, id, key, wrong, (tx) =>
       this.notes.trash(tx, ctx, uuidv7(), id, wrong ? null : expected.value, keepDays),
     );
   }
@@ -96,8 +96,8 @@ export class NotesService {
   }
 
   /** Removes a trashed note, its history included, for good. */
-  async purge(ctx: RequestContext, id: string): Promise<JsonReply> {
-    return this.db.single(async (tx) => {
+  async purge(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
+    return this.writes.run(ctx, key, async (tx) => {
       const result = await this.notes.purge(tx, ctx, uuidv7(), id);
       this.outbox.notice(tx);
       return purgedReply(written(result, id));
@@ -105,11 +105,13 @@ export class NotesService {
   }
 
   private async write(
+    ctx: RequestContext,
     id: string,
+    key: IdempotencyKey | null,
     wrong: ApiError | undefined,
     run: (tx: Tx) => Promise<NoteOutcome>,
   ): Promise<JsonReply> {
-    return this.db.single(async (tx) => {
+    return this.writes.run(ctx, key, async (tx) => {
       const result = await run(tx);
       this.outbox.notice(tx);
       return noteReply(id, result.revision ?? 0, written(result, id, wrong));

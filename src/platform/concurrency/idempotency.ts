@@ -13,7 +13,7 @@ export interface IdempotencyKey {
   key: string;
   /** Method and path: a key means something within one route only. */
   route: string;
-  /** SHA-256 of the body. */
+  /** SHA-256 of the body and of `If-Match`. */
   fingerprint: Buffer;
 }
 
@@ -27,6 +27,7 @@ export const Idempotency = createParamDecorator(
       throw Errors.invalidIdempotencyKey.with();
     const fingerprint = createHash('sha256')
       .update(request.rawBody ?? '')
+      .update(request.headers['if-match'] ?? '')
       .digest();
     return { key, route: `${request.method} ${request.path}`, fingerprint };
   },

@@ -70,12 +70,17 @@ export class NotesSharingController {
     id: 'revokeNoteShare',
     summary: 'Revoke the share link',
     description: 'A note without one is answered unchanged.',
-    errors: SHARING_ERRORS,
+    errors: [...SHARING_ERRORS, ...IDEMPOTENCY_ERRORS],
   })
+  @ApiIdempotency()
   @ApiRevision(200, NoteEnvelope, 'The note without a share link.')
   @Delete('share')
-  revoke(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
-    return this.sharing.revoke(ctx, id);
+  revoke(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Idempotency() key: IdempotencyKey | null,
+  ): Promise<JsonReply> {
+    return this.sharing.revoke(ctx, id, key);
   }
 
   @Operation({
@@ -84,16 +89,24 @@ export class NotesSharingController {
     summary: 'Set who is invited',
     description:
       'Replaces the whole list at once: who is new sees the note, who is left out loses it. Only for the owner; somebody invited may leave by sending the list without themselves.',
-    errors: [...SHARING_ERRORS, Errors.validationFailed, NoteErrors.unknownUser, ...BODY_ERRORS],
+    errors: [
+      ...SHARING_ERRORS,
+      Errors.validationFailed,
+      NoteErrors.unknownUser,
+      ...BODY_ERRORS,
+      ...IDEMPOTENCY_ERRORS,
+    ],
   })
   @ApiBody({ type: InviteToNote })
+  @ApiIdempotency()
   @ApiRevision(200, NoteEnvelope, 'The note with its list; for somebody who left, as they last saw it.')
   @Put('invited')
   invite(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
+    @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(InviteToNote) body: Checked<InviteToNote>,
   ): Promise<JsonReply> {
-    return this.sharing.invite(ctx, id, body);
+    return this.sharing.invite(ctx, id, key, body);
   }
 }

@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
@@ -27,7 +26,6 @@ export class NotesSharingService {
     private readonly sharing: NotesSharingRepository,
     private readonly tenants: TenantsApi,
     private readonly writes: IdempotentWrites,
-    private readonly db: Db,
     private readonly outbox: Outbox,
   ) {}
 
@@ -52,17 +50,22 @@ export class NotesSharingService {
   }
 
   /** Ends the share link, if there is one. */
-  async revoke(ctx: RequestContext, id: string): Promise<JsonReply> {
-    return this.db.single((tx) => this.apply(tx, ctx, id, { kind: 'revoke' }));
+  async revoke(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
+    return this.writes.run(ctx, key, (tx) => this.apply(tx, ctx, id, { kind: 'revoke' }));
   }
 
   /**
    * Replaces the whole list of invited people at once.
    * @throws ApiError 403 unless the owner calls, or somebody invited who only leaves; 422 `unknown_user`
    */
-  async invite(ctx: RequestContext, id: string, body: Checked<InviteToNote>): Promise<JsonReply> {
+  async invite(
+    ctx: RequestContext,
+    id: string,
+    key: IdempotencyKey | null,
+    body: Checked<InviteToNote>,
+  ): Promise<JsonReply> {
     const { invited, error } = await this.resolve(ctx, body);
-    return this.db.single(async (tx) => {
+    return this.writes.run(ctx, key, async (tx) => {
       const result = await this.sharing.invite(tx, ctx, uuidv7(), id, invited);
       return this.answer(tx, id, result, error);
     });

@@ -1,0 +1,34 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+/** The response to one request of the batch. */
+export class BatchItemResponse {
+  /** The `id` of the request, where it has one. */
+  @ApiProperty({ required: false, example: 'edit-1' })
+  id?: string;
+
+  @ApiProperty({ type: 'integer', minimum: 200, maximum: 599, example: 200 })
+  status!: number;
+
+  /** Those of `ETag`, `Location`, `Retry-After` and `X-Request-Id` that the response has, names in lower case. */
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { etag: '"note:01890a5d-ac96-774b-bcce-b302099a8057:r4"' },
+  })
+  headers!: Record<string, string>;
+
+  /** The JSON body, exactly as the request alone would get it; null where it has none. */
+  @ApiProperty({
+    type: 'object',
+    nullable: true,
+    additionalProperties: true,
+    example: { notes: [], next: null },
+  })
+  body!: unknown;
+}
+
+export class BatchEnvelope {
+  /** One for each request, in the order of the requests. */
+  @ApiProperty({ type: [BatchItemResponse] })
+  responses!: BatchItemResponse[];
+}

@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { AuthenticatedRequest } from '../../platform/context/request-context.js';
+import type { ErrorKind } from '../../platform/http/api-error.js';
+import { Errors } from '../../platform/http/errors.js';
+import { JsonReply } from '../../platform/http/json-reply.js';
+import type { Batch, BatchRequest } from './batch.dto.js';
+import { BatchErrors } from './batch.errors.js';
+import { type Dispatch, dispatchInProcess, type InProcessResponse } from './in-process-request.js';
+
+/** Requests of an independent batch that run at once. */
+const CONCURRENCY = 4;
+/** Bytes of responses after which no further request starts. */
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+/** First path segments below `/apis/v1` that a batch does not reach. */
+const EXCLUDED = new Set(['batch', 'oidc', 'auth']);
+const RESPONSE_HEADERS = ['etag', 'location', 'retry-after', 'x-request-id'];
+/** Headers of the batch that each of its requests has too. */
+const INHERITED_HEADERS = ['authorization', 'host', 'user-agent', 'x-forwarded-for', 'x-forwarded-proto'];
+
+interface Outcome {
+  status: number;
+  headers: Record<string, string>;
+  /** JSON text. */
+  body: Buffer;
+}
+
+/** Runs the requests of a batch inside the process, each as if it had been sent alone. */
+@Injectable()
+export class BatchService {
+  constructor(private readonly host: HttpAdapterHost) {}
+
+  /** @param signal fires when the client of the batch disconnects; no further request starts then */
+  async run(outer: AuthenticatedRequest, batch: Batch, signal: AbortSignal): Promise<JsonReply> {
+    const outcomes: Outcome[] = [];
+    let bytes = 0;
+    let next = 0;
+    let isStopped = false;
+    const work = async (): Promise<void> => {
+      while (next < batch.requests.length && !signal.aborted) {
+        const n = next++;
+        const request = batch.requests[n] as BatchRequest;
+        const outcome = isStopped
+          ? errorOutcome(BatchErrors.notRun)
+          : bytes > MAX_RESPONSE_BYTES
+            ? errorOutcome(BatchErrors.batchFull)
+            : await this.runOne(outer, request, n, signal);
+        outcomes[n] = outcome;
+        bytes += outcome.body.length;
+        isStopped ||= batch.mode === 'ordered' && batch.stop_on_error && outcome.status >= 400;
+      }
+    };
+    const workers = batch.mode === 'ordered' ? 1 : Math.min(CONCURRENCY, batch.requests.length);
+    await Promise.all(Array.from({ length: workers }, work));
+    signal.throwIfAborted();
+    return replyOf(batch.requests, outcomes);
+  }
+
+  private async runOne(
+    outer: AuthenticatedRequest,
+    { method, path, headers = {}, body }: BatchRequest,
+    n: number,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    if (!isBatchable(path)) return errorOutcome(BatchErrors.notBatchable);
+    const response = await dispatchInProcess(
+      this.host.httpAdapter.getInstance<Dispatch>(),
+      {
+        method,
+        url: path,
+        headers: { ...inheritedHeaders(outer), ...lowerCased(headers), 'x-request-id': `${outer.id}.${n}` },
+        body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
+        remoteAddress: outer.socket.remoteAddress,
+      },
+      signal,
+    );
+    return response ? outcomeOf(response) : errorOutcome(Errors.internal);
+  }
+}
+
+/** False for files, sign-in and batches by path, and for requests that wait. Other file downloads show by their type. */
+function isBatchable(path: string): boolean {
+  const { pathname, searchParams } = new URL(path, 'http://batch.invalid');
+  return !EXCLUDED.has(pathname.split('/')[3] as string) && !searchParams.has('wait');
+}
+
+function inheritedHeaders({ headers }: AuthenticatedRequest): Record<string, string> {
+  const inherited: Record<string, string> = { 'content-type': 'application/json' };
+  for (const name of INHERITED_HEADERS) {
+    const value = headers[name];
+    if (value !== undefined) inherited[name] = String(value);
+  }
+  return inherited;
+}
+
+const lowerCased = (headers: object): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value as string]));
+
+function outcomeOf({ status, headers, body }: InProcessResponse): Outcome {
+  if (body === null) return errorOutcome(BatchErrors.notBatchable);
+  const kept = RESPONSE_HEADERS.filter((name) => headers[name] !== undefined);
+  return {
+    status,
+    headers: Object.fromEntries(kept.map((name) => [name, headers[name] as string])),
+    body: body.length > 0 ? body : Buffer.from('null'),
+  };
+}
+
+function errorOutcome({ status, code, message }: ErrorKind): Outcome {
+  return { status, headers: {}, body: Buffer.from(JSON.stringify({ error: code, message })) };
+}
+
+function replyOf(requests: readonly BatchRequest[], outcomes: readonly Outcome[]): JsonReply {
+  const parts = outcomes.flatMap(({ status, headers, body }, n) => {
+    const { id } = requests[n] as BatchRequest;
+    const head = JSON.stringify({ id, status, headers }).slice(0, -1);
+    return [Buffer.from(`${n === 0 ? '{"responses":[' : ','}${head},"body":`), body, Buffer.from('}')];
+  });
+  return new JsonReply(Buffer.concat([...parts, Buffer.from(']}')]));
+}
