@@ -172,7 +172,10 @@ describe('POST /batch', () => {
   test.each([
     ['no requests', {}],
     ['an empty list', { requests: [] }],
-    ['too many', { requests: Array(101).fill({ method: 'GET', path: '/apis/v1/notes' }) }],
+    [
+      'too many',
+      { requests: Array.from({ length: 101 }, () => ({ method: 'GET', path: '/apis/v1/notes' })) },
+    ],
     ['a bare list', []],
     ['another mode', { mode: 'atomic', requests: [{ method: 'GET', path: '/apis/v1/notes' }] }],
     ['no object', { requests: [7] }],
