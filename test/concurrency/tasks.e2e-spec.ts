@@ -62,24 +62,24 @@ describe('writers of tasks', () => {
            JOIN task_folders f ON f.tenant_id = up.tenant_id AND f.id = up.parent_id AND f.gone_at IS NULL),
        folder_people AS (
          SELECT folder, user_id, max(role) AS role FROM (
-           SELECT up.folder, f.owner_id AS user_id, 3 AS role FROM up JOIN task_folders f ON f.id = up.folder
+           SELECT up.folder, f.owner_id AS user_id, 'owner'::task_role AS role FROM up JOIN task_folders f ON f.id = up.folder
            UNION ALL SELECT up.folder, m.u, m.r FROM up JOIN task_folders f ON f.id = up.at, unnest(f.member_ids, f.member_roles) AS m (u, r)) x
           GROUP BY folder, user_id),
        wanted AS (
          SELECT id, user_id, max(role) AS role, max(folder::text) AS folder FROM (
-           SELECT id, creator_id AS user_id, 3 AS role, NULL::uuid AS folder FROM tasks
-           UNION ALL SELECT id, u, 2, NULL FROM tasks, unnest(assignee_ids) AS u
-           UNION ALL SELECT t.id, p.user_id, least(p.role, 2), t.folder_id FROM tasks t JOIN folder_people p ON p.folder = t.folder_id) x
+           SELECT id, creator_id AS user_id, 'owner'::task_role AS role, NULL::uuid AS folder FROM tasks
+           UNION ALL SELECT id, u, 'editor', NULL FROM tasks, unnest(assignee_ids) AS u
+           UNION ALL SELECT t.id, p.user_id, least(p.role, 'editor'), t.folder_id FROM tasks t JOIN folder_people p ON p.folder = t.folder_id) x
           GROUP BY id, user_id),
        seen AS (SELECT task_id, user_id, role, folder_id::text AS folder FROM task_members WHERE role IS NOT NULL),
        seen_folders AS (SELECT folder_id, user_id, role FROM task_folder_members WHERE role IS NOT NULL)
-       SELECT 'task' AS what, coalesce(w.id, s.task_id) AS id, coalesce(w.user_id, s.user_id) AS user_id, w.role::int AS wanted, s.role::int AS got
+       SELECT 'task' AS what, coalesce(w.id, s.task_id) AS id, coalesce(w.user_id, s.user_id) AS user_id, w.role AS wanted, s.role AS got
          FROM wanted w FULL JOIN seen s ON s.task_id = w.id AND s.user_id = w.user_id
-        WHERE (w.role, w.folder) IS DISTINCT FROM (s.role::int, s.folder)
+        WHERE (w.role, w.folder) IS DISTINCT FROM (s.role, s.folder)
        UNION ALL
-       SELECT 'folder', coalesce(w.folder, s.folder_id), coalesce(w.user_id, s.user_id), w.role::int, s.role::int
+       SELECT 'folder', coalesce(w.folder, s.folder_id), coalesce(w.user_id, s.user_id), w.role, s.role
          FROM folder_people w FULL JOIN seen_folders s ON s.folder_id = w.folder AND s.user_id = w.user_id
-        WHERE w.role IS DISTINCT FROM s.role::int`,
+        WHERE w.role IS DISTINCT FROM s.role`,
     );
     expect(wrong).toEqual([]);
     const numbers = await one.sql(

@@ -56,7 +56,7 @@ describe('the schema', () => {
     entities()
       .flatMap(({ tableName, columns }) =>
         columns.map((column) => {
-          const type = SPELLING[String(column.type)] ?? String(column.type);
+          const type = column.enumName ?? SPELLING[String(column.type)] ?? String(column.type);
           return `${tableName}.${column.databaseName} ${type}${column.isArray ? '[]' : ''}${column.isNullable ? ' null' : ''}`;
         }),
       )

@@ -7,7 +7,7 @@ const FOLDER_AUDIENCE = `
       JOIN task_folders f ON f.tenant_id = up.tenant_id AND f.id = up.parent_id),
   folder_audience AS (
     SELECT tenant_id, folder_id, user_id, max(role) AS role FROM (
-      SELECT tenant_id, id AS folder_id, owner_id AS user_id, 3 AS role FROM task_folders WHERE gone_at IS NULL
+      SELECT tenant_id, id AS folder_id, owner_id AS user_id, 'owner'::task_role AS role FROM task_folders WHERE gone_at IS NULL
       UNION ALL
       SELECT up.tenant_id, up.folder_id, s.user_id, s.role FROM up
         JOIN task_folders f ON f.tenant_id = up.tenant_id AND f.id = up.at, unnest(f.member_ids, f.member_roles) AS s (user_id, role)) x
@@ -24,9 +24,9 @@ export const NEVER_OF_TASKS: Record<string, string> = {
   'somebody who sees a task and should not, or the other way round': `${FOLDER_AUDIENCE},
     audience AS (
       SELECT tenant_id, task_id, user_id, max(role) AS role, max(folder_id::text)::uuid AS folder_id FROM (
-        SELECT tenant_id, id AS task_id, creator_id AS user_id, 3 AS role, NULL::uuid AS folder_id FROM tasks
-        UNION ALL SELECT tenant_id, id, u, 2, NULL FROM tasks, unnest(assignee_ids) u
-        UNION ALL SELECT t.tenant_id, t.id, a.user_id, least(a.role, 2), t.folder_id FROM tasks t
+        SELECT tenant_id, id AS task_id, creator_id AS user_id, 'owner'::task_role AS role, NULL::uuid AS folder_id FROM tasks
+        UNION ALL SELECT tenant_id, id, u, 'editor', NULL FROM tasks, unnest(assignee_ids) u
+        UNION ALL SELECT t.tenant_id, t.id, a.user_id, least(a.role, 'editor'), t.folder_id FROM tasks t
           JOIN folder_audience a ON a.tenant_id = t.tenant_id AND a.folder_id = t.folder_id) x
        GROUP BY 1, 2, 3)
     SELECT coalesce(a.task_id, m.task_id) AS id, coalesce(a.user_id, m.user_id) AS user_id,

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import {
   IsIn,
@@ -13,87 +13,69 @@ import {
   ValidateIf,
 } from 'class-validator';
 import { MayBeAbsent, Nullable, Timestamp } from '../../platform/http/input.decorators.js';
-import { RecurrenceRule } from './schedule/task-recurrence.js';
+import { isCalendarDay, isTimeZone } from './schedule/calendar.js';
+import { canonicalRule } from './schedule/task-recurrence.js';
 
-const DAY = /^\d{4}-\d\d-\d\d$/;
+const rule = (name: string, validate: (value: unknown) => boolean, message: string) => () =>
+  ValidateBy({ name, validator: { validate, defaultMessage: () => `$property must ${message}` } });
 
-/** A day of the calendar as `YYYY-MM-DD`, from 1900 to 9999: `2026-02-30` is none. */
-export function isCalendarDay(value: unknown): value is string {
-  if (typeof value !== 'string' || !DAY.test(value) || value < '1900') return false;
-  const time = Date.parse(`${value}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
-}
+export const CalendarDay = rule('isCalendarDay', isCalendarDay, 'be a calendar day, YYYY-MM-DD');
 
-export const CalendarDay = () =>
-  ValidateBy({
-    name: 'isCalendarDay',
-    validator: {
-      validate: isCalendarDay,
-      defaultMessage: () => '$property must be a day of the calendar, YYYY-MM-DD',
-    },
-  });
+/** A moment from 1900 to 9998, converted to a Date by `@Timestamp()`. */
+export const Moment = rule(
+  'isTimestamp',
+  (value) => value instanceof Date && value.getUTCFullYear() >= 1900 && value.getUTCFullYear() <= 9998,
+  'be a time, RFC 3339',
+);
 
-/** A moment from 1900 to 9999, already made a Date by `@Timestamp()`. */
-export const Moment = () =>
-  ValidateBy({
-    name: 'isTimestamp',
-    validator: {
-      validate: (value) =>
-        value instanceof Date && value.getUTCFullYear() >= 1900 && value.getUTCFullYear() <= 9998,
-      defaultMessage: () => '$property must be a time, RFC 3339',
-    },
-  });
+export const TimeZone = rule(
+  'isTimeZone',
+  isTimeZone,
+  'be a time zone of the IANA database, e.g. Europe/Paris',
+);
 
-const ZONE = /^[A-Za-z_]+(?:\/[A-Za-z0-9_+-]+){0,2}$/;
+const RecurrenceRule = rule(
+  'isRecurrenceRule',
+  (value) => typeof value === 'string' && canonicalRule(value) !== null,
+  'be a rule of RFC 5545 of at most 500 characters whose FREQ is DAILY, WEEKLY, MONTHLY or YEARLY',
+);
 
-export function isTimeZone(value: unknown): boolean {
-  if (typeof value !== 'string' || value.length > 64 || !ZONE.test(value)) return false;
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: value }));
-  } catch {
-    return false;
-  }
-}
+export const NotBlank = rule(
+  'isNotBlank',
+  (value) => typeof value === 'string' && value.trim() !== '',
+  'not be blank',
+);
 
-export const TimeZone = () =>
-  ValidateBy({
-    name: 'isTimeZone',
-    validator: {
-      validate: isTimeZone,
-      defaultMessage: () => '$property must be a time zone of the IANA database, e.g. Europe/Paris',
-    },
-  });
-
-/** Text with something in it besides white space. */
-export const NotBlank = () =>
-  ValidateBy({
-    name: 'isNotBlank',
-    validator: {
-      validate: (value) => typeof value === 'string' && value.trim() !== '',
-      defaultMessage: () => '$property must not be blank',
-    },
-  });
-
-/** Any case in, lower case on. */
+/** Converts text to lower case. */
 export const LowerCase = () =>
   Transform(({ value }) => (typeof value === 'string' ? value.toLowerCase() : value));
 
+export const MAX_TITLE = 512;
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const YEAR_MINUTES = 366 * 24 * 60;
 
-/** Somebody of the workspace: by `id` (or `user_id`) or by `email`. */
+/** Schema of a position in manual order. */
+export const POSITION: ApiPropertyOptions = {
+  anyOf: [
+    { type: 'string', maxLength: 200 },
+    { type: 'object', properties: { before: { type: 'string', format: 'uuid' } }, required: ['before'] },
+    { type: 'object', properties: { after: { type: 'string', format: 'uuid' } }, required: ['after'] },
+  ],
+};
+
+/** A member of the workspace, named by `id` (or `user_id`) or by `email`. */
 export class NamedPerson {
-  @ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, example: ID })
+  @ApiPropertyOptional({ example: ID })
   @Nullable()
   @IsUUID('all', { message: 'id must be a UUID' })
   id?: string | null;
 
-  @ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, example: ID })
+  @ApiPropertyOptional({ example: ID })
   @Nullable()
   @IsUUID('all', { message: 'user_id must be a UUID' })
   user_id?: string | null;
 
-  @ApiPropertyOptional({ type: String, nullable: true, example: 'bob@demo.example' })
+  /** @example "bob@demo.example" */
   @Nullable()
   @MaxLength(320)
   @IsString()
@@ -101,29 +83,20 @@ export class NamedPerson {
 }
 
 export class ReferenceInput {
-  @ApiProperty({ enum: ['note', 'task', 'url'], example: 'url' })
+  @ApiProperty({ example: 'url' })
   @IsIn(['note', 'task', 'url'])
   @LowerCase()
   type!: 'note' | 'task' | 'url';
 
-  @ApiPropertyOptional({
-    type: String,
-    format: 'uuid',
-    nullable: true,
-    example: null,
-    description: 'Of the note or task.',
-  })
+  /** Of the note or task. */
+  @ApiPropertyOptional({ example: null })
   @Nullable()
   @IsUUID('all', { message: 'id must be a UUID' })
   id?: string | null;
 
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    example: 'https://example.com/hotel',
-    description: 'http or https; for `url`.',
-  })
-  // What we answer for notes and tasks comes back with a path here.
+  /** For `url`: http or https. */
+  @ApiPropertyOptional({ type: String, nullable: true, example: 'https://example.com/hotel' })
+  // Responses contain a path here for notes and tasks: clients send it back.
   @ValidateIf(({ type }: ReferenceInput, value) => type === 'url' && value !== undefined && value !== null)
   @MaxLength(2048)
   @IsUrl({
@@ -135,20 +108,17 @@ export class ReferenceInput {
   @IsString()
   url?: string | null;
 
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    maxLength: 512,
-    example: 'The hotel',
-    description: 'Kept for `url` only.',
-  })
+  /**
+   * Stored for `url` only.
+   * @example "The hotel"
+   */
   @Nullable()
   @MaxLength(512)
   @IsString()
   title?: string | null;
 }
 
-/** Either a moment, or minutes before the task is due (before the day begins when it has no hour). */
+/** A moment, or minutes before the task is due (before the start of the day when it has no hour). */
 export class ReminderInput {
   @ApiPropertyOptional({ format: 'date-time', example: '2026-12-01T08:00:00Z' })
   @MayBeAbsent()
@@ -156,7 +126,7 @@ export class ReminderInput {
   @Timestamp()
   at?: Date;
 
-  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: YEAR_MINUTES, example: 30 })
+  @ApiPropertyOptional({ type: 'integer', example: 30 })
   @MayBeAbsent()
   @Max(YEAR_MINUTES)
   @Min(0)
@@ -164,24 +134,18 @@ export class ReminderInput {
   minutes_before?: number;
 }
 
-/** A rule of RFC 5545 whose occurrences are days: FREQ is DAILY, WEEKLY, MONTHLY or YEARLY. */
 export class Recurrence {
-  @ApiProperty({
-    maxLength: 500,
-    example: 'FREQ=WEEKLY;BYDAY=MO',
-    description:
-      'RRULE of RFC 5545 with FREQ=DAILY, WEEKLY, MONTHLY or YEARLY; the hour is that of `due_at`.',
-  })
+  /**
+   * RRULE of RFC 5545 with FREQ=DAILY, WEEKLY, MONTHLY or YEARLY. The hour is that of `due_at`; UNTIL is read in the time
+   * zone of the task.
+   */
+  @ApiProperty({ maxLength: 500, example: 'FREQ=WEEKLY;BYDAY=MO' })
   @RecurrenceRule()
   @IsString()
   rrule!: string;
 
-  @ApiPropertyOptional({
-    enum: ['schedule', 'completion'],
-    default: 'schedule',
-    description:
-      '`schedule`: the next date follows the one the task had. `completion`: it also lies after the day of completing.',
-  })
+  /** The next date follows the current date (`schedule`), and also the day of completion (`completion`). */
+  @ApiPropertyOptional({ default: 'schedule' })
   @MayBeAbsent()
   @IsIn(['schedule', 'completion'])
   from: 'schedule' | 'completion' = 'schedule';

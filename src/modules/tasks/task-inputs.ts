@@ -13,7 +13,7 @@ import type { NamedPerson, ReferenceInput, ReminderInput } from './task-fields.d
 import { keyFor } from './task-positions.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
 import { TaskReferences } from './task-references.js';
-import type { CreateTask, OwnTaskFields, TaskFields, UpdateTask } from './tasks.dto.js';
+import type { CreateTask, LinkedTask, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';
 import { type TaskPatch, TasksRepository } from './tasks.repository.js';
 
@@ -75,11 +75,7 @@ export class TaskInputs {
   }
 
   /** What every kind of task carries. @param reader the transaction that will write, or the pool */
-  async common(
-    reader: Reader,
-    ctx: RequestContext,
-    input: TaskFields & { title?: string },
-  ): Promise<TaskPatch> {
+  async common(reader: Reader, ctx: RequestContext, input: LinkedTask): Promise<TaskPatch> {
     const patch: TaskPatch = {};
     if (input.title !== undefined) patch['title'] = input.title.trim();
     if (input.description !== undefined) {
@@ -165,7 +161,7 @@ function reminderOf({ at, minutes_before }: ReminderInput, n: number): StoredRem
 }
 
 /** `done` and `status` say the same thing, or are refused. */
-function statusOf({ status, done }: OwnTaskFields): TaskPatch {
+function statusOf({ status, done }: UpdateTask): TaskPatch {
   if (status !== undefined && done !== undefined && done !== (status === 'done')) {
     throw fieldError('done', 'contradiction', 'done and status contradict each other');
   }

@@ -4,6 +4,10 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export const STATUSES = ['open', 'in_progress', 'done', 'cancelled'] as const;
 export const PRIORITIES = ['none', 'low', 'normal', 'medium', 'high', 'urgent', 'critical'] as const;
 
+/** In ascending order: each role includes those before it. */
+export const ROLES = ['viewer', 'editor', 'owner'] as const;
+
+export type TaskRole = (typeof ROLES)[number];
 export type TaskStatus = (typeof STATUSES)[number];
 export type TaskPriority = (typeof PRIORITIES)[number];
 
@@ -69,7 +73,7 @@ export class TaskMember {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
-  @Column('smallint', { nullable: true }) role!: number | null;
+  @Column('enum', { enum: ROLES, enumName: 'task_role', nullable: true }) role!: TaskRole | null;
   @Column('uuid', { name: 'folder_id', nullable: true }) folderId!: string | null;
   @Column('bigint') seq!: string;
   @Column('smallint', { nullable: true }) gone!: number | null;

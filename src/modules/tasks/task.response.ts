@@ -1,157 +1,144 @@
-import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType, PickType } from '@nestjs/swagger';
 import { ErrorResponse } from '../../platform/http/error.response.js';
-import { PRIORITIES, STATUSES } from './task.entity.js';
+import { TaskFields } from './tasks.dto.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00.000Z';
-const ROLES = ['owner', 'editor', 'viewer'] as const;
+const UUID = { format: 'uuid', example: ID } as const;
+const OTHER_ID = { format: 'uuid', example: null } as const;
+const MOMENT = { format: 'date-time', example: TIME } as const;
+const NO_MOMENT = { format: 'date-time', example: null } as const;
+const WHOLE = { type: 'integer', minimum: 0, example: 0 } as const;
 export const NEXT = {
   type: String,
   nullable: true,
   example: null,
-  description: 'The `cursor` of the next page; null on the last.',
+  description: 'The `cursor` of the next page; null on the last page.',
 } as const;
-const TEXT = { type: String, nullable: true } as const;
-const MOMENT = { type: String, format: 'date-time', nullable: true, example: null } as const;
-const DAY = { type: String, format: 'date', nullable: true, example: '2026-12-01' } as const;
+
+/** A schema that may be null. */
+export const orNull = (type: new () => object) => ({
+  anyOf: [{ $ref: getSchemaPath(type) }, { type: 'null' as 'object' }],
+  example: null,
+});
 
 export class TaskPersonResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ ...TEXT, example: 'bob@example.com' }) email!: string | null;
-  @ApiProperty({ ...TEXT, example: 'Bob Okafor' }) name!: string | null;
+  @ApiProperty(UUID) id!: string;
+  /** @example "bob@example.com" */
+  email!: string | null;
+  /** @example "Bob Okafor" */
+  name!: string | null;
 }
 
 export class TaskReferenceResponse {
-  @ApiProperty({ enum: ['note', 'task', 'url'], example: 'note' }) type!: 'note' | 'task' | 'url';
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) id!: string | null;
-  @ApiProperty({
-    ...TEXT,
-    example: 'Team offsite',
-    description: 'Null for what you may not see, or is gone.',
-  })
+  @ApiProperty({ example: 'note' }) type!: 'note' | 'task' | 'url';
+  @ApiProperty(UUID) id!: string | null;
+  /**
+   * Null when you cannot read the note or task, or when it was purged.
+   * @example "Team offsite"
+   */
   title!: string | null;
-  @ApiProperty({
-    ...TEXT,
-    example: `/apis/v1/notes/${ID}`,
-    description: 'Path on this server, or an address on the web.',
-  })
+  /** A path on this server, or a web address. */
+  @ApiProperty({ example: `/apis/v1/notes/${ID}` })
   url!: string | null;
 }
 
-export class SubtaskResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ example: 'Ask for a quote' }) title!: string;
-  @ApiProperty({ example: false }) done!: boolean;
-  @ApiProperty({
-    anyOf: [{ $ref: getSchemaPath(TaskPersonResponse) }, { type: 'null' as 'object' }],
-    example: null,
-  })
-  assignee!: TaskPersonResponse | null;
-  @ApiProperty(DAY) date!: string | null;
-  @ApiProperty({ example: 'h0Uu5K2fQxT', description: 'Order among the subtasks, compared byte by byte.' })
+export class SubtaskResponse extends PickType(TaskFields, ['title', 'done', 'date'] as const) {
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty(orNull(TaskPersonResponse)) assignee!: TaskPersonResponse | null;
+  /**
+   * Order among the subtasks, compared byte by byte.
+   * @example "h0Uu5K2fQxT"
+   */
   position!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
+  @ApiProperty(MOMENT) created_at!: string;
+  @ApiProperty(MOMENT) updated_at!: string;
 }
 
 export class TaskAttachmentResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ example: 'plan.pdf' }) name!: string;
-  @ApiProperty({ type: 'integer', minimum: 0, example: 48_213, description: 'Bytes.' }) size!: number;
-  @ApiProperty({ example: 'application/pdf', description: 'Told by the content.' }) content_type!: string;
+  @ApiProperty(UUID) id!: string;
+  /** @example "plan.pdf" */
+  name!: string;
+  /** Bytes. */
+  @ApiProperty({ ...WHOLE, example: 48_213 })
+  size!: number;
+  /**
+   * Detected from the content.
+   * @example "application/pdf"
+   */
+  content_type!: string;
   @ApiProperty({ pattern: '^[0-9a-f]{64}$', example: 'a3'.repeat(32) }) sha256!: string;
-  @ApiProperty({
-    example: `/apis/v1/tasks/${ID}/attachments/${ID}`,
-    description: 'Where to download it: a path on this server.',
-  })
+  /** Path of the download on this server. */
+  @ApiProperty({ example: `/apis/v1/tasks/${ID}/attachments/${ID}` })
   url!: string;
-  @ApiProperty({ format: 'uuid', example: ID }) created_by!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  @ApiProperty(UUID) created_by!: string;
+  @ApiProperty(MOMENT) created_at!: string;
 }
 
 export class TaskRecurrenceResponse {
-  @ApiProperty({ example: 'FREQ=WEEKLY;BYDAY=MO' }) rrule!: string;
-  @ApiProperty({ enum: ['schedule', 'completion'], example: 'schedule' }) from!: 'schedule' | 'completion';
+  /** @example "FREQ=WEEKLY;BYDAY=MO" */
+  rrule!: string;
+  @ApiProperty({ example: 'schedule' }) from!: 'schedule' | 'completion';
 }
 
-/** One of the two. */
+/** `at` or `minutes_before`. */
 export class TaskReminderResponse {
-  @ApiProperty({ required: false, format: 'date-time', example: TIME }) at?: string;
-  @ApiProperty({ required: false, type: 'integer', example: 30 }) minutes_before?: number;
+  @ApiProperty(MOMENT) at?: string;
+  @ApiProperty({ ...WHOLE, example: 30 }) minutes_before?: number;
 }
 
 /** A task as the caller sees it. */
 @ApiExtraModels(TaskPersonResponse, TaskRecurrenceResponse)
-export class TaskResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ example: 'Book the rooms' }) title!: string;
-  @ApiProperty({ ...TEXT, example: '<p>Two nights, six people</p>', description: 'HTML.' }) description!:
-    | string
-    | null;
-  @ApiProperty({ enum: STATUSES, example: 'open' }) status!: (typeof STATUSES)[number];
-  @ApiProperty({ example: false, description: 'Whether the status is done.' }) done!: boolean;
-  @ApiProperty(MOMENT) completed_at!: string | null;
-  @ApiProperty({ ...DAY, description: 'The day it is due.' }) date!: string | null;
-  @ApiProperty({ ...MOMENT, description: 'The moment it is due, where it has an hour.' }) due_at!:
-    | string
-    | null;
-  @ApiProperty({ example: 'Europe/Paris' }) time_zone!: string;
-  @ApiProperty({
-    anyOf: [{ $ref: getSchemaPath(TaskRecurrenceResponse) }, { type: 'null' as 'object' }],
-    example: null,
-  })
-  recurrence!: TaskRecurrenceResponse | null;
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    nullable: true,
-    example: null,
-    description: 'The task made when this one was completed.',
-  })
+export class TaskResponse extends TaskFields {
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty(NO_MOMENT) completed_at!: string | null;
+  /** The moment the task is due; null when only `date` is set. */
+  @ApiProperty(NO_MOMENT)
+  due_at!: string | null;
+  @ApiProperty(orNull(TaskRecurrenceResponse)) recurrence!: TaskRecurrenceResponse | null;
+  /** The task that was created when this one was completed. */
+  @ApiProperty(OTHER_ID)
   next_task_id!: string | null;
-  @ApiProperty({ type: [TaskReminderResponse] }) reminders!: TaskReminderResponse[];
-  @ApiProperty({ enum: PRIORITIES, example: 'normal' }) priority!: (typeof PRIORITIES)[number];
-  @ApiProperty({ ...TEXT, example: 'Travel' }) group!: string | null;
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    nullable: true,
-    example: null,
-    description: 'Null also where you do not see the folder.',
-  })
+  reminders!: TaskReminderResponse[];
+  /** Null also when you cannot see the folder. */
+  @ApiProperty(OTHER_ID)
   folder_id!: string | null;
-  @ApiProperty({ type: [String], example: ['offsite'] }) labels!: string[];
-  @ApiProperty({ type: [TaskPersonResponse] }) assignees!: TaskPersonResponse[];
-  @ApiProperty({ type: [TaskReferenceResponse] }) references!: TaskReferenceResponse[];
-  @ApiProperty({ type: [SubtaskResponse] }) subtasks!: SubtaskResponse[];
-  @ApiProperty({ type: [TaskAttachmentResponse] }) attachments!: TaskAttachmentResponse[];
-  @ApiProperty({ type: 'integer', example: 0 }) comments_count!: number;
-  @ApiProperty({ example: 'h0Uu5K2fQxT', description: 'Manual order, compared byte by byte.' })
+  assignees!: TaskPersonResponse[];
+  references!: TaskReferenceResponse[];
+  subtasks!: SubtaskResponse[];
+  attachments!: TaskAttachmentResponse[];
+  @ApiProperty(WHOLE) comments_count!: number;
+  /**
+   * Manual order, compared byte by byte.
+   * @example "h0Uu5K2fQxT"
+   */
   position!: string;
-  @ApiProperty({
-    enum: ROLES,
-    example: 'owner',
-    description: 'owner: who made it. editor: may write. viewer: may read.',
-  })
-  role!: (typeof ROLES)[number];
+  /** owner: created the task. editor: may write. viewer: may read. */
+  @ApiProperty({ example: 'owner' })
+  role!: 'owner' | 'editor' | 'viewer';
   @ApiProperty({ type: 'integer', minimum: 1, example: 1 }) revision!: number;
-  @ApiProperty({ format: 'uuid', example: ID }) created_by!: string;
-  @ApiProperty({ type: TaskPersonResponse }) creator!: TaskPersonResponse;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
-  @ApiProperty({ format: 'uuid', example: ID, description: 'Who wrote the current revision.' })
+  @ApiProperty(UUID) created_by!: string;
+  creator!: TaskPersonResponse;
+  @ApiProperty(MOMENT) created_at!: string;
+  @ApiProperty(MOMENT) updated_at!: string;
+  /** The user who wrote the current revision. */
+  @ApiProperty(UUID)
   updated_by!: string;
-  @ApiProperty({ example: false, description: 'True in the trash.' }) deleted!: boolean;
-  @ApiProperty(MOMENT) deleted_at!: string | null;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) deleted_by!: string | null;
-  @ApiProperty({ ...MOMENT, description: 'When the trash will be emptied of it.' }) purge_at!: string | null;
+  /** True in the trash. */
+  @ApiProperty({ example: false })
+  deleted!: boolean;
+  @ApiProperty(NO_MOMENT) deleted_at!: string | null;
+  @ApiProperty(OTHER_ID) deleted_by!: string | null;
+  /** When the task is purged from the trash. */
+  @ApiProperty(NO_MOMENT)
+  purge_at!: string | null;
 }
 
 /** A task without its description. */
 export class TaskSummaryResponse extends OmitType(TaskResponse, ['description'] as const) {}
 
 export class TaskEnvelope {
-  @ApiProperty({ type: TaskResponse }) task!: TaskResponse;
+  task!: TaskResponse;
 }
 
 export class DeletedTaskEnvelope extends TaskEnvelope {
@@ -159,21 +146,22 @@ export class DeletedTaskEnvelope extends TaskEnvelope {
 }
 
 export class TaskListEnvelope {
-  @ApiProperty({ type: [TaskResponse] }) tasks!: TaskResponse[];
+  tasks!: TaskResponse[];
   @ApiProperty(NEXT) next!: string | null;
 }
 
-/** 409 `conflict`: the task as it is now, to merge with. */
+/** 409 `conflict`: the current task, to merge with. */
 export class TaskConflictResponse extends ErrorResponse {
   @ApiProperty({ enum: ['conflict'], example: 'conflict' }) override error!: 'conflict';
-  @ApiProperty({ type: 'integer', minimum: 1, example: 4, description: 'The one to retry with.' })
+  /** The revision to retry with. */
+  @ApiProperty({ type: 'integer', minimum: 1, example: 4 })
   revision!: number;
-  @ApiProperty({ type: TaskResponse }) task!: TaskResponse;
+  task!: TaskResponse;
 }
 
 const BOB = { id: ID, email: 'bob@example.com', name: 'Bob Okafor' };
 
-/** A task as the documentation shows it where no schema can show it. */
+/** Example of a task for error responses, which no schema documents. */
 export const TASK_EXAMPLE: TaskResponse = {
   id: ID,
   title: 'Book the rooms',

@@ -1,4 +1,13 @@
-import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  ApiPropertyOptional,
+  getSchemaPath,
+  IntersectionType,
+  OmitType,
+  PartialType,
+  PickType,
+} from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import {
   Allow,
@@ -25,71 +34,112 @@ import {
 import {
   CalendarDay,
   LowerCase,
+  MAX_TITLE,
   Moment,
-  NotBlank,
-  TimeZone,
   NamedPerson,
+  NotBlank,
+  POSITION,
   Recurrence,
   ReferenceInput,
   ReminderInput,
+  TimeZone,
 } from './task-fields.dto.js';
 import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from './task.entity.js';
 
-export const MAX_TITLE = 512;
-export const MAX_DESCRIPTION_BYTES = 256 * 1024;
-export const MAX_GROUP = 200;
+const MAX_GROUP = 200;
+const MAX_DESCRIPTION_BYTES = 256 * 1024;
 const MAX_LABELS = 100;
 const MAX_LABEL = 100;
 const MAX_ASSIGNEES = 50;
 const MAX_REFERENCES = 50;
 const MAX_REMINDERS = 10;
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const MAX_DEVICE_ID = 200;
+const BASE_REVISION = {
+  type: 'integer' as const,
+  minimum: 1,
+  example: 1,
+  description:
+    'The revision that you read; `If-Match` means the same. Without either the task changes whatever its revision is.',
+};
 
-// Validators run from the property upwards: the type is checked first and the first problem is the one reported.
+// Validators run from the property upwards: the type is checked first and the first error is reported.
 
-/** What any task may carry when it is made or changed. */
-@ApiExtraModels(NamedPerson, Recurrence, ReferenceInput, ReminderInput)
+/** Fields that have the same form in requests and responses. */
 export class TaskFields {
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    example: '<p>Two nights, six people</p>',
-    description:
-      'HTML, at most 256 KiB. Kept as sent when it is harmless; what could run or load something is removed.',
-  })
+  @ApiProperty({ minLength: 1, example: 'Book the rooms' })
+  @MaxLength(MAX_TITLE)
+  @NotBlank()
+  @IsString()
+  title!: string;
+
+  /**
+   * HTML, at most 256 KiB. Harmless HTML is stored unchanged; scripts and references to remote content are removed.
+   * @example "<p>Two nights, six people</p>"
+   */
   @Nullable()
   @MaxBytes(MAX_DESCRIPTION_BYTES)
   @IsString()
-  description?: string | null;
+  description!: string | null;
 
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date',
-    nullable: true,
-    example: '2026-12-01',
-    description: 'The day it is due.',
-  })
+  /** Accepted in any case. Default for a new task: `open`. */
+  @ApiProperty({ example: 'open' })
+  @IsIn(STATUSES)
+  @LowerCase()
+  status!: TaskStatus;
+
+  /** Whether the status is `done`. Setting it changes the status to `done`, or from `done` to `open`. */
+  @ApiProperty({ example: false })
+  @IsBoolean()
+  done!: boolean;
+
+  /** The day the task is due. */
+  @ApiProperty({ format: 'date', example: '2026-12-01' })
   @Nullable()
   @CalendarDay()
-  date?: string | null;
+  date!: string | null;
 
-  @ApiPropertyOptional({
-    enum: PRIORITIES,
-    example: 'high',
-    description: 'In any case. `normal` where a new task is not given one.',
-  })
-  @MayBeAbsent()
+  /**
+   * Time zone of `date`, of the IANA database. Default for a new task: `UTC`.
+   * @example "Europe/Paris"
+   */
+  @TimeZone()
+  @IsString()
+  time_zone!: string;
+
+  /** Accepted in any case. Default for a new task: `normal`. */
+  @ApiProperty({ example: 'high' })
   @IsIn(PRIORITIES)
   @LowerCase()
-  priority?: TaskPriority;
+  priority!: TaskPriority;
 
+  /**
+   * A heading that the task is listed under.
+   * @example "Travel"
+   */
+  @Nullable()
+  @MaxLength(MAX_GROUP)
+  @IsString()
+  group!: string | null;
+
+  @ApiProperty({ maxItems: MAX_LABELS, example: ['offsite'] })
+  @Distinct()
+  @Length(1, MAX_LABEL, { each: true })
+  @IsString({ each: true })
+  @ArrayMaxSize(MAX_LABELS)
+  @IsArray()
+  labels!: string[];
+}
+
+const Nested = ApiExtraModels(NamedPerson, Recurrence, ReferenceInput, ReminderInput);
+
+@Nested
+export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: false }) {
+  /** The whole list, in order. Duplicates are dropped. A bare string is an id or an e-mail address. */
   @ApiPropertyOptional({
     type: 'array',
     maxItems: MAX_ASSIGNEES,
     items: { anyOf: [{ $ref: getSchemaPath(NamedPerson) }, { type: 'string' }] },
     example: [{ email: 'bob@demo.example' }],
-    description:
-      'The whole list, in the order to keep; who is named twice counts once. A bare string is an id or an address.',
   })
   @MayBeAbsent()
   @ValidateNested({ each: true, message: 'each entry of assignees must be an object, an id or an address' })
@@ -98,24 +148,12 @@ export class TaskFields {
   @IsArray()
   assignees?: NamedPerson[];
 
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    maxLength: MAX_GROUP,
-    example: 'Travel',
-    description: 'A heading to list it under.',
-  })
-  @Nullable()
-  @MaxLength(MAX_GROUP)
-  @IsString()
-  group?: string | null;
-
+  /** The whole list: notes and tasks that you can read, and web addresses. A note that you may edit links back. */
   @ApiPropertyOptional({
     type: 'array',
     maxItems: MAX_REFERENCES,
     items: { $ref: getSchemaPath(ReferenceInput) },
     example: [{ type: 'url', url: 'https://example.com/hotel', title: 'The hotel' }],
-    description: 'Notes and tasks that you can see, and addresses on the web. The whole list.',
   })
   @MayBeAbsent()
   @ValidateNested({ each: true, message: 'each entry of references must be an object' })
@@ -123,66 +161,19 @@ export class TaskFields {
   @ArrayMaxSize(MAX_REFERENCES)
   @IsArray()
   references?: ReferenceInput[];
-}
 
-/** A task made from a note (spec 4.2). */
-export class LinkedTask extends TaskFields {
-  @ApiPropertyOptional({
-    maxLength: MAX_TITLE,
-    example: 'Book the rooms',
-    description: 'When it is left out or blank: that of the note.',
-  })
-  @MayBeAbsent()
-  @MaxLength(MAX_TITLE)
-  @IsString()
-  title?: string;
-}
-
-/** What a task of its own may carry beyond one made from a note. */
-export class OwnTaskFields extends TaskFields {
-  @ApiPropertyOptional({
-    enum: STATUSES,
-    example: 'open',
-    description: '`open` where a new task is not given one.',
-  })
-  @MayBeAbsent()
-  @IsIn(STATUSES)
-  @LowerCase()
-  status?: TaskStatus;
-
-  @ApiPropertyOptional({
-    example: false,
-    description: 'The same as `status`: done or, where it was done, open.',
-  })
-  @MayBeAbsent()
-  @IsBoolean()
-  done?: boolean;
-
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    example: '2026-12-01T17:00:00Z',
-    description: 'The moment it is due, which decides `date`. Another `date` alone keeps the hour.',
-  })
+  /** The moment the task is due; sets `date`. A new `date` alone keeps the hour. */
+  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2026-12-01T17:00:00Z' })
   @Nullable()
   @Moment()
   @Timestamp()
   due_at?: Date | null;
 
-  @ApiPropertyOptional({
-    example: 'Europe/Paris',
-    description: 'In which `date` is a day, of the IANA database. `UTC` where a new task is not given one.',
-  })
-  @MayBeAbsent()
-  @TimeZone()
-  time_zone?: string;
-
+  /** Completing the task creates the next one. Requires a `date`. A bare string is the rule. */
   @ApiPropertyOptional({
     nullable: true,
     anyOf: [{ $ref: getSchemaPath(Recurrence) }, { type: 'string' }, { type: 'null' }],
     example: { rrule: 'FREQ=WEEKLY;BYDAY=MO', from: 'schedule' },
-    description: 'Completing the task makes the next one. Needs a `date`. A bare string is the rule.',
   })
   @Nullable()
   @ValidateNested({ message: 'recurrence must be an object or a rule' })
@@ -202,77 +193,69 @@ export class OwnTaskFields extends TaskFields {
   @IsArray()
   reminders?: ReminderInput[];
 
-  @ApiPropertyOptional({
-    type: String,
-    format: 'uuid',
-    nullable: true,
-    example: null,
-    description: 'A task folder you may write to.',
-  })
+  /** A task folder that you may write to. */
+  @ApiPropertyOptional({ example: null })
   @Nullable()
   @IsUUID('all', { message: 'folder_id must be the id of a task folder' })
   folder_id?: string | null;
 
-  @ApiPropertyOptional({ type: [String], maxItems: MAX_LABELS, example: ['offsite'] })
-  @MayBeAbsent()
-  @Distinct()
-  @Length(1, MAX_LABEL, { each: true })
-  @IsString({ each: true })
-  @ArrayMaxSize(MAX_LABELS)
-  @IsArray()
-  labels?: string[];
-
-  @ApiPropertyOptional({
-    anyOf: [
-      { type: 'string', maxLength: 200 },
-      { type: 'object', properties: { before: { type: 'string', format: 'uuid' } }, required: ['before'] },
-      { type: 'object', properties: { after: { type: 'string', format: 'uuid' } }, required: ['after'] },
-    ],
-    example: 'first',
-    description:
-      'Manual order: `first`, `last` (default), `{ "before": id }` or `{ "after": id }` of a task in the same folder, or a key such as tasks carry.',
-  })
+  /**
+   * Manual order: `first`, `last` (default), `{ "before": id }` or `{ "after": id }` of a task in the same folder, or a
+   * position that a task has.
+   */
+  @ApiPropertyOptional({ ...POSITION, example: 'first' })
   @Allow()
   position?: unknown;
+
+  @ApiPropertyOptional(BASE_REVISION)
+  @Allow()
+  base_revision?: number;
+
+  /**
+   * Name of the client device, as `updated_device` in the change feed.
+   * @example "alices-phone"
+   */
+  @MayBeAbsent()
+  @MaxLength(MAX_DEVICE_ID)
+  @IsString()
+  device_id?: string;
 }
 
-const TITLE = { minLength: 1, maxLength: MAX_TITLE, example: 'Book the rooms' };
-const BASE = {
-  type: 'integer' as const,
-  minimum: 1,
-  example: 1,
-  description:
-    'The revision you read; or send `If-Match`. Without either the task is changed whatever it is now.',
-};
-
-export class CreateTask extends OwnTaskFields {
-  @ApiProperty(TITLE)
-  @MaxLength(MAX_TITLE)
-  @NotBlank()
-  @IsString()
-  title!: string;
-
-  @ApiPropertyOptional({ format: 'uuid', example: ID, description: 'Chosen by the client; any UUID.' })
+@Nested
+export class CreateTask extends IntersectionType(
+  PickType(TaskFields, ['title'] as const),
+  OmitType(UpdateTask, ['title', 'base_revision'] as const),
+) {
+  /**
+   * Any UUID. Default: a new one.
+   * @example "01890a5d-ac96-774b-bcce-b302099a8057"
+   */
   @MayBeAbsent()
   @IsUUID('all', { message: 'id must be a UUID' })
   id?: string;
 }
 
-export class UpdateTask extends OwnTaskFields {
-  @ApiPropertyOptional(TITLE)
+export class DeleteTask extends PickType(UpdateTask, ['base_revision', 'device_id'] as const) {}
+
+export class RestoreTask extends PickType(UpdateTask, ['device_id'] as const) {}
+
+/** A task made from a note (spec 4.2). */
+@Nested
+export class LinkedTask extends PickType(UpdateTask, [
+  'description',
+  'date',
+  'priority',
+  'group',
+  'assignees',
+  'references',
+  'device_id',
+] as const) {
+  /**
+   * Missing or blank: the title of the note.
+   * @example "Book the rooms"
+   */
   @MayBeAbsent()
   @MaxLength(MAX_TITLE)
-  @NotBlank()
   @IsString()
   title?: string;
-
-  @ApiPropertyOptional(BASE)
-  @Allow()
-  base_revision?: number;
-}
-
-export class DeleteTask {
-  @ApiPropertyOptional(BASE)
-  @Allow()
-  base_revision?: number;
 }

@@ -25,6 +25,7 @@ export const tasksSchema: SchemaPart = {
     sqlMigration('TaskSearch1795100000101', file('0101-task-search.sql')),
     sqlMigration('TaskListIndexes1795100000102', file('0102-task-list-indexes.sql')),
     sqlMigration('TaskAttachments1795200000101', file('0201-task-attachments.sql')),
+    sqlMigration('TaskRoles1795900000001', file('0401-task-roles.sql')),
   ],
   sql: sqlFiles(
     new URL('sql/', import.meta.url),

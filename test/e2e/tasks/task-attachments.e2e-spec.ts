@@ -174,7 +174,7 @@ describe('attachments of tasks', () => {
     const letSee = async (person: Person) => {
       await app.sql(
         `INSERT INTO task_members (tenant_id, task_id, user_id, role, seq, listed_at, position, due_on, open, assigned, trashed)
-         SELECT tenant_id, task_id, $2, 1, 999999, listed_at, position, due_on, open, false, false FROM task_members WHERE task_id = $1 LIMIT 1`,
+         SELECT tenant_id, task_id, $2, 'viewer', 999999, listed_at, position, due_on, open, false, false FROM task_members WHERE task_id = $1 LIMIT 1`,
         [task, person.id],
       );
     };

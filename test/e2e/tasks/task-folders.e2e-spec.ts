@@ -215,7 +215,7 @@ describe('task folders', () => {
       expect(await row(bob, child.id)).toMatchObject({ role: null, gone: 1 });
       expect(await row(bob, plain.id)).toMatchObject({ role: null, gone: 1 });
       // What is assigned stays, though no longer in a folder that can be seen.
-      expect(await row(bob, assigned.id)).toMatchObject({ role: 2, gone: null });
+      expect(await row(bob, assigned.id)).toMatchObject({ role: 'editor', gone: null });
       expect((await bob.api.get(`/tasks/${assigned.id}`)).body.task.folder_id).toBeNull();
       expect((await bob.api.get(`/tasks/${plain.id}`)).status).toBe(404);
       // Alice's tasks are as they were: only the folders have changed for her.

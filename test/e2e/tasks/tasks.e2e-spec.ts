@@ -222,10 +222,10 @@ describe('tasks', () => {
       await alice.api.patch(`/tasks/${task.id}`, { assignees: [carol.id] });
       const of = async (person: Person) => (await feed(person)).filter((row) => row.task_id === task.id);
       expect(await of(bob)).toMatchObject([{ role: null, gone: 1 }]);
-      expect(await of(carol)).toMatchObject([{ role: 2, gone: null }]);
+      expect(await of(carol)).toMatchObject([{ role: 'editor', gone: null }]);
       expect((await bob.api.get(`/tasks/${task.id}`)).status).toBe(404);
       await alice.api.patch(`/tasks/${task.id}`, { assignees: [bob.id, carol.id] });
-      expect(await of(bob)).toMatchObject([{ role: 2, gone: null }]);
+      expect(await of(bob)).toMatchObject([{ role: 'editor', gone: null }]);
     });
 
     test('who gives up an assignment is answered once more', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import { dayIn } from '../../../src/modules/tasks/schedule/calendar.js';
 import {
   canonicalRule,
-  dayIn,
   nextOccurrence,
   type Repeating,
 } from '../../../src/modules/tasks/schedule/task-recurrence.js';
@@ -24,6 +24,10 @@ describe('canonicalRule', () => {
     ['RRULE:BYDAY=-1FR;FREQ=MONTHLY', 'FREQ=MONTHLY;BYDAY=-1FR'],
     ['FREQ=YEARLY;BYMONTH=02;BYMONTHDAY=-1;INTERVAL=4', 'FREQ=YEARLY;INTERVAL=4;BYMONTHDAY=-1;BYMONTH=02'],
     ['FREQ=DAILY;UNTIL=20261231T235959Z', 'FREQ=DAILY;UNTIL=20261231T235959Z'],
+    ['FREQ=DAILY;UNTIL=20280229', 'FREQ=DAILY;UNTIL=20280229'],
+    ['FREQ=YEARLY;BYDAY=53MO', 'FREQ=YEARLY;BYDAY=53MO'],
+    ['FREQ=YEARLY;BYMONTH=1;BYDAY=5MO', 'FREQ=YEARLY;BYDAY=5MO;BYMONTH=1'],
+    ['FREQ=YEARLY;BYWEEKNO=20;BYDAY=MO', 'FREQ=YEARLY;BYDAY=MO;BYWEEKNO=20'],
   ])('%s', (given, expected) => expect(canonicalRule(given)).toBe(expected));
 
   test.each([
@@ -43,7 +47,17 @@ describe('canonicalRule', () => {
     'FREQ=DAILY;INTERVAL=1001',
     'FREQ=DAILY;INTERVAL=1e3',
     'FREQ=DAILY;UNTIL=20261399',
+    'FREQ=DAILY;UNTIL=20270230',
+    'FREQ=DAILY;UNTIL=20270229T000000Z',
+    'FREQ=DAILY;UNTIL=20270228T240000Z',
+    'FREQ=DAILY;UNTIL=20270228T236000',
     'FREQ=DAILY;BYSETPOS=1',
+    'FREQ=WEEKLY;BYMONTHDAY=1',
+    'FREQ=MONTHLY;BYDAY=6MO',
+    'FREQ=MONTHLY;BYDAY=MO,-6TU',
+    'FREQ=YEARLY;BYMONTH=1;BYDAY=6MO',
+    'FREQ=YEARLY;BYDAY=54MO',
+    'FREQ=YEARLY;BYWEEKNO=20;BYDAY=1MO',
     'FREQ=WEEKLY;BYDAY=1MO',
     'FREQ=WEEKLY;BYWEEKNO=3',
     'FREQ=MONTHLY;BYDAY=54MO',
@@ -57,7 +71,7 @@ describe('canonicalRule', () => {
     'FREQ=DAILY;',
     `FREQ=YEARLY;BYYEARDAY=${Array.from({ length: 32 }, (_, n) => n + 1).join(',')}`,
     `FREQ=DAILY${' '.repeat(500)}`,
-  ])('refuses %j', (given) => expect(canonicalRule(given)).toBeNull());
+  ])('rejects %j', (given) => expect(canonicalRule(given)).toBeNull());
 });
 
 describe('nextOccurrence', () => {
@@ -78,6 +92,58 @@ describe('nextOccurrence', () => {
     // Moved to a Tuesday by hand: the series stays on Mondays.
     ['FREQ=WEEKLY', '2026-01-06', '2026-01-12'],
   ])('%s after %s is %s', (rrule, date, expected) => expect(day({ rrule, date })).toBe(expected));
+
+  // Each task lies on 6 January; the next day by the rule is the 7th.
+  test.each([
+    ['20260107', null, true],
+    ['20260106', null, false],
+    // The evening of the 7th in Los Angeles is the 8th in UTC.
+    ['20260108T075959Z', null, true],
+    ['20260107T075959Z', null, false],
+    ['20260107T000000', null, true],
+    ['20260106T235959', null, false],
+    ['20260107', '20:00:00', true],
+    ['20260106', '20:00:00', false],
+    ['20260108T040000Z', '20:00:00', true],
+    ['20260108T035959Z', '20:00:00', false],
+    ['20260107T200000', '20:00:00', true],
+    ['20260107T195959', '20:00:00', false],
+  ])('UNTIL=%s is read in the time zone of the task (due at %s): %s', (until, hour, included) => {
+    const found = day({
+      rrule: `FREQ=DAILY;UNTIL=${until}`,
+      timeZone: 'America/Los_Angeles',
+      start: hour === null ? '2026-01-05' : `2026-01-05T${hour}`,
+      date: '2026-01-06',
+      dueAt: hour === null ? null : new Date('2026-01-07T04:00:00Z'),
+    });
+    expect(found).toBe(included ? '2026-01-07' : null);
+  });
+
+  test.each([
+    ['moved earlier', '2026-01-10', '2026-01-19'],
+    ['moved to the day of the occurrence before', '2026-01-05', '2026-01-19'],
+    ['moved later', '2026-01-14', '2026-01-19'],
+    ['moved past the next occurrence', '2026-01-20', '2026-01-26'],
+  ])('an occurrence that was %s does not come back', (_, date, expected) => {
+    const moved = { rrule: 'FREQ=WEEKLY', scheduled: '2026-01-12', date };
+    expect(day(moved)).toBe(expected);
+    const dueAt = new Date(`${date}T09:00:00Z`);
+    expect(next({ ...moved, start: '2026-01-05T09:00:00', dueAt })?.dueAt).toEqual(
+      new Date(`${expected}T09:00:00Z`),
+    );
+  });
+
+  test('an occurrence that is due in the night of another zone does not come back when it was moved', () => {
+    const found = next({
+      rrule: 'FREQ=WEEKLY',
+      timeZone: 'Pacific/Auckland',
+      start: '2026-01-05T01:00:00',
+      scheduled: '2026-01-12',
+      date: '2026-01-10',
+      dueAt: new Date('2026-01-09T12:00:00Z'),
+    });
+    expect(found).toEqual({ date: '2026-01-19', dueAt: new Date('2026-01-18T12:00:00Z') });
+  });
 
   test('from completion it also lies after the day of completing, where the task is', () => {
     const late = new Date('2026-03-10T23:30:00Z');
@@ -179,7 +245,7 @@ describe('nextOccurrence', () => {
     );
   });
 
-  test('no text makes it throw', () => {
+  test('no text causes an exception', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 600 }), (text) => {
         const rrule = canonicalRule(text);

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { ROLES, type TaskRole } from '../task.entity.js';
 
 @Entity('task_folders')
 export class TaskFolder {
@@ -10,7 +11,8 @@ export class TaskFolder {
   @Column('text', { nullable: true }) color!: string | null;
   @Column('double precision') position!: number;
   @Column('uuid', { name: 'member_ids', array: true }) memberIds!: string[];
-  @Column('smallint', { name: 'member_roles', array: true }) memberRoles!: number[];
+  @Column('enum', { name: 'member_roles', enum: ROLES, enumName: 'task_role', array: true })
+  memberRoles!: TaskRole[];
   @Column('int') revision!: number;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
@@ -22,7 +24,7 @@ export class TaskFolderMember {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'folder_id' }) folderId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
-  @Column('smallint', { nullable: true }) role!: number | null;
+  @Column('enum', { enum: ROLES, enumName: 'task_role', nullable: true }) role!: TaskRole | null;
   @Column('bigint') seq!: string;
   @Column('smallint', { nullable: true }) gone!: number | null;
   @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;

@@ -4,6 +4,7 @@ import { errorCode } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
 import { statement } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import type { TaskRole } from '../task.entity.js';
 
 export const MAX_DEPTH = 32;
 export const MAX_FOLDERS = 5_000;
@@ -28,7 +29,7 @@ export interface TaskFolderOutcome {
 export interface FolderMembers {
   ids: string[];
   /** As stored: 2 editor, 1 viewer. */
-  roles: number[];
+  roles: TaskRole[];
 }
 
 export interface TaskFolderInput {

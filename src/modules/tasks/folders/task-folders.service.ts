@@ -28,7 +28,6 @@ import { TaskLinks } from '../task-references.js';
 import { fieldError } from '../task-results.js';
 import { TaskFolderErrors } from '../tasks.errors.js';
 
-const ROLES = { editor: 2, viewer: 1 } as const;
 
 /** Trees of task folders, and with whom they are shared. */
 @Injectable()
@@ -124,7 +123,7 @@ export class TaskFoldersService {
     owner?: string,
   ): Promise<FolderMembers> {
     const ids = await this.inputs.named(ctx, 'members', named);
-    const roles = new Map(ids.map((id, n) => [id, ROLES[named[n]?.role ?? 'editor']]));
+    const roles = new Map(ids.map((id, n) => [id, named[n]?.role ?? 'editor'] as const));
     if (owner !== undefined) roles.delete(owner);
     return { ids: [...roles.keys()], roles: [...roles.values()] };
   }

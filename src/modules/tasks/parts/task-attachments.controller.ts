@@ -20,7 +20,7 @@ import {
   RemovedTaskAttachmentEnvelope,
   TaskAttachmentEnvelope,
   TaskAttachmentListEnvelope,
-} from './task-attachments.response.js';
+} from './task-parts.response.js';
 import { ATTACHMENT_MAX_BYTES, TaskAttachmentsService } from './task-attachments.service.js';
 import { TaskErrors } from '../tasks.errors.js';
 

@@ -1,40 +1,29 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional, PickType } from '@nestjs/swagger';
 import { IsString, MaxLength } from 'class-validator';
 import { MayBeAbsent } from '../../../platform/http/input.decorators.js';
 import { NotBlank } from '../task-fields.dto.js';
+import { UpdateTask } from '../tasks.dto.js';
 
 const MAX_BODY = 10_000;
 
-/** The text of a comment, under any of three names. */
-export class WriteComment {
-  @ApiPropertyOptional({
-    minLength: 1,
-    maxLength: MAX_BODY,
-    example: 'They have rooms until Friday.',
-    description: 'Plain text. This or `text` or `content`.',
-  })
+/** The text of a comment, in one of three fields. */
+export class WriteComment extends PickType(UpdateTask, ['device_id'] as const) {
+  /** Plain text. Use one of `body`, `text` and `content`. */
+  @ApiPropertyOptional({ minLength: 1, example: 'They have rooms until Friday.' })
   @MayBeAbsent()
   @MaxLength(MAX_BODY)
   @NotBlank()
   @IsString()
   body?: string;
 
-  @ApiPropertyOptional({
-    maxLength: MAX_BODY,
-    example: 'They have rooms until Friday.',
-    description: 'The same as `body`.',
-  })
+  /** The same as `body`. */
   @MayBeAbsent()
   @MaxLength(MAX_BODY)
   @NotBlank()
   @IsString()
   text?: string;
 
-  @ApiPropertyOptional({
-    maxLength: MAX_BODY,
-    example: 'They have rooms until Friday.',
-    description: 'The same as `body`.',
-  })
+  /** The same as `body`. */
   @MayBeAbsent()
   @MaxLength(MAX_BODY)
   @NotBlank()

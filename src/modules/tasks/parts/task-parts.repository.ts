@@ -3,6 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { statement } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import type { TaskRole } from '../task.entity.js';
 import type { Neighbours, TaskOutcome, TaskPatch } from '../tasks.repository.js';
 
 export const MAX_SUBTASKS = 200;
@@ -22,7 +23,7 @@ export interface CommentRow {
 /** Everything about a task, for the panel beside it. */
 export interface PanelRow {
   revision: number;
-  role: number;
+  role: TaskRole;
   deleted: boolean;
   task: string;
   refs: string | null;

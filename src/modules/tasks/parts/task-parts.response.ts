@@ -1,6 +1,8 @@
-import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import {
+  DeletedTaskEnvelope,
   NEXT,
+  orNull,
   SubtaskResponse,
   TaskAttachmentResponse,
   TaskEnvelope,
@@ -12,76 +14,87 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00.000Z';
 
 export class SubtaskEnvelope extends TaskEnvelope {
-  @ApiProperty({ type: SubtaskResponse }) subtask!: SubtaskResponse;
+  subtask!: SubtaskResponse;
 }
 
-/** Something of a task was deleted; the task as it is now. */
-export class DeletedPartEnvelope extends TaskEnvelope {
-  @ApiProperty({ enum: [true], example: true }) deleted!: true;
-}
+/** A part of the task was deleted; the task as it is now. */
+export class DeletedPartEnvelope extends DeletedTaskEnvelope {}
 
 export class TaskCommentResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ example: 'They have rooms until Friday.', description: 'Plain text.' }) body!: string;
-  @ApiProperty({ type: TaskPersonResponse }) author!: TaskPersonResponse;
+  /**
+   * Plain text.
+   * @example "They have rooms until Friday."
+   */
+  body!: string;
+  author!: TaskPersonResponse;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) edited_at!:
-    | string
-    | null;
+  @ApiProperty({ format: 'date-time', example: null }) edited_at!: string | null;
 }
 
 export class TaskCommentEnvelope extends TaskEnvelope {
-  @ApiProperty({ type: TaskCommentResponse }) comment!: TaskCommentResponse;
+  comment!: TaskCommentResponse;
 }
 
 export class TaskCommentListEnvelope {
-  @ApiProperty({ type: [TaskCommentResponse] }) comments!: TaskCommentResponse[];
+  comments!: TaskCommentResponse[];
   @ApiProperty(NEXT) next!: string | null;
 }
 
+export class TaskAttachmentEnvelope extends TaskEnvelope {
+  attachment!: TaskAttachmentResponse;
+}
+
+export class RemovedTaskAttachmentEnvelope extends DeletedTaskEnvelope {}
+
+export class TaskAttachmentListEnvelope {
+  attachments!: TaskAttachmentResponse[];
+  /** Always null: a task has at most 50 attachments. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  next!: null;
+}
+
+export const ACTIVITY_TYPES = [
+  'created',
+  'updated',
+  'completed',
+  'reopened',
+  'deleted',
+  'restored',
+  'commented',
+  'comment_edited',
+  'comment_deleted',
+  'subtask_added',
+  'subtask_updated',
+  'subtask_completed',
+  'subtask_reopened',
+  'subtask_deleted',
+  'attachment_added',
+  'attachment_deleted',
+] as const;
+
 export class TaskActivityResponse {
-  @ApiProperty({
-    enum: [
-      'created',
-      'updated',
-      'completed',
-      'reopened',
-      'deleted',
-      'restored',
-      'commented',
-      'comment_edited',
-      'comment_deleted',
-      'subtask_added',
-      'subtask_updated',
-      'subtask_completed',
-      'subtask_reopened',
-      'subtask_deleted',
-      'attachment_added',
-      'attachment_deleted',
-    ],
-    example: 'updated',
-  })
-  type!: string;
-  @ApiProperty({
-    anyOf: [{ $ref: getSchemaPath(TaskPersonResponse) }, { type: 'null' as 'object' }],
-    example: null,
-    description: 'Null: the service itself.',
-  })
+  @ApiProperty({ enum: ACTIVITY_TYPES, example: 'updated' }) type!: (typeof ACTIVITY_TYPES)[number];
+  /** Null: the service itself. */
+  @ApiProperty(orNull(TaskPersonResponse))
   actor!: TaskPersonResponse | null;
   @ApiProperty({ format: 'date-time', example: TIME }) at!: string;
+  /** For updates the fields that changed: old and new value of short fields, true for the others. */
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
     example: { priority: { from: 'normal', to: 'high' } },
-    description: 'For updates the fields that changed: old and new of short ones, true for the others.',
   })
   data!: Record<string, unknown>;
 }
 
 export class LinkedNoteResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ type: String, nullable: true, example: 'Team offsite' }) title!: string | null;
-  @ApiProperty({ example: true, description: 'Whether you may open it.' }) readable!: boolean;
+  /** @example "Team offsite" */
+  title!: string | null;
+  /** Whether you can read the note. */
+  @ApiProperty({ example: true })
+  readable!: boolean;
 }
 
 export class TaskPermissionsResponse {
@@ -91,20 +104,16 @@ export class TaskPermissionsResponse {
 }
 
 export class TaskPanelResponse {
-  @ApiProperty({ type: TaskResponse }) task!: TaskResponse;
-  @ApiProperty({ type: [SubtaskResponse] }) subtasks!: SubtaskResponse[];
-  @ApiProperty({ type: [TaskCommentResponse], description: 'The newest 50.' })
+  task!: TaskResponse;
+  subtasks!: SubtaskResponse[];
+  /** The newest 50. */
   comments!: TaskCommentResponse[];
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    example: null,
-    description: 'The `cursor` with which the list of comments goes on.',
-  })
+  /** The `cursor` of the next page of the list of comments. */
+  @ApiProperty({ example: null })
   comments_next!: string | null;
-  @ApiProperty({ type: [TaskAttachmentResponse] }) attachments!: TaskAttachmentResponse[];
-  @ApiProperty({ type: [TaskActivityResponse], description: 'The newest 50 of at most 500 that are kept.' })
+  attachments!: TaskAttachmentResponse[];
+  /** The newest 50 of at most 500 that are stored. */
   activity!: TaskActivityResponse[];
-  @ApiProperty({ type: [LinkedNoteResponse] }) linked_notes!: LinkedNoteResponse[];
-  @ApiProperty({ type: TaskPermissionsResponse }) permissions!: TaskPermissionsResponse;
+  linked_notes!: LinkedNoteResponse[];
+  permissions!: TaskPermissionsResponse;
 }

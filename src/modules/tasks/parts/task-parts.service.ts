@@ -100,8 +100,8 @@ export class TaskPartsService {
       activity: row.activity,
       linked_notes: JSON.stringify(linkedNotes(task)),
       permissions: JSON.stringify({
-        update: row.role > 1 && !row.deleted,
-        delete: row.role > 2 && !row.deleted,
+        update: row.role !== 'viewer' && !row.deleted,
+        delete: row.role === 'owner' && !row.deleted,
         comment: !row.deleted,
       }),
     };

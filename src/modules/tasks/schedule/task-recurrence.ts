@@ -1,25 +1,28 @@
-import { ValidateBy } from 'class-validator';
 import { RRuleTemporal } from 'rrule-temporal';
+import { dayIn, isCalendarDay } from './calendar.js';
 
-export const MAX_RULE = 500;
-/** What one evaluation may cost; a rule that needs more has no next occurrence. */
+const MAX_RULE = 500;
+/** Cost limits of one evaluation. A rule that exceeds them has no next occurrence. */
 const BUDGET = { maxIterations: 400, maxCandidateEvaluations: 2_000, cache: false } as const;
 const MAX_INTERVAL = 1_000;
 const MAX_COUNT = 366;
 const MAX_VALUES = 31;
+const WEEKS_OF_MONTH = 5;
 
 const WEEKDAY = /^(?:[+-]?(?:[1-9]|[1-4]\d|5[0-3]))?(?:MO|TU|WE|TH|FR|SA|SU)$/;
-const list = (value: string) => (value.split(',').length <= MAX_VALUES ? value.split(',') : ['too many']);
+const UNTIL = /^(\d{4})(\d\d)(\d\d)(?:T((?:[01]\d|2[0-3])[0-5]\d[0-5]\d)(Z?))?$/;
+const list = (value: string) =>
+  value.split(',').length <= MAX_VALUES ? value.split(',') : ['too many values'];
 const numbers = (max: number) => (value: string) =>
   list(value).every((n) => /^[+-]?[1-9]\d{0,2}$/.test(n) && Math.abs(Number(n)) <= max);
 const upTo = (max: number) => (value: string) => /^[1-9]\d{0,3}$/.test(value) && Number(value) <= max;
 
-/** The parts of a rule that are allowed, and what each may say (RFC 5545, 3.3.10). */
+/** The allowed parts of a rule and their values (RFC 5545, 3.3.10). */
 const PARTS: Record<string, (value: string) => boolean> = {
   FREQ: (value) => /^(?:DAILY|WEEKLY|MONTHLY|YEARLY)$/.test(value),
   INTERVAL: upTo(MAX_INTERVAL),
   COUNT: upTo(MAX_COUNT),
-  UNTIL: (value) => /^\d{8}(?:T\d{6}Z?)?$/.test(value) && !Number.isNaN(untilTime(value)),
+  UNTIL: (value) => UNTIL.test(value) && isCalendarDay(value.replace(UNTIL, '$1-$2-$3')),
   BYDAY: (value) => list(value).every((day) => WEEKDAY.test(day)),
   BYMONTHDAY: numbers(31),
   BYYEARDAY: numbers(366),
@@ -29,12 +32,10 @@ const PARTS: Record<string, (value: string) => boolean> = {
   WKST: (value) => /^(?:MO|TU|WE|TH|FR|SA|SU)$/.test(value),
 };
 
-const untilTime = (value: string): number => {
-  const [, y, m, d, time = '000000'] = /^(\d{4})(\d\d)(\d\d)(?:T(\d{6})Z?)?$/.exec(value) ?? [];
-  return Date.parse(`${y}-${m}-${d}T${time.slice(0, 2)}:${time.slice(2, 4)}:${time.slice(4)}Z`);
-};
-
-/** The rule in one spelling, without `RRULE:`; null when it is none, or none whose occurrences are days. */
+/**
+ * Normalises a recurrence rule: upper case, fixed order of parts, without `RRULE:`.
+ * @returns null for a rule that RFC 5545 forbids and for a rule whose occurrences are not days
+ */
 export function canonicalRule(text: string): string | null {
   if (text.length > MAX_RULE) return null;
   const parts = text
@@ -42,101 +43,115 @@ export function canonicalRule(text: string): string | null {
     .replace(/^RRULE:/i, '')
     .toUpperCase()
     .split(';');
-  const seen = new Map<string, string>();
+  const rule = new Map<string, string>();
   for (const part of parts) {
     const [name = '', value = '', ...more] = part.split('=');
-    if (more.length > 0 || seen.has(name) || !Object.hasOwn(PARTS, name) || !PARTS[name]?.(value))
+    if (more.length > 0 || rule.has(name) || !Object.hasOwn(PARTS, name) || !PARTS[name]?.(value))
       return null;
-    seen.set(name, value);
+    rule.set(name, value);
   }
-  const monthly = seen.get('FREQ') === 'MONTHLY' || seen.get('FREQ') === 'YEARLY';
-  if (!seen.has('FREQ') || (seen.has('COUNT') && seen.has('UNTIL'))) return null;
-  if (!monthly && /\d/.test(seen.get('BYDAY') ?? '')) return null;
-  if (seen.has('BYWEEKNO') && seen.get('FREQ') !== 'YEARLY') return null;
-  // Defined, but the library takes the days of the year whatever their weekday.
-  if (seen.has('BYYEARDAY') && (seen.has('BYDAY') || seen.get('FREQ') !== 'YEARLY')) return null;
-  if (seen.has('BYSETPOS') && ![...seen.keys()].some((name) => name.startsWith('BY') && name !== 'BYSETPOS'))
-    return null;
+  if (!partsFit(rule)) return null;
   return Object.keys(PARTS)
-    .flatMap((name) => (seen.has(name) ? [`${name}=${seen.get(name)}`] : []))
+    .flatMap((name) => (rule.has(name) ? [`${name}=${rule.get(name)}`] : []))
     .join(';');
 }
 
-/** A repeating task, as far as its next date depends on it. */
+/** The constraints between the parts of a rule. */
+function partsFit(rule: ReadonlyMap<string, string>): boolean {
+  const frequency = rule.get('FREQ');
+  if (!frequency || (rule.has('COUNT') && rule.has('UNTIL'))) return false;
+  if (rule.has('BYMONTHDAY') && frequency === 'WEEKLY') return false;
+  if (rule.has('BYWEEKNO') && frequency !== 'YEARLY') return false;
+  // RFC 5545 allows BYYEARDAY with BYDAY, but the library ignores the weekdays.
+  if (rule.has('BYYEARDAY') && (rule.has('BYDAY') || frequency !== 'YEARLY')) return false;
+  if (rule.has('BYSETPOS') && ![...rule.keys()].some((name) => name.startsWith('BY') && name !== 'BYSETPOS'))
+    return false;
+  const weeks = Math.max(0, ...(rule.get('BYDAY') ?? '').split(',').map(weekOf));
+  if (weeks === 0) return true;
+  if (frequency === 'MONTHLY' || (frequency === 'YEARLY' && rule.has('BYMONTH')))
+    return weeks <= WEEKS_OF_MONTH;
+  return frequency === 'YEARLY' && !rule.has('BYWEEKNO');
+}
+
+/** The number before a weekday without its sign, e.g. 2 for `-2MO`; 0 without a number. */
+const weekOf = (day: string): number => Number(/\d+/.exec(day)?.[0] ?? 0);
+
+/** The fields of a repeating task that its next date depends on. */
 export interface Repeating {
   rrule: string;
   from: 'schedule' | 'completion';
   /** Local day, or day and time, of the first occurrence: `2026-01-05` or `2026-01-05T09:00:00`. */
   start: string;
+  /** The day of this occurrence by the rule. The task may have been moved to another date since. */
+  scheduled?: string;
   timeZone: string;
-  /** What the task being completed had. */
+  /** The date of the task that is being completed. */
   date: string;
   dueAt: Date | null;
 }
 
-/** When the next occurrence is: a day, and with an hour the moment. */
 export interface Occurrence {
   date: string;
   dueAt: Date | null;
 }
 
 /**
- * The next occurrence of a repeating task: at the same local hour, whatever daylight saving does.
- * @param now when it is completed
- * @returns null when the series is over, or cannot be worked out with bounded effort
+ * Finds the next occurrence of a repeating task. The local hour stays the same across changes of daylight saving time.
+ * @param now when the task is completed
+ * @returns null when the series has ended, or when the rule exceeds the cost limits
  */
 export function nextOccurrence(task: Repeating, now: Date): Occurrence | null {
   const timed = task.dueAt !== null && task.start.includes('T');
-  // Days without hours are days anywhere: they are counted in UTC.
+  const hour = timed ? task.start.slice(10) : 'T00:00:00';
+  // Days without an hour do not depend on a time zone: UTC.
   const zone = timed ? task.timeZone : 'UTC';
-  const start = `${task.start.slice(0, 10)}${timed ? task.start.slice(10) : 'T00:00:00'}`.replaceAll(
-    /[-:]/g,
-    '',
+  const current = timed ? (task.dueAt as Date) : new Date(`${task.date}T00:00:00Z`);
+  const completed = timed ? now : new Date(`${dayIn(task.timeZone, now)}T00:00:00Z`);
+  const after = [current, ...(task.from === 'completion' ? [completed] : [])];
+  if (task.scheduled) after.push(instantOf(zone, task.scheduled + hour));
+  const rule = untilInZone(task.rrule, timed, task.timeZone);
+  const found = firstAfter(
+    zone,
+    task.start.slice(0, 10) + hour,
+    rule,
+    new Date(Math.max(...after.map(Number))),
   );
-  const scheduled = timed ? (task.dueAt as Date) : new Date(`${task.date}T00:00:00Z`);
-  const done = timed ? now : new Date(`${dayIn(task.timeZone, now)}T00:00:00Z`);
-  const after = task.from === 'completion' && done > scheduled ? done : scheduled;
-  const found = firstAfter(`DTSTART;TZID=${zone}:${start}\nRRULE:${fitting(task.rrule, timed)}`, after);
   if (!found) return null;
   const date = timed ? dayIn(task.timeZone, found) : found.toISOString().slice(0, 10);
   return date > '9998-12-31' ? null : { date, dueAt: timed ? found : null };
 }
 
-function firstAfter(rruleString: string, after: Date): Date | null {
+/** @param start local time, e.g. `2026-01-05T09:00:00` */
+const series = (zone: string, start: string, rule: string) =>
+  new RRuleTemporal({
+    rruleString: `DTSTART;TZID=${zone}:${start.replaceAll(/[-:]/g, '')}\nRRULE:${rule}`,
+    ...BUDGET,
+  });
+
+function firstAfter(zone: string, start: string, rule: string, after: Date): Date | null {
   try {
-    const next = new RRuleTemporal({ rruleString, ...BUDGET }).next(after);
+    const next = series(zone, start, rule).next(after);
     return next === null ? null : new Date(next.toInstant().epochMilliseconds);
   } catch {
     return null;
   }
 }
 
-/** UNTIL may name a day, a local or a universal time; the library wants it to match how DTSTART is given. */
-function fitting(rrule: string, timed: boolean): string {
-  return rrule.replace(/UNTIL=(\d{8})(T\d{6})?(Z)?/, (_, day: string, time?: string) =>
-    timed ? `UNTIL=${day}${time ?? 'T235959'}Z` : `UNTIL=${day}T235959Z`,
-  );
-}
+/** The moment of a local time. */
+const instantOf = (zone: string, local: string): Date =>
+  new Date(series(zone, local, 'FREQ=DAILY;COUNT=1').options().dtstart.epochMilliseconds);
 
-/** The day that a clock in this zone shows. */
-export function dayIn(timeZone: string, moment: Date): string {
-  const parts = new Intl.DateTimeFormat('en-u-ca-iso8601', {
-    timeZone,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  }).formatToParts(moment);
-  const part = (type: string) => parts.find((p) => p.type === type)?.value ?? '';
-  return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
-}
-
-/** A rule we can follow: known parts, and occurrences that are days. */
-export const RecurrenceRule = () =>
-  ValidateBy({
-    name: 'isRecurrenceRule',
-    validator: {
-      validate: (value) => typeof value === 'string' && canonicalRule(value) !== null,
-      defaultMessage: () =>
-        'rrule must be a rule of RFC 5545 of at most 500 characters whose FREQ is DAILY, WEEKLY, MONTHLY or YEARLY',
-    },
+/**
+ * UNTIL names a day, a local time or a universal time. The library reads days and universal times only, and compares
+ * days without an hour with days.
+ */
+function untilInZone(rrule: string, timed: boolean, timeZone: string): string {
+  return rrule.replace(/UNTIL=[\dTZ]+/, (part) => {
+    const [, year, month, day, time, utc] = UNTIL.exec(part.slice('UNTIL='.length)) ?? [];
+    if (time === undefined || (timed && utc)) return part;
+    const local = `${year}-${month}-${day}T${time.replace(/^(..)(..)/, '$1:$2:')}`;
+    const moment = timed ? instantOf(timeZone, local).toISOString().slice(0, 19) + 'Z' : local.slice(0, 10);
+    const until = utc ? dayIn(timeZone, new Date(`${local}Z`)) : moment;
+    return `UNTIL=${until.replaceAll(/[-:]/g, '')}`;
   });
+}

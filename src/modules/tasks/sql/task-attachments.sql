@@ -9,12 +9,12 @@ $$;
 CREATE FUNCTION task_attach_check(p_tenant uuid, p_user uuid, p_task uuid, p_max int) RETURNS task_outcome LANGUAGE plpgsql STABLE AS $$
 DECLARE
   t tasks;
-  v_role smallint;
+  v_role task_role;
 BEGIN
   SELECT * INTO t FROM tasks WHERE tenant_id = p_tenant AND id = p_task;
   SELECT role INTO v_role FROM task_members WHERE tenant_id = p_tenant AND task_id = p_task AND user_id = p_user;
   RETURN CASE WHEN v_role IS NULL THEN task_refused('not_found')
-              WHEN v_role < 2 THEN task_refused('forbidden')
+              WHEN v_role < 'editor' THEN task_refused('forbidden')
               WHEN t.deleted_at IS NOT NULL THEN task_deleted(t)
               WHEN jsonb_array_length(t.attachments) >= p_max THEN task_refused('too_many')
               ELSE task_refused('ok') END;
@@ -38,7 +38,7 @@ DECLARE
   r record;
   a task_attachments;
 BEGIN
-  r := task_open_for(p_tenant, p_user, p_task, 2);
+  r := task_open_for(p_tenant, p_user, p_task, 'editor');
   IF (r.refused).outcome <> 'ok' THEN RETURN task_part(r.refused); END IF;
   IF jsonb_array_length((r.t).attachments) >= p_max THEN RETURN task_part(task_refused('too_many')); END IF;
   IF NOT blob_keep(p_tenant, p_blob, p_size, p_sha256, p_type) THEN RETURN task_part(task_refused('blob_gone')); END IF;
@@ -55,7 +55,7 @@ DECLARE
   r record;
   a task_attachments;
 BEGIN
-  r := task_open_for(p_tenant, p_user, p_task, 2);
+  r := task_open_for(p_tenant, p_user, p_task, 'editor');
   SELECT * INTO a FROM task_attachments WHERE tenant_id = p_tenant AND task_id = p_task AND id = p_id;
   IF (r.refused).outcome <> 'not_found' AND a.id IS NULL THEN RETURN task_part(task_refused('part_not_found')); END IF;
   IF (r.refused).outcome <> 'ok' THEN RETURN task_part(r.refused); END IF;

@@ -54,8 +54,8 @@ BEGIN
     UNION ALL
     SELECT up.folder_id, f.id, f.parent_id FROM up JOIN tree f ON f.id = up.parent_id),
   wanted_folders AS MATERIALIZED (
-    SELECT w.folder_id, w.user_id, max(w.role)::smallint AS role FROM (
-      SELECT up.folder_id, v_owner AS user_id, 3 AS role FROM up WHERE up.at = up.folder_id
+    SELECT w.folder_id, w.user_id, max(w.role) AS role FROM (
+      SELECT up.folder_id, v_owner AS user_id, 'owner'::task_role AS role FROM up WHERE up.at = up.folder_id
       UNION ALL
       SELECT up.folder_id, s.user_id, s.role FROM up JOIN tree f ON f.id = up.at, unnest(f.member_ids, f.member_roles) AS s (user_id, role)) w
      GROUP BY w.folder_id, w.user_id),
@@ -67,13 +67,13 @@ BEGIN
         ON m.folder_id = w.folder_id AND m.user_id = w.user_id
      WHERE w.role IS DISTINCT FROM m.role OR coalesce(w.folder_id, m.folder_id) = ANY (p_touched)),
   wanted_tasks AS MATERIALIZED (
-    SELECT a.task_id, a.user_id, max(a.role)::smallint AS role, bool_or(a.in_folder) AS in_folder FROM (
-      SELECT t.id AS task_id, t.creator_id AS user_id, 3 AS role, false AS in_folder
+    SELECT a.task_id, a.user_id, max(a.role) AS role, bool_or(a.in_folder) AS in_folder FROM (
+      SELECT t.id AS task_id, t.creator_id AS user_id, 'owner'::task_role AS role, false AS in_folder
         FROM tasks t WHERE t.tenant_id = p_tenant AND t.id = ANY (p_tasks)
       UNION ALL
-      SELECT t.id, u, 2, false FROM tasks t, unnest(t.assignee_ids) AS u WHERE t.tenant_id = p_tenant AND t.id = ANY (p_tasks)
+      SELECT t.id, u, 'editor', false FROM tasks t, unnest(t.assignee_ids) AS u WHERE t.tenant_id = p_tenant AND t.id = ANY (p_tasks)
       UNION ALL
-      SELECT t.id, w.user_id, least(w.role, 2), true FROM tasks t JOIN wanted_folders w ON w.folder_id = t.folder_id
+      SELECT t.id, w.user_id, least(w.role, 'editor'), true FROM tasks t JOIN wanted_folders w ON w.folder_id = t.folder_id
        WHERE t.tenant_id = p_tenant AND t.id = ANY (p_tasks)) a
      GROUP BY a.task_id, a.user_id),
   task_changes AS MATERIALIZED (

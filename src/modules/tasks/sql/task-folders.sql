@@ -1,13 +1,13 @@
 CREATE FUNCTION task_folder_create(
   p_tenant uuid, p_user uuid, p_id uuid, p_name text, p_parent uuid, p_position double precision, p_color text,
-  p_members uuid[], p_roles smallint[], p_max_depth int, p_max_folders int) RETURNS task_folder_outcome LANGUAGE plpgsql AS $$
+  p_members uuid[], p_roles task_role[], p_max_depth int, p_max_folders int) RETURNS task_folder_outcome LANGUAGE plpgsql AS $$
 DECLARE
   v_depth int;
   v_now timestamptz(3) := clock_timestamp();
 BEGIN
   PERFORM pg_advisory_xact_lock(task_tree_key(p_tenant, p_user));
   IF p_parent IS NOT NULL THEN
-    IF coalesce(task_folder_role(p_tenant, p_user, p_parent), 0) < 3 THEN RETURN task_folder_refused('unknown_parent'); END IF;
+    IF task_folder_role(p_tenant, p_user, p_parent) IS DISTINCT FROM 'owner' THEN RETURN task_folder_refused('unknown_parent'); END IF;
     v_depth := cardinality(task_folder_path(p_tenant, p_parent));
     IF v_depth >= p_max_depth THEN RETURN task_folder_refused('too_deep'); END IF;
   END IF;
@@ -43,12 +43,12 @@ END $$;
 -- to give the list without themselves. p_max_rows: how many rows of tasks sharing may touch.
 CREATE FUNCTION task_folder_update(
   p_tenant uuid, p_user uuid, p_id uuid, p_checked boolean, p_name text, p_set_parent boolean, p_parent uuid,
-  p_position double precision, p_set_color boolean, p_color text, p_members uuid[], p_roles smallint[],
+  p_position double precision, p_set_color boolean, p_color text, p_members uuid[], p_roles task_role[],
   p_max_depth int, p_max_rows int) RETURNS task_folder_outcome LANGUAGE plpgsql AS $$
 DECLARE
   f task_folders;
   o task_folders;
-  v_role smallint;
+  v_role task_role;
   v_path uuid[];
   v_below uuid[] := '{}';
   v_height int;
@@ -66,7 +66,7 @@ BEGIN
     SELECT coalesce(array_agg(u ORDER BY i), '{}'), coalesce(array_agg(r ORDER BY i), '{}') INTO p_members, p_roles
       FROM unnest(p_members, p_roles) WITH ORDINALITY AS m (u, r, i) WHERE u <> o.owner_id;
   END IF;
-  IF v_role < 3 THEN
+  IF v_role < 'owner' THEN
     IF p_name IS NOT NULL OR p_set_parent OR p_position IS NOT NULL OR p_set_color OR p_members IS NULL
        OR p_user = ANY (p_members) OR p_user <> ALL (o.member_ids)
        OR NOT (array_remove(o.member_ids, p_user) <@ p_members AND p_members <@ o.member_ids) THEN
@@ -91,7 +91,7 @@ BEGIN
   IF f IS NOT DISTINCT FROM o THEN RETURN task_folder_written(p_tenant, p_user, p_id); END IF;
   IF f.parent_id IS DISTINCT FROM o.parent_id AND f.parent_id IS NOT NULL THEN
     -- Only within one's own tree: all folders of a tree have one owner.
-    IF coalesce(task_folder_role(p_tenant, p_user, f.parent_id), 0) < 3 THEN RETURN task_folder_refused('unknown_parent'); END IF;
+    IF task_folder_role(p_tenant, p_user, f.parent_id) IS DISTINCT FROM 'owner' THEN RETURN task_folder_refused('unknown_parent'); END IF;
     v_path := task_folder_path(p_tenant, f.parent_id);
     IF p_id = ANY (v_path) THEN RETURN task_folder_refused('cycle'); END IF;
     SELECT max(depth) INTO v_height FROM task_folder_below(p_tenant, o.owner_id, p_id);
@@ -113,7 +113,7 @@ BEGIN
   PERFORM task_tree_apply(p_tenant, v_below, CASE WHEN f.member_ids <> o.member_ids OR f.member_roles <> o.member_roles
     OR f.parent_id IS DISTINCT FROM o.parent_id THEN v_below ELSE ARRAY[p_id] END, v_tasks, '{}');
   PERFORM task_folder_event(p_tenant, p_user, p_id, o.member_ids, f.member_ids);
-  IF v_role < 3 THEN RETURN v_answer; END IF;
+  IF v_role < 'owner' THEN RETURN v_answer; END IF;
   RETURN task_folder_written(p_tenant, p_user, p_id);
 END $$;
 
@@ -125,7 +125,7 @@ BEGIN
       SELECT DISTINCT u AS user_id FROM task_folders f, unnest(f.member_ids) AS u
        WHERE f.tenant_id = p_tenant AND f.id = ANY (task_folder_path(p_tenant, p_id)))
     SELECT count(*) FROM wanted w
-      FULL JOIN (SELECT user_id FROM task_folder_members WHERE tenant_id = p_tenant AND folder_id = p_id AND role < 3) m
+      FULL JOIN (SELECT user_id FROM task_folder_members WHERE tenant_id = p_tenant AND folder_id = p_id AND role < 'owner') m
         ON m.user_id = w.user_id
      WHERE w.user_id IS NULL OR m.user_id IS NULL);
 END $$;
@@ -137,7 +137,7 @@ CREATE TYPE task_folder_doomed AS (outcome text, json text, people uuid[], linke
 CREATE FUNCTION task_folder_doom(p_tenant uuid, p_user uuid, p_id uuid, p_contents boolean) RETURNS task_folder_doomed LANGUAGE plpgsql AS $$
 DECLARE
   f task_folders;
-  v_role smallint;
+  v_role task_role;
   v_tasks uuid[];
 BEGIN
   SELECT owner_id INTO f.owner_id FROM task_folders WHERE tenant_id = p_tenant AND id = p_id;
@@ -145,7 +145,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock(task_tree_key(p_tenant, f.owner_id));
   v_role := task_folder_role(p_tenant, p_user, p_id);
   IF v_role IS NULL THEN RETURN ('not_found', NULL, NULL, NULL)::task_folder_doomed; END IF;
-  IF v_role < 3 THEN RETURN ('forbidden', NULL, NULL, NULL)::task_folder_doomed; END IF;
+  IF v_role < 'owner' THEN RETURN ('forbidden', NULL, NULL, NULL)::task_folder_doomed; END IF;
   v_tasks := task_tree_tasks(p_tenant, ARRAY(SELECT b.id FROM task_folder_below(p_tenant, f.owner_id, p_id) b));
   RETURN ('ok', (SELECT folder FROM task_folder_views WHERE tenant_id = p_tenant AND user_id = p_user AND id = p_id),
     ARRAY(SELECT DISTINCT m.user_id FROM task_members m WHERE m.tenant_id = p_tenant AND m.task_id = ANY (v_tasks) AND m.role IS NOT NULL

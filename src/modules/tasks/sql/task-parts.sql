@@ -7,9 +7,9 @@ BEGIN
 END $$;
 
 -- Locks a task for somebody who is about to write a part of it. Answers a refusal, or `ok` and the task.
-CREATE FUNCTION task_open_for(p_tenant uuid, p_user uuid, p_id uuid, p_role int, OUT refused task_outcome, OUT t tasks) LANGUAGE plpgsql AS $$
+CREATE FUNCTION task_open_for(p_tenant uuid, p_user uuid, p_id uuid, p_role task_role, OUT refused task_outcome, OUT t tasks) LANGUAGE plpgsql AS $$
 DECLARE
-  v_role smallint;
+  v_role task_role;
 BEGIN
   SELECT * INTO t FROM tasks WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
   SELECT role INTO v_role FROM task_members WHERE tenant_id = p_tenant AND task_id = p_id AND user_id = p_user;
@@ -38,7 +38,7 @@ DECLARE
   t tasks;
   v_now timestamptz(3) := clock_timestamp();
 BEGIN
-  r := task_open_for(p_tenant, p_user, p_task, 2);
+  r := task_open_for(p_tenant, p_user, p_task, 'editor');
   IF (r.refused).outcome <> 'ok' THEN RETURN task_part(r.refused); END IF;
   t := r.t;
   IF NOT p_checked THEN RETURN task_part(task_refused('unchecked')); END IF;
@@ -73,7 +73,7 @@ DECLARE
   o subtasks;
   s subtasks;
 BEGIN
-  r := task_open_for(p_tenant, p_user, p_task, 2);
+  r := task_open_for(p_tenant, p_user, p_task, 'editor');
   t := r.t;
   SELECT * INTO o FROM subtasks WHERE tenant_id = p_tenant AND task_id = p_task AND id = p_id;
   IF (r.refused).outcome <> 'not_found' AND o.id IS NULL THEN RETURN task_part(task_refused('part_not_found')); END IF;
@@ -110,7 +110,7 @@ DECLARE
   t tasks;
   v_title text;
 BEGIN
-  r := task_open_for(p_tenant, p_user, p_task, 2);
+  r := task_open_for(p_tenant, p_user, p_task, 'editor');
   t := r.t;
   SELECT title INTO v_title FROM subtasks WHERE tenant_id = p_tenant AND task_id = p_task AND id = p_id;
   IF (r.refused).outcome <> 'not_found' AND NOT FOUND THEN RETURN task_part(task_refused('part_not_found')); END IF;
@@ -125,7 +125,7 @@ DECLARE
   r record;
   t tasks;
 BEGIN
-  r := task_open_for(p_tenant, p_user, p_task, 1);
+  r := task_open_for(p_tenant, p_user, p_task, 'viewer');
   IF (r.refused).outcome <> 'ok' THEN RETURN task_part(r.refused); END IF;
   t := r.t;
   IF p_body IS NULL THEN RETURN task_part(task_refused('unchecked')); END IF;
@@ -134,7 +134,7 @@ BEGIN
   PERFORM task_event(t, 'task.commented', p_user, jsonb_build_object('comment_id', p_id, 'recipients', (
     SELECT coalesce(jsonb_agg(m.user_id), '[]') FROM task_members m
      WHERE m.tenant_id = p_tenant AND m.task_id = p_task AND m.role IS NOT NULL AND m.user_id <> p_user
-       AND (m.role = 3 OR m.assigned OR EXISTS (
+       AND (m.role = 'owner' OR m.assigned OR EXISTS (
          SELECT FROM task_comments c WHERE c.tenant_id = p_tenant AND c.task_id = p_task AND c.author_id = m.user_id)))));
   RETURN task_part_written(t, p_user, 'comments', 'commented', jsonb_build_object('id', p_id),
     (SELECT comment FROM task_comment_views WHERE tenant_id = p_tenant AND task_id = p_task AND id = p_id));
@@ -148,7 +148,7 @@ DECLARE
   t tasks;
   c task_comments;
 BEGIN
-  r := task_open_for(p_tenant, p_user, p_task, 1);
+  r := task_open_for(p_tenant, p_user, p_task, 'viewer');
   t := r.t;
   SELECT * INTO c FROM task_comments WHERE tenant_id = p_tenant AND task_id = p_task AND id = p_id;
   IF (r.refused).outcome <> 'not_found' AND NOT FOUND THEN RETURN task_part(task_refused('part_not_found')); END IF;

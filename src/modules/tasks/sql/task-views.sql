@@ -1,6 +1,3 @@
-CREATE FUNCTION task_role(r smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT CASE r WHEN 3 THEN 'owner' WHEN 2 THEN 'editor' WHEN 1 THEN 'viewer' END $$;
-
 CREATE FUNCTION task_status(s smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT (ARRAY['open', 'in_progress', 'done', 'cancelled'])[s + 1] $$;
 
@@ -64,7 +61,7 @@ SELECT m.tenant_id, m.user_id, m.task_id, m.role, t.revision, m.seq,
       'attachments', t.attachments,
       'comments_count', t.comments_count,
       'position', t.position,
-      'role', task_role(m.role),
+      'role', m.role,
       'revision', t.revision,
       'created_by', t.creator_id,
       'creator', json_build_object('id', t.creator_id, 'email', c.email, 'name', c.display_name),
@@ -89,16 +86,16 @@ SELECT m.tenant_id, m.user_id, f.id, m.role, f.position, v.parent_id, m.seq,
          'task_count', (SELECT count(*) FROM task_members tm
                          WHERE tm.tenant_id = m.tenant_id AND tm.user_id = m.user_id AND tm.folder_id = f.id
                            AND tm.role IS NOT NULL AND NOT tm.trashed),
-         'role', task_role(m.role),
+         'role', m.role,
          'owner', json_build_object('id', f.owner_id, 'email', o.email, 'name', o.display_name),
          'members', (
            SELECT coalesce(json_agg(json_build_object(
                     'user_id', p.user_id, 'id', p.user_id, 'email', u.email, 'name', u.display_name,
-                    'role', task_role(p.role), 'inherited', p.user_id <> ALL (f.member_ids))
+                    'role', p.role, 'inherited', p.user_id <> ALL (f.member_ids))
                     ORDER BY array_position(f.member_ids, p.user_id), p.user_id), '[]'::json)
              FROM task_folder_members p
              LEFT JOIN tenant_members u ON u.tenant_id = p.tenant_id AND u.user_id = p.user_id
-            WHERE p.tenant_id = f.tenant_id AND p.folder_id = f.id AND p.role < 3),
+            WHERE p.tenant_id = f.tenant_id AND p.folder_id = f.id AND p.role < 'owner'),
          'revision', f.revision,
          'created_at', rfc3339(f.created_at),
          'updated_at', rfc3339(f.updated_at))::text AS folder

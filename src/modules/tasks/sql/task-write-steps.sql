@@ -44,19 +44,19 @@ BEGIN
   ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = s.head;
 END $$;
 
-CREATE FUNCTION task_folder_role(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS smallint LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION task_folder_role(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS task_role LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN (SELECT role FROM task_folder_members WHERE tenant_id = p_tenant AND folder_id = p_folder AND user_id = p_user);
 END $$;
 
 -- Who is to see the task, as what, and whether they see its folder too.
-CREATE FUNCTION task_audience(t tasks) RETURNS TABLE (user_id uuid, role smallint, in_folder boolean) LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION task_audience(t tasks) RETURNS TABLE (user_id uuid, role task_role, in_folder boolean) LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN QUERY
-    SELECT a.u, max(a.r)::smallint, bool_or(a.f) FROM (
-      SELECT t.creator_id, 3, false
-      UNION ALL SELECT u, 2, false FROM unnest(t.assignee_ids) AS u
-      UNION ALL SELECT m.user_id, least(m.role, 2), true FROM task_folder_members m
+    SELECT a.u, max(a.r), bool_or(a.f) FROM (
+      SELECT t.creator_id, 'owner'::task_role, false
+      UNION ALL SELECT u, 'editor', false FROM unnest(t.assignee_ids) AS u
+      UNION ALL SELECT m.user_id, least(m.role, 'editor'), true FROM task_folder_members m
                  WHERE m.tenant_id = t.tenant_id AND m.folder_id = t.folder_id AND m.role IS NOT NULL) AS a (u, r, f)
      GROUP BY a.u;
 END $$;

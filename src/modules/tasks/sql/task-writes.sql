@@ -26,7 +26,7 @@ BEGIN
   t.updated_by := p_user;
   IF t.folder_id IS NOT NULL THEN
     PERFORM task_tree_share(p_tenant, t.folder_id);
-    IF coalesce(task_folder_role(p_tenant, p_user, t.folder_id), 0) < 2 THEN RETURN task_refused('unknown_folder'); END IF;
+    IF coalesce(task_folder_role(p_tenant, p_user, t.folder_id) < 'editor', true) THEN RETURN task_refused('unknown_folder'); END IF;
   END IF;
   t := task_merge(t, p);
   IF t.recurrence IS NOT NULL AND t.date IS NULL THEN RETURN task_refused('no_date'); END IF;
@@ -134,7 +134,7 @@ BEGIN
   SELECT * INTO o FROM tasks WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
   SELECT * INTO m FROM task_members WHERE tenant_id = p_tenant AND task_id = p_id AND user_id = p_user;
   IF m.role IS NULL THEN RETURN task_refused('not_found'); END IF;
-  IF m.role < 2 THEN RETURN task_refused('forbidden'); END IF;
+  IF m.role < 'editor' THEN RETURN task_refused('forbidden'); END IF;
   IF o.deleted_at IS NOT NULL THEN RETURN task_deleted(o); END IF;
   IF p IS NULL THEN RETURN task_refused('unchecked'); END IF;
   IF p_base <> o.revision THEN RETURN task_written(o, p_user, 'conflict'); END IF;
@@ -142,9 +142,9 @@ BEGIN
   t := task_merge(o, p);
   IF p ? 'folder_id' AND m.folder_id IS DISTINCT FROM (p->>'folder_id')::uuid THEN
     -- Somebody who was only assigned the task does not take it out of a folder they cannot see.
-    IF m.role < 3 AND (o.folder_id IS NULL OR m.folder_id IS NULL) THEN RETURN task_refused('forbidden'); END IF;
+    IF m.role < 'owner' AND (o.folder_id IS NULL OR m.folder_id IS NULL) THEN RETURN task_refused('forbidden'); END IF;
     t.folder_id := (p->>'folder_id')::uuid;
-    IF t.folder_id IS NOT NULL AND coalesce(task_folder_role(p_tenant, p_user, t.folder_id), 0) < 2 THEN
+    IF t.folder_id IS NOT NULL AND coalesce(task_folder_role(p_tenant, p_user, t.folder_id) < 'editor', true) THEN
       RETURN task_refused('unknown_folder');
     END IF;
     IF NOT p ? 'position' THEN t.position := task_last_position(p_tenant, p_user, t.folder_id); END IF;
@@ -184,7 +184,7 @@ BEGIN
   PERFORM task_record(t, CASE WHEN o.status <> 2 AND t.status = 2 THEN 'completed'
                               WHEN o.status = 2 AND t.status <> 2 THEN 'reopened' ELSE 'updated' END, p_user, v_changes);
   -- Whoever takes themselves out of it sees what they did, once.
-  IF m.role < 3 AND v_changes ?| ARRAY['assignees', 'folder_id'] THEN v_last := task_written(t, p_user); END IF;
+  IF m.role < 'owner' AND v_changes ?| ARRAY['assignees', 'folder_id'] THEN v_last := task_written(t, p_user); END IF;
   IF t.next_task_id IS DISTINCT FROM o.next_task_id THEN
     PERFORM task_lock_heads(p_tenant, ARRAY(
       SELECT a.user_id FROM task_audience(t) a
@@ -206,12 +206,12 @@ CREATE FUNCTION task_trash(p_tenant uuid, p_user uuid, p_id uuid, p_base int, p_
 RETURNS task_outcome LANGUAGE plpgsql AS $$
 DECLARE
   t tasks;
-  v_role smallint;
+  v_role task_role;
 BEGIN
   SELECT * INTO t FROM tasks WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
   SELECT role INTO v_role FROM task_members WHERE tenant_id = p_tenant AND task_id = p_id AND user_id = p_user;
   IF v_role IS NULL THEN RETURN task_refused('not_found'); END IF;
-  IF v_role < 3 THEN RETURN task_refused('forbidden'); END IF;
+  IF v_role < 'owner' THEN RETURN task_refused('forbidden'); END IF;
   IF t.deleted_at IS NOT NULL THEN RETURN task_deleted(t); END IF;
   IF NOT p_checked THEN RETURN task_refused('unchecked'); END IF;
   IF p_base <> t.revision THEN RETURN task_written(t, p_user, 'conflict'); END IF;
@@ -232,12 +232,12 @@ END $$;
 CREATE FUNCTION task_restore(p_tenant uuid, p_user uuid, p_id uuid, p_links boolean) RETURNS task_outcome LANGUAGE plpgsql AS $$
 DECLARE
   t tasks;
-  v_role smallint;
+  v_role task_role;
 BEGIN
   SELECT * INTO t FROM tasks WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
   SELECT role INTO v_role FROM task_members WHERE tenant_id = p_tenant AND task_id = p_id AND user_id = p_user;
   IF v_role IS NULL THEN RETURN task_refused('not_found'); END IF;
-  IF v_role < 3 THEN RETURN task_refused('forbidden'); END IF;
+  IF v_role < 'owner' THEN RETURN task_refused('forbidden'); END IF;
   IF t.deleted_at IS NULL THEN RETURN task_written(t, p_user); END IF;
   IF NOT p_links AND t.linked_notes <> '{}' THEN RETURN task_refused('linked'); END IF;
   t.deleted_at := NULL;

@@ -1,0 +1,31 @@
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** Whether the value is a calendar day `YYYY-MM-DD` from 1900 to 9999. `2026-02-30` is not. */
+export function isCalendarDay(value: unknown): value is string {
+  if (typeof value !== 'string' || !DAY.test(value) || value < '1900') return false;
+  const time = Date.parse(`${value}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
+}
+
+const ZONE = /^[A-Za-z_]+(?:\/[A-Za-z0-9_+-]+){0,2}$/;
+
+export function isTimeZone(value: unknown): boolean {
+  if (typeof value !== 'string' || value.length > 64 || !ZONE.test(value)) return false;
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: value }));
+  } catch {
+    return false;
+  }
+}
+
+/** The day in a time zone at this moment, `YYYY-MM-DD`. */
+export function dayIn(timeZone: string, moment: Date): string {
+  const parts = new Intl.DateTimeFormat('en-u-ca-iso8601', {
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  }).formatToParts(moment);
+  const part = (type: string) => parts.find((p) => p.type === type)?.value ?? '';
+  return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
+}
