@@ -28,7 +28,6 @@ import { TaskLinks } from '../task-references.js';
 import { fieldError } from '../task-results.js';
 import { TaskFolderErrors } from '../tasks.errors.js';
 
-
 /** Trees of task folders, and with whom they are shared. */
 @Injectable()
 export class TaskFoldersService {
