@@ -5,11 +5,12 @@ import path from 'node:path';
 import { launch, prepare, projectNode, ROOT } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
 
-const NODE_FLAGS = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-/** Runs the files in which something failed once more, by themselves: that tells what is broken from what was chance. */
+/** Runs the files that failed a second time, to tell defects of the code from flaky tests. */
 const RETRY = '--retry-failed';
-/** Options with which jest tells something and runs nothing. */
-const TELLING = new Set([
+/** Lines of a failure that the list of flaky tests repeats. */
+const FAILURE_LINES = 12;
+/** Options with which jest prints something and runs nothing. */
+const PRINTING = new Set([
   '--help',
   '-h',
   '--version',
@@ -32,48 +33,69 @@ await launch(async () => {
 
 /** @returns the exit code */
 async function runTests(args, resultFile) {
-  if (args.some((arg) => TELLING.has(arg))) return jest(args);
-  const retrying = args.includes(RETRY);
-  const passedOn = args.filter((arg) => arg !== RETRY);
-  const { code, failedFiles } = await testOnce(passedOn, resultFile);
-  if (code === 0 || !retrying || failedFiles.length === 0) return code;
-  process.stdout.write(`Once more, what failed:\n${failedFiles.join('\n')}\n`);
-  return (await testOnce([...passedOn, '--runTestsByPath', ...failedFiles], resultFile)).code;
+  if (args.some((arg) => PRINTING.has(arg))) return jest(args);
+  const forwarded = args.filter((arg) => arg !== RETRY);
+  const first = await testOnce(forwarded, resultFile);
+  const failed = first.files.filter(({ status }) => status === 'failed');
+  if (!args.includes(RETRY) || failed.length === 0) return close(first, []);
+  const names = failed.map(({ name }) => name);
+  process.stdout.write(`Second run of the files that failed:\n${names.join('\n')}\n`);
+  const second = await testOnce([...forwarded, '--runTestsByPath', ...names], resultFile);
+  const passed = new Set(second.files.filter(({ status }) => status === 'passed').map(({ name }) => name));
+  const others = first.files.filter(({ name }) => !names.includes(name));
+  return close(
+    { code: second.code, files: [...others, ...second.files] },
+    failed.filter(({ name }) => passed.has(name)),
+  );
 }
 
-/** One run, closed by one line. A run that tested nothing has not passed. */
+/** @returns the exit code of jest, and the result of each file */
 async function testOnce(args, resultFile) {
   rmSync(resultFile, { force: true });
   const code = await jest(['--json', `--outputFile=${resultFile}`, ...args]);
-  const result = readResult(resultFile);
-  const { numPassedTests: passed, numFailedTests: failed, numPendingTests, numTodoTests } = result;
-  const broken = result.numRuntimeErrorTestSuites;
-  const suites = broken > 0 ? `, ${broken} files did not run` : '';
+  return { code, files: readFiles(resultFile) };
+}
+
+/**
+ * Prints the flaky files with their first failure, and the closing line.
+ * @returns the exit code; a run without a passed test fails
+ */
+function close({ code, files }, flaky) {
+  if (flaky.length > 0) {
+    process.stdout.write('\nFlaky files, which failed in the first run only. Each is a defect:\n');
+    for (const file of flaky) process.stdout.write(`${describeFlaky(file)}\n`);
+  }
+  const count = (...statuses) =>
+    files.flatMap((file) => file.assertionResults).filter(({ status }) => statuses.includes(status)).length;
+  const [passed, failed] = [count('passed'), count('failed')];
+  const broken = files.filter(isBroken).length;
   process.stdout.write(
-    `${passed} passed, ${failed} failed, ${numPendingTests + numTodoTests} skipped${suites}\n`,
+    `${passed} passed, ${failed} failed, ${count('pending', 'todo', 'skipped', 'disabled')} skipped` +
+      `${broken > 0 ? `, ${broken} files did not run` : ''}\n`,
   );
-  return {
-    code: code === 0 && (passed === 0 || failed > 0 || broken > 0) ? 1 : code,
-    failedFiles: result.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name),
-  };
+  return code === 0 && (passed === 0 || failed > 0 || broken > 0) ? 1 : code;
+}
+
+function isBroken({ status, assertionResults }) {
+  return status === 'failed' && !assertionResults.some((test) => test.status === 'failed');
+}
+
+function describeFlaky({ name, message, assertionResults }) {
+  const test = assertionResults.find(({ status }) => status === 'failed');
+  const failure = (test?.failureMessages[0] ?? message).split('\n').slice(0, FAILURE_LINES);
+  const title = test ? ` > ${test.fullName}` : '';
+  return [`FLAKY ${path.relative(ROOT, name)}${title}`, ...failure.map((line) => `    ${line}`)].join('\n');
 }
 
 function jest(args) {
   const program = path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
-  return run(projectNode(), [...NODE_FLAGS, program, ...args], { cwd: ROOT });
+  return run(projectNode(), [program, ...args], { cwd: ROOT });
 }
 
-function readResult(resultFile) {
+function readFiles(resultFile) {
   try {
-    return JSON.parse(readFileSync(resultFile, 'utf8'));
+    return JSON.parse(readFileSync(resultFile, 'utf8')).testResults;
   } catch {
-    return {
-      numPassedTests: 0,
-      numFailedTests: 0,
-      numPendingTests: 0,
-      numTodoTests: 0,
-      numRuntimeErrorTestSuites: 0,
-      testResults: [],
-    };
+    return [];
   }
 }

@@ -10,11 +10,13 @@ import {
 } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import path from 'node:path';
+import { jest } from '@jest/globals';
 import { closedPage } from '../../../src/lib/docx/closed-page.js';
 import { MissingProgramError } from '../../../src/platform/docx/docx-engine.js';
 import { writeDocx } from '../../../src/lib/docx/writer.js';
 import { EmbeddedDocx } from '../../../src/platform/docx/embedded-docx.js';
 import { LibreOfficeDocx } from '../../../src/platform/docx/libreoffice-docx.js';
+import { fakeOnly } from '../../support/clock.ts';
 import { until } from '../../support/until.ts';
 import { readDocx, source, textOf } from './read-docx.ts';
 
@@ -46,8 +48,16 @@ describe('the embedded engine', () => {
   });
 
   it('gives up after its time and its memory, and goes on with the next', async () => {
-    const hasty = engine({ timeoutMs: 150 });
-    await expect(hasty.convert(LARGE)).rejects.toMatchObject({ limit: 'time' });
+    fakeOnly(['setTimeout', 'clearTimeout']);
+    try {
+      const slow = engine().convert(LARGE);
+      slow.catch(() => undefined);
+      await until('the conversion to run', () => jest.getTimerCount() > 0);
+      jest.advanceTimersByTime(LIMITS.timeoutMs);
+      await expect(slow).rejects.toMatchObject({ limit: 'time' });
+    } finally {
+      jest.useRealTimers();
+    }
     const small = engine({ memoryMb: 16 });
     await expect(small.convert(LARGE)).rejects.toMatchObject({ limit: 'memory' });
     expect(textOf(readDocx(await small.convert(source('next'))).body)).toBe('next');
@@ -162,11 +172,18 @@ describe('the LibreOffice engine', () => {
   });
 
   it('kills the program and all it started when it takes too long', async () => {
-    const slow = office('sleep 60 & echo $! > "$log"; echo $$ >> "$log"; wait', { timeoutMs: 600 });
-    await expect(slow.convert(source('x'))).rejects.toThrow('took too long');
-    const pids = lines();
-    expect(pids).toHaveLength(2);
-    await until('the processes to be gone', () => pids.every((pid) => !alive(pid)));
+    // The preparation of the page has the same limit: time passes once the program runs.
+    fakeOnly(['setTimeout', 'clearTimeout']);
+    try {
+      const slow = office('sleep 60 & echo $! > "$log"; echo $$ >> "$log"; wait').convert(source('x'));
+      slow.catch(() => undefined);
+      const pids = await until('both processes to run', () => lines().length === 2 && lines());
+      jest.advanceTimersByTime(LIMITS.timeoutMs);
+      await expect(slow).rejects.toThrow('took too long');
+      await until('the processes to end', () => pids.every((pid) => !alive(pid)));
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('kills it when nobody waits any more, and goes on with the next', async () => {
