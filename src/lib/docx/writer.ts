@@ -27,8 +27,8 @@ const W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main
 
 /** A4 with margins of an inch, twips. */
 const PAGE = { width: 11_906, height: 16_838, margin: 1_440 };
-/** All entries bear the first date that ZIP knows: equal notes give equal bytes. */
-const EPOCH = new Date(1980, 0, 1);
+/** All entries have the first date that ZIP can express, so that equal notes give equal bytes. ZIP stores local time. */
+const zipEpoch = (): Date => new Date(1980, 0, 1);
 /** Characters of the main part; beyond that no word processor is a help any more. */
 const MAX_XML = 64 * 1024 * 1024;
 
@@ -67,7 +67,7 @@ export function writeDocx(source: DocxSource): Uint8Array {
   };
   // Pictures are compressed already.
   for (const [path, bytes] of parts.files()) files[`word/${path}`] = [bytes, { level: 0 }];
-  return zipSync(files, { mtime: EPOCH, level: 6 });
+  return zipSync(files, { mtime: zipEpoch(), level: 6 });
 }
 
 /** A note's title stands above its text, unless the text begins with it. */

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { type Person, TestApp } from '../../support/app.ts';
 import { cloneDatabase } from '../../support/database.ts';
 import { DatabaseProxy } from '../../support/proxy.ts';
+import { lockWaits } from '../../support/locks.ts';
 import { until } from '../../support/until.ts';
 
 const touch = statement<{ name: string }>(
@@ -303,10 +304,9 @@ describe('the database', () => {
       const keyring = new Keyring(start.get<Db>(Db));
       const ready = keyring.onModuleInit();
       // Either it waits for the other's commit, or it has gone ahead and will disagree.
-      const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
       await until(
         'it to decide',
-        async () => (await other.query(waits)).rows.length > 0 || keyring.installationId !== '',
+        async () => (await lockWaits(other)).length > 0 || keyring.installationId !== '',
       );
       await other.query('COMMIT');
       await ready;

@@ -5,6 +5,7 @@ import { statement } from '../../../src/platform/database/statement.js';
 import { JsonReply } from '../../../src/platform/http/json-reply.js';
 import { type Person, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
+import { lockWaits } from '../../support/locks.ts';
 import { until } from '../../support/until.ts';
 
 describe('Idempotency-Key', () => {
@@ -136,15 +137,14 @@ describe('Idempotency-Key', () => {
       await blocker.query('BEGIN');
       await blocker.query('SELECT 1 FROM sync_heads WHERE user_id = $1 FOR UPDATE', [alice.id]);
       const first = post(key);
-      const held = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`;
-      const value = await until(
+      const waiting = await until(
         'the first to wait for the lock',
-        async () => (await blocker.query<{ pid: number }>(held)).rows[0],
+        async () => (await lockWaits(blocker))[0],
       );
       const second = await post(key);
       expect([second.status, second.body.error]).toEqual([409, 'request_in_flight']);
       // As when its process is killed: the connection ends in the middle of the transaction.
-      await blocker.query('SELECT pg_terminate_backend($1)', [value.pid]);
+      await blocker.query('SELECT pg_terminate_backend($1)', [waiting.pid]);
       expect([(await first).status, (await first).body.error]).toEqual([503, 'database_unavailable']);
       await blocker.query('COMMIT');
     } finally {

@@ -5,6 +5,7 @@ import { Lifecycle } from '../../../src/platform/observability/lifecycle.js';
 import { type Person, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/client.ts';
 import { freePort } from '../../support/ports.ts';
+import { lockWaits } from '../../support/locks.ts';
 import { until } from '../../support/until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
@@ -117,8 +118,7 @@ describe('the server as a process', () => {
       await database.query('BEGIN');
       await database.query('SELECT 1 FROM notes WHERE id = $1 FOR UPDATE', [id]);
       const slow = client.patch(`/notes/${id}`, { title: 'in flight', base_revision: 1 });
-      const held = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      await until('the write to wait', async () => (await database.query(held)).rows.length > 0);
+      await until('the write to wait', async () => (await lockWaits(database)).length > 0);
       server.child.kill('SIGTERM');
       await until('new connections to be refused', () =>
         client.get('/health/live').then(
