@@ -1,4 +1,4 @@
-import type { SchemaPart } from './platform/database/data-source.js';
+import { wholeSchema } from './platform/database/schema-part.js';
 import { platformSchema } from './platform/platform.schema.js';
 import { accountSecuritySchema } from './modules/account-security/account-security.schema.js';
 import { accessSchema } from './modules/access/access.schema.js';
@@ -11,7 +11,8 @@ import { settingsSchema } from './modules/settings/settings.schema.js';
 import { tasksSchema } from './modules/tasks/tasks.schema.js';
 import { tenantsSchema } from './modules/tenants/tenants.schema.js';
 
-const PARTS: SchemaPart[] = [
+/** The whole database: one line for each domain, in dependency order. */
+export const schema = wholeSchema([
   platformSchema,
   tenantsSchema,
   identitySchema,
@@ -23,11 +24,4 @@ const PARTS: SchemaPart[] = [
   tasksSchema,
   notesSchema,
   mailSchema,
-];
-
-/** The whole database: one line for each domain. */
-export const schema: SchemaPart = {
-  entities: PARTS.flatMap((part) => part.entities),
-  migrations: PARTS.flatMap((part) => part.migrations),
-  sql: PARTS.flatMap((part) => part.sql),
-};
+]);

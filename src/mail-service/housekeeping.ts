@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../platform/database/db.js';
-import { statement } from '../platform/database/statement.js';
+import { mailService } from './mail-service.schema.js';
 import { PeriodicJobs } from '../platform/jobs/periodic-jobs.js';
 import { AccessTokens } from './accounts/access-tokens.js';
 import { MessagesRepository } from './messages/messages.repository.js';
@@ -8,7 +8,7 @@ import { MessagesRepository } from './messages/messages.repository.js';
 const DAY = 86_400;
 
 /** Keys of threads without messages. */
-const purgeThreads = statement<never>(
+const purgeThreads = mailService.statement<never>(
   'housekeeping.threads',
   `DELETE FROM thread_keys WHERE created_at < now() - interval '1 year'
    AND NOT EXISTS (SELECT FROM messages

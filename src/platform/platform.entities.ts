@@ -1,5 +1,4 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { GuessLockRow, RateLimitRow } from './rate-limits/rate-limit.entity.js';
 
 @Entity('platform_secrets')
 export class PlatformSecret {
@@ -77,15 +76,3 @@ export class BlobRecord {
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'due_at', nullable: true }) dueAt!: Date | null;
 }
-
-export const PLATFORM_ENTITIES = [
-  PlatformSecret,
-  SyncHead,
-  IdempotencyRecord,
-  OutboxEvent,
-  JobRun,
-  RateLimitRow,
-  GuessLockRow,
-  AuditLogEntry,
-  BlobRecord,
-];

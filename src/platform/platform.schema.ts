@@ -1,15 +1,35 @@
-import type { SchemaPart } from './database/data-source.js';
+import type { SchemaPart } from './database/schema-part.js';
+import { GuessLockRow, RateLimitRow } from './rate-limits/rate-limit.entity.js';
 import { sqlMigration } from './database/sql-migration.js';
 import { sqlFiles } from './database/stored-sql.js';
-import { PLATFORM_ENTITIES } from './platform.entities.js';
+import {
+  AuditLogEntry,
+  BlobRecord,
+  IdempotencyRecord,
+  JobRun,
+  OutboxEvent,
+  PlatformSecret,
+  SyncHead,
+} from './platform.entities.js';
+
+const SQL = new URL('sql/', import.meta.url);
 
 export const platformSchema: SchemaPart = {
-  entities: PLATFORM_ENTITIES,
+  owner: 'platform',
+  entities: {
+    directory: [PlatformSecret, RateLimitRow, GuessLockRow],
+    workspace: [SyncHead, IdempotencyRecord, BlobRecord],
+    either: [OutboxEvent, JobRun, AuditLogEntry],
+  },
   migrations: [
     sqlMigration('Platform1795000000001', new URL('migrations/0001-platform.sql', import.meta.url)),
     sqlMigration('RateLimits1795500000001', new URL('migrations/0004-rate-limits.sql', import.meta.url)),
     sqlMigration('Audit1795700000001', new URL('migrations/0005-audit.sql', import.meta.url)),
     sqlMigration('Blobs1795200000001', new URL('migrations/0003-blobs.sql', import.meta.url)),
   ],
-  sql: sqlFiles(new URL('sql/', import.meta.url), 'values', 'blobs', 'rate-limits'),
+  sql: [
+    ...sqlFiles('either', SQL, 'values'),
+    ...sqlFiles('workspace', SQL, 'blobs'),
+    ...sqlFiles('directory', SQL, 'rate-limits'),
+  ],
 };

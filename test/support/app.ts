@@ -6,7 +6,7 @@ import { createApp, type ServedApp } from '../../src/app.setup.js';
 import { provision } from '../../src/provision/provision.js';
 import { Config } from '../../src/config/config.js';
 import { Db } from '../../src/platform/database/db.js';
-import { statement } from '../../src/platform/database/statement.js';
+import { either } from '../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { Client } from './client.ts';
 import { cloneDatabase } from './database.ts';
@@ -109,7 +109,7 @@ export class TestApp {
 
   /** Runs SQL beside the application, to look at what is stored. */
   async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return this.get(Db).query(statement<Row>(`t${Math.random()}`, text), values);
+    return this.get(Db).query(either.statement<Row>('', text), values);
   }
 
   async stop(): Promise<void> {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { Config } from '../../src/config/config.js';
 import { type MailService, startMailService } from '../../src/mail-service/mail-service.js';
 import { Db } from '../../src/platform/database/db.js';
-import { statement } from '../../src/platform/database/statement.js';
+import { either } from '../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { emptyDatabase } from './database.ts';
 
@@ -132,7 +132,7 @@ export class TestMailService {
 
   /** Runs SQL beside the service, in its schema. */
   async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return this.get(Db).query(statement<Row>(`t${Math.random()}`, text), values);
+    return this.get(Db).query(either.statement<Row>('', text), values);
   }
 
   async stop(): Promise<void> {

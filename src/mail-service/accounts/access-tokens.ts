@@ -2,25 +2,28 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { mailService } from '../mail-service.schema.js';
 
 const TOKEN = /^[0-9a-f]{40}$/;
 
-const insert = statement<never>(
+const insert = mailService.statement<never>(
   'tokens.insert',
   `INSERT INTO access_tokens (hash, user_id, expires_at) VALUES ($1, $2, now() + interval '14 days')`,
 );
-const find = statement<{ user_id: string; extendable: boolean }>(
+const find = mailService.statement<{ user_id: string; extendable: boolean }>(
   'tokens.find',
   `SELECT user_id, expires_at < now() + interval '13 days' AS extendable FROM access_tokens WHERE hash = $1 AND expires_at > now()`,
 );
 /** Runs at most once a day per token. */
-const extend = statement<never>(
+const extend = mailService.statement<never>(
   'tokens.extend',
   `UPDATE access_tokens SET expires_at = least(now() + interval '14 days', created_at + interval '180 days') WHERE hash = $1`,
 );
-const remove = statement<never>('tokens.remove', `DELETE FROM access_tokens WHERE hash = $1`);
-const purge = statement<never>('tokens.purge', `DELETE FROM access_tokens WHERE expires_at <= now()`);
+const remove = mailService.statement<never>('tokens.remove', `DELETE FROM access_tokens WHERE hash = $1`);
+const purge = mailService.statement<never>(
+  'tokens.purge',
+  `DELETE FROM access_tokens WHERE expires_at <= now()`,
+);
 
 /** User tokens. They expire 14 days after the last use, 180 days after creation. Only hashes are stored. */
 @Injectable()

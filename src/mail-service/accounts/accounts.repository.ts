@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { mailService } from '../mail-service.schema.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { withoutTag } from './addresses.js';
 
@@ -14,37 +14,40 @@ export interface Account {
 
 const COLUMNS = 'id, username, address, name, password';
 
-const byId = statement<Account>('accounts.by_id', `SELECT ${COLUMNS} FROM users WHERE id = $1`);
-const byLogin = statement<Account>(
+const byId = mailService.statement<Account>('accounts.by_id', `SELECT ${COLUMNS} FROM users WHERE id = $1`);
+const byLogin = mailService.statement<Account>(
   'accounts.by_login',
   `SELECT ${COLUMNS} FROM users WHERE username = $1 OR address = $1 ORDER BY username = $1 DESC LIMIT 1`,
 );
-const byAddresses = statement<Account>(
+const byAddresses = mailService.statement<Account>(
   'accounts.by_addresses',
   `SELECT ${COLUMNS} FROM users WHERE address = ANY ($1::text[])`,
 );
-const insert = statement<{ id: string }>(
+const insert = mailService.statement<{ id: string }>(
   'accounts.insert',
   `INSERT INTO users (id, username, address, name, password) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT DO NOTHING RETURNING id`,
 );
-const addBoxes = statement<never>(
+const addBoxes = mailService.statement<never>(
   'accounts.add_boxes',
   `INSERT INTO mailboxes (user_id, id, path, special_use, retention)
    SELECT $1, box.id, box.path, box.special_use, box.retention
    FROM jsonb_to_recordset($2::jsonb) AS box (id text, path text, special_use text, retention bigint)`,
 );
-const change = statement<{ id: string }>(
+const change = mailService.statement<{ id: string }>(
   'accounts.change',
   `UPDATE users SET password = coalesce($2, password), name = coalesce($3, name) WHERE id = $1 RETURNING id`,
 );
-const dropTokens = statement<never>('accounts.drop_tokens', `DELETE FROM access_tokens WHERE user_id = $1`);
-const ownDomains = statement<{ domain: string }>(
+const dropTokens = mailService.statement<never>(
+  'accounts.drop_tokens',
+  `DELETE FROM access_tokens WHERE user_id = $1`,
+);
+const ownDomains = mailService.statement<{ domain: string }>(
   'accounts.own_domains',
   `SELECT domain FROM unnest($1::text[]) AS domain
    WHERE EXISTS (SELECT FROM users WHERE substring(address FROM '[^@]*$') = domain)`,
 );
-const storage = statement<{ used: string }>(
+const storage = mailService.statement<{ used: string }>(
   'accounts.storage',
   `SELECT storage_used AS used FROM users WHERE id = $1`,
 );

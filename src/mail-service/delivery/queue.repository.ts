@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { mailService } from '../mail-service.schema.js';
 import type { Tx } from '../../platform/database/tx.js';
 
 const BATCH = 50;
@@ -46,32 +46,32 @@ interface SubmitRow {
   seconds: number;
 }
 
-const submit = statement<SubmitRow>(
+const submit = mailService.statement<SubmitRow>(
   'queue.submit',
   `SELECT * FROM submit_draft($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)`,
 );
 /** The lease is a later time to try: who dies with a message leaves it to be tried again. */
-const claim = statement<Entry>(
+const claim = mailService.statement<Entry>(
   'queue.claim',
   `UPDATE queue q SET due_at = now() + interval '15 minutes', attempts = q.attempts + 1
    FROM (SELECT id, seq FROM queue WHERE due_at <= now() ORDER BY due_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED) due
    WHERE q.id = due.id AND q.seq = due.seq
    RETURNING q.id, q.seq, q.user_id, q.sender, q.recipient, q.raw_id, q.subject, q.attempts, q.created_at`,
 );
-const finish = statement<{ raw_id: string }>(
+const finish = mailService.statement<{ raw_id: string }>(
   'queue.finish',
   `DELETE FROM queue WHERE id = $1 AND seq = $2 RETURNING raw_id`,
 );
-const forget = statement<never>('queue.forget', `SELECT forget_raws(ARRAY[$1])`);
-const later = statement<never>(
+const forget = mailService.statement<never>('queue.forget', `SELECT forget_raws(ARRAY[$1])`);
+const later = mailService.statement<never>(
   'queue.later',
   `UPDATE queue SET due_at = now() + make_interval(secs => $3) WHERE id = $1 AND seq = $2`,
 );
-const hurry = statement<never>(
+const hurry = mailService.statement<never>(
   'queue.hurry',
   `UPDATE queue SET due_at = now() WHERE recipient = $1 AND attempts > 0 AND due_at > now()`,
 );
-const next = statement<{ ms: number | null }>(
+const next = mailService.statement<{ ms: number | null }>(
   'queue.next',
   `SELECT (extract(epoch FROM min(due_at) - now()) * 1000)::float8 AS ms FROM queue`,
 );

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { errorCode } from '../../platform/database/database-errors.js';
-import { statement } from '../../platform/database/statement.js';
+import { mailService } from '../mail-service.schema.js';
 
 /** A mailbox; int8 columns are text. */
 export interface Mailbox {
@@ -29,26 +29,26 @@ export interface MailboxChange {
 const COLUMNS =
   'id, path, special_use, subscribed, hidden, encrypt_messages, retention, modify_index, total, unseen, size';
 
-const list = statement<Mailbox>(
+const list = mailService.statement<Mailbox>(
   'mailboxes.list',
   `SELECT ${COLUMNS} FROM mailboxes WHERE user_id = $1 AND (NOT hidden OR $2)
    ORDER BY special_use IS DISTINCT FROM '\\Inbox', path`,
 );
-const find = statement<Mailbox>(
+const find = mailService.statement<Mailbox>(
   'mailboxes.find',
   `SELECT ${COLUMNS} FROM mailboxes WHERE user_id = $1 AND id = $2`,
 );
-const findByPath = statement<Mailbox>(
+const findByPath = mailService.statement<Mailbox>(
   'mailboxes.find_by_path',
   `SELECT ${COLUMNS} FROM mailboxes
    WHERE user_id = $1 AND (path = $2 OR (special_use = '\\Inbox' AND upper($2) = 'INBOX'))`,
 );
-const insert = statement<{ id: string }>(
+const insert = mailService.statement<{ id: string }>(
   'mailboxes.insert',
   `INSERT INTO mailboxes (user_id, id, path, hidden, retention, encrypt_messages) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT DO NOTHING RETURNING id`,
 );
-const update = statement<{ retention: string | null }>(
+const update = mailService.statement<{ retention: string | null }>(
   'mailboxes.update',
   `UPDATE mailboxes SET path = coalesce($3, path), retention = coalesce($4::bigint, retention),
      subscribed = coalesce($5, subscribed), hidden = coalesce($6, hidden),
@@ -56,22 +56,25 @@ const update = statement<{ retention: string | null }>(
    WHERE user_id = $1 AND id = $2 RETURNING retention`,
 );
 /** Child mailboxes move with their parent. */
-const renameBelow = statement<never>(
+const renameBelow = mailService.statement<never>(
   'mailboxes.rename_below',
   `UPDATE mailboxes SET path = $3 || substr(path, length($2) + 1)
    WHERE user_id = $1 AND left(path, length($2) + 1) = $2 || '/'`,
 );
-const expire = statement<never>(
+const expire = mailService.statement<never>(
   'mailboxes.expire',
   `UPDATE messages SET expires_at = CASE WHEN $3::bigint > 0 THEN idate + $3::bigint * interval '1 millisecond' END
    WHERE user_id = $1 AND mailbox_id = $2`,
 );
-const empty = statement<never>('mailboxes.empty', `SELECT delete_messages($1, $2, NULL)`);
-const remove = statement<{ id: string }>(
+const empty = mailService.statement<never>('mailboxes.empty', `SELECT delete_messages($1, $2, NULL)`);
+const remove = mailService.statement<{ id: string }>(
   'mailboxes.remove',
   `DELETE FROM mailboxes WHERE user_id = $1 AND id = $2 RETURNING id`,
 );
-const userExists = statement<{ id: string }>('mailboxes.user_exists', `SELECT id FROM users WHERE id = $1`);
+const userExists = mailService.statement<{ id: string }>(
+  'mailboxes.user_exists',
+  `SELECT id FROM users WHERE id = $1`,
+);
 
 const UNIQUE_VIOLATION = '23505';
 

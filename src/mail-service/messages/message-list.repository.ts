@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { type Statement, statement } from '../../platform/database/statement.js';
+import type { Statement } from '../../platform/database/statement.js';
+import { mailService } from '../mail-service.schema.js';
 
 /** A position in a list: after the message with this time and id. */
 export interface ListPosition {
@@ -74,7 +75,7 @@ function listing(query: ListQuery): Statement<Row> {
     if (metaData) members.push(META_DATA);
     if (headers) members.push(HEADERS);
     const place = headers ? ['$5::timestamptz', '$6'] : ['$4::timestamptz', '$5'];
-    made = statement<Row>(
+    made = mailService.statement<Row>(
       `messages.list_${key}`,
       `SELECT b.total, b.unseen, b.special_use, page.id, page.date, page.json
        FROM mailboxes b LEFT JOIN LATERAL (

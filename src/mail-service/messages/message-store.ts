@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { mailService } from '../mail-service.schema.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { mailErrors } from '../http/mail-error.js';
 import { newId } from '../ids.js';
@@ -36,10 +36,11 @@ export interface Stored {
   uid: number;
 }
 
-const store = statement<{ outcome: 'ok' | 'no_mailbox' | 'over_quota'; mailbox: string; uid: string }>(
-  'messages.store',
-  `SELECT * FROM store_message($1, $2, $3, $4)`,
-);
+const store = mailService.statement<{
+  outcome: 'ok' | 'no_mailbox' | 'over_quota';
+  mailbox: string;
+  uid: string;
+}>('messages.store', `SELECT * FROM store_message($1, $2, $3, $4)`);
 
 /** Stores messages: uid, counters, thread, quota and the message itself in one statement. */
 @Injectable()

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { mailService } from '../mail-service.schema.js';
 import type { Address, AttachmentInfo } from '../mime/message.js';
 import type { UidSet } from './uid-set.js';
 
@@ -41,7 +41,7 @@ export interface MessageRow {
   queue_id: string | null;
 }
 
-const find = statement<MessageRow>(
+const find = mailService.statement<MessageRow>(
   'messages.find',
   `SELECT m.uid, m.mailbox_id, m.thread, m.raw_id, m.size, m.idate, m.hdate, m.message_id, m.subject, m.seen,
      m.flagged, m.deleted, m.draft, m.answered, m.forwarded, m.summary, m.body_text, m.body_html, m.meta_data,
@@ -49,23 +49,24 @@ const find = statement<MessageRow>(
      m.queue_id IS NOT NULL AND EXISTS (SELECT FROM queue WHERE queue.id = m.queue_id) AS queued
    FROM messages m WHERE m.user_id = $1 AND m.mailbox_id = $2 AND m.uid = $3`,
 );
-const raw = statement<{ raw_id: string; attachments: AttachmentInfo[] }>(
+const raw = mailService.statement<{ raw_id: string; attachments: AttachmentInfo[] }>(
   'messages.raw',
   `SELECT raw_id, summary->'attachments' AS attachments FROM messages WHERE user_id = $1 AND mailbox_id = $2 AND uid = $3`,
 );
-const move = statement<{ outcome: 'ok' | 'no_target' | 'none'; old_uid: string; new_uid: string }>(
-  'messages.move',
-  `SELECT * FROM move_messages($1, $2, $3, $4, $5, $6) ORDER BY old_uid`,
-);
-const flag = statement<{ matched: string }>(
+const move = mailService.statement<{
+  outcome: 'ok' | 'no_target' | 'none';
+  old_uid: string;
+  new_uid: string;
+}>('messages.move', `SELECT * FROM move_messages($1, $2, $3, $4, $5, $6) ORDER BY old_uid`);
+const flag = mailService.statement<{ matched: string }>(
   'messages.flag',
   `SELECT flag_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS matched`,
 );
-const remove = statement<{ deleted: string }>(
+const remove = mailService.statement<{ deleted: string }>(
   'messages.remove',
   `SELECT delete_messages($1, $2, $3) AS deleted`,
 );
-const expired = statement<{ user_id: string; mailbox_id: string; uids: string[] }>(
+const expired = mailService.statement<{ user_id: string; mailbox_id: string; uids: string[] }>(
   'messages.expired',
   `SELECT user_id, mailbox_id, array_agg(uid) AS uids
    FROM (SELECT user_id, mailbox_id, uid FROM messages WHERE expires_at < now() ORDER BY expires_at LIMIT 1000) expired

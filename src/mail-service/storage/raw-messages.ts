@@ -4,7 +4,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { BlobStore } from '../../platform/blobs/blob-store.js';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { mailService } from '../mail-service.schema.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { type Bytes, gatherInto } from './bytes.js';
 import type { Scratch } from './spool.js';
@@ -13,18 +13,18 @@ import type { Scratch } from './spool.js';
 const MAIL = '00000000-0000-7000-8000-6d61696c0000';
 const BATCH = 100;
 
-const begin = statement<never>(
+const begin = mailService.statement<never>(
   'raws.begin',
   `INSERT INTO raws (id, collect_after) VALUES ($1, now() + interval '1 hour')`,
 );
 /** Unmarks blobs with references. A reference that is deleted concurrently marks the row again. */
-const spare = statement<never>(
+const spare = mailService.statement<never>(
   'raws.spare',
   `UPDATE raws r SET collect_after = NULL WHERE r.collect_after < now()
    AND (EXISTS (SELECT FROM messages WHERE raw_id = r.id) OR EXISTS (SELECT FROM queue WHERE raw_id = r.id))`,
 );
 /** Claims blobs without references. */
-const claim = statement<{ id: string }>(
+const claim = mailService.statement<{ id: string }>(
   'raws.claim',
   `UPDATE raws SET collect_after = now() + interval '10 minutes'
    WHERE id IN (
@@ -34,7 +34,7 @@ const claim = statement<{ id: string }>(
      ORDER BY r.collect_after LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
    RETURNING id`,
 );
-const forget = statement<never>('raws.forget', `DELETE FROM raws WHERE id = $1`);
+const forget = mailService.statement<never>('raws.forget', `DELETE FROM raws WHERE id = $1`);
 
 /** Raw messages in the blob store. They are durable before a row refers to them. */
 @Injectable()

@@ -1,10 +1,11 @@
-import type { SchemaPart } from '../../platform/database/data-source.js';
+import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { RbacGrant, RbacGroup, RbacMember, TenantRbac } from './access.entity.js';
 
 export const accessSchema: SchemaPart = {
-  entities: [TenantRbac, RbacGroup, RbacMember, RbacGrant],
+  owner: 'access',
+  entities: { workspace: [TenantRbac, RbacGroup, RbacMember, RbacGrant] },
   migrations: [sqlMigration('Access1795700000002', new URL('migrations/0001-access.sql', import.meta.url))],
-  sql: sqlFiles(new URL('sql/', import.meta.url), 'system-groups'),
+  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'system-groups'),
 };

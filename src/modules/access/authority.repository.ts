@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 
 export interface AuthorityRow {
@@ -11,7 +11,7 @@ export interface AuthorityRow {
 }
 
 // No row: no active member of this workspace. The members group is everybody's.
-const authority = statement<AuthorityRow>(
+const authority = workspace.statement<AuthorityRow>(
   'access.authority',
   `SELECT r.version::text AS version,
           CASE WHEN r.version::text IS DISTINCT FROM $3 THEN ARRAY(
@@ -26,13 +26,13 @@ const authority = statement<AuthorityRow>(
     WHERE r.tenant_id = $1`,
 );
 
-const bump = statement<{ tenant_id: string }>(
+const bump = workspace.statement<{ tenant_id: string }>(
   'access.bump',
   `UPDATE tenant_rbac SET version = version + 1 WHERE tenant_id = $1 RETURNING tenant_id`,
 );
 
 // In one order, whoever asks: two who close accounts at once wait for each other instead of deadlocking.
-const bumpOfMember = statement<{ tenant_id: string }>(
+const bumpOfMember = workspace.statement<{ tenant_id: string }>(
   'access.bump_of_member',
   `WITH locked AS MATERIALIZED (
      SELECT r.tenant_id FROM tenant_rbac r
@@ -41,7 +41,7 @@ const bumpOfMember = statement<{ tenant_id: string }>(
    RETURNING r.tenant_id`,
 );
 
-const activeOwners = statement<{ tenant_id: string; owners: string[] }>(
+const activeOwners = workspace.statement<{ tenant_id: string; owners: string[] }>(
   'access.active_owners',
   `SELECT t.id AS tenant_id, ARRAY(
      SELECT m.user_id FROM rbac_groups g JOIN rbac_members m ON m.tenant_id = g.tenant_id AND m.group_id = g.id
@@ -50,10 +50,10 @@ const activeOwners = statement<{ tenant_id: string; owners: string[] }>(
      FROM unnest($1::uuid[]) AS t (id)`,
 );
 
-const found = statement<{ made: boolean }>('access.found', `SELECT rbac_found($1) AS made`);
+const found = workspace.statement<{ made: boolean }>('access.found', `SELECT rbac_found($1) AS made`);
 
 // The highest of the groups, as the rest of the service knows people: owner, admin or member.
-const projectRoles = statement<{ user_id: string }>(
+const projectRoles = workspace.statement<{ user_id: string }>(
   'access.project_roles',
   `UPDATE tenant_members t SET role = w.role
      FROM (SELECT u.id, CASE min(g.rank) WHEN 1 THEN 'owner' WHEN 2 THEN 'admin' ELSE 'member' END AS role
@@ -65,7 +65,7 @@ const projectRoles = statement<{ user_id: string }>(
 );
 
 // Those who are in another of the two groups than their role says.
-const followRoles = statement<{ user_id: string }>(
+const followRoles = workspace.statement<{ user_id: string }>(
   'access.follow_roles',
   `WITH given AS (SELECT * FROM unnest($2::uuid[], $3::text[]) AS g (user_id, role)),
    gone AS (

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 
 export interface GroupMemberRow {
@@ -14,25 +14,25 @@ export interface GroupMemberRow {
 
 const MEMBER = `t.user_id, t.display_name, t.email, t.status`;
 
-const list = statement<GroupMemberRow>(
+const list = workspace.statement<GroupMemberRow>(
   'access.list_members',
   `SELECT ${MEMBER}, m.added_by, m.created_at AS added_at
      FROM rbac_members m JOIN tenant_members t ON t.tenant_id = m.tenant_id AND t.user_id = m.user_id
     WHERE m.tenant_id = $1 AND m.group_id = $2 AND m.user_id > $3 ORDER BY m.user_id LIMIT $4`,
 );
 
-const listEverybody = statement<GroupMemberRow>(
+const listEverybody = workspace.statement<GroupMemberRow>(
   'access.list_everybody',
   `SELECT ${MEMBER}, NULL::uuid AS added_by, t.created_at AS added_at FROM tenant_members t
     WHERE t.tenant_id = $1 AND t.status = 'active' AND t.user_id > $2 ORDER BY t.user_id LIMIT $3`,
 );
 
-const active = statement<{ user_id: string }>(
+const active = workspace.statement<{ user_id: string }>(
   'access.active_members',
   `SELECT user_id FROM tenant_members WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[]) AND status = 'active'`,
 );
 
-const add = statement<GroupMemberRow>(
+const add = workspace.statement<GroupMemberRow>(
   'access.add_members',
   `WITH come AS (
      INSERT INTO rbac_members (tenant_id, group_id, user_id, added_by)
@@ -45,7 +45,7 @@ const add = statement<GroupMemberRow>(
      FROM come c JOIN tenant_members t ON t.tenant_id = $1 AND t.user_id = c.user_id ORDER BY t.user_id`,
 );
 
-const remove = statement<{ user_id: string }>(
+const remove = workspace.statement<{ user_id: string }>(
   'access.remove_member',
   `WITH gone AS (
      DELETE FROM rbac_members WHERE tenant_id = $1 AND group_id = $2 AND user_id = $3 RETURNING user_id),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 
 export const MAX_GROUPS = 500;
@@ -36,19 +36,19 @@ const GROUP = `g.id, g.key, g.name, g.folded, g.description, g.system, g.rank, g
          ELSE g.members_count END AS members_count,
     ARRAY(SELECT p.permission FROM rbac_grants p WHERE p.tenant_id = $1 AND p.group_id = g.id ORDER BY 1) AS permissions`;
 
-const list = statement<GroupRow>(
+const list = workspace.statement<GroupRow>(
   'access.list_groups',
   `SELECT ${GROUP} FROM rbac_groups g WHERE g.tenant_id = $1 AND (g.rank, g.folded) > ($2, $3)
     ORDER BY g.rank, g.folded LIMIT $4`,
 );
 
-const read = statement<GroupRow>(
+const read = workspace.statement<GroupRow>(
   'access.read_group',
   `SELECT ${GROUP} FROM rbac_groups g WHERE g.tenant_id = $1 AND g.id = $2`,
 );
 
 // No row: there are as many as there may be.
-const create = statement<{ id: string }>(
+const create = workspace.statement<{ id: string }>(
   'access.create_group',
   `WITH made AS (
      INSERT INTO rbac_groups (tenant_id, id, key, name, folded, description)
@@ -60,23 +60,23 @@ const create = statement<{ id: string }>(
    SELECT id FROM made`,
 );
 
-const keyTaken = statement<{ id: string }>(
+const keyTaken = workspace.statement<{ id: string }>(
   'access.key_taken',
   `SELECT id FROM rbac_groups WHERE tenant_id = $1 AND key = $2`,
 );
 
-const update = statement<never>(
+const update = workspace.statement<never>(
   'access.update_group',
   `UPDATE rbac_groups SET name = $3, folded = $4, description = $5, rev = rev + 1, updated_at = now()
     WHERE tenant_id = $1 AND id = $2`,
 );
 
-const remove = statement<never>(
+const remove = workspace.statement<never>(
   'access.delete_group',
   `DELETE FROM rbac_groups WHERE tenant_id = $1 AND id = $2`,
 );
 
-const grant = statement<{ permission: string }>(
+const grant = workspace.statement<{ permission: string }>(
   'access.grant',
   `WITH given AS (
      INSERT INTO rbac_grants (tenant_id, group_id, permission, granted_by)
@@ -87,7 +87,7 @@ const grant = statement<{ permission: string }>(
    SELECT permission FROM given`,
 );
 
-const revoke = statement<{ permission: string }>(
+const revoke = workspace.statement<{ permission: string }>(
   'access.revoke',
   `WITH taken AS (
      DELETE FROM rbac_grants WHERE tenant_id = $1 AND group_id = $2 AND permission = $3 RETURNING permission),

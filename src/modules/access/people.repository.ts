@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 
 export interface PersonRow {
@@ -15,13 +15,13 @@ export interface PersonRow {
 
 const PERSON = 'user_id, display_name, email, role, status, created_at';
 
-const list = statement<PersonRow>(
+const list = workspace.statement<PersonRow>(
   'access.list_people',
   `SELECT ${PERSON} FROM tenant_members
     WHERE tenant_id = $1 AND user_id > $2 AND ($3::text IS NULL OR status = $3) ORDER BY user_id LIMIT $4`,
 );
 
-const read = statement<PersonRow>(
+const read = workspace.statement<PersonRow>(
   'access.read_person',
   `SELECT ${PERSON} FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
 );

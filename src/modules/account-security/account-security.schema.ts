@@ -1,10 +1,11 @@
-import type { SchemaPart } from '../../platform/database/data-source.js';
+import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { ApplicationPassword } from './application-passwords/application-password.entity.js';
 import { RecoveryCode, SecondFactor } from './two-factor/second-factor.entity.js';
 
 export const accountSecuritySchema: SchemaPart = {
-  entities: [SecondFactor, RecoveryCode, ApplicationPassword],
+  owner: 'account-security',
+  entities: { directory: [SecondFactor, RecoveryCode], workspace: [ApplicationPassword] },
   migrations: [
     sqlMigration('SecondFactors1795500000003', new URL('migrations/0001-second-factor.sql', import.meta.url)),
     sqlMigration(

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { type Statement, statement } from '../../platform/database/statement.js';
+import { workspace, type Statement } from '../../platform/database/statement.js';
 
 export interface DirectoryRow {
   kind: 'user' | 'group';
@@ -20,7 +20,7 @@ function searchFor(words: number): Statement<DirectoryRow> {
   const each = (column: string) =>
     Array.from({ length: words }, (_, n) => `${column} LIKE $${n + 6}`).join(' AND ');
   const score = (column: string) => `CASE WHEN starts_with(${column}, $2) THEN 1 ELSE 0.9 END::float8`;
-  return statement<DirectoryRow>(
+  return workspace.statement<DirectoryRow>(
     `directory.search_${words}`,
     `WITH begins AS MATERIALIZED (
        SELECT 'user' AS kind, m.user_id AS id, m.display_name AS name, m.email, m.folded, ${score('m.folded')} AS score

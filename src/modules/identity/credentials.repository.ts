@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { directory } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 
 export interface CredentialsRow {
@@ -15,28 +15,28 @@ export interface CredentialsRow {
 
 const COLUMNS = 'id, email, display_name, status, password_hash, password_changed_at, second_factor_since';
 
-const byEmail = statement<CredentialsRow>(
+const byEmail = directory.statement<CredentialsRow>(
   'identity.credentials_by_email',
   `SELECT ${COLUMNS} FROM accounts WHERE email_key = $1`,
 );
 
-const byId = statement<CredentialsRow>(
+const byId = directory.statement<CredentialsRow>(
   'identity.credentials_by_id',
   `SELECT ${COLUMNS} FROM accounts WHERE id = $1`,
 );
 
-const setPassword = statement<{ id: string }>(
+const setPassword = directory.statement<{ id: string }>(
   'identity.set_password',
   `UPDATE accounts SET password_hash = $3, password_changed_at = now(), updated_at = now()
     WHERE id = $1 AND password_hash IS NOT DISTINCT FROM $2 RETURNING id`,
 );
 
-const rehash = statement<never>(
+const rehash = directory.statement<never>(
   'identity.rehash',
   `UPDATE accounts SET password_hash = $3 WHERE id = $1 AND password_hash = $2`,
 );
 
-const setSecondFactor = statement<never>(
+const setSecondFactor = directory.statement<never>(
   'identity.set_second_factor',
   `UPDATE accounts SET second_factor_since = CASE WHEN $2 THEN now() END, updated_at = now() WHERE id = $1`,
 );

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { JWK } from 'jose';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { directory } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 
 export interface AccountRow {
@@ -58,12 +58,12 @@ const MAX_USER_AGENT = 400;
 
 const ACCOUNT = 'id, email, display_name, status, tokens_valid_after';
 
-const byEmail = statement<AccountRow>(
+const byEmail = directory.statement<AccountRow>(
   'identity.by_email',
   `SELECT ${ACCOUNT} FROM accounts WHERE email_key = $1`,
 );
 
-const bySession = statement<SessionAccountRow>(
+const bySession = directory.statement<SessionAccountRow>(
   'identity.by_session',
   `SELECT a.id, a.email, a.display_name, a.status, a.tokens_valid_after,
           a.second_factor_since IS NOT NULL AND s.aal2_at IS NULL AS second_factor_pending
@@ -72,23 +72,23 @@ const bySession = statement<SessionAccountRow>(
       AND s.revoked_at IS NULL AND s.expires_at > now()`,
 );
 
-const byLink = statement<AccountRow>(
+const byLink = directory.statement<AccountRow>(
   'identity.by_link',
   `SELECT a.id, a.email, a.display_name, a.status, a.tokens_valid_after
      FROM account_links l JOIN accounts a ON a.id = l.account_id WHERE l.issuer = $1 AND l.subject = $2`,
 );
 
-const link = statement<{ account_id: string }>(
+const link = directory.statement<{ account_id: string }>(
   'identity.link',
   `INSERT INTO account_links (issuer, subject, account_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING account_id`,
 );
 
-const passwordHolders = statement<{ email_key: string }>(
+const passwordHolders = directory.statement<{ email_key: string }>(
   'identity.password_holders',
   `SELECT email_key FROM accounts WHERE email_key = ANY ($1::text[]) AND password_hash IS NOT NULL`,
 );
 
-const upsertAccounts = statement<{ id: string; email_key: string }>(
+const upsertAccounts = directory.statement<{ id: string; email_key: string }>(
   'identity.upsert_accounts',
   `INSERT INTO accounts AS a (id, email, email_key, display_name, password_hash)
    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]) ORDER BY 3
@@ -99,7 +99,7 @@ const upsertAccounts = statement<{ id: string; email_key: string }>(
    RETURNING id, email_key`,
 );
 
-const createSessions = statement<never>(
+const createSessions = directory.statement<never>(
   'identity.create_sessions',
   `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at, aal2_at, user_agent, ip)
    SELECT id, account_id, tenant_id, client_id, expires_at, CASE WHEN aal2 THEN now() END, user_agent, ip
@@ -107,56 +107,56 @@ const createSessions = statement<never>(
        AS s (id, account_id, tenant_id, client_id, expires_at, aal2, user_agent, ip)`,
 );
 
-const revokeSessions = statement<{ id: string }>(
+const revokeSessions = directory.statement<{ id: string }>(
   'identity.revoke_sessions',
   `UPDATE sessions SET revoked_at = now() WHERE account_id = $1 AND revoked_at IS NULL AND expires_at > now() RETURNING id`,
 );
 
-const revokeSessionsIn = statement<never>(
+const revokeSessionsIn = directory.statement<never>(
   'identity.revoke_sessions_in',
   `UPDATE sessions SET revoked_at = now()
     WHERE account_id = $1 AND tenant_id = $2 AND revoked_at IS NULL AND expires_at > now()`,
 );
 
-const voidTokens = statement<never>(
+const voidTokens = directory.statement<never>(
   'identity.void_tokens',
   `UPDATE accounts SET tokens_valid_after = now(), updated_at = now() WHERE id = $1`,
 );
 
-const setStatus = statement<never>(
+const setStatus = directory.statement<never>(
   'identity.set_status',
   `UPDATE accounts SET status = $2, updated_at = now() WHERE id = $1`,
 );
 
-const noteAccessChange = statement<never>(
+const noteAccessChange = directory.statement<never>(
   'identity.note_access_change',
   `INSERT INTO access_changes (id, account_id, tenant_id, session_id) VALUES ($1, $2, $3, $4)`,
 );
 
-const recentAccessChanges = statement<AccessChangeRow>(
+const recentAccessChanges = directory.statement<AccessChangeRow>(
   'identity.recent_access_changes',
   `SELECT id, account_id, tenant_id, session_id FROM access_changes
     WHERE created_at > now() - make_interval(secs => $1)`,
 );
 
-const forgetOld = statement<never>(
+const forgetOld = directory.statement<never>(
   'identity.forget_old',
   `WITH changes AS (DELETE FROM access_changes WHERE created_at < now() - interval '1 hour')
    DELETE FROM sessions WHERE expires_at < now() - interval '30 days'`,
 );
 
-const signingKeys = statement<SigningKeyRow>(
+const signingKeys = directory.statement<SigningKeyRow>(
   'identity.signing_keys',
   `SELECT id, algorithm, public_jwk, private_jwk, retired_at FROM signing_keys
     WHERE retired_at IS NULL OR retired_at > now() - make_interval(secs => $1) ORDER BY id DESC`,
 );
 
-const createSigningKey = statement<never>(
+const createSigningKey = directory.statement<never>(
   'identity.create_signing_key',
   `INSERT INTO signing_keys (id, algorithm, public_jwk, private_jwk) VALUES ($1, $2, $3, $4)`,
 );
 
-const retireSigningKeys = statement<never>(
+const retireSigningKeys = directory.statement<never>(
   'identity.retire_signing_keys',
   `UPDATE signing_keys SET retired_at = now() WHERE retired_at IS NULL AND id <> $1`,
 );

@@ -1,9 +1,10 @@
-import type { SchemaPart } from '../../platform/database/data-source.js';
+import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { AccessChange, Account, AccountLink, Session, SigningKey } from './account.entity.js';
 
 export const identitySchema: SchemaPart = {
-  entities: [Account, AccountLink, Session, SigningKey, AccessChange],
+  owner: 'identity',
+  entities: { directory: [Account, AccountLink, Session, SigningKey, AccessChange] },
   migrations: [
     sqlMigration('Identity1795000000003', new URL('migrations/0001-identity.sql', import.meta.url)),
     sqlMigration('SecondFactor1795500000002', new URL('migrations/0201-second-factor.sql', import.meta.url)),

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { directory } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 
 /** A session as its owner sees it. */
@@ -20,40 +20,43 @@ const COLUMNS = 'id, tenant_id, client_id, created_at, expires_at, last_seen_at,
 const LIVE = 'revoked_at IS NULL AND expires_at > now()';
 
 // Index: sessions_account.
-const live = statement<SessionRow>(
+const live = directory.statement<SessionRow>(
   'identity.live_sessions',
   `SELECT ${COLUMNS} FROM sessions WHERE account_id = $1 AND ${LIVE}
     ORDER BY id = $2 DESC, coalesce(last_seen_at, created_at) DESC, id DESC LIMIT $3`,
 );
 
-const aal2 = statement<{ seconds: number | null }>(
+const aal2 = directory.statement<{ seconds: number | null }>(
   'identity.session_aal2',
   `SELECT extract(epoch FROM clock_timestamp() - aal2_at)::float8 AS seconds FROM sessions WHERE id = $1`,
 );
 
-const raise = statement<never>('identity.raise_session', `UPDATE sessions SET aal2_at = now() WHERE id = $1`);
+const raise = directory.statement<never>(
+  'identity.raise_session',
+  `UPDATE sessions SET aal2_at = now() WHERE id = $1`,
+);
 
-const revokeOne = statement<{ id: string }>(
+const revokeOne = directory.statement<{ id: string }>(
   'identity.revoke_session',
   `UPDATE sessions SET revoked_at = now() WHERE id = $2 AND account_id = $1 AND ${LIVE} RETURNING id`,
 );
 
-const revokeOthers = statement<{ id: string }>(
+const revokeOthers = directory.statement<{ id: string }>(
   'identity.revoke_other_sessions',
   `UPDATE sessions SET revoked_at = now() WHERE account_id = $1 AND id IS DISTINCT FROM $2 AND ${LIVE} RETURNING id`,
 );
 
-const revokePending = statement<{ id: string }>(
+const revokePending = directory.statement<{ id: string }>(
   'identity.revoke_pending_sessions',
   `UPDATE sessions SET revoked_at = now() WHERE account_id = $1 AND aal2_at IS NULL AND ${LIVE} RETURNING id`,
 );
 
-const lower = statement<never>(
+const lower = directory.statement<never>(
   'identity.lower_sessions',
   `UPDATE sessions SET aal2_at = NULL WHERE account_id = $1 AND aal2_at IS NOT NULL`,
 );
 
-const seen = statement<never>(
+const seen = directory.statement<never>(
   'identity.sessions_seen',
   `UPDATE sessions s SET last_seen_at = date_trunc('minute', g.at)
      FROM unnest($1::uuid[], $2::timestamptz[]) AS g (id, at)

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { directory } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { TenantsApi } from '../tenants/index.js';
 
@@ -33,7 +33,7 @@ export interface SessionOpening {
 /** Characters of a User-Agent header that are kept. */
 const MAX_USER_AGENT = 400;
 
-const open = statement<never>(
+const open = directory.statement<never>(
   'sign_in_sessions.open',
   `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at, aal2_at, user_agent, ip)
    VALUES ($1, $2, $3, $4, $5, to_timestamp($6), $7, $8)`,
@@ -52,7 +52,7 @@ export interface SignInAccount {
   now: number;
 }
 
-const live = statement<LiveSession>(
+const live = directory.statement<LiveSession>(
   'sign_in_sessions.live',
   `SELECT s.id, s.account_id AS "accountId", s.tenant_id AS "tenantId", s.client_id AS "clientId",
           s.expires_at AS "expiresAt", a.email, a.display_name AS "displayName"
@@ -60,14 +60,14 @@ const live = statement<LiveSession>(
     WHERE s.id = $1 AND s.revoked_at IS NULL AND s.expires_at > now() AND a.status = 'active'`,
 );
 
-const end = statement<never>(
+const end = directory.statement<never>(
   'sign_in_sessions.end',
   `WITH ended AS (
      UPDATE sessions SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING account_id, tenant_id)
    INSERT INTO access_changes (id, account_id, tenant_id, session_id) SELECT $2, account_id, tenant_id, $1 FROM ended`,
 );
 
-const endOfClient = statement<{ id: string }>(
+const endOfClient = directory.statement<{ id: string }>(
   'sign_in_sessions.end_of_client',
   `WITH ended AS (
      UPDATE sessions SET revoked_at = now() WHERE client_id = $1 AND revoked_at IS NULL AND expires_at > now()
@@ -76,7 +76,7 @@ const endOfClient = statement<{ id: string }>(
    SELECT gen_random_uuid(), account_id, tenant_id, id FROM ended RETURNING id`,
 );
 
-const account = statement<SignInAccount>(
+const account = directory.statement<SignInAccount>(
   'sign_in_sessions.account',
   `SELECT id, email, display_name AS "displayName", second_factor_since IS NOT NULL AS "secondFactor",
           greatest(tokens_valid_after, password_changed_at, second_factor_since) AS "signInsValidAfter",

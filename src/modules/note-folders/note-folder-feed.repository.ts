@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import {
   type ChangesRead,
@@ -30,24 +30,27 @@ const pageOf = (where: string, order: 'ASC' | 'DESC'): string => `WITH h AS MATE
     LEFT JOIN note_folder_views v ON v.tenant_id = $1 AND v.owner_id = $2 AND v.id = p.id
    ORDER BY p.seq ${order}`;
 
-const changes = statement<FeedSqlRow>('note_folders.changes', pageOf('seq > $3 AND seq <= h.head', 'ASC'));
+const changes = workspace.statement<FeedSqlRow>(
+  'note_folders.changes',
+  pageOf('seq > $3 AND seq <= h.head', 'ASC'),
+);
 
-const firstChanges = statement<FeedSqlRow>(
+const firstChanges = workspace.statement<FeedSqlRow>(
   'note_folders.first_changes',
   pageOf('seq > $3 AND seq <= h.head AND gone_at IS NULL', 'ASC'),
 );
 
-const index = statement<FeedSqlRow>(
+const index = workspace.statement<FeedSqlRow>(
   'note_folders.index',
   pageOf('seq <= least(h.head, coalesce($3, h.head)) AND gone_at IS NULL', 'DESC'),
 );
 
-const ownersWithRemovals = statement<FeedOwner>(
+const ownersWithRemovals = workspace.statement<FeedOwner>(
   'note_folders.owners_with_removals',
   `SELECT DISTINCT tenant_id, owner_id AS user_id FROM note_folders WHERE gone_at < $1 LIMIT $2`,
 );
 
-const forgetRemovals = statement<{ seq: number }>(
+const forgetRemovals = workspace.statement<{ seq: number }>(
   'note_folders.forget_removals',
   `DELETE FROM note_folders WHERE tenant_id = $1 AND owner_id = $2 AND gone_at < $3 RETURNING seq::float8 AS seq`,
 );

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 
 export const MAX_DEPTH = 32;
@@ -34,33 +34,39 @@ export interface FolderListRow {
   folder: string;
 }
 
-const read = statement<{ folder: string; parent_id: string | null }>(
+const read = workspace.statement<{ folder: string; parent_id: string | null }>(
   'note_folders.read',
   `SELECT folder, parent_id FROM note_folder_views WHERE tenant_id = $1 AND owner_id = $2 AND id = $3`,
 );
 
-const list = statement<FolderListRow>(
+const list = workspace.statement<FolderListRow>(
   'note_folders.list',
   `SELECT id, position, folder FROM note_folder_views
     WHERE tenant_id = $1 AND owner_id = $2 AND ($3 = 'any' OR parent_id IS NOT DISTINCT FROM $4::uuid)
       AND (position, id) > ($5, $6::uuid) ORDER BY position, id LIMIT $7`,
 );
 
-const create = statement<FolderOutcome>(
+const create = workspace.statement<FolderOutcome>(
   'note_folders.create',
   `SELECT outcome, json FROM note_folder_create($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 );
 
-const update = statement<FolderOutcome>(
+const update = workspace.statement<FolderOutcome>(
   'note_folders.update',
   `SELECT outcome, json FROM note_folder_update($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
 
-const lock = statement<never>('note_folders.lock', `SELECT note_folder_lock($1, $2)`);
+const lock = workspace.statement<never>('note_folders.lock', `SELECT note_folder_lock($1, $2)`);
 
-const below = statement<{ id: string }>('note_folders.below', `SELECT id FROM note_folder_below($1, $2, $3)`);
+const below = workspace.statement<{ id: string }>(
+  'note_folders.below',
+  `SELECT id FROM note_folder_below($1, $2, $3)`,
+);
 
-const remove = statement<never>('note_folders.delete', `SELECT note_folder_delete($1, $2, $3, $4, $5)`);
+const remove = workspace.statement<never>(
+  'note_folders.delete',
+  `SELECT note_folder_delete($1, $2, $3, $4, $5)`,
+);
 
 const FIRST: readonly [number, string] = [Number.NEGATIVE_INFINITY, '00000000-0000-0000-0000-000000000000'];
 

@@ -1,12 +1,13 @@
-import type { SchemaPart } from '../../platform/database/data-source.js';
+import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { NoteFolder } from './note-folder.entity.js';
 
 export const noteFoldersSchema: SchemaPart = {
-  entities: [NoteFolder],
+  owner: 'note-folders',
+  entities: { workspace: [NoteFolder] },
   migrations: [
     sqlMigration('NoteFolders1795000000004', new URL('migrations/0001-note-folders.sql', import.meta.url)),
   ],
-  sql: sqlFiles(new URL('sql/', import.meta.url), 'note-folders'),
+  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'note-folders'),
 };

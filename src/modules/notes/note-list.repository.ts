@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { type Statement, statement } from '../../platform/database/statement.js';
+import { workspace, type Statement } from '../../platform/database/statement.js';
 
 /** Content given out in one page, bytes; the first note is given out whatever its size. */
 const PAGE_BYTES = 4 * 1024 * 1024;
@@ -91,7 +91,7 @@ export class NoteListRepository {
     let found = this.statements.get(variant);
     if (!found) {
       // Index note_members_list serves the default order; other orders sort the caller's own notes.
-      found = statement<NoteListRow>(
+      found = workspace.statement<NoteListRow>(
         `notes.list.${this.statements.size}`,
         `WITH page AS MATERIALIZED (
            SELECT m.note_id, ${key} AS key, n.content_bytes

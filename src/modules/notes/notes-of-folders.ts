@@ -1,12 +1,18 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { FOLDER_CONTENTS_MOVED, FOLDER_CONTENTS_TRASHED } from '../note-folders/index.js';
 
-const moveFolder = statement<never>('notes.move_folder', `SELECT notes_move_folder($1, $2, $3, $4)`);
+const moveFolder = workspace.statement<never>(
+  'notes.move_folder',
+  `SELECT notes_move_folder($1, $2, $3, $4)`,
+);
 
-const trashFolders = statement<never>('notes.trash_folders', `SELECT notes_trash_folders($1, $2, $3, $4)`);
+const trashFolders = workspace.statement<never>(
+  'notes.trash_folders',
+  `SELECT notes_trash_folders($1, $2, $3, $4)`,
+);
 
 /** What becomes of notes when their folder is deleted, in the transaction that deletes it. */
 @Injectable()

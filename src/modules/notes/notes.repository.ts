@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 
 /** What a write of a note came to; `json` is the note, or the extra members of the error. */
@@ -49,13 +49,13 @@ export interface NewNote extends NotePatch {
   id: string;
 }
 
-const read = statement<NoteRead>(
+const read = workspace.statement<NoteRead>(
   'notes.read',
   `SELECT revision, role_name, note FROM note_views WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3`,
 );
 
 // With a link: the member's own view, unless the link allows more.
-const readWithLink = statement<NoteRead>(
+const readWithLink = workspace.statement<NoteRead>(
   'notes.read_with_link',
   `SELECT revision, role_name, note FROM (
      SELECT revision, role, role_name, note, 1 AS own FROM note_views
@@ -69,27 +69,30 @@ const readWithLink = statement<NoteRead>(
 
 const OUTCOME = 'outcome, revision, json';
 
-const create = statement<NoteOutcome>(
+const create = workspace.statement<NoteOutcome>(
   'notes.create',
   `SELECT ${OUTCOME} FROM note_create($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 );
 
-const update = statement<NoteOutcome>(
+const update = workspace.statement<NoteOutcome>(
   'notes.update',
   `SELECT ${OUTCOME} FROM note_update($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 );
 
-const trash = statement<NoteOutcome>(
+const trash = workspace.statement<NoteOutcome>(
   'notes.trash',
   `SELECT ${OUTCOME} FROM note_trash($1, $2, $3, $4, $5, $6)`,
 );
 
-const restore = statement<NoteOutcome>(
+const restore = workspace.statement<NoteOutcome>(
   'notes.restore',
   `SELECT ${OUTCOME} FROM note_restore($1, $2, $3, $4, $5)`,
 );
 
-const purge = statement<NoteOutcome>('notes.purge', `SELECT ${OUTCOME} FROM note_purge($1, $2, $3, $4)`);
+const purge = workspace.statement<NoteOutcome>(
+  'notes.purge',
+  `SELECT ${OUTCOME} FROM note_purge($1, $2, $3, $4)`,
+);
 
 const REVISION_JSON = `json_build_object(
     'revision', r.revision, 'title', r.title, 'labels', r.labels,
@@ -105,7 +108,7 @@ const REVISION_JOINS = `
     LEFT JOIN tenant_members a ON a.tenant_id = r.tenant_id AND a.user_id = r.author_id`;
 
 // One row without revision when the caller may read the note but the page is empty; no row when they may not.
-const listRevisions = statement<RevisionRow>(
+const listRevisions = workspace.statement<RevisionRow>(
   'notes.list_revisions',
   `SELECT v.revision, v.json::text AS json FROM note_members m LEFT JOIN LATERAL (
      SELECT r.revision, ${REVISION_JSON} AS json FROM note_revisions r ${REVISION_JOINS}
@@ -114,7 +117,7 @@ const listRevisions = statement<RevisionRow>(
     ORDER BY v.revision DESC`,
 );
 
-const readRevision = statement<RevisionRow>(
+const readRevision = workspace.statement<RevisionRow>(
   'notes.read_revision',
   `SELECT v.revision, left(v.json::text, -1) || ', "content" : ' || to_json(v.content)::text || '}' AS json
      FROM note_members m LEFT JOIN LATERAL (

@@ -1,11 +1,14 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 
 const BATCH = 100;
 
-const purgeDue = statement<{ count: number }>('notes.purge_due', `SELECT notes_purge_due($1) AS count`);
+const purgeDue = workspace.statement<{ count: number }>(
+  'notes.purge_due',
+  `SELECT notes_purge_due($1) AS count`,
+);
 
 /** Empties the trash of notes whose `purge_at` has come (TRASH_RETENTION_DAYS after they were trashed). */
 @Injectable()

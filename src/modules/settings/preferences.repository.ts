@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import type { PreferenceKind } from './preferences.js';
 import type { Stored } from './preference-spec.js';
@@ -13,18 +13,18 @@ export interface PreferencesRow {
 
 const NONE: PreferencesRow = { data: {}, rev: 0 };
 
-const read = statement<PreferencesRow>(
+const read = workspace.statement<PreferencesRow>(
   'settings.read_preferences',
   `SELECT data, rev FROM preferences WHERE tenant_id = $1 AND user_id = $2 AND kind = $3`,
 );
 
 // There may be no row to lock yet: the person's own is there.
-const lock = statement<never>(
+const lock = workspace.statement<never>(
   'settings.lock_preferences',
   `SELECT FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE`,
 );
 
-const write = statement<never>(
+const write = workspace.statement<never>(
   'settings.write_preferences',
   `INSERT INTO preferences AS p (tenant_id, user_id, kind, data, rev) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (tenant_id, user_id, kind) DO UPDATE SET data = excluded.data, rev = excluded.rev, updated_at = now()`,

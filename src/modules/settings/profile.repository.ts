@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 
 export interface ProfileRow {
@@ -33,15 +33,15 @@ const PROFILE = `SELECT m.user_id AS id, m.email, m.display_name, m.role, m.stat
     FROM tenant_members m LEFT JOIN user_profiles p ON p.tenant_id = m.tenant_id AND p.user_id = m.user_id
    WHERE m.tenant_id = $1 AND m.user_id = $2`;
 
-const read = statement<ProfileRow>('settings.read_profile', PROFILE);
+const read = workspace.statement<ProfileRow>('settings.read_profile', PROFILE);
 
 // Read afterwards, by a statement of its own: what this one would read beside the locked row may be older than the lock.
-const lock = statement<never>(
+const lock = workspace.statement<never>(
   'settings.lock_profile',
   `SELECT FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE`,
 );
 
-const write = statement<never>(
+const write = workspace.statement<never>(
   'settings.write_profile',
   `INSERT INTO user_profiles AS p (tenant_id, user_id, given_name, family_name, title, phone, timezone, locale)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

@@ -1,9 +1,10 @@
-import type { SchemaPart } from '../../platform/database/data-source.js';
+import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { Preferences, Signature, UserProfile } from './settings.entity.js';
 
 export const settingsSchema: SchemaPart = {
-  entities: [UserProfile, Signature, Preferences],
+  owner: 'settings',
+  entities: { workspace: [UserProfile, Signature, Preferences] },
   migrations: [
     sqlMigration('Settings1795700000003', new URL('migrations/0001-settings.sql', import.meta.url)),
   ],

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 
 export const MAX_SIGNATURES = 100;
@@ -21,29 +21,29 @@ export type SignatureFields = Pick<SignatureRow, 'id' | 'name' | 'html' | 'text'
 
 const SIGNATURE = 'id, name, html, text, own_text, is_default, created_at, updated_at';
 
-const list = statement<SignatureRow>(
+const list = workspace.statement<SignatureRow>(
   'settings.list_signatures',
   `SELECT ${SIGNATURE} FROM signatures WHERE tenant_id = $1 AND user_id = $2 AND id > $3 ORDER BY id LIMIT $4`,
 );
 
-const read = statement<SignatureRow>(
+const read = workspace.statement<SignatureRow>(
   'settings.read_signature',
   `SELECT ${SIGNATURE} FROM signatures WHERE tenant_id = $1 AND user_id = $2 AND id = $3`,
 );
 
 // One person's signatures change one after the other: the unique default needs no retry.
-const lock = statement<never>(
+const lock = workspace.statement<never>(
   'settings.lock_signatures',
   `SELECT FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE`,
 );
 
-const clearDefault = statement<never>(
+const clearDefault = workspace.statement<never>(
   'settings.clear_default_signature',
   `UPDATE signatures SET is_default = false, updated_at = now()
     WHERE tenant_id = $1 AND user_id = $2 AND is_default AND id <> $3`,
 );
 
-const create = statement<SignatureRow>(
+const create = workspace.statement<SignatureRow>(
   'settings.create_signature',
   `INSERT INTO signatures (tenant_id, user_id, id, name, html, text, own_text, is_default)
    SELECT $1, $2, $3, $4, $5, $6, $7, $8
@@ -51,13 +51,13 @@ const create = statement<SignatureRow>(
    RETURNING ${SIGNATURE}`,
 );
 
-const update = statement<SignatureRow>(
+const update = workspace.statement<SignatureRow>(
   'settings.update_signature',
   `UPDATE signatures SET name = $4, html = $5, text = $6, own_text = $7, is_default = $8, updated_at = now()
     WHERE tenant_id = $1 AND user_id = $2 AND id = $3 RETURNING ${SIGNATURE}`,
 );
 
-const remove = statement<SignatureRow>(
+const remove = workspace.statement<SignatureRow>(
   'settings.delete_signature',
   `DELETE FROM signatures WHERE tenant_id = $1 AND user_id = $2 AND id = $3 RETURNING ${SIGNATURE}`,
 );

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { directory } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 
 export const CLIENT_KINDS = ['public', 'confidential', 'device', 'service'] as const;
@@ -28,20 +28,23 @@ export interface ClientRow {
 const CLIENT = `id, kind, name, first_party AS "firstParty", secret_hash AS "secretHash", redirect_uris AS "redirectUris",
   logout_uris AS "logoutUris", account_id AS "accountId", tenant_id AS "tenantId"`;
 
-const find = statement<ClientRow>('oidc_clients.find', `SELECT ${CLIENT} FROM oidc_clients WHERE id = $1`);
+const find = directory.statement<ClientRow>(
+  'oidc_clients.find',
+  `SELECT ${CLIENT} FROM oidc_clients WHERE id = $1`,
+);
 
-const list = statement<ClientRow & { tenant: string | null }>(
+const list = directory.statement<ClientRow & { tenant: string | null }>(
   'oidc_clients.list',
   `SELECT ${CLIENT}, (SELECT slug FROM tenants t WHERE t.id = tenant_id) AS tenant FROM oidc_clients ORDER BY id`,
 );
 
-const create = statement<{ id: string }>(
+const create = directory.statement<{ id: string }>(
   'oidc_clients.create',
   `INSERT INTO oidc_clients (id, kind, name, first_party, secret_hash, redirect_uris, logout_uris, account_id, tenant_id)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING id`,
 );
 
-const remove = statement<{ account_id: string | null }>(
+const remove = directory.statement<{ account_id: string | null }>(
   'oidc_clients.remove',
   `DELETE FROM oidc_clients WHERE id = $1 RETURNING account_id`,
 );

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { directory } from '../../platform/database/statement.js';
 
 export interface RecordRow {
   id_hash: Buffer;
@@ -21,7 +21,7 @@ export interface RecordInput {
 
 const FOUND = 'id_hash, payload, consumed_at IS NOT NULL AS consumed';
 
-const upsert = statement<never>(
+const upsert = directory.statement<never>(
   'oidc_records.upsert',
   `INSERT INTO oidc_records AS r (model, id_hash, payload, grant_id, uid_hash, user_code_hash, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
@@ -30,47 +30,47 @@ const upsert = statement<never>(
          user_code_hash = excluded.user_code_hash, expires_at = excluded.expires_at`,
 );
 
-const find = statement<RecordRow>(
+const find = directory.statement<RecordRow>(
   'oidc_records.find',
   `SELECT ${FOUND} FROM oidc_records WHERE model = $1 AND id_hash = $2`,
 );
 
-const findByUid = statement<RecordRow>(
+const findByUid = directory.statement<RecordRow>(
   'oidc_records.find_by_uid',
   `SELECT ${FOUND} FROM oidc_records WHERE model = $1 AND uid_hash = $2 ORDER BY expires_at DESC LIMIT 1`,
 );
 
-const findByUserCode = statement<RecordRow>(
+const findByUserCode = directory.statement<RecordRow>(
   'oidc_records.find_by_user_code',
   `SELECT ${FOUND} FROM oidc_records WHERE model = $1 AND user_code_hash = $2`,
 );
 
-const consume = statement<{ id_hash: Buffer }>(
+const consume = directory.statement<{ id_hash: Buffer }>(
   'oidc_records.consume',
   `UPDATE oidc_records SET consumed_at = now() WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL RETURNING id_hash`,
 );
 
-const familyOf = statement<{ grant_id: string | null }>(
+const familyOf = directory.statement<{ grant_id: string | null }>(
   'oidc_records.family_of',
   `SELECT grant_id FROM oidc_records WHERE model = $1 AND id_hash = $2`,
 );
 
-const destroy = statement<never>(
+const destroy = directory.statement<never>(
   'oidc_records.destroy',
   `DELETE FROM oidc_records WHERE model = $1 AND id_hash = $2`,
 );
 
-const destroyOfGrant = statement<never>(
+const destroyOfGrant = directory.statement<never>(
   'oidc_records.destroy_of_grant',
   `DELETE FROM oidc_records WHERE grant_id = $2 AND model = $1`,
 );
 
-const destroyFamily = statement<never>(
+const destroyFamily = directory.statement<never>(
   'oidc_records.destroy_family',
   `DELETE FROM oidc_records WHERE grant_id = $1`,
 );
 
-const polled = statement<{ too_soon: boolean }>(
+const polled = directory.statement<{ too_soon: boolean }>(
   'oidc_records.polled',
   `UPDATE oidc_records r SET polled_at = now()
      FROM (SELECT polled_at FROM oidc_records WHERE model = $1 AND id_hash = $2) AS before
@@ -78,7 +78,7 @@ const polled = statement<{ too_soon: boolean }>(
    RETURNING coalesce(before.polled_at > now() - make_interval(secs => $3), false) AS too_soon`,
 );
 
-const forgetExpired = statement<never>(
+const forgetExpired = directory.statement<never>(
   'oidc_records.forget_expired',
   `DELETE FROM oidc_records WHERE (model, id_hash) IN
      (SELECT model, id_hash FROM oidc_records WHERE expires_at < now() - interval '5 minutes' LIMIT 10000)`,

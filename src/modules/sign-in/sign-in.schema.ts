@@ -1,9 +1,10 @@
-import type { SchemaPart } from '../../platform/database/data-source.js';
+import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { OidcClient, OidcRecord } from './sign-in.entities.js';
 
 export const signInSchema: SchemaPart = {
-  entities: [OidcRecord, OidcClient],
+  owner: 'sign-in',
+  entities: { directory: [OidcRecord, OidcClient] },
   migrations: [sqlMigration('SignIn1795600000001', new URL('migrations/0001-sign-in.sql', import.meta.url))],
   sql: [],
 };

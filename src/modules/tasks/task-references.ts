@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { ReferenceTitles } from '../../platform/references/reference-titles.js';
@@ -14,7 +14,7 @@ export interface TaskText {
   refs: string | null;
 }
 
-const titlesOfTasks = statement<{ id: string; title: string }>(
+const titlesOfTasks = workspace.statement<{ id: string; title: string }>(
   'tasks.titles',
   `SELECT t.id, t.title FROM unnest($3::uuid[]) AS w (id)
      JOIN task_members m ON m.tenant_id = $1 AND m.task_id = w.id AND m.user_id = $2 AND m.role IS NOT NULL

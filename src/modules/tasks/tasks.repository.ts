@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 
 /** What a write of a task came to; `json` is the task without its references, or the extra members of the error. */
@@ -59,45 +59,48 @@ export interface LinkedTask {
   people: string[];
 }
 
-const read = statement<{ revision: number; task: string; refs: string | null }>(
+const read = workspace.statement<{ revision: number; task: string; refs: string | null }>(
   'tasks.read',
   `SELECT revision, task, refs FROM task_views WHERE tenant_id = $1 AND user_id = $2 AND task_id = $3`,
 );
 
 const OUTCOME = 'outcome, revision, json, refs';
 
-const create = statement<TaskOutcome>('tasks.create', `SELECT ${OUTCOME} FROM task_create($1, $2, $3, $4)`);
+const create = workspace.statement<TaskOutcome>(
+  'tasks.create',
+  `SELECT ${OUTCOME} FROM task_create($1, $2, $3, $4)`,
+);
 
-const update = statement<TaskOutcome>(
+const update = workspace.statement<TaskOutcome>(
   'tasks.update',
   `SELECT ${OUTCOME} FROM task_update($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
 
-const trash = statement<TaskOutcome>(
+const trash = workspace.statement<TaskOutcome>(
   'tasks.trash',
   `SELECT ${OUTCOME} FROM task_trash($1, $2, $3, $4, $5, $6, $7)`,
 );
 
-const restore = statement<TaskOutcome>(
+const restore = workspace.statement<TaskOutcome>(
   'tasks.restore',
   `SELECT ${OUTCOME} FROM task_restore($1, $2, $3, $4)`,
 );
 
-const shareTree = statement<never>('tasks.share_tree', `SELECT task_tree_share($1, $2)`);
+const shareTree = workspace.statement<never>('tasks.share_tree', `SELECT task_tree_share($1, $2)`);
 
-const folderReaders = statement<{ user_id: string }>(
+const folderReaders = workspace.statement<{ user_id: string }>(
   'tasks.folder_readers',
   `SELECT user_id FROM task_folder_members WHERE tenant_id = $1 AND folder_id = $2 AND role IS NOT NULL`,
 );
 
 // Locked before the notes that link back to it, as everywhere: tasks, then notes, then counters.
 // In two statements: the second has a snapshot from after the lock, and so sees who has joined while it was waited for.
-const lockLinked = statement<never>(
+const lockLinked = workspace.statement<never>(
   'tasks.lock_linked',
   `SELECT FROM tasks WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE`,
 );
 
-const readLinked = statement<LinkedTask>(
+const readLinked = workspace.statement<LinkedTask>(
   'tasks.read_linked',
   `SELECT t.id, t.title, t.created_at, t.linked_notes,
           ARRAY(SELECT user_id FROM task_members m WHERE m.tenant_id = $1 AND m.task_id = t.id AND m.role IS NOT NULL) AS people
@@ -123,18 +126,18 @@ export interface Neighbours {
   beyond: string | null;
 }
 
-const before = statement<Neighbours>('tasks.before', neighbour('<', 'DESC'));
-const after = statement<Neighbours>('tasks.after', neighbour('>', 'ASC'));
+const before = workspace.statement<Neighbours>('tasks.before', neighbour('<', 'DESC'));
+const after = workspace.statement<Neighbours>('tasks.after', neighbour('>', 'ASC'));
 
 const firstKey = (folder: string) => `
   SELECT position FROM task_members
    WHERE tenant_id = $1 AND user_id = $2 AND folder_id ${folder} AND role IS NOT NULL AND NOT trashed
    ORDER BY position LIMIT 1`;
 
-const firstUnfiled = statement<{ position: string }>('tasks.first_unfiled', firstKey('IS NULL'));
-const firstFiled = statement<{ position: string }>('tasks.first_filed', firstKey('= $3'));
+const firstUnfiled = workspace.statement<{ position: string }>('tasks.first_unfiled', firstKey('IS NULL'));
+const firstFiled = workspace.statement<{ position: string }>('tasks.first_filed', firstKey('= $3'));
 
-const folderOf = statement<{ folder_id: string | null }>(
+const folderOf = workspace.statement<{ folder_id: string | null }>(
   'tasks.folder_of',
   `SELECT folder_id FROM task_members WHERE tenant_id = $1 AND user_id = $2 AND task_id = $3 AND role IS NOT NULL`,
 );

@@ -1,4 +1,4 @@
-import type { SchemaPart } from '../../platform/database/data-source.js';
+import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { TaskAttachment } from './parts/task-attachment.entity.js';
@@ -9,17 +9,20 @@ import { Subtask, Task, TaskActivity, TaskComment, TaskMember } from './task.ent
 const file = (name: string) => new URL(`migrations/${name}`, import.meta.url);
 
 export const tasksSchema: SchemaPart = {
-  entities: [
-    Task,
-    TaskMember,
-    Subtask,
-    TaskComment,
-    TaskActivity,
-    TaskFolder,
-    TaskFolderMember,
-    TaskAttachment,
-    TaskSearch,
-  ],
+  owner: 'tasks',
+  entities: {
+    workspace: [
+      Task,
+      TaskMember,
+      Subtask,
+      TaskComment,
+      TaskActivity,
+      TaskFolder,
+      TaskFolderMember,
+      TaskAttachment,
+      TaskSearch,
+    ],
+  },
   migrations: [
     sqlMigration('Tasks1795100000001', file('0001-tasks.sql')),
     sqlMigration('TaskSearch1795100000101', file('0101-task-search.sql')),
@@ -28,6 +31,7 @@ export const tasksSchema: SchemaPart = {
     sqlMigration('TaskRoles1795900000001', file('0401-task-roles.sql')),
   ],
   sql: sqlFiles(
+    'workspace',
     new URL('sql/', import.meta.url),
     'task-views',
     'task-write-steps',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ImageSize } from '../../lib/image-size/index.js';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { directory } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 
 export interface TenantProfileRow {
@@ -20,7 +20,7 @@ export interface LogoRow {
   bytes: Buffer | null;
 }
 
-const read = statement<TenantProfileRow>(
+const read = directory.statement<TenantProfileRow>(
   'tenants.read_profile',
   `SELECT t.id, t.name, t.slug, t.branding, l.version AS logo_version, coalesce((
             SELECT json_agg(json_build_object('domain', d.domain, 'verified', d.verified_at IS NOT NULL) ORDER BY d.domain)
@@ -28,20 +28,23 @@ const read = statement<TenantProfileRow>(
      FROM tenants t LEFT JOIN tenant_logos l ON l.tenant_id = t.id WHERE t.id = $1`,
 );
 
-const lock = statement<never>('tenants.lock', `SELECT FROM tenants WHERE id = $1 FOR NO KEY UPDATE`);
+const lock = directory.statement<never>(
+  'tenants.lock',
+  `SELECT FROM tenants WHERE id = $1 FOR NO KEY UPDATE`,
+);
 
-const update = statement<never>(
+const update = directory.statement<never>(
   'tenants.update_profile',
   `UPDATE tenants SET name = $2, branding = $3 WHERE id = $1`,
 );
 
-const readLogo = statement<LogoRow>(
+const readLogo = directory.statement<LogoRow>(
   'tenants.read_logo',
   `SELECT format, version, CASE WHEN version = ANY ($2::text[]) THEN NULL ELSE bytes END AS bytes
      FROM tenant_logos WHERE tenant_id = $1`,
 );
 
-const writeLogo = statement<never>(
+const writeLogo = directory.statement<never>(
   'tenants.write_logo',
   `INSERT INTO tenant_logos AS l (tenant_id, format, bytes, version, width, height) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (tenant_id) DO UPDATE
@@ -49,7 +52,7 @@ const writeLogo = statement<never>(
          height = excluded.height, updated_at = now()`,
 );
 
-const deleteLogo = statement<{ version: string }>(
+const deleteLogo = directory.statement<{ version: string }>(
   'tenants.delete_logo',
   `DELETE FROM tenant_logos WHERE tenant_id = $1 RETURNING version`,
 );

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { statement } from '../../platform/database/statement.js';
+import { directory, workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { directoryWords } from './directory-words.js';
 
@@ -28,26 +28,31 @@ export interface MemberInput {
   role: TenantRole | null;
 }
 
-const membership = statement<Membership>(
+const membership = workspace.statement<Membership>(
   'tenants.membership',
   `SELECT tenant_id, role FROM tenant_members
     WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
 );
 
 /** Across workspaces, as the choice of one must be: by the index on user_id. */
-const workspacesOf = statement<Workspace>(
-  'tenants.workspaces_of',
-  `SELECT t.id, t.slug, t.name, m.role FROM tenant_members m JOIN tenants t ON t.id = m.tenant_id
-    WHERE m.user_id = $1 AND m.status = 'active' ORDER BY lower(t.name), t.id LIMIT 500`,
+const membershipsOf = workspace.statement<Membership>(
+  'tenants.memberships_of',
+  `SELECT tenant_id, role FROM tenant_members
+    WHERE user_id = $1 AND status = 'active' ORDER BY created_at, tenant_id LIMIT 500`,
+);
+
+const named = directory.statement<Omit<Workspace, 'role'>>(
+  'tenants.named',
+  `SELECT id, slug, name FROM tenants WHERE id = ANY ($1::uuid[]) ORDER BY lower(name), id`,
 );
 
 // Across workspaces: by the index on user_id.
-const anyTenantOf = statement<{ tenant_id: string }>(
+const anyTenantOf = workspace.statement<{ tenant_id: string }>(
   'tenants.any_tenant_of',
   `SELECT tenant_id FROM tenant_members WHERE user_id = $1 AND status = 'active' ORDER BY created_at, tenant_id LIMIT 1`,
 );
 
-const findMembers = statement<{ who: string; user_id: string }>(
+const findMembers = workspace.statement<{ who: string; user_id: string }>(
   'tenants.find_members',
   `SELECT w.who, m.user_id FROM unnest($2::text[]) AS w (who)
      JOIN tenant_members m ON m.tenant_id = $1 AND m.user_id = w.who::uuid
@@ -56,31 +61,34 @@ const findMembers = statement<{ who: string; user_id: string }>(
      JOIN tenant_members m ON m.tenant_id = $1 AND lower(m.email) = lower(trim(w.who))`,
 );
 
-const profile = statement<{ email: string; display_name: string }>(
+const profile = workspace.statement<{ email: string; display_name: string }>(
   'tenants.profile',
   `SELECT email, display_name FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
 );
 
-const idBySlug = statement<{ id: string }>('tenants.id_by_slug', `SELECT id FROM tenants WHERE slug = $1`);
+const idBySlug = directory.statement<{ id: string }>(
+  'tenants.id_by_slug',
+  `SELECT id FROM tenants WHERE slug = $1`,
+);
 
-const idOfName = statement<{ id: string }>(
+const idOfName = directory.statement<{ id: string }>(
   'tenants.id_of_name',
   `SELECT id FROM tenants WHERE slug = $1 OR id::text = $1`,
 );
 
-const upsert = statement<{ id: string }>(
+const upsert = directory.statement<{ id: string }>(
   'tenants.upsert',
   `INSERT INTO tenants AS t (id, slug, name) VALUES ($1, $2, coalesce($3, $2))
    ON CONFLICT (slug) DO UPDATE SET name = coalesce($3, t.name) RETURNING id`,
 );
 
-const addDomains = statement<never>(
+const addDomains = directory.statement<never>(
   'tenants.add_domains',
   `INSERT INTO tenant_domains (tenant_id, domain, verified_at)
    SELECT $1, d, now() FROM unnest($2::text[]) AS d ON CONFLICT DO NOTHING`,
 );
 
-const upsertMembers = statement<{ user_id: string }>(
+const upsertMembers = workspace.statement<{ user_id: string }>(
   'tenants.upsert_members',
   `WITH given AS (
      SELECT * FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
@@ -99,40 +107,45 @@ const upsertMembers = statement<{ user_id: string }>(
    SELECT w.user_id FROM written w JOIN before b ON b.user_id = w.user_id WHERE w.role <> b.role`,
 );
 
-const rename = statement<never>(
+const rename = workspace.statement<never>(
   'tenants.rename_member',
   `UPDATE tenant_members SET display_name = $3, folded = $4 WHERE tenant_id = $1 AND user_id = $2`,
 );
 
-const emailOf = statement<{ email: string }>(
+const emailOf = workspace.statement<{ email: string }>(
   'tenants.email_of_member',
   `SELECT email FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
 );
 
-const unfolded = statement<{ tenant_id: string; user_id: string; display_name: string; email: string }>(
+const unfolded = workspace.statement<{
+  tenant_id: string;
+  user_id: string;
+  display_name: string;
+  email: string;
+}>(
   'tenants.unfolded_members',
   `SELECT tenant_id, user_id, display_name, email FROM tenant_members WHERE folded IS NULL LIMIT $1`,
 );
 
 // Unless somebody has been renamed meanwhile: that has folded it too.
-const foldMembers = statement<never>(
+const foldMembers = workspace.statement<never>(
   'tenants.fold_members',
   `UPDATE tenant_members m SET folded = f.folded
      FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS f (tenant_id, user_id, folded)
     WHERE m.tenant_id = f.tenant_id AND m.user_id = f.user_id AND m.folded IS NULL`,
 );
 
-const hasMembership = statement<{ user_id: string }>(
+const hasMembership = workspace.statement<{ user_id: string }>(
   'tenants.has_membership',
   `SELECT user_id FROM tenant_members WHERE user_id = $1 AND status = 'active' LIMIT 1`,
 );
 
-const setMemberStatus = statement<{ user_id: string }>(
+const setMemberStatus = workspace.statement<{ user_id: string }>(
   'tenants.set_member_status',
   `UPDATE tenant_members SET status = $3 WHERE tenant_id = $1 AND user_id = $2 RETURNING user_id`,
 );
 
-const setStatusEverywhere = statement<{ user_id: string }>(
+const setStatusEverywhere = workspace.statement<{ user_id: string }>(
   'tenants.set_status_everywhere',
   `UPDATE tenant_members SET status = $2 WHERE user_id = $1 RETURNING user_id`,
 );
@@ -147,7 +160,10 @@ export class TenantsRepository {
 
   /** By name; at most 500. */
   async workspacesOf(userId: string): Promise<Workspace[]> {
-    return this.db.query(workspacesOf, [userId]);
+    const memberships = await this.db.query(membershipsOf, [userId]);
+    const roles = new Map(memberships.map(({ tenant_id: id, role }) => [id, role]));
+    const tenants = await this.db.query(named, [[...roles.keys()]]);
+    return tenants.map((tenant) => ({ ...tenant, role: roles.get(tenant.id) as TenantRole }));
   }
 
   async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { either } from '../database/statement.js';
 import { firstIdOf, NO_TENANT } from './audit.js';
 
 /** An entry as it is read; the names are those of the interface. */
@@ -35,7 +35,7 @@ function pageOf(filters: readonly Condition[]) {
   const given = CONDITIONS.filter((condition) => filters.includes(condition));
   const where = given.map((condition, n) => ` AND ${condition} $${n + 5}`).join('');
   const mark = CONDITIONS.map((condition) => (filters.includes(condition) ? 1 : 0)).join('');
-  return statement<AuditEvent>(
+  return either.statement<AuditEvent>(
     `audit.page_${mark}`,
     `SELECT ${COLUMNS} FROM audit_log
       WHERE tenant_id = $1 AND id < $2 AND id >= $3${where} ORDER BY id DESC LIMIT $4`,
@@ -48,7 +48,7 @@ type Condition = (typeof CONDITIONS)[number];
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 // What they did, and what was done to them: in the workspace and to their account.
-const concerning = statement<AuditEvent>(
+const concerning = either.statement<AuditEvent>(
   'audit.concerning',
   `SELECT ${COLUMNS} FROM (
      SELECT e.* FROM unnest(ARRAY[$1::uuid, '${NO_TENANT}'::uuid]) AS t (id) CROSS JOIN LATERAL (

@@ -1,12 +1,12 @@
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { either } from '../database/statement.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { AuditReader } from './audit-reader.js';
 import { Audit } from './audit.js';
 
-const forgetOld = statement<never>(
+const forgetOld = either.statement<never>(
   'audit.forget_old',
   `DELETE FROM audit_log WHERE occurred_at < now() - make_interval(days => $1)`,
 );

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { statement } from '../database/statement.js';
+import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import { boundedData } from './audit-data.js';
 
@@ -32,7 +32,7 @@ export interface AuditEntry {
   data?: Record<string, unknown>;
 }
 
-const append = statement<never>(
+const append = either.statement<never>(
   'audit.append',
   `INSERT INTO audit_log (tenant_id, id, occurred_at, origin, actor_id, session_id, request_id, ip,
                           action, object_kind, object_id, data)

@@ -1,28 +1,34 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import type { BlobKey } from './blob-store.js';
 
-const insert = statement<never>('blobs.insert', `INSERT INTO blobs (tenant_id, id) VALUES ($1, $2)`);
+const insert = workspace.statement<never>(
+  'blobs.insert',
+  `INSERT INTO blobs (tenant_id, id) VALUES ($1, $2)`,
+);
 
-const keep = statement<{ kept: boolean }>('blobs.keep', `SELECT blob_keep($1, $2, $3, $4, $5) AS kept`);
+const keep = workspace.statement<{ kept: boolean }>(
+  'blobs.keep',
+  `SELECT blob_keep($1, $2, $3, $4, $5) AS kept`,
+);
 
-const release = statement<never>('blobs.release', `SELECT blob_release($1, $2)`);
+const release = workspace.statement<never>('blobs.release', `SELECT blob_release($1, $2)`);
 
-const forget = statement<never>(
+const forget = workspace.statement<never>(
   'blobs.forget',
   `DELETE FROM blobs WHERE tenant_id = $1 AND id = $2 AND state <> 'kept'`,
 );
 
-const abandon = statement<{ id: string }>(
+const abandon = workspace.statement<{ id: string }>(
   'blobs.abandon',
   `UPDATE blobs SET state = 'released', due_at = now() WHERE tenant_id = $1 AND id = $2 AND state = 'pending' RETURNING id`,
 );
 
 // A lease: what a killed collector had claimed is claimed again when it has run out. A pending blob that is claimed can no
 // longer be kept.
-const claim = statement<{ tenant_id: string; id: string }>(
+const claim = workspace.statement<{ tenant_id: string; id: string }>(
   'blobs.claim',
   `UPDATE blobs SET state = 'released', due_at = now() + make_interval(secs => $2)
     WHERE (tenant_id, id) IN (

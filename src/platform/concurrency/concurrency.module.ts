@@ -1,10 +1,10 @@
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { workspace } from '../database/statement.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { IdempotentWrites } from './idempotency.js';
 
-const forgetOld = statement<never>(
+const forgetOld = workspace.statement<never>(
   'idempotency.forget_old',
   `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`,
 );

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import type { RequestContext } from '../context/request-context.js';
 import type { RequestWithBody } from '../http/body.guard.js';
@@ -43,7 +43,7 @@ interface Claim {
 }
 
 // The lock lives as long as the transaction: a killed process leaves nothing behind that would block the retry.
-const claim = statement<Claim>(
+const claim = workspace.statement<Claim>(
   'idempotency.claim',
   `SELECT l.locked, k.fingerprint, k.status, k.reply, k.etag, k.location
      FROM (SELECT pg_try_advisory_xact_lock(hashtextextended($1::uuid::text || $2::uuid::text || $3 || $4, 0)) AS locked) l
@@ -53,7 +53,7 @@ const claim = statement<Claim>(
 );
 
 // The row of a request that committed between our snapshot and our lock is not overwritten: its answer stands.
-const remember = statement<{ key: string }>(
+const remember = workspace.statement<{ key: string }>(
   'idempotency.remember',
   `INSERT INTO idempotency_keys AS k (tenant_id, user_id, route, key, fingerprint, status, reply, etag, location)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)

@@ -1,19 +1,6 @@
-import { DataSource, type MigrationInterface } from 'typeorm';
+import { DataSource } from 'typeorm';
 import type { Config } from '../../config/config.js';
-import type { SqlFile } from './stored-sql.js';
-
-export type EntityClass = new () => object;
-export type MigrationClass = new () => MigrationInterface;
-
-/** The part of the database that one domain owns. */
-export interface SchemaPart {
-  /** Its tables. */
-  entities: EntityClass[];
-  /** Hand-written steps that create and change the tables, their indexes, triggers and data. */
-  migrations: MigrationClass[];
-  /** Its functions and views, in dependency order; they may use those of earlier parts. */
-  sql: SqlFile[];
-}
+import type { Schema } from './schema-part.js';
 
 /** Limits of every connection, milliseconds. No statement of ours is meant to come near them. */
 export const TIMEOUTS = {
@@ -33,7 +20,7 @@ export const TIMEOUTS = {
 export function createDataSource(
   config: Config,
   url: string,
-  schema: SchemaPart,
+  schema: Pick<Schema, 'entities' | 'migrations'>,
   { timeouts = true, schema: namespace }: { timeouts?: boolean; schema?: string } = {},
 ): DataSource {
   return new DataSource({

@@ -1,14 +1,15 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config.js';
-import { createDataSource, type SchemaPart } from './data-source.js';
+import { createDataSource } from './data-source.js';
+import type { Schema } from './schema-part.js';
 import { Db } from './db.js';
 
 /** Opens the pool before anything else starts; closes it after everything else has stopped. */
 @Global()
 @Module({})
 export class DatabaseModule {
-  static forRoot(url: string, schema: SchemaPart): DynamicModule {
+  static forRoot(url: string, schema: Schema): DynamicModule {
     return {
       module: DatabaseModule,
       providers: [

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import type { MigrationClass } from './data-source.js';
+import type { MigrationClass } from './schema-part.js';
 
 /**
  * A migration whose text is a `.sql` file beside its domain. Forward only; never edited once it has landed.

@@ -5,17 +5,41 @@
 export interface Statement<Row> {
   readonly name: string;
   readonly text: string;
+  readonly home: HomeName;
   /** Never set: carries the row type. */
   readonly row?: Row;
 }
 
-const MAX_NAME = 63;
+export type HomeName = 'directory' | 'workspace' | 'either' | 'mail_service';
 
-/**
- * @param name unique in the process, at most 63 bytes (PostgreSQL cuts longer identifiers, which would make two
- *   statements collide)
- */
-export function statement<Row>(name: string, text: string): Statement<Row> {
-  if (name.length > MAX_NAME) throw new RangeError(`statement name longer than ${MAX_NAME}: ${name}`);
-  return Object.freeze({ name, text });
+const MAX_NAME = 63;
+const declared = new Map<string, Statement<unknown>>();
+
+/** The database that a statement and the tables it touches belong to. Workspaces may later be in several databases. */
+export class Home {
+  constructor(readonly name: HomeName) {}
+
+  /**
+   * @param name unique in the process, at most 63 bytes (PostgreSQL cuts longer identifiers, which would make two
+   *   statements collide); empty: not prepared
+   * @param text touches tables of this home, and those of `either`, only
+   */
+  statement<Row>(name: string, text: string): Statement<Row> {
+    if (name.length > MAX_NAME) throw new RangeError(`statement name longer than ${MAX_NAME}: ${name}`);
+    const made: Statement<Row> = Object.freeze({ name, text, home: this.name });
+    if (name !== '') declared.set(name, made);
+    return made;
+  }
 }
+
+/** The one database of the installation: tenants, accounts, sessions, keys, sign-in, rate limits. */
+export const directory = new Home('directory');
+
+/** The database of a workspace: members and all content. Every table has `tenant_id`. */
+export const workspace = new Home('workspace');
+
+/** Tables that each database has: a row belongs to the database of the transaction that writes it. */
+export const either = new Home('either');
+
+/** The statements made so far in this process. */
+export const statements = (): readonly Statement<unknown>[] => [...declared.values()];

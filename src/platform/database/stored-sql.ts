@@ -1,19 +1,23 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { QueryRunner } from 'typeorm';
+import type { HomeName } from './statement.js';
 
 /** A file of functions, views and the types that only they use: the one current text, re-applied when it changes. */
 export interface SqlFile {
+  /** Whose tables its functions and views touch. */
+  home: HomeName;
   name: string;
   text: string;
 }
 
 /**
+ * @param home of the tables that the functions and views touch
  * @param folder the `sql/` folder of a domain
  * @param names files without `.sql`, each after the files whose views, types and SQL functions it uses
  */
-export function sqlFiles(folder: URL, ...names: string[]): SqlFile[] {
-  return names.map((name) => ({ name, text: readFileSync(new URL(`${name}.sql`, folder), 'utf8') }));
+export function sqlFiles(home: HomeName, folder: URL, ...names: string[]): SqlFile[] {
+  return names.map((name) => ({ home, name, text: readFileSync(new URL(`${name}.sql`, folder), 'utf8') }));
 }
 
 /** One row: the set applied last and the objects that it created, in the order of creation. */
@@ -40,7 +44,9 @@ WHERE NOT EXISTS (
 ORDER BY object`;
 
 const hashOf = (files: readonly SqlFile[]): string =>
-  createHash('sha256').update(JSON.stringify(files)).digest('hex');
+  createHash('sha256')
+    .update(JSON.stringify(files.map(({ name, text }) => [name, text])))
+    .digest('hex');
 
 /** The stored functions and views of one schema. Call its methods in one transaction, under the migration lock. */
 export class StoredSql {

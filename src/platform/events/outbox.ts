@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { statement } from '../database/statement.js';
+import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 
 /** Something that happened in a domain, as its consumers see it. */
@@ -16,7 +16,7 @@ export interface DomainEvent<P = Record<string, unknown>> {
 
 export type EventHandler = (event: DomainEvent) => Promise<void>;
 
-const append = statement<never>(
+const append = either.statement<never>(
   'outbox.append',
   `INSERT INTO outbox (tenant_id, id, type, payload) VALUES ($1, $2, $3, $4)`,
 );

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { either } from '../database/statement.js';
 import { type DomainEvent, Outbox } from './outbox.js';
 
 const BATCH = 100;
@@ -24,7 +24,7 @@ interface ClaimedRow {
   attempts: number;
 }
 
-const claim = statement<ClaimedRow>(
+const claim = either.statement<ClaimedRow>(
   'outbox.claim',
   `WITH due AS MATERIALIZED (
      SELECT tenant_id, id FROM outbox
@@ -40,26 +40,26 @@ const claim = statement<ClaimedRow>(
 const CLAIMED = `unnest($1::uuid[], $2::uuid[], $3::int[]) AS c (tenant_id, id, attempts)
     WHERE o.tenant_id = c.tenant_id AND o.id = c.id AND o.attempts = c.attempts`;
 
-const forget = statement<never>('outbox.forget', `DELETE FROM outbox o USING ${CLAIMED}`);
+const forget = either.statement<never>('outbox.forget', `DELETE FROM outbox o USING ${CLAIMED}`);
 
-const renew = statement<never>(
+const renew = either.statement<never>(
   'outbox.renew',
   `UPDATE outbox o SET due_at = now() + make_interval(secs => $4) FROM ${CLAIMED}`,
 );
 
-const release = statement<never>(
+const release = either.statement<never>(
   'outbox.release',
   `UPDATE outbox o SET due_at = now(), attempts = o.attempts - 1 FROM ${CLAIMED}`,
 );
 
-const postpone = statement<never>(
+const postpone = either.statement<never>(
   'outbox.postpone',
   `UPDATE outbox o SET due_at = now() + make_interval(secs => $4), last_error = $5,
           parked_at = CASE WHEN $6 THEN now() END
      FROM ${CLAIMED}`,
 );
 
-const forgetUnheard = statement<{ id: string }>(
+const forgetUnheard = either.statement<{ id: string }>(
   'outbox.forget_unheard',
   `WITH unheard AS MATERIALIZED (
      SELECT tenant_id, id FROM outbox

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { either } from '../database/statement.js';
 
 export interface PeriodicJob {
   /** Unique; the same in every process. */
@@ -11,7 +11,7 @@ export interface PeriodicJob {
 
 const CHECK_MS = 15_000;
 
-const claim = statement<{ name: string }>(
+const claim = either.statement<{ name: string }>(
   'jobs.claim',
   `INSERT INTO job_runs AS j (name, ran_at) VALUES ($1, now())
    ON CONFLICT (name) DO UPDATE SET ran_at = now() WHERE j.ran_at <= now() - make_interval(secs => $2)

@@ -2,7 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
 import { Public } from '../context/access.decorators.js';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { either } from '../database/statement.js';
 import { Operation } from '../http/api-docs.js';
 import { defineError } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
@@ -12,7 +12,7 @@ import { Lifecycle } from './lifecycle.js';
 
 export const NOT_READY = defineError(503, 'not_ready', 'Starting, draining, or without its database.');
 
-const ping = statement<{ one: number }>('health.ping', 'SELECT 1 AS one');
+const ping = either.statement<{ one: number }>('health.ping', 'SELECT 1 AS one');
 const PATIENCE_MS = 2_000;
 
 @Controller('health')

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { directory } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { Keyring } from '../secrets/keyring.js';
@@ -21,22 +21,22 @@ export type Guess =
 
 const SUBJECT_BYTES = 16;
 
-const begin = statement<{ failures: number; wait: number }>(
+const begin = directory.statement<{ failures: number; wait: number }>(
   'guess_locks.begin',
   `SELECT failures, wait FROM guess_begin($1, $2, $3, $4)`,
 );
 
-const forget = statement<never>(
+const forget = directory.statement<never>(
   'guess_locks.forget',
   `DELETE FROM guess_locks WHERE purpose = $1 AND subject = $2`,
 );
 
-const giveBack = statement<never>(
+const giveBack = directory.statement<never>(
   'guess_locks.give_back',
   `UPDATE guess_locks SET failures = greatest(0, failures - 1), locked_until = NULL WHERE purpose = $1 AND subject = $2`,
 );
 
-const forgetOld = statement<never>(
+const forgetOld = directory.statement<never>(
   'guess_locks.forget_old',
   `DELETE FROM guess_locks WHERE last_at < now() - interval '1 day' AND coalesce(locked_until < now(), true)`,
 );

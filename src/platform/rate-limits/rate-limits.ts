@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { directory } from '../database/statement.js';
 import { Errors } from '../http/errors.js';
 import type { ApiError } from '../http/api-error.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
@@ -11,12 +11,12 @@ import type { Taking } from './rate-limit.js';
 const MAX_REMEMBERED = 10_000;
 const SUBJECT_BYTES = 16;
 
-const take = statement<{ wait: number }>(
+const take = directory.statement<{ wait: number }>(
   'rate_limits.take',
   `SELECT rate_limit_take($1::text[], $2::bytea[], $3::float8[], $4::int[]) AS wait`,
 );
 
-const forgetPaid = statement<never>(
+const forgetPaid = directory.statement<never>(
   'rate_limits.forget_paid',
   `DELETE FROM rate_limits WHERE paid_until < now() - interval '1 minute'`,
 );

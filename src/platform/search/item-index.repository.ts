@@ -1,5 +1,5 @@
 import type { Db } from '../database/db.js';
-import { type Statement, statement } from '../database/statement.js';
+import { workspace, type Statement } from '../database/statement.js';
 import { type IndexedDocument, SEARCH_RULES } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
 
@@ -87,7 +87,7 @@ function statementsOf(tables: SearchTables): Statements {
   const joins = `LEFT JOIN ${index} s ON s.tenant_id = n.tenant_id AND s.${item} = n.id ${bodyJoin}`;
   return {
     // An event is dealt with when its revision is indexed: newer ones have events of their own.
-    stale: statement(
+    stale: workspace.statement(
       `${name}_index.stale`,
       `SELECT ${columns} FROM ${items} n ${joins}
         WHERE n.tenant_id = $1 AND n.id = $2 AND ${stale(audience)}
@@ -95,7 +95,7 @@ function statementsOf(tables: SearchTables): Statements {
     ),
     // Every change of an item is in the outbox until it has been indexed, so those of one person that have not been are
     // found there (primary key: tenant_id, id), the newest first.
-    pending: statement(
+    pending: workspace.statement(
       `${name}_index.pending`,
       `WITH mine AS MATERIALIZED (
          SELECT (payload->>'${item}')::uuid AS id, max(x.id::text) AS newest FROM (
@@ -114,7 +114,7 @@ function statementsOf(tables: SearchTables): Statements {
     // Compare-and-set: only the row that was seen when the item was read is replaced. So whoever read an older state of it
     // has to look again, without a lock on the item that would keep its writers waiting. Its row is locked against removal
     // only: what is purged leaves no words behind, and an item made anew under the same id is another one.
-    put: statement(
+    put: workspace.statement(
       `${name}_index.put`,
       `INSERT INTO ${index} AS s (tenant_id, ${item}, revision, audience, rules, tsv, beginning)
        SELECT n.tenant_id, n.id, $3, $4, ${SEARCH_RULES}, $5::tsvector, $8 FROM ${items} n
@@ -125,7 +125,7 @@ function statementsOf(tables: SearchTables): Statements {
        WHERE s.xmin::text = $7
        RETURNING 1 AS done`,
     ),
-    walk: statement(
+    walk: workspace.statement(
       `${name}_index.walk`,
       `WITH slice AS MATERIALIZED (
          SELECT tenant_id, id, revision, ${audience} AS audience FROM ${items} n

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../context/request-context.js';
 import type { Db } from '../database/db.js';
-import { type Statement, statement } from '../database/statement.js';
+import { workspace, type Statement } from '../database/statement.js';
 import type { IndexedDocument } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
 
@@ -75,7 +75,7 @@ export abstract class ItemSearchRepository<Row extends SearchRow> {
     private readonly tables: SearchTables,
   ) {
     const { name, items, members, item, body, bodyJoin, bodyBytes } = tables;
-    this.bodiesOf = statement(
+    this.bodiesOf = workspace.statement(
       `${name}.search_bodies`,
       `WITH wanted AS MATERIALIZED (
          SELECT n.id, u.n, sum(${bodyBytes}) OVER (ORDER BY u.n) AS bytes
@@ -120,7 +120,7 @@ export abstract class ItemSearchRepository<Row extends SearchRow> {
   private statement(variant: string, state: string, filter: string, position: string): Statement<Row> {
     let found = this.statements.get(variant);
     if (!found) {
-      found = statement<Row>(
+      found = workspace.statement<Row>(
         `${this.tables.name}.search.${this.statements.size}`,
         searchText(this.tables, state, filter, position),
       );

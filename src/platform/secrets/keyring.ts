@@ -2,19 +2,22 @@ import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { directory } from '../database/statement.js';
 
 const PURPOSE = 'hmac';
 
-const read = statement<{ id: string; material: Buffer }>(
+const read = directory.statement<{ id: string; material: Buffer }>(
   'secrets.read',
   `SELECT id, material FROM platform_secrets WHERE purpose = $1 ORDER BY id`,
 );
 
 /** Readers go on; whoever else makes the first secret waits. */
-const lock = statement<never>('secrets.lock', 'LOCK TABLE platform_secrets IN SHARE ROW EXCLUSIVE MODE');
+const lock = directory.statement<never>(
+  'secrets.lock',
+  'LOCK TABLE platform_secrets IN SHARE ROW EXCLUSIVE MODE',
+);
 
-const create = statement<never>(
+const create = directory.statement<never>(
   'secrets.create',
   `INSERT INTO platform_secrets (purpose, id, material)
    SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM platform_secrets WHERE purpose = $1)`,

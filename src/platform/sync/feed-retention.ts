@@ -1,19 +1,19 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { workspace } from '../database/statement.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import type { FeedOwner, FeedSource } from './feed-source.js';
 
 const BATCH = 200;
 const DAY_MS = 86_400_000;
 
-const lockHead = statement<{ head: string }>(
+const lockHead = workspace.statement<{ head: string }>(
   'sync.lock_head',
   `SELECT head FROM sync_heads WHERE tenant_id = $1 AND user_id = $2 FOR UPDATE`,
 );
 
-const raiseFloor = statement<never>(
+const raiseFloor = workspace.statement<never>(
   'sync.raise_floor',
   `UPDATE sync_heads SET floors = floors || jsonb_build_object($3::text, greatest(coalesce((floors->>$3)::bigint, 0), $4::bigint))
     WHERE tenant_id = $1 AND user_id = $2`,

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { workspace } from '../database/statement.js';
 import { Lifecycle } from '../observability/lifecycle.js';
 
 const POLL_MS = 300;
@@ -14,7 +14,7 @@ interface Waiter {
   wake: (changed: boolean) => void;
 }
 
-const heads = statement<{ tenant_id: string; user_id: string; head: number }>(
+const heads = workspace.statement<{ tenant_id: string; user_id: string; head: number }>(
   'sync.heads',
   `SELECT h.tenant_id, h.user_id, h.head::float8 AS head
      FROM unnest($1::uuid[], $2::uuid[]) AS w (tenant_id, user_id)

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../context/request-context.js';
 import type { Db } from '../database/db.js';
-import { type Statement, statement } from '../database/statement.js';
+import { workspace, type Statement } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import {
   type ChangesRead,
@@ -61,17 +61,20 @@ export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements
   ) {
     const { collection, members } = tables;
     const both = (name: string, where: string, order: 'ASC' | 'DESC'): Statements<Row> => ({
-      content: statement<Row>(`${collection}.${name}`, pageOf(tables, where, order, 'content')),
-      summary: statement<Row>(`${collection}.${name}_summary`, pageOf(tables, where, order, 'summary')),
+      content: workspace.statement<Row>(`${collection}.${name}`, pageOf(tables, where, order, 'content')),
+      summary: workspace.statement<Row>(
+        `${collection}.${name}_summary`,
+        pageOf(tables, where, order, 'summary'),
+      ),
     });
     this.after = both('changes', AFTER, 'ASC');
     this.fromStart = both('first_changes', `${AFTER} AND role IS NOT NULL`, 'ASC');
     this.walk = both('index', UP_TO, 'DESC');
-    this.owners = statement(
+    this.owners = workspace.statement(
       `${collection}.owners_with_removals`,
       `SELECT DISTINCT tenant_id, user_id FROM ${members} WHERE gone_at < $1 LIMIT $2`,
     );
-    this.forget = statement(
+    this.forget = workspace.statement(
       `${collection}.forget_removals`,
       `DELETE FROM ${members} WHERE tenant_id = $1 AND user_id = $2 AND role IS NULL AND gone_at < $3 RETURNING seq::float8 AS seq`,
     );

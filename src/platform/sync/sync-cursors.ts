@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../context/request-context.js';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { directory } from '../database/statement.js';
 import { Keyring } from '../secrets/keyring.js';
 
 const VERSION = 'c1';
@@ -11,12 +11,12 @@ const FORM = /^c1\.([\w-]{1,400})\.([\w-]{16})$/;
 
 const EPOCH = 'feed-epoch';
 
-const readEpoch = statement<{ id: string }>(
+const readEpoch = directory.statement<{ id: string }>(
   'sync.read_epoch',
   `SELECT id FROM platform_secrets WHERE purpose = $1 ORDER BY id DESC LIMIT 1`,
 );
 
-const newEpoch = statement<never>(
+const newEpoch = directory.statement<never>(
   'sync.new_epoch',
   `INSERT INTO platform_secrets (purpose, id, material) VALUES ($1, $2, '')`,
 );

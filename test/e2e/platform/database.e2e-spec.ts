@@ -1,6 +1,6 @@
 import { TIMEOUTS } from '../../../src/platform/database/data-source.js';
 import { Db } from '../../../src/platform/database/db.js';
-import { statement } from '../../../src/platform/database/statement.js';
+import { either } from '../../../src/platform/database/statement.js';
 import { Keyring } from '../../../src/platform/secrets/keyring.js';
 import pg from 'pg';
 import { type Person, TestApp } from '../../support/app.ts';
@@ -9,13 +9,16 @@ import { DatabaseProxy } from '../../support/proxy.ts';
 import { lockWaits } from '../../support/locks.ts';
 import { until } from '../../support/until.ts';
 
-const touch = statement<{ name: string }>(
+const touch = either.statement<{ name: string }>(
   'test.touch',
   `UPDATE job_runs SET ran_at = clock_timestamp() WHERE name = $1 RETURNING name`,
 );
-const insert = statement<never>('test.insert', `INSERT INTO job_runs (name, ran_at) VALUES ($1, now())`);
-const fail = statement<never>('test.fail', `SELECT 1 / (length($1) - 1)`);
-const serialization = statement<never>(
+const insert = either.statement<never>(
+  'test.insert',
+  `INSERT INTO job_runs (name, ran_at) VALUES ($1, now())`,
+);
+const fail = either.statement<never>('test.fail', `SELECT 1 / (length($1) - 1)`);
+const serialization = either.statement<never>(
   'test.serialization',
   `DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`,
 );

@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../../src/platform/database/db.js';
-import { statement } from '../../../src/platform/database/statement.js';
+import { either } from '../../../src/platform/database/statement.js';
 import { type DomainEvent, Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TxHook, TxHooks } from '../../../src/platform/events/tx-hooks.js';
@@ -303,7 +303,10 @@ describe('what happens beside and after a transaction', () => {
   });
 
   describe('hooks inside a transaction', () => {
-    const write = statement<never>('test.hook', `INSERT INTO job_runs (name, ran_at) VALUES ($1, now())`);
+    const write = either.statement<never>(
+      'test.hook',
+      `INSERT INTO job_runs (name, ran_at) VALUES ($1, now())`,
+    );
     const written = async () =>
       (await app.sql(`SELECT name FROM job_runs WHERE name LIKE 'hook %' ORDER BY 1`)).map(
         ({ name }) => name,

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type IdempotencyKey, IdempotentWrites } from '../../../src/platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../src/platform/context/request-context.js';
-import { statement } from '../../../src/platform/database/statement.js';
+import { either } from '../../../src/platform/database/statement.js';
 import { JsonReply } from '../../../src/platform/http/json-reply.js';
 import { type Person, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
@@ -170,7 +170,10 @@ describe('Idempotency-Key', () => {
         sessionId: null,
         requestId: 'r',
       }) as RequestContext;
-    const write = statement<never>('test.write', `INSERT INTO job_runs (name, ran_at) VALUES ($1, now())`);
+    const write = either.statement<never>(
+      'test.write',
+      `INSERT INTO job_runs (name, ran_at) VALUES ($1, now())`,
+    );
     const written = (name: string) => app.sql('SELECT 1 FROM job_runs WHERE name = $1', [name]);
 
     test('what it throws takes the change and the key back', async () => {

@@ -12,11 +12,13 @@ import { emptyDatabase } from '../../support/database.ts';
 
 const TABLE = 'CREATE EXTENSION pg_trgm; CREATE TABLE things (id int PRIMARY KEY, name text);';
 const GREETING: SqlFile = {
+  home: 'workspace',
   name: 'greeting',
   text: `CREATE TYPE greeting AS (text text);
          CREATE FUNCTION greet(p_name text) RETURNS greeting LANGUAGE sql AS $$ SELECT ROW('Hello ' || p_name)::greeting $$;`,
 };
 const VIEW: SqlFile = {
+  home: 'workspace',
   name: 'view',
   text: 'CREATE VIEW thing_views AS SELECT id, (greet(name)).text AS greeting FROM things;',
 };
@@ -73,14 +75,19 @@ describe('stored functions and views', () => {
     const source = await connect({ Things1700000000001: TABLE });
     await migrate(source, [GREETING, VIEW]);
     await insert(source);
-    const changed = [
+    const changed: SqlFile[] = [
       {
+        home: 'workspace',
         name: 'greeting',
         text: `CREATE TYPE salute AS (words text, loud boolean);
                CREATE FUNCTION greet(p_name text, p_loud boolean DEFAULT false) RETURNS salute LANGUAGE sql
                AS $$ SELECT ROW('Hi ' || p_name, p_loud)::salute $$;`,
       },
-      { name: 'view', text: 'CREATE VIEW thing_views AS SELECT id, (greet(name)).* FROM things;' },
+      {
+        home: 'workspace',
+        name: 'view',
+        text: 'CREATE VIEW thing_views AS SELECT id, (greet(name)).* FROM things;',
+      },
     ];
     expect(await migrate(source, changed)).toEqual([]);
     expect(await greetings(source)).toEqual([
@@ -110,7 +117,11 @@ describe('stored functions and views', () => {
     const source = await connect({ Things1700000000001: TABLE });
     await migrate(source, [GREETING, VIEW]);
     await insert(source);
-    const broken = { name: 'broken', text: 'CREATE VIEW broken AS SELECT missing FROM things;' };
+    const broken: SqlFile = {
+      home: 'workspace',
+      name: 'broken',
+      text: 'CREATE VIEW broken AS SELECT missing FROM things;',
+    };
     await expect(migrate(source, [{ ...GREETING, text: `${GREETING.text}\n` }, broken])).rejects.toThrow(
       'broken.sql: column "missing" does not exist',
     );
@@ -164,7 +175,8 @@ describe('stored functions and views', () => {
 
   test('are never dropped from under an index, a default or a view of the operator', async () => {
     const source = await connect({ Things1700000000001: TABLE });
-    const file = {
+    const file: SqlFile = {
+      home: 'workspace',
       name: 'key',
       text: `CREATE FUNCTION key(p text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT lower(p) $$;`,
     };

@@ -12,7 +12,7 @@ import { UploadLimits } from '../../../src/platform/blobs/upload-limits.js';
 import { Uploads } from '../../../src/platform/blobs/uploads.js';
 import { Ctx, type RequestContext } from '../../../src/platform/context/request-context.js';
 import { Db } from '../../../src/platform/database/db.js';
-import { statement } from '../../../src/platform/database/statement.js';
+import { either } from '../../../src/platform/database/statement.js';
 import { ContentReply } from '../../../src/platform/http/content-reply.js';
 import { Errors } from '../../../src/platform/http/errors.js';
 import { Id } from '../../../src/platform/http/id.pipe.js';
@@ -31,7 +31,7 @@ interface Row {
   size: number;
   sha256: string;
 }
-const find = statement<Row>(
+const find = either.statement<Row>(
   'test.blob',
   `SELECT content_type, size::int, encode(sha256, 'hex') AS sha256 FROM blobs WHERE tenant_id = $1 AND id = $2`,
 );

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
-import { statement } from '../../../platform/database/statement.js';
+import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { Scope } from './application-password-provider.js';
 
@@ -38,7 +38,7 @@ const COLUMNS = 'id, description, scopes, created_at, expires_at, last_used_at, 
 const LIVE = `state = 'active' AND (expires_at IS NULL OR expires_at > now())`;
 
 // Any free slot: parallel creations seldom want the same one, and those that do try again.
-const create = statement<ApplicationPasswordRow>(
+const create = workspace.statement<ApplicationPasswordRow>(
   'application_passwords.create',
   `INSERT INTO application_passwords
      (tenant_id, user_id, id, slot, state, description, scopes, selector, hash, expires_at)
@@ -50,54 +50,54 @@ const create = statement<ApplicationPasswordRow>(
    RETURNING ${COLUMNS}`,
 );
 
-const taken = statement<{ n: number }>(
+const taken = workspace.statement<{ n: number }>(
   'application_passwords.taken',
   `SELECT count(*)::int AS n FROM application_passwords WHERE tenant_id = $1 AND user_id = $2 AND slot IS NOT NULL`,
 );
 
-const count = statement<{ n: number }>(
+const count = workspace.statement<{ n: number }>(
   'application_passwords.count',
   `SELECT count(*)::int AS n FROM application_passwords WHERE tenant_id = $1 AND user_id = $2 AND ${LIVE}`,
 );
 
-const activate = statement<{ id: string }>(
+const activate = workspace.statement<{ id: string }>(
   'application_passwords.activate',
   `UPDATE application_passwords SET state = 'active', provider_id = $4
     WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND state = 'creating' RETURNING id`,
 );
 
-const list = statement<ApplicationPasswordRow>(
+const list = workspace.statement<ApplicationPasswordRow>(
   'application_passwords.list',
   `SELECT ${COLUMNS} FROM application_passwords
     WHERE tenant_id = $1 AND user_id = $2 AND id < $3 AND ${LIVE} ORDER BY id DESC LIMIT $4`,
 );
 
-const read = statement<ApplicationPasswordRow>(
+const read = workspace.statement<ApplicationPasswordRow>(
   'application_passwords.read',
   `SELECT ${COLUMNS} FROM application_passwords WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND ${LIVE}`,
 );
 
 const KEY = 'tenant_id, user_id, id, provider_id';
 
-const end = statement<ApplicationPasswordKey>(
+const end = workspace.statement<ApplicationPasswordKey>(
   'application_passwords.end',
   `UPDATE application_passwords SET state = 'removing', slot = NULL
     WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND ${LIVE} RETURNING ${KEY}`,
 );
 
-const abandon = statement<ApplicationPasswordKey>(
+const abandon = workspace.statement<ApplicationPasswordKey>(
   'application_passwords.abandon',
   `UPDATE application_passwords SET state = 'removing', slot = NULL
     WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND state = 'creating' RETURNING ${KEY}`,
 );
 
-const endAll = statement<ApplicationPasswordKey>(
+const endAll = workspace.statement<ApplicationPasswordKey>(
   'application_passwords.end_all',
   `UPDATE application_passwords SET state = 'removing', slot = NULL WHERE user_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2) AND state = 'active' RETURNING ${KEY}`,
 );
 
 // Those that were never finished may be known at the mail service all the same.
-const endLapsed = statement<ApplicationPasswordKey>(
+const endLapsed = workspace.statement<ApplicationPasswordKey>(
   'application_passwords.end_lapsed',
   `UPDATE application_passwords SET state = 'removing', slot = NULL
     WHERE (tenant_id, id) IN (
@@ -108,29 +108,29 @@ const endLapsed = statement<ApplicationPasswordKey>(
    RETURNING ${KEY}`,
 );
 
-const endExpiredOf = statement<ApplicationPasswordKey>(
+const endExpiredOf = workspace.statement<ApplicationPasswordKey>(
   'application_passwords.end_expired_of',
   `UPDATE application_passwords SET state = 'removing', slot = NULL
     WHERE tenant_id = $1 AND user_id = $2 AND state = 'active' AND expires_at <= now() RETURNING ${KEY}`,
 );
 
-const keyOf = statement<ApplicationPasswordKey>(
+const keyOf = workspace.statement<ApplicationPasswordKey>(
   'application_passwords.key_of',
   `SELECT ${KEY} FROM application_passwords WHERE tenant_id = $1 AND id = $2 AND state = 'removing'`,
 );
 
-const forget = statement<never>(
+const forget = workspace.statement<never>(
   'application_passwords.forget',
   `DELETE FROM application_passwords WHERE tenant_id = $1 AND id = $2 AND state <> 'active'`,
 );
 
-const bySelector = statement<{ id: string; hash: string; scopes: Scope[] }>(
+const bySelector = workspace.statement<{ id: string; hash: string; scopes: Scope[] }>(
   'application_passwords.by_selector',
   `SELECT id, hash, scopes FROM application_passwords
     WHERE tenant_id = $1 AND user_id = $2 AND selector = ANY ($3::text[]) AND ${LIVE}`,
 );
 
-const used = statement<never>(
+const used = workspace.statement<never>(
   'application_passwords.used',
   `UPDATE application_passwords SET last_used_at = now(), last_used_ip = $3
     WHERE tenant_id = $1 AND id = $2

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
-import { statement } from '../../../platform/database/statement.js';
+import { directory } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 
 export interface FactorRow {
@@ -10,13 +10,13 @@ export interface FactorRow {
 }
 
 // A pending factor whose time is over is as good as none.
-const read = statement<FactorRow>(
+const read = directory.statement<FactorRow>(
   'second_factors.read',
   `SELECT state, secret FROM second_factors
     WHERE account_id = $1 AND (state = 'active' OR expires_at > now())`,
 );
 
-const begin = statement<{ account_id: string }>(
+const begin = directory.statement<{ account_id: string }>(
   'second_factors.begin',
   `INSERT INTO second_factors AS f (account_id, state, secret, expires_at)
    VALUES ($1, 'pending', $2, now() + make_interval(secs => $3))
@@ -26,38 +26,38 @@ const begin = statement<{ account_id: string }>(
    RETURNING account_id`,
 );
 
-const activate = statement<{ account_id: string }>(
+const activate = directory.statement<{ account_id: string }>(
   'second_factors.activate',
   `UPDATE second_factors SET state = 'active', last_step = $3, expires_at = NULL
     WHERE account_id = $1 AND state = 'pending' AND secret = $2 AND expires_at > now() RETURNING account_id`,
 );
 
-const takeStep = statement<{ account_id: string }>(
+const takeStep = directory.statement<{ account_id: string }>(
   'second_factors.take_step',
   `UPDATE second_factors SET last_step = $3
     WHERE account_id = $1 AND state = 'active' AND secret = $2 AND last_step < $3 RETURNING account_id`,
 );
 
-const remove = statement<{ account_id: string }>(
+const remove = directory.statement<{ account_id: string }>(
   'second_factors.remove',
   `WITH codes AS (DELETE FROM recovery_codes WHERE account_id = $1)
    DELETE FROM second_factors WHERE account_id = $1 RETURNING account_id`,
 );
 
-const putCodes = statement<never>(
+const putCodes = directory.statement<never>(
   'second_factors.put_codes',
   `INSERT INTO recovery_codes (account_id, n, hash)
    SELECT $1, n, hash FROM unnest($2::text[]) WITH ORDINALITY AS c (hash, n)
    ON CONFLICT (account_id, n) DO UPDATE SET hash = excluded.hash, used_at = NULL`,
 );
 
-const useCode = statement<{ n: number }>(
+const useCode = directory.statement<{ n: number }>(
   'second_factors.use_code',
   `UPDATE recovery_codes SET used_at = now() WHERE account_id = $1 AND hash = ANY ($2::text[]) AND used_at IS NULL
    RETURNING n`,
 );
 
-const codes = statement<{ unused: number; used: boolean }>(
+const codes = directory.statement<{ unused: number; used: boolean }>(
   'second_factors.codes',
   `SELECT (count(*) FILTER (WHERE used_at IS NULL))::int AS unused,
           coalesce(bool_or(used_at IS NOT NULL AND hash = ANY ($2::text[])), false) AS used

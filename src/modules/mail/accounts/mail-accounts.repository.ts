@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
-import { statement } from '../../../platform/database/statement.js';
+import { workspace } from '../../../platform/database/statement.js';
 
 /** The owner of a mail account: a user within one workspace. */
 export interface MailOwner {
@@ -23,18 +23,18 @@ export interface MailAccountRow {
 const COLUMNS =
   'origin, username, address, mail_user_id, password, token, token_version, CASE WHEN retry_at > now() THEN refusal END AS rejection';
 
-const read = statement<MailAccountRow>(
+const read = workspace.statement<MailAccountRow>(
   'mail.account',
   `SELECT ${COLUMNS} FROM mail_accounts WHERE tenant_id = $1 AND user_id = $2`,
 );
 
-const begin = statement<never>(
+const begin = workspace.statement<never>(
   'mail.account_begin',
   `INSERT INTO mail_accounts (tenant_id, user_id, origin, username, address, password)
    VALUES ($1, $2, 'created', $3, $4, $5) ON CONFLICT (tenant_id, user_id) DO NOTHING`,
 );
 
-const claim = statement<MailAccountRow>(
+const claim = workspace.statement<MailAccountRow>(
   'mail.account_claim',
   `UPDATE mail_accounts SET lease_id = $3, lease_until = now() + make_interval(secs => $5)
     WHERE tenant_id = $1 AND user_id = $2 AND token_version = $4
@@ -42,7 +42,7 @@ const claim = statement<MailAccountRow>(
    RETURNING ${COLUMNS}`,
 );
 
-const settle = statement<MailAccountRow>(
+const settle = workspace.statement<MailAccountRow>(
   'mail.account_settle',
   `UPDATE mail_accounts
       SET mail_user_id = $4, token = $5, token_version = token_version + 1,
@@ -51,7 +51,7 @@ const settle = statement<MailAccountRow>(
    RETURNING ${COLUMNS}`,
 );
 
-const release = statement<never>(
+const release = workspace.statement<never>(
   'mail.account_release',
   `UPDATE mail_accounts
       SET lease_id = NULL, lease_until = NULL, refusal = $5,
@@ -59,7 +59,7 @@ const release = statement<never>(
     WHERE tenant_id = $1 AND user_id = $2 AND lease_id = $3`,
 );
 
-const link = statement<never>(
+const link = workspace.statement<never>(
   'mail.account_link',
   `INSERT INTO mail_accounts AS account (tenant_id, user_id, origin, username, mail_user_id, password, token, token_version)
    VALUES ($1, $2, 'linked', $3, $4, $5, $6, 1)

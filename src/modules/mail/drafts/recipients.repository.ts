@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { statement } from '../../../platform/database/statement.js';
+import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { type Recipient, recipientKey } from './recipients.js';
 
@@ -19,12 +19,12 @@ export interface KnownRecipient extends Recipient {
 
 const COLUMNS = 'address, name, uses, last_used_at, rank, address_key';
 
-const record = statement<never>(
+const record = workspace.statement<never>(
   'mail.recipients_record',
   `SELECT mail_recipients_record($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
 
-const suggest = statement<KnownRecipient>(
+const suggest = workspace.statement<KnownRecipient>(
   'mail.recipients_suggest',
   `SELECT ${COLUMNS} FROM mail_recipients
     WHERE tenant_id = $1 AND user_id = $2
@@ -32,7 +32,7 @@ const suggest = statement<KnownRecipient>(
     ORDER BY rank DESC, address_key LIMIT $4`,
 );
 
-const list = statement<KnownRecipient>(
+const list = workspace.statement<KnownRecipient>(
   'mail.recipients_list',
   `SELECT ${COLUMNS} FROM mail_recipients
     WHERE tenant_id = $1 AND user_id = $2 AND (rank < $3 OR (rank = $3 AND address_key > $4))

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { statement } from '../../../platform/database/statement.js';
+import { workspace } from '../../../platform/database/statement.js';
 import type { MovedPairs } from './bulk.js';
 
 // A message that returns to its original mailbox loses its record.
-const record = statement<never>(
+const record = workspace.statement<never>(
   'mail.moves_record',
   `WITH moved AS (SELECT * FROM unnest($4::bigint[], $6::bigint[]) AS pair (old_id, new_id)),
         before AS (
@@ -18,18 +18,18 @@ const record = statement<never>(
    ON CONFLICT (tenant_id, user_id, mailbox, message_id) DO UPDATE SET origin = excluded.origin, moved_at = now()`,
 );
 
-const remove = statement<never>(
+const remove = workspace.statement<never>(
   'mail.moves_delete',
   `DELETE FROM mail_moves WHERE tenant_id = $1 AND user_id = $2 AND mailbox = $3 AND message_id = ANY ($4::bigint[])`,
 );
 
-const origins = statement<{ message_id: string; origin: string }>(
+const origins = workspace.statement<{ message_id: string; origin: string }>(
   'mail.moves_origins',
   `SELECT message_id, origin FROM mail_moves
     WHERE tenant_id = $1 AND user_id = $2 AND mailbox = $3 AND message_id = ANY ($4::bigint[])`,
 );
 
-const purge = statement<never>(
+const purge = workspace.statement<never>(
   'mail.moves_purge',
   `DELETE FROM mail_moves WHERE moved_at < now() - make_interval(days => $1)`,
 );

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { statement } from '../../../platform/database/statement.js';
+import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { LinkedTaskChange } from '../../tasks/index.js';
 import type { NoteOutcome } from '../notes.repository.js';
@@ -10,20 +10,23 @@ const MAX_LINKS = 500;
 
 const OUTCOME = 'outcome, revision, json';
 
-const open = statement<NoteOutcome>(
+const open = workspace.statement<NoteOutcome>(
   'notes.open_for_task',
   `SELECT ${OUTCOME} FROM note_open_for_task($1, $2, $3, $4, $5, $6)`,
 );
 
-const link = statement<NoteOutcome>(
+const link = workspace.statement<NoteOutcome>(
   'notes.link_task',
   `SELECT ${OUTCOME} FROM note_link_task($1, $2, $3, $4, $5)`,
 );
 
-const change = statement<never>('notes.links_change', `SELECT note_links_change($1, $2, $3, $4, $5, $6, $7)`);
+const change = workspace.statement<never>(
+  'notes.links_change',
+  `SELECT note_links_change($1, $2, $3, $4, $5, $6, $7)`,
+);
 
 // The rows of one person: index note_members_pkey, note by note.
-const titles = statement<{ id: string; title: string }>(
+const titles = workspace.statement<{ id: string; title: string }>(
   'notes.titles',
   `SELECT n.id, n.title FROM unnest($3::uuid[]) AS w (id)
      JOIN note_members m ON m.tenant_id = $1 AND m.note_id = w.id AND m.user_id = $2 AND m.role IS NOT NULL

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { statement } from '../../../platform/database/statement.js';
+import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { NoteOutcome } from '../notes.repository.js';
 
@@ -17,12 +17,12 @@ export type ShareAction =
 
 const OUTCOME = 'outcome, revision, json';
 
-const share = statement<NoteOutcome>(
+const share = workspace.statement<NoteOutcome>(
   'notes.share',
   `SELECT ${OUTCOME} FROM note_share($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
 
-const invite = statement<NoteOutcome>(
+const invite = workspace.statement<NoteOutcome>(
   'notes.invite',
   `SELECT ${OUTCOME} FROM note_invite($1, $2, $3, $4, $5, $6)`,
 );

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
-import { statement } from '../../../platform/database/statement.js';
+import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { FeedOwner } from '../../../platform/sync/feed-source.js';
 import { MemberFeed } from '../../../platform/sync/member-feed.js';
 
 // Index task_folders_gone. What stays behind, because two people's removals were forgotten at the same time, goes with
 // the next ones of the workspace.
-const forgetFolders = statement<never>(
+const forgetFolders = workspace.statement<never>(
   'task_folders.forget_folders',
   `DELETE FROM task_folders f WHERE f.tenant_id = $1 AND f.gone_at < $2
       AND NOT EXISTS (SELECT FROM task_folder_members m WHERE m.tenant_id = f.tenant_id AND m.folder_id = f.id)`,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { errorCode } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
-import { statement } from '../../../platform/database/statement.js';
+import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { TaskRole } from '../task.entity.js';
 
@@ -53,34 +53,37 @@ export interface DoomedFolder {
   linked: string[] | null;
 }
 
-const read = statement<{ folder: string }>(
+const read = workspace.statement<{ folder: string }>(
   'task_folders.read',
   `SELECT folder FROM task_folder_views WHERE tenant_id = $1 AND user_id = $2 AND id = $3`,
 );
 
-const list = statement<TaskFolderRow>(
+const list = workspace.statement<TaskFolderRow>(
   'task_folders.list',
   `SELECT id, position, folder FROM task_folder_views
     WHERE tenant_id = $1 AND user_id = $2 AND ($3 = 'any' OR parent_id IS NOT DISTINCT FROM $4::uuid)
       AND (position, id) > ($5, $6::uuid) ORDER BY position, id LIMIT $7`,
 );
 
-const create = statement<TaskFolderOutcome>(
+const create = workspace.statement<TaskFolderOutcome>(
   'task_folders.create',
   `SELECT outcome, json FROM task_folder_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
 
-const update = statement<TaskFolderOutcome>(
+const update = workspace.statement<TaskFolderOutcome>(
   'task_folders.update',
   `SELECT outcome, json FROM task_folder_update($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 );
 
-const doom = statement<DoomedFolder>(
+const doom = workspace.statement<DoomedFolder>(
   'task_folders.doom',
   `SELECT outcome, json, people, linked FROM task_folder_doom($1, $2, $3, $4)`,
 );
 
-const remove = statement<never>('task_folders.delete', `SELECT task_folder_delete($1, $2, $3, $4, $5)`);
+const remove = workspace.statement<never>(
+  'task_folders.delete',
+  `SELECT task_folder_delete($1, $2, $3, $4, $5)`,
+);
 
 const FIRST: readonly [number, string] = [Number.NEGATIVE_INFINITY, '00000000-0000-0000-0000-000000000000'];
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { type Statement, statement } from '../../../platform/database/statement.js';
+import { workspace, type Statement } from '../../../platform/database/statement.js';
 import type { ListTasks } from '../task-list.dto.js';
 import { PRIORITIES, STATUSES } from '../task.entity.js';
 
@@ -84,8 +84,8 @@ export class TaskListRepository {
              CASE WHEN s.n <= $3 AND (s.n = 1 OR s.total <= $4) THEN v.task END AS task
         FROM sized s JOIN task_views v ON v.tenant_id = $1 AND v.user_id = $2 AND v.task_id = s.task_id
        ORDER BY s.n`;
-    if (this.statements.size >= MAX_PREPARED) return statement<TaskListRow>('', text);
-    const made = statement<TaskListRow>(`tasks.list.${this.statements.size}`, text);
+    if (this.statements.size >= MAX_PREPARED) return workspace.statement<TaskListRow>('', text);
+    const made = workspace.statement<TaskListRow>(`tasks.list.${this.statements.size}`, text);
     this.statements.set(variant, made);
     return made;
   }

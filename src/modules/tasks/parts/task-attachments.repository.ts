@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ReceivedFile } from '../../../platform/blobs/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { statement } from '../../../platform/database/statement.js';
+import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { TaskPartOutcome } from './task-parts.repository.js';
 
@@ -21,19 +21,19 @@ export interface StoredAttachment {
   sha256: string;
 }
 
-const check = statement<AttachOutcome>(
+const check = workspace.statement<AttachOutcome>(
   'task_attachments.check',
   `SELECT outcome, revision, json, refs, NULL AS part FROM task_attach_check($1, $2, $3, $4)`,
 );
 
 const OUTCOME = 'outcome, revision, json, refs, part';
 
-const attach = statement<AttachOutcome>(
+const attach = workspace.statement<AttachOutcome>(
   'task_attachments.attach',
   `SELECT ${OUTCOME} FROM task_attach($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 );
 
-const detach = statement<TaskPartOutcome>(
+const detach = workspace.statement<TaskPartOutcome>(
   'task_attachments.detach',
   `SELECT ${OUTCOME} FROM task_detach($1, $2, $3, $4)`,
 );
@@ -42,7 +42,7 @@ const detach = statement<TaskPartOutcome>(
 const MAX = 50;
 
 // Primary keys of both: the task must be one the caller sees.
-const find = statement<{ [Column in keyof StoredAttachment]: StoredAttachment[Column] | null }>(
+const find = workspace.statement<{ [Column in keyof StoredAttachment]: StoredAttachment[Column] | null }>(
   'task_attachments.find',
   `SELECT a.blob_id, a.name, a.size::float8 AS size, a.content_type, encode(a.sha256, 'hex') AS sha256
      FROM task_members m
@@ -50,7 +50,7 @@ const find = statement<{ [Column in keyof StoredAttachment]: StoredAttachment[Co
     WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.task_id = $3 AND m.role IS NOT NULL`,
 );
 
-const list = statement<{ attachments: string }>(
+const list = workspace.statement<{ attachments: string }>(
   'task_attachments.list',
   `SELECT t.attachments::text AS attachments
      FROM task_members m JOIN tasks t ON t.tenant_id = m.tenant_id AND t.id = m.task_id

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { statement } from '../../../platform/database/statement.js';
+import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { TaskRole } from '../task.entity.js';
 import type { Neighbours, TaskOutcome, TaskPatch } from '../tasks.repository.js';
@@ -34,33 +34,33 @@ export interface PanelRow {
 
 const OUTCOME = 'outcome, revision, json, refs, part';
 
-const createSubtask = statement<TaskPartOutcome>(
+const createSubtask = workspace.statement<TaskPartOutcome>(
   'subtasks.create',
   `SELECT ${OUTCOME} FROM subtask_create($1, $2, $3, $4, $5, $6, $7)`,
 );
 
-const updateSubtask = statement<TaskPartOutcome>(
+const updateSubtask = workspace.statement<TaskPartOutcome>(
   'subtasks.update',
   `SELECT ${OUTCOME} FROM subtask_update($1, $2, $3, $4, $5, $6)`,
 );
 
-const deleteSubtask = statement<TaskPartOutcome>(
+const deleteSubtask = workspace.statement<TaskPartOutcome>(
   'subtasks.delete',
   `SELECT ${OUTCOME} FROM subtask_delete($1, $2, $3, $4)`,
 );
 
-const createComment = statement<TaskPartOutcome>(
+const createComment = workspace.statement<TaskPartOutcome>(
   'task_comments.create',
   `SELECT ${OUTCOME} FROM task_comment_create($1, $2, $3, $4, $5)`,
 );
 
-const writeComment = statement<TaskPartOutcome>(
+const writeComment = workspace.statement<TaskPartOutcome>(
   'task_comments.write',
   `SELECT ${OUTCOME} FROM task_comment_write($1, $2, $3, $4, $5, $6)`,
 );
 
 // Index task_comments_newest. One row without id when the caller may read the task but the page is empty.
-const listComments = statement<CommentRow>(
+const listComments = workspace.statement<CommentRow>(
   'task_comments.list',
   `SELECT c.id, c.created_at::text AS created_at, v.comment FROM task_members m
      LEFT JOIN LATERAL (
@@ -79,17 +79,17 @@ const subtaskSide = (compare: string, order: string) => `
     FROM subtasks s JOIN task_members m ON m.tenant_id = $1 AND m.task_id = $3 AND m.user_id = $2 AND m.role IS NOT NULL
    WHERE s.tenant_id = $1 AND s.task_id = $3 AND s.id = $4`;
 
-const before = statement<Neighbours>('subtasks.before', subtaskSide('<', 'DESC'));
-const after = statement<Neighbours>('subtasks.after', subtaskSide('>', 'ASC'));
+const before = workspace.statement<Neighbours>('subtasks.before', subtaskSide('<', 'DESC'));
+const after = workspace.statement<Neighbours>('subtasks.after', subtaskSide('>', 'ASC'));
 
-const firstSubtask = statement<{ first: string | null }>(
+const firstSubtask = workspace.statement<{ first: string | null }>(
   'subtasks.first_position',
   `SELECT min(s.position) AS first FROM subtasks s
      JOIN task_members m ON m.tenant_id = $1 AND m.task_id = $3 AND m.user_id = $2 AND m.role IS NOT NULL
     WHERE s.tenant_id = $1 AND s.task_id = $3`,
 );
 
-const panel = statement<PanelRow>(
+const panel = workspace.statement<PanelRow>(
   'tasks.panel',
   `SELECT v.revision, v.role, t.deleted_at IS NOT NULL AS deleted, v.task, v.refs, t.attachments::text AS attachments,
           (SELECT coalesce(json_agg(s.subtask ORDER BY s.position, s.id), '[]')::text

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
-import { type Statement, statement } from '../../../platform/database/statement.js';
+import { workspace, type Statement } from '../../../platform/database/statement.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 
@@ -8,9 +8,9 @@ const BATCH = 200;
 
 type Sweep = Statement<{ count: number }>;
 
-const remind: Sweep = statement('tasks.remind', `SELECT tasks_remind($1) AS count`);
-const fallDue: Sweep = statement('tasks.fall_due', `SELECT tasks_fall_due($1) AS count`);
-const purgeDue: Sweep = statement('tasks.purge_due', `SELECT tasks_purge_due($1) AS count`);
+const remind: Sweep = workspace.statement('tasks.remind', `SELECT tasks_remind($1) AS count`);
+const fallDue: Sweep = workspace.statement('tasks.fall_due', `SELECT tasks_fall_due($1) AS count`);
+const purgeDue: Sweep = workspace.statement('tasks.purge_due', `SELECT tasks_purge_due($1) AS count`);
 
 /** What time brings about: reminders, due dates, and the emptying of the trash (TRASH_RETENTION_DAYS after deletion). */
 @Injectable()
