@@ -6,6 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY nest-cli.json tsconfig.json tsconfig.build.json ./
+COPY bin ./bin
 COPY src ./src
 RUN node node_modules/@nestjs/cli/bin/nest.js build
 

@@ -53,7 +53,7 @@ export async function ensureBuilt() {
     rmSync(BUILT, { force: true });
     // The compiler knows which sources changed since its last run, but nothing of the settings it was started with.
     if (!sameFiles(settingsOf(stamp), settingsOf(files)))
-      rmSync(path.join(DIST, '.tsbuildinfo'), { force: true });
+      rmSync(path.join(DIST, '.incremental.tsbuildinfo'), { force: true });
     await quietly(
       [projectNode(), path.join(MODULES, '@nestjs', 'cli', 'bin', 'nest.js'), 'build'],
       process.env,
@@ -152,6 +152,7 @@ function sourceFiles() {
   for (const name of readdirSync(ROOT)) {
     if (/^(?:tsconfig.*|nest-cli|package-lock)\.json$/.test(name)) record(files, path.join(ROOT, name));
   }
+  record(files, path.join(ROOT, 'bin', 'lib', 'swagger-plugin.mjs'));
   return files;
 }
 
