@@ -22,13 +22,17 @@ export function before(options, program) {
 function withPlainPaths(program) {
   const checker = program.getTypeChecker();
   const plain = Object.create(checker, {
-    typeToString: { value: (...args) => checker.typeToString(...args).replaceAll(/import\("[^"]*"/g, unescape) },
+    typeToString: {
+      value: (...args) => checker.typeToString(...args).replaceAll(/import\("[^"]*"/g, unescape),
+    },
   });
   return Object.create(program, { getTypeChecker: { value: () => plain } });
 }
 
 function unescape(reference) {
-  return reference.replaceAll(/\\u([0-9A-Fa-f]{4})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+  return reference.replaceAll(/\\u([0-9A-Fa-f]{4})/g, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }
 
 /** Sorts `enum: ["b", "a"]` in the code that the plugin has added, which has no place in the source. */
