@@ -7,7 +7,7 @@ import { parseRevisionTag } from './etag.js';
 const MAX_REVISION = 2_147_483_647;
 
 /**
- * The revision the client says it read. Wrong or missing is not refused here: "not found", "forbidden" and "deleted"
+ * The revision that the client read. An invalid or missing one is not rejected here: "not found", "forbidden" and "deleted"
  * come first (spec section 7), and only the service knows those.
  */
 export class ExpectedRevision {
@@ -18,9 +18,9 @@ export class ExpectedRevision {
 
   /**
    * Takes `If-Match` or `base_revision`, or both when they agree.
-   * @param kind what the tag must name, e.g. `note`
+   * @param kind of object that the tag must name, e.g. `note`
    * @param id of the object in the path
-   * @param optional the client need not say what it read
+   * @param optional a missing revision is valid
    */
   static read(
     kind: string,
@@ -31,21 +31,21 @@ export class ExpectedRevision {
   ): ExpectedRevision {
     const tag = ifMatch === undefined ? undefined : parseRevisionTag(ifMatch);
     if (ifMatch !== undefined && !tag)
-      return wrong('If-Match', `must be one tag of the form "${kind}:<id>:r<revision>"`);
+      return invalid('If-Match', `must be one tag of the form "${kind}:<id>:r<revision>"`);
     if (tag && (tag.kind !== kind || tag.id !== id.toLowerCase()))
-      return wrong('If-Match', `names another object than this ${kind}`);
+      return invalid('If-Match', `names another object than this ${kind}`);
     if (baseRevision !== undefined && !(Number.isInteger(baseRevision) && (baseRevision as number) >= 1)) {
-      return wrong('base_revision', 'must be a whole number, 1 or higher');
+      return invalid('base_revision', 'must be a whole number, 1 or higher');
     }
-    if (tag && tag.revision < 1) return wrong('If-Match', 'names a revision below 1');
+    if (tag && tag.revision < 1) return invalid('If-Match', 'names a revision below 1');
     if (tag && baseRevision !== undefined && tag.revision !== baseRevision)
-      return wrong('base_revision', 'differs from If-Match');
+      return invalid('base_revision', 'differs from If-Match');
     const revision = tag?.revision ?? (baseRevision as number | undefined);
     if (revision === undefined && optional) return new ExpectedRevision(undefined, undefined);
-    if (revision === undefined) return wrong('base_revision', 'is missing, and so is If-Match');
+    if (revision === undefined) return invalid('base_revision', 'is missing, and so is If-Match');
     return new ExpectedRevision(Math.min(revision, MAX_REVISION), undefined);
 
-    function wrong(field: string, what: string): ExpectedRevision {
+    function invalid(field: string, what: string): ExpectedRevision {
       const error = Errors.invalidRevision.with({
         details: [{ field, code: 'invalid_revision', message: `${field} ${what}` }],
       });
@@ -59,7 +59,12 @@ export class ExpectedRevision {
     return this.revision as number;
   }
 
-  /** The revision, or null where the client need not say and did not. @throws ApiError 422 `invalid_revision` */
+  /** Whether a write may go on: the revision is the current one, or is optional and missing. @throws ApiError 422 */
+  matches(current: number): boolean {
+    return (this.valueIfGiven ?? current) === current;
+  }
+
+  /** The revision, or null where it is optional and missing. @throws ApiError 422 `invalid_revision` */
   get valueIfGiven(): number | null {
     if (this.error) throw this.error;
     return this.revision ?? null;

@@ -21,8 +21,8 @@ interface Revisioning {
 }
 
 /**
- * Optimistic concurrency, the syntax of it: reads `If-Match` and `base_revision` into an `ExpectedRevision` for the
- * handler. It never queries; the comparison is inside the write.
+ * Reads `If-Match` and `base_revision` into an `ExpectedRevision` for the handler. It never queries: the write itself
+ * compares the revision.
  */
 @Injectable()
 export class RevisionInterceptor implements NestInterceptor {
@@ -34,7 +34,8 @@ export class RevisionInterceptor implements NestInterceptor {
     const body = request.body as { base_revision?: unknown } | undefined;
     request.expected = ExpectedRevision.read(
       kind,
-      String(request.params['id']),
+      // The last parameter of the path is the object itself.
+      String(Object.values(request.params).at(-1)),
       request.headers['if-match'],
       body?.base_revision,
       optional,
@@ -43,7 +44,7 @@ export class RevisionInterceptor implements NestInterceptor {
   }
 }
 
-/** A write of an existing object of this kind: it must carry the revision the client read, or may where that is optional. */
+/** A write of an existing object of this kind: it must, or where `optional` may, carry the revision that the client read. */
 export const Revisioned = (kind: string, { optional = false } = {}) =>
   applyDecorators(
     SetMetadata(REVISIONED, { kind, optional } satisfies Revisioning),
@@ -52,8 +53,8 @@ export const Revisioned = (kind: string, { optional = false } = {}) =>
       name: 'If-Match',
       required: false,
       description: optional
-        ? 'The revision you read, as the ETag gave it, if the write is to fail when there is a newer one. Or `base_revision` in the body.'
-        : 'The revision you read, as the ETag gave it. Either this or `base_revision` in the body.',
+        ? 'The ETag you read: the write fails with 409 when there is a newer revision. Or send `base_revision` in the body.'
+        : 'The ETag you read. Send this or `base_revision` in the body.',
       schema: { type: 'string' },
       example: `"${kind}:01890a5d-ac96-774b-bcce-b302099a8057:r3"`,
     }),

@@ -13,6 +13,12 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : typeof driver === 'string' ? driver : undefined;
 }
 
+/** Rows that a transaction relies on have changed before it locked them: `Db.tx` runs it again. */
+export class ConcurrentChangeError extends Error {
+  /** serialization_failure */
+  readonly code = '40001';
+}
+
 /** serialization_failure and deadlock_detected: the transaction did nothing and may be tried again. */
 export function isRetryable(error: unknown): boolean {
   const code = errorCode(error);

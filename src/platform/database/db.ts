@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Client, Pool } from 'pg';
-import { DataSource, type QueryRunner } from 'typeorm';
+import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { DatabaseBusyError, isRetryable, isUnanswered } from './database-errors.js';
 import type { Statement } from './statement.js';
@@ -32,6 +32,12 @@ export class Db implements Reader, OnApplicationShutdown {
 
   get poolState(): { total: number; idle: number; waiting: number } {
     return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
+  }
+
+  /** TypeORM's reads on any connection of the pool. Use it through `rowsOf`, which offers no writes here. */
+  get manager(): EntityManager {
+    this.refuseWhenSwamped();
+    return this.dataSource.manager;
   }
 
   /** Runs one statement on any connection. For reads; a write takes a `Tx`. */

@@ -5,6 +5,9 @@ import type { Statement } from './statement.js';
 /** Anything that can read: the pool (`Db`) or an open transaction (`Tx`). Writes ask for a `Tx` by type. */
 export interface Reader {
   query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>;
+
+  /** TypeORM's access to the same connection or pool, for tables without a performance bar. Use it through `rowsOf`. */
+  readonly manager: EntityManager;
 }
 
 /** An open transaction. Not made outside this folder: take one from `Db.tx` or `Db.single`. */
@@ -14,7 +17,6 @@ export abstract class Tx implements Reader {
 
   abstract query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>;
 
-  /** TypeORM's view of the same transaction, for the writes that are not hot. */
   abstract get manager(): EntityManager;
 
   /** Runs `effect` once the transaction has committed; its failure is logged and changes nothing. */

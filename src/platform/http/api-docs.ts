@@ -14,7 +14,7 @@ import type { ErrorKind } from './api-error.js';
 import { ErrorResponse } from './error.response.js';
 import { Errors } from './errors.js';
 
-/** What any operation behind the bearer guard may answer. */
+/** Errors of any operation behind the bearer guard. */
 const COMMON = [
   Errors.unauthorized,
   Errors.workspaceForbidden,
@@ -25,10 +25,10 @@ const COMMON = [
   Errors.identityProviderUnavailable,
 ];
 
-/** What an operation that reads a JSON body may answer. */
+/** Errors of an operation that reads a JSON body. */
 export const BODY_ERRORS = [Errors.invalidJson, Errors.bodyTooLarge, Errors.unsupportedMediaType];
 
-/** What an operation that takes an `Idempotency-Key` may answer. */
+/** Errors of an operation that takes an `Idempotency-Key`. */
 export const IDEMPOTENCY_ERRORS = [
   Errors.idempotencyKeyReused,
   Errors.requestInFlight,
@@ -41,7 +41,7 @@ interface OperationDocs {
   id: string;
   summary: string;
   description?: string;
-  /** Beyond those any operation may answer. */
+  /** Beyond the errors of any operation. */
   errors?: ErrorKind[];
 }
 
@@ -99,7 +99,7 @@ function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
   });
 }
 
-/** Errors with members of their own by those, the others by the shape of all. */
+/** The schemas of errors with further members, and the common schema for the others. */
 function errorSchema(kinds: ErrorKind[]) {
   const own = new Set(kinds.flatMap(({ type }) => type ?? []));
   const plain = kinds.some(({ type }) => type === undefined) ? [ErrorResponse] : [];
@@ -109,14 +109,14 @@ function errorSchema(kinds: ErrorKind[]) {
 
 const RETRY_AFTER = {
   'Retry-After': {
-    description: 'Seconds to wait before the next try, where that is known.',
+    description: 'Seconds to wait before the next attempt, where known.',
     schema: { type: 'integer', minimum: 1 },
   },
 } as const;
 
-/** What a 201 says of the object it made. */
+/** Headers of a 201. */
 export const LOCATION_HEADER = {
-  Location: { description: 'Where the new object is.', schema: { type: 'string' } },
+  Location: { description: 'Path of the new object.', schema: { type: 'string' } },
 } as const;
 
 /** A success that carries the object's revision as its ETag, which names the kind of object. */
@@ -143,11 +143,11 @@ export const ApiIdempotency = (): MethodDecorator =>
     name: 'Idempotency-Key',
     required: false,
     description:
-      'Up to 255 visible ASCII characters. Within 24 hours a repetition is answered with the first answer and changes nothing.',
+      'Up to 255 visible ASCII characters. Within 24 hours a repeated request returns the first response and changes nothing.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   });
 
-/** A success that is a file to keep. */
+/** A success that is a file to download. */
 export function ApiFile(contentType: string, description: string): MethodDecorator {
   const text = { type: 'string' } as const;
   return ApiResponse({
@@ -155,7 +155,7 @@ export function ApiFile(contentType: string, description: string): MethodDecorat
     description,
     headers: {
       'Content-Disposition': {
-        description: 'The name to keep it under (RFC 6266).',
+        description: 'The file name (RFC 6266).',
         schema: text,
         example: 'attachment; filename="note.docx"',
       },

@@ -17,8 +17,8 @@ type Class<T> = new () => T;
 const PRIMITIVES = new Set<unknown>([String, Number, Boolean, Array, Object, undefined]);
 
 /**
- * Makes an instance of an input class out of what the client sent; unknown fields are dropped.
- * @throws ApiError 422 `validation_failed` with one entry in `details` for each wrong field
+ * Makes an instance of an input class out of a parsed body or query; unknown fields are dropped.
+ * @throws ApiError 422 `validation_failed` with one entry in `details` for each invalid field
  */
 export function validated<T extends object>(type: Class<T>, plain: unknown): T {
   if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
@@ -60,8 +60,8 @@ export class InputPipe implements PipeTransform {
 }
 
 /**
- * A body validated but not yet refused: the contract answers "not found", "forbidden" and "deleted" before it looks at
- * the body, and only the service knows those.
+ * A validated body whose error is not thrown yet: the contract orders "not found", "forbidden" and "deleted" before errors
+ * of the body, and only the service knows those (adr/0003).
  */
 export class Checked<T> {
   private constructor(
@@ -78,7 +78,21 @@ export class Checked<T> {
     }
   }
 
-  /** @throws ApiError 422 when the body was wrong */
+  /**
+   * A further check, or a change, of a valid body (look-ups, HTML cleaning). An `ApiError` that `step` throws is kept
+   * like a validation error, so that "not found" still comes first.
+   */
+  async map<U>(step: (input: T) => Promise<U>): Promise<Checked<U>> {
+    if (this.error) return new Checked<U>(undefined, this.error);
+    try {
+      return new Checked(await step(this.input as T), undefined);
+    } catch (error) {
+      if (error instanceof ApiError) return new Checked<U>(undefined, error);
+      throw error;
+    }
+  }
+
+  /** @throws ApiError 422 when the body is invalid */
   get value(): T {
     if (this.error) throw this.error;
     return this.input as T;

@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EntityManager, FindOptionsSelect, FindOptionsWhere, ObjectLiteral } from 'typeorm';
+import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import type { Reader } from './tx.js';
+import { Tx } from './tx.js';
+
+export type EntityClass<E> = new () => E;
+
+/** A row of a workspace: every key and every query begins with its tenant. */
+export interface TenantRow extends ObjectLiteral {
+  tenantId: string;
+}
+
+/** Conditions of a query; a query without the tenant does not compile. */
+export type TenantWhere<E> = FindOptionsWhere<E> & { tenantId: string };
+
+/** Values of columns to write; a function returns an SQL expression. */
+export type ColumnValues<E> = QueryDeepPartialEntity<E>;
+
+/** Sort key of a list: columns that together are unique, in the order of comparison. */
+export type SortKey<E> = readonly (keyof E & string)[];
+
+/** Typed reads of one entity through TypeORM, for tables without a performance bar. */
+export class Rows<E extends TenantRow> {
+  constructor(
+    protected readonly manager: EntityManager,
+    protected readonly entity: EntityClass<E>,
+  ) {}
+
+  async one(where: TenantWhere<E>): Promise<E | null> {
+    return this.manager.findOneBy(this.entity, where);
+  }
+
+  async count(where: TenantWhere<E>): Promise<number> {
+    return this.manager.countBy(this.entity, where);
+  }
+
+  /** @param columns to read; default: all */
+  async all(where: TenantWhere<E>, columns?: (keyof E & string)[]): Promise<E[]> {
+    const select =
+      columns && (Object.fromEntries(columns.map((name) => [name, true])) as FindOptionsSelect<E>);
+    return this.manager.find(this.entity, { where, ...(select && { select }) });
+  }
+
+  /**
+   * Up to `limit` rows in the order of `key`.
+   * @param after values of `key` in the row before the first; undefined: from the start
+   */
+  async page(
+    where: TenantWhere<E>,
+    key: SortKey<E>,
+    after: readonly unknown[] | undefined,
+    limit: number,
+  ): Promise<E[]> {
+    const query = this.manager.createQueryBuilder(this.entity, 'item').where(where);
+    for (const column of key) query.addOrderBy(`item.${column}`, 'ASC');
+    if (after !== undefined) {
+      const columns = key.map((column) => `item.${column}`).join(', ');
+      const values = key.map((_, n) => `:after${n}`).join(', ');
+      const parameters = Object.fromEntries(after.map((value, n) => [`after${n}`, value]));
+      query.andWhere(`(${columns}) > (${values})`, parameters);
+    }
+    return query.limit(limit).getMany();
+  }
+
+  /** Makes an entity of a row with the names of the table's columns. */
+  hydrate(raw: ObjectLiteral): E {
+    const { driver } = this.manager.dataSource;
+    const row = new this.entity() as ObjectLiteral;
+    for (const column of this.manager.dataSource.getMetadata(this.entity).columns)
+      row[column.propertyName] = driver.prepareHydratedValue(raw[column.databaseName], column);
+    return row as E;
+  }
+}
+
+/** Typed reads and writes inside a transaction. One statement each; rows come back as they are stored. */
+export class WritableRows<E extends TenantRow> extends Rows<E> {
+  /** Reads a row and locks it until the end of the transaction. */
+  async lock(where: TenantWhere<E>): Promise<E | null> {
+    return this.manager.findOne(this.entity, { where, lock: { mode: 'pessimistic_write' } });
+  }
+
+  /** Null: a row with the same key exists. */
+  async insert(values: ColumnValues<E>): Promise<E | null> {
+    const insert = this.manager.createQueryBuilder().insert().into(this.entity).values(values);
+    const { raw } = await insert.orIgnore().returning('*').updateEntity(false).execute();
+    return this.hydrated(raw)[0] ?? null;
+  }
+
+  /** @param parameters of the SQL expressions among the values */
+  async update(where: TenantWhere<E>, values: ColumnValues<E>, parameters: ObjectLiteral = {}): Promise<E[]> {
+    const update = this.manager.createQueryBuilder().update(this.entity).set(values).where(where);
+    const { raw } = await update.setParameters(parameters).returning('*').updateEntity(false).execute();
+    return this.hydrated(raw);
+  }
+
+  async delete(where: TenantWhere<E>): Promise<E[]> {
+    const remove = this.manager.createQueryBuilder().delete().from(this.entity).where(where);
+    const { raw } = await remove.returning('*').execute();
+    return this.hydrated(raw);
+  }
+
+  private hydrated(raw: unknown): E[] {
+    return (raw as ObjectLiteral[]).map((row) => this.hydrate(row));
+  }
+}
+
+/**
+ * The rows of an entity, by TypeORM's `EntityManager` of this reader. A `Db` gives reads; only a `Tx` gives writes.
+ * `save`, `remove`, cascades and lazy or eager relations are not offered: they read and write more than they show.
+ */
+export function rowsOf<E extends TenantRow>(tx: Tx, entity: EntityClass<E>): WritableRows<E>;
+export function rowsOf<E extends TenantRow>(reader: Reader, entity: EntityClass<E>): Rows<E>;
+export function rowsOf<E extends TenantRow>(reader: Reader, entity: EntityClass<E>): Rows<E> {
+  return reader instanceof Tx ? new WritableRows(reader.manager, entity) : new Rows(reader.manager, entity);
+}
+
+/** Fields of `wanted` that are defined and differ from those of `current`; null when there are none. */
+export function changedFields<T extends object>(current: T, wanted: Partial<T>): Partial<T> | null {
+  const changed = Object.entries(wanted).filter(
+    ([key, value]) => value !== undefined && !isDeepStrictEqual(value, current[key as keyof T]),
+  );
+  return changed.length === 0 ? null : (Object.fromEntries(changed) as Partial<T>);
+}

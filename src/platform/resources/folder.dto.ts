@@ -1,0 +1,49 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsNumber, IsOptional, IsUUID, Matches } from 'class-validator';
+import { MayBeAbsent, Nullable } from '../http/input.decorators.js';
+import { PageQuery } from '../paging/page.dto.js';
+
+/** An item whose id the client may choose, so that it can be created offline. */
+export class ClientId {
+  /** Any UUID. Default: a new one. */
+  @ApiPropertyOptional({ example: '01890a5d-ac96-774b-bcce-b302099a8057' })
+  @MayBeAbsent()
+  @IsUUID('all', { message: 'id must be a UUID' })
+  id?: string;
+}
+
+/** Fields of a folder in a tree. */
+export class FolderFields extends ClientId {
+  /** One of your own folders; null: the top level. */
+  @ApiPropertyOptional({ type: String, nullable: true, example: null })
+  @Nullable()
+  @IsUUID('all', { message: 'parent_id must be the id of one of your folders' })
+  parent_id?: string | null;
+
+  /** Order among its siblings: any number, also between two others. Default: last. */
+  @ApiPropertyOptional({ example: 1.5 })
+  @MayBeAbsent()
+  @IsNumber({ allowNaN: false, allowInfinity: false })
+  position?: number;
+
+  /** As #rrggbb. */
+  @ApiPropertyOptional({ type: String, nullable: true, example: '#2f80ed' })
+  @Nullable()
+  @Matches(/^#[0-9a-f]{6}$/i, { message: 'color must be #rrggbb' })
+  color?: string | null;
+}
+
+/** Query of a list of folders. */
+export class ListFolders extends PageQuery {
+  /** Only the folders in this one; `none`: only those at the top level. */
+  @ApiPropertyOptional({ example: 'none' })
+  @IsOptional()
+  @Matches(/^(?:none|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i, {
+    message: 'parent_id must be the id of a folder, or none',
+  })
+  parent_id?: string;
+}
+
+/** The parent that a list is restricted to; null: the top level; undefined: any. */
+export const parentOf = ({ parent_id }: ListFolders): string | null | undefined =>
+  parent_id === 'none' ? null : parent_id?.toLowerCase();

@@ -1,0 +1,17 @@
+import { type HtmlPolicy, HtmlTooComplexError } from '../html/html-policy.js';
+import { Errors } from '../http/errors.js';
+
+/**
+ * Cleans an HTML field of a body by the HTML policy.
+ * @param field its name in the body
+ * @throws ApiError 422 `validation_failed` when the HTML is too complex to check
+ */
+export async function cleanHtmlField(policy: HtmlPolicy, field: string, html: string): Promise<string> {
+  try {
+    return await policy.check(html);
+  } catch (error) {
+    if (!(error instanceof HtmlTooComplexError)) throw error;
+    const message = `${field} is nested too deeply or has too many elements`;
+    throw Errors.validationFailed.with({ details: [{ field, code: error.code, message }] });
+  }
+}

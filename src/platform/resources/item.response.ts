@@ -1,0 +1,20 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+/** Fields that the items of most resources have. */
+export class ItemFields {
+  /** @example "01890a5d-ac96-774b-bcce-b302099a8057" */
+  @ApiProperty({ format: 'uuid' })
+  id!: string;
+  /** @example "2026-11-21T09:30:00.000Z" */
+  @ApiProperty({ format: 'date-time' })
+  created_at!: string;
+  /** @example "2026-11-21T09:30:00.000Z" */
+  @ApiProperty({ format: 'date-time' })
+  updated_at!: string;
+}
+
+/** Fields of items with revisions. */
+export class RevisionedFields extends ItemFields {
+  @ApiProperty({ type: 'integer', minimum: 1, example: 1 })
+  revision!: number;
+}

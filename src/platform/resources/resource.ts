@@ -1,0 +1,208 @@
+import type { Type } from '@nestjs/common';
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { revisionTag } from '../concurrency/etag.js';
+import type { ExpectedRevision } from '../concurrency/expected-revision.js';
+import { type ApiError, defineError, type ErrorKind } from '../http/api-error.js';
+import { ErrorResponse } from '../http/error.response.js';
+import type { Checked } from '../http/input.pipe.js';
+import { jsonList, JsonReply } from '../http/json-reply.js';
+import { FeedMeta, FeedRemoval, IndexMeta } from '../sync/feed.response.js';
+import { exampleOf } from './example.js';
+
+export interface ResourceOptions<Item> {
+  /** Section of the documentation. */
+  tag: string;
+  /** One item in words, e.g. `note folder`: names the members of responses, the operations and the ETag. */
+  name: string;
+  /** Default: the name with an `s`. */
+  plural?: string;
+  /** Further names of one item and of the list in responses: `['folder', 'folders']`. They come first. */
+  alias?: readonly [one: string, many: string];
+  /** Below `/apis/v1/`. */
+  path: string;
+  /** Response class of one item; `<Name>Response`. */
+  item: Type<Item>;
+  /** Message of 404 `not_found`. */
+  notFound: string;
+  /** Whether writes of an item must (`required`) or may (`optional`) carry the revision that was read; default: neither. */
+  revision?: 'required' | 'optional';
+}
+
+/** One item of a response: an object, or its JSON where PostgreSQL shaped it. */
+export type Shown<Item> = Item | string;
+
+interface ResponseOptions {
+  status?: number;
+  location?: string;
+  /** Identity and revision for the ETag; needed where the item is JSON text. Null: no ETag. */
+  tag?: { id: string; revision: number } | null;
+  /** Further members, e.g. `deleted: true`. */
+  extra?: Record<string, unknown>;
+}
+
+/** A kind of object of the API: its names, its response shapes, its errors. Declare one constant for each resource. */
+export class Resource<Item extends object = object> {
+  /** e.g. `note_folder`. */
+  readonly kind: string;
+  /** Names of one item in responses. */
+  readonly one: readonly string[];
+  /** Names of the list in responses. */
+  readonly many: readonly string[];
+  /** Name of its change feed. */
+  readonly collection: string;
+  readonly indexPath: string;
+  readonly notFound: ErrorKind;
+  /** 409 with the current item; undefined without revisions. */
+  readonly conflict: ErrorKind | undefined;
+  readonly envelopes: Record<'item' | 'list' | 'deleted' | 'changes' | 'index', Type>;
+
+  constructor(readonly options: ResourceOptions<Item>) {
+    const { name, plural = `${name}s`, alias, item, notFound } = options;
+    this.kind = snake(name);
+    this.one = [...(alias ? [alias[0]] : []), this.kind];
+    this.many = [...(alias ? [alias[1]] : []), snake(plural)];
+    this.collection = snake(plural);
+    this.indexPath = `/apis/v1/${options.path}/index`;
+    this.envelopes = envelopes(item, this.one, this.many);
+    this.notFound = defineError(404, 'not_found', notFound);
+    this.conflict =
+      options.revision &&
+      defineError(
+        409,
+        'conflict',
+        `The ${name} has changed since you read it; merge and retry with the revision in this response.`,
+        { revision: 4, ...Object.fromEntries(this.one.map((key) => [key, exampleOf(item)])) },
+        conflictType(item, this.one),
+      );
+  }
+
+  /** `listNoteFolders` and so on: the operation id for a verb. */
+  operationId(verb: string, of: 'one' | 'many' = 'one'): string {
+    const { name, plural = `${name}s` } = this.options;
+    const words = (of === 'one' ? name : plural).split(' ');
+    return verb + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  }
+
+  /** `{ "<name>": item }`, with the ETag where the resource has revisions. */
+  response(item: Shown<Item>, { status, location, tag, extra = {} }: ResponseOptions = {}): JsonReply {
+    const json = typeof item === 'string' ? item : JSON.stringify(item);
+    const items = this.one.map((name) => `"${name}":${json}`);
+    const more = Object.entries(extra).map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
+    const own = typeof item === 'string' ? null : (item as unknown as ResponseOptions['tag']);
+    const revision = tag === undefined ? own : tag;
+    const hasTag = this.options.revision !== undefined && revision;
+    const etag = hasTag ? revisionTag(this.kind, revision.id, revision.revision) : undefined;
+    return new JsonReply(`{${[...items, ...more].join(',')}}`, { status, location, etag });
+  }
+
+  /** 201 with the Location of the new item. */
+  created(id: string, item: Shown<Item>, options: ResponseOptions = {}): JsonReply {
+    return this.response(item, { status: 201, location: `/apis/v1/${this.options.path}/${id}`, ...options });
+  }
+
+  /** The item as it last was, with `deleted: true` and without an ETag. */
+  deleted(item: Shown<Item>): JsonReply {
+    return this.response(item, { tag: null, extra: { deleted: true } });
+  }
+
+  /** `{ "<plural>": [...], "next": cursor | null }` */
+  page(items: readonly Shown<Item>[], next: string | null): JsonReply {
+    const texts = items.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
+    return new JsonReply(jsonList(this.many, texts, `"next":${JSON.stringify(next)}}`));
+  }
+
+  /**
+   * Checks a write of a row that exists and that the caller may write. The order is that of the contract: 422
+   * `invalid_revision`, 422 of the body, 409 `conflict`.
+   * @param current shapes the row for the conflict
+   */
+  async checkWrite(
+    row: { id: string; revision: number },
+    expected: ExpectedRevision,
+    body: Checked<unknown> | null,
+    current: () => Shown<Item> | Promise<Shown<Item>>,
+  ): Promise<void> {
+    const matches = expected.matches(row.revision);
+    if (body?.error) throw body.error;
+    if (!matches) throw this.conflictWith(row, await current());
+  }
+
+  /** 409 `conflict` with the current item and its ETag. */
+  private conflictWith({ id, revision }: { id: string; revision: number }, item: Shown<Item>): ApiError {
+    const current = typeof item === 'string' ? (JSON.parse(item) as unknown) : item;
+    const items = Object.fromEntries(this.one.map((name) => [name, current]));
+    const headers = { ETag: revisionTag(this.kind, id, revision) };
+    return this.conflict!.with({ body: { revision, ...items }, headers });
+  }
+}
+
+/** Declares a resource. */
+export const resource = <Item extends object>(options: ResourceOptions<Item>): Resource<Item> =>
+  new Resource(options);
+
+const snake = (words: string): string => words.replaceAll(' ', '_');
+
+const NEXT = {
+  type: String,
+  nullable: true,
+  example: null,
+  description: 'The `cursor` of the next page; null on the last page.',
+};
+
+/** Response classes of a resource, as named schemas of the documentation. */
+function envelopes(item: Type, one: readonly string[], many: readonly string[]) {
+  const name = item.name.replace(/Response$/, '');
+  const single = members(one, item);
+  const list = Object.fromEntries(many.map((key) => [key, { type: [item] }]));
+  const records = {
+    type: 'array',
+    items: { anyOf: [{ $ref: getSchemaPath(item) }, { $ref: getSchemaPath(FeedRemoval) }] },
+    example: [],
+  };
+  const deleted = { enum: [true], example: true };
+  return {
+    item: documented(`${name}Envelope`, single),
+    list: documented(`${name}ListEnvelope`, { ...list, next: NEXT }),
+    deleted: documented(`Deleted${name}Envelope`, { ...single, deleted }),
+    changes: documented(
+      `${name}ChangesEnvelope`,
+      Object.fromEntries(many.map((key) => [key, records])),
+      FeedMeta,
+      [item, FeedRemoval],
+    ),
+    index: documented(`${name}IndexEnvelope`, list, IndexMeta),
+  };
+}
+
+/** The item under each of its names. */
+const members = (one: readonly string[], item: Type) =>
+  Object.fromEntries(
+    one.map((key, n) => [key, { type: item, ...(n > 0 && { description: `The same as \`${one[0]}\`.` }) }]),
+  );
+
+function conflictType(item: Type, one: readonly string[]): Type {
+  const name = item.name.replace(/Response$/, '');
+  return documented(
+    `${name}ConflictResponse`,
+    {
+      error: { enum: ['conflict'], example: 'conflict' },
+      revision: { type: 'integer', minimum: 1, example: 4, description: 'The revision to retry with.' },
+      ...members(one, item),
+    },
+    ErrorResponse,
+  );
+}
+
+/** A class that exists for the documentation only, with these properties. */
+function documented(
+  name: string,
+  properties: Record<string, object>,
+  base: Type = class {},
+  models: Type[] = [],
+): Type {
+  const made = { [name]: class extends (base as Type<object>) {} }[name] as Type;
+  for (const [key, options] of Object.entries(properties))
+    ApiProperty(options)(made.prototype as object, key);
+  if (models.length > 0) ApiExtraModels(...models)(made);
+  return made;
+}

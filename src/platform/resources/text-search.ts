@@ -1,0 +1,18 @@
+import { And, type FindOperator, Like } from 'typeorm';
+import { fold } from '../../lib/search-text/index.js';
+
+// Search in small collections of one owner: a column holds the folded text of an item and a list filters by it. Large
+// collections, and those with highlighted hits, use `platform/search`.
+
+/** The text to store in the search column: no case, no accents. */
+export const searchText = (...fields: (string | null | undefined)[]): string =>
+  fold(fields.filter(Boolean).join(' '));
+
+/** Matches rows whose search column contains each word of a query; undefined for a query without words. */
+export function containsWords(query: string | undefined): FindOperator<string> | undefined {
+  const words = fold(query ?? '')
+    .split(/\s+/)
+    .filter(Boolean);
+  const patterns = words.map((word) => Like(`%${word.replace(/[\\%_]/g, '\\$&')}%`));
+  return patterns.length === 0 ? undefined : And(...patterns);
+}

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { Tree, type TreeNode } from '../../../src/platform/resources/tree.js';
+
+/** Each node lies in an earlier one or at the top: never a circle. */
+const forest = fc.array(fc.nat(), { minLength: 1, maxLength: 30 }).map((picks) =>
+  picks.map((pick, n): TreeNode => {
+    const parent = pick % (n + 1);
+    return { id: `${n}`, parentId: parent === n ? null : `${parent}`, position: pick };
+  }),
+);
+
+const depth = (nodes: readonly TreeNode[], id: string): number => {
+  const parentId = nodes.find((node) => node.id === id)?.parentId ?? null;
+  return parentId === null ? 1 : 1 + depth(nodes, parentId);
+};
+
+describe('a tree of folders', () => {
+  test('the path leads to the top, and a node is below exactly the nodes of its path', () => {
+    fc.assert(
+      fc.property(forest, (nodes) => {
+        const tree = new Tree(nodes);
+        for (const { id } of nodes) {
+          const path = tree.path(id);
+          expect(path).toHaveLength(depth(nodes, id));
+          const above = nodes.filter((node) => tree.below(node.id).includes(id)).map((node) => node.id);
+          expect(above.toSorted()).toEqual(path.toSorted());
+        }
+      }),
+    );
+  });
+
+  test('a move without an obstacle keeps the forest free of circles and within the depth', () => {
+    fc.assert(
+      fc.property(forest, fc.nat(), fc.nat(), fc.integer({ min: 1, max: 8 }), (nodes, a, b, limit) => {
+        const maxDepth = Math.max(limit, ...nodes.map((node) => depth(nodes, node.id)));
+        const id = `${a % nodes.length}`;
+        const parentId = `${b % nodes.length}`;
+        const tree = new Tree(nodes);
+        const obstacle = tree.obstacle(id, parentId, maxDepth);
+        const moved = nodes.map((node) => (node.id === id ? { ...node, parentId } : node));
+        const circle = tree.below(id).includes(parentId);
+        expect(obstacle === 'cycle').toBe(circle);
+        if (circle) return;
+        const deepest = Math.max(...moved.map((node) => depth(moved, node.id)));
+        expect(obstacle === 'too_deep').toBe(deepest > maxDepth);
+      }),
+    );
+  });
+
+  test('a new node needs a known parent with room below it; the top is always possible', () => {
+    const tree = new Tree([
+      { id: 'a', parentId: null, position: -5 },
+      { id: 'b', parentId: 'a', position: 1 },
+    ]);
+    expect(tree.obstacle(undefined, 'c', 9)).toBe('unknown_parent');
+    expect(tree.obstacle(undefined, 'b', 2)).toBe('too_deep');
+    expect(tree.obstacle(undefined, 'b', 3)).toBeNull();
+    expect(tree.obstacle('a', null, 1)).toBeNull();
+  });
+
+  test('the last position follows the siblings, also below zero', () => {
+    const tree = new Tree([{ id: 'a', parentId: null, position: -5 }]);
+    expect([tree.lastPosition(null), tree.lastPosition('a')]).toEqual([-4, 1]);
+  });
+});
