@@ -55,8 +55,13 @@ const NEVER: Record<string, string> = {
        SELECT FROM note_folders f WHERE f.tenant_id = c.tenant_id AND f.id = c.parent_id
           AND f.owner_id = c.owner_id AND f.gone_at IS NULL)`,
   'a circle of folders': `
-    SELECT f.id FROM note_folders f WHERE f.gone_at IS NULL
-       AND cardinality(note_folder_path(f.tenant_id, f.owner_id, f.id)) > 32`,
+    WITH RECURSIVE up AS (
+      SELECT f.tenant_id, f.id, f.parent_id, 1 AS depth FROM note_folders f WHERE f.gone_at IS NULL
+      UNION ALL
+      SELECT up.tenant_id, up.id, f.parent_id, up.depth + 1 FROM up
+        JOIN note_folders f ON f.tenant_id = up.tenant_id AND f.id = up.parent_id AND f.gone_at IS NULL
+       WHERE up.depth < 64)
+    SELECT id, depth FROM up WHERE depth > 32`,
   'a gap in the revisions': `
     SELECT n.id, n.revision FROM notes n JOIN note_revisions r ON r.tenant_id = n.tenant_id AND r.note_id = n.id
      GROUP BY n.tenant_id, n.id HAVING count(*) <> n.revision OR min(r.revision) <> 1 OR max(r.revision) <> n.revision`,

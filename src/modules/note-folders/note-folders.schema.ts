@@ -1,6 +1,5 @@
 import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
-import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { NoteFolder } from './note-folder.entity.js';
 
 export const noteFoldersSchema: SchemaPart = {
@@ -9,5 +8,5 @@ export const noteFoldersSchema: SchemaPart = {
   migrations: [
     sqlMigration('NoteFolders1795000000004', new URL('migrations/0001-note-folders.sql', import.meta.url)),
   ],
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'note-folders'),
+  sql: [],
 };

@@ -1,27 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
-import type { Tx } from '../../platform/database/tx.js';
+import { changedFields } from '../../platform/database/rows.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
-import type { ApiError } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { Cursors } from '../../platform/paging/cursors.js';
+import { type ListFolders, parentOf } from '../../platform/resources/folder.dto.js';
+import type { Tree } from '../../platform/resources/tree.js';
+import type { NoteFolder } from './note-folder.entity.js';
 import { FOLDER_CONTENTS_MOVED, FOLDER_CONTENTS_TRASHED } from './note-folder.hooks.js';
-import { deletedFolderReply, folderListReply, folderReply } from './note-folder.presenter.js';
-import type {
-  CreateNoteFolder,
-  DeleteNoteFolder,
-  ListNoteFolders,
-  UpdateNoteFolder,
-} from './note-folders.dto.js';
-import { FolderErrors } from './note-folders.errors.js';
-import { type FolderOutcome, NoteFoldersRepository } from './note-folders.repository.js';
+import type { NoteFolderResponse } from './note-folder.response.js';
+import type { CreateNoteFolder, DeleteNoteFolder, UpdateNoteFolder } from './note-folders.dto.js';
+import { NoteFoldersRepository } from './note-folders.repository.js';
+import { FolderErrors, NOTE_FOLDERS } from './note-folders.resource.js';
 
-/** Each person's own tree of note folders. */
+const MAX_DEPTH = 32;
+const MAX_FOLDERS = 5_000;
+
+/** The tree of note folders of each user. */
 @Injectable()
 export class NoteFoldersService {
   constructor(
@@ -32,100 +35,123 @@ export class NoteFoldersService {
     private readonly db: Db,
   ) {}
 
-  async list(ctx: RequestContext, query: ListNoteFolders): Promise<JsonReply> {
-    const page = `note_folders ${ctx.tenantId} ${ctx.userId} ${query.parent_id ?? ''}`;
-    const parent = query.parent_id === 'none' ? null : query.parent_id;
-    const after =
-      query.cursor === undefined ? undefined : (this.cursors.read(page, query.cursor) as [number, string]);
-    const rows = await this.folders.list(ctx, parent, after, query.limit + 1);
-    const given = rows.slice(0, query.limit);
-    const last = given.at(-1);
-    const next =
-      last && rows.length > given.length ? this.cursors.write(page, [last.position, last.id]) : null;
-    return folderListReply(
-      given.map((row) => row.folder),
-      next,
-    );
+  async list(ctx: RequestContext, query: ListFolders): Promise<JsonReply> {
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `note_folders ${ctx.tenantId} ${ctx.userId} ${query.parent_id ?? ''}`,
+      key: (folder: NoteFolder): [number, string] => [folder.position, folder.id],
+      rows: (after, limit) => this.folders.list(ctx, parentOf(query), after, limit),
+    });
+    return NOTE_FOLDERS.page(await this.folders.present(this.db, ctx, rows), next);
   }
 
   /** @throws ApiError 404 */
   async read(ctx: RequestContext, id: string): Promise<JsonReply> {
-    const found = await this.folders.read(ctx, id);
-    if (!found) throw FolderErrors.notFound.with();
-    return folderReply(found.folder);
+    return NOTE_FOLDERS.response(await this.shown(this.db, ctx, await this.found(this.db, ctx, id)));
   }
 
+  /** @throws ApiError 409 `already_exists`, 422 `folder_too_deep`, `too_many_folders` */
   async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateNoteFolder): Promise<JsonReply> {
     const id = input.id?.toLowerCase() ?? uuidv7();
-    return this.writes.run(ctx, key, async (tx) => {
-      const folder = written(await this.folders.create(tx, ctx, id, input));
-      return folderReply(folder, { status: 201, location: `/apis/v1/note_folders/${id}` });
+    const { name, color = null } = input;
+    const parentId = input.parent_id?.toLowerCase() ?? null;
+    return this.writes.runTx(ctx, key, async (tx) => {
+      await this.folders.lock(tx, ctx);
+      const tree = await this.folders.tree(tx, ctx);
+      checkPlace(tree, undefined, parentId);
+      if (tree.size >= MAX_FOLDERS) throw FolderErrors.tooMany.with();
+      const position = input.position ?? tree.lastPosition(parentId);
+      const made = await this.folders.insert(tx, ctx, { id, name, color, parentId, position });
+      if (!made) throw FolderErrors.alreadyExists.with();
+      return NOTE_FOLDERS.created(id, await this.shown(tx, ctx, made));
     });
   }
 
-  /** @throws ApiError 422 `folder_cycle`, also when two moves race */
-  async update(ctx: RequestContext, id: string, body: Checked<UpdateNoteFolder>): Promise<JsonReply> {
-    return this.db.single(async (tx) => {
-      const result = await this.folders.update(tx, ctx, id, body.error ? null : body.value);
-      return folderReply(written(result, body.error));
+  /** @throws ApiError 404, 409 `conflict`, 422 `folder_cycle` (also when two moves race), `no_changes` */
+  async update(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+    body: Checked<UpdateNoteFolder>,
+  ): Promise<JsonReply> {
+    return this.db.tx(async (tx) => {
+      const before = await this.locked(tx, ctx, id);
+      await NOTE_FOLDERS.checkWrite(before, expected, body, () => this.shown(tx, ctx, before));
+      const { name, position, color, parent_id } = body.value;
+      const parentId = parent_id?.toLowerCase() ?? parent_id;
+      const changes = changedFields<Partial<NoteFolder>>(before, { name, position, color, parentId });
+      if (changes?.parentId) checkPlace(await this.folders.tree(tx, ctx), id, changes.parentId);
+      if (!changes) throw FolderErrors.noChanges.with();
+      const [after] = await this.folders.change(tx, ctx, [id], changes);
+      return NOTE_FOLDERS.response(await this.shown(tx, ctx, after as NoteFolder));
     });
   }
 
-  /** Deletes the folder; what lay in it moves up or, where asked for, the caller's own notes go to the trash. */
-  async delete(ctx: RequestContext, id: string, { contents }: DeleteNoteFolder): Promise<JsonReply> {
-    return this.db.tx((tx) =>
-      contents === 'trash' ? this.deleteWithContents(tx, ctx, id) : this.deleteMovingUp(tx, ctx, id),
-    );
+  /** Notes and subfolders move up or, with `contents=trash`, the caller's own notes go to the trash. */
+  async delete(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+    { contents }: DeleteNoteFolder,
+  ): Promise<JsonReply> {
+    return this.db.tx(async (tx) => {
+      const trash = contents === 'trash';
+      const folder = trash ? await this.found(tx, ctx, id) : await this.locked(tx, ctx, id);
+      const shown = await this.shown(tx, ctx, folder);
+      await NOTE_FOLDERS.checkWrite(folder, expected, null, () => shown);
+      if (trash) await this.deleteWithContents(tx, ctx, folder);
+      else await this.deleteMovingUp(tx, ctx, folder);
+      return NOTE_FOLDERS.deleted(shown);
+    });
   }
 
-  private async deleteMovingUp(tx: Tx, ctx: RequestContext, id: string): Promise<JsonReply> {
-    const exists = (await this.folders.read(ctx, id, tx)) !== null;
-    if (exists) await this.folders.lock(tx, ctx);
-    const found = exists ? await this.folders.read(ctx, id, tx) : null;
-    if (!found) throw FolderErrors.notFound.with();
-    await this.hooks.run(tx, FOLDER_CONTENTS_MOVED, { ctx, from: id, to: found.parent_id });
-    await this.folders.delete(tx, ctx, id, false, [id]);
-    return deletedFolderReply(found.folder);
+  private async deleteMovingUp(tx: Tx, ctx: RequestContext, { id, parentId }: NoteFolder): Promise<void> {
+    await this.hooks.run(tx, FOLDER_CONTENTS_MOVED, { ctx, from: id, to: parentId });
+    const tree = await this.folders.tree(tx, ctx);
+    await this.folders.change(tx, ctx, tree.children(id), { parentId });
+    await this.folders.remove(tx, ctx, [id]);
   }
 
-  /** Notes are locked before the counter, as everywhere; so the tree is read first and compared when it is locked. */
-  private async deleteWithContents(tx: Tx, ctx: RequestContext, id: string): Promise<JsonReply> {
-    const found = await this.folders.read(ctx, id, tx);
-    if (!found) throw FolderErrors.notFound.with();
-    const below = await this.folders.below(tx, ctx, id);
-    await this.hooks.run(tx, FOLDER_CONTENTS_TRASHED, { ctx, folders: below });
-    await this.folders.delete(tx, ctx, id, true, below);
-    return deletedFolderReply(found.folder);
+  /** Notes are locked before the counter, as everywhere: so the tree is read first and compared once it is locked. */
+  private async deleteWithContents(tx: Tx, ctx: RequestContext, { id, revision }: NoteFolder): Promise<void> {
+    const folders = (await this.folders.tree(tx, ctx)).below(id);
+    await this.hooks.run(tx, FOLDER_CONTENTS_TRASHED, { ctx, folders });
+    const locked = await this.locked(tx, ctx, id);
+    const below = (await this.folders.tree(tx, ctx)).below(id);
+    if (locked.revision !== revision || below.some((found) => !folders.includes(found)))
+      throw new ConcurrentChangeError('the folders have changed');
+    await this.folders.remove(tx, ctx, below.toReversed());
+  }
+
+  private async found(reader: Reader, ctx: RequestContext, id: string): Promise<NoteFolder> {
+    const folder = await this.folders.find(ctx, id, reader);
+    if (!folder) throw NOTE_FOLDERS.notFound.with();
+    return folder;
+  }
+
+  /** Reads the folder before the lock too: a request for an unknown folder does not wait and writes nothing. */
+  private async locked(tx: Tx, ctx: RequestContext, id: string): Promise<NoteFolder> {
+    await this.found(tx, ctx, id);
+    await this.folders.lock(tx, ctx);
+    return this.found(tx, ctx, id);
+  }
+
+  private async shown(reader: Reader, ctx: RequestContext, folder: NoteFolder): Promise<NoteFolderResponse> {
+    return (await this.folders.present(reader, ctx, [folder]))[0] as NoteFolderResponse;
   }
 }
 
-function written({ outcome, json }: FolderOutcome, wrong?: ApiError): string {
-  switch (outcome) {
-    case 'ok':
-      return json ?? 'null';
-    case 'not_found':
-      throw FolderErrors.notFound.with();
-    case 'already_exists':
-      throw FolderErrors.alreadyExists.with();
+/** @param id undefined: a new folder */
+function checkPlace(tree: Tree, id: string | undefined, parentId: string | null): void {
+  switch (tree.obstacle(id, parentId, MAX_DEPTH)) {
     case 'cycle':
       throw FolderErrors.cycle.with();
     case 'too_deep':
       throw FolderErrors.tooDeep.with();
-    case 'too_many':
-      throw FolderErrors.tooMany.with();
-    case 'no_changes':
-      throw FolderErrors.noChanges.with();
-    case 'unknown_parent':
+    case 'unknown_parent': {
+      const message = 'parent_id is not one of your note folders';
       throw Errors.validationFailed.with({
-        details: [
-          {
-            field: 'parent_id',
-            code: 'unknown_folder',
-            message: 'parent_id is not one of your note folders',
-          },
-        ],
+        details: [{ field: 'parent_id', code: 'unknown_folder', message }],
       });
-    case 'unchecked':
-      throw wrong ?? new Error('the folder was not written and nothing says why');
+    }
   }
 }

@@ -108,6 +108,73 @@ describe('note folders', () => {
     expect(field(answer)).toBe(name);
   });
 
+  describe('revisions', () => {
+    const etag = (id: string, revision: number) => `"note_folder:${id}:r${revision}"`;
+    const ifMatch = (tag: string) => ({ headers: { 'If-Match': tag } });
+
+    test('each response with one folder carries its ETag', async () => {
+      const posted = await alice.api.post('/note_folders', { name: 'x' });
+      const { id } = posted.body.folder;
+      expect(posted.headers.get('etag')).toBe(etag(id, 1));
+      expect((await alice.api.get(`/note_folders/${id}`)).headers.get('etag')).toBe(etag(id, 1));
+      const patched = await alice.api.patch(`/note_folders/${id}`, { name: 'y' });
+      expect(patched.headers.get('etag')).toBe(etag(id, 2));
+    });
+
+    test.each(['patch', 'put', 'delete'] as const)(
+      '%s with a stale revision returns the current folder and changes nothing',
+      async (verb) => {
+        const { id } = await folder({ name: 'first' });
+        await alice.api.patch(`/note_folders/${id}`, { name: 'second' });
+        const current = (await alice.api.get(`/note_folders/${id}`)).body.folder;
+        const byHeader = await alice.api[verb](
+          `/note_folders/${id}`,
+          { name: 'third' },
+          ifMatch(etag(id, 1)),
+        );
+        const byBody = await alice.api[verb](`/note_folders/${id}`, { name: 'third', base_revision: 1 });
+        for (const stale of [byHeader, byBody]) {
+          expect(outcome(stale)).toEqual([409, 'conflict']);
+          expect(stale.body).toMatchObject({ revision: 2, folder: current, note_folder: current });
+        }
+        expect((await alice.api.get(`/note_folders/${id}`)).body.folder).toEqual(current);
+        const fresh = await alice.api[verb](`/note_folders/${id}`, { name: 'third' }, ifMatch(etag(id, 2)));
+        expect(fresh.status).toBe(200);
+      },
+    );
+
+    test('an invalid revision is rejected before the body, after "not found"', async () => {
+      const { id } = await folder();
+      for (const match of ['*', 'x', etag(id, 0), etag('0199aaaa-bbbb-7ccc-8ddd-eeeeffff9999', 1)]) {
+        const options = ifMatch(match);
+        expect(outcome(await alice.api.patch(`/note_folders/${id}`, { name: 7 }, options))).toEqual([
+          422,
+          'invalid_revision',
+        ]);
+        expect((await bob.api.patch(`/note_folders/${id}`, { name: 'x' }, options)).status).toBe(404);
+      }
+      const both = await alice.api.patch(
+        `/note_folders/${id}`,
+        { name: 'x', base_revision: 2 },
+        ifMatch(etag(id, 1)),
+      );
+      expect(outcome(both)).toEqual([422, 'invalid_revision']);
+    });
+
+    test('of twenty updates with the same revision one wins', async () => {
+      const { id } = await folder();
+      const clients = [alice.api, other.as(alice.token)];
+      const updates = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          clients[n % 2]!.patch(`/note_folders/${id}`, { name: `name ${n}`, base_revision: 1 }),
+        ),
+      );
+      expect(updates.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(updates.filter(({ status }) => status === 409)).toHaveLength(19);
+      expect((await alice.api.get(`/note_folders/${id}`)).body.folder.revision).toBe(2);
+    });
+  });
+
   test('not found comes before a wrong body', async () => {
     expect(
       (await alice.api.patch('/note_folders/0199aaaa-bbbb-7ccc-8ddd-eeeeffff9999', { name: 7 })).status,

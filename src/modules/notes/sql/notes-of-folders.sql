@@ -52,7 +52,9 @@ BEGIN
   SELECT p_tenant, gen_random_uuid(), 'note.trashed', jsonb_build_object('note_id', id, 'revision', revision, 'actor_id', p_user)
     FROM notes WHERE tenant_id = p_tenant AND id = ANY (v_ids);
 
-  PERFORM note_folder_lock(p_tenant, p_user);
+  -- The lock of the caller's counter is the lock of the folder tree.
+  INSERT INTO sync_heads AS counter (tenant_id, user_id, head) VALUES (p_tenant, p_user, 0)
+  ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = counter.head;
   IF EXISTS (SELECT FROM note_members WHERE tenant_id = p_tenant AND user_id = p_user AND role = 3 AND NOT trashed
                 AND folder_id = ANY (p_folders)) THEN
     RAISE EXCEPTION 'a note was filed here meanwhile' USING ERRCODE = 'serialization_failure';
