@@ -26,9 +26,14 @@ export async function seedTasks(admin, people, { tasks, folder }) {
     [bodies(TEXTS, 300)],
   );
   await admin.query(
-    `SELECT task_folder_create($1, $2, $3, 'Large', NULL, NULL, NULL, $4, '{2,1}', 32, 5000)`,
+    `INSERT INTO task_folders (tenant_id, id, owner_id, name, position, member_ids, member_roles, revision, created_at, updated_at)
+     VALUES ($1, $3, $2, 'Large', 1, $4, '{editor,viewer}', 1, now(), now())`,
     [tenant, owner, FOLDER, [member.id, other.id]],
   );
+  await admin.query(`SELECT task_tree_apply($1, ARRAY[$2::uuid], ARRAY[$2::uuid], '{}', '{}')`, [
+    tenant,
+    FOLDER,
+  ]);
   const others = people.slice(3).map((person) => person.id);
   for (let from = 0; from < tasks; from += BATCH) {
     const inFolder = from < folder;

@@ -56,7 +56,13 @@ export const NEVER_OF_TASKS: Record<string, string> = {
        SELECT FROM task_folders f WHERE f.tenant_id = c.tenant_id AND f.id = c.parent_id
           AND f.owner_id = c.owner_id AND f.gone_at IS NULL)`,
   'a circle of task folders': `
-    SELECT f.id FROM task_folders f WHERE f.gone_at IS NULL AND cardinality(task_folder_path(f.tenant_id, f.id)) > 32`,
+    WITH RECURSIVE up AS (
+      SELECT f.tenant_id, f.id, f.parent_id, 1 AS depth FROM task_folders f WHERE f.gone_at IS NULL
+      UNION ALL
+      SELECT up.tenant_id, up.id, f.parent_id, up.depth + 1 FROM up
+        JOIN task_folders f ON f.tenant_id = up.tenant_id AND f.id = up.parent_id AND f.gone_at IS NULL
+       WHERE up.depth < 64)
+    SELECT id, depth FROM up WHERE depth > 32`,
   'a link from a note to a task that is not there': `
     SELECT n.id, l->>'id' AS task FROM notes n, jsonb_array_elements(n.links) AS l
      WHERE NOT EXISTS (SELECT FROM tasks t WHERE t.tenant_id = n.tenant_id AND t.id = (l->>'id')::uuid

@@ -27,16 +27,3 @@ export const TaskErrors = {
   ),
   tooManySubtasks: defineError(422, 'too_many_subtasks', 'A task has at most 200 subtasks.'),
 } as const;
-
-export const TaskFolderErrors = {
-  notFound: defineError(404, 'not_found', 'There is no such folder, or it is not shared with you.'),
-  alreadyExists: defineError(409, 'already_exists', 'A folder with this id exists already.'),
-  cycle: defineError(422, 'folder_cycle', 'A folder cannot lie in itself or below itself.'),
-  tooDeep: defineError(422, 'folder_too_deep', 'Folders nest at most 32 deep.'),
-  tooMany: defineError(422, 'too_many_folders', 'A person may have at most 5,000 folders.'),
-  tooLarge: defineError(
-    422,
-    'folder_too_large',
-    'So many tasks cannot be shared with so many people at once; add people in smaller groups.',
-  ),
-} as const;

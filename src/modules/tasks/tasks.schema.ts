@@ -37,7 +37,6 @@ export const tasksSchema: SchemaPart = {
     'task-write-steps',
     'task-writes',
     'task-folder-tree',
-    'task-folders',
     'task-parts',
     'task-clock',
     'task-search',

@@ -1,7 +1,7 @@
 import { Column, In, IsNull, PrimaryColumn } from 'typeorm';
 import type { RequestContext } from '../context/request-context.js';
 import type { Db } from '../database/db.js';
-import { type Statement, statement } from '../database/statement.js';
+import { type Statement, workspace } from '../database/statement.js';
 import type { Reader, Tx } from '../database/tx.js';
 import {
   type ColumnValues,
@@ -196,7 +196,7 @@ const removal = (id: string, removedAt: Date | null): object => ({
 /** Uses the unique index on `(tenant_id, owner_id, seq)`. Items are small: only their count bounds a page. */
 function feedStatements(collection: string, table: string, columns: string[]) {
   const page = (name: string, where: string, order: 'ASC' | 'DESC') =>
-    statement<FeedRecord>(
+    workspace.statement<FeedRecord>(
       `${collection}.${name}`,
       `SELECT counter.head::float8 AS head, coalesce((counter.floors->>'${collection}')::float8, 0) AS floor, ${columns.map((name) => `item.${name}`).join(', ')},
               item.seq::float8 AS seq
@@ -217,11 +217,11 @@ function feedStatements(collection: string, table: string, columns: string[]) {
       'seq <= least(counter.head, coalesce($3, counter.head)) AND gone_at IS NULL',
       'DESC',
     ),
-    owners: statement<FeedOwner>(
+    owners: workspace.statement<FeedOwner>(
       `${collection}.owners_with_removals`,
       `SELECT DISTINCT tenant_id, owner_id AS user_id FROM ${table} WHERE gone_at < $1 LIMIT $2`,
     ),
-    forget: statement<{ seq: number }>(
+    forget: workspace.statement<{ seq: number }>(
       `${collection}.forget_removals`,
       `DELETE FROM ${table} WHERE tenant_id = $1 AND owner_id = $2 AND gone_at < $3 RETURNING seq::float8 AS seq`,
     ),

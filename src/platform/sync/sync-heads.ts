@@ -1,16 +1,16 @@
 import type { RequestContext } from '../context/request-context.js';
-import { statement } from '../database/statement.js';
+import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 
 type Owner = Pick<RequestContext, 'tenantId' | 'userId'>;
 
-const lock = statement<never>(
+const lock = workspace.statement<never>(
   'sync.lock_own_head',
   `INSERT INTO sync_heads AS counter (tenant_id, user_id, head) VALUES ($1, $2, 0)
    ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = counter.head`,
 );
 
-const advance = statement<{ head: number }>(
+const advance = workspace.statement<{ head: number }>(
   'sync.advance_head',
   `INSERT INTO sync_heads AS counter (tenant_id, user_id, head) VALUES ($1, $2, $3)
    ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = counter.head + excluded.head

@@ -149,6 +149,74 @@ describe('task folders', () => {
     expect((await move(b.id, null)).body.folder.parent_id).toBeNull();
   });
 
+  describe('revisions', () => {
+    const etag = (id: string, revision: number) => `"task_folder:${id}:r${revision}"`;
+    const ifMatch = (tag: string) => ({ headers: { 'If-Match': tag } });
+
+    test.each(['patch', 'put', 'delete'] as const)(
+      '%s with a stale revision returns the current folder and changes nothing',
+      async (verb) => {
+        const posted = await alice.api.post('/task_folders', { name: 'first' });
+        const { id } = posted.body.folder;
+        expect(posted.headers.get('etag')).toBe(etag(id, 1));
+        const patched = await alice.api.patch(`/task_folders/${id}`, { name: 'second', base_revision: 1 });
+        expect([patched.status, patched.headers.get('etag')]).toEqual([200, etag(id, 2)]);
+        const current = (await alice.api.get(`/task_folders/${id}`)).body.folder;
+        const byHeader = await alice.api[verb](`/task_folders/${id}`, { name: 'x' }, ifMatch(etag(id, 1)));
+        const byBody = await alice.api[verb](`/task_folders/${id}`, { name: 'x', base_revision: 1 });
+        for (const stale of [byHeader, byBody]) {
+          expect([...outcome(stale), stale.headers.get('etag')]).toEqual([409, 'conflict', etag(id, 2)]);
+          expect(stale.body).toMatchObject({ revision: 2, folder: current, task_folder: current });
+        }
+        expect((await alice.api.get(`/task_folders/${id}`)).body.folder).toEqual(current);
+        const fresh = await alice.api[verb](`/task_folders/${id}`, { name: 'x' }, ifMatch(etag(id, 2)));
+        expect(fresh.status).toBe(200);
+      },
+    );
+
+    test('an invalid revision comes after "not found" and "forbidden", before the body', async () => {
+      const { id } = await folder({ members: [bob.email] });
+      const match = ifMatch('*');
+      expect(outcome(await carol.api.patch(`/task_folders/${id}`, { name: 7 }, match))).toEqual([
+        404,
+        'not_found',
+      ]);
+      expect(outcome(await bob.api.patch(`/task_folders/${id}`, { name: 'x' }, match))).toEqual([
+        403,
+        'forbidden',
+      ]);
+      expect(outcome(await alice.api.patch(`/task_folders/${id}`, { name: 7 }, match))).toEqual([
+        422,
+        'invalid_revision',
+      ]);
+    });
+
+    test('a member leaves only with a revision that is not stale', async () => {
+      const { id } = await folder({ members: [bob.email] });
+      await alice.api.patch(`/task_folders/${id}`, { name: 'y' });
+      expect(outcome(await bob.api.patch(`/task_folders/${id}`, { members: [], base_revision: 1 }))).toEqual([
+        409,
+        'conflict',
+      ]);
+      expect((await bob.api.patch(`/task_folders/${id}`, { members: [], base_revision: 2 })).status).toBe(
+        200,
+      );
+    });
+
+    test('of twenty updates with the same revision one wins', async () => {
+      const { id } = await folder();
+      const updates = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          alice.api.patch(`/task_folders/${id}`, { name: `name ${n}`, base_revision: 1 }),
+        ),
+      );
+      expect(updates.map(({ status }) => status).toSorted()).toEqual([
+        200,
+        ...Array.from({ length: 19 }, () => 409),
+      ]);
+    });
+  });
+
   describe('sharing', () => {
     test('members see the folder, those below and the tasks in them, by their role', async () => {
       const top = await folder({ name: 'top' });

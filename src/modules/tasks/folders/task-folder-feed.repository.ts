@@ -4,28 +4,30 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { FeedOwner } from '../../../platform/sync/feed-source.js';
 import { MemberFeed } from '../../../platform/sync/member-feed.js';
+import { TASK_FOLDERS } from './task-folders.resource.js';
 
-// Index task_folders_gone. What stays behind, because two people's removals were forgotten at the same time, goes with
-// the next ones of the workspace.
+// Index task_folders_gone. A row that stays because the removals of two users were deleted at the same time is deleted with
+// the next removals of the workspace.
 const forgetFolders = workspace.statement<never>(
   'task_folders.forget_folders',
-  `DELETE FROM task_folders f WHERE f.tenant_id = $1 AND f.gone_at < $2
-      AND NOT EXISTS (SELECT FROM task_folder_members m WHERE m.tenant_id = f.tenant_id AND m.folder_id = f.id)`,
+  `DELETE FROM task_folders folder WHERE folder.tenant_id = $1 AND folder.gone_at < $2
+      AND NOT EXISTS (SELECT FROM task_folder_members member
+                       WHERE member.tenant_id = folder.tenant_id AND member.folder_id = folder.id)`,
 );
 
 /** Task folders as a synchronised collection. */
 @Injectable()
 export class TaskFolderFeedRepository extends MemberFeed {
-  readonly plural = ['folders', 'task_folders'];
-  readonly indexPath = '/apis/v1/task_folders/index';
+  readonly plural = TASK_FOLDERS.many;
+  readonly indexPath = TASK_FOLDERS.indexPath;
 
   constructor(db: Db) {
     super(db, {
-      collection: 'task_folders',
+      collection: TASK_FOLDERS.collection,
       members: 'task_folder_members',
       item: 'folder_id',
       items: 'task_folders',
-      // Everybody it is shared with is in its JSON; from folders above come some more.
+      // The JSON lists all members; folders above add some more.
       bytes: { content: '512 * cardinality(n.member_ids)', summary: '512 * cardinality(n.member_ids)' },
       view: 'task_folder_views',
       viewItem: 'id',
@@ -34,7 +36,7 @@ export class TaskFolderFeedRepository extends MemberFeed {
     });
   }
 
-  /** A deleted folder's row goes when nobody is left who has to be told. */
+  /** Deletes the row of a deleted folder once its removal has expired for every user. */
   override async forgetRemovals(tx: Tx, owner: FeedOwner, before: Date): Promise<number | null> {
     const highest = await super.forgetRemovals(tx, owner, before);
     await tx.query(forgetFolders, [owner.tenant_id, before]);

@@ -1,7 +1,9 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ROLES, type TaskRole } from '../task.entity.js';
 
 @Entity('task_folders')
+@Index('task_folders_children', ['tenantId', 'ownerId', 'parentId'], { where: 'gone_at IS NULL' })
+@Index('task_folders_gone', ['goneAt'], { where: 'gone_at IS NOT NULL' })
 export class TaskFolder {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -10,6 +12,7 @@ export class TaskFolder {
   @Column('text') name!: string;
   @Column('text', { nullable: true }) color!: string | null;
   @Column('double precision') position!: number;
+  /** Users that the folder is shared with, and their roles in the same order. */
   @Column('uuid', { name: 'member_ids', array: true }) memberIds!: string[];
   @Column('enum', { name: 'member_roles', enum: ROLES, enumName: 'task_role', array: true })
   memberRoles!: TaskRole[];
@@ -19,7 +22,10 @@ export class TaskFolder {
   @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
 }
 
+/** One row for each user who sees, or saw, a folder: also because of a folder above it. */
 @Entity('task_folder_members')
+@Index('task_folder_members_feed', ['tenantId', 'userId', 'seq'], { unique: true })
+@Index('task_folder_members_gone', ['goneAt'], { where: 'gone_at IS NOT NULL' })
 export class TaskFolderMember {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'folder_id' }) folderId!: string;

@@ -1,56 +1,26 @@
 import { Injectable } from '@nestjs/common';
+import { In, IsNull } from 'typeorm';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { errorCode } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
+import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { Tree } from '../../../platform/resources/tree.js';
 import type { TaskRole } from '../task.entity.js';
-
-export const MAX_DEPTH = 32;
-export const MAX_FOLDERS = 5_000;
-/** Rows of tasks that one change of a folder's members may write: some seconds of work. */
-const MAX_ROWS = 200_000;
-
-export interface TaskFolderOutcome {
-  outcome:
-    | 'ok'
-    | 'not_found'
-    | 'forbidden'
-    | 'unchecked'
-    | 'already_exists'
-    | 'unknown_parent'
-    | 'cycle'
-    | 'too_deep'
-    | 'too_many'
-    | 'too_large';
-  json: string | null;
-}
-
-export interface FolderMembers {
-  ids: string[];
-  /** As stored: 2 editor, 1 viewer. */
-  roles: TaskRole[];
-}
-
-export interface TaskFolderInput {
-  name?: string;
-  parent_id?: string | null;
-  position?: number;
-  color?: string | null;
-  members?: FolderMembers;
-}
+import { TaskFolder, TaskFolderMember } from './task-folder.entity.js';
+import type { TaskFolderResponse } from './task-folder.response.js';
 
 export interface TaskFolderRow {
   id: string;
   position: number;
+  /** JSON of the folder as the caller sees it. */
   folder: string;
 }
 
-export interface DoomedFolder {
-  outcome: 'ok' | 'not_found' | 'forbidden';
-  json: string | null;
-  people: string[] | null;
-  linked: string[] | null;
+/** A folder with the role of the caller. */
+export interface HeldFolder {
+  folder: TaskFolder;
+  role: TaskRole;
 }
 
 const read = workspace.statement<{ folder: string }>(
@@ -65,38 +35,78 @@ const list = workspace.statement<TaskFolderRow>(
       AND (position, id) > ($5, $6::uuid) ORDER BY position, id LIMIT $7`,
 );
 
-const create = workspace.statement<TaskFolderOutcome>(
-  'task_folders.create',
-  `SELECT outcome, json FROM task_folder_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+const lockTree = workspace.statement<never>(
+  'task_folders.lock_tree',
+  `SELECT pg_advisory_xact_lock(task_tree_key($1, $2))`,
 );
 
-const update = workspace.statement<TaskFolderOutcome>(
-  'task_folders.update',
-  `SELECT outcome, json FROM task_folder_update($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+const lockTasks = workspace.statement<{ id: string }>(
+  'task_folders.lock_tasks',
+  `SELECT id FROM tasks WHERE tenant_id = $1 AND folder_id = ANY ($2) ORDER BY id FOR UPDATE`,
 );
 
-const doom = workspace.statement<DoomedFolder>(
-  'task_folders.doom',
-  `SELECT outcome, json, people, linked FROM task_folder_doom($1, $2, $3, $4)`,
+const apply = workspace.statement<never>('task_folders.apply', `SELECT task_tree_apply($1, $2, $3, $4, $5)`);
+
+// $3: the folder and those above it.
+const audienceChange = workspace.statement<{ users: number }>(
+  'task_folders.audience_change',
+  `WITH wanted AS (
+     SELECT DISTINCT user_id FROM task_folders folder, unnest(folder.member_ids) AS user_id
+      WHERE folder.tenant_id = $1 AND folder.id = ANY ($3))
+   SELECT count(*)::int AS users FROM wanted
+     FULL JOIN (SELECT user_id FROM task_folder_members
+                 WHERE tenant_id = $1 AND folder_id = $2 AND role < 'owner') member ON member.user_id = wanted.user_id
+    WHERE wanted.user_id IS NULL OR member.user_id IS NULL`,
 );
 
-const remove = workspace.statement<never>(
-  'task_folders.delete',
-  `SELECT task_folder_delete($1, $2, $3, $4, $5)`,
+const audience = workspace.statement<{ user_id: string }>(
+  'task_folders.audience',
+  `SELECT user_id FROM task_members WHERE tenant_id = $1 AND task_id = ANY ($3) AND role IS NOT NULL
+    UNION SELECT user_id FROM task_folder_members WHERE tenant_id = $1 AND folder_id = ANY ($2) AND role IS NOT NULL`,
+);
+
+const ownTasks = workspace.statement<{ id: string; linked: boolean }>(
+  'task_folders.own_tasks',
+  `SELECT id, linked_notes <> '{}' AS linked FROM tasks
+    WHERE tenant_id = $1 AND creator_id = $2 AND id = ANY ($3) AND deleted_at IS NULL`,
+);
+
+const trashTasks = workspace.statement<never>(
+  'task_folders.trash_tasks',
+  `WITH trashed AS (
+     UPDATE tasks SET deleted_at = clock_timestamp(), deleted_by = $2,
+            purge_at = CASE WHEN $4 > 0 THEN clock_timestamp() + make_interval(days => $4) END,
+            next_reminder_at = NULL, next_due_at = NULL, due_stage = 0, activity_count = activity_count + 1
+      WHERE tenant_id = $1 AND id = ANY ($3)
+     RETURNING tenant_id, id, revision, activity_count, deleted_at),
+   activity AS (
+     INSERT INTO task_activity (tenant_id, task_id, n, type, actor_id, data, at)
+     SELECT tenant_id, id, activity_count, 'deleted', $2, '{}', deleted_at FROM trashed)
+   INSERT INTO outbox (tenant_id, id, type, payload)
+   SELECT tenant_id, uuid_v7(), 'task.deleted',
+          jsonb_build_object('task_id', id, 'revision', revision, 'actor_id', $2::uuid)
+     FROM trashed`,
+);
+
+const unfile = workspace.statement<never>(
+  'task_folders.unfile',
+  `UPDATE tasks SET folder_id = NULL WHERE tenant_id = $1 AND id = ANY ($2) AND folder_id = ANY ($3)`,
 );
 
 const FIRST: readonly [number, string] = [Number.NEGATIVE_INFINITY, '00000000-0000-0000-0000-000000000000'];
+const NOW = () => 'clock_timestamp()';
 
-/** All SQL on task folders. */
+/** Task folders, and the tasks in them as far as a change of a folder touches them. */
 @Injectable()
 export class TaskFoldersRepository {
   constructor(private readonly db: Db) {}
 
-  async read(ctx: RequestContext, id: string): Promise<string | null> {
-    return (await this.db.query(read, [ctx.tenantId, ctx.userId, id]))[0]?.folder ?? null;
+  async read(ctx: RequestContext, id: string, reader: Reader = this.db): Promise<TaskFolderResponse | null> {
+    const [row] = await reader.query(read, [ctx.tenantId, ctx.userId, id]);
+    return row ? (JSON.parse(row.folder) as TaskFolderResponse) : null;
   }
 
-  /** @param parent undefined: wherever they lie; null: in none that the caller sees */
+  /** @param parent undefined: folders of any parent; null: those without a parent that the caller sees */
   async list(
     ctx: RequestContext,
     parent: string | null | undefined,
@@ -107,57 +117,87 @@ export class TaskFoldersRepository {
     return this.db.query(list, [ctx.tenantId, ctx.userId, which, parent ?? null, ...after, limit]);
   }
 
-  async create(
+  /** Makes other changes of this tree wait for the end of the transaction. */
+  async lockTree(tx: Tx, tenantId: string, ownerId: string): Promise<void> {
+    await tx.query(lockTree, [tenantId, ownerId]);
+  }
+
+  /** A folder that the caller sees, or null. */
+  async held(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<HeldFolder | null> {
+    const member = await rowsOf(tx, TaskFolderMember).one({ tenantId, folderId: id, userId });
+    if (!member?.role) return null;
+    const folder = await rowsOf(tx, TaskFolder).one({ tenantId, id, goneAt: IsNull() });
+    return folder && { folder, role: member.role };
+  }
+
+  /** All folders of an owner. Lock the tree first to change them. */
+  async tree(tx: Tx, tenantId: string, ownerId: string): Promise<Tree> {
+    const where = { tenantId, ownerId, goneAt: IsNull() };
+    return new Tree(await rowsOf(tx, TaskFolder).all(where, ['id', 'parentId', 'position']));
+  }
+
+  /** Null: the id is taken. */
+  async insert(tx: Tx, values: ColumnValues<TaskFolder>): Promise<TaskFolder | null> {
+    return rowsOf(tx, TaskFolder).insert({ ...values, revision: 1, createdAt: NOW, updatedAt: NOW });
+  }
+
+  async change(tx: Tx, tenantId: string, ids: string[], values: ColumnValues<TaskFolder>): Promise<void> {
+    const updatedAt = () => 'greatest(clock_timestamp(), updated_at)';
+    const changes = { ...values, revision: () => 'revision + 1', updatedAt };
+    if (ids.length > 0) await rowsOf(tx, TaskFolder).update({ tenantId, id: In(ids) }, changes);
+  }
+
+  async remove(tx: Tx, tenantId: string, ids: string[]): Promise<void> {
+    await rowsOf(tx, TaskFolder).update({ tenantId, id: In(ids) }, { goneAt: NOW });
+  }
+
+  /** Locks the tasks in these folders, those in the trash too. @returns their ids */
+  async lockTasks(tx: Tx, tenantId: string, folders: string[]): Promise<string[]> {
+    return (await tx.query(lockTasks, [tenantId, folders])).map(({ id }) => id);
+  }
+
+  /**
+   * Computes anew who sees these folders and tasks, and numbers the changes in their feeds.
+   * @param folders every folder below one whose members or place changed
+   * @param touched folders and `renumbered` tasks that are delivered even if their audience stays
+   */
+  async apply(
     tx: Tx,
-    ctx: RequestContext,
-    id: string,
-    input: TaskFolderInput & { name: string },
-  ): Promise<TaskFolderOutcome> {
-    const { name, parent_id = null, position = null, color = null, members } = input;
-    const { ids, roles } = members ?? { ids: [], roles: [] };
-    const limits = [MAX_DEPTH, MAX_FOLDERS];
-    const values = [ctx.tenantId, ctx.userId, id, name, parent_id, position, color, ids, roles, ...limits];
-    return (await tx.query(create, values))[0] as TaskFolderOutcome;
+    tenantId: string,
+    { folders, touched, tasks = [], renumbered = [] }: TreeChange,
+  ): Promise<void> {
+    await tx.query(apply, [tenantId, folders, touched, tasks, renumbered]);
   }
 
-  /** @param input null: the request is wrong; outcome `unchecked` unless something comes before that */
-  async update(
-    tx: Tx,
-    ctx: RequestContext,
-    id: string,
-    input: TaskFolderInput | null,
-  ): Promise<TaskFolderOutcome> {
-    const { name = null, parent_id, position = null, color, members } = input ?? {};
-    const values = [
-      ctx.tenantId,
-      ctx.userId,
-      id,
-      input !== null,
-      name,
-      parent_id !== undefined,
-      parent_id ?? null,
-      position,
-      color !== undefined,
-      color ?? null,
-      members?.ids ?? null,
-      members?.roles ?? null,
-      MAX_DEPTH,
-      MAX_ROWS,
-    ];
-    try {
-      return (await tx.query(update, values))[0] as TaskFolderOutcome;
-    } catch (error) {
-      if (errorCode(error) === 'WS002') return { outcome: 'too_large', json: null };
-      throw error;
-    }
+  /** How many users gain or lose sight of a folder by the members just written. @param path the folder and those above */
+  async audienceChange(tx: Tx, tenantId: string, id: string, path: string[]): Promise<number> {
+    return (await tx.query(audienceChange, [tenantId, id, path]))[0]?.users ?? 0;
   }
 
-  /** Locks the tree and its tasks for `delete` in the same transaction. */
-  async doom(tx: Tx, ctx: RequestContext, id: string, contents: boolean): Promise<DoomedFolder> {
-    return (await tx.query(doom, [ctx.tenantId, ctx.userId, id, contents]))[0] as DoomedFolder;
+  /** Users who see any of these folders or tasks. */
+  async audience(tx: Tx, tenantId: string, folders: string[], tasks: string[]): Promise<string[]> {
+    return (await tx.query(audience, [tenantId, folders, tasks])).map((row) => row.user_id);
   }
 
-  async delete(tx: Tx, ctx: RequestContext, id: string, contents: boolean, keepDays: number): Promise<void> {
-    await tx.query(remove, [ctx.tenantId, ctx.userId, id, contents, keepDays]);
+  /** Those of the tasks that the caller created, without the trash. `linked`: notes link back to it. */
+  async ownTasks(tx: Tx, ctx: RequestContext, tasks: string[]): Promise<{ id: string; linked: boolean }[]> {
+    return tx.query(ownTasks, [ctx.tenantId, ctx.userId, tasks]);
   }
+
+  /** @param keepDays until they are purged; 0: kept */
+  async trashTasks(tx: Tx, ctx: RequestContext, tasks: string[], keepDays: number): Promise<void> {
+    await tx.query(trashTasks, [ctx.tenantId, ctx.userId, tasks, keepDays]);
+  }
+
+  /** Takes tasks out of these folders. */
+  async unfile(tx: Tx, tenantId: string, tasks: string[], folders: string[]): Promise<void> {
+    await tx.query(unfile, [tenantId, tasks, folders]);
+  }
+}
+
+export interface TreeChange {
+  folders: string[];
+  touched: string[];
+  tasks?: string[];
+  renumbered?: string[];
 }

@@ -1,34 +1,38 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../../config/config.js';
+import type { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { changedFields } from '../../../platform/database/rows.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
-import type {
-  CreateTaskFolder,
-  DeleteTaskFolder,
-  FolderMember,
-  ListTaskFolders,
-  UpdateTaskFolder,
-} from './task-folders.dto.js';
-import {
-  type FolderMembers,
-  type TaskFolderInput,
-  type TaskFolderOutcome,
-  TaskFoldersRepository,
-} from './task-folders.repository.js';
+import { type ListFolders, parentOf } from '../../../platform/resources/folder.dto.js';
+import type { Tree } from '../../../platform/resources/tree.js';
 import { TaskInputs } from '../task-inputs.js';
 import { TaskLinks } from '../task-references.js';
 import { fieldError } from '../task-results.js';
-import { TaskFolderErrors } from '../tasks.errors.js';
+import type { TaskFolder } from './task-folder.entity.js';
+import type { TaskFolderResponse } from './task-folder.response.js';
+import type { CreateTaskFolder, DeleteTaskFolder, UpdateTaskFolder } from './task-folders.dto.js';
+import { type HeldFolder, type TaskFolderRow, TaskFoldersRepository } from './task-folders.repository.js';
+import { TASK_FOLDERS, TaskFolderErrors } from './task-folders.resource.js';
 
-/** Trees of task folders, and with whom they are shared. */
+const MAX_DEPTH = 32;
+const MAX_FOLDERS = 5_000;
+/** Rows of tasks that one change of a folder's members may write: some seconds of work. */
+const MAX_ROWS = 200_000;
+
+type FolderValues = Partial<
+  Pick<TaskFolder, 'name' | 'parentId' | 'position' | 'color' | 'memberIds' | 'memberRoles'>
+>;
+
+/** Trees of task folders and the users they are shared with. */
 @Injectable()
 export class TaskFoldersService {
   constructor(
@@ -42,118 +46,207 @@ export class TaskFoldersService {
     private readonly config: Config,
   ) {}
 
-  async list(ctx: RequestContext, query: ListTaskFolders): Promise<JsonReply> {
-    const parentId = query.parent_id?.toLowerCase();
-    const page = `task_folders ${ctx.tenantId} ${ctx.userId} ${parentId ?? ''}`;
-    const after =
-      query.cursor === undefined ? undefined : (this.cursors.read(page, query.cursor) as [number, string]);
-    const rows = await this.folders.list(ctx, parentId === 'none' ? null : parentId, after, query.limit + 1);
-    const given = rows.slice(0, query.limit);
-    const last = given.at(-1);
-    const next =
-      last && rows.length > given.length ? this.cursors.write(page, [last.position, last.id]) : null;
-    const texts = given.map((row) => row.folder);
-    return new JsonReply(jsonList(['folders', 'task_folders'], texts, `"next":${JSON.stringify(next)}}`));
+  async list(ctx: RequestContext, query: ListFolders): Promise<JsonReply> {
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `task_folders ${ctx.tenantId} ${ctx.userId} ${query.parent_id?.toLowerCase() ?? ''}`,
+      key: ({ position, id }: TaskFolderRow): [number, string] => [position, id],
+      rows: (after, limit) => this.folders.list(ctx, parentOf(query), after, limit),
+    });
+    return TASK_FOLDERS.page(
+      rows.map((row) => row.folder),
+      next,
+    );
   }
 
   /** @throws ApiError 404 */
   async read(ctx: RequestContext, id: string): Promise<JsonReply> {
     const folder = await this.folders.read(ctx, id);
-    if (folder === null) throw TaskFolderErrors.notFound.with();
-    return folderReply(folder);
+    if (!folder) throw TASK_FOLDERS.notFound.with();
+    return TASK_FOLDERS.response(folder);
   }
 
+  /** @throws ApiError 409 `already_exists`, 422 `unknown_user`, `folder_too_deep`, `too_many_folders` */
   async create(ctx: RequestContext, key: IdempotencyKey | null, body: CreateTaskFolder): Promise<JsonReply> {
+    const { tenantId, userId: ownerId } = ctx;
     const id = body.id?.toLowerCase() ?? uuidv7();
-    const input = { ...(await this.input(ctx, body, ctx.userId)), name: body.name.trim() };
-    return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.folders.create(tx, ctx, id, input);
-      this.outbox.notice(tx);
-      return folderReply(written(result), { status: 201, location: `/apis/v1/task_folders/${id}` });
+    const input = withoutMember(await this.input(ctx, body), ownerId);
+    const { parentId = null, color = null, memberIds = [], memberRoles = [] } = input;
+    return this.writes.runTx(ctx, key, async (tx) => {
+      await this.folders.lockTree(tx, tenantId, ownerId);
+      const tree = await this.folders.tree(tx, tenantId, ownerId);
+      checkPlace(tree, undefined, parentId);
+      if (tree.size >= MAX_FOLDERS) throw TaskFolderErrors.tooMany.with();
+      const { name = body.name, position = tree.lastPosition(parentId) } = input;
+      const values = { tenantId, ownerId, id, name, color, parentId, position, memberIds, memberRoles };
+      if (!(await this.folders.insert(tx, values))) throw TaskFolderErrors.alreadyExists.with();
+      await this.folders.apply(tx, tenantId, { folders: [id], touched: [id] });
+      await this.announce(tx, ctx, id, [], memberIds);
+      return TASK_FOLDERS.created(id, await this.shown(tx, ctx, id));
     });
   }
 
-  /** @throws ApiError 403 unless the owner calls, or a member who only leaves; 422 `folder_cycle`, also when moves race */
-  async update(ctx: RequestContext, id: string, body: Checked<UpdateTaskFolder>): Promise<JsonReply> {
-    const { input, error } = await this.checked(ctx, body);
-    return this.db.single(async (tx) => {
-      const result = await this.folders.update(tx, ctx, id, input);
-      this.outbox.notice(tx);
-      return folderReply(written(result, error));
-    });
-  }
-
-  /** Deletes the folder; its tasks stay or, where asked for, the owner's own go to the trash. */
-  async delete(ctx: RequestContext, id: string, query: DeleteTaskFolder): Promise<JsonReply> {
-    const contents = query.contents === 'delete';
-    return this.db.tx(async (tx) => {
-      const { outcome, json, people, linked } = await this.folders.doom(tx, ctx, id, contents);
-      const folder = written({ outcome, json });
-      if (linked?.length) await this.links.change(tx, ctx, linked, false, undefined, people ?? []);
-      await this.folders.delete(tx, ctx, id, contents, this.config.TRASH_RETENTION_DAYS);
-      this.outbox.notice(tx);
-      return new JsonReply(`{"folder":${folder},"task_folder":${folder},"deleted":true}`);
-    });
-  }
-
-  private async checked(
+  /**
+   * Only the owner changes a folder; a member may leave.
+   * @throws ApiError 404, 403, 409 `conflict`, 422 `folder_cycle` (also when moves race), `folder_too_large`
+   */
+  async update(
     ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
     body: Checked<UpdateTaskFolder>,
-  ): Promise<{ input: TaskFolderInput | null; error?: ApiError }> {
-    if (body.error) return { input: null, error: body.error };
-    try {
-      return { input: await this.input(ctx, body.value) };
-    } catch (error) {
-      if (error instanceof ApiError) return { input: null, error };
-      throw error;
-    }
+  ): Promise<JsonReply> {
+    const checked = await body.map((value) => this.input(ctx, value));
+    return this.db.tx(async (tx) => {
+      const { folder, role } = await this.locked(tx, ctx, id);
+      const leaving = role !== 'owner';
+      if (leaving && (checked.error || !isLeave(folder, ctx.userId, checked.value)))
+        throw Errors.forbidden.with();
+      // A member who leaves no longer sees the folder afterwards.
+      const before = await this.shown(tx, ctx, id);
+      await TASK_FOLDERS.checkWrite(folder, expected, checked, () => before);
+      const wanted = leaving
+        ? withoutMember(folder, ctx.userId)
+        : withoutMember(checked.value, folder.ownerId);
+      const changes = changedFields<FolderValues>(folder, wanted);
+      if (!changes) return TASK_FOLDERS.response(before);
+      await this.write(tx, ctx, folder, changes);
+      return TASK_FOLDERS.response(leaving ? before : await this.shown(tx, ctx, id));
+    });
   }
 
-  private async input(ctx: RequestContext, body: UpdateTaskFolder, owner?: string): Promise<TaskFolderInput> {
-    const { name, parent_id, position, color } = body;
-    const members = body.members && (await this.members(ctx, body.members, owner));
-    return { name: name?.trim(), parent_id: parent_id?.toLowerCase() ?? parent_id, position, color, members };
-  }
-
-  /** Who is named twice counts once, with the last role; naming the owner changes nothing. */
-  private async members(
+  /** The tasks stay or, with `contents=delete`, the owner's own go to the trash. Tasks of other users always stay. */
+  async delete(
     ctx: RequestContext,
-    named: readonly FolderMember[],
-    owner?: string,
-  ): Promise<FolderMembers> {
-    const ids = await this.inputs.named(ctx, 'members', named);
-    const roles = new Map(ids.map((id, n) => [id, named[n]?.role ?? 'editor'] as const));
-    if (owner !== undefined) roles.delete(owner);
-    return { ids: [...roles.keys()], roles: [...roles.values()] };
+    id: string,
+    expected: ExpectedRevision,
+    { contents }: DeleteTaskFolder,
+  ): Promise<JsonReply> {
+    const { tenantId } = ctx;
+    return this.db.tx(async (tx) => {
+      const { folder, role } = await this.locked(tx, ctx, id);
+      if (role !== 'owner') throw Errors.forbidden.with();
+      const shown = await this.shown(tx, ctx, id);
+      await TASK_FOLDERS.checkWrite(folder, expected, null, () => shown);
+      const tree = await this.folders.tree(tx, tenantId, folder.ownerId);
+      const below = tree.below(id);
+      const tasks = await this.folders.lockTasks(tx, tenantId, below);
+      const removed = contents === 'delete' ? below : [id];
+      const trashed = contents === 'delete' ? await this.trash(tx, ctx, below, tasks) : [];
+      await this.folders.remove(tx, tenantId, removed);
+      if (contents === 'keep')
+        await this.folders.change(tx, tenantId, tree.children(id), { parentId: folder.parentId });
+      await this.folders.unfile(tx, tenantId, tasks, removed);
+      await this.folders.apply(tx, tenantId, { folders: below, touched: below, tasks, renumbered: trashed });
+      return TASK_FOLDERS.deleted(shown);
+    });
+  }
+
+  /** Moves the caller's own tasks to the trash. Notes that link to them are updated before any counter is locked. */
+  private async trash(tx: Tx, ctx: RequestContext, folders: string[], tasks: string[]): Promise<string[]> {
+    const own = await this.folders.ownTasks(tx, ctx, tasks);
+    const ids = own.map((task) => task.id);
+    const linked = own.filter((task) => task.linked).map((task) => task.id);
+    if (linked.length > 0) {
+      const users = await this.folders.audience(tx, ctx.tenantId, folders, tasks);
+      await this.links.change(tx, ctx, linked, false, undefined, users);
+    }
+    await this.folders.trashTasks(tx, ctx, ids, this.config.TRASH_RETENTION_DAYS);
+    this.outbox.notice(tx);
+    return ids;
+  }
+
+  private async write(tx: Tx, ctx: RequestContext, folder: TaskFolder, changes: FolderValues): Promise<void> {
+    const { tenantId, id } = folder;
+    const tree = await this.folders.tree(tx, tenantId, folder.ownerId);
+    const parentId = changes.parentId === undefined ? folder.parentId : changes.parentId;
+    if (changes.parentId) checkPlace(tree, id, changes.parentId);
+    await this.folders.change(tx, tenantId, [id], changes);
+    const shared = ['parentId', 'memberIds', 'memberRoles'].some((field) => field in changes);
+    const folders = shared ? tree.below(id) : [id];
+    const tasks = shared ? await this.folders.lockTasks(tx, tenantId, folders) : [];
+    if (tasks.length > 0) {
+      const users = await this.folders.audienceChange(tx, tenantId, id, [id, ...tree.path(parentId)]);
+      if (tasks.length * users > MAX_ROWS) throw TaskFolderErrors.tooLarge.with();
+    }
+    await this.folders.apply(tx, tenantId, { folders, touched: folders, tasks });
+    await this.announce(tx, ctx, id, folder.memberIds, changes.memberIds ?? folder.memberIds);
+  }
+
+  /** Reads the role before the lock too: a request for a folder of others does not wait for their tree. */
+  private async locked(tx: Tx, ctx: RequestContext, id: string): Promise<HeldFolder> {
+    const found = await this.folders.held(tx, ctx, id);
+    if (!found) throw TASK_FOLDERS.notFound.with();
+    await this.folders.lockTree(tx, ctx.tenantId, found.folder.ownerId);
+    const held = await this.folders.held(tx, ctx, id);
+    if (!held) throw TASK_FOLDERS.notFound.with();
+    return held;
+  }
+
+  private async shown(tx: Tx, ctx: RequestContext, id: string): Promise<TaskFolderResponse> {
+    return (await this.folders.read(ctx, id, tx)) as TaskFolderResponse;
+  }
+
+  /** The event of users who gained or lost the folder. */
+  private async announce(
+    tx: Tx,
+    ctx: RequestContext,
+    id: string,
+    before: string[],
+    after: string[],
+  ): Promise<void> {
+    const { tenantId, userId: actor_id } = ctx;
+    const added = after.filter((user) => !before.includes(user) && user !== actor_id);
+    const removed = before.filter((user) => !after.includes(user));
+    if (added.length + removed.length === 0) return;
+    const payload = { folder_id: id, actor_id, added, removed };
+    await this.outbox.append(tx, { tenantId, type: 'task_folder.shared', payload });
+  }
+
+  /** A user who is named twice counts once, with the last role. @throws ApiError 422 `unknown_user` */
+  private async input(ctx: RequestContext, body: UpdateTaskFolder): Promise<FolderValues> {
+    const { name, position, color, parent_id, members } = body;
+    const values: FolderValues = {
+      name: name?.trim(),
+      position,
+      color,
+      parentId: parent_id?.toLowerCase() ?? parent_id,
+    };
+    if (!members) return values;
+    const ids = await this.inputs.named(ctx, 'members', members);
+    const roles = new Map(ids.map((id, n) => [id, members[n]?.role ?? 'editor'] as const));
+    return { ...values, memberIds: [...roles.keys()], memberRoles: [...roles.values()] };
   }
 }
 
-// Answers name a folder twice: clients of the tasks area know it as `folder`, generic ones by the name of the resource.
-function folderReply(folder: string, options: { status?: number; location?: string } = {}): JsonReply {
-  return new JsonReply(`{"folder":${folder},"task_folder":${folder}}`, options);
+/** The same values with one user fewer among the members; naming the owner of a folder changes nothing. */
+function withoutMember(values: FolderValues, user: string): FolderValues {
+  const { memberIds, memberRoles = [] } = values;
+  const n = memberIds?.indexOf(user) ?? -1;
+  if (n < 0) return values;
+  return { ...values, memberIds: memberIds?.toSpliced(n, 1), memberRoles: memberRoles.toSpliced(n, 1) };
 }
 
-function written({ outcome, json }: TaskFolderOutcome, wrong?: ApiError): string {
-  switch (outcome) {
-    case 'ok':
-      return json ?? 'null';
-    case 'not_found':
-      throw TaskFolderErrors.notFound.with();
-    case 'forbidden':
-      throw Errors.forbidden.with();
-    case 'already_exists':
-      throw TaskFolderErrors.alreadyExists.with();
+/** Whether the change is nothing but the list of members without this member. */
+function isLeave({ memberIds, ownerId }: TaskFolder, user: string, input: FolderValues): boolean {
+  const { memberIds: named, memberRoles: _roles, ...others } = withoutMember(input, ownerId);
+  return (
+    named !== undefined &&
+    Object.values(others).every((value) => value === undefined) &&
+    memberIds.includes(user) &&
+    !named.includes(user) &&
+    memberIds.every((id) => id === user || named.includes(id)) &&
+    named.every((id) => memberIds.includes(id))
+  );
+}
+
+/** @param id undefined: a new folder */
+function checkPlace(tree: Tree, id: string | undefined, parentId: string | null): void {
+  switch (tree.obstacle(id, parentId, MAX_DEPTH)) {
     case 'cycle':
       throw TaskFolderErrors.cycle.with();
     case 'too_deep':
       throw TaskFolderErrors.tooDeep.with();
-    case 'too_many':
-      throw TaskFolderErrors.tooMany.with();
-    case 'too_large':
-      throw TaskFolderErrors.tooLarge.with();
     case 'unknown_parent':
       throw fieldError('parent_id', 'unknown_folder', 'parent_id is not one of your task folders');
-    case 'unchecked':
-      throw wrong ?? new Error('the folder was not written and nothing says why');
   }
 }

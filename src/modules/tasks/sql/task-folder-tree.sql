@@ -1,41 +1,3 @@
-CREATE TYPE task_folder_outcome AS (outcome text, json text);
-
-CREATE FUNCTION task_folder_refused(p_outcome text) RETURNS task_folder_outcome LANGUAGE plpgsql IMMUTABLE AS $$
-BEGIN
-  RETURN (p_outcome, NULL)::task_folder_outcome;
-END $$;
-
-CREATE FUNCTION task_folder_written(p_tenant uuid, p_user uuid, p_id uuid) RETURNS task_folder_outcome LANGUAGE plpgsql STABLE AS $$
-BEGIN
-  RETURN ('ok', (SELECT folder FROM task_folder_views WHERE tenant_id = p_tenant AND user_id = p_user AND id = p_id))::task_folder_outcome;
-END $$;
-
--- The folder and those above it, itself first.
-CREATE FUNCTION task_folder_path(p_tenant uuid, p_id uuid) RETURNS uuid[] LANGUAGE plpgsql STABLE AS $$
-BEGIN
-  RETURN (
-    WITH RECURSIVE up AS (
-      SELECT id, parent_id, 1 AS n FROM task_folders WHERE tenant_id = p_tenant AND id = p_id AND gone_at IS NULL
-      UNION ALL
-      SELECT f.id, f.parent_id, up.n + 1 FROM up
-        JOIN task_folders f ON f.tenant_id = p_tenant AND f.id = up.parent_id AND f.gone_at IS NULL
-       WHERE up.n < 64)
-    SELECT coalesce(array_agg(id ORDER BY n), '{}') FROM up);
-END $$;
-
--- The folder and those below it, with how far below (1: itself).
-CREATE FUNCTION task_folder_below(p_tenant uuid, p_owner uuid, p_id uuid) RETURNS TABLE (id uuid, depth int) LANGUAGE plpgsql STABLE AS $$
-BEGIN
-  RETURN QUERY
-    WITH RECURSIVE down AS (
-      SELECT f.id, 1 AS depth FROM task_folders f WHERE f.tenant_id = p_tenant AND f.id = p_id AND f.gone_at IS NULL
-      UNION ALL
-      SELECT f.id, down.depth + 1 FROM down
-        JOIN task_folders f ON f.tenant_id = p_tenant AND f.owner_id = p_owner AND f.parent_id = down.id AND f.gone_at IS NULL
-       WHERE down.depth < 64)
-    SELECT down.id, down.depth FROM down;
-END $$;
-
 -- Works out anew who sees these folders and these tasks, and numbers what changed in the feed of each person: one range
 -- for each, allocated at once. Always given out, changed or not: the folders in p_touched and the tasks in p_renumber. The
 -- caller holds the tree's exclusive lock and the rows of all these tasks. Only the path upwards of each folder is read, so
@@ -119,10 +81,4 @@ BEGIN
     role = excluded.role, folder_id = excluded.folder_id, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at,
     listed_at = excluded.listed_at, position = excluded.position, due_on = excluded.due_on, open = excluded.open,
     assigned = excluded.assigned, trashed = excluded.trashed;
-END $$;
-
--- Locks the tasks in these folders, trashed ones too, and answers their ids.
-CREATE FUNCTION task_tree_tasks(p_tenant uuid, p_folders uuid[]) RETURNS uuid[] LANGUAGE plpgsql AS $$
-BEGIN
-  RETURN ARRAY(SELECT id FROM tasks WHERE tenant_id = p_tenant AND folder_id = ANY (p_folders) ORDER BY id FOR UPDATE);
 END $$;
