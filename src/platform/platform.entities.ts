@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('platform_secrets')
 export class PlatformSecret {
@@ -17,6 +17,7 @@ export class SyncHead {
 }
 
 @Entity('idempotency_keys')
+@Index('idempotency_keys_created', ['createdAt'])
 export class IdempotencyRecord {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
@@ -31,6 +32,7 @@ export class IdempotencyRecord {
 }
 
 @Entity('outbox')
+@Index('outbox_due', ['dueAt'], { where: 'parked_at IS NULL' })
 export class OutboxEvent {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -50,6 +52,9 @@ export class JobRun {
 }
 
 @Entity('audit_log')
+@Index('audit_log_actor', ['tenantId', 'actorId', 'id'])
+@Index('audit_log_action', ['tenantId', 'action', 'id'])
+@Index('audit_log_object', ['tenantId', 'objectKind', 'objectId', 'id'])
 export class AuditLogEntry {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -66,6 +71,7 @@ export class AuditLogEntry {
 }
 
 @Entity('blobs')
+@Index('blobs_due', ['dueAt'], { where: 'due_at IS NOT NULL' })
 export class BlobRecord {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { Db } from '../../src/platform/database/db.js';
 import { TestApp } from '../support/app.ts';
 
@@ -32,6 +33,15 @@ interface ColumnRow {
   column: string;
   type: string;
   nullable: boolean;
+}
+
+interface IndexRow {
+  table: string;
+  name: string;
+  unique: boolean;
+  columns: string[];
+  condition: string;
+  expressible: boolean;
 }
 
 describe('the schema', () => {
@@ -100,6 +110,70 @@ describe('the schema', () => {
       columns: primaryColumns.map((column) => column.databaseName),
     }));
     expect(declaredKeys.toSorted((a, b) => (a.table < b.table ? -1 : 1))).toEqual(rows);
+  });
+
+  test('has the indexes the entities declare, and of such an entity no other that TypeORM can express', async () => {
+    const rows = await app.sql<IndexRow>(
+      `SELECT c.relname AS table, x.relname AS name, i.indisunique AS unique,
+              ARRAY(SELECT a.attname::text FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, n)
+                      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum ORDER BY k.n) AS columns,
+              coalesce(pg_get_expr(i.indpred, i.indrelid), '') AS condition,
+              -- TypeORM knows neither expressions, included columns, other methods nor descending order.
+              m.amname = 'btree' AND i.indexprs IS NULL AND i.indnatts = i.indnkeyatts
+                AND NOT EXISTS (SELECT FROM unnest(i.indoption::int2[]) AS o WHERE o <> 0) AS expressible
+         FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
+         JOIN pg_am m ON m.oid = x.relam
+        WHERE c.relnamespace = 'public'::regnamespace AND NOT i.indisprimary`,
+    );
+    const line = ({ table, name, unique, columns, condition }: Omit<IndexRow, 'expressible'>) =>
+      `${table}: ${name} ${unique ? 'unique ' : ''}(${columns.join()}) ${condition.replaceAll(/[()\s]/g, '')}`.trim();
+    const declaredIndexes = entities().flatMap(({ tableName: table, indices }) =>
+      indices.map((index) => ({
+        table,
+        name: index.name,
+        unique: index.isUnique,
+        columns: index.columns.map(({ databaseName }) => databaseName),
+        condition: index.where ?? '',
+      })),
+    );
+    const declaring = new Set(declaredIndexes.map(({ table }) => table));
+    const stored = rows.filter(({ table, expressible }) => declaring.has(table) && expressible);
+    expect(declaredIndexes.map(line).toSorted()).toEqual(stored.map(line).toSorted());
+  });
+
+  test('has the foreign keys of the relations the entities declare', async () => {
+    const rows = await app.sql<{ key: string }>(
+      `SELECT c.relname || ' (' || array_to_string(ARRAY(
+                SELECT a.attname FROM unnest(k.conkey) WITH ORDINALITY AS u (attnum, n)
+                  JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.attnum ORDER BY u.n), ',')
+              || ') -> ' || r.relname || ' (' || array_to_string(ARRAY(
+                SELECT a.attname FROM unnest(k.confkey) WITH ORDINALITY AS u (attnum, n)
+                  JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = u.attnum ORDER BY u.n), ',') || ')' AS key
+         FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class r ON r.oid = k.confrelid
+        WHERE k.contype = 'f' AND c.relnamespace = 'public'::regnamespace`,
+    );
+    const names = (columns: { databaseName: string }[]) =>
+      columns.map(({ databaseName }) => databaseName).join();
+    const declaredKeys = entities().flatMap(({ tableName, foreignKeys }) =>
+      foreignKeys.map(
+        ({ columns, referencedEntityMetadata: target, referencedColumns }) =>
+          `${tableName} (${names(columns)}) -> ${target.tableName} (${names(referencedColumns)})`,
+      ),
+    );
+    const stored = new Set(rows.map(({ key }) => key));
+    expect(declaredKeys.filter((key) => !stored.has(key))).toEqual([]);
+  });
+
+  test('is what the command line of TypeORM sees: every migration is applied', () => {
+    const cli = spawnSync(
+      process.execPath,
+      ['node_modules/typeorm/cli.js', 'migration:show', '-d', 'ormconfig.ts'],
+      { encoding: 'utf8', env: { ...process.env, DATABASE_URL: app.databaseUrl, NODE_OPTIONS: '' } },
+    );
+    expect(cli.stderr).toBe('');
+    const lines = cli.stdout.trim().split('\n');
+    expect(lines).toHaveLength(app.get<Db>(Db).dataSource.migrations.length);
+    expect(lines.filter((line) => !line.startsWith('[X]'))).toEqual([]);
   });
 
   test('has tenant_id first in every primary key, unique index and foreign key of a workspace table', async () => {

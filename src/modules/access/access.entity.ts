@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('tenant_rbac')
 export class TenantRbac {
@@ -7,6 +7,9 @@ export class TenantRbac {
 }
 
 @Entity('rbac_groups')
+@Index('rbac_groups_tenant_id_key_key', ['tenantId', 'key'], { unique: true })
+@Index('rbac_groups_tenant_id_folded_key', ['tenantId', 'folded'], { unique: true })
+@Index('rbac_groups_list', ['tenantId', 'rank', 'folded'])
 export class RbacGroup {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -23,6 +26,7 @@ export class RbacGroup {
 }
 
 @Entity('rbac_members')
+@Index('rbac_members_user', ['tenantId', 'userId'])
 export class RbacMember {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'group_id' }) groupId!: string;

@@ -1,6 +1,7 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('accounts')
+@Index('accounts_email_key_key', ['emailKey'], { unique: true })
 export class Account {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') email!: string;
@@ -16,6 +17,7 @@ export class Account {
 }
 
 @Entity('account_links')
+@Index('account_links_issuer_account_id_key', ['issuer', 'accountId'], { unique: true })
 export class AccountLink {
   @PrimaryColumn('text') issuer!: string;
   @PrimaryColumn('text') subject!: string;
@@ -24,6 +26,8 @@ export class AccountLink {
 }
 
 @Entity('sessions')
+@Index('sessions_account', ['accountId'])
+@Index('sessions_expired', ['expiresAt'])
 export class Session {
   @PrimaryColumn('uuid') id!: string;
   @Column('uuid', { name: 'account_id' }) accountId!: string;
@@ -49,6 +53,7 @@ export class SigningKey {
 }
 
 @Entity('access_changes')
+@Index('access_changes_created', ['createdAt'])
 export class AccessChange {
   @PrimaryColumn('uuid') id!: string;
   @Column('uuid', { name: 'account_id' }) accountId!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('mail_accounts')
 export class MailAccount {
@@ -20,6 +20,7 @@ export class MailAccount {
 }
 
 @Entity('mail_moves')
+@Index('mail_moves_old', ['movedAt'])
 export class MailMove {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** What a note's `links` holds: the way back to something made from it. */
 export interface NoteLink {
@@ -9,6 +9,7 @@ export interface NoteLink {
 }
 
 @Entity('notes')
+@Index('notes_purge_due', ['purgeAt'], { where: 'purge_at IS NOT NULL' })
 export class Note {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -51,6 +52,9 @@ export class NoteRevision {
 }
 
 @Entity('note_members')
+@Index('note_members_feed', ['tenantId', 'userId', 'seq'], { unique: true })
+@Index('note_members_gone', ['goneAt'], { where: 'gone_at IS NOT NULL' })
+@Index('note_members_placed', ['tenantId', 'userId', 'folderId'], { where: 'folder_id IS NOT NULL' })
 export class NoteMember {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'note_id' }) noteId!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('user_profiles')
 export class UserProfile {
@@ -14,6 +14,8 @@ export class UserProfile {
 }
 
 @Entity('signatures')
+@Index('signatures_list', ['tenantId', 'userId', 'id'])
+@Index('signatures_default', ['tenantId', 'userId'], { unique: true, where: 'is_default' })
 export class Signature {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;

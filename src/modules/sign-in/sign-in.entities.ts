@@ -1,6 +1,10 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('oidc_records')
+@Index('oidc_records_grant', ['grantId'], { where: 'grant_id IS NOT NULL' })
+@Index('oidc_records_uid', ['uidHash'], { where: 'uid_hash IS NOT NULL' })
+@Index('oidc_records_user_code', ['userCodeHash'], { unique: true, where: 'user_code_hash IS NOT NULL' })
+@Index('oidc_records_expires', ['expiresAt'])
 export class OidcRecord {
   @PrimaryColumn('text') model!: string;
   @PrimaryColumn('bytea', { name: 'id_hash' }) idHash!: Buffer;

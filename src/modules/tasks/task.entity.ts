@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** Statuses and priorities as clients name them; their index is what is stored. */
 export const STATUSES = ['open', 'in_progress', 'done', 'cancelled'] as const;
@@ -29,6 +29,10 @@ export interface StoredRecurrence {
 export type StoredReminder = { at: string } | { minutes_before: number };
 
 @Entity('tasks')
+@Index('tasks_folder', ['tenantId', 'folderId'], { where: 'folder_id IS NOT NULL' })
+@Index('tasks_purge_due', ['purgeAt'], { where: 'purge_at IS NOT NULL' })
+@Index('tasks_reminder_due', ['nextReminderAt'], { where: 'next_reminder_at IS NOT NULL' })
+@Index('tasks_due', ['nextDueAt'], { where: 'next_due_at IS NOT NULL' })
 export class Task {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -69,6 +73,17 @@ export class Task {
 }
 
 @Entity('task_members')
+@Index('task_members_feed', ['tenantId', 'userId', 'seq'], { unique: true })
+@Index('task_members_gone', ['goneAt'], { where: 'gone_at IS NOT NULL' })
+@Index('task_members_board', ['tenantId', 'userId', 'folderId', 'position', 'taskId'], {
+  where: '(role IS NOT NULL) AND (NOT trashed)',
+})
+@Index('task_members_agenda', ['tenantId', 'userId', 'dueOn', 'taskId'], {
+  where: '(role IS NOT NULL) AND (NOT trashed) AND open',
+})
+@Index('task_members_days', ['tenantId', 'userId', 'dueOn', 'taskId'], {
+  where: '(role IS NOT NULL) AND (NOT trashed)',
+})
 export class TaskMember {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;

@@ -1,7 +1,8 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { TenantRole } from '../../platform/context/request-context.js';
 
 @Entity('tenants')
+@Index('tenants_slug_key', ['slug'], { unique: true })
 export class Tenant {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') slug!: string;
@@ -18,6 +19,8 @@ export class TenantDomain {
 }
 
 @Entity('tenant_members')
+@Index('tenant_members_user', ['userId'])
+@Index('tenant_members_unfolded', ['tenantId', 'userId'], { where: 'folded IS NULL' })
 export class TenantMember {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;

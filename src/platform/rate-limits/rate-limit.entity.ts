@@ -1,6 +1,7 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('rate_limits')
+@Index('rate_limits_paid', ['paidUntil'])
 export class RateLimitRow {
   @PrimaryColumn('text') scope!: string;
   @PrimaryColumn('bytea') subject!: Buffer;
@@ -8,6 +9,7 @@ export class RateLimitRow {
 }
 
 @Entity('guess_locks')
+@Index('guess_locks_last', ['lastAt'])
 export class GuessLockRow {
   @PrimaryColumn('text') purpose!: string;
   @PrimaryColumn('bytea') subject!: Buffer;

@@ -1,6 +1,13 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('application_passwords')
+@Index('application_passwords_tenant_id_user_id_slot_key', ['tenantId', 'userId', 'slot'], { unique: true })
+@Index('application_passwords_selector', ['tenantId', 'userId', 'selector'])
+@Index('application_passwords_user', ['userId'])
+@Index('application_passwords_expiry', ['expiresAt'], {
+  where: "(state = 'active'::text) AND (expires_at IS NOT NULL)",
+})
+@Index('application_passwords_unfinished', ['createdAt'], { where: "state = 'creating'::text" })
 export class ApplicationPassword {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
