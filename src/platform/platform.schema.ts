@@ -26,10 +26,14 @@ export const platformSchema: SchemaPart = {
     sqlMigration('RateLimits1795500000001', new URL('migrations/0004-rate-limits.sql', import.meta.url)),
     sqlMigration('Audit1795700000001', new URL('migrations/0005-audit.sql', import.meta.url)),
     sqlMigration('Blobs1795200000001', new URL('migrations/0003-blobs.sql', import.meta.url)),
+    sqlMigration(
+      'IdempotencyObjects1796100000000',
+      new URL('migrations/0006-idempotency-objects.sql', import.meta.url),
+    ),
   ],
   sql: [
     ...sqlFiles('either', SQL, 'values'),
-    ...sqlFiles('workspace', SQL, 'blobs'),
+    ...sqlFiles('workspace', SQL, 'idempotency', 'blobs'),
     ...sqlFiles('directory', SQL, 'rate-limits'),
   ],
 };

@@ -99,8 +99,9 @@ function owners(people, count) {
 const WRITE = `SELECT count(w.outcome)
   FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) WITH ORDINALITY AS u (tenant, owner, id, event, n)
   JOIN texts ON texts.n = ($5::int + u.n) % $6::int,
-  LATERAL note_create(u.tenant, u.owner, u.id, 'Note ' || ($5::int + u.n), texts.t, ARRAY['planning', 'year ' || u.n % 7],
-                      NULL, 'bench', u.event) AS w`;
+  LATERAL note_create(u.tenant, u.owner, u.id, jsonb_build_object(
+    'title', 'Note ' || ($5::int + u.n), 'labels', ARRAY['planning', 'year ' || u.n % 7], 'device_id', 'bench'),
+    texts.t, u.event) AS w`;
 
 async function writeNotes(pool, owned, signal) {
   const texts = bodies(TEXTS);

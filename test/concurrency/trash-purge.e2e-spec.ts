@@ -57,7 +57,7 @@ describe('the purge of notes whose time in the trash is over', () => {
       low.id,
     ]);
     const writing = writer.query(
-      `SELECT outcome FROM note_update($1, $2, $3, 1, 'new', NULL, NULL, false, NULL, NULL, gen_random_uuid(), NULL)`,
+      `SELECT outcome FROM note_update($1, $2, $3, 1, '{"title": "new"}', NULL, gen_random_uuid(), NULL)`,
       [low.tenantId, low.id, written],
     );
     await waiting(1);

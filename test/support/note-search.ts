@@ -37,7 +37,7 @@ export class NoteSearch {
   async crowd(person: Person, notes: number, title = 'one of a crowd'): Promise<void> {
     await this.app.sql(
       `SELECT count(w.outcome) FROM generate_series(1, $3::int) g,
-       LATERAL note_create($1, $2, gen_random_uuid(), $4 || ' ' || g, '<p>x</p>', '{}', NULL, NULL, gen_random_uuid()) w`,
+       LATERAL note_create($1, $2, gen_random_uuid(), jsonb_build_object('title', $4::text || ' ' || g), '<p>x</p>', gen_random_uuid()) w`,
       [person.tenantId, person.id, notes, title],
     );
   }

@@ -2,24 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace, type Statement } from '../../platform/database/statement.js';
+import type { ListNotes } from './notes.dto.js';
 
-/** Content given out in one page, bytes; the first note is given out whatever its size. */
+/** Bytes of content in one page; the first note is in the page whatever its size. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-export type NoteSort = 'updated_at' | 'created_at' | 'title';
-
-export interface NoteListQuery {
-  sort: NoteSort;
+export interface NoteListQuery extends Omit<ListNotes, 'cursor'> {
   order: 'asc' | 'desc';
-  state: 'active' | 'trash' | 'all';
-  scope: 'all' | 'mine' | 'shared';
-  include: 'content' | 'summary';
-  /** `none`: in no folder. */
-  folderId?: string;
-  labels?: string[];
-  titleContains?: string;
-  limit: number;
-  /** Sort key and id of the last note given out. */
+  /** Sort key and id of the last note of the previous page. */
   after?: readonly [string, string];
 }
 
@@ -27,18 +17,30 @@ export interface NoteListRow {
   id: string;
   /** Sort key, as text that PostgreSQL reads back exactly. */
   key: string;
-  /** Null: it exists but did not fit the page. */
+  /** Null: the note exists but does not fit the page. */
   json: string | null;
 }
 
-const SORT_KEYS: Record<NoteSort, { sql: string; type: string }> = {
-  updated_at: { sql: 'm.listed_at', type: 'timestamptz' },
-  created_at: { sql: 'n.created_at', type: 'timestamptz' },
-  title: { sql: 'n.title', type: 'text' },
+interface SortKey {
+  /** Expressions that an index has in this order; `id` breaks ties. */
+  sql: string;
+  id: string;
+  type: string;
+}
+
+const SORT_KEYS: Record<ListNotes['sort'], SortKey> = {
+  updated_at: { sql: 'member.listed_at', id: 'member.note_id', type: 'timestamptz' },
+  created_at: { sql: 'note.created_at', id: 'member.note_id', type: 'timestamptz' },
+  title: { sql: 'note.title COLLATE title_order', id: 'note.id', type: 'text' },
 };
 
-const STATES = { active: ' AND NOT m.trashed', trash: ' AND m.trashed', all: '' };
-const SCOPES = { all: '', mine: ' AND m.role = 3', shared: ' AND m.role < 3' };
+const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed', all: '' };
+/** The caller's notes. `mine` finds them by the owner: index notes_by_title then has them in order. */
+const SCOPES = {
+  all: 'member.role IS NOT NULL',
+  mine: `note.owner_id = $2 AND member.role = 'owner'`,
+  shared: `member.role IN ('viewer', 'editor')`,
+};
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
@@ -49,65 +51,79 @@ export class NoteListRepository {
 
   constructor(private readonly db: Db) {}
 
-  /** At most `limit` + 1 rows; those that did not fit the page come last, without JSON. */
+  /** At most `limit` + 1 rows; rows that do not fit the page come last, without JSON. */
   async list(ctx: RequestContext, query: NoteListQuery): Promise<NoteListRow[]> {
+    const {
+      sort,
+      order,
+      state,
+      scope,
+      include,
+      folder_id: folder,
+      label: labels,
+      q: titlePart,
+      after,
+    } = query;
     const values: unknown[] = [ctx.tenantId, ctx.userId, query.limit, PAGE_BYTES];
-    const bind = (value: unknown): string => `$${values.push(value)}`;
-    const key = SORT_KEYS[query.sort];
-    const direction = query.order === 'asc' ? 'ASC' : 'DESC';
-    let filters = STATES[query.state] + SCOPES[query.scope];
-    let variant = `${query.sort}.${direction}.${query.state}.${query.scope}.${query.include}`;
-    if (query.folderId === 'none') {
-      filters += ' AND m.folder_id IS NULL';
-      variant += '.unfiled';
-    } else if (query.folderId !== undefined) {
-      filters += ` AND m.folder_id = ${bind(query.folderId)}`;
-      variant += '.folder';
+    let filters = STATES[state];
+    let variant = `${sort}.${order}.${state}.${scope}.${include}`;
+    const filter = (name: string, sql: (bind: (value: unknown) => string) => string): void => {
+      filters += ` AND ${sql((value) => `$${values.push(value)}`)}`;
+      variant += `.${name}`;
+    };
+    if (folder === 'none') filter('unfiled', () => 'member.folder_id IS NULL');
+    else if (folder !== undefined) filter('folder', (bind) => `member.folder_id = ${bind(folder)}`);
+    if (labels?.length) filter('labels', (bind) => `note.labels @> ${bind(labels)}::text[]`);
+    if (titlePart !== undefined) filter('q', (bind) => `note.title ILIKE ${bind(likePattern(titlePart))}`);
+    const key = SORT_KEYS[sort];
+    if (after) {
+      const compare = order === 'asc' ? '>' : '<';
+      filter(
+        'after',
+        (bind) =>
+          `(${key.sql}, ${key.id}) ${compare} (${bind(after[0])}::${key.type}, ${bind(after[1])}::uuid)`,
+      );
     }
-    if (query.labels?.length) {
-      filters += ` AND n.labels @> ${bind(query.labels)}::text[]`;
-      variant += '.labels';
-    }
-    if (query.titleContains !== undefined) {
-      filters += ` AND n.title ILIKE ${bind(likePattern(query.titleContains))}`;
-      variant += '.q';
-    }
-    if (query.after) {
-      const [afterKey, afterId] = query.after;
-      const compare = query.order === 'asc' ? '>' : '<';
-      filters += ` AND (${key.sql}, m.note_id) ${compare} (${bind(afterKey)}::${key.type}, ${bind(afterId)}::uuid)`;
-      variant += '.after';
-    }
-    return this.db.query(this.statement(variant, key.sql, direction, filters, query.include), values);
+    return this.db.query(this.statement(variant, query, key, filters), values);
   }
 
   private statement(
     variant: string,
-    key: string,
-    direction: string,
+    query: NoteListQuery,
+    key: SortKey,
     filters: string,
-    include: string,
   ): Statement<NoteListRow> {
     let found = this.statements.get(variant);
     if (!found) {
-      // Index note_members_list serves the default order; other orders sort the caller's own notes.
       found = workspace.statement<NoteListRow>(
         `notes.list.${this.statements.size}`,
-        `WITH page AS MATERIALIZED (
-           SELECT m.note_id, ${key} AS key, n.content_bytes
-             FROM note_members m JOIN notes n ON n.tenant_id = m.tenant_id AND n.id = m.note_id
-            WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.role IS NOT NULL${filters}
-            ORDER BY ${key} ${direction}, m.note_id ${direction} LIMIT $3 + 1),
-         sized AS (
-           SELECT note_id, key, row_number() OVER w AS n, sum(content_bytes) OVER w AS bytes
-             FROM page WINDOW w AS (ORDER BY key ${direction}, note_id ${direction} ROWS UNBOUNDED PRECEDING))
-         SELECT s.note_id AS id, s.key::text AS key,
-                CASE WHEN s.n <= $3 AND (s.n = 1 OR s.bytes <= $4) THEN ${include === 'content' ? 'v.note' : 'v.summary'} END AS json
-           FROM sized s JOIN note_views v ON v.tenant_id = $1 AND v.user_id = $2 AND v.note_id = s.note_id
-          ORDER BY s.n`,
+        pageText(query, key, filters),
       );
       this.statements.set(variant, found);
     }
     return found;
   }
+}
+
+/** Index note_members_list has the default order, notes_by_title that of own titles. The rest is sorted. */
+function pageText({ sort, scope, order, include }: NoteListQuery, key: SortKey, filters: string): string {
+  const direction = order === 'asc' ? 'ASC' : 'DESC';
+  const rows = (of: keyof typeof SCOPES): string =>
+    `SELECT note.id, ${key.sql} AS key, note.content_bytes
+       FROM note_members member JOIN notes note ON note.tenant_id = member.tenant_id AND note.id = member.note_id
+      WHERE note.tenant_id = $1 AND member.tenant_id = $1 AND member.user_id = $2 AND ${SCOPES[of]}${filters}
+      ORDER BY ${key.sql} ${direction}, ${key.id} ${direction} LIMIT $3 + 1`;
+  const page =
+    sort === 'title' && scope === 'all'
+      ? `(${rows('mine')}) UNION ALL (${rows('shared')}) ORDER BY key ${direction}, id ${direction} LIMIT $3 + 1`
+      : rows(scope);
+  return `WITH page AS MATERIALIZED (${page}),
+    sized AS (
+      SELECT id, key, row_number() OVER w AS position, sum(content_bytes) OVER w AS bytes
+        FROM page WINDOW w AS (ORDER BY key ${direction}, id ${direction} ROWS UNBOUNDED PRECEDING))
+    SELECT sized.id, sized.key::text AS key,
+           CASE WHEN sized.position <= $3 AND (sized.position = 1 OR sized.bytes <= $4)
+                THEN shown.${include === 'content' ? 'note' : 'summary'} END AS json
+      FROM sized JOIN note_views shown ON shown.tenant_id = $1 AND shown.user_id = $2 AND shown.note_id = sized.id
+     ORDER BY sized.position`;
 }

@@ -10,10 +10,10 @@ import type { ListNotes } from './notes.dto.js';
 import { NoteErrors } from './notes.errors.js';
 import { NotesRepository } from './notes.repository.js';
 
-/** Above every revision: where a list of revisions begins. */
+/** Above every revision: the list of revisions begins here. */
 const NEWEST = 2_147_483_647;
 
-/** Pages of notes and of a note's history. */
+/** Pages of notes and of the history of a note. */
 @Injectable()
 export class NoteListsService {
   constructor(
@@ -23,33 +23,12 @@ export class NoteListsService {
   ) {}
 
   async list(ctx: RequestContext, query: ListNotes): Promise<JsonReply> {
-    const {
-      sort,
-      state,
-      scope,
-      include,
-      limit,
-      folder_id: folderId,
-      label: labels,
-      q: titleContains,
-    } = query;
+    const { cursor, sort, state, scope, folder_id, label, q } = query;
     const order = query.order ?? (sort === 'title' ? 'asc' : 'desc');
-    const filters = JSON.stringify([sort, order, state, scope, folderId, labels, titleContains]);
+    const filters = JSON.stringify([sort, order, state, scope, folder_id, label, q]);
     const page = `notes ${ctx.tenantId} ${ctx.userId} ${filters}`;
-    const after =
-      query.cursor === undefined ? undefined : (this.cursors.read(page, query.cursor) as [string, string]);
-    const rows = await this.lists.list(ctx, {
-      sort,
-      order,
-      state,
-      scope,
-      include,
-      folderId,
-      labels,
-      titleContains,
-      limit,
-      after,
-    });
+    const after = cursor === undefined ? undefined : (this.cursors.read(page, cursor) as [string, string]);
+    const rows = await this.lists.list(ctx, { ...query, order, after });
     const given = rows.filter((row) => row.json !== null);
     const last = given.at(-1);
     const next = last && given.length < rows.length ? this.cursors.write(page, [last.key, last.id]) : null;
@@ -77,7 +56,7 @@ export class NoteListsService {
 
   /**
    * @param revision as in the path
-   * @throws ApiError 422 `invalid_revision` when it is no number, 404 when the note or the revision is not there
+   * @throws ApiError 422 `invalid_revision` for anything but a number, 404 for an unknown note or revision
    */
   async revision(ctx: RequestContext, id: string, revision: string): Promise<JsonReply> {
     if (!/^[1-9]\d{0,9}$/.test(revision))

@@ -1,45 +1,44 @@
 import { revisionTag } from '../../platform/concurrency/etag.js';
-import type { ApiError } from '../../platform/http/api-error.js';
+import type { ApiError, ErrorKind } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
 import { NoteErrors } from './notes.errors.js';
 import type { NoteOutcome } from './notes.repository.js';
 
+const REJECTIONS: Partial<Record<NoteOutcome['outcome'], ErrorKind>> = {
+  not_found: NoteErrors.notFound,
+  forbidden: Errors.forbidden,
+  no_changes: NoteErrors.noChanges,
+  already_exists: NoteErrors.alreadyExists,
+  not_in_trash: NoteErrors.notInTrash,
+  not_shared: NoteErrors.notShared,
+  too_many_links: NoteErrors.tooManyLinks,
+  unknown_user: NoteErrors.unknownUser,
+};
+
 /**
- * Reads what a write of a note came to.
- * @param wrong the problem of the request itself, thrown where nothing comes before it
- * @returns the note's JSON when it was written
+ * Reads the result of a write.
+ * @param invalid error of the request itself; thrown unless an earlier check of the contract failed
+ * @returns JSON of the written note
  * @throws ApiError for every other outcome
  */
-export function written({ outcome, revision, json }: NoteOutcome, id: string, wrong?: ApiError): string {
-  const extras = () => JSON.parse(json ?? '{}') as Record<string, unknown>;
+export function written({ outcome, revision, json }: NoteOutcome, id: string, invalid?: ApiError): string {
+  const members = () => JSON.parse(json ?? '{}') as Record<string, unknown>;
   switch (outcome) {
     case 'ok':
       return json ?? 'null';
-    case 'not_found':
-      throw NoteErrors.notFound.with();
-    case 'forbidden':
-      throw Errors.forbidden.with();
+    case 'invalid_request':
+      throw invalid ?? new Error('the note was not written, without a reason');
     case 'deleted':
-      throw NoteErrors.deleted.with({ body: extras() });
+      throw NoteErrors.deleted.with({ body: members() });
     case 'conflict':
       throw NoteErrors.conflict.with({
-        body: extras(),
+        body: members(),
         headers: { ETag: revisionTag('note', id, revision ?? 0) },
       });
-    case 'no_changes':
-      throw NoteErrors.noChanges.with();
-    case 'already_exists':
-      throw NoteErrors.alreadyExists.with();
-    case 'not_in_trash':
-      throw NoteErrors.notInTrash.with();
-    case 'not_shared':
-      throw NoteErrors.notShared.with();
     case 'unknown_folder':
       throw fieldError('folder_id', 'unknown_folder', 'folder_id is not one of your note folders');
-    case 'too_many_links':
-      throw NoteErrors.tooManyLinks.with();
-    case 'unchecked':
-      throw wrong ?? new Error('the note was not written and nothing says why');
+    default:
+      throw (REJECTIONS[outcome] as ErrorKind).with();
   }
 }
 

@@ -1,7 +1,7 @@
 import { revisionTag } from '../../platform/concurrency/etag.js';
 import { jsonList, JsonReply } from '../../platform/http/json-reply.js';
 
-// The notes themselves arrive as JSON text from the view note_views, which owns their shape; here they get their envelopes.
+// The view note_views makes the JSON of notes; these functions add the envelopes.
 
 /** `{ note }` with its ETag. */
 export function noteReply(
@@ -18,9 +18,10 @@ export function noteWithRole(id: string, revision: number, note: string, role: s
   return new JsonReply(`{"note":${note},"role":"${role}"}`, { etag: revisionTag('note', id, revision) });
 }
 
-/** `{ note, purged: true }`. */
+/** `{ note, purged: true }`. A repeated request gets it without title and content: nothing of a purged note is stored. */
 export function purgedReply(note: string): JsonReply {
-  return new JsonReply(`{"note":${note},"purged":true}`);
+  const emptied = JSON.stringify({ ...JSON.parse(note), title: '', content: '', labels: [] });
+  return new JsonReply(`{"note":${note},"purged":true}`, { remembered: `{"note":${emptied},"purged":true}` });
 }
 
 /** `{ <plural>: [...], next }` of JSON texts. */

@@ -1,175 +1,187 @@
-import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, getSchemaPath, PickType } from '@nestjs/swagger';
+import { ErrorResponse } from '../../platform/http/error.response.js';
+import { NoteContent, VERSIONED_FIELDS } from './notes.dto.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
+const UUID = { format: 'uuid', example: ID } as const;
+const MOMENT = { format: 'date-time', example: '2026-11-21T09:30:00.000Z' } as const;
+const NO_UUID = { format: 'uuid', example: null } as const;
+const NO_MOMENT = { format: 'date-time', example: null } as const;
 
-export class NoteOwnerResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ type: String, nullable: true, example: 'Alice Martin' }) name!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: 'alice@example.com' }) email!: string | null;
+/** A user of the workspace. */
+export class NoteAuthorResponse {
+  @ApiProperty(UUID) id!: string;
+  /** @example "Alice Martin" */
+  name!: string | null;
 }
 
-export class NoteInvitedResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) user_id!: string;
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ type: String, nullable: true, example: 'bob@example.com' }) email!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: 'Bob Okafor' }) name!: string | null;
-  @ApiProperty({ enum: ['editor', 'viewer'], example: 'viewer' }) role!: 'editor' | 'viewer';
-  @ApiProperty({ format: 'date-time', example: TIME }) invited_at!: string;
+export class NoteOwnerResponse extends NoteAuthorResponse {
+  /** @example "alice@example.com" */
+  email!: string | null;
 }
 
-/** A link that opens the note to signed-in members of the workspace. */
+export class NoteInvitedResponse extends NoteOwnerResponse {
+  @ApiProperty(UUID) user_id!: string;
+  /** @example "viewer" */
+  role!: 'editor' | 'viewer';
+  @ApiProperty(MOMENT) invited_at!: string;
+}
+
+/** A link that opens the note to signed-in members of the workspace. It works while the owner is an active member. */
 export class NoteShareResponse {
-  @ApiProperty({
-    example: `/apis/v1/notes/${ID}?share_token=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4`,
-    description: 'Path on this server.',
-  })
+  /**
+   * Path on this server.
+   * @example "/apis/v1/notes/01890a5d-ac96-774b-bcce-b302099a8057?share_token=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4"
+   */
   url!: string;
-  @ApiProperty({ example: 'Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4' }) token!: string;
-  @ApiProperty({ enum: ['editor', 'viewer'], example: 'viewer' }) role!: 'editor' | 'viewer';
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) expires_at!:
-    | string
-    | null;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  /** @example "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4" */
+  token!: string;
+  /** @example "viewer" */
+  role!: 'editor' | 'viewer';
+  @ApiProperty(NO_MOMENT) expires_at!: string | null;
+  @ApiProperty(MOMENT) created_at!: string;
 }
 
 export class NoteLinkResponse {
-  @ApiProperty({ enum: ['task'], example: 'task' }) type!: 'task';
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ example: 'Book the rooms' }) title!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  /** @example "task" */
+  type!: 'task';
+  @ApiProperty(UUID) id!: string;
+  /**
+   * Null where you cannot read the task.
+   * @example "Book the rooms"
+   */
+  title!: string | null;
+  @ApiProperty(MOMENT) created_at!: string;
 }
 
 /** A note as the caller sees it, without its content. */
 @ApiExtraModels(NoteShareResponse)
-export class NoteSummaryResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ example: 'Team offsite' }) title!: string;
-  @ApiProperty({
-    type: 'integer',
-    minimum: 1,
-    example: 3,
-    description: 'Send it back with every update and delete.',
-  })
+export class NoteSummaryResponse extends PickType(NoteContent, ['title', 'labels'] as const) {
+  @ApiProperty(UUID) id!: string;
+  /**
+   * Send it back with every update and delete. As long as `revision` and `updated_at` stay the same, so do title, content
+   * and labels: a client keeps the content that it has.
+   */
+  @ApiProperty({ type: 'integer', minimum: 1, example: 3 })
   revision!: number;
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    nullable: true,
-    example: null,
-    description: "The caller's own placement.",
-  })
+  /** The caller's own placement. */
+  @ApiProperty(NO_UUID)
   folder_id!: string | null;
-  @ApiProperty({ type: [String], example: ['planning'] }) labels!: string[];
-  @ApiProperty({ type: [NoteLinkResponse] }) links!: NoteLinkResponse[];
-  @ApiProperty({ type: [NoteInvitedResponse] }) invited!: NoteInvitedResponse[];
-  @ApiProperty({ enum: ['owner', 'editor', 'viewer'], example: 'owner' }) role!:
-    | 'owner'
-    | 'editor'
-    | 'viewer';
-  @ApiProperty({ type: NoteOwnerResponse }) owner!: NoteOwnerResponse;
+  links!: NoteLinkResponse[];
+  invited!: NoteInvitedResponse[];
+  /** @example "owner" */
+  role!: 'owner' | 'editor' | 'viewer';
+  owner!: NoteOwnerResponse;
+  /** The share link; null where there is none, and for everyone but the owner. */
   @ApiProperty({
-    description: 'The share link; null where there is none, and for everybody but the owner.',
     anyOf: [{ $ref: getSchemaPath(NoteShareResponse) }, { type: 'null' as 'object' }],
     example: null,
   })
   share!: NoteShareResponse | null;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
-  @ApiProperty({ format: 'uuid', example: ID, description: 'Who wrote the current revision.' })
+  @ApiProperty(MOMENT) created_at!: string;
+  /** Time of the current revision. */
+  @ApiProperty(MOMENT)
+  updated_at!: string;
+  /** Author of the current revision. */
+  @ApiProperty(UUID)
   updated_by!: string;
-  @ApiProperty({ example: false, description: 'True in the trash.' }) deleted!: boolean;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) deleted_at!:
-    | string
-    | null;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) deleted_by!: string | null;
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    example: null,
-    description: 'When the trash will be emptied of it.',
-  })
+  /**
+   * The `device_id` of the write that last changed what you see of the note; null where it named none. In a change feed, a
+   * client skips the records that name its own device.
+   * @example "alices-phone"
+   */
+  updated_device!: string | null;
+  /**
+   * True in the trash.
+   * @example false
+   */
+  deleted!: boolean;
+  @ApiProperty(NO_MOMENT) deleted_at!: string | null;
+  @ApiProperty(NO_UUID) deleted_by!: string | null;
+  /** Time at which the note is purged. */
+  @ApiProperty(NO_MOMENT)
   purge_at!: string | null;
 }
 
 export class NoteResponse extends NoteSummaryResponse {
-  @ApiProperty({ example: '<h1>Agenda</h1><p>Travel, <strong>rooms</strong>, budget</p>' }) content!: string;
+  /** @example "<h1>Agenda</h1><p>Travel, <strong>rooms</strong>, budget</p>" */
+  content!: string;
+}
+
+export class NoteListItemResponse extends NoteSummaryResponse {
+  /**
+   * Missing with `include=summary`.
+   * @example "<p>Travel, rooms, budget</p>"
+   */
+  content?: string;
 }
 
 export class NoteEnvelope {
-  @ApiProperty({ type: NoteResponse }) note!: NoteResponse;
+  note!: NoteResponse;
 }
 
 export class NoteWithRoleEnvelope extends NoteEnvelope {
-  @ApiProperty({ enum: ['owner', 'editor', 'viewer'], example: 'owner' }) role!:
-    | 'owner'
-    | 'editor'
-    | 'viewer';
+  /** @example "owner" */
+  role!: 'owner' | 'editor' | 'viewer';
 }
 
 export class PurgedNoteEnvelope extends NoteEnvelope {
   @ApiProperty({ enum: [true], example: true }) purged!: true;
 }
 
-export class NoteListItemResponse extends NoteSummaryResponse {
-  @ApiProperty({
-    required: false,
-    example: '<p>Travel, rooms, budget</p>',
-    description: 'Absent with `include=summary`.',
-  })
-  content?: string;
-}
-
-export class NoteListEnvelope {
-  @ApiProperty({ type: [NoteListItemResponse] }) notes!: NoteListItemResponse[];
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    example: null,
-    description: 'The `cursor` of the next page; null on the last.',
-  })
+class PageEnvelope {
+  /**
+   * The `cursor` of the next page; null on the last page.
+   * @example null
+   */
   next!: string | null;
 }
 
-export class NoteAuthorResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ type: String, nullable: true, example: 'Alice Martin' }) name!: string | null;
+export class NoteListEnvelope extends PageEnvelope {
+  notes!: NoteListItemResponse[];
 }
 
-/** A revision without its body. */
-export class NoteRevisionSummaryResponse {
+/** A revision without its content. */
+export class NoteRevisionSummaryResponse extends PickType(NoteContent, ['title', 'labels'] as const) {
   @ApiProperty({ type: 'integer', minimum: 1, example: 2 }) revision!: number;
-  @ApiProperty({ example: 'Team offsite' }) title!: string;
-  @ApiProperty({ type: [String], example: ['planning'] }) labels!: string[];
-  @ApiProperty({ type: NoteAuthorResponse }) author!: NoteAuthorResponse;
-  @ApiProperty({ type: String, nullable: true, example: 'alices-phone' }) device_id!: string | null;
-  @ApiProperty({ type: 'integer', example: 412, description: 'Bytes of its content.' }) size!: number;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({
-    isArray: true,
-    enum: ['title', 'content', 'labels'],
-    example: ['content'],
-    description: 'What differs from the revision before.',
-  })
-  changed!: ('title' | 'content' | 'labels')[];
+  author!: NoteAuthorResponse;
+  /** @example "alices-phone" */
+  device_id!: string | null;
+  /** Bytes of its content. */
+  @ApiProperty({ type: 'integer', example: 412 })
+  size!: number;
+  @ApiProperty(MOMENT) created_at!: string;
+  /** Fields that differ from the revision before. */
+  @ApiProperty({ isArray: true, enum: VERSIONED_FIELDS, example: ['content'] })
+  changed!: (typeof VERSIONED_FIELDS)[number][];
 }
 
 export class NoteRevisionResponse extends NoteRevisionSummaryResponse {
-  @ApiProperty({ example: '<p>Travel, rooms</p>' }) content!: string;
+  /** @example "<p>Travel, rooms</p>" */
+  content!: string;
 }
 
 export class NoteRevisionEnvelope {
-  @ApiProperty({ type: NoteRevisionResponse }) revision!: NoteRevisionResponse;
+  revision!: NoteRevisionResponse;
 }
 
-export class NoteRevisionListEnvelope {
-  @ApiProperty({ type: [NoteRevisionSummaryResponse] }) revisions!: NoteRevisionSummaryResponse[];
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    example: null,
-    description: 'The `cursor` of the next page; null on the last.',
-  })
-  next!: string | null;
+export class NoteRevisionListEnvelope extends PageEnvelope {
+  revisions!: NoteRevisionSummaryResponse[];
+}
+
+/** 409 `conflict`: the current note, to merge with. */
+export class NoteConflictResponse extends ErrorResponse {
+  @ApiProperty({ enum: ['conflict'], example: 'conflict' }) override error!: 'conflict';
+  @ApiProperty(UUID) note_id!: string;
+  /** The revision to retry with. */
+  @ApiProperty({ type: 'integer', minimum: 1, example: 4 })
+  revision!: number;
+  /** @example "Team offsite" */
+  title!: string;
+  /** @example "<p>Travel, rooms, budget</p>" */
+  content!: string;
+  @ApiProperty(MOMENT) updated_at!: string;
+  /** Author of that revision. */
+  @ApiProperty(UUID)
+  updated_by!: string;
 }

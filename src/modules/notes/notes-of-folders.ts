@@ -23,7 +23,7 @@ const countFolders = workspace.statement<{ id: string; count: number }>(
     GROUP BY folder_id`,
 );
 
-/** What becomes of notes when their folder is deleted, in the transaction that deletes it. */
+/** Moves or trashes the notes of a deleted folder, in the transaction that deletes it. */
 @Injectable()
 export class NotesOfFolders implements OnModuleInit {
   constructor(

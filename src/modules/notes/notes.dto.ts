@@ -1,4 +1,4 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional, IntersectionType, PartialType } from '@nestjs/swagger';
 import {
   Allow,
   ArrayMaxSize,
@@ -28,48 +28,45 @@ export const MAX_DEVICE_ID = 200;
 
 const FOLDER_ID = 'folder_id must be the id of one of your note folders';
 
-// Validators run from the property upwards: the type is checked first and the first problem is the one reported.
+// Validators run from the property upwards: the type is checked first, and the first failure is reported.
 
-/** The fields of a note that a client writes. */
-export class NoteFields {
+/** Fields that every revision keeps. A new one is added to `NoteContent` and here (docs/add-a-field.md). */
+export const VERSIONED_FIELDS = ['title', 'content', 'labels'] as const;
+
+/** The versioned fields of a note. */
+export class NoteContent {
   /**
    * At most 512 characters.
    * @example "Team offsite"
    */
-  @MayBeAbsent()
   @MaxLength(MAX_TITLE)
   @IsString()
-  title?: string;
+  title!: string;
 
   /**
-   * HTML, at most 2 MiB. Kept as sent when it is harmless; what could run or load something is removed.
+   * HTML, at most 2 MiB. Harmless HTML is stored as sent; whatever could run or load something is removed.
    * @example "<h1>Agenda</h1><p>Travel, <strong>rooms</strong>, budget</p>"
    */
-  @MayBeAbsent()
   @MaxBytes(MAX_CONTENT_BYTES)
   @IsString()
-  content?: string;
+  content!: string;
 
   /**
-   * At most 100, each of 1 to 100 characters; repetitions are dropped.
+   * At most 100, each of 1 to 100 characters; duplicates are dropped.
    * @example ["planning", "2026"]
    */
-  @MayBeAbsent()
   @Distinct()
   @Length(1, MAX_LABEL, { each: true })
   @IsString({ each: true })
   @ArrayMaxSize(MAX_LABELS)
   @IsArray()
-  labels?: string[];
+  labels!: string[];
+}
 
-  /** One of your note folders; null for none. The placement is your own: others file the note where they like. */
-  @ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, example: null })
-  @Nullable()
-  @IsUUID('all', { message: FOLDER_ID })
-  folder_id?: string | null;
-
+/** The device that writes. */
+class DeviceFields {
   /**
-   * Names the client in the history, at most 200 characters.
+   * Names the client in the history and in change feeds, at most 200 characters.
    * @example "alices-phone"
    */
   @MayBeAbsent()
@@ -78,49 +75,49 @@ export class NoteFields {
   device_id?: string;
 }
 
+/** The fields of a note that a client writes; missing ones stay. */
+export class NoteFields extends IntersectionType(
+  PartialType(NoteContent, { skipNullProperties: false }),
+  DeviceFields,
+) {
+  /** One of your note folders; null for none. The placement is your own: other members have theirs. */
+  @ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, example: null })
+  @Nullable()
+  @IsUUID('all', { message: FOLDER_ID })
+  folder_id?: string | null;
+}
+
 export class CreateNote extends NoteFields {
-  /** Chosen by the client, so that a note made offline keeps its id; any UUID. */
+  /** Any UUID, so that a note created offline keeps its id. Default: a new one. */
   @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
   @MayBeAbsent()
   @IsUUID('all', { message: 'id must be a UUID' })
   id?: string;
 }
 
+const BASE_REVISION = {
+  type: 'integer',
+  minimum: 1,
+  example: 1,
+  description: 'The revision you read; or send `If-Match`.',
+} as const;
+
 export class UpdateNote extends NoteFields {
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    example: 1,
-    description: 'The revision you read; or send `If-Match`.',
-  })
+  @ApiPropertyOptional(BASE_REVISION)
   @Allow()
   base_revision?: number;
 }
 
-export class DeleteNote {
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    example: 1,
-    description: 'The revision you read; or send `If-Match`.',
-  })
+export class DeleteNote extends DeviceFields {
+  @ApiPropertyOptional(BASE_REVISION)
   @Allow()
   base_revision?: number;
 }
 
-export class RestoreNote {
-  /**
-   * Names the client, at most 200 characters.
-   * @example "alices-phone"
-   */
-  @MayBeAbsent()
-  @MaxLength(MAX_DEVICE_ID)
-  @IsString()
-  device_id?: string;
-}
+export class RestoreNote extends DeviceFields {}
 
 export class ListNotes extends PageQuery {
-  /** Only notes you have filed in this folder; `none` for those in no folder. */
+  /** Only notes in this folder of yours; `none`: only notes in no folder. */
   @ApiPropertyOptional({ example: 'none' })
   @IsOptional()
   @Matches(/^(?:none|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i, {
@@ -128,7 +125,7 @@ export class ListNotes extends PageQuery {
   })
   folder_id?: string;
 
-  /** Only notes with this label; repeat it to ask for several at once. */
+  /** Only notes with this label; repeat the parameter to require several. */
   @ApiPropertyOptional({
     type: 'array',
     items: { type: 'string', maxLength: MAX_LABEL },
@@ -142,17 +139,17 @@ export class ListNotes extends PageQuery {
   @ArrayMaxSize(20)
   label?: string[];
 
-  /** Whether those in the trash are left out, meant or included. */
+  /** `active`: notes outside the trash. `trash`: notes in it. */
   @IsOptional()
   @IsIn(['active', 'trash', 'all'])
   state: 'active' | 'trash' | 'all' = 'active';
 
-  /** `mine`: those you own. `shared`: those shared with you. */
+  /** `mine`: notes you own. `shared`: notes shared with you. */
   @IsOptional()
   @IsIn(['all', 'mine', 'shared'])
   scope: 'all' | 'mine' | 'shared' = 'all';
 
-  /** What `order` is about. */
+  /** Titles are compared without regard to case, numbers in them by value. */
   @IsOptional()
   @IsIn(['updated_at', 'created_at', 'title'])
   sort: 'updated_at' | 'created_at' | 'title' = 'updated_at';
@@ -162,7 +159,7 @@ export class ListNotes extends PageQuery {
   @IsIn(['asc', 'desc'])
   order?: 'asc' | 'desc';
 
-  /** Only notes whose title contains this text, whatever the case. */
+  /** Only notes whose title contains this text, regardless of case. */
   @IsOptional()
   @Length(1, 256)
   @IsString()
@@ -174,7 +171,7 @@ export class ListNotes extends PageQuery {
   include: 'content' | 'summary' = 'content';
 }
 
-/** A share link opens a note to members of the workspace who are not invited. */
+/** A share link opens a note to members of the workspace that are not invited. */
 export class ShareTokenQuery {
   /**
    * The token of a share link.

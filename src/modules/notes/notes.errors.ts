@@ -1,6 +1,6 @@
 import { defineError } from '../../platform/http/api-error.js';
 import { DeletedErrorResponse } from '../../platform/http/error.response.js';
-import { NoteConflictResponse } from './note-conflict.response.js';
+import { NoteConflictResponse } from './note.response.js';
 
 export const NoteErrors = {
   notFound: defineError(404, 'not_found', 'There is no such note, or it is not shared with you.'),
@@ -8,7 +8,7 @@ export const NoteErrors = {
   conflict: defineError(
     409,
     'conflict',
-    'The note has changed since you read it; merge and retry with the revision given here.',
+    'The note has changed since you read it; merge and retry with the revision in this response.',
     {
       note_id: '01890a5d-ac96-774b-bcce-b302099a8057',
       revision: 4,
@@ -26,14 +26,18 @@ export const NoteErrors = {
     { revision: 3, deleted_at: '2026-11-21T09:30:00.000Z' },
     DeletedErrorResponse,
   ),
-  alreadyExists: defineError(409, 'already_exists', 'A note with this id exists already.'),
-  notInTrash: defineError(409, 'not_in_trash', 'Only a note in the trash can be removed for good.'),
+  alreadyExists: defineError(
+    409,
+    'already_exists',
+    'The id belongs to another note, or to one that has been purged.',
+  ),
+  notInTrash: defineError(409, 'not_in_trash', 'Only a note in the trash can be purged.'),
   notShared: defineError(404, 'not_shared', 'The note has no share link.'),
   unknownUser: defineError(
     422,
     'unknown_user',
-    'Somebody in the list is not a member of this workspace; see details.',
+    'The list contains users that are not active members of this workspace; see details.',
   ),
-  tooManyLinks: defineError(422, 'too_many_links', 'At most 500 tasks can be made from one note.'),
-  noChanges: defineError(422, 'no_changes', 'Nothing differs from the note as it is.'),
+  tooManyLinks: defineError(422, 'too_many_links', 'A note links to at most 500 tasks.'),
+  noChanges: defineError(422, 'no_changes', 'Every field in the request equals that of the note.'),
 } as const;

@@ -4,18 +4,21 @@ import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
+import type { NoteRole } from './note.entity.js';
+import type { NoteFields } from './notes.dto.js';
 
-/** What a write of a note came to; `json` is the note, or the extra members of the error. */
+/** Result of a write; `json` is the note, or the further members of the error. */
 export interface NoteOutcome {
   outcome:
     | 'ok'
     | 'not_found'
     | 'forbidden'
     | 'deleted'
-    | 'unchecked'
+    | 'invalid_request'
     | 'conflict'
     | 'no_changes'
     | 'unknown_folder'
+    | 'unknown_user'
     | 'already_exists'
     | 'not_in_trash'
     | 'not_shared'
@@ -26,115 +29,85 @@ export interface NoteOutcome {
 
 export interface NoteRead {
   revision: number;
-  role_name: 'owner' | 'editor' | 'viewer';
+  role: NoteRole;
   note: string;
 }
 
 export interface RevisionRow {
-  /** Null where the note can be read but has no (further) revisions. */
+  /** Null where the caller can read the note but it has no (further) revision. */
   revision: number | null;
   json: string | null;
 }
 
-/** The changes of an update; a field left undefined stays as it is. */
-export interface NotePatch {
-  title?: string;
-  content?: string;
-  labels?: string[];
-  folder_id?: string | null;
-  device_id?: string;
-}
-
-export interface NewNote extends NotePatch {
-  id: string;
-}
-
 const read = workspace.statement<NoteRead>(
   'notes.read',
-  `SELECT revision, role_name, note FROM note_views WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3`,
+  `SELECT revision, role, note FROM note_views WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3`,
 );
 
-// With a link: the member's own view, unless the link allows more.
+// With a share token: the member's own view, unless the link gives a higher role.
 const readWithLink = workspace.statement<NoteRead>(
   'notes.read_with_link',
-  `SELECT revision, role_name, note FROM (
-     SELECT revision, role, role_name, note, 1 AS own FROM note_views
+  `SELECT revision, role, note FROM (
+     SELECT revision, role, note, 1 AS own FROM note_views
       WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3
      UNION ALL
-     SELECT revision, role, role_name, note, 0 FROM shared_note_views
+     SELECT revision, role, note, 0 FROM shared_note_views
       WHERE tenant_id = $1 AND note_id = $3 AND share_token = $4
-        AND (share_expires_at IS NULL OR share_expires_at > clock_timestamp())) v
+        AND (share_expires_at IS NULL OR share_expires_at > clock_timestamp())) AS readable
     ORDER BY role DESC, own DESC LIMIT 1`,
 );
 
-const OUTCOME = 'outcome, revision, json';
+/** A call of a stored function that writes one note. */
+const writing = (name: string, parameters: number) => {
+  const places = Array.from({ length: parameters }, (_, n) => `$${n + 1}`).join(', ');
+  return workspace.statement<NoteOutcome>(
+    `notes.${name}`,
+    `SELECT outcome, revision, json FROM note_${name}(${places})`,
+  );
+};
 
-const create = workspace.statement<NoteOutcome>(
-  'notes.create',
-  `SELECT ${OUTCOME} FROM note_create($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-);
+const create = writing('create', 6);
+const update = writing('update', 8);
+const trash = writing('trash', 7);
+const restore = writing('restore', 5);
+const purge = writing('purge', 4);
 
-const update = workspace.statement<NoteOutcome>(
-  'notes.update',
-  `SELECT ${OUTCOME} FROM note_update($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-);
+const REVISIONS = `
+  FROM note_revisions entry
+  LEFT JOIN note_revisions previous ON previous.tenant_id = entry.tenant_id AND previous.note_id = entry.note_id
+                                   AND previous.revision = entry.revision - 1
+  LEFT JOIN tenant_members author ON author.tenant_id = entry.tenant_id AND author.user_id = entry.author_id`;
+const SUMMARY = 'note_revision_summary(entry, previous, author.display_name)';
 
-const trash = workspace.statement<NoteOutcome>(
-  'notes.trash',
-  `SELECT ${OUTCOME} FROM note_trash($1, $2, $3, $4, $5, $6)`,
-);
-
-const restore = workspace.statement<NoteOutcome>(
-  'notes.restore',
-  `SELECT ${OUTCOME} FROM note_restore($1, $2, $3, $4, $5)`,
-);
-
-const purge = workspace.statement<NoteOutcome>(
-  'notes.purge',
-  `SELECT ${OUTCOME} FROM note_purge($1, $2, $3, $4)`,
-);
-
-const REVISION_JSON = `json_build_object(
-    'revision', r.revision, 'title', r.title, 'labels', r.labels,
-    'author', json_build_object('id', r.author_id, 'name', a.display_name),
-    'device_id', r.device_id, 'size', r.bytes, 'created_at', rfc3339(r.created_at),
-    'changed', array_remove(ARRAY[
-      CASE WHEN p.title IS DISTINCT FROM r.title THEN 'title' END,
-      CASE WHEN r.body_rev = r.revision THEN 'content' END,
-      CASE WHEN p.labels IS DISTINCT FROM r.labels THEN 'labels' END], NULL))`;
-
-const REVISION_JOINS = `
-    LEFT JOIN note_revisions p ON p.tenant_id = r.tenant_id AND p.note_id = r.note_id AND p.revision = r.revision - 1
-    LEFT JOIN tenant_members a ON a.tenant_id = r.tenant_id AND a.user_id = r.author_id`;
-
-// One row without revision when the caller may read the note but the page is empty; no row when they may not.
+// One row without revision where the caller can read the note and the page is empty; no row where they cannot read it.
 const listRevisions = workspace.statement<RevisionRow>(
   'notes.list_revisions',
-  `SELECT v.revision, v.json::text AS json FROM note_members m LEFT JOIN LATERAL (
-     SELECT r.revision, ${REVISION_JSON} AS json FROM note_revisions r ${REVISION_JOINS}
-      WHERE r.tenant_id = $1 AND r.note_id = $3 AND r.revision < $4 ORDER BY r.revision DESC LIMIT $5) v ON true
-    WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.note_id = $3 AND m.role IS NOT NULL
-    ORDER BY v.revision DESC`,
+  `SELECT listed.revision, listed.json FROM note_members member LEFT JOIN LATERAL (
+     SELECT entry.revision, ${SUMMARY} AS json ${REVISIONS}
+      WHERE entry.tenant_id = $1 AND entry.note_id = $3 AND entry.revision < $4
+      ORDER BY entry.revision DESC LIMIT $5) listed ON true
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.note_id = $3 AND member.role IS NOT NULL
+    ORDER BY listed.revision DESC`,
 );
 
 const readRevision = workspace.statement<RevisionRow>(
   'notes.read_revision',
-  `SELECT v.revision, left(v.json::text, -1) || ', "content" : ' || to_json(v.content)::text || '}' AS json
-     FROM note_members m LEFT JOIN LATERAL (
-       SELECT r.revision, b.content, ${REVISION_JSON} AS json FROM note_revisions r ${REVISION_JOINS}
-         JOIN note_revisions b ON b.tenant_id = r.tenant_id AND b.note_id = r.note_id AND b.revision = r.body_rev
-        WHERE r.tenant_id = $1 AND r.note_id = $3 AND r.revision = $4) v ON true
-    WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.note_id = $3 AND m.role IS NOT NULL`,
+  `SELECT found.revision, note_with_content(found.json, found.content) AS json FROM note_members member LEFT JOIN LATERAL (
+     SELECT entry.revision, body.content, ${SUMMARY} AS json ${REVISIONS}
+       JOIN note_revisions body ON body.tenant_id = entry.tenant_id AND body.note_id = entry.note_id
+                               AND body.revision = entry.body_rev
+      WHERE entry.tenant_id = $1 AND entry.note_id = $3 AND entry.revision = $4) found ON true
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.note_id = $3 AND member.role IS NOT NULL`,
 );
 
-/** All SQL on single notes and their revisions; lists stand in `note-list.repository.ts`. */
+/** SQL on single notes and their revisions; `note-list.repository.ts` has the lists. */
 @Injectable()
 export class NotesRepository {
   constructor(private readonly db: Db) {}
 
   /**
-   * The note as the caller sees it; null when they do not.
-   * @param link token of a share link, which may allow more than the caller's membership
+   * The note as the caller sees it; null where they cannot read it.
+   * @param link token of a share link, which may give a higher role than the caller's membership
    */
   async read(ctx: RequestContext, id: string, link?: string): Promise<NoteRead | null> {
     const values = [ctx.tenantId, ctx.userId, id];
@@ -145,42 +118,35 @@ export class NotesRepository {
     return rows[0] ?? null;
   }
 
-  async create(tx: Tx, ctx: RequestContext, event: string, note: NewNote): Promise<NoteOutcome> {
-    const { id, title = '', content = '', labels = [], folder_id = null, device_id = null } = note;
-    return orUnknownFolder(
-      tx.query(create, [ctx.tenantId, ctx.userId, id, title, content, labels, folder_id, device_id, event]),
-    );
+  /** @param fields with the `id` only where the client chose it */
+  async create(
+    tx: Tx,
+    ctx: RequestContext,
+    event: string,
+    id: string,
+    fields: NoteFields,
+  ): Promise<NoteOutcome> {
+    const { content = '', ...others } = fields;
+    const values = [ctx.tenantId, ctx.userId, id, JSON.stringify(others), content, event];
+    return orUnknownFolder(tx.query(create, values));
   }
 
-  /** @param base null when the request is wrong in itself: outcome `unchecked` unless something comes before that */
+  /** @param base null for an invalid request: outcome `invalid_request`, unless an earlier check fails */
   async update(
     tx: Tx,
     ctx: RequestContext,
     event: string,
     id: string,
     base: number | null,
-    patch: NotePatch,
+    patch: NoteFields,
     link?: string,
   ): Promise<NoteOutcome> {
-    const { title = null, content = null, labels = null, folder_id, device_id = null } = patch;
-    const placement = [folder_id !== undefined, folder_id ?? null];
-    const values = [
-      ctx.tenantId,
-      ctx.userId,
-      id,
-      base,
-      title,
-      content,
-      labels,
-      ...placement,
-      device_id,
-      event,
-      link ?? null,
-    ];
+    const { content = null, ...others } = patch;
+    const values = [ctx.tenantId, ctx.userId, id, base, JSON.stringify(others), content, event, link ?? null];
     return orUnknownFolder(tx.query(update, values));
   }
 
-  /** @param keepDays days until it may be purged by itself; 0: never */
+  /** @param keepDays days until the note is purged; 0: never */
   async trash(
     tx: Tx,
     ctx: RequestContext,
@@ -188,8 +154,9 @@ export class NotesRepository {
     id: string,
     base: number | null,
     keepDays: number,
+    device: string | undefined,
   ): Promise<NoteOutcome> {
-    return one(await tx.query(trash, [ctx.tenantId, ctx.userId, id, base, keepDays, event]));
+    return one(await tx.query(trash, [ctx.tenantId, ctx.userId, id, base, keepDays, device ?? null, event]));
   }
 
   async restore(
@@ -206,7 +173,7 @@ export class NotesRepository {
     return one(await tx.query(purge, [ctx.tenantId, ctx.userId, id, event]));
   }
 
-  /** Newest first, those below `before`; null when the caller may not read the note. */
+  /** Revisions below `before`, newest first; null where the caller cannot read the note. */
   async listRevisions(
     ctx: RequestContext,
     id: string,
@@ -217,13 +184,13 @@ export class NotesRepository {
     return rows.length === 0 ? null : rows.filter((row) => row.revision !== null);
   }
 
-  /** Null when the caller may not read the note; a row without revision when the note has no such one. */
+  /** Null where the caller cannot read the note; a row without revision where the note has no such revision. */
   async readRevision(ctx: RequestContext, id: string, revision: number): Promise<RevisionRow | null> {
     return (await this.db.query(readRevision, [ctx.tenantId, ctx.userId, id, revision]))[0] ?? null;
   }
 }
 
-/** The folder was deleted while the write waited for it: the functions raise WS001 and nothing is written. */
+/** The functions raise WS001 and write nothing where the folder was deleted while they waited for its lock. */
 async function orUnknownFolder(query: Promise<NoteOutcome[]>): Promise<NoteOutcome> {
   try {
     return one(await query);

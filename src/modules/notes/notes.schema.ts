@@ -2,24 +2,27 @@ import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { NoteSearch } from './search/note-search.entity.js';
-import { Note, NoteMember, NoteRevision } from './note.entity.js';
+import { Note, NoteMember, NoteRevision, PurgedNote } from './note.entity.js';
+
+const file = (name: string): URL => new URL(`migrations/${name}.sql`, import.meta.url);
 
 export const notesSchema: SchemaPart = {
   owner: 'notes',
-  entities: { workspace: [Note, NoteRevision, NoteMember, NoteSearch] },
+  entities: { workspace: [Note, NoteRevision, NoteMember, PurgedNote, NoteSearch] },
   migrations: [
-    sqlMigration('Notes1795000000005', new URL('migrations/0001-notes.sql', import.meta.url)),
-    sqlMigration('NoteSearch1795000000101', new URL('migrations/0101-note-search.sql', import.meta.url)),
-    sqlMigration(
-      'NoteSearchInline1795000000102',
-      new URL('migrations/0102-note-search-inline.sql', import.meta.url),
-    ),
+    sqlMigration('Notes1795000000005', file('0001-notes')),
+    sqlMigration('NoteSearch1795000000101', file('0101-note-search')),
+    sqlMigration('NoteSearchInline1795000000102', file('0102-note-search-inline')),
+    sqlMigration('NoteRoles1796100000001', file('0201-note-roles')),
+    sqlMigration('NoteTitles1796100000002', file('0202-note-titles')),
   ],
   sql: sqlFiles(
     'workspace',
     new URL('sql/', import.meta.url),
-    'note-views',
     'note-writes',
+    'note-fields',
+    'note-views',
+    'note-trash',
     'note-sharing',
     'notes-of-folders',
     'note-links',

@@ -34,23 +34,23 @@ export class NotesService {
     const fields = await this.safe(input);
     const id = input.id?.toLowerCase() ?? uuidv7();
     return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.notes.create(tx, ctx, uuidv7(), { ...fields, id });
+      const result = await this.notes.create(tx, ctx, uuidv7(), id, fields);
       this.outbox.notice(tx);
       return noteReply(id, 1, written(result, id), { status: 201, location: `${NOTES_PATH}/${id}` });
     });
   }
 
   /**
-   * @param link token of a share link, for who is not invited or may do less
+   * @param link token of a share link, for callers that are not invited or have a lower role
    * @throws ApiError 404 `not_found`
    */
   async read(ctx: RequestContext, id: string, link?: string): Promise<JsonReply> {
     const found = await this.notes.read(ctx, id, link);
     if (!found) throw NoteErrors.notFound.with();
-    return noteWithRole(id, found.revision, found.note, found.role_name);
+    return noteWithRole(id, found.revision, found.note, found.role);
   }
 
-  /** Compare-and-set on the revision; the order of refusals is that of the contract. */
+  /** Compare-and-set on the revision. Errors come in the order of the contract (adr/0003). */
   async update(
     ctx: RequestContext,
     id: string,
@@ -59,10 +59,10 @@ export class NotesService {
     body: Checked<UpdateNote>,
     link?: string,
   ): Promise<JsonReply> {
-    const { fields, error } = await this.checked(body);
-    const wrong = expected.error ?? error;
-    return this.write(ctx, id, key, wrong, (tx) =>
-      this.notes.update(tx, ctx, uuidv7(), id, wrong ? null : expected.value, fields ?? {}, link),
+    const { fields = {}, error } = await this.checked(body);
+    const invalid = expected.error ?? error;
+    return this.write(ctx, id, key, invalid, (tx) =>
+      this.notes.update(tx, ctx, uuidv7(), id, invalid ? null : expected.value, fields, link),
     );
   }
 
@@ -74,14 +74,15 @@ export class NotesService {
     expected: ExpectedRevision,
     body: Checked<DeleteNote>,
   ): Promise<JsonReply> {
-    const wrong = expected.error ?? body.error;
+    const invalid = expected.error ?? body.error;
     const keepDays = this.config.TRASH_RETENTION_DAYS;
-    return this.write(ctx, id, key, wrong, (tx) =>
-      this.notes.trash(tx, ctx, uuidv7(), id, wrong ? null : expected.value, keepDays),
+    const device = body.error ? undefined : body.value.device_id;
+    return this.write(ctx, id, key, invalid, (tx) =>
+      this.notes.trash(tx, ctx, uuidv7(), id, invalid ? null : expected.value, keepDays, device),
     );
   }
 
-  /** Takes the note out of the trash; one that is not there stays as it is. */
+  /** Takes the note out of the trash. A note outside the trash stays as it is. */
   async restore(
     ctx: RequestContext,
     id: string,
@@ -95,7 +96,7 @@ export class NotesService {
     });
   }
 
-  /** Removes a trashed note, its history included, for good. */
+  /** Removes a trashed note with its history permanently. */
   async purge(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
     return this.writes.run(ctx, key, async (tx) => {
       const result = await this.notes.purge(tx, ctx, uuidv7(), id);
@@ -108,20 +109,21 @@ export class NotesService {
     ctx: RequestContext,
     id: string,
     key: IdempotencyKey | null,
-    wrong: ApiError | undefined,
+    invalid: ApiError | undefined,
     run: (tx: Tx) => Promise<NoteOutcome>,
   ): Promise<JsonReply> {
     return this.writes.run(ctx, key, async (tx) => {
       const result = await run(tx);
       this.outbox.notice(tx);
-      return noteReply(id, result.revision ?? 0, written(result, id, wrong));
+      return noteReply(id, result.revision ?? 0, written(result, id, invalid));
     });
   }
 
   private async checked(body: Checked<UpdateNote>): Promise<{ fields?: NoteFields; error?: ApiError }> {
     if (body.error) return { error: body.error };
     try {
-      return { fields: await this.safe(body.value) };
+      const { base_revision: _, ...fields } = await this.safe(body.value);
+      return { fields };
     } catch (error) {
       if (error instanceof ApiError) return { error };
       throw error;

@@ -10,7 +10,7 @@ const purgeDue = workspace.statement<{ count: number }>(
   `SELECT notes_purge_due($1) AS count`,
 );
 
-/** Empties the trash of notes whose `purge_at` has come (TRASH_RETENTION_DAYS after they were trashed). */
+/** Purges trashed notes whose `purge_at` is over, TRASH_RETENTION_DAYS after they were trashed. */
 @Injectable()
 export class TrashPurge implements OnModuleInit {
   constructor(
@@ -26,7 +26,7 @@ export class TrashPurge implements OnModuleInit {
     });
   }
 
-  /** @returns how many notes were purged */
+  /** @returns the number of purged notes */
   async purge(): Promise<number> {
     for (let total = 0; ;) {
       const [row] = await this.db.tx((tx) => tx.query(purgeDue, [BATCH]));

@@ -33,6 +33,7 @@ export const tasksSchema: SchemaPart = {
   sql: sqlFiles(
     'workspace',
     new URL('sql/', import.meta.url),
+    'task-titles',
     'task-views',
     'task-write-steps',
     'task-writes',

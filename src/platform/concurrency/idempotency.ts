@@ -103,8 +103,8 @@ export class IdempotentWrites {
       if (!found?.locked) throw inFlight();
       if (found.reply !== null) return this.replay(found, key);
       const reply = await write(tx);
-      const { status = 200, etag = null, location = null } = reply.options;
-      const values = [...scope, key.fingerprint, status, String(reply.json), etag, location];
+      const { status = 200, etag = null, location = null, remembered = String(reply.json) } = reply.options;
+      const values = [...scope, key.fingerprint, status, remembered, etag, location];
       if ((await tx.query(remember, values)).length === 0) throw inFlight();
       return reply;
     });
@@ -112,6 +112,7 @@ export class IdempotentWrites {
 
   private replay(found: Claim, key: IdempotencyKey): JsonReply {
     if (!found.fingerprint?.equals(key.fingerprint)) throw Errors.idempotencyKeyReused.with();
+    if (found.reply === '') throw Errors.notFound.with({ message: 'The object of this request was purged.' });
     return new JsonReply(found.reply as string, {
       status: found.status ?? 200,
       etag: found.etag ?? undefined,

@@ -6,7 +6,13 @@ export class JsonReply {
   /** @param json text, or its bytes where it was put together from many pieces */
   constructor(
     readonly json: string | Buffer,
-    readonly options: { status?: number; etag?: string; location?: string } = {},
+    readonly options: {
+      status?: number;
+      etag?: string;
+      location?: string;
+      /** JSON for repeated requests with the same Idempotency-Key; default: the same JSON. */
+      remembered?: string;
+    } = {},
   ) {}
 }
 

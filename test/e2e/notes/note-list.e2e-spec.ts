@@ -78,7 +78,67 @@ describe('the list of notes', () => {
       'Carrot 100%',
       'durian_1',
     ]);
+    expect(await titles('?sort=title')).toEqual(['apple', 'Banana', 'Carrot 100%', 'durian_1']);
     expect((await titles('?sort=title')).toReversed()).toEqual(await titles('?sort=title&order=desc'));
+  });
+
+  describe('titles in the order that people expect', () => {
+    const expected = [
+      '',
+      'a',
+      'A',
+      'Ärger',
+      'Chapter 2',
+      'chapter 9',
+      'Chapter 10',
+      'éclair',
+      'Zebra',
+      'Яблоко',
+      '日本',
+    ];
+    let dana: Person;
+    let erin: Person;
+
+    beforeAll(async () => {
+      [dana, erin] = (await app.tenant('sorted', 'dana', 'erin')) as [Person, Person];
+      // Own and shared notes mixed: they come from two indexes.
+      for (const [n, title] of expected.toReversed().entries()) {
+        const [owner, reader] = n % 3 === 0 ? [erin, dana] : [dana, erin];
+        const { note } = (await owner.api.post('/notes', { title })).body;
+        if (owner === erin) await owner.api.put(`/notes/${note.id}/invited`, { invited: [reader.id] });
+      }
+    });
+
+    test.each(['limit=200', 'limit=1', 'limit=3', 'limit=4&state=all'])('%s', async (query) => {
+      for (const order of ['asc', 'desc']) {
+        const seen: string[] = [];
+        for (let cursor = ''; ;) {
+          const { status, body }: any = await dana.api.get(
+            `/notes?sort=title&order=${order}&${query}${cursor}`,
+          );
+          expect(status).toBe(200);
+          seen.push(...body.notes.map((note: any) => note.title));
+          if (body.next === null) break;
+          cursor = `&cursor=${body.next}`;
+        }
+        expect(order === 'asc' ? seen : seen.toReversed()).toEqual(expected);
+      }
+    });
+
+    test('by scope', async () => {
+      const own = await titles('?sort=title&scope=mine', dana);
+      const shared = await titles('?sort=title&scope=shared', dana);
+      expect(own).toEqual(expected.filter((title) => own.includes(title)));
+      expect([...own, ...shared].toSorted()).toEqual(expected.toSorted());
+    });
+
+    test('own notes come from an index in this order', async () => {
+      const plan = await app.sql(
+        `EXPLAIN SELECT id FROM notes WHERE tenant_id = $1 AND owner_id = $2 ORDER BY title COLLATE title_order, id LIMIT 3`,
+        [dana.tenantId, dana.id],
+      );
+      expect(JSON.stringify(plan)).not.toContain('Sort');
+    });
   });
 
   test('filters by labels, all of them', async () => {

@@ -74,4 +74,39 @@ describe('Idempotency-Key on writes of existing notes', () => {
       );
     expect((await alice.api.get(`/notes/${id}`)).body.note.revision).toBe(2);
   });
+
+  test('no response with the content of a purged note stays behind', async () => {
+    const key = () => ({ headers: { 'idempotency-key': randomUUID() } });
+    const creation = key();
+    const other = await alice.api.post(
+      '/notes',
+      { title: 'secret title', content: '<p>secret body</p>' },
+      creation,
+    );
+    const { id: gone } = other.body.note;
+    await alice.api.put(`/notes/${gone}/invited`, { invited: [{ email: bob.email, role: 'editor' }] }, key());
+    await bob.api.patch(`/notes/${gone}`, { title: 'secret title 2', base_revision: 1 }, key());
+    await alice.api.post(`/notes/${gone}/task`, { title: 'secret task' }, key());
+    await alice.api.delete(`/notes/${gone}`, { base_revision: 2 }, key());
+    const purge = key();
+    const purged = await alice.api.delete(`/notes/${gone}/purge`, undefined, purge);
+    expect(purged.status).toBe(200);
+    const stored = await app.sql(
+      `SELECT route, reply FROM idempotency_keys WHERE reply LIKE '%secret title%' OR reply LIKE '%secret body%'`,
+    );
+    expect(stored).toEqual([]);
+    // Repetitions still find out what happened: the purge is done, the creation has no note to return.
+    const again = await alice.api.delete(`/notes/${gone}/purge`, undefined, purge);
+    expect([again.status, again.body.purged, again.body.note]).toMatchObject([
+      200,
+      true,
+      { id: gone, title: '', content: '' },
+    ]);
+    const repeated = await alice.api.post(
+      '/notes',
+      { title: 'secret title', content: '<p>secret body</p>' },
+      creation,
+    );
+    expect([repeated.status, repeated.body.error]).toEqual([404, 'not_found']);
+  });
 });

@@ -259,7 +259,7 @@ describe('sharing a note', () => {
       const path = `/notes/${id}?share_token=${link.token}`;
       expect((await bob.api.get(path)).status).toBe(200);
       await app.sql(
-        `UPDATE notes SET share_expires_at = now() - interval '1 second', share_role = 2 WHERE id = $1`,
+        `UPDATE notes SET share_expires_at = now() - interval '1 second', share_role = 'editor' WHERE id = $1`,
         [id],
       );
       expect((await bob.api.get(path)).status).toBe(404);
@@ -329,5 +329,55 @@ describe('sharing a note', () => {
     expect(of(bob)).toMatchObject({ role: null, gone: 1, latest: true });
     expect(of(carol)).toMatchObject({ role: 1, gone: null, latest: true });
     expect(of(alice)).toMatchObject({ role: 3, gone: null, latest: true });
+  });
+
+  describe('deactivated members', () => {
+    let gone: Person;
+    let reader: Person;
+    let owner: Person;
+
+    beforeAll(async () => {
+      [owner, gone, reader] = (await app.tenant('leavers', 'owner', 'gone', 'reader')) as [
+        Person,
+        Person,
+        Person,
+      ];
+    });
+
+    test('their share links end, for reading and for writing', async () => {
+      const { id } = (await gone.api.post('/notes', { title: 'linked' })).body.note;
+      const { share } = (await gone.api.post(`/notes/${id}/share`, { role: 'editor' })).body.note;
+      const path = `/notes/${id}?share_token=${share.token}`;
+      expect((await reader.api.get(path)).status).toBe(200);
+      expect((await owner.api.post(`/tenant/members/${gone.id}/deactivate`)).status).toBe(200);
+      expect(outcome(await reader.api.get(path))).toEqual([404, 'not_found']);
+      expect(outcome(await reader.api.get(`/notes/${id}/export.docx?share_token=${share.token}`))).toEqual([
+        404,
+        'not_found',
+      ]);
+      expect(outcome(await reader.api.patch(path, { title: 'x', base_revision: 1 }))).toEqual([
+        404,
+        'not_found',
+      ]);
+    });
+
+    test('cannot be invited, and stay in a list that has them', async () => {
+      const { id } = (await owner.api.post('/notes', { title: 'invited' })).body.note;
+      const rejected = await owner.api.put(`/notes/${id}/invited`, { invited: [reader.id, gone.id] });
+      expect(outcome(rejected)).toEqual([422, 'unknown_user']);
+      expect(rejected.body.details).toEqual([
+        expect.objectContaining({ field: 'invited.1', code: 'unknown_user' }),
+      ]);
+      expect((await owner.api.post(`/tenant/members/${gone.id}/activate`)).status).toBe(200);
+      expect((await owner.api.put(`/notes/${id}/invited`, { invited: [reader.id, gone.id] })).status).toBe(
+        200,
+      );
+      await owner.api.post(`/tenant/members/${gone.id}/deactivate`);
+      const { status, body } = await owner.api.put(`/notes/${id}/invited`, {
+        invited: [gone.id, { id: reader.id, role: 'editor' }],
+      });
+      expect(status).toBe(200);
+      expect(body.note.invited.map((entry: any) => entry.id)).toEqual([gone.id, reader.id]);
+    });
   });
 });

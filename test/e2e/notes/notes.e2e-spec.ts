@@ -41,6 +41,7 @@ describe('notes', () => {
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         updated_at: note.created_at,
         updated_by: alice.id,
+        updated_device: null,
         deleted: false,
         deleted_at: null,
         deleted_by: null,
@@ -67,14 +68,17 @@ describe('notes', () => {
       expect((await alice.api.get(`/notes/${id}`)).body.note.title).toBe('mine');
     });
 
-    test('the id of a purged note can be used again', async () => {
+    test('the id of a purged note is never used again, so that no old ETag matches a new note', async () => {
       const id = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0002';
       await alice.api.post('/notes', { id });
       await alice.api.delete(`/notes/${id}`, { base_revision: 1 });
       await alice.api.delete(`/notes/${id}/purge`);
-      const { status, body } = await alice.api.post('/notes', { id, title: 'second life' });
-      expect(status).toBe(201);
-      expect(body.note.revision).toBe(1);
+      for (const person of [alice, bob]) {
+        const { status, body } = await person.api.post('/notes', { id, title: 'second life' });
+        expect([status, body.error]).toEqual([409, 'already_exists']);
+      }
+      expect((await alice.api.get(`/notes/${id}`)).status).toBe(404);
+      expect(await app.sql('SELECT FROM notes WHERE id = $1', [id])).toEqual([]);
     });
 
     test('harmless HTML is kept to the byte, harmful HTML is cleaned', async () => {
@@ -326,8 +330,9 @@ describe('notes', () => {
 
       const restored = await alice.api.post(`/notes/${note.id}/restore`, { device_id: 'phone' });
       expect([restored.status, restored.headers.get('etag')]).toEqual([200, `"note:${note.id}:r1"`]);
-      expect(restored.body.note).toEqual(note);
-      expect((await alice.api.post(`/notes/${note.id}/restore`)).body.note).toEqual(note);
+      const active = { ...note, updated_device: 'phone' };
+      expect(restored.body.note).toEqual(active);
+      expect((await alice.api.post(`/notes/${note.id}/restore`)).body.note).toEqual(active);
 
       const early = await alice.api.delete(`/notes/${note.id}/purge`);
       expect([early.status, early.body.error]).toEqual([409, 'not_in_trash']);

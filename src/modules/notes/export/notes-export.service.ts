@@ -5,7 +5,7 @@ import { FileReply, type FileRequest } from '../../../platform/http/file-reply.j
 import { NoteErrors } from '../notes.errors.js';
 import { NotesRepository } from '../notes.repository.js';
 
-/** What of a note goes into a document. */
+/** Fields of a note that a document shows. */
 interface Exported {
   title: string;
   content: string;
@@ -23,7 +23,7 @@ export class NotesExportService {
   ) {}
 
   /**
-   * Whoever may read a note may export it, from the trash too.
+   * Any reader of a note can export it, from the trash too.
    *
    * @param link token of a share link
    * @throws ApiError 404 `not_found`, 503 `docx_converter_unavailable`, 502 `docx_conversion_failed`

@@ -20,7 +20,7 @@ export class NoteFeedRepository extends MemberFeed {
       view: 'note_views',
       viewItem: 'note_id',
       json: { content: 'note', summary: 'summary' },
-      reason: `CASE s.gone WHEN 1 THEN 'unshared' ELSE 'purged' END`,
+      reason: 's.gone',
     });
   }
 }

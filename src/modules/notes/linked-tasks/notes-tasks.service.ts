@@ -13,7 +13,7 @@ import { LINKED_TASKS_CHANGED, type LinkedTask, TasksApi } from '../../tasks/ind
 import { fieldError, written } from '../note-outcome.js';
 import { NotesTasksRepository } from './notes-tasks.repository.js';
 
-/** Tasks made from notes, and the links that lead back to them. */
+/** Tasks made from notes, and the links from notes to them. */
 @Injectable()
 export class NotesTasksService implements OnModuleInit {
   constructor(
@@ -32,8 +32,8 @@ export class NotesTasksService implements OnModuleInit {
   }
 
   /**
-   * Makes a task that refers to the note, and links the note to it, in one transaction; the note's revision stays.
-   * @throws ApiError 422 also when neither the body nor the note has a title
+   * Creates a task that refers to the note and links the note to it, in one transaction. The revision of the note stays.
+   * @throws ApiError 422 also where neither the body nor the note has a title
    */
   async create(
     ctx: RequestContext,
@@ -42,15 +42,15 @@ export class NotesTasksService implements OnModuleInit {
     body: Checked<LinkedTask>,
   ): Promise<JsonReply> {
     const { draft, error } = await this.tasks.draftFromNote(ctx, body);
-    const make = async (tx: Tx): Promise<JsonReply> => {
+    const create = async (tx: Tx): Promise<JsonReply> => {
       const opened = await this.notes.open(tx, ctx, id, draft && [ctx.userId, ...draft.assignees]);
       const noteTitle = opened.outcome === 'ok' ? opened.json : written(opened, id, error);
       const title = draft?.title || noteTitle?.trim();
       if (!draft || !title) {
-        throw fieldError('title', 'is_not_blank', 'title must not be blank where the note has none either');
+        throw fieldError('title', 'is_not_blank', 'title must not be blank where the note has no title');
       }
       const made = await this.tasks.createFromNote(tx, ctx, { draft, noteId: id, title });
-      const linked = await this.notes.link(tx, ctx, id, made.id, title);
+      const linked = await this.notes.link(tx, ctx, id, made.id);
       this.outbox.notice(tx);
       const note = written(linked, id);
       return new JsonReply(`{"task":${made.task},"note":${note}}`, {
@@ -59,6 +59,6 @@ export class NotesTasksService implements OnModuleInit {
         location: `/apis/v1/tasks/${made.id}`,
       });
     };
-    return key === null ? this.db.tx(make) : this.writes.run(ctx, key, make);
+    return key === null ? this.db.tx(create) : this.writes.run(ctx, key, create);
   }
 }

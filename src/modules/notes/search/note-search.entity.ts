@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The words of a note, who may find them, and how its text begins. */
+/** Index row of a note: its words, its readers, the beginning of its text. */
 @Entity('note_search')
 export class NoteSearch {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;

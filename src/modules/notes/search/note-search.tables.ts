@@ -1,6 +1,6 @@
 import type { SearchTables } from '../../../platform/search/search-tables.js';
 
-/** Notes as the search sees them. Who may find a note are its members, by name. */
+/** Tables of the search in notes. The readers of a note are its members. */
 export const NOTE_SEARCH: SearchTables = {
   name: 'notes',
   items: 'notes',

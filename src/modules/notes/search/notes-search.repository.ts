@@ -8,7 +8,7 @@ export interface NoteSearchRow extends SearchRow {
   shown: string;
 }
 
-/** Search among the notes of one person. */
+/** Search in the notes of one user. */
 @Injectable()
 export class NotesSearchRepository extends ItemSearchRepository<NoteSearchRow> {
   constructor(db: Db) {

@@ -9,7 +9,7 @@ import { NoteIndexRepository } from './note-index.repository.js';
 import type { SearchNotes } from './notes-search.dto.js';
 import { type NoteSearchRow, NotesSearchRepository } from './notes-search.repository.js';
 
-/** Search among the notes that the caller may see. */
+/** Search in the notes that the caller can read. */
 @Injectable()
 export class NotesSearchService extends ItemSearch<NoteSearchRow> {
   protected readonly plural = 'notes';

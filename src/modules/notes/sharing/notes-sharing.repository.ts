@@ -6,20 +6,18 @@ import type { NoteOutcome } from '../notes.repository.js';
 
 export type SharedRole = 'viewer' | 'editor';
 
-const ROLE_CODES: Record<SharedRole, number> = { viewer: 1, editor: 2 };
-
 export type ShareAction =
-  | { kind: 'set'; token: string; role: SharedRole; expiresAt: Date | null }
+  | { kind: 'set'; token: string; terms: { role: SharedRole; expires_at: Date | null } }
   | { kind: 'regenerate'; token: string }
   | { kind: 'revoke' }
-  /** The request is wrong: nothing may be written, but what comes before that is answered. */
-  | { kind: 'unchecked' };
+  /** An invalid body: rejected after the earlier checks of the contract. */
+  | { kind: 'invalid_request' };
 
 const OUTCOME = 'outcome, revision, json';
 
 const share = workspace.statement<NoteOutcome>(
   'notes.share',
-  `SELECT ${OUTCOME} FROM note_share($1, $2, $3, $4, $5, $6, $7, $8)`,
+  `SELECT ${OUTCOME} FROM note_share($1, $2, $3, $4, $5, $6, $7)`,
 );
 
 const invite = workspace.statement<NoteOutcome>(
@@ -27,7 +25,7 @@ const invite = workspace.statement<NoteOutcome>(
   `SELECT ${OUTCOME} FROM note_invite($1, $2, $3, $4, $5, $6)`,
 );
 
-/** SQL on who a note is shared with. */
+/** SQL on the members and the share link of a note. */
 @Injectable()
 export class NotesSharingRepository {
   async share(
@@ -37,15 +35,12 @@ export class NotesSharingRepository {
     id: string,
     action: ShareAction,
   ): Promise<NoteOutcome> {
-    const role = action.kind === 'set' ? ROLE_CODES[action.role] : null;
-    const expires = action.kind === 'set' ? action.expiresAt : null;
+    const terms = action.kind === 'set' ? JSON.stringify(action.terms) : null;
     const token = 'token' in action ? action.token : null;
-    return first(
-      await tx.query(share, [ctx.tenantId, ctx.userId, id, action.kind, role, expires, token, event]),
-    );
+    return first(await tx.query(share, [ctx.tenantId, ctx.userId, id, action.kind, terms, token, event]));
   }
 
-  /** @param invited in the order to answer; null when the request is wrong */
+  /** @param invited in the order of the response; null for an invalid body */
   async invite(
     tx: Tx,
     ctx: RequestContext,
@@ -54,7 +49,7 @@ export class NotesSharingRepository {
     invited: Map<string, SharedRole> | null,
   ): Promise<NoteOutcome> {
     const ids = invited && [...invited.keys()];
-    const roles = invited && [...invited.values()].map((role) => ROLE_CODES[role]);
+    const roles = invited && [...invited.values()];
     return first(await tx.query(invite, [ctx.tenantId, ctx.userId, id, ids, roles, event]));
   }
 }

@@ -16,10 +16,10 @@ import type { NoteOutcome } from '../notes.repository.js';
 import type { InviteToNote, ShareNote } from './notes-sharing.dto.js';
 import { NotesSharingRepository, type ShareAction, type SharedRole } from './notes-sharing.repository.js';
 
-/** 192 bits: not to be guessed. */
+/** 192 random bits. */
 const newToken = (): string => randomBytes(24).toString('base64url');
 
-/** Who else may see a note: the share link and the invited people. Only the owner decides; anybody may leave. */
+/** The share link and the invited members of a note. Only the owner changes them; an invited member may leave. */
 @Injectable()
 export class NotesSharingService {
   constructor(
@@ -29,7 +29,7 @@ export class NotesSharingService {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Makes the share link, or changes what the one there is allows; its token stays. */
+  /** Creates the share link, or changes role and expiry of the existing one, whose token stays. */
   async share(
     ctx: RequestContext,
     id: string,
@@ -37,8 +37,12 @@ export class NotesSharingService {
     body: Checked<ShareNote>,
   ): Promise<JsonReply> {
     const action: ShareAction = body.error
-      ? { kind: 'unchecked' }
-      : { kind: 'set', token: newToken(), role: body.value.role, expiresAt: body.value.expires_at ?? null };
+      ? { kind: 'invalid_request' }
+      : {
+          kind: 'set',
+          token: newToken(),
+          terms: { role: body.value.role, expires_at: body.value.expires_at ?? null },
+        };
     return this.writes.run(ctx, key, (tx) => this.apply(tx, ctx, id, action, body.error));
   }
 
@@ -55,8 +59,8 @@ export class NotesSharingService {
   }
 
   /**
-   * Replaces the whole list of invited people at once.
-   * @throws ApiError 403 unless the owner calls, or somebody invited who only leaves; 422 `unknown_user`
+   * Replaces the whole list of invited members at once.
+   * @throws ApiError 403 unless the caller is the owner, or an invited member that only leaves; 422 `unknown_user`
    */
   async invite(
     ctx: RequestContext,
@@ -67,7 +71,9 @@ export class NotesSharingService {
     const { invited, error } = await this.resolve(ctx, body);
     return this.writes.run(ctx, key, async (tx) => {
       const result = await this.sharing.invite(tx, ctx, uuidv7(), id, invited);
-      return this.answer(tx, id, result, error);
+      if (result.outcome === 'unknown_user')
+        throw inactive(JSON.parse(result.json ?? '[]') as string[], invited);
+      return this.reply(tx, id, result, error);
     });
   }
 
@@ -76,47 +82,60 @@ export class NotesSharingService {
     ctx: RequestContext,
     id: string,
     action: ShareAction,
-    wrong?: ApiError,
+    invalid?: ApiError,
   ): Promise<JsonReply> {
-    return this.answer(tx, id, await this.sharing.share(tx, ctx, uuidv7(), id, action), wrong);
+    return this.reply(tx, id, await this.sharing.share(tx, ctx, uuidv7(), id, action), invalid);
   }
 
-  private answer(tx: Tx, id: string, result: NoteOutcome, wrong?: ApiError): JsonReply {
+  private reply(tx: Tx, id: string, result: NoteOutcome, invalid?: ApiError): JsonReply {
     this.outbox.notice(tx);
-    return noteReply(id, result.revision ?? 0, written(result, id, wrong));
+    return noteReply(id, result.revision ?? 0, written(result, id, invalid));
   }
 
-  /** Ids and addresses to members of the workspace; who is named twice counts once, with the last role. */
+  /** Ids and addresses to members of the workspace. A user listed twice counts once, with the last role. */
   private async resolve(
     ctx: RequestContext,
     body: Checked<InviteToNote>,
   ): Promise<{ invited: Map<string, SharedRole> | null; error?: ApiError }> {
     if (body.error) return { invited: null, error: body.error };
     const named = body.value.invited.map(({ user_id, id, email, role }) => ({
-      who: user_id ?? id ?? email ?? '',
+      name: user_id ?? id ?? email ?? '',
       role,
     }));
-    const empty = named.findIndex(({ who }) => who === '');
+    const empty = named.findIndex(({ name }) => name === '');
     if (empty >= 0) {
       const field = `invited.${empty}`;
       return {
         invited: null,
-        error: fieldError(field, 'is_not_empty', `${field} names nobody: give user_id, id or email`),
+        error: fieldError(field, 'is_not_empty', `${field} needs user_id, id or email`),
       };
     }
     const members = await this.tenants.findMembers(
       ctx.tenantId,
-      named.map(({ who }) => who),
+      named.map(({ name }) => name),
     );
-    const unknown = named.flatMap(({ who }, n) => (members.has(who) ? [] : [n]));
+    const unknown = named.flatMap(({ name }, n) => (members.has(name) ? [] : [n]));
     if (unknown.length > 0) {
-      const details = unknown.map((n) => ({
-        field: `invited.${n}`,
-        code: 'unknown_user',
-        message: `invited.${n} is not a member of this workspace`,
-      }));
-      return { invited: null, error: NoteErrors.unknownUser.with({ details }) };
+      return { invited: null, error: unknownUsers(unknown, 'is not a member of this workspace') };
     }
-    return { invited: new Map(named.map(({ who, role }) => [members.get(who) as string, role])) };
+    return { invited: new Map(named.map(({ name, role }) => [members.get(name) as string, role])) };
   }
+}
+
+/** 422 `unknown_user` for these positions of the list. */
+function unknownUsers(positions: readonly number[], reason: string): ApiError {
+  const details = positions.map((n) => ({
+    field: `invited.${n}`,
+    code: 'unknown_user',
+    message: `invited.${n} ${reason}`,
+  }));
+  return NoteErrors.unknownUser.with({ details });
+}
+
+function inactive(ids: readonly string[], invited: ReadonlyMap<string, SharedRole> | null): ApiError {
+  const order = [...(invited?.keys() ?? [])];
+  return unknownUsers(
+    ids.map((id) => order.indexOf(id)),
+    'is deactivated',
+  );
 }

@@ -1,64 +1,70 @@
--- Links from a note to tasks made from it. They change without using up a revision (spec 4.2), but show in the feed.
+-- Links from a note to tasks. They change without a new revision (spec 4.2) and appear in the feed. Titles are not stored:
+-- the views read them from the tasks, each for its reader.
 
-CREATE FUNCTION note_link_json(p_task uuid, p_title text, p_created timestamptz) RETURNS jsonb LANGUAGE sql STABLE
-AS $$ SELECT jsonb_build_object('type', 'task', 'id', p_task, 'title', p_title, 'created_at', rfc3339(p_created)) $$;
+CREATE FUNCTION note_link_json(p_task uuid, p_created timestamptz) RETURNS jsonb LANGUAGE sql STABLE
+AS $$ SELECT jsonb_build_object('type', 'task', 'id', p_task, 'created_at', rfc3339(p_created)) $$;
 
--- First step of making a task from a note: locks the note, then the counters of everybody who will be told of either, in
--- one order, since both will be counted up in this transaction. Answers the note's title. p_checked false: the body is
--- wrong, and only what comes first is answered.
-CREATE FUNCTION note_open_for_task(p_tenant uuid, p_user uuid, p_id uuid, p_checked boolean, p_people uuid[], p_max int)
+-- First step of making a task from a note: locks the note, then the heads of all users who see the note or the task, in one
+-- order, since both advance in this transaction. Returns the title of the note. p_is_valid false: the body is invalid.
+CREATE FUNCTION note_open_for_task(
+  p_tenant uuid, p_user uuid, p_id uuid, p_is_valid boolean, p_users uuid[], p_max int)
 RETURNS note_outcome LANGUAGE plpgsql AS $$
 DECLARE
-  n notes;
-  v_role smallint;
+  v_note notes;
+  v_role note_role;
 BEGIN
-  SELECT * INTO n FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
-  v_role := n.member_roles[array_position(n.member_ids, p_user)];
-  IF v_role IS NULL THEN RETURN note_refused('not_found'); END IF;
-  IF v_role < 2 THEN RETURN note_refused('forbidden'); END IF;
-  IF n.deleted_at IS NOT NULL THEN RETURN note_deleted(n); END IF;
-  IF NOT p_checked THEN RETURN note_refused('unchecked'); END IF;
-  IF jsonb_array_length(n.links) >= p_max THEN RETURN note_refused('too_many_links'); END IF;
-  PERFORM task_lock_heads(p_tenant, n.member_ids || p_people);
-  RETURN ('ok', n.revision, n.title)::note_outcome;
+  SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
+  v_role := v_note.member_roles[array_position(v_note.member_ids, p_user)];
+  IF v_role IS NULL THEN RETURN note_rejected('not_found'); END IF;
+  IF v_role = 'viewer' THEN RETURN note_rejected('forbidden'); END IF;
+  IF v_note.deleted_at IS NOT NULL THEN RETURN note_deleted(v_note); END IF;
+  IF NOT p_is_valid THEN RETURN note_rejected('invalid_request'); END IF;
+  IF jsonb_array_length(v_note.links) >= p_max THEN RETURN note_rejected('too_many_links'); END IF;
+  PERFORM task_lock_heads(p_tenant, v_note.member_ids || p_users);
+  RETURN ('ok', v_note.revision, v_note.title)::note_outcome;
 END $$;
 
 -- Last step: the note, which is locked, links to the task.
-CREATE FUNCTION note_link_task(p_tenant uuid, p_user uuid, p_id uuid, p_task uuid, p_title text) RETURNS note_outcome LANGUAGE plpgsql AS $$
+CREATE FUNCTION note_link_task(p_tenant uuid, p_user uuid, p_id uuid, p_task uuid) RETURNS note_outcome LANGUAGE plpgsql AS $$
 DECLARE
-  n notes;
+  v_note notes;
 BEGIN
-  UPDATE notes SET links = links || note_link_json(p_task, p_title, clock_timestamp())
-   WHERE tenant_id = p_tenant AND id = p_id RETURNING * INTO n;
-  PERFORM note_advance(n);
-  RETURN note_written(n, p_user);
+  UPDATE notes SET links = links || note_link_json(p_task, clock_timestamp())
+   WHERE tenant_id = p_tenant AND id = p_id RETURNING * INTO v_note;
+  PERFORM note_advance(v_note, NULL);
+  RETURN note_written(v_note, p_user);
 END $$;
 
--- Puts links to tasks in order that are being deleted, restored or renamed: p_tasks, with their titles and times, and for
--- each whether it is to be there. The tasks are locked; here the notes are, and the counters of everybody concerned.
-CREATE FUNCTION note_links_change(
-  p_tenant uuid, p_notes uuid[], p_tasks uuid[], p_titles text[], p_times timestamptz[], p_present boolean[], p_people uuid[])
-RETURNS void LANGUAGE plpgsql AS $$
+-- Brings links up to date with tasks that change. One change for each pair of note and task: `note`, `task`, `created_at`
+-- of the task, `present` (whether the note links to it). The tasks are locked; here the notes are, and the heads of all
+-- users concerned (p_users: those of the tasks). A note advances also where only the title of a task has changed.
+CREATE FUNCTION note_links_change(p_tenant uuid, p_changes jsonb, p_users uuid[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  held notes[];
-  n notes;
-  v_links jsonb;
+  v_held notes[];
+  v_note notes;
 BEGIN
-  held := ARRAY(SELECT x FROM notes x WHERE x.tenant_id = p_tenant AND x.id = ANY (p_notes) ORDER BY x.id FOR UPDATE);
-  PERFORM task_lock_heads(p_tenant, p_people || ARRAY(SELECT u FROM unnest(held) AS h, unnest(h.member_ids) AS u));
-  FOREACH n IN ARRAY held LOOP
-    SELECT coalesce(jsonb_agg(link ORDER BY i), '[]') INTO v_links FROM (
-      SELECT i, CASE WHEN c.task IS NULL THEN l ELSE l || jsonb_build_object('title', c.title) END AS link
-        FROM jsonb_array_elements(n.links) WITH ORDINALITY AS o (l, i)
-        LEFT JOIN unnest(p_tasks, p_titles, p_present) AS c (task, title, present) ON c.task = (l->>'id')::uuid
-       WHERE c.present IS DISTINCT FROM false
+  v_held := ARRAY(
+    SELECT held FROM notes held
+     WHERE held.tenant_id = p_tenant
+       AND held.id IN (SELECT (change->>'note')::uuid FROM jsonb_array_elements(p_changes) AS change)
+     ORDER BY held.id FOR UPDATE);
+  PERFORM task_lock_heads(p_tenant, p_users || ARRAY(
+    SELECT member_id FROM unnest(v_held) AS held, unnest(held.member_ids) AS member_id));
+  FOREACH v_note IN ARRAY v_held LOOP
+    WITH changes AS (
+      SELECT (change->>'task')::uuid AS task_id, (change->>'created_at')::timestamptz AS created_at,
+             (change->>'present')::boolean AS present, position
+        FROM jsonb_array_elements(p_changes) WITH ORDINALITY AS listed (change, position)
+       WHERE (change->>'note')::uuid = v_note.id)
+    SELECT coalesce(jsonb_agg(link ORDER BY is_new, position), '[]') INTO v_note.links FROM (
+      SELECT false AS is_new, kept.position, kept.link
+        FROM jsonb_array_elements(v_note.links) WITH ORDINALITY AS kept (link, position)
+       WHERE (kept.link->>'id')::uuid NOT IN (SELECT task_id FROM changes WHERE NOT present)
       UNION ALL
-      SELECT 1000000 + c.i, note_link_json(c.task, c.title, c.at)
-        FROM unnest(p_notes, p_tasks, p_titles, p_times, p_present) WITH ORDINALITY AS c (note, task, title, at, present, i)
-       WHERE c.note = n.id AND c.present
-         AND NOT n.links @> jsonb_build_array(jsonb_build_object('id', c.task))) x;
-    CONTINUE WHEN v_links = n.links;
-    UPDATE notes SET links = v_links WHERE tenant_id = p_tenant AND id = n.id;
-    PERFORM note_advance(n);
+      SELECT true, added.position, note_link_json(added.task_id, added.created_at)
+        FROM changes added
+       WHERE added.present AND NOT v_note.links @> jsonb_build_array(jsonb_build_object('id', added.task_id))) AS links;
+    UPDATE notes SET links = v_note.links WHERE tenant_id = p_tenant AND id = v_note.id;
+    PERFORM note_advance(v_note, NULL);
   END LOOP;
 END $$;

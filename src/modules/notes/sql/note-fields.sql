@@ -1,0 +1,162 @@
+-- Every statement that lists the fields of a note: a new field is added here (docs/add-a-field.md).
+
+-- JSON of a note without its content (spec 2.1). PostgreSQL inlines it into the views.
+CREATE FUNCTION note_summary(
+  note notes, p_role note_role, p_folder uuid, p_device text, p_links json, p_owner json, p_invited json) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT json_build_object(
+    'id', note.id,
+    'title', note.title,
+    'revision', note.revision,
+    'folder_id', p_folder,
+    'labels', note.labels,
+    'links', p_links,
+    'invited', p_invited,
+    'role', p_role,
+    'owner', p_owner,
+    'share', CASE WHEN p_role = 'owner' AND note.share_token IS NOT NULL THEN json_build_object(
+      'url', '/apis/v1/notes/' || note.id || '?share_token=' || note.share_token,
+      'token', note.share_token,
+      'role', note.share_role,
+      'expires_at', rfc3339(note.share_expires_at),
+      'created_at', rfc3339(note.share_created_at)) END,
+    'created_at', rfc3339(note.created_at),
+    'updated_at', rfc3339(note.updated_at),
+    'updated_by', note.updated_by,
+    'updated_device', p_device,
+    'deleted', note.deleted_at IS NOT NULL,
+    'deleted_at', rfc3339(note.deleted_at),
+    'deleted_by', note.deleted_by,
+    'purge_at', rfc3339(note.purge_at))::text
+$$;
+
+-- JSON of a revision without its content. p_previous: the revision before it, NULL for the first.
+CREATE FUNCTION note_revision_summary(entry note_revisions, p_previous note_revisions, p_author text) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT json_build_object(
+    'revision', entry.revision,
+    'title', entry.title,
+    'labels', entry.labels,
+    'author', json_build_object('id', entry.author_id, 'name', p_author),
+    'device_id', entry.device_id,
+    'size', entry.bytes,
+    'created_at', rfc3339(entry.created_at),
+    'changed', array_remove(ARRAY[
+      CASE WHEN p_previous.title IS DISTINCT FROM entry.title THEN 'title' END,
+      CASE WHEN entry.body_rev = entry.revision THEN 'content' END,
+      CASE WHEN p_previous.labels IS DISTINCT FROM entry.labels THEN 'labels' END], NULL))::text
+$$;
+
+-- p_fields: any of the client's fields, and `id` where the client chose it. The content is a parameter of its own: it would
+-- be parsed as JSON on every write.
+CREATE FUNCTION note_create(p_tenant uuid, p_user uuid, p_id uuid, p_fields jsonb, p_content text, p_event uuid)
+RETURNS note_outcome LANGUAGE plpgsql AS $$
+DECLARE
+  v_note notes;
+  v_head bigint;
+  v_device text := p_fields->>'device_id';
+  v_folder uuid := p_fields->>'folder_id';
+BEGIN
+  v_note := jsonb_populate_record(NULL::notes, '{"title": "", "labels": [], "links": []}' || p_fields);
+  v_note.tenant_id := p_tenant;
+  v_note.id := p_id;
+  v_note.owner_id := p_user;
+  v_note.revision := 1;
+  v_note.body_rev := 1;
+  v_note.content_bytes := octet_length(p_content);
+  v_note.member_ids := ARRAY[p_user];
+  v_note.member_roles := ARRAY['owner']::note_role[];
+  v_note.created_at := clock_timestamp();
+  v_note.updated_at := v_note.created_at;
+  v_note.updated_by := p_user;
+  INSERT INTO notes VALUES (v_note.*) ON CONFLICT DO NOTHING;
+  IF NOT FOUND THEN RETURN note_rejected('already_exists'); END IF;
+  -- After the insert, which waits for a purge of the same id that is running.
+  IF p_fields ? 'id' AND EXISTS (SELECT FROM purged_notes WHERE tenant_id = p_tenant AND note_id = p_id) THEN
+    DELETE FROM notes WHERE tenant_id = p_tenant AND id = p_id;
+    RETURN note_rejected('already_exists');
+  END IF;
+  INSERT INTO note_revisions (
+    tenant_id, note_id, revision, body_rev, content, title, labels, author_id, device_id, bytes, created_at)
+  VALUES (
+    p_tenant, p_id, 1, 1, p_content, v_note.title, v_note.labels, p_user, v_device, v_note.content_bytes, v_note.created_at);
+  INSERT INTO sync_heads AS known (tenant_id, user_id, head) VALUES (p_tenant, p_user, 1)
+  ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = known.head + 1 RETURNING head INTO v_head;
+  -- Under the lock of the head, which the deletion of a folder takes too: the folder stays until the commit.
+  IF NOT note_folder_is_own(p_tenant, p_user, v_folder) THEN
+    RAISE EXCEPTION 'unknown folder' USING ERRCODE = 'WS001';
+  END IF;
+  INSERT INTO note_members (tenant_id, note_id, user_id, role, folder_id, seq, listed_at, since, device_id)
+  VALUES (p_tenant, p_id, p_user, 'owner', v_folder, v_head, v_note.updated_at, v_note.updated_at, v_device);
+  PERFORM note_event(v_note, p_event, 'note.created', p_user);
+  RETURN note_written(v_note, p_user);
+END $$;
+
+-- p_patch: the fields to change; missing ones stay. p_content: NULL to keep it. p_base: NULL for an invalid request, which
+-- is rejected after `not_found`, `forbidden` and `deleted`. p_token: token of a share link.
+CREATE FUNCTION note_update(
+  p_tenant uuid, p_user uuid, p_id uuid, p_base int, p_patch jsonb, p_content text, p_event uuid, p_token text)
+RETURNS note_outcome LANGUAGE plpgsql AS $$
+DECLARE
+  v_note notes;
+  v_changed notes;
+  v_member note_role;
+  v_role note_role;
+  v_device text := p_patch->>'device_id';
+  v_folder uuid := p_patch->>'folder_id';
+  v_is_placed boolean := p_patch ? 'folder_id';
+  v_is_moved boolean := false;
+BEGIN
+  SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
+  v_member := v_note.member_roles[array_position(v_note.member_ids, p_user)];
+  v_role := v_member;
+  IF p_token IS NOT NULL THEN v_role := greatest(v_member, note_link_role(v_note, p_token)); END IF;
+  IF v_role IS NULL THEN RETURN note_rejected('not_found'); END IF;
+  -- A viewer may only file the note in a folder of their own; a visitor has no placement.
+  IF v_role = 'viewer' AND (v_member IS NULL OR NOT v_is_placed OR p_content IS NOT NULL
+                           OR p_patch - ARRAY['folder_id', 'device_id'] <> '{}')
+     OR v_is_placed AND v_member IS NULL THEN
+    RETURN note_rejected('forbidden');
+  END IF;
+  IF v_note.deleted_at IS NOT NULL THEN RETURN note_deleted(v_note); END IF;
+  IF p_base IS NULL THEN RETURN note_rejected('invalid_request'); END IF;
+  IF v_is_placed AND NOT note_folder_is_own(p_tenant, p_user, v_folder) THEN RETURN note_rejected('unknown_folder'); END IF;
+  IF v_note.revision <> p_base THEN RETURN note_conflict(v_note); END IF;
+
+  v_changed := v_note;
+  IF p_patch <> '{}' THEN v_changed := jsonb_populate_record(v_note, p_patch); END IF;
+  IF octet_length(p_content) <> v_note.content_bytes OR p_content <> (
+       SELECT content FROM note_revisions
+        WHERE tenant_id = p_tenant AND note_id = p_id AND revision = v_note.body_rev) THEN
+    v_changed.body_rev := v_note.revision + 1;
+    v_changed.content_bytes := octet_length(p_content);
+  END IF;
+  IF v_is_placed THEN
+    SELECT folder_id IS DISTINCT FROM v_folder INTO v_is_moved FROM note_members
+     WHERE tenant_id = p_tenant AND note_id = p_id AND user_id = p_user;
+  END IF;
+  IF v_changed = v_note THEN
+    IF NOT v_is_moved THEN RETURN note_rejected('no_changes'); END IF;
+    IF v_member <> 'owner' THEN RETURN note_place(v_note, p_user, v_folder, v_device); END IF;
+  END IF;
+
+  UPDATE notes SET
+    title = v_changed.title, labels = v_changed.labels, revision = revision + 1,
+    body_rev = v_changed.body_rev, content_bytes = v_changed.content_bytes,
+    updated_at = greatest(clock_timestamp(), updated_at), updated_by = p_user
+   WHERE tenant_id = p_tenant AND id = p_id RETURNING * INTO v_note;
+  INSERT INTO note_revisions (
+    tenant_id, note_id, revision, body_rev, content, title, labels, author_id, device_id, bytes, created_at)
+  VALUES (
+    p_tenant, p_id, v_note.revision, v_note.body_rev, CASE WHEN v_note.body_rev = v_note.revision THEN p_content END,
+    v_note.title, v_note.labels, p_user, v_device, v_note.content_bytes, v_note.updated_at);
+  PERFORM note_advance(v_note, v_device);
+  IF v_is_moved THEN
+    IF NOT note_folder_is_own(p_tenant, p_user, v_folder) THEN
+      RAISE EXCEPTION 'unknown folder' USING ERRCODE = 'WS001';
+    END IF;
+    UPDATE note_members SET folder_id = v_folder WHERE tenant_id = p_tenant AND note_id = p_id AND user_id = p_user;
+  END IF;
+  PERFORM note_event(v_note, p_event, 'note.updated', p_user);
+  RETURN note_written(v_note, p_user);
+END $$;
