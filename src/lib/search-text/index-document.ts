@@ -3,26 +3,27 @@ import { beginningOf } from './highlight.js';
 import { textPieces } from '../html/index.js';
 import { SearchVector } from './search-vector.js';
 
-/** Raised with every change of how texts become words, so that documents indexed under older rules are indexed again. */
-export const SEARCH_RULES = 1;
+/** Version of the rules by which texts become words. With a new version all documents are indexed again. */
+export const SEARCH_RULES = 2;
 
-/** Characters of text that are searched; what comes after is not found. */
+/** Characters of text that are indexed; the rest is not found. */
 const MAX_TEXT = 1_000_000;
-/** Characters after which requests get their turn: one to three milliseconds of work. */
+/** Characters after which the event loop runs: one to three milliseconds of work. */
 const TURN = 16_384;
 
-/** What a search finds, and who may find it. */
+/** A document to index, and its readers. */
 export interface SearchDocument {
   readers: readonly string[];
   title: string;
+  labels?: readonly string[];
   html: string;
 }
 
-/** What is kept of a document for a search. */
+/** The index row of a document. */
 export interface IndexedDocument {
   /** The text form of its `tsvector`. */
   vector: string;
-  /** How its text begins. */
+  /** The beginning of its text. */
   beginning: string;
 }
 
@@ -31,10 +32,11 @@ export async function indexed(document: SearchDocument): Promise<IndexedDocument
   return { vector: await vectorOf(document), beginning: beginningOf(document.html) };
 }
 
-/** The text form of a document's `tsvector`. A long one is read in turns, between which the event loop is free. */
-export async function vectorOf({ readers, title, html }: SearchDocument): Promise<string> {
+/** The text form of the `tsvector` of a document. Between parts of a long one the event loop runs. */
+export async function vectorOf({ readers, title, labels = [], html }: SearchDocument): Promise<string> {
   const vector = new SearchVector(readers);
   vector.add(title, 'A');
+  for (const label of labels) vector.add(label, 'B');
   let read = 0;
   let turn = 0;
   let first = true;

@@ -2,4 +2,4 @@ export { fold } from './fold.js';
 export { beginningSnippet, highlight, snippet } from './highlight.js';
 export { indexed, type IndexedDocument, SEARCH_RULES, vectorOf } from './index-document.js';
 export { quoted, readerLexeme, UNPLACED } from './lexeme.js';
-export { MAX_QUERY, SearchQuery } from './search-query.js';
+export { MAX_QUERY, MAX_TERMS, SearchQuery } from './search-query.js';

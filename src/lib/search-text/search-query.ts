@@ -3,22 +3,22 @@ import { pairs, spans, type Token } from './tokens.js';
 
 /** Characters of a query. */
 export const MAX_QUERY = 256;
-/** Words of a query; further ones are ignored. */
+/** Different words of a query. */
 export const MAX_TERMS = 12;
-/** Pairs of one run that are asked for: the index has found it long before. */
+/** Pairs of one run in a tsquery: these are selective enough. */
 const MAX_PAIRS = 32;
-/** Letters from which a word also finds those it begins; the last one, which may still be typed, from two. */
+/** Letters from which a word matches as a prefix; the last word, which the user may still type, from two. */
 const PREFIX = 3;
 const LAST_PREFIX = 2;
 
 export interface Term extends Token {
-  /** Also finds words that begin with it. */
+  /** Also matches words that begin with it. */
   prefix: boolean;
 }
 
 /**
- * What somebody looks for. Built from tokens only: nothing of the raw text reaches PostgreSQL's query syntax, so every
- * operator, quote or backslash in it is mere punctuation.
+ * A search query. It is built from tokens only: no raw text reaches PostgreSQL's query syntax, so operators, quotes and
+ * backslashes are punctuation.
  */
 export class SearchQuery {
   private constructor(readonly terms: readonly Term[]) {}
@@ -32,22 +32,27 @@ export class SearchQuery {
       const prefix = token.kind === 'word' && [...token.text].length >= least;
       const known = terms.get(token.text);
       if (known) known.prefix ||= prefix;
-      else if (terms.size < MAX_TERMS) terms.set(token.text, { ...token, prefix });
+      else terms.set(token.text, { ...token, prefix });
     }
     return new SearchQuery([...terms.values()]);
   }
 
-  /** Nothing to look for: blank, or punctuation only. */
+  /** More words than a query may have; do not build a tsquery of it. */
+  get isTooLong(): boolean {
+    return this.terms.length > MAX_TERMS;
+  }
+
+  /** No words: blank, or punctuation only. */
   get isEmpty(): boolean {
     return this.terms.length === 0;
   }
 
-  /** The text form of a `tsquery`: every term, in a document this person may see. */
+  /** The text form of a `tsquery`: every term, in documents that this user can read. */
   readableBy(userId: string): string {
     return `${quoted(readerLexeme(userId))} & ${this.match}`;
   }
 
-  /** The text form of a `tsquery`: every term, whoever asks. */
+  /** The text form of a `tsquery`: every term, for any reader. */
   get match(): string {
     return this.terms.map(matching).join(' & ');
   }

@@ -11,8 +11,8 @@ const PAIR_POSITIONS = 255;
 /** So that nothing matches across the end of one text and the beginning of the next. */
 const GAP = 8;
 
-/** A: titles. D: bodies. */
-export type Weight = 'A' | 'D';
+/** A: titles. B: labels. D: bodies. */
+export type Weight = 'A' | 'B' | 'D';
 
 /** Collects the lexemes of a document and writes them as the text form of a `tsvector`. */
 export class SearchVector {
@@ -66,7 +66,7 @@ export class SearchVector {
     if (!positions || positions.length >= most) return false;
     const exact = this.position < MAX_POSITION;
     if (!exact && positions.length > 0) return false;
-    positions.push(weight === 'A' ? `${this.position}A` : String(this.position));
+    positions.push(weight === 'D' ? String(this.position) : `${this.position}${weight}`);
     this.bytes += 2;
     return exact;
   }

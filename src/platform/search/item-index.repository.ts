@@ -7,6 +7,7 @@ import type { SearchTables } from './search-tables.js';
 export interface StaleItem {
   id: string;
   title: string;
+  labels: string[];
   body: string;
   revision: number;
   audience: string;
@@ -82,7 +83,7 @@ function statementsOf(tables: SearchTables): Statements {
   const { name, items, index, members, item, audience, readers, body, bodyJoin, bodyBytes, event } = tables;
   const stale = (now: string) =>
     `(s.${item} IS NULL OR s.revision <> n.revision OR s.audience <> ${now} OR s.rules <> ${SEARCH_RULES})`;
-  const columns = `n.id, n.title, coalesce(${body}, '') AS body, n.revision, ${audience} AS audience, ${readers} AS readers,
+  const columns = `n.id, n.title, n.labels, coalesce(${body}, '') AS body, n.revision, ${audience} AS audience, ${readers} AS readers,
          n.created_at::text AS created, s.xmin::text AS replaces, clock_timestamp() AS "readAt"`;
   const joins = `LEFT JOIN ${index} s ON s.tenant_id = n.tenant_id AND s.${item} = n.id ${bodyJoin}`;
   return {

@@ -101,6 +101,6 @@ export abstract class ItemIndexer {
 }
 
 /** The words of an item, for everyone who may find it, and its beginning. */
-export function indexedItem({ title, body, readers }: StaleItem): Promise<IndexedDocument> {
-  return indexed({ readers, title, html: body });
+export function indexedItem({ title, labels, body, readers }: StaleItem): Promise<IndexedDocument> {
+  return indexed({ readers, title, labels, html: body });
 }

@@ -1,7 +1,8 @@
 import type { RequestContext } from '../context/request-context.js';
+import { Errors } from '../http/errors.js';
 import { jsonList, JsonReply } from '../http/json-reply.js';
 import type { Cursors } from '../paging/cursors.js';
-import { beginningSnippet, highlight, SearchQuery, snippet } from '../../lib/search-text/index.js';
+import { beginningSnippet, highlight, MAX_TERMS, SearchQuery, snippet } from '../../lib/search-text/index.js';
 import type { ItemIndexRepository } from './item-index.repository.js';
 import { indexedItem } from './item-indexer.js';
 import type { ItemSearchQuery, ItemSearchRepository, Overlay, SearchRow } from './item-search.repository.js';
@@ -12,6 +13,13 @@ const PENDING_BYTES = 4 * 1024 * 1024;
 /** The best hits of a page whose body is read when nothing matches in its beginning, and bytes of bodies for that. */
 const DEEP_ITEMS = 3;
 const DEEP_BYTES = 4 * 1024 * 1024;
+
+const tooManyWords = () =>
+  Errors.validationFailed.with({
+    details: [
+      { field: 'q', code: 'too_many_words', message: `q must have at most ${MAX_TERMS} different words` },
+    ],
+  });
 
 export type Found<Row> = Row & { id: string };
 
@@ -39,7 +47,7 @@ export abstract class ItemSearch<Row extends SearchRow> {
   /** The JSON of each hit, without score and excerpts. */
   protected abstract shown(ctx: RequestContext, rows: Found<Row>[]): Promise<string[]>;
 
-  /** `{ <plural>, total, next, query }`. @throws ApiError 422 `invalid_cursor` */
+  /** `{ <plural>, total, next, query }`. @throws ApiError 422 `invalid_cursor`; `validation_failed` for too many words */
   protected async answer(ctx: RequestContext, input: SearchInput): Promise<JsonReply> {
     const { q, limit, state, filter, values, cursor } = input;
     const scope = `search.${this.plural} ${ctx.tenantId} ${ctx.userId} ${JSON.stringify([q, state, ...values])}`;
@@ -47,6 +55,7 @@ export abstract class ItemSearch<Row extends SearchRow> {
       cursor === undefined ? undefined : (this.cursors.read(scope, cursor) as [string, string, string]);
     const query = SearchQuery.parse(q);
     if (query.isEmpty) return this.reply([], 0, null, q);
+    if (query.isTooLong) throw tooManyWords();
     const findable = this.findable(ctx, query);
     const { match, rank } = query;
     const rows = await this.find(ctx, { findable, match, rank, state, filter, limit, after, overlay: [] });

@@ -5,7 +5,7 @@
 export interface SearchTables {
   /** In the names of statements. */
   readonly name: string;
-  /** With the key `(tenant_id, id)` and `title`, `revision`, `created_at`. */
+  /** With the key `(tenant_id, id)` and `title`, `labels`, `revision`, `created_at`. */
   readonly items: string;
   /** `(tenant_id, <item>, revision, audience, rules, tsv, beginning)`, with a GIN index on `(tenant_id, tsv)`. */
   readonly index: string;

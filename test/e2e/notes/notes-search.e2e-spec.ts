@@ -103,6 +103,17 @@ describe('the words that a search finds', () => {
         await world.search(alice, q);
     });
 
+    test('more than twelve different words are rejected', async () => {
+      const words = Array.from({ length: 13 }, (_, n) => `w${n}`);
+      const path = (q: string) => `/search/notes?q=${encodeURIComponent(q)}`;
+      const { status, body } = await alice.api.get(path(words.join(' ')));
+      expect([status, body.error]).toEqual([422, 'validation_failed']);
+      expect(body.details).toEqual([
+        { field: 'q', code: 'too_many_words', message: 'q must have at most 12 different words' },
+      ]);
+      expect((await alice.api.get(path(words.slice(1).join(' ')))).status).toBe(200);
+    });
+
     test('no text makes it fail', async () => {
       const any = fc.oneof(
         fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
@@ -162,7 +173,7 @@ describe('the words that a search finds', () => {
       expect(count).toBe(texts.length);
       for (const [n, text] of texts.entries()) {
         if (!/[\p{L}\p{N}]/u.test(text)) continue;
-        const { notes } = await world.search(carol, text.slice(0, 200), `&label=n${n}`);
+        const { notes } = await world.search(carol, [...text].slice(0, 8).join(''), `&label=n${n}`);
         expect([text, notes.length]).toEqual([
           text,
           /[\p{L}\p{N}]/u.test(text.normalize('NFKC')) ? 1 : notes.length,
@@ -178,5 +189,23 @@ describe('the words that a search finds', () => {
     await world.make(alice, 'apart', `<p>${'東京と'.repeat(100)}京都</p>`);
     await world.indexed();
     expect(await world.titles(alice, '東京都')).toEqual(['often', 'very often']);
+  });
+
+  test('labels are found, before and after they are indexed, and no longer once removed', async () => {
+    const [alice] = (await world.people('alice')) as [Person];
+    const { id } = await world.make(alice, 'plain', '<p>text</p>', {
+      labels: ['Quartalsbericht', 'zwei Wörter'],
+    });
+    for (const q of ['quartalsbericht', 'worter', 'plain quartal'])
+      expect(await world.titles(alice, q)).toEqual(['plain']);
+    await world.indexed();
+    for (const q of ['quartalsbericht', 'worter', 'plain quartal'])
+      expect(await world.titles(alice, q)).toEqual(['plain']);
+    await alice.api.patch(`/notes/${id}`, { labels: ['other'], base_revision: 1 });
+    await world.indexed();
+    expect([await world.titles(alice, 'quartalsbericht'), await world.titles(alice, 'other')]).toEqual([
+      [],
+      ['plain'],
+    ]);
   });
 });

@@ -103,7 +103,13 @@ describe('a query', () => {
   });
 
   test('has at most 12 terms, and a run at most 32 pairs', () => {
-    expect(SearchQuery.parse(Array.from({ length: 40 }, (_, n) => `w${n}`).join(' ')).terms).toHaveLength(12);
+    const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n}`).join(' ');
+    expect([12, 13, 40].map((count) => SearchQuery.parse(words(count)).isTooLong)).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(SearchQuery.parse('again '.repeat(40)).isTooLong).toBe(false);
     expect(match([...'一二三四五六七八九十'].join('').repeat(20)).match(/<->/g)).toHaveLength(31);
   });
 

@@ -13,8 +13,8 @@ export class SearchNotes extends PickType(ListNotes, [
   'state',
 ] as const) {
   /**
-   * Words in any language; a note must have all of them (the first twelve count), in its title or its content. Case and
-   * accents do not matter; a word of three letters or more also finds those it begins.
+   * At most 12 different words, in any language; a note must have all of them, in its title, labels or content. Case and
+   * accents do not matter; a word of three letters or more also matches words that begin with it.
    * @example "agenda"
    */
   @Length(1, MAX_QUERY, { message: Q })

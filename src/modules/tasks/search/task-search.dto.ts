@@ -17,7 +17,7 @@ export class SearchTasks extends PickType(ListTasks, [
     maxLength: MAX_QUERY,
     example: 'rooms',
     description:
-      'Words in any language; a task must have all of them (the first twelve count), in its title or its description. Case and accents do not matter; a word of three letters or more also finds those it begins.',
+      'Words in any language; a task must have all of them (at most 12), in its title, labels or description. Case and accents do not matter; a word of three letters or more also finds those it begins.',
   })
   @Length(1, MAX_QUERY, { message: Q })
   @Matches(/\S/, { message: Q })
