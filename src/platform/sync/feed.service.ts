@@ -9,10 +9,10 @@ import { CURSOR_EXPIRED } from './sync.errors.js';
 import { type ChangesPosition, type IndexPosition, SyncCursors } from './sync-cursors.js';
 
 /**
- * Change feeds and index walks over any `FeedSource`. Why nothing is lost: numbers of one person are handed out under the
- * lock of their counter, which is held to the commit, so whoever sees the counter at k sees every number up to k; an item
- * has one row whose number only grows, so it is either in the page or will be met later; removals are rows like others,
- * and forgetting them raises the floor first.
+ * Change feeds and index walks over any `FeedSource`. No change is lost: the numbers of one user are allocated under the
+ * lock of their counter, which is held to the commit, so a snapshot with the counter at k has every number up to k; an item
+ * has one row whose number only grows, so it is in this page or in a later one; removals are rows too, and deleting them
+ * raises the floor first.
  */
 @Injectable()
 export class FeedService {
@@ -37,14 +37,16 @@ export class FeedService {
     const deadline = Date.now() + query.wait * 1000;
     let { seq, since } = start;
     for (;;) {
-      const read = await source.changes(ctx, { after: seq, limit, liveOnly: cursor === undefined, include });
-      // Who starts with nothing has nothing to remove: removals up to here do not concern them.
-      if (cursor === undefined) since = Math.max(since, read.head);
-      if (seq > read.head || Math.max(seq, since) < read.floor) throw expired(source);
+      // Up to `since` a client that starts with nothing needs no removals: neither on its first page nor on later ones.
+      const liveOnly = cursor === undefined || seq < since;
+      const all = await source.changes(ctx, { after: seq, limit, liveOnly, include });
+      if (cursor === undefined) since = Math.max(since, all.head);
+      if (seq > all.head || Math.max(seq, since) < all.floor) throw expired(source);
+      const read = liveOnly ? upTo(all, since) : all;
       const left = deadline - Date.now();
-      const done = read.rows.length > 0 || left <= 0 || signal.aborted;
-      if (done || !(await this.heads.wait(ctx, read.head, left, signal)))
-        return this.changesReply(ctx, source, since, read);
+      const isDone = read.rows.length > 0 || left <= 0 || signal.aborted;
+      if (isDone || (all.head === read.head && !(await this.heads.wait(ctx, all.head, left, signal))))
+        return this.changesReply(ctx, source, since, read, all.head > read.head);
       seq = read.head;
     }
   }
@@ -64,11 +66,18 @@ export class FeedService {
     return reply(source, given, next ?? checkpoint, next, { changes_cursor: checkpoint });
   }
 
-  private changesReply(ctx: RequestContext, source: FeedSource, since: number, read: FeedRead): JsonReply {
+  /** @param isPart the rows end before the head of the feed */
+  private changesReply(
+    ctx: RequestContext,
+    source: FeedSource,
+    since: number,
+    read: FeedRead,
+    isPart: boolean,
+  ): JsonReply {
     const { given, last, more } = page(read);
     const seq = more ? last : read.head;
     const cursor = this.cursors.write(ctx, source.collection, { mode: 'changes', seq, since });
-    return reply(source, given, cursor, more ? cursor : null);
+    return reply(source, given, cursor, more || isPart ? cursor : null);
   }
 
   private changesPosition(
@@ -90,6 +99,11 @@ export class FeedService {
     if (position?.mode !== 'index') throw expired(source);
     return position;
   }
+}
+
+/** The part of a read up to this number. */
+function upTo({ head, floor, rows }: FeedRead, seq: number): FeedRead {
+  return { head: Math.min(head, seq), floor, rows: rows.filter((row) => row.seq <= seq) };
 }
 
 function page({ rows }: FeedRead): { given: string[]; last: number; more: boolean } {

@@ -227,6 +227,40 @@ describe('the change feeds', () => {
     expect([...first.notes, ...second.notes].map((note: any) => note.id)).toEqual([made[1].id, made[2].id]);
   });
 
+  test.each([1, 2, 100])(
+    'a first walk in pages of %d gets no removal of notes that it never had',
+    async (limit) => {
+      const [alice] = (await people('alice')) as [Person];
+      const make = async (title: string) => create(alice, { title });
+      const purge = async ({ id }: any) => {
+        await alice.api.delete(`/notes/${id}`, { base_revision: 1 });
+        await alice.api.delete(`/notes/${id}/purge`);
+      };
+      const first = await make('first');
+      await purge(await make('never seen'));
+      await make('second');
+      await purge(await make('never seen either'));
+      const seen: any[] = [];
+      let page = await changes(alice, undefined, `limit=${limit}`);
+      seen.push(...page.notes);
+      // Removed after the walk began: had by the client, hence delivered.
+      await purge(first);
+      await make('third');
+      do {
+        page = await changes(alice, page.cursor, `&limit=${limit}`);
+        seen.push(...page.notes);
+      } while (page.has_more);
+      const removed = seen.filter((record) => record.removed);
+      expect(removed.map(({ id }) => id)).toEqual([first.id]);
+      expect(seen.filter((record) => !record.removed).map(({ title }) => title)).toEqual([
+        'first',
+        'second',
+        'third',
+      ]);
+      expect((await changes(alice, page.cursor)).notes).toEqual([]);
+    },
+  );
+
   test('folders and notes: what belongs together keeps its order', async () => {
     const [alice] = (await people('alice')) as [Person];
     const { folder } = (await alice.api.post('/note_folders', { name: 'f' })).body;
