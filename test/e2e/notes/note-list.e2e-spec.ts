@@ -85,8 +85,8 @@ describe('the list of notes', () => {
   describe('titles in the order that people expect', () => {
     const expected = [
       '',
-      'a',
       'A',
+      'a',
       'Ärger',
       'Chapter 2',
       'chapter 9',

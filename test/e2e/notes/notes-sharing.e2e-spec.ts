@@ -326,9 +326,9 @@ describe('sharing a note', () => {
       [id],
     );
     const of = (person: Person) => rows.find((row) => row.user_id === person.id);
-    expect(of(bob)).toMatchObject({ role: null, gone: 1, latest: true });
-    expect(of(carol)).toMatchObject({ role: 1, gone: null, latest: true });
-    expect(of(alice)).toMatchObject({ role: 3, gone: null, latest: true });
+    expect(of(bob)).toMatchObject({ role: null, gone: 'unshared', latest: true });
+    expect(of(carol)).toMatchObject({ role: 'viewer', gone: null, latest: true });
+    expect(of(alice)).toMatchObject({ role: 'owner', gone: null, latest: true });
   });
 
   describe('deactivated members', () => {
