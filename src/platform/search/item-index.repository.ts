@@ -3,7 +3,7 @@ import { workspace, type Statement } from '../database/statement.js';
 import { type IndexedDocument, SEARCH_RULES } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
 
-/** An item whose index row is missing or was made from another state of it. */
+/** An item whose index row is missing or was made from another version of the item. */
 export interface StaleItem {
   id: string;
   title: string;
@@ -12,19 +12,19 @@ export interface StaleItem {
   revision: number;
   audience: string;
   readers: string[];
-  /** As text that PostgreSQL reads back exactly; tells an item from an earlier one with the same id. */
+  /** As text that PostgreSQL reads back exactly; distinguishes the item from an earlier one with the same id. */
   created: string;
-  /** Which index row was there when the item was read; null when there was none. */
+  /** Version of the index row when the item was read; null where there was none. */
   replaces: string | null;
-  /** When it was read, by the database's clock. */
+  /** Time of the read, by the clock of the database. */
   readAt: Date;
 }
 
-/** Where a walk through all items stands. */
+/** Position of a walk through all items. */
 export interface IndexWalk {
   tenantId: string;
   itemId: string;
-  /** False for the last item looked at, when it is as it should be. */
+  /** False for the last item of the slice where its index row is current. */
   stale: boolean;
 }
 
@@ -35,7 +35,7 @@ interface Statements {
   walk: Statement<IndexWalk>;
 }
 
-/** All SQL that keeps the search index of a domain's items; `item-search.repository.ts` reads it. */
+/** SQL that writes the search index of a domain; `item-search.repository.ts` reads it. */
 export abstract class ItemIndexRepository {
   private readonly statements: Statements;
 
@@ -47,8 +47,8 @@ export abstract class ItemIndexRepository {
   }
 
   /**
-   * The item when its index row is stale; undefined when it is not, or when there is no such item.
-   * @param revision a row of this or a later revision is good enough, when it is for the same people
+   * The item where its index row is stale; undefined where it is current or the item does not exist.
+   * @param revision a row of this or a later revision, with the same readers, counts as current
    */
   async stale(
     tenantId: string,
@@ -59,21 +59,21 @@ export abstract class ItemIndexRepository {
   }
 
   /**
-   * The items this person has changed that are not indexed as they are now, among their last `limit` changes.
-   * @param bytes of bodies beyond which no further item is read
+   * The items with a stale index row among the last `limit` changes of this user.
+   * @param bytes of bodies after which no further item is read
    */
   pending(tenantId: string, userId: string, limit: number, bytes: number): Promise<StaleItem[]> {
     return this.db.query(this.statements.pending, [tenantId, userId, limit, bytes]);
   }
 
-  /** Stores what a search needs of an item. @returns false when it is gone or another has stored words meanwhile */
+  /** Stores the index row of an item. @returns false where the item was purged or another process stored a row first */
   async put(tenantId: string, item: StaleItem, { vector, beginning }: IndexedDocument): Promise<boolean> {
     const { id, revision, audience, created, replaces } = item;
     const values = [tenantId, id, revision, audience, vector, created, replaces, beginning];
     return (await this.db.single((tx) => tx.query(this.statements.put, values))).length > 0;
   }
 
-  /** The stale ones among the `limit` items after the given one, in order of tenant and id, and the last of them all. */
+  /** The stale items among the `limit` items after this one, in order of tenant and id, and the last item of the slice. */
   walk(after: { tenantId: string; itemId: string }, limit: number): Promise<IndexWalk[]> {
     return this.db.query(this.statements.walk, [after.tenantId, after.itemId, limit]);
   }
@@ -87,15 +87,15 @@ function statementsOf(tables: SearchTables): Statements {
          n.created_at::text AS created, s.xmin::text AS replaces, clock_timestamp() AS "readAt"`;
   const joins = `LEFT JOIN ${index} s ON s.tenant_id = n.tenant_id AND s.${item} = n.id ${bodyJoin}`;
   return {
-    // An event is dealt with when its revision is indexed: newer ones have events of their own.
+    // An event is done when its revision is indexed: newer revisions have their own events.
     stale: workspace.statement(
       `${name}_index.stale`,
       `SELECT ${columns} FROM ${items} n ${joins}
         WHERE n.tenant_id = $1 AND n.id = $2 AND ${stale(audience)}
           AND ($3::int IS NULL OR s.revision IS NULL OR s.revision < $3 OR s.audience <> ${audience})`,
     ),
-    // Every change of an item is in the outbox until it has been indexed, so those of one person that have not been are
-    // found there (primary key: tenant_id, id), the newest first.
+    // A change of an item is in the outbox until it is indexed: the pending changes of a user are found there (primary key
+    // tenant_id, id), newest first.
     pending: workspace.statement(
       `${name}_index.pending`,
       `WITH mine AS MATERIALIZED (
@@ -112,9 +112,9 @@ function statementsOf(tables: SearchTables): Statements {
        SELECT ${columns} FROM sized JOIN ${items} n ON n.tenant_id = $1 AND n.id = sized.id ${joins}
         WHERE sized.bytes_before <= $4`,
     ),
-    // Compare-and-set: only the row that was seen when the item was read is replaced. So whoever read an older state of it
-    // has to look again, without a lock on the item that would keep its writers waiting. Its row is locked against removal
-    // only: what is purged leaves no words behind, and an item made anew under the same id is another one.
+    // Compare-and-set: only the index row that existed when the item was read is replaced. A process with an older version of
+    // the item reads again; no lock delays the writers of the item. FOR KEY SHARE prevents a purge meanwhile, so no words of
+    // purged items are stored; the creation time detects another item with the same id.
     put: workspace.statement(
       `${name}_index.put`,
       `INSERT INTO ${index} AS s (tenant_id, ${item}, revision, audience, rules, tsv, beginning)

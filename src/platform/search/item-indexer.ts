@@ -4,31 +4,31 @@ import type { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { type IndexedDocument, indexed } from '../../lib/search-text/index.js';
 import type { ItemIndexRepository, StaleItem } from './item-index.repository.js';
 
-/** Looks at an item whose index row others write at the same time; then its event is postponed. */
+/** Attempts for an item whose index row other processes write at the same time; then its event is postponed. */
 const MAX_ROUNDS = 5;
-/** Items indexed lately that are remembered. */
+/** Recently indexed items in the cache. */
 const LATELY = 1_000;
 const REPAIR_SECONDS = 15;
-/** A repair gives way to other jobs, and to a shutdown, after this long, and goes on at its next turn. */
+/** Longest run of a repair; the next run continues from there. */
 const REPAIR_MS = 10_000;
-/** From the end of one walk through all items to the beginning of the next. */
+/** From the end of one walk through all items to the start of the next. */
 const REST_MS = 3_600_000;
 const WALK = 5_000;
 const ZERO = '00000000-0000-0000-0000-000000000000';
 const START = { tenantId: ZERO, itemId: ZERO };
 
 export interface IndexedEvents {
-  /** Of the consumer and its repair, as in `note-search`. */
+  /** Name of the consumer and of its repair, e.g. `note-search`. */
   readonly name: string;
-  /** Everything that changes what is found or by whom. (A purge takes the index row with it.) */
+  /** All event types that change words or readers. (A purge deletes the index row itself.) */
   readonly types: readonly string[];
-  /** The one that comes often, of which a run is served by one look. */
+  /** The frequent type: one read of the item serves a series of such events. */
   readonly often: string;
-  /** The member of their payload that names the item. */
+  /** The member of the payload with the id of the item. */
   readonly item: string;
 }
 
-/** Keeps the search index of items up to date: with their events, and in time with whatever these have missed. */
+/** Keeps the search index up to date by the events of the items; a periodic repair finds what events missed. */
 export abstract class ItemIndexer {
   private position = START;
   private restUntil = 0;
@@ -56,15 +56,14 @@ export abstract class ItemIndexer {
   private async handle({ type, tenantId, payload, occurredAt }: DomainEvent): Promise<void> {
     const { revision, [this.events.item]: id } = payload as { revision: number; [item: string]: unknown };
     const last = this.lately.get(id as string);
-    // Somebody types: one look at the item has served the changes up to it, without asking the database again.
+    // During typing: an earlier read of the item included this change, so no query is needed.
     if (type === this.events.often && last && revision <= last.revision && occurredAt <= last.readAt) return;
     await this.indexItem(tenantId, id as string, revision);
   }
 
   /**
-   * Indexes an item as it is now, whatever the event said: events may come twice and in any order, and those of an item
-   * that is being typed into are served by one look at it.
-   * @param revision of the event; without one, anything that differs from the item is mended
+   * Indexes the current version of an item, regardless of the event: events come at least once and in any order.
+   * @param revision of the event; null: any difference to the item is repaired
    */
   async indexItem(tenantId: string, id: string, revision: number | null = null): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -75,13 +74,13 @@ export abstract class ItemIndexer {
         return;
       }
     }
-    throw new Error('a row of the search index is being written by too many at once');
+    throw new Error('too many concurrent writers of one row of the search index');
   }
 
   /**
-   * Indexes the items whose index row is missing or stale: those from before there was an index, under older rules, or
-   * whose event was given up. Walks on from where it stopped, for as long as a turn lasts.
-   * @returns whether it has come to the end of all items
+   * Indexes the items whose index row is missing or stale: items from before the index existed, with words by older rules,
+   * or whose event was given up. Continues from the end of the previous run, for at most `REPAIR_MS`.
+   * @returns whether it has reached the last item
    */
   async repair(): Promise<boolean> {
     const end = Date.now() + REPAIR_MS;
@@ -100,7 +99,7 @@ export abstract class ItemIndexer {
   }
 }
 
-/** The words of an item, for everyone who may find it, and its beginning. */
+/** The index row of an item: words, readers, beginning of the text. */
 export function indexedItem({ title, labels, body, readers }: StaleItem): Promise<IndexedDocument> {
   return indexed({ readers, title, labels, html: body });
 }

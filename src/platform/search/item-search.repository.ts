@@ -4,14 +4,14 @@ import { workspace, type Statement } from '../database/statement.js';
 import type { IndexedDocument } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
 
-/** Matches that are ranked and counted: the most recently changed ones. Bounds the cost of a word that every item has. */
+/** Matches that are ranked and counted: the most recently changed. Bounds the cost of a word that every item has. */
 export const MAX_MATCHES = 1_000;
-/** Items of somebody that are looked at one by one; with more of them the index of words is asked. */
+/** Users with at most so many items are searched item by item; others by the index of words. */
 const FEW_ITEMS = 300;
-/** Characters that are read of a body when there is no room for the whole. */
+/** Characters read of a body that does not fit the limit. */
 const FIRST_PART = 16_384;
 
-/** What the index does not hold yet of an item. */
+/** The index row of an item that is not stored yet. */
 export interface Overlay extends IndexedDocument {
   id: string;
   revision: number;
@@ -19,14 +19,14 @@ export interface Overlay extends IndexedDocument {
 
 export type SearchState = 'active' | 'trash' | 'all';
 
-/** Narrows a search. `variant` names the conditions without their values: each is a statement of its own. */
+/** Restricts a search. `variant` names the conditions without their values: each variant is a statement of its own. */
 export interface SearchFilter {
   variant: string;
-  /** SQL that begins with AND, over the caller's row `m` of an item. */
+  /** SQL that begins with AND, over the caller's row `m` of an item and the item `n`. */
   sql: string;
 }
 
-/** @param folder an id, or `none` for items in no folder that the caller sees */
+/** @param folder an id, or `none` for items that are in no folder of the caller */
 export function inFolder(folder: string | undefined, bind: (value: unknown) => string): SearchFilter {
   if (folder === undefined) return { variant: '', sql: '' };
   if (folder === 'none') return { variant: '.unfiled', sql: ' AND m.folder_id IS NULL' };
@@ -34,16 +34,16 @@ export function inFolder(folder: string | undefined, bind: (value: unknown) => s
 }
 
 export interface ItemSearchQuery {
-  /** Text form of a tsquery, as `findable` of the tables takes it. */
+  /** Text form of a tsquery for `findable` of the tables. */
   findable: string;
-  /** The terms alone, for items whose access is known. */
+  /** The terms alone, for items whose access is checked elsewhere. */
   match: string;
   rank: string;
   state: SearchState;
-  /** @param bind makes a parameter of a value */
+  /** @param bind adds a value as a parameter */
   filter: (bind: (value: unknown) => string) => SearchFilter;
   limit: number;
-  /** Score, time and id of the last item given out. */
+  /** Score, time and id of the last item of the previous page. */
   after?: readonly [string, string, string];
   overlay: readonly Overlay[];
 }
@@ -51,7 +51,7 @@ export interface ItemSearchQuery {
 export interface SearchRow {
   /** All matches, up to `MAX_MATCHES`; on every row. */
   total: number;
-  /** Whether changes of the caller's wait to be indexed; on every row. */
+  /** Whether changes of the caller are not indexed yet; on every row. */
   pending: boolean;
   /** Null on the only row of an empty page. */
   id: string | null;
@@ -59,13 +59,13 @@ export interface SearchRow {
   score: string;
   listed: string;
   title: string;
-  /** How the text of the item begins; null when the index has that of another revision. */
+  /** Beginning of the item's text; null where the index row has another revision. */
   beginning: string | null;
 }
 
 const STATES = { active: ' AND NOT m.trashed', trash: ' AND m.trashed', all: '' };
 
-/** Search among the items of one person. Each combination of filters is a statement of its own. */
+/** Search in the items of one user. Each combination of filters is a statement of its own. */
 export abstract class ItemSearchRepository<Row extends SearchRow> {
   private readonly statements = new Map<string, Statement<Row>>();
   private readonly bodiesOf: Statement<{ id: string; content: string }>;
@@ -87,7 +87,7 @@ export abstract class ItemSearchRepository<Row extends SearchRow> {
     );
   }
 
-  /** At most `limit` + 1 rows in the order of the answer; one row without id when there are none. */
+  /** At most `limit` + 1 rows in the order of the response; one row without id where nothing is found. */
   search(ctx: RequestContext, query: ItemSearchQuery): Promise<Row[]> {
     const values: unknown[] = [
       ctx.tenantId,
@@ -112,7 +112,7 @@ export abstract class ItemSearchRepository<Row extends SearchRow> {
     return this.db.query(this.statement(name, STATES[query.state], sql, position), values);
   }
 
-  /** The bodies of these items: whole as far as `bytes` go (the first whatever its size), then how they begin. */
+  /** The bodies of these items: complete up to `bytes` in total (the first in any case), then only their first part. */
   bodies(ctx: RequestContext, ids: string[], bytes: number): Promise<{ id: string; content: string }[]> {
     return this.db.query(this.bodiesOf, [ctx.tenantId, ctx.userId, ids, bytes]);
   }
@@ -131,11 +131,10 @@ export abstract class ItemSearchRepository<Row extends SearchRow> {
 }
 
 /**
- * Whoever sees few items: each of them is looked at (primary key of the index table). Whoever sees many: the GIN index
- * finds those with the words. A prefix in that index costs as much as all items of all people have words that begin so,
- * hence the first way. Only one of the two is executed (one-time filter on `few`); OFFSET 0 keeps a generic plan from
- * asking the index of words in the first way too. The members say what somebody may see. Materialized, so that nothing
- * else is looked up first.
+ * For a user with few items, every item is compared (primary key of the index table); for other users the GIN index finds the
+ * matches. A prefix in the GIN index reads the entries of all users' items with such words, hence the first way. A one-time
+ * filter on `few` executes one of the two; OFFSET 0 keeps a generic plan from using the GIN index in the first way. The
+ * members table decides access. MATERIALIZED fixes the order of the steps.
  */
 function searchText(tables: SearchTables, state: string, filter: string, position: string): string {
   const { items, index, members, view, shown, item, event, findable } = tables;

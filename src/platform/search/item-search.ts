@@ -7,10 +7,10 @@ import type { ItemIndexRepository } from './item-index.repository.js';
 import { indexedItem } from './item-indexer.js';
 import type { ItemSearchQuery, ItemSearchRepository, Overlay, SearchRow } from './item-search.repository.js';
 
-/** Changes of the caller's, not yet indexed, that a search reads by itself: how many, and bytes of bodies. */
+/** Limits for the caller's changes that are not indexed yet, which a search indexes itself: their number, bytes of bodies. */
 const PENDING_CHANGES = 200;
 const PENDING_BYTES = 4 * 1024 * 1024;
-/** The best hits of a page whose body is read when nothing matches in its beginning, and bytes of bodies for that. */
+/** Best hits of a page whose body is read where nothing matches in its beginning, and bytes of bodies for that. */
 const DEEP_ITEMS = 3;
 const DEEP_BYTES = 4 * 1024 * 1024;
 
@@ -23,17 +23,17 @@ const tooManyWords = () =>
 
 export type Found<Row> = Row & { id: string };
 
-/** What is asked for: the caller's words, and what narrows them down. */
+/** A search request: the query text and its filters. */
 export interface SearchInput extends Pick<ItemSearchQuery, 'state' | 'filter' | 'limit'> {
   q: string;
   cursor: string | undefined;
-  /** Values of the filter: a cursor is good for the same question only. */
+  /** Values of the filter: a cursor is valid for the same search only. */
   values: readonly unknown[];
 }
 
-/** Search among the items of a kind that the caller may see; the kind says what a hit looks like. */
+/** Search in the items that the caller can read. A subclass for each kind shapes the hits. */
 export abstract class ItemSearch<Row extends SearchRow> {
-  /** Names of the list in the answer and of the excerpt of the body. */
+  /** Names of the list and of the excerpt of the body in the response. */
   protected abstract readonly plural: string;
   protected abstract readonly bodyName: string;
 
@@ -41,14 +41,14 @@ export abstract class ItemSearch<Row extends SearchRow> {
   protected abstract readonly index: ItemIndexRepository;
   protected abstract readonly cursors: Cursors;
 
-  /** The text form of a tsquery that the tables of this kind take to decide what the caller may find. */
+  /** Text form of the tsquery for `findable` of the tables. */
   protected abstract findable(ctx: RequestContext, query: SearchQuery): string;
 
   /** The JSON of each hit, without score and excerpts. */
   protected abstract shown(ctx: RequestContext, rows: Found<Row>[]): Promise<string[]>;
 
   /** `{ <plural>, total, next, query }`. @throws ApiError 422 `invalid_cursor`; `validation_failed` for too many words */
-  protected async answer(ctx: RequestContext, input: SearchInput): Promise<JsonReply> {
+  protected async respond(ctx: RequestContext, input: SearchInput): Promise<JsonReply> {
     const { q, limit, state, filter, values, cursor } = input;
     const scope = `search.${this.plural} ${ctx.tenantId} ${ctx.userId} ${JSON.stringify([q, state, ...values])}`;
     const after =
@@ -81,8 +81,8 @@ export abstract class ItemSearch<Row extends SearchRow> {
   }
 
   /**
-   * What the caller has just written may not be in the index yet: then its words go along with the question. Asked again
-   * even when there are none: they may have come into the index in between.
+   * The caller's latest changes may not be in the index yet: then their words are sent with the query. The search runs again
+   * even without such changes: they may have been indexed in between.
    */
   private async find(ctx: RequestContext, query: ItemSearchQuery): Promise<Row[]> {
     const rows = await this.searches.search(ctx, query);

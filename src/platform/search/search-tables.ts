@@ -1,6 +1,6 @@
 /**
- * The tables of a domain whose items are searched. Every item `n` of `items` has a row in `index`: its words, lexemes for
- * those who may find it, and how its text begins; every person who sees it one in `members`.
+ * The tables of a domain with search. Every item `n` of `items` has a row in `index` (words, lexemes for its readers, the
+ * beginning of its text) and one in `members` for every user that can read it.
  */
 export interface SearchTables {
   /** In the names of statements. */
@@ -9,22 +9,22 @@ export interface SearchTables {
   readonly items: string;
   /** `(tenant_id, <item>, revision, audience, rules, tsv, beginning)`, with a GIN index on `(tenant_id, tsv)`. */
   readonly index: string;
-  /** `(tenant_id, <item>, user_id, role, listed_at, trashed, ...)`, the authority for who sees what. */
+  /** `(tenant_id, <item>, user_id, role, listed_at, trashed, ...)`, which decides access. */
   readonly members: string;
-  /** The view of items as people see them, and its columns with what a hit shows; the first is its JSON. */
+  /** The view of items for each user, and its columns for a hit; the first is the JSON of the item. */
   readonly view: string;
   readonly shown: readonly string[];
-  /** The column of `index`, `members` and `view` that names the item; also the member of its events that does. */
+  /** The column of `index`, `members` and `view` with the id of the item; also the member of its events. */
   readonly item: string;
-  /** SQL over an item `n`: keys of those who may find it (`text[]`), and a `uuid` that names these keys. */
+  /** SQL over an item `n`: keys of its readers (`text[]`), and a `uuid` that identifies these keys. */
   readonly readers: string;
   readonly audience: string;
-  /** SQL: the body of an item `n`, HTML, of the row that `bodyJoin` may add, and its bytes without reading it. */
+  /** SQL over an item `n` and the row of `bodyJoin`: its body (HTML), and the bytes of the body without reading it. */
   readonly body: string;
   readonly bodyJoin: string;
   readonly bodyBytes: string;
-  /** SQL over an event `e` of the outbox: whether it tells of a change of words or readers. */
+  /** SQL over an event `e` of the outbox: whether it changes words or readers. */
   readonly event: string;
-  /** SQL: the tsquery, of the parameters $1 tenant, $2 caller, $3 and $4 the terms, for what the caller may find. */
+  /** SQL: the tsquery of all items that the caller can find; $1 tenant, $2 caller, $3 `findable`, $4 `match`. */
   readonly findable: string;
 }

@@ -27,7 +27,7 @@ export class NotesSearchService extends ItemSearch<NoteSearchRow> {
   search(ctx: RequestContext, input: SearchNotes): Promise<JsonReply> {
     const { q, limit, cursor, state, folder_id: folder, label: labels } = input;
     const filter = (bind: (value: unknown) => string) => filterOf(folder, labels, bind);
-    return this.answer(ctx, { q, limit, cursor, state, filter, values: [folder, labels] });
+    return this.respond(ctx, { q, limit, cursor, state, filter, values: [folder, labels] });
   }
 
   protected findable(ctx: RequestContext, query: SearchQuery): string {

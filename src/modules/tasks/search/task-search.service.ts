@@ -33,7 +33,7 @@ export class TaskSearchService extends ItemSearch<TaskSearchRow> {
     const { q, limit, cursor, state, status } = input;
     const folder = input.folder_id?.toLowerCase();
     const filter = (bind: (value: unknown) => string) => filterOf(folder, status, bind);
-    return this.answer(ctx, { q, limit, cursor, state, filter, values: [folder, status] });
+    return this.respond(ctx, { q, limit, cursor, state, filter, values: [folder, status] });
   }
 
   protected findable(): string {
