@@ -1,0 +1,23 @@
+export { civilOf, DAY, dayOf, formatDay, formatWallTime, parseWallTime, weekdayOf } from './civil.js';
+export { RecurrenceError, type RecurrenceErrorCode } from './errors.js';
+export {
+  type ByDay,
+  FREQUENCIES,
+  formatRule,
+  type Frequency,
+  parseRule,
+  type Rule,
+  RULE_LIMITS,
+  type Until,
+  WEEKDAYS,
+} from './rule.js';
+export {
+  type Excluded,
+  type Instance,
+  instancesOf,
+  lastInstance,
+  nextInstance,
+  type Series,
+  type Window,
+} from './series.js';
+export { canonicalZone, Zone } from './zone.js';
