@@ -1,5 +1,6 @@
+import { globSync, readFileSync } from 'node:fs';
 import pg from 'pg';
-import { statements } from '../../src/platform/database/statement.js';
+import { directory, type Home, statements, workspace } from '../../src/platform/database/statement.js';
 import { Db } from '../../src/platform/database/db.js';
 import { schema } from '../../src/schema.js';
 import { type Person, TestApp } from '../support/app.ts';
@@ -15,6 +16,29 @@ const LAZY = [
   '/search/tasks?q=word',
   '/notes/changes',
   '/task_folders',
+];
+
+/** Statements whose names are put together at run time, by the first part of the name. */
+const COMPOSED: Record<string, string> = {
+  notes_index: 'notes',
+  tasks_index: 'tasks',
+  note_folders: 'note-folders',
+  task_folders: 'tasks',
+};
+
+/**
+ * Uses of objects that their owners do not publish, older than the rule: `owner.object` and the modules that use it. Lines
+ * are only removed: tenant_members is to be read as member_profiles.
+ */
+const UNPUBLISHED = [
+  'access uses tenants.tenant_members',
+  'directory uses access.rbac_groups',
+  'directory uses tenants.tenant_members',
+  'notes uses note-folders.note_folders',
+  'notes uses tenants.tenant_members',
+  'settings uses tenants.tenant_members',
+  'sign-in uses tenants.tenants',
+  'tasks uses tenants.tenant_members',
 ];
 
 /** Trigger functions: they stay in migrations, with the table whose trigger they are. */
@@ -79,6 +103,56 @@ describe('homes of SQL', () => {
       return { name, home, foreign: foreign(home, text) };
     });
     expect(mixed.filter((routine) => routine.foreign.length > 0)).toEqual([]);
+  });
+
+  test('objects of another module are used only where it publishes them', () => {
+    const ownerOfName = new Map(Object.entries(COMPOSED));
+    for (const file of globSync('src/**/*.ts')) {
+      const owner = /src\/(?:modules\/)?([\w-]+)/.exec(file)?.[1] as string;
+      for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(
+        /\.statement(?:<[^(]*>)?\(\s*['`]([a-z_]+)\./g,
+      ))
+        ownerOfName.set(name, owner);
+    }
+    const owners = new Map<string, string>(Object.entries(TRIGGERS).map(([name]) => [name, 'trigger']));
+    const published = new Set(schema.parts.flatMap(({ publishes = [] }) => publishes));
+    for (const { owner, entities, sql } of schema.parts) {
+      const tables = Object.values(entities)
+        .flat()
+        .map((entity) => app.get(Db).dataSource.getMetadata(entity).tableName);
+      const stored = sql.flatMap(({ text }) =>
+        [...text.matchAll(/^CREATE (?:FUNCTION|VIEW) (\w+)/gm)].map(([, name]) => name),
+      );
+      for (const name of [...tables, ...stored]) owners.set(name as string, owner);
+    }
+    expect([...published].filter((name) => !owners.has(name))).toEqual([]);
+    const users: [owner: string | undefined, text: string][] = [
+      ...statements()
+        .filter(({ home }) => home !== 'mail_service')
+        .map(
+          ({ name, text }) =>
+            [ownerOfName.get(name.split('.')[0] as string) ?? name, text] as [string, string],
+        ),
+      ...[...usage.stored].map(([name, text]) => [owners.get(name), text] as [string, string]),
+    ];
+    const foreign = users
+      .filter(([owner]) => owner !== 'trigger')
+      .flatMap(([owner, text]) =>
+        [...usage.direct(text)]
+          .filter((name) => owners.get(name) !== owner && !published.has(name))
+          .map((name) => `${owner} uses ${owners.get(name)}.${name}`),
+      );
+    expect([...new Set(foreign)].toSorted()).toEqual(UNPUBLISHED);
+  });
+
+  test('transactions touch one of them, except in the modules listed with a reason', async () => {
+    const of = (home: Home, table: string) => home.statement('', `SELECT FROM ${table}`);
+    const both = app.get(Db).tx(async (tx) => {
+      await tx.query(of(directory, 'accounts'), []);
+      await tx.query(of(workspace, 'notes'), []);
+    });
+    await expect(both).rejects.toThrow('a transaction of platform touches the directory and a workspace');
+    await app.get(Db).tx((tx) => tx.query(of(workspace, 'notes'), []));
   });
 
   test('are found in the text: tables, views and functions within views and functions, not strings, columns and comments', () => {

@@ -10,6 +10,7 @@ import { either } from '../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { Client } from './client.ts';
 import { cloneDatabase } from './database.ts';
+import { checkTransactions } from './transactions.ts';
 
 /** A person of a test: a client that acts as them. */
 export interface Person {
@@ -50,6 +51,7 @@ export class TestApp {
       ...settings,
     });
     const served = await createApp(config, database.url);
+    checkTransactions(served.nest.get(Db));
     await served.listen();
     // Time passes when a test says so: a job that ran by itself would take what the test is about to count.
     await served.nest.get(PeriodicJobs).stop();

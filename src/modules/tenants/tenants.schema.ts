@@ -1,14 +1,16 @@
 import type { SchemaPart } from '../../platform/database/schema-part.js';
+import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { Tenant, TenantDomain, TenantLogo, TenantMember } from './tenant.entity.js';
 
 export const tenantsSchema: SchemaPart = {
   owner: 'tenants',
+  publishes: ['member_profiles'],
   entities: { directory: [Tenant, TenantDomain, TenantLogo], workspace: [TenantMember] },
   migrations: [
     sqlMigration('Tenants1795000000002', new URL('migrations/0001-tenants.sql', import.meta.url)),
     sqlMigration('TenantDirectory1795700000004', new URL('migrations/0101-directory.sql', import.meta.url)),
     sqlMigration('TenantLogos1795700000005', new URL('migrations/0102-tenant-logos.sql', import.meta.url)),
   ],
-  sql: [],
+  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'member-profiles'),
 };
