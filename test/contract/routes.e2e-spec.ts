@@ -43,6 +43,7 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/tasks/index', 'the same'],
   ['GET /apis/v1/task_folders/changes', 'the same, of their folders'],
   ['GET /apis/v1/task_folders/index', 'the same'],
+  ['GET /apis/v1/sync/state', 'one poll for all change feeds'],
   ['POST /apis/v1/batch', 'an offline queue in few requests'],
   ['GET /apis/v1/task_folders/{id}', 'one folder, as its other routes have it'],
 ]);

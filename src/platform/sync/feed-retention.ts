@@ -19,10 +19,11 @@ const raiseFloor = workspace.statement<never>(
     WHERE tenant_id = $1 AND user_id = $2`,
 );
 
-/** Forgets removals after FEED_RETENTION_DAYS; whoever has not asked since then rebuilds their index. */
+/** Deletes removals after FEED_RETENTION_DAYS. A client with an older cursor rebuilds its index. */
 @Injectable()
 export class FeedRetention implements OnModuleInit {
-  private readonly sources: FeedSource[] = [];
+  /** All collections. */
+  readonly sources: FeedSource[] = [];
 
   constructor(
     private readonly db: Db,
@@ -41,7 +42,7 @@ export class FeedRetention implements OnModuleInit {
     this.jobs.register({ name: 'forget-feed-removals', everySeconds: 3600, run });
   }
 
-  /** Forgets the removals from before that time. @returns how many feeds have a new floor */
+  /** Deletes the removals from before this time. @returns the number of feeds with a new floor */
   async forget(before: Date): Promise<number> {
     let count = 0;
     for (const source of this.sources) {

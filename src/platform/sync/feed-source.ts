@@ -51,6 +51,8 @@ export interface FeedSource {
   readonly plural: readonly string[];
   /** Where a client rebuilds its index. */
   readonly indexPath: string;
+  /** Table with the feed numbers, which has an index on `(tenant_id, <owner>, seq)`. */
+  readonly numbers: { readonly table: string; readonly owner: string };
 
   /** Rows with `after < seq <= head`, ascending, all from one snapshot with the head. */
   changes(ctx: RequestContext, read: ChangesRead): Promise<FeedRead>;

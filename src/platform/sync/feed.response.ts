@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 
 const CURSOR = 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz';
 
-/** What comes with the records of a feed. */
+/** Metadata of a page of a feed. */
 export class FeedMeta {
   @ApiProperty({ example: CURSOR, description: 'Keep it: the next call goes on from here.' }) cursor!: string;
   @ApiProperty({
@@ -13,18 +13,26 @@ export class FeedMeta {
   })
   next!: string | null;
   @ApiProperty({ example: false, description: 'Ask again at once.' }) has_more!: boolean;
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    example: 42,
+    description:
+      'With this page the client has all changes up to this number. `GET /apis/v1/sync/state` shows which collections have later ones.',
+  })
+  head!: number;
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) server_time!: string;
 }
 
 export class IndexMeta extends FeedMeta {
   @ApiProperty({
     example: CURSOR,
-    description: 'For the change feed, once the walk is done (or now: nothing is lost).',
+    description: 'The cursor for the change feed, after the walk or at once: no change is lost.',
   })
   changes_cursor!: string;
 }
 
-/** Something the caller can no longer see; without any of its content. */
+/** An item that the caller can no longer read, without its content. */
 export class FeedRemoval {
   @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
   @ApiProperty({ enum: [true], example: true }) removed!: true;

@@ -63,7 +63,7 @@ export class FeedService {
     const next = more
       ? this.cursors.write(ctx, source.collection, { mode: 'index', since, seq: last - 1 })
       : null;
-    return reply(source, given, next ?? checkpoint, next, { changes_cursor: checkpoint });
+    return reply(source, given, next ?? checkpoint, next, { head: since, changes_cursor: checkpoint });
   }
 
   /** @param isPart the rows end before the head of the feed */
@@ -77,7 +77,7 @@ export class FeedService {
     const { given, last, more } = page(read);
     const seq = more ? last : read.head;
     const cursor = this.cursors.write(ctx, source.collection, { mode: 'changes', seq, since });
-    return reply(source, given, cursor, more || isPart ? cursor : null);
+    return reply(source, given, cursor, more || isPart ? cursor : null, { head: seq });
   }
 
   private changesPosition(
@@ -120,7 +120,7 @@ function reply(
   items: string[],
   cursor: string,
   next: string | null,
-  extra: object = {},
+  extra: object,
 ): JsonReply {
   const meta = JSON.stringify({
     cursor,

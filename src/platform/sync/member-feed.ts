@@ -84,6 +84,10 @@ export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements
     return this.tables.collection;
   }
 
+  get numbers() {
+    return { table: this.tables.members, owner: 'user_id' };
+  }
+
   async changes(ctx: RequestContext, { after, limit, liveOnly, include }: ChangesRead): Promise<FeedRead> {
     const query = (liveOnly ? this.fromStart : this.after)[include];
     const rows = await this.db.query(query, [ctx.tenantId, ctx.userId, after, limit, PAGE_BYTES]);

@@ -70,6 +70,7 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
   readonly collection: string;
   readonly plural: readonly string[];
   readonly indexPath: string;
+  readonly numbers: FeedSource['numbers'];
   private readonly statements: ReturnType<typeof feedStatements>;
 
   constructor(
@@ -81,6 +82,7 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
     this.plural = names.many;
     this.indexPath = names.indexPath;
     const { tableName, columns } = db.dataSource.getMetadata(entity);
+    this.numbers = { table: tableName, owner: 'owner_id' };
     this.statements = feedStatements(
       this.collection,
       tableName,

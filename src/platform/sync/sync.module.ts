@@ -3,10 +3,13 @@ import { FeedRetention } from './feed-retention.js';
 import { FeedService } from './feed.service.js';
 import { HeadWatch } from './head-watch.js';
 import { SyncCursors } from './sync-cursors.js';
+import { SyncStateController } from './sync-state.controller.js';
+import { SyncState } from './sync-state.service.js';
 
 @Global()
 @Module({
-  providers: [SyncCursors, HeadWatch, FeedService, FeedRetention],
+  controllers: [SyncStateController],
+  providers: [SyncCursors, HeadWatch, FeedService, FeedRetention, SyncState],
   exports: [SyncCursors, FeedService, FeedRetention, HeadWatch],
 })
 export class SyncModule {}

@@ -32,6 +32,7 @@ describe('the change feeds', () => {
       cursor: expect.any(String),
       next: null,
       has_more: false,
+      head: 0,
       server_time: expect.stringMatching(/Z$/),
     });
     const note = await create(alice);

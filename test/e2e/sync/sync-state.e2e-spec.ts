@@ -1,0 +1,93 @@
+import { TestApp, type Person } from '../../support/app.ts';
+import { until } from '../../support/until.ts';
+import { Db } from '../../../src/platform/database/db.js';
+import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
+import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
+
+describe('GET /sync/state', () => {
+  let app: TestApp;
+  let alice: Person;
+  let bob: Person;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+  });
+  afterAll(() => app?.stop());
+
+  const state = async (person: Person, query = ''): Promise<any> => {
+    const { status, body } = await person.api.get(`/sync/state${query}`);
+    expect(status).toBe(200);
+    return body;
+  };
+
+  test('has every collection, at 0 for a user without items', async () => {
+    const [carol] = (await app.tenant('empty', 'carol')) as [Person];
+    expect(await state(carol)).toEqual({
+      head: 0,
+      collections: { notes: 0, note_folders: 0, tasks: 0, task_folders: 0 },
+      server_time: expect.stringMatching(/Z$/),
+    });
+  });
+
+  test('the head of a collection passes that of the last page exactly when it has changes', async () => {
+    const feeds: Record<string, string> = {
+      notes: '/notes',
+      note_folders: '/note_folders',
+      tasks: '/tasks',
+      task_folders: '/task_folders',
+    };
+    const pages: Record<string, any> = {};
+    const poll = async (name: string) => {
+      const cursor = pages[name] ? `?cursor=${pages[name].cursor}` : '';
+      pages[name] = (await bob.api.get(`${feeds[name]}/changes${cursor}`)).body;
+      return pages[name];
+    };
+    for (const name of Object.keys(feeds)) await poll(name);
+    const changed = async () => {
+      const { collections } = await state(bob);
+      return Object.keys(feeds).filter((name) => collections[name] > pages[name].head);
+    };
+    expect(await changed()).toEqual([]);
+    const { note } = (await alice.api.post('/notes', { title: 'shared' })).body;
+    expect(await changed()).toEqual([]);
+    await alice.api.put(`/notes/${note.id}/invited`, { invited: [bob.id] });
+    expect(await changed()).toEqual(['notes']);
+    await bob.api.post('/task_folders', { name: 'F' });
+    await bob.api.post('/note_folders', { name: 'F' });
+    expect((await changed()).toSorted()).toEqual(['note_folders', 'notes', 'task_folders']);
+    for (const name of await changed()) await poll(name);
+    expect(await changed()).toEqual([]);
+    await alice.api.delete(`/notes/${note.id}`, { base_revision: 1 });
+    await alice.api.delete(`/notes/${note.id}/purge`);
+    expect(await changed()).toEqual(['notes']);
+    // The head stays when old removals are deleted.
+    const { collections } = await state(bob);
+    expect(await app.get(FeedRetention).forget(new Date(Date.now() + 60_000))).toBeGreaterThan(0);
+    expect((await state(bob)).collections).toEqual(collections);
+  });
+
+  test('takes one query', async () => {
+    const before = app.get(Db).roundTrips;
+    await state(alice);
+    expect(app.get(Db).roundTrips - before).toBe(1);
+  });
+
+  test('with wait it responds when something changes, holding no connection meanwhile', async () => {
+    const { head } = await state(alice);
+    const waiting = state(alice, `?head=${head}&wait=20`);
+    const watch = app.get(HeadWatch);
+    await until('the request waits', () => watch.waiting === 1);
+    const { note } = (await alice.api.post('/notes', { title: 'news' })).body;
+    expect(note.id).toBeDefined();
+    expect((await waiting).head).toBe(head + 1);
+    // Another head than the current one: no wait.
+    expect((await state(alice, `?head=${head}&wait=20`)).head).toBe(head + 1);
+    expect((await state(alice, '?wait=20')).head).toBe(head + 1);
+  });
+
+  test.each(['head=x', 'head=-1', 'head=1.5', 'wait=26', 'wait=x'])('%s is 422', async (query) => {
+    const { status, body } = await alice.api.get(`/sync/state?${query}`);
+    expect([status, body.error]).toEqual([422, 'validation_failed']);
+  });
+});
