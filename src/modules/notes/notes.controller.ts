@@ -111,7 +111,6 @@ export class NotesController {
   })
   @ApiBody({ type: UpdateNote, examples: { title: { value: UPDATE_EXAMPLE } } })
   @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
-  @ApiIdempotency()
   @BodyLimit(NOTE_BODY_BYTES)
   @Revisioned('note')
   @Patch(':id')
@@ -119,11 +118,10 @@ export class NotesController {
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
-    @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(UpdateNote) body: Checked<UpdateNote>,
     @Query() query: ShareTokenQuery,
   ): Promise<JsonReply> {
-    return this.notes.update(ctx, id, key, expected, body, query.share_token);
+    return this.notes.update(ctx, id, expected, body, query.share_token);
   }
 
   @Operation({
@@ -135,7 +133,6 @@ export class NotesController {
   })
   @ApiBody({ type: UpdateNote, examples: { title: { value: UPDATE_EXAMPLE } } })
   @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
-  @ApiIdempotency()
   @BodyLimit(NOTE_BODY_BYTES)
   @Revisioned('note')
   @Put(':id')
@@ -143,11 +140,10 @@ export class NotesController {
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
-    @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(UpdateNote) body: Checked<UpdateNote>,
     @Query() query: ShareTokenQuery,
   ): Promise<JsonReply> {
-    return this.notes.update(ctx, id, key, expected, body, query.share_token);
+    return this.notes.update(ctx, id, expected, body, query.share_token);
   }
 
   @Operation({
@@ -159,17 +155,15 @@ export class NotesController {
   })
   @ApiBody({ type: DeleteNote, required: false })
   @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
-  @ApiIdempotency()
   @Revisioned('note')
   @Delete(':id')
   trash(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
-    @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(DeleteNote) body: Checked<DeleteNote>,
   ): Promise<JsonReply> {
-    return this.notes.trash(ctx, id, key, expected, body);
+    return this.notes.trash(ctx, id, expected, body);
   }
 
   @Operation({

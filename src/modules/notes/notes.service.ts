@@ -4,6 +4,7 @@ import { Config } from '../../config/config.js';
 import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
 import { HtmlPolicy, HtmlTooComplexError } from '../../platform/html/html-policy.js';
@@ -24,6 +25,7 @@ export class NotesService {
   constructor(
     private readonly notes: NotesRepository,
     private readonly writes: IdempotentWrites,
+    private readonly db: Db,
     private readonly html: HtmlPolicy,
     private readonly outbox: Outbox,
     private readonly config: Config,
@@ -54,14 +56,13 @@ export class NotesService {
   async update(
     ctx: RequestContext,
     id: string,
-    key: IdempotencyKey | null,
     expected: ExpectedRevision,
     body: Checked<UpdateNote>,
     link?: string,
   ): Promise<JsonReply> {
     const { fields = {}, error } = await this.checked(body);
     const invalid = expected.error ?? error;
-    return this.write(ctx, id, key, invalid, (tx) =>
+    return this.write(id, invalid, (tx) =>
       this.notes.update(tx, ctx, uuidv7(), id, invalid ? null : expected.value, fields, link),
     );
   }
@@ -70,14 +71,13 @@ export class NotesService {
   async trash(
     ctx: RequestContext,
     id: string,
-    key: IdempotencyKey | null,
     expected: ExpectedRevision,
     body: Checked<DeleteNote>,
   ): Promise<JsonReply> {
     const invalid = expected.error ?? body.error;
     const keepDays = this.config.TRASH_RETENTION_DAYS;
     const device = body.error ? undefined : body.value.device_id;
-    return this.write(ctx, id, key, invalid, (tx) =>
+    return this.write(id, invalid, (tx) =>
       this.notes.trash(tx, ctx, uuidv7(), id, invalid ? null : expected.value, keepDays, device),
     );
   }
@@ -106,13 +106,11 @@ export class NotesService {
   }
 
   private async write(
-    ctx: RequestContext,
     id: string,
-    key: IdempotencyKey | null,
     invalid: ApiError | undefined,
     run: (tx: Tx) => Promise<NoteOutcome>,
   ): Promise<JsonReply> {
-    return this.writes.run(ctx, key, async (tx) => {
+    return this.db.single(async (tx) => {
       const result = await run(tx);
       this.outbox.notice(tx);
       return noteReply(id, result.revision ?? 0, written(result, id, invalid));

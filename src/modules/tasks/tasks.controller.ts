@@ -32,6 +32,7 @@ const WRITE_ERRORS = [
   Errors.invalidRevision,
   Errors.invalidId,
   ...BODY_ERRORS,
+  ...IDEMPOTENCY_ERRORS,
 ];
 const UPDATE_ERRORS = [...WRITE_ERRORS, Errors.validationFailed, TaskErrors.unknownUser];
 

@@ -18,19 +18,20 @@ export interface IdempotencyKey {
 }
 
 /** The `Idempotency-Key` of this request, or null. @throws ApiError 422 `invalid_idempotency_key` */
-export const Idempotency = createParamDecorator(
-  (_: unknown, context: ExecutionContext): IdempotencyKey | null => {
-    const request = context.switchToHttp().getRequest<RequestWithBody>();
-    const key = request.headers['idempotency-key'];
-    if (key === undefined) return null;
-    if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
-      throw Errors.invalidIdempotencyKey.with();
-    const fingerprint = createHash('sha256')
-      .update(request.rawBody ?? '')
-      .update(request.headers['if-match'] ?? '')
-      .digest();
-    return { key, route: `${request.method} ${request.path}`, fingerprint };
-  },
+export function idempotencyKeyOf(request: RequestWithBody): IdempotencyKey | null {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) throw Errors.invalidIdempotencyKey.with();
+  const fingerprint = createHash('sha256')
+    .update(request.rawBody ?? '')
+    .update(request.headers['if-match'] ?? '')
+    .digest();
+  return { key, route: `${request.method} ${request.path}`, fingerprint };
+}
+
+/** `idempotencyKeyOf` the request, for handlers that pass it to `IdempotentWrites`. */
+export const Idempotency = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  idempotencyKeyOf(context.switchToHttp().getRequest<RequestWithBody>()),
 );
 
 interface Claim {
@@ -81,6 +82,15 @@ export class IdempotentWrites {
     write: (tx: Tx) => Promise<JsonReply>,
   ): Promise<JsonReply> {
     return key === null ? this.db.single(write) : this.once(ctx, key, write);
+  }
+
+  /** Runs a whole handler once per key: its reads and writes join the transaction that stores the response. */
+  async runHandler(
+    ctx: RequestContext,
+    key: IdempotencyKey,
+    handler: () => Promise<JsonReply>,
+  ): Promise<JsonReply> {
+    return this.once(ctx, key, (tx) => this.db.within(tx, handler));
   }
 
   /** The same for a write of several statements, which is given a transaction in any case. */

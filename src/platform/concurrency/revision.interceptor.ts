@@ -9,9 +9,13 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiHeader } from '@nestjs/swagger';
-import type { Request } from 'express';
-import type { Observable } from 'rxjs';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import type { RequestContext } from '../context/request-context.js';
+import { ApiIdempotency } from '../http/api-docs.js';
+import type { RequestWithBody } from '../http/body.guard.js';
+import type { JsonReply } from '../http/json-reply.js';
 import { ExpectedRevision } from './expected-revision.js';
+import { idempotencyKeyOf, IdempotentWrites } from './idempotency.js';
 
 const REVISIONED = 'workspace:revisioned';
 
@@ -21,16 +25,22 @@ interface Revisioning {
 }
 
 /**
- * Reads `If-Match` and `base_revision` into an `ExpectedRevision` for the handler. It never queries: the write itself
- * compares the revision.
+ * Reads `If-Match` and `base_revision` into an `ExpectedRevision` for the handler; the write itself compares the revision.
+ * With an `Idempotency-Key` the handler runs in the transaction that remembers its response, so that a repeated request
+ * after a lost response gets this response instead of a conflict with its own write.
  */
 @Injectable()
 export class RevisionInterceptor implements NestInterceptor {
-  constructor(private readonly reflector: Reflector) {}
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly writes: IdempotentWrites,
+  ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const { kind, optional } = this.reflector.get<Revisioning>(REVISIONED, context.getHandler());
-    const request = context.switchToHttp().getRequest<Request & { expected?: ExpectedRevision }>();
+    const request = context
+      .switchToHttp()
+      .getRequest<RequestWithBody & { expected?: ExpectedRevision; ctx: RequestContext }>();
     const body = request.body as { base_revision?: unknown } | undefined;
     request.expected = ExpectedRevision.read(
       kind,
@@ -40,15 +50,22 @@ export class RevisionInterceptor implements NestInterceptor {
       body?.base_revision,
       optional,
     );
-    return next.handle();
+    const key = idempotencyKeyOf(request);
+    if (key === null) return next.handle();
+    const handler = (): Promise<JsonReply> => lastValueFrom(next.handle() as Observable<JsonReply>);
+    return from(this.writes.runHandler(request.ctx, key, handler));
   }
 }
 
-/** A write of an existing object of this kind: it must, or where `optional` may, carry the revision that the client read. */
+/**
+ * A write of an existing object of this kind: it must, or where `optional` may, carry the revision that the client read. It
+ * takes an `Idempotency-Key`; document its errors with `IDEMPOTENCY_ERRORS`.
+ */
 export const Revisioned = (kind: string, { optional = false } = {}) =>
   applyDecorators(
     SetMetadata(REVISIONED, { kind, optional } satisfies Revisioning),
     UseInterceptors(RevisionInterceptor),
+    ApiIdempotency(),
     ApiHeader({
       name: 'If-Match',
       required: false,

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Client, Pool } from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
@@ -18,6 +19,8 @@ export class Db implements Reader, OnApplicationShutdown {
   private readonly pool: Pool;
   private readonly maxWaiting: number;
   private trips = 0;
+  /** The transaction that the calls of one request join; undefined once it has ended. */
+  private readonly joined = new AsyncLocalStorage<{ tx: Tx | undefined }>();
 
   /** @param dataSource initialised */
   constructor(readonly dataSource: DataSource) {
@@ -36,12 +39,16 @@ export class Db implements Reader, OnApplicationShutdown {
 
   /** TypeORM's reads on any connection of the pool. Use it through `rowsOf`, which offers no writes here. */
   get manager(): EntityManager {
+    const tx = this.joined.getStore()?.tx;
+    if (tx) return tx.manager;
     this.refuseWhenSwamped();
     return this.dataSource.manager;
   }
 
   /** Runs one statement on any connection. For reads; a write takes a `Tx`. */
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    const tx = this.joined.getStore()?.tx;
+    if (tx) return tx.query(statement, values);
     this.refuseWhenSwamped();
     return this.vital(statement, values);
   }
@@ -55,6 +62,8 @@ export class Db implements Reader, OnApplicationShutdown {
 
   /** A write of one statement: PostgreSQL commits it by itself, in one round trip. */
   async single<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const joined = this.joined.getStore()?.tx;
+    if (joined) return work(joined);
     return this.retrying(async () => {
       const tx = new SingleTx(this);
       const result = await work(tx);
@@ -68,8 +77,23 @@ export class Db implements Reader, OnApplicationShutdown {
    * serialisation failure, so it must not have effects outside the database: use `tx.afterCommit`.
    */
   async tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const joined = this.joined.getStore()?.tx;
+    if (joined) return work(joined);
     this.refuseWhenSwamped();
     return this.retrying(() => this.attempt(work));
+  }
+
+  /**
+   * Runs `work` so that all its reads and transactions use this transaction: they commit, or are repeated, with it. Work
+   * that outlives the call uses the pool again.
+   */
+  async within<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
+    const store: { tx: Tx | undefined } = { tx };
+    try {
+      return await this.joined.run(store, work);
+    } finally {
+      store.tx = undefined;
+    }
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -185,7 +185,7 @@ const itemResponse = (resource: Resource, description: string): MethodDecorator 
     : ApiOkResponse({ type: resource.envelopes.item, description });
 
 const revisionErrors = ({ conflict }: Resource): ErrorKind[] =>
-  conflict ? [conflict, Errors.invalidRevision] : [];
+  conflict ? [conflict, Errors.invalidRevision, ...IDEMPOTENCY_ERRORS] : [];
 
 const revisioned = ({ kind, options }: Resource): MethodDecorator[] =>
   options.revision ? [Revisioned(kind, { optional: options.revision === 'optional' })] : [];
