@@ -1,4 +1,4 @@
-import { ApiExtraModels, ApiProperty, getSchemaPath, PickType } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType } from '@nestjs/swagger';
 import { ErrorResponse } from '../../platform/http/error.response.js';
 import { NoteContent, VERSIONED_FIELDS } from './notes.dto.js';
 
@@ -56,7 +56,7 @@ export class NoteLinkResponse {
 
 /** A note as the caller sees it, without its content. */
 @ApiExtraModels(NoteShareResponse)
-export class NoteSummaryResponse extends PickType(NoteContent, ['title', 'labels'] as const) {
+export class NoteSummaryResponse extends OmitType(NoteContent, ['content'] as const) {
   @ApiProperty(UUID) id!: string;
   /**
    * Send it back with every update and delete. As long as `revision` and `updated_at` stay the same, so do title, content
@@ -142,7 +142,7 @@ export class NoteListEnvelope extends PageEnvelope {
 }
 
 /** A revision without its content. */
-export class NoteRevisionSummaryResponse extends PickType(NoteContent, ['title', 'labels'] as const) {
+export class NoteRevisionSummaryResponse extends OmitType(NoteContent, ['content'] as const) {
   @ApiProperty({ type: 'integer', minimum: 1, example: 2 }) revision!: number;
   author!: NoteAuthorResponse;
   /** @example "alices-phone" */

@@ -41,7 +41,7 @@ const WRITE_ERRORS = [
   ...IDEMPOTENCY_ERRORS,
 ];
 
-// Without what only a client knows, so that "Try it out" works as it stands.
+// Examples without ids, so that "Try it out" works unchanged.
 const CREATE_EXAMPLE = {
   title: 'Team offsite',
   content: '<h1>Agenda</h1><p>Travel, rooms, budget</p>',
@@ -60,7 +60,7 @@ export class NotesController {
     tag: 'notes',
     id: 'listNotes',
     summary: 'List notes',
-    description: 'The notes you own and those shared with you, newest change first.',
+    description: 'Notes you own and notes shared with you, newest change first.',
     errors: [Errors.validationFailed, Errors.invalidCursor],
   })
   @ApiOkResponse({ type: NoteListEnvelope, description: 'A page of notes.' })
@@ -106,11 +106,11 @@ export class NotesController {
     id: 'updateNote',
     summary: 'Update a note',
     description:
-      'Only the fields given change. Carries the revision you read; a stale one changes nothing and answers 409 with the note as it is.',
+      'Only the given fields change. The request carries the revision you read; a stale one changes nothing and returns 409 with the current note.',
     errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed, NoteErrors.noChanges],
   })
   @ApiBody({ type: UpdateNote, examples: { title: { value: UPDATE_EXAMPLE } } })
-  @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
+  @ApiRevision(200, NoteEnvelope, 'The current note.')
   @BodyLimit(NOTE_BODY_BYTES)
   @Revisioned('note')
   @Patch(':id')
@@ -128,11 +128,11 @@ export class NotesController {
     tag: 'notes',
     id: 'putNote',
     summary: 'Update a note (PUT)',
-    description: 'The same as PATCH: fields that are left out stay as they are.',
+    description: 'The same as PATCH: missing fields stay as they are.',
     errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed, NoteErrors.noChanges],
   })
   @ApiBody({ type: UpdateNote, examples: { title: { value: UPDATE_EXAMPLE } } })
-  @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
+  @ApiRevision(200, NoteEnvelope, 'The current note.')
   @BodyLimit(NOTE_BODY_BYTES)
   @Revisioned('note')
   @Put(':id')
@@ -150,11 +150,11 @@ export class NotesController {
     tag: 'notes',
     id: 'deleteNote',
     summary: 'Move a note to the trash',
-    description: 'It can be restored until it is purged.',
+    description: 'The note can be restored until it is purged.',
     errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed],
   })
   @ApiBody({ type: DeleteNote, required: false })
-  @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
+  @ApiRevision(200, NoteEnvelope, 'The current note.')
   @Revisioned('note')
   @Delete(':id')
   trash(
@@ -170,7 +170,7 @@ export class NotesController {
     tag: 'notes',
     id: 'restoreNote',
     summary: 'Restore a note from the trash',
-    description: 'A note that is not in the trash is answered unchanged.',
+    description: 'A note outside the trash is returned unchanged.',
     errors: [
       NoteErrors.notFound,
       Errors.forbidden,
@@ -181,7 +181,7 @@ export class NotesController {
     ],
   })
   @ApiIdempotency()
-  @ApiRevision(200, NoteEnvelope, 'The note as it is now.')
+  @ApiRevision(200, NoteEnvelope, 'The current note.')
   @HttpCode(200)
   @Post(':id/restore')
   restore(
@@ -196,8 +196,8 @@ export class NotesController {
   @Operation({
     tag: 'notes',
     id: 'purgeNote',
-    summary: 'Remove a trashed note for good',
-    description: 'Its history goes with it. There is no way back.',
+    summary: 'Purge a note from the trash',
+    description: 'Removes the note and its history permanently. Its id is never used again.',
     errors: [
       NoteErrors.notFound,
       Errors.forbidden,
@@ -207,7 +207,7 @@ export class NotesController {
     ],
   })
   @ApiIdempotency()
-  @ApiOkResponse({ type: PurgedNoteEnvelope, description: 'The note as it last was.' })
+  @ApiOkResponse({ type: PurgedNoteEnvelope, description: 'The purged note.' })
   @Delete(':id/purge')
   purge(
     @Ctx() ctx: RequestContext,
@@ -221,10 +221,10 @@ export class NotesController {
     tag: 'notes',
     id: 'listNoteRevisions',
     summary: "List a note's revisions",
-    description: 'Newest first, without bodies.',
+    description: 'Newest first, without content.',
     errors: [NoteErrors.notFound, Errors.invalidId, Errors.invalidCursor, Errors.validationFailed],
   })
-  @ApiOkResponse({ type: NoteRevisionListEnvelope, description: 'A page of the history.' })
+  @ApiOkResponse({ type: NoteRevisionListEnvelope, description: 'A page of revisions.' })
   @Get(':id/revisions')
   revisions(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: PageQuery): Promise<JsonReply> {
     return this.lists.revisions(ctx, id, query);
@@ -234,12 +234,12 @@ export class NotesController {
     tag: 'notes',
     id: 'readNoteRevision',
     summary: 'Read one revision',
-    description: 'With its body. To go back to it, update the note with it.',
+    description: 'With its content. To go back to it, update the note with its fields.',
     errors: [NoteErrors.notFound, Errors.invalidId, Errors.invalidRevision],
   })
   @ApiParam({
     name: 'revision',
-    description: 'Its number.',
+    description: 'Number of the revision.',
     schema: { type: 'integer', minimum: 1, example: 1 },
   })
   @ApiOkResponse({ type: NoteRevisionEnvelope, description: 'The revision.' })

@@ -19,7 +19,7 @@ export class NotesExportController {
     id: 'exportNoteDocx',
     summary: 'Download a note as a Word document',
     description:
-      'Editable: headings, lists, check boxes and tables are those of Word. The same note gives the same bytes. Notes in the trash can be exported too.',
+      'Editable: headings, lists, check boxes and tables are those of Word. Equal notes give equal bytes. Notes in the trash can be exported too.',
     errors: [
       NoteErrors.notFound,
       Errors.invalidId,

@@ -10,13 +10,13 @@ const Feeds = FeedController({
   changes: {
     type: NoteChangesEnvelope,
     description:
-      'Every note that changed, once, as it is now; notes that were purged or are no longer shared with you come as removals. Without a cursor: everything there is. Keep `cursor` for the next call. `wait` holds an empty answer back until something changes. 410: walk the index again.',
+      "Each changed note once, in its current state. Notes that were purged or are no longer shared with you come as removals. Without a cursor: all notes. Keep `cursor` for the next request. `wait` delays an empty response until something changes. 410: rebuild the index. A record whose `updated_device` is the caller's own device repeats the caller's own write.",
   },
   index: {
     type: NoteIndexEnvelope,
     summary: 'Rebuild the note index',
     description:
-      'All notes you can see, those in the trash included, newest change first, without content unless asked for. Go on with `cursor` while `has_more`; then `cursor` (and `changes_cursor` on every page) goes to the change feed.',
+      'All notes you can read, also those in the trash, newest change first, without content by default. Continue with `cursor` while `has_more` is true; then use `cursor` (or `changes_cursor` of any page) for the change feed. A note with the `revision` and `updated_at` of the cached copy has the same title, content and labels.',
   },
 });
 

@@ -32,9 +32,9 @@ export class NotesTasksController {
   @Operation({
     tag: 'notes',
     id: 'createTaskFromNote',
-    summary: 'Make a task from a note',
+    summary: 'Create a task from a note',
     description:
-      'The task refers to the note and the note links to the task; its revision stays as it is. Without a title the task has that of the note.',
+      'The task refers to the note and the note links to the task; the revision of the note stays. A missing title becomes that of the note.',
     errors: [
       NoteErrors.notFound,
       Errors.forbidden,

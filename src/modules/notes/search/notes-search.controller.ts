@@ -17,7 +17,7 @@ export class NotesSearchController {
     id: 'searchNotes',
     summary: 'Search notes',
     description:
-      'Among the notes you own and those shared with you, best match first. What you have written yourself is found at once, what others change within about a second.',
+      'Searches the notes you own and those shared with you, best match first. Your own changes are found at once, changes of others within about a second.',
     errors: [Errors.validationFailed, Errors.invalidCursor],
   })
   @ApiOkResponse({ type: NoteSearchEnvelope, description: 'A page of notes.' })

@@ -29,7 +29,7 @@ export class NotesSharingController {
     id: 'shareNote',
     summary: 'Create the share link',
     description:
-      'Opens the note to signed-in members of the workspace who have the link (`share_token`). Where there is a link, its terms change and its token stays. Only for the owner.',
+      'The link (`share_token`) opens the note to signed-in members of the workspace. An existing link gets the new role and expiry; its token stays. Only for the owner.',
     errors: [...SHARING_ERRORS, Errors.validationFailed, ...BODY_ERRORS, ...IDEMPOTENCY_ERRORS],
   })
   @ApiBody({ type: ShareNote, required: false })
@@ -50,7 +50,7 @@ export class NotesSharingController {
     tag: 'notes',
     id: 'regenerateNoteShare',
     summary: 'Replace the share link',
-    description: 'The old link stops working; role and expiry stay.',
+    description: 'The previous link stops working; role and expiry stay.',
     errors: [...SHARING_ERRORS, NoteErrors.notShared, ...IDEMPOTENCY_ERRORS],
   })
   @ApiIdempotency()
@@ -69,7 +69,7 @@ export class NotesSharingController {
     tag: 'notes',
     id: 'revokeNoteShare',
     summary: 'Revoke the share link',
-    description: 'A note without one is answered unchanged.',
+    description: 'A note without a link is returned unchanged.',
     errors: [...SHARING_ERRORS, ...IDEMPOTENCY_ERRORS],
   })
   @ApiIdempotency()
@@ -86,9 +86,9 @@ export class NotesSharingController {
   @Operation({
     tag: 'notes',
     id: 'inviteToNote',
-    summary: 'Set who is invited',
+    summary: 'Set the invited members',
     description:
-      'Replaces the whole list at once: who is new sees the note, who is left out loses it. Only for the owner; somebody invited may leave by sending the list without themselves.',
+      'Replaces the whole list. Members that are new in it can read the note; members that are missing lose it. Only for the owner; an invited member leaves by sending the list without their own entry. Only active members can be added.',
     errors: [
       ...SHARING_ERRORS,
       Errors.validationFailed,
@@ -99,7 +99,7 @@ export class NotesSharingController {
   })
   @ApiBody({ type: InviteToNote })
   @ApiIdempotency()
-  @ApiRevision(200, NoteEnvelope, 'The note with its list; for somebody who left, as they last saw it.')
+  @ApiRevision(200, NoteEnvelope, 'The note with its list; for a member that leaves, the note before that.')
   @Put('invited')
   invite(
     @Ctx() ctx: RequestContext,

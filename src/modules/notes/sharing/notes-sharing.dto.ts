@@ -23,25 +23,21 @@ const ROLES = ['viewer', 'editor'] as const;
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class ShareNote {
-  @ApiPropertyOptional({ enum: ROLES, default: 'viewer', description: 'What the link allows.' })
+  /** Role of visitors with the link. */
+  @ApiPropertyOptional({ enum: ROLES, default: 'viewer' })
   @MayBeAbsent()
   @IsIn(ROLES)
   role: (typeof ROLES)[number] = 'viewer';
 
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    example: '2099-01-31T18:00:00Z',
-    description: 'When the link stops working, RFC 3339; null or left out: never.',
-  })
+  /** Time at which the link stops working, RFC 3339. Null or missing: never. */
+  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2099-01-31T18:00:00Z' })
   @Nullable()
   @Timestamp()
   @MinDate(() => new Date(), { message: 'expires_at must be a time in the future, RFC 3339' })
   expires_at?: Date | null;
 }
 
-/** Somebody to invite: one of `user_id`, `id` (the same) and `email`. */
+/** A member to invite: one of `user_id`, `id` (the same) and `email`. */
 export class InvitedPerson {
   @ApiPropertyOptional({ format: 'uuid', example: ID })
   @MayBeAbsent()
@@ -67,16 +63,18 @@ export class InvitedPerson {
 
 @ApiExtraModels(InvitedPerson)
 export class InviteToNote {
+  /** All members that can read the note, besides its owner; others lose it. A bare string is an id or an e-mail address. */
   @ApiProperty({
     type: 'array',
     maxItems: MAX_INVITED,
     items: { anyOf: [{ $ref: getSchemaPath(InvitedPerson) }, { type: 'string' }] },
     example: [{ email: 'bob@demo.example', role: 'editor' }],
-    description:
-      'Everybody who is to have the note besides its owner; who is left out loses it. A bare string is an id or an address.',
   })
   @EachAs((entry) => asPerson(InvitedPerson, entry))
-  @ValidateNested({ each: true, message: 'each entry of invited must be an object, an id or an address' })
+  @ValidateNested({
+    each: true,
+    message: 'each entry of invited must be an object, an id or an e-mail address',
+  })
   @ArrayMaxSize(MAX_INVITED)
   @IsArray()
   invited!: InvitedPerson[];
