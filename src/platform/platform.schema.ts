@@ -17,7 +17,7 @@ const SQL = new URL('sql/', import.meta.url);
 export const platformSchema: SchemaPart = {
   owner: 'platform',
   // Functions of the domains number the feeds and append events in the statement that writes.
-  publishes: ['sync_heads', 'outbox', 'rfc3339', 'uuid_v7', 'blob_keep', 'blob_release'],
+  publishes: ['sync_heads', 'outbox', 'rfc3339', 'uuid_v7', 'blob_keep', 'blob_release', 'forget_responses'],
   entities: {
     directory: [PlatformSecret, RateLimitRow, GuessLockRow],
     workspace: [SyncHead, IdempotencyRecord, BlobRecord],

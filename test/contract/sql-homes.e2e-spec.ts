@@ -34,8 +34,6 @@ const UNPUBLISHED = [
   'access uses tenants.tenant_members',
   'directory uses access.rbac_groups',
   'directory uses tenants.tenant_members',
-  'notes uses note-folders.note_folders',
-  'notes uses tenants.tenant_members',
   'settings uses tenants.tenant_members',
   'sign-in uses tenants.tenants',
   'tasks uses tenants.tenant_members',
@@ -156,9 +154,10 @@ describe('homes of SQL', () => {
   });
 
   test('are found in the text: tables, views and functions within views and functions, not strings, columns and comments', () => {
-    expect(usage.touched(`SELECT note FROM note_views -- accounts`)).toEqual(
-      new Set(['notes', 'note_members', 'note_revisions', 'tenant_members']),
+    expect(usage.touched(`SELECT email FROM member_profiles -- accounts`)).toEqual(
+      new Set(['tenant_members']),
     );
+    expect(usage.touched(`SELECT note_folder_is_own($1, $2, $3)`)).toEqual(new Set(['note_folders']));
     expect(usage.touched(`SELECT 'accounts' FROM unnest($1) AS t (id) WHERE t.sessions IS NULL`)).toEqual(
       new Set(),
     );

@@ -76,7 +76,7 @@ const REVISIONS = `
   FROM note_revisions entry
   LEFT JOIN note_revisions previous ON previous.tenant_id = entry.tenant_id AND previous.note_id = entry.note_id
                                    AND previous.revision = entry.revision - 1
-  LEFT JOIN tenant_members author ON author.tenant_id = entry.tenant_id AND author.user_id = entry.author_id`;
+  LEFT JOIN member_profiles author ON author.tenant_id = entry.tenant_id AND author.user_id = entry.author_id`;
 const SUMMARY = 'note_revision_summary(entry, previous, author.display_name)';
 
 // One row without revision where the caller can read the note and the page is empty; no row where they cannot read it.

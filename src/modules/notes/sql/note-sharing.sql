@@ -85,7 +85,7 @@ BEGIN
   END IF;
   IF v_note.deleted_at IS NOT NULL THEN RETURN note_deleted(v_note); END IF;
   IF p_ids IS NULL THEN RETURN note_rejected('invalid_request'); END IF;
-  SELECT json_agg(person.user_id) INTO v_inactive FROM tenant_members person
+  SELECT json_agg(person.user_id) INTO v_inactive FROM member_profiles person
    WHERE person.tenant_id = p_tenant AND person.user_id = ANY (p_ids) AND person.user_id <> ALL (v_note.member_ids)
      AND person.status <> 'active';
   IF v_inactive IS NOT NULL THEN RETURN ('unknown_user', NULL, v_inactive::text)::note_outcome; END IF;

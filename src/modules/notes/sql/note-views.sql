@@ -28,12 +28,12 @@ SELECT shown.tenant_id, shown.user_id, shown.note_id, shown.role, shown.revision
                  FROM unnest(note.member_ids, note.member_roles) WITH ORDINALITY AS invited (id, role, position)
                  JOIN note_members placement ON placement.tenant_id = note.tenant_id AND placement.note_id = note.id
                                             AND placement.user_id = invited.id
-                 LEFT JOIN tenant_members person ON person.tenant_id = note.tenant_id AND person.user_id = invited.id
+                 LEFT JOIN member_profiles person ON person.tenant_id = note.tenant_id AND person.user_id = invited.id
                 WHERE invited.role <> 'owner') END) AS summary
       FROM note_members member
       JOIN notes note ON note.tenant_id = member.tenant_id AND note.id = member.note_id
       JOIN note_revisions body ON body.tenant_id = note.tenant_id AND body.note_id = note.id AND body.revision = note.body_rev
-      LEFT JOIN tenant_members owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id
+      LEFT JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id
      WHERE member.role IS NOT NULL) shown;
 
 -- Notes as a visitor with the share link sees them: without invited members and titles of tasks, and not in the trash. A
@@ -49,6 +49,6 @@ SELECT shown.tenant_id, shown.note_id, shown.share_token, shown.share_expires_at
              json_build_object('id', note.owner_id, 'name', owner.display_name, 'email', owner.email), '[]'::json) AS summary
       FROM notes note
       JOIN note_revisions body ON body.tenant_id = note.tenant_id AND body.note_id = note.id AND body.revision = note.body_rev
-      JOIN tenant_members owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id
+      JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id
                                AND owner.status = 'active'
      WHERE note.share_token IS NOT NULL AND note.deleted_at IS NULL) shown;

@@ -42,7 +42,7 @@ CREATE FUNCTION note_link_role(v_note notes, p_token text) RETURNS note_role LAN
 BEGIN
   IF p_token = v_note.share_token AND v_note.deleted_at IS NULL
      AND (v_note.share_expires_at IS NULL OR v_note.share_expires_at > clock_timestamp())
-     AND EXISTS (SELECT FROM tenant_members
+     AND EXISTS (SELECT FROM member_profiles
                   WHERE tenant_id = v_note.tenant_id AND user_id = v_note.owner_id AND status = 'active') THEN
     RETURN v_note.share_role;
   END IF;
@@ -75,7 +75,7 @@ END $$;
 CREATE FUNCTION note_folder_is_own(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN p_folder IS NULL OR EXISTS (
-    SELECT FROM note_folders WHERE tenant_id = p_tenant AND id = p_folder AND owner_id = p_user AND gone_at IS NULL);
+    SELECT FROM live_note_folders WHERE tenant_id = p_tenant AND id = p_folder AND owner_id = p_user);
 END $$;
 
 -- Files the note in a folder of one member: only this member's feed number advances.
