@@ -12,7 +12,9 @@ import { AccountsController } from './accounts/accounts.controller.js';
 import { AccountsRepository } from './accounts/accounts.repository.js';
 import { AccountsService } from './accounts/accounts.service.js';
 import { ByteBudget } from './byte-budget.js';
-import { Outward } from './delivery/outward.js';
+import { LocalDelivery } from './delivery/local-delivery.js';
+import { OutgoingRelay } from './delivery/outgoing-relay.js';
+import { QueueLease } from './delivery/queue-lease.js';
 import { QueueRepository } from './delivery/queue.repository.js';
 import { QueueWorker } from './delivery/queue.worker.js';
 import { Housekeeping } from './housekeeping.js';
@@ -46,7 +48,7 @@ class InfrastructureModule implements OnApplicationShutdown {
       module: InfrastructureModule,
       providers: [
         { provide: Config, useValue: config },
-        { provide: MailSettings, useValue: new MailSettings(config, token) },
+        { provide: MailSettings, useValue: new MailSettings(config, token, databaseUrl) },
         {
           provide: DataSource,
           useFactory: () =>
@@ -90,7 +92,9 @@ export class MailServiceModule {
         MimeWorkers,
         RawMessages,
         Spool,
-        Outward,
+        OutgoingRelay,
+        QueueLease,
+        LocalDelivery,
         QueueRepository,
         QueueWorker,
         SmtpReceiver,

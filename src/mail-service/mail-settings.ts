@@ -25,7 +25,11 @@ export class MailSettings {
   /** 0 disables SMTP reception. */
   readonly smtpPort: number;
 
-  constructor(config: Config, token: string) {
+  constructor(
+    config: Config,
+    token: string,
+    readonly databaseUrl: string,
+  ) {
     this.token = token;
     this.messageBytes = config.MAIL_MESSAGE_MB * MB;
     this.bodyBytes = Math.ceil(this.messageBytes * JSON_OVERHEAD) + MB;

@@ -9,7 +9,7 @@ import { RawMessages } from '../../src/mail-service/storage/raw-messages.js';
 import { emptyDatabase } from '../support/database.ts';
 import { MailClient, mailboxesOf, TestMailService } from '../support/mail-service.ts';
 import { freePort } from '../support/ports.ts';
-import { sendBySmtp } from '../support/smtp.ts';
+import { OtherServer, sendBySmtp } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
 
 const times = <T>(n: number, work: (n: number) => Promise<T>): Promise<T[]> =>
@@ -18,7 +18,7 @@ const times = <T>(n: number, work: (n: number) => Promise<T>): Promise<T[]> =>
 const box = (id: string | undefined): string => `/users/me/mailboxes/${id}`;
 const letter = (subject: string): string => `From: a@far.example\r\nSubject: ${subject}\r\n\r\ntext\r\n`;
 
-/** What the counters of all mailboxes say, beside what is there. */
+/** The counters of all mailboxes beside a recount. */
 const COUNTED = `
   SELECT b.path, b.total::int, b.unseen::int, b.size::int, count(m.*)::int AS real_total,
     (count(m.*) FILTER (WHERE NOT m.seen))::int AS real_unseen, coalesce(sum(m.size), 0)::int AS real_size
@@ -145,7 +145,7 @@ describe('concurrency', () => {
     expect(raws).toHaveLength(5);
     const others = await mailboxesOf(other);
     const due = `UPDATE raws SET collect_after = now() - interval '1 second' WHERE collect_after IS NOT NULL`;
-    // One copy goes: the other keeps the bytes.
+    // The other copy keeps the blob.
     await alice.delete(`${box(boxes['INBOX'])}/messages/1`);
     await mail.sql(due);
     await mail.get(RawMessages).collect();
@@ -164,7 +164,7 @@ describe('concurrency', () => {
   test('random concurrent operations keep ids unique and counters correct', async () => {
     const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
     const names = ['INBOX', 'Drafts', 'Trash', 'Sent Mail'];
-    /** The numbers each mailbox has given. */
+    /** The ids that each mailbox has assigned. */
     const given = new Map(names.map((name) => [boxes[name]!, [] as number[]]));
     const gave = (mailbox: string, ...ids: number[]) => given.get(mailbox)!.push(...ids);
     let seed = 20_261_121;
@@ -303,7 +303,7 @@ describe('a quota', () => {
     const large = outcomes.filter((done, n) => done && n % 3 !== 2).length;
     expect([9, 10]).toContain(large);
     await expectCounted((sql) => mail.sql(sql));
-    // What the colleague sent is in one of two places: with alice, or back with a report.
+    // A message of the colleague has either arrived or bounced.
     const [{ came }] = await mail.sql(
       `SELECT count(*)::int AS came FROM messages m JOIN mailboxes b ON b.user_id = m.user_id AND b.id = m.mailbox_id
        WHERE b.special_use = '\\Inbox' AND (m.summary->'envelope'->>'from' = 'bob@example.com' OR m.user_id = $1)`,
@@ -330,22 +330,26 @@ describe('a process that is killed', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  async function start(smtpPort: number): Promise<{ child: ChildProcess; url: string }> {
+  async function start(
+    smtpPort: number,
+    settings: Record<string, string> = {},
+  ): Promise<{ child: ChildProcess; url: string }> {
     const child = fork(MAIN, {
       env: {
         PATH: process.env['PATH'],
         DATA_DIR: dataDir,
         LOG_LEVEL: 'silent',
         MAIL_SMTP_PORT: String(smtpPort),
+        ...settings,
       },
       execArgv: [],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     children.add(child);
     child.send({ start: { databaseUrl: database.url, token: TOKEN, port: 0 } });
-    const [news] = (await once(child, 'message')) as [{ port?: number; failure?: string }];
-    if (news.port === undefined) throw new Error(news.failure);
-    return { child, url: `http://127.0.0.1:${news.port}` };
+    const [event] = (await once(child, 'message')) as [{ port?: number; failure?: string }];
+    if (event.port === undefined) throw new Error(event.failure);
+    return { child, url: `http://127.0.0.1:${event.port}` };
   }
 
   const sql = async (text: string): Promise<any[]> => {
@@ -393,9 +397,6 @@ describe('a process that is killed', () => {
     };
     await Promise.all(Array.from({ length: 6 }, (_, n) => worker(n).catch(() => undefined)));
     expect(acknowledged.size).toBeGreaterThanOrEqual(25);
-    // What was being delivered is leased to the dead one; the lease is over at once.
-    await sql('UPDATE queue SET due_at = now()');
-
     const second = await start(smtpPort);
     const again = new MailClient(second.url, login.token, login.id);
     await until('the empty queue', async () => (await sql('SELECT FROM queue')).length === 0);
@@ -408,7 +409,7 @@ describe('a process that is killed', () => {
       const source = await again.get(`${box(boxes['INBOX'])}/messages/${id}/message.eml`);
       expect(source.status).toBe(200);
     }
-    // Drafts that were not submitted are drafts still.
+    // Unsubmitted drafts remain.
     for (const subject of uploaded) {
       const { body } = await again.get(`${box(boxes['Drafts'])}/messages?limit=250`);
       const drafted = body.results.some((row: { subject: string }) => row.subject === subject);
@@ -419,6 +420,35 @@ describe('a process that is killed', () => {
     const [code] = await once(second.child, 'exit');
     expect(code).toBe(0);
   });
+
+  test('leaves its claimed entries to its successor at once', async () => {
+    const relay = await OtherServer.start();
+    relay.hangs = true;
+    try {
+      const settings = { SMTP_URL: relay.url };
+      const first = await start(0, settings);
+      const root = new MailClient(first.url, TOKEN);
+      const account = { username: 'carol', password: 'Pa55-carol-word', address: 'carol@example.com' };
+      await root.post('/users', account);
+      const { body: login } = await root.post('/authenticate', { ...pick(account), token: true });
+      const carol = new MailClient(first.url, login.token, login.id);
+      const drafts = `${box((await mailboxesOf(carol))['Drafts'])}/messages`;
+      const to = [{ address: 'x@far.example' }];
+      const { body: draft } = await carol.post(drafts, { draft: true, to, subject: 'claimed' });
+      await carol.post(`${drafts}/${draft.message.id}/submit`, {});
+      await until('the claim', () => relay.hanging === 1);
+      first.child.kill('SIGKILL');
+      await once(first.child, 'exit');
+      relay.resume();
+      const second = await start(0, settings);
+      // The lease of the first process lasts longer than this test may take.
+      await until('the delivery', () => relay.received.some(({ raw }) => raw.includes('Subject: claimed')));
+      second.child.kill('SIGTERM');
+      await once(second.child, 'exit');
+    } finally {
+      await relay.stop();
+    }
+  }, 40_000);
 });
 
 const pick = ({ username, password }: { username: string; password: string }) => ({ username, password });

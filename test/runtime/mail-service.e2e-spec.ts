@@ -46,7 +46,7 @@ const logged = (server: Running): Record<string, unknown>[] =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** Every mail service the server has had. */
+/** The process ids of all mail services of the server. */
 const mails = (server: Running): Mail[] =>
   logged(server).filter(({ msg }) => msg === 'mail service serving') as unknown as Mail[];
 
@@ -66,7 +66,7 @@ describe('the mail service of npm start', () => {
     expect(mails(server)).toHaveLength(1);
     const [first] = mails(server) as [Mail];
     expect(await answers(first.port)).toBe(403);
-    // Not on its command line, in its environment or in the log: a token is 64 hex digits.
+    // No token (64 hex digits) on the command line, in the environment or in the log.
     for (const file of ['cmdline', 'environ'])
       expect(readFileSync(`/proc/${first.process}/${file}`, 'utf8')).not.toMatch(/[0-9a-f]{64}/);
     process.kill(first.process, 'SIGKILL');

@@ -23,7 +23,7 @@ export class MailClient {
   constructor(
     readonly url: string,
     readonly token: string | null,
-    /** Of the person, for a person's token. */
+    /** User id of a user token. */
     readonly id = '',
   ) {}
 
@@ -32,7 +32,7 @@ export class MailClient {
   put = (path: string, body?: unknown) => this.request('PUT', path, body);
   delete = (path: string, body?: unknown) => this.request('DELETE', path, body);
 
-  /** @param body a Buffer or text goes as it is, with the type that `headers` name; anything else as JSON */
+  /** @param body a Buffer or text is sent unchanged, with the media type of `headers`; other values as JSON */
   async request(
     method: string,
     route: string,
@@ -44,7 +44,7 @@ export class MailClient {
       Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
     );
     const payload = plain || body === undefined ? body : JSON.stringify(body);
-    // Not fetch: a GET may have a body here, as anybody may send one.
+    // Not fetch, which cannot send a GET with a body.
     const request = http.request(`${this.url}${route}`, {
       method,
       agent: false,
@@ -72,7 +72,7 @@ export class MailClient {
   }
 }
 
-/** The real mail service on loopback, in this process, on a database of its own or a given one. */
+/** The real mail service in this process, on its own or a given database. */
 export class TestMailService {
   private constructor(
     readonly service: MailService,
@@ -84,7 +84,7 @@ export class TestMailService {
 
   /**
    * @param settings environment variables that differ from the defaults
-   * @param databaseUrl e.g. of a TestApp, which is then to be stopped after this one
+   * @param databaseUrl e.g. of a TestApp, which must be stopped after this service
    */
   static async start(settings: Record<string, string> = {}, databaseUrl?: string): Promise<TestMailService> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await emptyDatabase();
@@ -103,7 +103,7 @@ export class TestMailService {
     return `http://127.0.0.1:${this.service.port}`;
   }
 
-  /** What a workspace application needs to use it. */
+  /** Settings of a workspace application that uses it. */
   get settings(): { MAIL_SERVICE_URL: string; MAIL_SERVICE_TOKEN: string } {
     return { MAIL_SERVICE_URL: this.url, MAIL_SERVICE_TOKEN: this.token };
   }
@@ -112,7 +112,7 @@ export class TestMailService {
     return new MailClient(this.url, this.token);
   }
 
-  /** Makes an account and logs in to it. */
+  /** Creates an account and logs in. */
   async person(name: string, domain = 'example.com'): Promise<MailClient> {
     const account = {
       username: `${name}.${domain}`,
@@ -130,7 +130,7 @@ export class TestMailService {
     return this.service.nest.get(type as never, { strict: false });
   }
 
-  /** Runs SQL beside the service, in its schema. */
+  /** Runs SQL in the schema of the service. */
   async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
     return this.get(Db).query(either.statement<Row>('', text), values);
   }
@@ -141,7 +141,7 @@ export class TestMailService {
   }
 }
 
-/** The mailboxes of a person by path. */
+/** The mailbox ids of a user by path. */
 export async function mailboxesOf(person: MailClient): Promise<Record<string, string>> {
   const { body } = await person.get('/users/me/mailboxes?showHidden=true');
   return Object.fromEntries(body.results.map(({ path, id }: { path: string; id: string }) => [path, id]));

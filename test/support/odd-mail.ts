@@ -21,15 +21,15 @@ const within = (inner: string, n: number): string =>
 const forwarded = (inner: string, n: number): string =>
   `Subject: n${n}\r\nContent-Type: multipart/mixed; boundary=c${n}\r\n\r\n--c${n}\r\nContent-Type: message/rfc822\r\nContent-Disposition: attachment; filename=m${n}.eml\r\n\r\n${inner}\r\n--c${n}--\r\n`;
 
-/** A message as somebody may send it, and some of what is to be said of it. */
+/** A message and expectations about it. */
 export interface OddMail {
   name: string;
   raw: Buffer;
-  /** Members of the message; those that are objects may have more. */
+  /** Expected members of the message; objects may have more. */
   says?: Record<string, unknown>;
-  /** Of its attachments: the type of the download. */
+  /** Expected media types of the downloads. */
   downloads?: { type: string; content?: string }[];
-  /** How the SMTP dialogue ends; 250 when nothing is said. */
+  /** Expected final SMTP code; default 250. */
   reply?: RegExp;
 }
 
@@ -48,7 +48,7 @@ const head = (name: string, headers: string, more: Partial<OddMail> = {}): OddMa
 const PLAIN = { type: 'application/octet-stream' };
 const LONG = 900_000;
 
-/** Messages that are odd, broken or hostile, as they are found in the wild. */
+/** Odd, broken and hostile messages from real traffic. */
 export const ODD_MAIL: OddMail[] = [
   text('ISO-2022-JP', '=?ISO-2022-JP?B?GyRCJUYlOSVIGyhC?=', '\x1b$B%F%9%H\x1b(B', 'テスト'),
   text('windows-1252', '=?windows-1252?Q?=80uro?=', '\x80uro', '€uro'),

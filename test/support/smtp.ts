@@ -2,18 +2,22 @@ import { connect, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 
-/** A message another server took. */
-export interface Taken {
+/** A message that another server received. */
+export interface Received {
   from: string;
   to: string[];
   raw: string;
 }
 
-/** A real SMTP server that stands for the rest of the world. */
+/** A real SMTP server in the role of the relay. */
 export class OtherServer {
-  readonly taken: Taken[] = [];
-  /** Asked for each recipient; an error is what it answers. */
-  refuse: (recipient: string) => (Error & { responseCode: number }) | undefined = () => undefined;
+  readonly received: Received[] = [];
+  /** Returns the error response for a recipient, if any. */
+  reject: (recipient: string) => (Error & { responseCode: number }) | undefined = () => undefined;
+  /** While true, the server does not respond to messages. */
+  hangs = false;
+  /** Messages without a response. */
+  private readonly held: ((error: Error) => void)[] = [];
 
   private constructor(private readonly server: SMTPServer) {}
 
@@ -22,13 +26,16 @@ export class OtherServer {
       disabledCommands: ['AUTH', 'STARTTLS'],
       authOptional: true,
       logger: false,
-      onRcptTo: ({ address }, _session, done) => done(other.refuse(address)),
+      onRcptTo: ({ address }, _session, done) => done(other.reject(address)),
       onData: (stream, session, done) => {
         const chunks: Buffer[] = [];
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
         stream.on('end', () => {
-          other.taken.push(message(session, Buffer.concat(chunks)));
-          done();
+          if (!other.hangs) {
+            other.received.push(message(session, Buffer.concat(chunks)));
+            return done();
+          }
+          other.held.push(done);
         });
       },
     });
@@ -41,12 +48,22 @@ export class OtherServer {
     return `smtp://127.0.0.1:${(this.server.server.address() as { port: number }).port}`;
   }
 
+  get hanging(): number {
+    return this.held.length;
+  }
+
+  /** Fails the messages without a response, and responds from now on. */
+  resume(): void {
+    this.hangs = false;
+    for (const done of this.held.splice(0)) done(new Error('no response'));
+  }
+
   async stop(): Promise<void> {
     await new Promise<void>((resolve) => this.server.close(() => resolve()));
   }
 }
 
-function message({ envelope }: SMTPServerSession, raw: Buffer): Taken {
+function message({ envelope }: SMTPServerSession, raw: Buffer): Received {
   return {
     from: envelope.mailFrom ? envelope.mailFrom.address : '',
     to: envelope.rcptTo.map(({ address }) => address),
@@ -54,7 +71,7 @@ function message({ envelope }: SMTPServerSession, raw: Buffer): Taken {
   };
 }
 
-/** Sends a message by SMTP. @throws what the server answers */
+/** Sends a message by SMTP. @throws Error with the server's response */
 export async function sendBySmtp(
   port: number,
   envelope: { from: string; to: string[] },
@@ -69,10 +86,10 @@ export async function sendBySmtp(
   }
 }
 
-/** A reply of any number of lines. */
+/** A response of one or more lines. */
 const REPLY = /^(?:\d{3}-[^\n]*\n)*\d{3}(?: [^\n]*)?\n/;
 
-/** A client that says what no well-behaved one would. */
+/** A client for arbitrary protocol lines. */
 export class RawSmtp {
   private heard = '';
   private ended = false;
@@ -96,7 +113,7 @@ export class RawSmtp {
     return client;
   }
 
-  /** The next reply; `closed` when there will be none. */
+  /** The next response; `closed` after the end of the connection. */
   async reply(): Promise<string> {
     for (;;) {
       const [reply] = REPLY.exec(this.heard) ?? [];
@@ -109,13 +126,13 @@ export class RawSmtp {
     }
   }
 
-  /** One line, or anything else. */
+  /** Sends a line or raw bytes. */
   say(text: string | Buffer): Promise<string> {
     this.socket.write(typeof text === 'string' ? Buffer.from(`${text}\r\n`, 'latin1') : text);
     return this.reply();
   }
 
-  /** As far as to be told to send the message. */
+  /** Starts a message, up to the response to DATA. */
   async begin(to: string, from = 'ann@far.example'): Promise<void> {
     for (const line of ['EHLO x', `MAIL FROM:<${from}>`, `RCPT TO:<${to}>`]) {
       const reply = await this.say(line);
@@ -125,7 +142,7 @@ export class RawSmtp {
     if (!reply.startsWith('354')) throw new Error(reply);
   }
 
-  /** A message with its dots stuffed, and its end. */
+  /** Sends a message with stuffed dots and its end. */
   message(raw: Buffer): Promise<string> {
     const stuffed = raw.toString('latin1').replace(/(^|\n)\./g, '$1..');
     return this.say(Buffer.from(`${stuffed}\r\n.\r\n`, 'latin1'));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** A request to a real WildDuck and what it answered. */
+/** A request to a real WildDuck and its response. */
 export interface Capture {
   label: string;
   request: { method: string; path: string; headers?: Record<string, string>; body?: unknown };
@@ -41,7 +41,7 @@ export function captures(file: 'routes' | 'extras' | 'edge-cases'): Capture[] {
   });
 }
 
-/** Members whose values are of that server and that moment: only their type is compared. */
+/** Members that depend on server and time: only their type is compared. */
 const VOLATILE = new Set([
   'id',
   'mailbox',
@@ -66,10 +66,9 @@ const typeOf = (value: unknown): string =>
   Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
 
 /**
- * How an answer differs from the captured one: members that are there or not, types, and values that are not of a server or
- * a moment.
- * @param numbered whether messages have the same numbers, because the conversation is the same
- * @param learn told each captured text and ours, where both are volatile
+ * Compares a response with the captured one: members, types, and values that do not depend on server or time.
+ * @param numbered whether messages have the same ids, because the conversation is the same
+ * @param learn called with each captured text and ours, for members that depend on server and time
  */
 export function differences(
   captured: unknown,
@@ -79,11 +78,11 @@ export function differences(
   at = '',
 ): string[] {
   if (typeOf(captured) !== typeOf(actual))
-    return [`${at}: ${typeOf(captured)} expected, not ${typeOf(actual)}`];
+    return [`${at}: ${typeOf(captured)} expected, received ${typeOf(actual)}`];
   const member = at.slice(at.lastIndexOf('.') + 1);
   if (Array.isArray(captured) && Array.isArray(actual)) {
     if (captured.length !== actual.length && member !== 'references')
-      return [`${at}: ${captured.length} items expected, not ${actual.length}`];
+      return [`${at}: ${captured.length} items expected, received ${actual.length}`];
     return captured.flatMap((item, n) => differences(item, actual[n], learn, numbered, `${at}[]`));
   }
   if (typeof captured === 'object' && captured !== null) {
@@ -91,7 +90,7 @@ export function differences(
     const lines: string[] = [];
     for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
       if (!(key in b)) lines.push(`${at}.${key}: missing`);
-      else if (!(key in a)) lines.push(`${at}.${key}: not there upstream`);
+      else if (!(key in a)) lines.push(`${at}.${key}: additional`);
       else lines.push(...differences(a[key], b[key], learn, numbered, `${at}.${key}`));
     }
     return lines;
@@ -100,5 +99,5 @@ export function differences(
   if (volatile && typeof captured === 'string') learn(captured, actual as string);
   const free = typeof captured === 'string' || !numbered || /size|modifyIndex/.test(member);
   const same = captured === actual || (volatile && free);
-  return same ? [] : [`${at}: ${JSON.stringify(captured)} expected, not ${JSON.stringify(actual)}`];
+  return same ? [] : [`${at}: ${JSON.stringify(captured)} expected, received ${JSON.stringify(actual)}`];
 }

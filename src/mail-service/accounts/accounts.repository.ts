@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { mailService } from '../mail-service.schema.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { withoutTag } from './addresses.js';
+import { domainOf, isPostmaster, withoutTag } from './addresses.js';
 
 export interface Account {
   id: string;
@@ -22,6 +22,13 @@ const byLogin = mailService.statement<Account>(
 const byAddresses = mailService.statement<Account>(
   'accounts.by_addresses',
   `SELECT ${COLUMNS} FROM users WHERE address = ANY ($1::text[])`,
+);
+/** The oldest account of each domain. */
+const postmasters = mailService.statement<Account & { domain: string }>(
+  'accounts.postmasters',
+  `SELECT DISTINCT ON (domain) domain, ${COLUMNS}
+   FROM (SELECT substring(address FROM '[^@]*$') AS domain, * FROM users) AS account
+   WHERE substring(address FROM '[^@]*$') = ANY ($1::text[]) ORDER BY domain, created_at, id`,
 );
 const insert = mailService.statement<{ id: string }>(
   'accounts.insert',
@@ -75,17 +82,25 @@ export class AccountsRepository {
   }
 
   /**
-   * The accounts of addresses. An address with a tag belongs to the account without it.
+   * The accounts of addresses. An address with a tag belongs to the account without it; `postmaster@` without an account of
+   * its own belongs to the oldest account of the domain (RFC 5321 4.5.1).
    * @param addresses normalised
    */
   async owners(addresses: readonly string[]): Promise<Map<string, Account>> {
     const rows = await this.db.query(byAddresses, [
       [...new Set([...addresses, ...addresses.map(withoutTag)])],
     ]);
-    const found = new Map(rows.map((row) => [row.address, row]));
+    const byAddress = new Map(rows.map((row) => [row.address, row]));
     const owners = new Map<string, Account>();
     for (const address of addresses) {
-      const owner = found.get(address) ?? found.get(withoutTag(address));
+      const owner = byAddress.get(address) ?? byAddress.get(withoutTag(address));
+      if (owner) owners.set(address, owner);
+    }
+    const unowned = addresses.filter((address) => isPostmaster(address) && !owners.has(address));
+    if (unowned.length === 0) return owners;
+    const found = await this.db.query(postmasters, [unowned.map(domainOf)]);
+    for (const address of unowned) {
+      const owner = found.find(({ domain }) => domain === domainOf(address));
       if (owner) owners.set(address, owner);
     }
     return owners;

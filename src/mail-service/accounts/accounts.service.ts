@@ -47,7 +47,7 @@ export class AccountsService {
       password: input.password === false ? null : await hashPassword(input.password),
     };
     if (await this.accounts.create(account, firstMailboxes())) {
-      await this.queue.appeared(account.address);
+      await this.queue.accountCreated(account.address);
       return { success: true, id: account.id };
     }
     const taken = await this.accounts.findByLogin(username);

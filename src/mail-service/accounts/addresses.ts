@@ -9,6 +9,9 @@ export function normalizeAddress(address: string): string {
   return `${text.slice(0, at)}@${domainToASCII(domain) || domain}`;
 }
 
+/** @param address normalised */
+export const isPostmaster = (address: string): boolean => /^postmaster(?:\+[^@]*)?@/.test(address);
+
 /** The domain part, `localhost` without one. */
 export const domainOf = (address: string): string =>
   address.slice(address.lastIndexOf('@') + 1) || 'localhost';

@@ -1,20 +1,16 @@
 import MimeNode from 'nodemailer/lib/mime-node';
 import { domainOf } from '../accounts/addresses.js';
+import type { Failure } from './delivery-outcome.js';
 import type { Entry } from './queue.repository.js';
 
-/** Of the message, at most. */
+/** Maximum of the original message's headers that a bounce contains. */
 export const HEADER_BYTES = 16_384;
 
 /**
- * Tells the sender that a message did not arrive: a text for people, and a delivery status notification (RFC 3464) for
- * programs, with the headers of the message.
- * @param original its first bytes
+ * Builds a bounce: a text for the sender, a delivery status notification (RFC 3464) and the headers of the message.
+ * @param original the first bytes of the message
  */
-export async function bounceMessage(
-  entry: Entry,
-  failure: { reason: string; status: string },
-  original: Uint8Array,
-): Promise<Buffer> {
+export async function bounceMessage(entry: Entry, failure: Failure, original: Uint8Array): Promise<Buffer> {
   const domain = domainOf(entry.sender);
   const report = new MimeNode('multipart/report; report-type=delivery-status');
   report.setHeader({
@@ -34,9 +30,9 @@ export async function bounceMessage(
         `  To:       ${entry.recipient}`,
         `  Subject:  ${oneLine(entry.subject)}`,
         '',
-        `The reason: ${reason}`,
+        `Reason: ${reason}`,
         '',
-        'The message has not reached this recipient and will not be tried again.',
+        'The message was not delivered to this recipient and will not be sent again.',
         '',
       ].join('\r\n'),
     );

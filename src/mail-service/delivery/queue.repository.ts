@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { mailService } from '../mail-service.schema.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { LEASE_SECONDS, QueueLease, WORKER_LOCKS } from './queue-lease.js';
 
-const BATCH = 50;
-
-/** A message on its way to one recipient. */
+/** A message to deliver to one recipient. */
 export interface Entry {
   id: string;
   seq: number;
@@ -18,6 +17,9 @@ export interface Entry {
   created_at: Date;
 }
 
+/** The entries of one message that were claimed together. */
+export type Entries = readonly [Entry, ...Entry[]];
+
 export interface Submission {
   userId: string;
   mailbox: string;
@@ -26,9 +28,9 @@ export interface Submission {
   sender: string;
   recipients: string[];
   rawId: string;
-  /** The date the message bears, and before which it is not sent. */
+  /** The date of the message, and the earliest time of delivery. */
   date: Date;
-  /** Recipients in 24 hours; 0 is no limit. */
+  /** Recipients in 24 hours; 0 is unlimited. */
   limit: number;
 }
 
@@ -50,36 +52,53 @@ const submit = mailService.statement<SubmitRow>(
   'queue.submit',
   `SELECT * FROM submit_draft($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)`,
 );
-/** The lease is a later time to try: who dies with a message leaves it to be tried again. */
+/** True for entries that no live worker holds. */
+const FREE = `(worker IS NULL OR leased_until < now() OR worker::bigint NOT IN (
+  SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = ${WORKER_LOCKS} AND objsubid = 2 AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())))`;
+/** The due entries of one message, except messages whose first due recipient is in a domain of $3. */
 const claim = mailService.statement<Entry>(
   'queue.claim',
-  `UPDATE queue q SET due_at = now() + interval '15 minutes', attempts = q.attempts + 1
-   FROM (SELECT id, seq FROM queue WHERE due_at <= now() ORDER BY due_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED) due
-   WHERE q.id = due.id AND q.seq = due.seq
-   RETURNING q.id, q.seq, q.user_id, q.sender, q.recipient, q.raw_id, q.subject, q.attempts, q.created_at`,
+  `WITH next AS (
+     SELECT id FROM queue
+     WHERE outside = $1 AND due_at <= now() AND ${FREE} AND substring(recipient FROM '[^@]*$') <> ALL ($3::text[])
+     ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+   UPDATE queue SET worker = $2, leased_until = now() + interval '${LEASE_SECONDS} seconds', attempts = attempts + 1
+   FROM next WHERE queue.id = next.id AND outside = $1 AND due_at <= now() AND ${FREE}
+   RETURNING queue.id, seq, user_id, sender, recipient, raw_id, subject, attempts, created_at`,
 );
 const finish = mailService.statement<{ raw_id: string }>(
   'queue.finish',
   `DELETE FROM queue WHERE id = $1 AND seq = $2 RETURNING raw_id`,
 );
 const forget = mailService.statement<never>('queue.forget', `SELECT forget_raws(ARRAY[$1])`);
-const later = mailService.statement<never>(
-  'queue.later',
-  `UPDATE queue SET due_at = now() + make_interval(secs => $3) WHERE id = $1 AND seq = $2`,
+const retry = mailService.statement<never>(
+  'queue.retry',
+  `UPDATE queue SET due_at = now() + make_interval(secs => $3), worker = NULL, leased_until = NULL
+   WHERE id = $1 AND seq = $2`,
 );
-const hurry = mailService.statement<never>(
-  'queue.hurry',
-  `UPDATE queue SET due_at = now() WHERE recipient = $1 AND attempts > 0 AND due_at > now()`,
+const toRelay = mailService.statement<never>(
+  'queue.to_relay',
+  `UPDATE queue SET outside = true, attempts = attempts - 1, worker = NULL, leased_until = NULL
+   WHERE id = $1 AND seq = ANY ($2::int[])`,
+);
+const retryNow = mailService.statement<never>(
+  'queue.retry_now',
+  `UPDATE queue SET due_at = now(), outside = false
+   WHERE recipient = $1 AND attempts > 0 AND due_at > now() AND worker IS NULL`,
 );
 const next = mailService.statement<{ ms: number | null }>(
   'queue.next',
-  `SELECT (extract(epoch FROM min(due_at) - now()) * 1000)::float8 AS ms FROM queue`,
+  `SELECT (extract(epoch FROM min(due_at) - now()) * 1000)::float8 AS ms FROM queue WHERE outside = $1 AND worker IS NULL`,
 );
 
 /** SQL of the queue. */
 @Injectable()
 export class QueueRepository {
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly lease: QueueLease,
+  ) {}
 
   async submit(s: Submission): Promise<Submitted> {
     const values = [s.userId, s.mailbox, s.uid, s.queueId, s.sender, s.recipients, s.rawId, s.date, s.limit];
@@ -91,30 +110,43 @@ export class QueueRepository {
     return row?.outcome === 'not_draft' ? { outcome: 'not_draft' } : { outcome: 'gone' };
   }
 
-  /** Takes what is due, for 15 minutes. */
-  async claim(): Promise<Entry[]> {
-    return this.db.single((tx) => tx.query(claim, []));
+  /**
+   * Claims the due entries of one message for this worker.
+   * @param outside whether to claim entries for the relay or local ones
+   * @param exceptDomains domains that must not get more deliveries now
+   */
+  async claim(outside: boolean, exceptDomains: readonly string[] = []): Promise<Entries | undefined> {
+    if (!this.lease.isHeld) return undefined;
+    const values = [outside, this.lease.worker, exceptDomains];
+    const [first, ...others] = await this.db.single((tx) => tx.query(claim, values));
+    return first && [first, ...others];
   }
 
-  /** @returns false when somebody else has finished it */
+  /** Deletes an entry. @returns false when another worker has deleted it */
   async finishIn(tx: Tx, entry: Entry): Promise<boolean> {
     const [row] = await tx.query(finish, [entry.id, entry.seq]);
     if (row) await tx.query(forget, [row.raw_id]);
     return row !== undefined;
   }
 
-  async later(entry: Entry, seconds: number): Promise<void> {
-    await this.db.single((tx) => tx.query(later, [entry.id, entry.seq, seconds]));
+  async retry(entry: Entry, seconds: number): Promise<void> {
+    await this.db.single((tx) => tx.query(retry, [entry.id, entry.seq, seconds]));
   }
 
-  /** What was tried before for this recipient is due now. */
-  async hurry(recipient: string): Promise<void> {
-    await this.db.single((tx) => tx.query(hurry, [recipient]));
+  /** Hands claimed entries of one message over to the relay. */
+  async toRelay([first, ...others]: Entries): Promise<void> {
+    const seqs = [first, ...others].map(({ seq }) => seq);
+    await this.db.single((tx) => tx.query(toRelay, [first.id, seqs]));
   }
 
-  /** Milliseconds until something is due; undefined when nothing will be. */
-  async untilNext(): Promise<number | undefined> {
-    const [row] = await this.db.query(next, []);
+  /** Makes waiting entries of a recipient due for local delivery. */
+  async retryNow(recipient: string): Promise<void> {
+    await this.db.single((tx) => tx.query(retryNow, [recipient]));
+  }
+
+  /** Milliseconds until an unclaimed entry is due; undefined without one. */
+  async untilNext(outside: boolean): Promise<number | undefined> {
+    const [row] = await this.db.query(next, [outside]);
     return row?.ms ?? undefined;
   }
 }

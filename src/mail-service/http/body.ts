@@ -79,12 +79,12 @@ async function longFields(pieces: AsyncIterable<Uint8Array>, scratch: Scratch): 
   );
   if (contents.size === byMarker.size) return { fields, contents };
   // Other long strings return to their places before validation.
-  for (const [marker, text] of byMarker) {
-    if (contents.has(marker)) continue;
-    const [before = '', after = ''] = json.split(marker);
-    json = before + (await bufferOf(text)).toString('utf8') + after;
+  const parts: string[] = [];
+  for (const part of json.split(strings.pattern)) {
+    const text = contents.has(part) ? undefined : byMarker.get(part);
+    parts.push(text ? (await bufferOf(text)).toString('utf8') : part);
   }
-  return { fields: fieldsOf(json), contents };
+  return { fields: fieldsOf(parts.join('')), contents };
 }
 
 function contentsOf({ attachments }: Record<string, unknown>): string[] {

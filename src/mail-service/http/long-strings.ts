@@ -13,6 +13,8 @@ export class LongStrings {
   readonly byMarker = new Map<string, FileBytes>();
   private readonly spool: SpoolFile;
   private readonly secret = randomBytes(16).toString('hex');
+  /** Matches a marker; captured, so that `split` keeps it. */
+  readonly pattern = new RegExp(`(${this.secret}-\\d+\\.)`);
   private readonly kept: Uint8Array[] = [];
   /** The beginning of a string that continues in the next chunk, unless it is in the file. */
   private begun: Uint8Array[] = [];

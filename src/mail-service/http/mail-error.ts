@@ -45,13 +45,13 @@ export const mailErrors = {
   noMatch: domain(404, 'No message matched query', 'MessageNotFound'),
   notMoved: domain(404, 'Could not move message, check if message exists', 'MessageNotFound'),
   notDeleted: domain(404, 'Message was not found'),
-  noTarget: domain(500, 'Mailbox is missing'),
-  messageUnchanged: domain(500, 'Nothing was changed'),
-  flagConflict: () =>
-    new MailError(500, { error: "Updating the path 'flags' would create a conflict at 'flags'", code: 40 }),
+  messageUnchanged: domain(400, 'Nothing was changed'),
   noAttachment: domain(404, 'This attachment does not exist', 'AttachmentNotFound'),
   notDraft: domain(400, 'This message is not a draft', 'MessageNotDraft'),
   tooManyRecipients: domain(403, 'Your email has too many recipients', 'TooMany'),
+  noRecipients: domain(422, 'The message has no recipients', 'NoRecipients'),
+  invalidRecipients: (details: Record<string, string>) =>
+    new MailError(422, { error: Object.values(details).join('. '), code: 'InvalidRecipients', details }),
   sendingLimit: (hours: number) =>
     domain(
       403,

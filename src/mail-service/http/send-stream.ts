@@ -8,10 +8,19 @@ import { isMediaType } from '../mime/clean-text.js';
  * Streams bytes at the client's pace. An error of the source closes the connection; a disconnected client destroys the
  * source.
  * @param type declared media type
+ * @param length bytes, when known
  */
-export async function sendStream(response: Response, stream: Readable, type: string): Promise<void> {
+export async function sendStream(
+  response: Response,
+  stream: Readable,
+  type: string,
+  length?: number,
+): Promise<void> {
   response.writeHead(200, {
     'Content-Type': isMediaType(type) ? type : 'application/octet-stream',
+    ...(length !== undefined && { 'Content-Length': length }),
+    // Marks the response as a file: a JSON file could look like an error.
+    'Content-Disposition': 'attachment',
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",

@@ -43,10 +43,10 @@ const findByPath = mailService.statement<Mailbox>(
   `SELECT ${COLUMNS} FROM mailboxes
    WHERE user_id = $1 AND (path = $2 OR (special_use = '\\Inbox' AND upper($2) = 'INBOX'))`,
 );
-const insert = mailService.statement<{ id: string }>(
+const insert = mailService.statement<Mailbox>(
   'mailboxes.insert',
   `INSERT INTO mailboxes (user_id, id, path, hidden, retention, encrypt_messages) VALUES ($1, $2, $3, $4, $5, $6)
-   ON CONFLICT DO NOTHING RETURNING id`,
+   ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
 );
 const update = mailService.statement<{ retention: string | null }>(
   'mailboxes.update',
@@ -66,7 +66,10 @@ const expire = mailService.statement<never>(
   `UPDATE messages SET expires_at = CASE WHEN $3::bigint > 0 THEN idate + $3::bigint * interval '1 millisecond' END
    WHERE user_id = $1 AND mailbox_id = $2`,
 );
-const empty = mailService.statement<never>('mailboxes.empty', `SELECT delete_messages($1, $2, NULL)`);
+const empty = mailService.statement<never>(
+  'mailboxes.empty',
+  `SELECT delete_messages($1, $2, NULL, NULL, NULL)`,
+);
 const remove = mailService.statement<{ id: string }>(
   'mailboxes.remove',
   `DELETE FROM mailboxes WHERE user_id = $1 AND id = $2 RETURNING id`,
@@ -99,11 +102,15 @@ export class MailboxesRepository {
     return (await this.db.query(userExists, [userId])).length > 0;
   }
 
-  /** @returns false when the path is taken */
-  async create(userId: string, id: string, box: MailboxChange & { path: string }): Promise<boolean> {
+  /** @returns undefined when the path is taken */
+  async create(
+    userId: string,
+    id: string,
+    box: MailboxChange & { path: string },
+  ): Promise<Mailbox | undefined> {
     const { path, hidden = false, retention = null, encryptMessages = false } = box;
     const values = [userId, id, path, hidden, retention, encryptMessages];
-    return (await this.db.single((tx) => tx.query(insert, values))).length > 0;
+    return (await this.db.single((tx) => tx.query(insert, values)))[0];
   }
 
   /** @returns `taken` when the new path is taken */

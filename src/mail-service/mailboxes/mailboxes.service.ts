@@ -15,7 +15,7 @@ export class MailboxesService {
     if (boxes.length === 0) throw mailErrors.userNotFound();
     const chosen = boxes.filter((box) => !asked.specialUse || box.special_use !== null);
     const results = chosen.map((box) => presentMailbox(box, asked));
-    return { success: true, results };
+    return { success: true, total: results.length, nextCursor: false, previousCursor: false, results };
   }
 
   async read(userId: string, id: string) {
@@ -28,17 +28,14 @@ export class MailboxesService {
     );
   }
 
-  async create(
-    userId: string,
-    input: MailboxChange & { path: string },
-  ): Promise<{ success: true; id: string }> {
+  async create(userId: string, input: MailboxChange & { path: string }): Promise<Record<string, unknown>> {
     const path = trimmed(input.path);
     const id = newId();
     if (path.toUpperCase() === 'INBOX') throw mailErrors.mailboxExists('creation');
     if (!(await this.mailboxes.hasUser(userId))) throw mailErrors.userNotFound();
-    if (!(await this.mailboxes.create(userId, id, { ...input, path })))
-      throw mailErrors.mailboxExists('creation');
-    return { success: true, id };
+    const created = await this.mailboxes.create(userId, id, { ...input, path });
+    if (!created) throw mailErrors.mailboxExists('creation');
+    return this.present(created);
   }
 
   async update(userId: string, id: string, input: MailboxChange): Promise<{ success: true }> {

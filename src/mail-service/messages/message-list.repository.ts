@@ -46,7 +46,7 @@ const FIELDS = `jsonb_build_object(
   'to', m.summary->'to', 'cc', m.summary->'cc', 'bcc', m.summary->'bcc',
   'messageId', m.message_id, 'subject', m.subject, 'date', ${TIME('m.hdate')}, 'idate', ${TIME('m.idate')},
   'attachments', jsonb_array_length(m.summary->'attachments') > 0, 'attachmentsList', m.summary->'attachments',
-  'size', m.size, 'seen', m.seen, 'deleted', m.deleted, 'flagged', m.flagged, 'draft', m.draft,
+  'size', m.size, 'seen', m.seen, 'unseen', NOT m.seen, 'deleted', m.deleted, 'flagged', m.flagged, 'draft', m.draft,
   'answered', m.answered, 'forwarded', m.forwarded,
   'references', m.summary->'references', 'contentType', m.summary->'contentType')`;
 

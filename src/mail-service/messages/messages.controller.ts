@@ -39,6 +39,16 @@ const changes: Joi.SchemaMap = {
   metaData,
 };
 const update = ofMailbox(changes);
+/** `delete` is ours: WildDuck has no bulk delete. */
+const bulkUpdate = ofMailbox({ ...changes, delete: Joi.boolean().valid(true) }).without('delete', [
+  'moveTo',
+  'seen',
+  'deleted',
+  'flagged',
+  'draft',
+  'expires',
+  'metaData',
+]);
 const reading = ofMailbox({
   message: fields.uid(),
   replaceCidLinks: fields.flag(),
@@ -87,7 +97,7 @@ export class MessagesController {
   }
 
   @Put()
-  updateMany(@Call(update) request: UpdateRequest) {
+  updateMany(@Call(bulkUpdate) request: UpdateRequest) {
     return this.messages.update(request);
   }
 
@@ -117,7 +127,7 @@ export class MessagesController {
     @Res() response: Response,
   ) {
     const { info, stream } = await this.messages.attachment(user, mailbox, message, id);
-    await sendStream(response, stream, info.contentType);
+    await sendStream(response, stream, info.contentType, info.decodedSize);
   }
 
   @Post(':message/submit')

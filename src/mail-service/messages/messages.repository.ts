@@ -32,6 +32,8 @@ export interface MessageRow {
     attachments: AttachmentInfo[];
     envelope: unknown;
   };
+  /** Values by lower-case name. */
+  headers: Record<string, string[]>;
   body_text: string;
   body_html: string | null;
   meta_data: Record<string, unknown>;
@@ -44,7 +46,7 @@ export interface MessageRow {
 const find = mailService.statement<MessageRow>(
   'messages.find',
   `SELECT m.uid, m.mailbox_id, m.thread, m.raw_id, m.size, m.idate, m.hdate, m.message_id, m.subject, m.seen,
-     m.flagged, m.deleted, m.draft, m.answered, m.forwarded, m.summary, m.body_text, m.body_html, m.meta_data,
+     m.flagged, m.deleted, m.draft, m.answered, m.forwarded, m.summary, m.body_text, m.body_html, m.headers, m.meta_data,
      m.reference, m.expires_at, m.queue_id,
      m.queue_id IS NOT NULL AND EXISTS (SELECT FROM queue WHERE queue.id = m.queue_id) AS queued
    FROM messages m WHERE m.user_id = $1 AND m.mailbox_id = $2 AND m.uid = $3`,
@@ -64,7 +66,7 @@ const flag = mailService.statement<{ matched: string }>(
 );
 const remove = mailService.statement<{ deleted: string }>(
   'messages.remove',
-  `SELECT delete_messages($1, $2, $3) AS deleted`,
+  `SELECT delete_messages($1, $2, $3, $4, $5) AS deleted`,
 );
 const expired = mailService.statement<{ user_id: string; mailbox_id: string; uids: string[] }>(
   'messages.expired',
@@ -131,8 +133,8 @@ export class MessagesRepository {
   }
 
   /** @returns the number of messages deleted */
-  async remove(userId: string, mailbox: string, uids: readonly number[]): Promise<number> {
-    const [row] = await this.db.single((tx) => tx.query(remove, [userId, mailbox, uids]));
+  async remove(userId: string, mailbox: string, { uids, low, high }: UidSet): Promise<number> {
+    const [row] = await this.db.single((tx) => tx.query(remove, [userId, mailbox, uids, low, high]));
     return Number(row?.deleted ?? 0);
   }
 
@@ -140,7 +142,7 @@ export class MessagesRepository {
   async removeExpired(): Promise<number> {
     let deleted = 0;
     for (const { user_id, mailbox_id, uids } of await this.db.query(expired, []))
-      deleted += await this.remove(user_id, mailbox_id, uids.map(Number));
+      deleted += await this.remove(user_id, mailbox_id, { uids: uids.map(Number), low: null, high: null });
     return deleted;
   }
 }

@@ -21,6 +21,8 @@ export interface UpdateRequest {
   draft?: boolean;
   expires?: Date | false;
   metaData?: Record<string, unknown>;
+  /** Deletes the messages permanently. */
+  delete?: true;
 }
 
 /** Reads, changes and deletes messages. */
@@ -70,6 +72,7 @@ export class MessagesService {
   async update(request: UpdateRequest): Promise<Record<string, unknown>> {
     const { user, mailbox, moveTo } = request;
     const set = parseUids(request.message);
+    if (request.delete) return this.removeMany(user, mailbox, set);
     if (moveTo !== undefined) return this.move(request, set, moveTo);
     const change = flagsOf(request);
     const updated = await this.messages.flag(user, mailbox, set, change);
@@ -78,9 +81,15 @@ export class MessagesService {
   }
 
   async remove(userId: string, mailbox: string, uid: number): Promise<{ success: true }> {
-    const gone = Number.isSafeInteger(uid) ? await this.messages.remove(userId, mailbox, [uid]) : 0;
+    const gone = Number.isSafeInteger(uid) ? await this.messages.remove(userId, mailbox, only(uid)) : 0;
     if (gone === 0) throw mailErrors.notDeleted();
     return { success: true };
+  }
+
+  private async removeMany(userId: string, mailbox: string, set: UidSet): Promise<Record<string, unknown>> {
+    const deleted = await this.messages.remove(userId, mailbox, set);
+    if (deleted === 0) throw mailErrors.noMatch();
+    return { success: true, deleted };
   }
 
   /** @throws MailError 404 for an unknown mailbox or message */
@@ -93,7 +102,7 @@ export class MessagesService {
   private async move(request: UpdateRequest, set: UidSet, to: string) {
     const { user, mailbox } = request;
     const { outcome, moved } = await this.messages.move(user, mailbox, set, to, flagsOfMove(request));
-    if (outcome === 'no_target') throw mailErrors.noTarget();
+    if (outcome === 'no_target') throw mailErrors.noMailbox();
     if (outcome === 'none') throw mailErrors.notMoved();
     return { success: true, mailbox: to, id: moved };
   }
@@ -103,20 +112,15 @@ const NOTHING = { seen: null, flagged: null, deleted: null, metaData: null, expi
 
 const only = (uid: number): UidSet => ({ uids: [uid], low: null, high: null });
 
-/**
- * Follows two quirks of WildDuck 1.46: it rejects setting one flag while clearing another, and `draft` changes `flagged`.
- * The latter also keeps stored messages, whose From may be forged, from becoming drafts.
- */
+/** As in WildDuck 1.46, `draft` changes `flagged`: stored messages, whose From may be forged, must not become drafts. */
 function flagsOf(request: UpdateRequest): FlagChange {
   const { seen, flagged, deleted, draft, metaData, expires } = request;
   const flags = [seen, flagged, deleted, draft].filter((flag) => flag !== undefined);
   if (flags.length === 0 && metaData === undefined && expires === undefined)
     throw mailErrors.messageUnchanged();
-  if (flags.includes(true) && flags.includes(false)) throw mailErrors.flagConflict();
   return { ...changeOf(request), flagged: flagged ?? draft ?? null };
 }
 
-/** With a move, WildDuck accepts setting and clearing flags together. */
 function flagsOfMove(request: UpdateRequest): FlagChange | null {
   const change = changeOf(request);
   return Object.values(change).every((value) => value === null) ? null : change;

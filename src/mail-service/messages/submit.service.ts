@@ -41,7 +41,7 @@ export class SubmitService {
     const { to, cc, bcc, from } = row.summary;
     const recipients = [...new Set([...to, ...cc, ...bcc].map(({ address }) => normalizeAddress(address)))];
     if (recipients.length > MAX_RECIPIENTS) throw mailErrors.tooManyRecipients();
-    if (recipients.length === 0) return { success: true };
+    if (recipients.length === 0) throw mailErrors.noRecipients();
     const account = await this.accounts.find(userId);
     if (!account) throw mailErrors.userNotFound();
     const due = sendTime && sendTime.getTime() > Date.now() ? sendTime : new Date();

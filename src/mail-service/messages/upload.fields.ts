@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { fields } from '../http/fields.js';
+import { mailErrors } from '../http/mail-error.js';
 
 const MAX_TEXT = 1_048_576;
 const MAX_RECIPIENTS = 1_000;
@@ -7,15 +8,31 @@ const MAX_RECIPIENTS = 1_000;
 const name = Joi.string().empty('').max(255);
 const address = (): Joi.ObjectSchema => Joi.object({ name, address: fields.email().required() });
 
-/** WildDuck drops invalid addresses of `to`, since autosave sends partly typed ones. */
-const lenientAddress = Joi.object({ name, address: fields.email().failover('').required() });
+/** WildDuck drops invalid addresses of `to`. Here they are rejected by `rejectUnusable`, which names them. */
+const uncheckedAddress = Joi.object({ name, address: Joi.any() });
+const usable = fields.email().required();
+
+/** @throws MailError 422 that names the unusable addresses */
+export function rejectUnusable(to: readonly { address?: unknown }[]): void {
+  const details: Record<string, string> = {};
+  for (const [n, { address = '' }] of to.entries()) {
+    // An empty address is a field of a form that is not filled in.
+    if (address !== '' && usable.validate(address).error !== undefined)
+      details[`to,${n},address`] = `${JSON.stringify(address).slice(0, 320)} is not a valid address`;
+  }
+  if (Object.keys(details).length > 0) throw mailErrors.invalidRecipients(details);
+}
 
 const attachment = Joi.object({
+  // Ours: an attachment of the draft that `replacePrevious` names.
+  keep: Joi.string()
+    .regex(/^ATT\d+$/i)
+    .uppercase(),
   filename: Joi.string().empty('').max(255),
   contentType: Joi.string().empty('').max(255),
   encoding: Joi.string().empty('').max(32).default('base64'),
   contentDisposition: Joi.string().empty('').trim().lowercase().valid('inline', 'attachment'),
-  content: Joi.string().required(),
+  content: Joi.string().when('keep', { is: Joi.exist(), otherwise: Joi.required() }),
   cid: Joi.string().empty('').max(255),
 });
 
@@ -51,7 +68,7 @@ export const upload: Joi.SchemaMap = {
   raw: Joi.string(),
   from: address(),
   replyTo: address(),
-  to: Joi.array().items(lenientAddress).max(MAX_RECIPIENTS),
+  to: Joi.array().items(uncheckedAddress).max(MAX_RECIPIENTS),
   cc: Joi.array().items(address()).max(MAX_RECIPIENTS),
   bcc: Joi.array().items(address()).max(MAX_RECIPIENTS),
   headers: Joi.array().items(header).max(100),

@@ -19,6 +19,7 @@ import { type Scratch, Spool } from '../storage/spool.js';
 import { MessageStore } from './message-store.js';
 import { MessagesRepository } from './messages.repository.js';
 import { derivedFrom, type Origin, type Reference } from './reference.js';
+import { rejectUnusable } from './upload.fields.js';
 
 /** Headers that the structured fields or the service set. */
 const OWN_HEADERS =
@@ -41,11 +42,13 @@ export interface UploadRequest {
   subject?: string;
   text?: string;
   html?: string;
-  attachments?: NewAttachment[];
+  attachments?: (NewAttachment | { keep: string })[];
   metaData?: Record<string, unknown>;
   reference?: Reference;
   replacePrevious?: { mailbox?: string; id: number };
 }
+
+type Upload = Omit<UploadRequest, 'attachments'> & { attachments: NewAttachment[] };
 
 /** Stores messages for their owner: drafts and imported messages. */
 @Injectable()
@@ -75,13 +78,18 @@ export class UploadService {
     scratch: Scratch,
   ): Promise<Record<string, unknown>> {
     const { user, mailbox, reference, replacePrevious } = request;
+    rejectUnusable(request.to ?? []);
     const [account, box] = await Promise.all([this.accounts.find(user), this.mailboxes.find(user, mailbox)]);
     if (!account) throw mailErrors.userNotFound();
     if (!box) throw mailErrors.noMailbox();
     const origin = reference && (await this.origin(user, reference));
     const draft = request.draft || origin !== undefined;
     const wanted = { ...request, draft, attachments: attachmentsOf(request, body) };
-    const made = await this.make(wanted, body.raw, account, origin, scratch);
+    const copied = [
+      ...(await this.copied(reference, origin, scratch)),
+      ...(await this.kept(request, scratch)),
+    ];
+    const made = await this.make(wanted, body.raw, account, origin, copied, scratch);
     const size = sizeOf(made.raw);
     const rawId = await this.raws.put(streamOf(made.raw));
     const { mailbox: id, uid } = await this.store.add({
@@ -106,10 +114,11 @@ export class UploadService {
   }
 
   private async make(
-    request: UploadRequest,
+    request: Upload,
     raw: Bytes | undefined,
     account: Account,
     origin: Origin | undefined,
+    copied: CopiedAttachments[],
     scratch: Scratch,
   ): Promise<{ raw: Bytes; parsed: ParsedMessage }> {
     const given = raw ?? (request.raw === undefined ? undefined : Buffer.from(request.raw));
@@ -118,7 +127,6 @@ export class UploadService {
       return { raw: given, parsed: await this.mime.parse(given) };
     }
     const message = structured(request, account, origin);
-    const copied = await this.copied(request.reference, origin, scratch);
     const made = await this.mime.compose(message, scratch, copied);
     if (sizeOf(made.raw) > this.settings.messageBytes) throw mailErrors.messageTooLarge();
     return made;
@@ -134,21 +142,37 @@ export class UploadService {
     reference: Reference | undefined,
     origin: Origin | undefined,
     scratch: Scratch,
-  ): Promise<CopiedAttachments | undefined> {
-    if (!origin || !reference?.attachments) return undefined;
+  ): Promise<CopiedAttachments[]> {
+    if (!origin || !reference?.attachments) return [];
     const wanted = reference.attachments;
     const ids = origin.row.summary.attachments
       .filter(({ id, related }) => (wanted === true ? !related : wanted.includes(id)))
       .map(({ id }) => id);
-    if (ids.length === 0) return undefined;
-    return { raw: await this.raws.read(origin.row.raw_id, scratch), ids };
+    if (ids.length === 0) return [];
+    return [{ raw: await this.raws.read(origin.row.raw_id, scratch), ids }];
+  }
+
+  /** The attachments that the new version of a draft keeps. @throws MailError 404 */
+  private async kept(
+    { user, mailbox, attachments = [], replacePrevious }: UploadRequest,
+    scratch: Scratch,
+  ): Promise<CopiedAttachments[]> {
+    const ids = attachments.flatMap((attachment) => ('keep' in attachment ? [attachment.keep] : []));
+    if (ids.length === 0) return [];
+    const previous =
+      replacePrevious &&
+      (await this.messages.findRaw(user, replacePrevious.mailbox ?? mailbox, replacePrevious.id));
+    if (!previous) throw mailErrors.noMessage();
+    if (!ids.every((id) => previous.attachments.some((attachment) => attachment.id === id)))
+      throw mailErrors.noAttachment();
+    return [{ raw: await this.raws.read(previous.raw_id, scratch), ids }];
   }
 
   /** The new message is stored at this point: a failure is reported only. */
   private async removePrevious(userId: string, mailbox: string, previous: { mailbox?: string; id: number }) {
     const { id } = previous;
     const deleted = Number.isSafeInteger(id)
-      ? await this.messages.remove(userId, previous.mailbox ?? mailbox, [id])
+      ? await this.messages.remove(userId, previous.mailbox ?? mailbox, { uids: [id], low: null, high: null })
       : 0;
     return deleted > 0
       ? { previousDeleted: true }
@@ -158,12 +182,18 @@ export class UploadService {
 
 /** Attachments with the long contents of the body. */
 const attachmentsOf = ({ attachments = [] }: UploadRequest, { contents }: Body): NewAttachment[] =>
-  attachments.map(({ content, ...rest }) => ({
-    ...rest,
-    content: (typeof content === 'string' ? contents?.get(content) : undefined) ?? content,
-  }));
+  attachments.flatMap((attachment) => {
+    if ('keep' in attachment) return [];
+    const { content } = attachment;
+    return [
+      {
+        ...attachment,
+        content: (typeof content === 'string' ? contents?.get(content) : undefined) ?? content,
+      },
+    ];
+  });
 
-function structured(request: UploadRequest, account: Account, origin: Origin | undefined): NewMessage {
+function structured(request: Upload, account: Account, origin: Origin | undefined): NewMessage {
   const derived = origin && derivedFrom(origin, account.address);
   const addresses = (list: Partial<Address>[] | undefined): Address[] =>
     (list ?? []).filter(({ address }) => address).map(fullAddress);
@@ -180,7 +210,7 @@ function structured(request: UploadRequest, account: Account, origin: Origin | u
     ...(text !== undefined && { text }),
     ...(request.html !== undefined && { html: request.html }),
     ...(request.date && { date: request.date }),
-    attachments: request.attachments ?? [],
+    attachments: request.attachments,
     ...(derived && { inReplyTo: derived.inReplyTo }),
     references: derived?.references ?? [],
     headers: (request.headers ?? []).flatMap(({ key, value }) =>
@@ -190,7 +220,7 @@ function structured(request: UploadRequest, account: Account, origin: Origin | u
 }
 
 /** The sender of a draft is its owner, under any name; an imported message keeps its own. */
-function sender(request: UploadRequest, account: Account): Address {
+function sender(request: Pick<UploadRequest, 'from' | 'draft'>, account: Account): Address {
   const { name, address } = request.from ?? {};
   if (address !== undefined && !request.draft) return fullAddress({ name, address });
   return { name: name ?? account.name, address: account.address };

@@ -21,12 +21,12 @@ interface Part {
 
 /**
  * Builds the MIME of a message, including Bcc, which `outgoing` removes.
- * @param copied attachments of another message; the file is for long contents
+ * @param copied attachments of other messages; the file is for long contents
  * @throws Error `Unknown encoding: …` of an attachment
  */
 export async function composeMessage(
   message: NewMessage,
-  copied?: CopiedAttachments & { file: string },
+  copied: readonly (CopiedAttachments & { file: string })[] = [],
 ): Promise<Readable> {
   const images: Part[] = [];
   const html = message.html?.replace(DATA_IMAGE, (_, before: string, contentType: string, data: string) => {
@@ -57,7 +57,7 @@ export async function composeMessage(
     attachments: [
       ...images,
       ...(await Promise.all(message.attachments.map(decoded))),
-      ...(await copiedParts(copied)),
+      ...(await Promise.all(copied.map(copiedParts))).flat(),
     ],
     // Clients must not read local files or URLs through nodemailer.
     disableFileAccess: true,
@@ -77,6 +77,9 @@ async function decoded({ content, encoding, contentType, cid, ...rest }: NewAtta
       contentType: isMediaType(contentType) ? contentType : 'application/octet-stream',
     }),
     ...(id && { cid: id }),
+    // nodemailer's default for messages is inline.
+    contentDisposition:
+      rest.contentDisposition ?? (/^message\//i.test(contentType ?? '') ? 'attachment' : undefined),
     content: await fitting(await contentOf(content, encoding), contentType),
   };
 }
@@ -86,8 +89,7 @@ async function fitting(content: Buffer | Readable, contentType = ''): Promise<Bu
   return Buffer.isBuffer(content) || !/^message\//i.test(contentType) ? content : buffer(content);
 }
 
-async function copiedParts(copied: (CopiedAttachments & { file: string }) | undefined): Promise<Part[]> {
-  if (!copied || copied.ids.length === 0) return [];
+async function copiedParts(copied: CopiedAttachments & { file: string }): Promise<Part[]> {
   const parts = await readAttachments(streamOf(copied.raw), copied.ids, copied.file);
   return parts.map(({ info, content }) => ({
     filename: info.filename,

@@ -23,6 +23,8 @@ export interface AttachmentInfo {
   sizeKb: number;
   /** Encoded size, bytes. */
   size: number;
+  /** Size of the content, bytes. Missing for messages of earlier versions. */
+  decodedSize?: number;
   /** SHA-256 of the content, base64. */
   fileContentHash: string;
 }

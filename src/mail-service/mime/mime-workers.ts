@@ -34,13 +34,13 @@ export class MimeWorkers implements OnApplicationShutdown {
   async compose(
     message: NewMessage,
     scratch: Scratch,
-    copied?: CopiedAttachments,
+    copied: readonly CopiedAttachments[] = [],
   ): Promise<{ raw: Bytes; parsed: ParsedMessage }> {
     const { raw, parsed } = await this.run({
       kind: 'compose',
       message,
       file: scratch.file(),
-      ...(copied && { copied: { ...copied, file: scratch.file() } }),
+      copied: copied.map((each) => ({ ...each, file: scratch.file() })),
     });
     return { raw: raw as Bytes, parsed };
   }

@@ -7,7 +7,7 @@ import { parseMessage } from './parse-message.js';
 /** Parses a message, or builds one and parses it. `file` members are the files that the thread may write. */
 export type MimeTask =
   | { kind: 'parse'; raw: Bytes }
-  | { kind: 'compose'; message: NewMessage; file: string; copied?: CopiedAttachments & { file: string } };
+  | { kind: 'compose'; message: NewMessage; file: string; copied: (CopiedAttachments & { file: string })[] };
 
 /** `raw` is the built message. */
 export interface MimeResult {

@@ -6,6 +6,7 @@ import {
   MailParser,
   type MessageText,
 } from 'mailparser';
+import { detectExtension } from 'nodemailer/lib/mime-funcs';
 import { passedOn } from '../../platform/memory/garbage.js';
 import { isMediaType, shortName } from './clean-text.js';
 import type { AttachmentInfo } from './message.js';
@@ -21,8 +22,13 @@ const MAX_TYPE = 255;
 const MAX_CID = 300;
 const MAX_ENCODING = 40;
 
-/** Leaves links to images unchanged. */
-const OPTIONS = { skipImageLinks: true, maxHtmlLengthToParse: MAX_HTML, checksumAlgo: 'sha256' };
+/** Links to images stay unchanged; an embedded message is an attachment, as in WildDuck, and not part of the text. */
+const OPTIONS = {
+  skipImageLinks: true,
+  ignoreEmbedded: true,
+  maxHtmlLengthToParse: MAX_HTML,
+  checksumAlgo: 'sha256',
+};
 
 /** mailparser's errors for HTML that it cannot convert to text and therefore drops. */
 const NO_TEXT = /^(?:HTML too long for parsing|Failed to parse HTML)/;
@@ -106,20 +112,24 @@ export async function describe(
   }
   await read(counted());
   const { checksum } = attachment;
+  const contentType = declaredType(attachment);
   const encoding = attachment.headers.get('content-transfer-encoding');
   const transferEncoding =
     typeof encoding === 'string' ? encoding.slice(0, MAX_ENCODING).toLowerCase() : '7bit';
   return {
     hash: checksum,
     id,
-    filename: shortName(attachment.filename || `attachment-${Number(id.slice(3))}`),
-    contentType: declaredType(attachment),
+    filename: shortName(
+      attachment.filename || `attachment-${Number(id.slice(3))}.${detectExtension(contentType)}`,
+    ),
+    contentType,
     disposition: attachment.contentDisposition === 'inline' ? 'inline' : 'attachment',
     transferEncoding,
     cid: attachment.contentId?.slice(0, MAX_CID) ?? null,
     related: attachment.related === true,
     sizeKb: Math.ceil(bytes / 1024),
     size: transferEncoding === 'base64' ? encodedLength(bytes) : bytes,
+    decodedSize: bytes,
     fileContentHash: Buffer.from(checksum, 'hex').toString('base64'),
   };
 }
@@ -132,7 +142,9 @@ async function discard(content: AsyncIterable<Buffer>): Promise<void> {
 function declaredType({ headers, contentType }: AttachmentStream): string {
   const { value } = (headers.get('content-type') ?? {}) as { value?: unknown };
   const type = typeof value === 'string' && value !== '' ? value : contentType;
-  return type && type.length <= MAX_TYPE && isMediaType(type) ? type : 'application/octet-stream';
+  return type && type.length <= MAX_TYPE && isMediaType(type)
+    ? type.toLowerCase()
+    : 'application/octet-stream';
 }
 
 /** Length of base64 with line breaks. */

@@ -21,21 +21,21 @@ import { RateWindow } from './rate-window.js';
 
 const MAX_CLIENTS = 100;
 const MAX_RECIPIENTS = 100;
-/** Per address of a client, in a minute. */
+/** Limits per client address and minute. */
 const CONNECTIONS = 120;
 const MESSAGES = 300;
 const MINUTE_MS = 60_000;
-/** Recipients that are not here, in one connection: more is no mistake but somebody who tries names. */
-const STRANGERS = 100;
-/** A connection that says a byte now and then is not idle, but it holds a place and what it has sent. */
+/** Unknown recipients per session: a client with more probes addresses. */
+const UNKNOWN_RECIPIENTS = 100;
+/** Limit of a session, which a client could extend without end by sending single bytes. */
 const SESSION_MS = 15 * MINUTE_MS;
-/** A message that has been through more servers goes round in circles (RFC 5321 6.3). */
+/** A message with more `Received` headers is in a loop (RFC 5321 6.3). */
 const MAX_HOPS = 50;
 const HEADER_BYTES = 1_048_576;
 const CLOSE_MS = 5_000;
 
-/** An answer of the SMTP dialogue. */
-class SmtpRefusal extends Error {
+/** An error response of SMTP. */
+class SmtpError extends Error {
   constructor(
     readonly responseCode: number,
     message: string,
@@ -44,16 +44,13 @@ class SmtpRefusal extends Error {
   }
 }
 
-/**
- * Takes mail for people of this server, and for nobody else: there is no relaying and no logging in. A message is
- * accepted once it is stored for all its recipients.
- */
+/** Receives mail for local recipients, without relaying and login. A message is accepted after it is stored for all recipients. */
 @Injectable()
 export class SmtpReceiver implements OnModuleDestroy {
   private readonly logger = new Logger(SmtpReceiver.name);
   private readonly connections = new RateWindow(CONNECTIONS, MINUTE_MS);
   private readonly messages = new RateWindow(MESSAGES, MINUTE_MS);
-  private readonly strangers = new RateWindow(STRANGERS, SESSION_MS);
+  private readonly unknownRecipients = new RateWindow(UNKNOWN_RECIPIENTS, SESSION_MS);
   private server: SMTPServer | undefined;
 
   constructor(
@@ -68,15 +65,14 @@ export class SmtpReceiver implements OnModuleDestroy {
   ) {}
 
   /**
-   * Listens where the settings say.
-   * @param port instead of theirs; 0 lets the system choose
-   * @param sessionMs how long a connection may last
+   * @param port 0 for any free port
+   * @param sessionMs limit of a session
    */
   async listen(port = this.settings.smtpPort, sessionMs = SESSION_MS): Promise<number> {
     const server = new SMTPServer({
       banner: 'mail',
       size: this.settings.messageBytes,
-      // The last five are jokes of the library, or for proxies in front of it.
+      // The last five are jokes of the library, or for proxies.
       disabledCommands: ['AUTH', 'STARTTLS', 'WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'],
       authOptional: true,
       disableReverseLookup: true,
@@ -86,11 +82,11 @@ export class SmtpReceiver implements OnModuleDestroy {
       logger: false,
       onConnect: (session, done) => done(this.connections.take(session.remoteAddress) ? null : TOO_MANY),
       onMailFrom: (_, session, done) => done(this.messages.take(session.remoteAddress) ? null : TOO_MANY),
-      onRcptTo: (address, session, done) => void this.answer(this.checkRecipient(address, session), done),
-      onData: (stream, session, done) => void this.answer(this.receive(stream, session), done),
+      onRcptTo: (address, session, done) => void this.respond(this.checkRecipient(address, session), done),
+      onData: (stream, session, done) => void this.respond(this.receive(stream, session), done),
     });
     this.server = server;
-    // A client that breaks off is no failure of ours.
+    // Clients may disconnect at any time.
     server.on('error', (error) => this.logger.debug({ err: error }, 'SMTP'));
     server.server.on('connection', (socket) => {
       const over = setTimeout(() => socket.destroy(), sessionMs).unref();
@@ -112,10 +108,10 @@ export class SmtpReceiver implements OnModuleDestroy {
 
   private async checkRecipient({ address }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
     if (session.envelope.rcptTo.length >= MAX_RECIPIENTS)
-      throw new SmtpRefusal(452, '4.5.3 Too many recipients');
+      throw new SmtpError(452, '4.5.3 Too many recipients');
     const owner = await this.ownerOf(address);
-    if (!owner && !this.strangers.take(session.id)) throw TOO_MANY;
-    if (!owner) throw new SmtpRefusal(550, '5.7.1 No such recipient here, and no relaying');
+    if (!owner && !this.unknownRecipients.take(session.id)) throw TOO_MANY;
+    if (!owner) throw new SmtpError(550, '5.7.1 No such recipient here, and no relaying');
     const { quotaBytes } = this.settings;
     const { mailFrom } = session.envelope;
     const { SIZE = '0' } = ((mailFrom && mailFrom.args) || {}) as { SIZE?: string };
@@ -144,7 +140,7 @@ export class SmtpReceiver implements OnModuleDestroy {
       if (account) owners.set(account.id, { account, address: normalizeAddress(address) });
     }
     const rawId = await this.raws.put(streamOf(raw));
-    // Everybody or nobody, locked in the order of their ids.
+    // All or none, locked in the order of their ids.
     const sorted = [...owners.values()].sort((a, b) => (a.account.id < b.account.id ? -1 : 1));
     await this.db.tx(async (tx) => {
       for (const { account, address } of sorted) {
@@ -164,7 +160,7 @@ export class SmtpReceiver implements OnModuleDestroy {
     });
   }
 
-  /** The message with a line that says how it came here (RFC 5321 4.4). */
+  /** Reads the message and prepends a `Received` header (RFC 5321 4.4). */
   private async read(
     stream: SMTPServerDataStream,
     session: SMTPServerSession,
@@ -176,7 +172,7 @@ export class SmtpReceiver implements OnModuleDestroy {
       : 'unknown';
     const line = `Received: from ${from} ([${session.remoteAddress}]) by ${os.hostname()} with ESMTP id ${session.id};\r\n ${new Date().toUTCString().replace('GMT', '+0000')}\r\n`;
     let full = false;
-    // What is beyond a limit is read, since the client cannot be told before its end, and dropped.
+    // Bytes beyond a limit are discarded: the protocol has no response before the end of the message.
     async function* within(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(line);
       for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -187,25 +183,25 @@ export class SmtpReceiver implements OnModuleDestroy {
     }
     const raw = await gatherInto(within(), scratch.file());
     if (full) throw TOO_MANY;
-    if (stream.sizeExceeded) throw new SmtpRefusal(552, '5.3.4 The message is too large');
+    if (stream.sizeExceeded) throw new SmtpError(552, '5.3.4 The message is too large');
     if (hops(await bufferOf(raw, HEADER_BYTES)) > MAX_HOPS)
-      throw new SmtpRefusal(554, '5.4.6 The message goes round in circles');
+      throw new SmtpError(554, '5.4.6 The message is in a loop');
     return raw;
   }
 
-  /** Tells the client how it went; what is no refusal of ours is a temporary failure, and only the log says more. */
-  private async answer(work: Promise<void>, done: (error?: Error | null) => void): Promise<void> {
+  /** Sends the result to the client. Unexpected exceptions are a temporary failure and logged. */
+  private async respond(work: Promise<void>, done: (error?: Error | null) => void): Promise<void> {
     try {
       await work;
       done();
     } catch (error) {
-      if (error instanceof SmtpRefusal) return done(error);
+      if (error instanceof SmtpError) return done(error);
       if (error instanceof MailError && error.body['code'] === 'OverQuotaError') return done(FULL);
       if (error instanceof MailError && error.status === 400)
-        return done(new SmtpRefusal(554, '5.6.0 The message cannot be read'));
-      if (!brokeOff(error))
-        this.logger.warn({ err: error }, 'mail could not be taken, its sender has to try again');
-      done(new SmtpRefusal(451, '4.3.0 Try again later'));
+        return done(new SmtpError(554, '5.6.0 The message cannot be read'));
+      if (!isDisconnect(error))
+        this.logger.warn({ err: error }, 'mail could not be received, its sender has to retry');
+      done(new SmtpError(451, '4.3.0 Try again later'));
     }
   }
 
@@ -215,14 +211,14 @@ export class SmtpReceiver implements OnModuleDestroy {
   }
 }
 
-const TOO_MANY = new SmtpRefusal(421, '4.7.0 Too much at once, try later');
-const FULL = new SmtpRefusal(452, '4.2.2 The mailbox is full');
+const TOO_MANY = new SmtpError(421, '4.7.0 Too many requests, try later');
+const FULL = new SmtpError(452, '4.2.2 The mailbox is full');
 
 function hops(beginning: Buffer): number {
   const [head = ''] = beginning.toString('latin1').split(/\r?\n\r?\n/, 1);
   return head.match(/^received:/gim)?.length ?? 0;
 }
 
-/** The client went away within a message. */
-const brokeOff = (error: unknown): boolean =>
+/** The client disconnected within a message. */
+const isDisconnect = (error: unknown): boolean =>
   ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNECTION'].includes((error as NodeJS.ErrnoException).code ?? '');

@@ -51,6 +51,32 @@ BEGIN
   RETURN QUERY SELECT 'ok', box.id, box.uid_next - 1;
 END $$;
 
+-- Marks raw messages that have lost a reference. Whether there are others is checked later, by the collector: of two
+-- transactions that delete the last two references, neither sees the other's deletion.
+CREATE FUNCTION forget_raws(p_raws text[]) RETURNS void
+LANGUAGE sql AS $$
+  UPDATE raws SET collect_after = now() + interval '10 minutes'
+  WHERE id IN (SELECT r.id FROM raws r WHERE r.id = ANY (p_raws) ORDER BY r.id FOR UPDATE);
+$$;
+
+-- Removes messages from the queue whose delivery has not begun. @returns their queue ids
+CREATE FUNCTION cancel_scheduled(p_queues text[]) RETURNS text[]
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_cancelled text[];
+  v_raws text[];
+BEGIN
+  IF coalesce(cardinality(p_queues), 0) = 0 THEN
+    RETURN '{}';
+  END IF;
+  WITH cancelled AS (
+    DELETE FROM queue WHERE id = ANY (p_queues) AND attempts = 0 AND due_at > now() RETURNING id, raw_id
+  )
+  SELECT array_agg(DISTINCT id), array_agg(DISTINCT raw_id) INTO v_cancelled, v_raws FROM cancelled;
+  PERFORM forget_raws(v_raws);
+  RETURN coalesce(v_cancelled, '{}');
+END $$;
+
 -- Moves messages of one mailbox to another (or the same); each gets a new uid there, in the order of the old ones.
 -- outcome: ok (one row for each), no_target, none
 CREATE FUNCTION move_messages(p_user text, p_from text, p_uids bigint[], p_low bigint, p_high bigint, p_to text)
@@ -61,6 +87,7 @@ DECLARE
   moved bigint;
   moved_unseen bigint;
   moved_size bigint;
+  v_cancelled text[];
 BEGIN
   PERFORM FROM mailboxes b WHERE b.user_id = p_user AND b.id IN (p_from, p_to) ORDER BY b.id FOR UPDATE;
   SELECT * INTO box FROM mailboxes b WHERE b.user_id = p_user AND b.id = p_to;
@@ -92,9 +119,16 @@ BEGIN
   UPDATE mailboxes b SET uid_next = b.uid_next + moved, modify_index = b.modify_index + moved, total = b.total + moved,
     unseen = b.unseen + moved_unseen, size = b.size + moved_size
   WHERE b.user_id = p_user AND b.id = p_to;
+  -- A scheduled message that leaves its mailbox is not sent; in Drafts it is a draft again.
+  IF p_from <> p_to THEN
+    v_cancelled := cancel_scheduled(ARRAY(SELECT t.queue_id FROM messages t
+      WHERE t.user_id = p_user AND t.mailbox_id = p_to AND t.uid >= box.uid_next AND t.queue_id IS NOT NULL));
+    UPDATE messages t SET queue_id = NULL, draft = t.draft OR coalesce(box.special_use = '\Drafts', false)
+    WHERE t.user_id = p_user AND t.mailbox_id = p_to AND t.uid >= box.uid_next AND t.queue_id = ANY (v_cancelled);
+  END IF;
 END $$;
 
--- Sets what is not null of the flags and fields. @returns how many messages it was asked of
+-- Sets the flags and fields that are not null. @returns the number of messages found
 CREATE FUNCTION flag_messages(p_user text, p_box text, p_uids bigint[], p_low bigint, p_high bigint,
   p_seen boolean, p_flagged boolean, p_deleted boolean, p_meta jsonb, p_expires timestamptz, p_keep boolean)
 RETURNS bigint
@@ -123,36 +157,32 @@ BEGIN
   RETURN matched;
 END $$;
 
--- Marks raw messages that have lost a reference. Whether there are others is looked at later, by the collector: of two
--- transactions that delete the last two references, neither sees what the other one did.
-CREATE FUNCTION forget_raws(p_raws text[]) RETURNS void
-LANGUAGE sql AS $$
-  UPDATE raws SET collect_after = now() + interval '10 minutes'
-  WHERE id IN (SELECT r.id FROM raws r WHERE r.id = ANY (p_raws) ORDER BY r.id FOR UPDATE);
-$$;
-
--- Deletes messages: those of the list, or all of the mailbox when it is null. @returns how many
-CREATE FUNCTION delete_messages(p_user text, p_box text, p_uids bigint[]) RETURNS bigint
+-- Deletes messages: those of the list or the range, or all of the mailbox when the list is null. @returns their number
+CREATE FUNCTION delete_messages(p_user text, p_box text, p_uids bigint[], p_low bigint, p_high bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
   gone bigint;
   gone_unseen bigint;
   gone_size bigint;
   gone_raws text[];
+  gone_queued text[];
 BEGIN
   PERFORM FROM users u WHERE u.id = p_user FOR NO KEY UPDATE;
   PERFORM FROM mailboxes b WHERE b.user_id = p_user AND b.id = p_box FOR UPDATE;
   WITH done AS (
-    DELETE FROM messages t WHERE t.user_id = p_user AND t.mailbox_id = p_box AND (p_uids IS NULL OR t.uid = ANY (p_uids))
-    RETURNING t.seen, t.size, t.raw_id
+    DELETE FROM messages t WHERE t.user_id = p_user AND t.mailbox_id = p_box AND 
+      (p_uids IS NULL OR t.uid = ANY (p_uids) OR t.uid BETWEEN p_low AND p_high)
+    RETURNING t.seen, t.size, t.raw_id, t.queue_id
   )
-  SELECT count(*), count(*) FILTER (WHERE NOT seen), coalesce(sum(size), 0), array_agg(raw_id)
-  INTO gone, gone_unseen, gone_size, gone_raws FROM done;
+  SELECT count(*), count(*) FILTER (WHERE NOT seen), coalesce(sum(size), 0), array_agg(raw_id),
+    array_agg(queue_id) FILTER (WHERE queue_id IS NOT NULL)
+  INTO gone, gone_unseen, gone_size, gone_raws, gone_queued FROM done;
   IF gone > 0 THEN
     UPDATE users SET storage_used = storage_used - gone_size WHERE id = p_user;
     UPDATE mailboxes b SET modify_index = b.modify_index + gone, total = b.total - gone,
       unseen = b.unseen - gone_unseen, size = b.size - gone_size
     WHERE b.user_id = p_user AND b.id = p_box;
+    PERFORM cancel_scheduled(gone_queued);
     PERFORM forget_raws(gone_raws);
   END IF;
   RETURN gone;

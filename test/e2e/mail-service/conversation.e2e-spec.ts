@@ -34,7 +34,7 @@ async function submit(person: MailClient, boxes: Record<string, string>, fields:
   return body;
 }
 
-/** The newest message of a mailbox with this subject, as soon as it is there. */
+/** Waits for a message with this subject. @returns the newest one */
 async function arrived(person: MailClient, mailbox: string | undefined, subject: string): Promise<any> {
   const value = await until(subject, async () => {
     const { body } = await person.get(`${box(mailbox)}/messages`);
@@ -70,7 +70,7 @@ describe('two users', () => {
         rcpt: [{ value: 'bob@example.com', formatted: 'bob@example.com' }],
       },
     });
-    // Bob is not told of the blind copy; alice's own copy says it.
+    // Bob's copy has no Bcc; alice's own copy has.
     expect(letter.bcc).toBeUndefined();
     expect(
       (await bob.get(`${box(bobs['INBOX'])}/messages/${letter.id}/message.eml`)).bytes.toString(),
@@ -112,8 +112,8 @@ describe('two users', () => {
     const before = (await bob.get(box(bobs['INBOX']))).body;
     const move = (fields: object) =>
       bob.put(inbox, { message: ids.join(','), moveTo: bobs['Junk'], ...fields });
-    // What cannot be moved is not marked either.
-    expect((await move({ seen: false, moveTo: '0'.repeat(24) })).status).toBe(500);
+    // A failed move does not change flags.
+    expect((await move({ seen: false, moveTo: '0'.repeat(24) })).status).toBe(404);
     expect((await bob.get(box(bobs['INBOX']))).body.unseen).toBe(before.unseen);
 
     const { status, body } = await move({ seen: true, flagged: false, draft: true });
@@ -409,7 +409,7 @@ describe('limits', () => {
       const { status, body } = await alice.post(`${box(alices['INBOX'])}/messages`, { raw });
       expect([status, body.code]).toEqual([400, 'MessageTooComplex']);
     }
-    // And the next message is none the worse for it.
+    // The next message is not affected.
     await draft(alice, alices, { subject: 'after' });
   });
 
@@ -422,5 +422,141 @@ describe('limits', () => {
     const download = await alice.get(path);
     expect([download.status, download.bytes.length]).toEqual([200, bytes.length]);
     expect(download.bytes.equals(bytes)).toBe(true);
+  });
+});
+
+describe('a scheduled message', () => {
+  const LATER = '2099-01-01T10:00:00.000Z';
+  const schedule = async (subject: string) => {
+    const id = await draft(alice, alices, {
+      to: [{ address: 'bob@example.com' }, { address: 'alice@example.com' }],
+      subject,
+      attachments: [{ filename: 'a.txt', content: 'YQ==' }],
+    });
+    const { body } = await alice.post(`${box(alices['Drafts'])}/messages/${id}/submit`, { sendTime: LATER });
+    return body as { queueId: string; message: { id: number } };
+  };
+  const queued = (queueId: string) => mail.sql('SELECT FROM queue WHERE id = $1', [queueId]);
+  const sentBox = () => `${box(alices['Sent Mail'])}/messages`;
+
+  test.each([
+    ['deleted', (id: number) => alice.delete(`${sentBox()}/${id}`)],
+    ['deleted in bulk', (id: number) => alice.put(sentBox(), { message: String(id), delete: true })],
+    ['moved to the trash', (id: number) => alice.put(`${sentBox()}/${id}`, { moveTo: alices['Trash'] })],
+    ['moved to the drafts', (id: number) => alice.put(`${sentBox()}/${id}`, { moveTo: alices['Drafts'] })],
+  ])('is not sent when its copy is %s', async (how, change) => {
+    const subject = `undo ${how}`;
+    const { queueId, message } = await schedule(subject);
+    expect(await queued(queueId)).toHaveLength(2);
+    expect((await change(message.id)).status).toBe(200);
+    expect(await queued(queueId)).toEqual([]);
+    const drafts = (await list(alice, alices['Drafts'])).results.filter(
+      (row: any) => row.subject === subject,
+    );
+    if (how !== 'moved to the drafts') return expect(drafts).toEqual([]);
+    // It is a draft again.
+    const again = await alice.post(`${box(alices['Drafts'])}/messages/${drafts[0].id}/submit`, {});
+    expect(again.body).toMatchObject({ success: true });
+    expect((await arrived(bob, bobs['INBOX'], subject)).attachments).toHaveLength(1);
+  });
+
+  test('stays scheduled when its flags change, and is final once delivery has begun', async () => {
+    const { queueId, message } = await schedule('undo too late');
+    await alice.put(`${sentBox()}/${message.id}`, { flagged: true });
+    expect(await queued(queueId)).toHaveLength(2);
+    await mail.sql('UPDATE queue SET attempts = 1 WHERE id = $1', [queueId]);
+    await alice.delete(`${sentBox()}/${message.id}`);
+    expect(await queued(queueId)).toHaveLength(2);
+    await mail.sql('DELETE FROM queue WHERE id = $1', [queueId]);
+  });
+});
+
+describe('a draft', () => {
+  const content = Buffer.from('kept – ünïcode');
+  const path = () => `${box(alices['Drafts'])}/messages`;
+
+  test('keeps attachments of its previous version by reference', async () => {
+    const first = await draft(alice, alices, {
+      html: '<img src="cid:b@x">',
+      attachments: [
+        { filename: 'ü.txt', contentType: 'text/plain', content: content.toString('base64') },
+        { filename: 'b.png', contentType: 'image/png', cid: 'b@x', content: 'YmI=' },
+      ],
+    });
+    const { body: made } = await alice.post(path(), {
+      draft: true,
+      html: '<p>new <img src="cid:b@x"></p>',
+      attachments: [{ keep: 'ATT00001' }, { keep: 'att00002' }, { filename: 'c.txt', content: 'Yw==' }],
+      replacePrevious: { id: first },
+    });
+    expect(made).toMatchObject({ success: true, previousDeleted: true });
+    const { body } = await alice.get(`${path()}/${made.message.id}`);
+    const names = body.attachments.map(({ filename }: { filename: string }) => filename);
+    expect(names.toSorted()).toEqual(['b.png', 'c.txt', 'ü.txt']);
+    const { id, decodedSize } = body.attachments.find((each: any) => each.filename === 'ü.txt');
+    const file = await alice.get(`${path()}/${made.message.id}/attachments/${id}`);
+    expect([file.bytes.equals(content), file.headers['content-length'], decodedSize]).toEqual([
+      true,
+      String(content.length),
+      content.length,
+    ]);
+    const image = body.attachments.find((each: any) => each.filename === 'b.png');
+    expect(body.html[0]).toContain(`attachment:${image.id}`);
+  });
+
+  test.each([
+    ['of no previous version', {}, 404],
+    ['of an unknown version', { replacePrevious: { id: 9_999 } }, 404],
+    ['that do not exist', { keep: 'ATT00007' }, 404],
+    ['with an invalid id', { keep: '../1' }, 400],
+  ])('does not keep attachments %s', async (_, more, status) => {
+    const previous = await draft(alice, alices, { attachments: [{ content: 'YQ==' }] });
+    const { keep = 'ATT00001', ...rest } = more as { keep?: string };
+    const body = {
+      draft: true,
+      attachments: [{ keep }],
+      ...(keep !== 'ATT00001' && { replacePrevious: { id: previous } }),
+      ...rest,
+    };
+    expect((await alice.post(path(), body)).status).toBe(status);
+    expect((await alice.get(`${path()}/${previous}`)).status).toBe(200);
+  });
+
+  test('names the recipients that it cannot have, and is not sent without any', async () => {
+    const { status, body } = await alice.post(path(), {
+      draft: true,
+      to: [{ address: 'bo' }, { address: 'bob@example.com' }, { address: 7 }],
+    });
+    expect([status, body.code, Object.keys(body.details)]).toEqual([
+      422,
+      'InvalidRecipients',
+      ['to,0,address', 'to,2,address'],
+    ]);
+    expect(body.error).toContain('"bo"');
+    const empty = await draft(alice, alices, { subject: 'to no one', to: [{ address: '' }] });
+    const submitted = await alice.post(`${path()}/${empty}/submit`, {});
+    expect([submitted.status, submitted.body.code]).toEqual([422, 'NoRecipients']);
+  });
+});
+
+test('messages are deleted in bulk', async () => {
+  const { body: made } = await alice.post('/users/me/mailboxes', { path: 'Bulk', retention: 0 });
+  expect(made).toMatchObject({ path: 'Bulk', name: 'Bulk', hidden: false, subscribed: true, total: 0 });
+  const path = `${box(made.id)}/messages`;
+  for (let n = 0; n < 4; n += 1) await alice.post(path, { subject: `b${n}`, unseen: true });
+  expect((await alice.put(path, { message: '1,2,9', delete: true })).body).toEqual({
+    success: true,
+    deleted: 2,
+  });
+  expect((await alice.put(path, { message: '1,2', delete: true })).status).toBe(404);
+  expect((await alice.put(path, { message: '3', delete: true, seen: true })).status).toBe(400);
+  expect((await list(alice, made.id)).results).toMatchObject([{ unseen: true }, { unseen: true }]);
+  expect((await alice.get(box(made.id))).body).toMatchObject({ total: 2, unseen: 2 });
+  const { body } = await alice.get(`${path}/3?markAsSeen=true`);
+  expect(body).toMatchObject({ seen: true, unseen: false });
+  expect(body.headers).toContainEqual({ key: 'subject', value: 'b2' });
+  expect((await alice.get('/users/me/mailboxes')).body).toMatchObject({
+    nextCursor: false,
+    previousCursor: false,
   });
 });

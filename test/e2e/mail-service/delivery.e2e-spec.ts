@@ -120,7 +120,7 @@ describe('without a relay', () => {
     );
     await mail.get(RawMessages).collect();
     await expect(mail.get(RawMessages).open(raw)).rejects.toThrow(/has no/);
-    // Those that are referred to are still there.
+    // Referenced blobs remain.
     const [kept] = await mail.sql('SELECT raw_id FROM messages WHERE user_id = $1', [alice.id]);
     expect((await mail.get(RawMessages).head(kept.raw_id, 1)).length).toBeGreaterThan(0);
   });
@@ -148,7 +148,9 @@ describe('with a relay', () => {
       bcc: [{ address: 'y@far.example' }],
       subject: 'To the world',
     });
-    const value = await until('the message', () => world.taken.find(({ raw }) => /To the world/.test(raw)));
+    const value = await until('the message', () =>
+      world.received.find(({ raw }) => /To the world/.test(raw)),
+    );
     expect(value).toMatchObject({ from: 'alice@example.com', to: ['x@far.example', 'y@far.example'] });
     expect(value.raw).toMatch(/^From: Alice Example <alice@example\.com>/im);
     expect(value.raw).not.toMatch(/y@far\.example/);
@@ -156,7 +158,7 @@ describe('with a relay', () => {
 
   test('bounces permanent failures and retries temporary ones', async () => {
     let temporary = true;
-    world.refuse = (recipient) => {
+    world.reject = (recipient) => {
       if (recipient.startsWith('gone'))
         return Object.assign(new Error('5.1.1 No such user'), { responseCode: 550 });
       if (recipient.startsWith('busy') && temporary)
@@ -169,8 +171,7 @@ describe('with a relay', () => {
     });
     const report = await arrived(alice, 'Undelivered mail returned to sender');
     expect(report.text).toMatch(/gone@far\.example.*5\.1\.1 No such user/s);
-    await until('the other one', () => world.taken.some(({ to }) => to.includes('fine@far.example')));
-    // While a delivery runs its row is due after the lease of 15 minutes; a row is removed after the other server has the message.
+    await until('the other one', () => world.received.some(({ to }) => to.includes('fine@far.example')));
     const left = () =>
       mail.sql(
         `SELECT recipient, attempts, due_at BETWEEN now() + interval '50 seconds' AND now() + interval '10 minutes' AS paused
@@ -184,11 +185,75 @@ describe('with a relay', () => {
     temporary = false;
     await mail.sql('UPDATE queue SET due_at = now()');
     mail.get(QueueWorker).wake();
-    await until('the retry', () => world.taken.some(({ to }) => to.includes('busy@far.example')));
+    await until('the retry', () => world.received.some(({ to }) => to.includes('busy@far.example')));
     await until('the empty queue', async () => (await left()).length === 0);
     expect(
-      world.taken.filter(({ raw, to }) => /Partly/.test(raw) && to.includes('fine@far.example')),
+      world.received.filter(({ raw, to }) => /Partly/.test(raw) && to.includes('fine@far.example')),
     ).toHaveLength(1);
+  });
+});
+
+describe('with a hanging relay', () => {
+  let relay: OtherServer;
+  let mail: TestMailService;
+  let alice: MailClient;
+  let bob: MailClient;
+
+  beforeAll(async () => {
+    relay = await OtherServer.start();
+    mail = await TestMailService.start({ SMTP_URL: relay.url });
+    alice = await mail.person('alice');
+    bob = await mail.person('bob');
+  });
+  afterAll(async () => {
+    await mail?.stop();
+    await relay?.stop();
+  });
+
+  test('local delivery and bounces continue, and each domain has a limited share of the relay', async () => {
+    relay.hangs = true;
+    // More messages than the relay has connections, each with a local recipient.
+    for (let n = 0; n < 12; n += 1)
+      await submit(alice, {
+        to: [{ address: `x${n}@slow.example` }, { address: 'bob@example.com' }],
+        subject: `slow ${n}`,
+      });
+    await until('the limit of the domain', () => relay.hanging === 2);
+    for (let n = 0; n < 12; n += 1) await arrived(bob, `slow ${n}`);
+    await submit(bob, { to: [{ address: 'alice@example.com' }], subject: 'colleague' });
+    await arrived(alice, 'colleague');
+    // Another domain is not blocked by the first one, and failures are reported.
+    relay.reject = (recipient) =>
+      recipient.endsWith('@gone.example')
+        ? Object.assign(new Error('5.1.1 No such user'), { responseCode: 550 })
+        : undefined;
+    await submit(bob, { to: [{ address: 'x@gone.example' }], subject: 'bounce' });
+    expect((await arrived(bob, 'Undelivered mail returned to sender')).text).toMatch(/x@gone\.example/);
+    for (let n = 0; n < 20; n += 1)
+      await submit(alice, { to: [{ address: `x@slow${n}.example` }], subject: `other ${n}` });
+    await until('the limit of the relay', () => relay.hanging === 8);
+    await submit(bob, { to: [{ address: 'alice@example.com' }], subject: 'colleague again' });
+    await arrived(alice, 'colleague again');
+    expect(relay.hanging).toBe(8);
+    relay.resume();
+    await until('the other messages', () => relay.received.length >= 20);
+  });
+
+  test('a message whose blob is missing bounces', async () => {
+    const { queueId } = await submit(bob, {
+      to: [{ address: 'alice@example.com' }],
+      subject: 'lost',
+      sendTime: '2099-01-01T00:00:00.000Z',
+    });
+    await mail.sql(`UPDATE queue SET raw_id = gen_random_uuid()::text, due_at = now() WHERE id = $1`, [
+      queueId,
+    ]);
+    mail.get(QueueWorker).wake();
+    await until('the bounce', async () => {
+      const reports = (await inboxOf(bob)).filter(({ subject }) => /Undelivered/.test(subject));
+      return reports.length === 2;
+    });
+    expect(await mail.sql('SELECT FROM queue WHERE id = $1', [queueId])).toEqual([]);
   });
 });
 
@@ -212,7 +277,7 @@ describe('reception by SMTP', () => {
   test('delivers to all local recipients, once each', async () => {
     const to = ['alice@example.com', 'Bob@EXAMPLE.com', 'alice+x@example.com'];
     await sendBySmtp(port, { from: 'ann@far.example', to }, letter('By SMTP'));
-    // Acknowledged is stored: nothing has to be waited for.
+    // An acknowledged message is stored.
     for (const person of [alice, bob])
       expect((await inboxOf(person)).filter(({ subject }) => subject === 'By SMTP')).toHaveLength(1);
     const stored = await arrived(bob, 'By SMTP');

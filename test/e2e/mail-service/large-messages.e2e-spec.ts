@@ -25,12 +25,12 @@ beforeAll(async () => {
 });
 afterAll(() => mail?.stop());
 
-/** Files of messages that are being worked on. */
+/** Temporary files of messages in progress. */
 function spooled(): string[] {
   const spools = readdirSync(mail.dataDir).filter((name) => name.startsWith('mail-spool-'));
   return spools.flatMap((name) => readdirSync(path.join(mail.dataDir, name)));
 }
-// The answer is there before the last file is removed.
+// The response precedes the removal of the last file.
 afterEach(async () => void (await until('an empty spool', async () => spooled().length === 0)));
 
 async function created(fields: Record<string, unknown>): Promise<string> {

@@ -30,7 +30,7 @@ async function open(): Promise<RawSmtp> {
 }
 
 const list = async (): Promise<any[]> => (await alice.get(`${inbox}?limit=250`)).body.results;
-/** The newest message as it was sent, without our own line. */
+/** The newest message as sent, without our `Received` line. */
 async function newest(): Promise<string> {
   const [{ id }] = await list();
   const { bytes } = await alice.get(`${inbox}/${id}/message.eml`);
@@ -103,7 +103,7 @@ describe('a client', () => {
     for (let n = 0; n < 20; n += 1)
       await new Promise((resolve) => client.socket.write(chunk, () => resolve(undefined)));
     await delay(200);
-    // All there is but for what one message may have, and some that was under way.
+    // The whole budget except one message and some bytes in flight.
     expect(budget.take(508 * MB)).toBe(true);
     budget.give(508 * MB);
     expect(await client.say(Buffer.from('\r\n.\r\n'))).toMatch(/^552/);

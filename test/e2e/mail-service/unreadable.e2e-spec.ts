@@ -2,7 +2,7 @@ import { type MailClient, mailboxesOf, TestMailService } from '../../support/mai
 import { OtherServer } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
-/** What the parser takes of headers, with the empty line after them. */
+/** The parser's limit of headers, including the empty line. */
 const HEAD = 1024 * 1024;
 
 describe('a message that can be stored but not parsed after rewriting', () => {
@@ -25,7 +25,7 @@ describe('a message that can be stored but not parsed after rewriting', () => {
 
   test('bounces, and reaches the reachable recipients', async () => {
     const begin = 'To: bob@example.com, x@far.example\r\nSubject: brim\r\n';
-    // The date and the sender, which are added, do not fit.
+    // The added date and sender exceed the limit.
     const filling = `X: ${'y'.repeat(HEAD - begin.length - 7)}\r\n`;
     const drafts = `/users/me/mailboxes/${boxes['Drafts']}/messages`;
     const { body: made } = await alice.post(drafts, { draft: true, raw: `${begin}${filling}\r\nbody` });
@@ -33,7 +33,7 @@ describe('a message that can be stored but not parsed after rewriting', () => {
     const { body } = await alice.post(`${drafts}/${made.message.id}/submit`, {});
     expect(body).toMatchObject({ success: true });
     await until('the queue to be empty', async () => (await mail.sql('SELECT FROM queue')).length === 0);
-    expect(world.taken.map(({ to }) => to)).toEqual([['x@far.example']]);
+    expect(world.received.map(({ to }) => to)).toEqual([['x@far.example']]);
     const inbox = `/users/me/mailboxes/${boxes['INBOX']}/messages`;
     const { body: list } = await alice.get(inbox);
     expect(list.results).toHaveLength(1);

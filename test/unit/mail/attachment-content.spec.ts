@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What is made of a content that stands in a file, behind something else. */
+/** Decodes a content at an offset of a file. */
 async function fromFile(content: string, encoding: BufferEncoding) {
   const file = path.join(directory, 'file');
   const text = Buffer.from(JSON.stringify(content).slice(1, -1));

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { composeMessage as compose } from '../../../src/mail-service/mime/compose-message.js';
+import { openAttachment } from '../../../src/mail-service/mime/attachments.js';
 import type { NewMessage } from '../../../src/mail-service/mime/message.js';
 import { outgoing } from '../../../src/mail-service/mime/outgoing.js';
 import { parseMessage as parse } from '../../../src/mail-service/mime/parse-message.js';
@@ -20,7 +21,7 @@ const BASE: NewMessage = {
 const composeMessage = async (message: NewMessage): Promise<Buffer> => buffer(await compose(message));
 const parseMessage = (raw: Buffer) => parse(Readable.from([raw]));
 
-/** Text that tries to end a header and begin another one. */
+/** Text that tries to end a header and start another one. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -51,7 +52,7 @@ const hostile = fc
   )
   .map((parts) => parts.join(''));
 
-/** Of the header of the message and of those of its parts. */
+/** Header names of the message and its parts. */
 const headerNames = (raw: Buffer): string[] => {
   const boundary = /boundary="([^"]+)"/.exec(raw.toString('latin1'))?.[1];
   const parts =
@@ -187,6 +188,67 @@ describe('parsing', () => {
         );
       }),
       { numRuns: 300, endOnFailure: true },
+    );
+  });
+});
+
+describe('an attached message', () => {
+  const type = fc.constantFrom(
+    'message/rfc822',
+    'message/partial',
+    'message/external-body',
+    'MESSAGE/RFC822',
+  );
+  const inner = fc
+    .record({
+      head: fc.constantFrom('Subject: inner', 'Subject: inner\r\nContent-Type: text/html', 'no header'),
+      body: fc.constantFrom('text', '<b>html</b>', '--x\r\n\r\npart\r\n--x--', ''),
+    })
+    .map(({ head, body }) => `${head}\r\n\r\n${body}`);
+
+  test('is listed and readable as it was attached, and is no part of the text', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            contentType: type,
+            content: inner,
+            contentDisposition: fc.constantFrom(undefined, 'inline' as const, 'attachment' as const),
+            filename: fc.constantFrom(undefined, 'forwarded.eml'),
+          }),
+          { minLength: 1, maxLength: 3 },
+        ),
+        async (given) => {
+          const attachments = given.map(({ content, filename, contentDisposition, contentType }) => ({
+            contentType,
+            content: Buffer.from(content).toString('base64'),
+            encoding: 'base64',
+            ...(filename && { filename }),
+            ...(contentDisposition && { contentDisposition }),
+          }));
+          const raw = await composeMessage({ ...BASE, text: 'outer', attachments });
+          const parsed = await parseMessage(raw);
+          expect(parsed.text).toBe('outer');
+          expect(
+            parsed.attachments.map(({ contentType, disposition, filename }) => [
+              contentType,
+              disposition,
+              filename,
+            ]),
+          ).toEqual(
+            given.map((each, n) => [
+              each.contentType.toLowerCase(),
+              each.contentDisposition ?? 'attachment',
+              each.filename ?? expect.stringMatching(new RegExp(`^attachment-${n + 1}\\.\\w+$`)),
+            ]),
+          );
+          for (const [n, { content }] of given.entries()) {
+            const stream = await openAttachment(Readable.from([raw]), `ATT0000${n + 1}`);
+            expect((await buffer(stream)).toString()).toBe(content);
+          }
+        },
+      ),
+      { numRuns: 60 },
     );
   });
 });

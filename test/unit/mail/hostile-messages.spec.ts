@@ -71,7 +71,7 @@ test('content type parameters are bounded', async () => {
 
 describe('an outgoing message', () => {
   const me = { address: 'alice@example.com', name: 'Alice' };
-  /** What other servers make of it: to many, a lone CR or LF ends a line. */
+  /** The lines as servers that accept a lone CR or LF read them. */
   const sent = async (raw: string): Promise<string> => {
     const bytes = await buffer(outgoing(Readable.from([Buffer.from(raw)]), me, new Date(0)));
     return bytes.toString('latin1').replace(/\r\n|\r|\n/g, '\n');

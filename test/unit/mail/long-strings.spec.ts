@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The text again, with what was put aside in its place. */
+/** The text with the moved strings in their places. */
 function whole(json: string, strings: LongStrings): string {
   for (const [marker, { file: name, start, end }] of strings.byMarker) {
     expect(json.split(marker)).toHaveLength(2);
@@ -85,7 +85,7 @@ test('retains no memory of long strings', async () => {
   await strings.write(Buffer.from('{"content":"'));
   for (let n = 0; n < 1_024; n += 1) await strings.write(Buffer.alloc(64 * KB, 'A'));
   await strings.write(Buffer.from('"}'));
-  // What was collected is given back by another thread, in its own time.
+  // Another thread returns collected memory asynchronously.
   await until('the memory to be free', () => {
     collect();
     return process.memoryUsage().arrayBuffers - before < 32 * KB * KB;

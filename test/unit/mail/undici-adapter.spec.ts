@@ -33,7 +33,7 @@ describe('axios over undici', () => {
   afterEach(() => adapter.onApplicationShutdown());
   afterAll(() => server.close());
 
-  /** The connections there are now, closed. */
+  /** Closes all current connections. */
   const closed = () =>
     Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
 
@@ -96,7 +96,7 @@ describe('axios over undici', () => {
     const stream = body.stream();
     await new Promise((resolve) => stream.once('close', resolve));
     expect(stream.errored?.message).toBe('timeout');
-    // What the sockets of both sides hold.
+    // The buffers of both sockets.
     expect(sent).toBeLessThan(32 * 1024 * 1024);
     await gone;
   });
@@ -146,7 +146,7 @@ describe('axios over undici', () => {
     let taken = 0;
     for await (const chunk of stream) {
       taken += (chunk as Buffer).length;
-      // Longer than any answer that is waited for may take.
+      // Longer than the limit of a response that is read whole.
       if (taken > 110) break;
     }
     expect(taken).toBeGreaterThan(60);

@@ -2,10 +2,11 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { createTransport, type Transporter } from 'nodemailer';
 import { MailSettings } from '../mail-settings.js';
 import { RawMessages } from '../storage/raw-messages.js';
-import type { Entry } from './queue.repository.js';
+import { type DeliveryOutcome, NO_RELAY } from './delivery-outcome.js';
+import type { Entries } from './queue.repository.js';
 
-/** What became of a message for one recipient. */
-export type Fate = { fate: 'sent' } | { fate: 'later' | 'never'; reason: string; status: string };
+/** Connections to the relay, each for one message at a time. */
+export const RELAY_CONNECTIONS = 8;
 
 interface SmtpError extends Error {
   code?: string;
@@ -15,15 +16,9 @@ interface SmtpError extends Error {
   rejectedErrors?: SmtpError[];
 }
 
-const NOT_CONFIGURED: Fate = {
-  fate: 'never',
-  status: '5.4.4',
-  reason: 'This server does not send mail to other servers: no outgoing server is configured.',
-};
-
-/** Hands mail for others to the server that SMTP_URL names. */
+/** Sends mail for outside recipients to the server of SMTP_URL. */
 @Injectable()
-export class Outward implements OnApplicationShutdown {
+export class OutgoingRelay implements OnApplicationShutdown {
   private readonly transport: Transporter | undefined;
 
   constructor(
@@ -34,7 +29,7 @@ export class Outward implements OnApplicationShutdown {
     this.transport = createTransport({
       url: smtpUrl,
       pool: true,
-      maxConnections: 4,
+      maxConnections: RELAY_CONNECTIONS,
       connectionTimeout: 15_000,
       greetingTimeout: 15_000,
       socketTimeout: 60_000,
@@ -43,14 +38,17 @@ export class Outward implements OnApplicationShutdown {
     } as never);
   }
 
-  /** False: nothing leaves this server. */
-  get available(): boolean {
+  get isConfigured(): boolean {
     return this.transport !== undefined;
   }
 
-  /** Sends one message to several recipients at once. @returns what became of it, in their order */
-  async send(entries: readonly [Entry, ...Entry[]]): Promise<Fate[]> {
-    if (!this.transport) return entries.map(() => NOT_CONFIGURED);
+  /**
+   * Sends one message to several recipients in one transaction.
+   * @returns the outcomes in the order of the entries
+   * @throws BlobMissingError, BlobStoreError
+   */
+  async send(entries: Entries): Promise<DeliveryOutcome[]> {
+    if (!this.transport) return entries.map(() => NO_RELAY);
     const [{ sender, raw_id }] = entries;
     const envelope = { from: sender, to: entries.map(({ recipient }) => recipient) };
     const raw = await this.raws.open(raw_id);
@@ -60,14 +58,14 @@ export class Outward implements OnApplicationShutdown {
       failures = (info as { rejectedErrors?: SmtpError[] }).rejectedErrors ?? [];
     } catch (error) {
       const { rejectedErrors } = error as SmtpError;
-      if (!rejectedErrors?.length) return entries.map(() => fateOf(error as SmtpError));
+      if (!rejectedErrors?.length) return entries.map(() => outcomeOf(error as SmtpError));
       failures = rejectedErrors;
     } finally {
       raw.destroy();
     }
     return entries.map(({ recipient }) => {
       const failure = failures.find((error) => error.recipient === recipient);
-      return failure ? fateOf(failure) : { fate: 'sent' };
+      return failure ? outcomeOf(failure) : { kind: 'sent' };
     });
   }
 
@@ -76,14 +74,14 @@ export class Outward implements OnApplicationShutdown {
   }
 }
 
-/** Codes of 500 and more are final (RFC 5321 4.2.1), but for those about our logging in, which the operator can mend. */
-function fateOf(error: SmtpError): Fate {
+/** Codes of 500 and more are permanent (RFC 5321 4.2.1), except for our own login, which the operator can correct. */
+function outcomeOf(error: SmtpError): DeliveryOutcome {
   const { code, responseCode = 0, response } = error;
-  const final = responseCode >= 500 && code !== 'EAUTH';
-  const status = /\b([245]\.\d{1,3}\.\d{1,3})\b/.exec(response ?? '')?.[1] ?? (final ? '5.0.0' : '4.0.0');
-  // What a server said is its own affair; what we could not do is a code, without addresses or passwords.
+  const permanent = responseCode >= 500 && code !== 'EAUTH';
+  const status = /\b([245]\.\d{1,3}\.\d{1,3})\b/.exec(response ?? '')?.[1] ?? (permanent ? '5.0.0' : '4.0.0');
+  // Without a response only a code: other errors may contain addresses or passwords.
   const reason = response
     ? response.slice(0, 500)
     : `The outgoing server could not be used (${code ?? 'error'}).`;
-  return { fate: final ? 'never' : 'later', reason, status };
+  return { kind: permanent ? 'failed' : 'retry', reason, status };
 }

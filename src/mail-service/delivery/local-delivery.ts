@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { domainOf } from '../accounts/addresses.js';
+import { BlobMissingError } from '../../platform/blobs/blob-store.js';
+import { Db } from '../../platform/database/db.js';
+import { MailError } from '../http/mail-error.js';
+import { MessageStore } from '../messages/message-store.js';
+import type { ParsedMessage } from '../mime/message.js';
+import { MimeWorkers } from '../mime/mime-workers.js';
+import { sizeOf, streamOf } from '../storage/bytes.js';
+import { RawMessages } from '../storage/raw-messages.js';
+import { Spool } from '../storage/spool.js';
+import { bounceMessage, HEADER_BYTES } from './bounce.js';
+import { type DeliveryOutcome, type Failure, MAILBOX_FULL } from './delivery-outcome.js';
+import { type Entry, QueueRepository } from './queue.repository.js';
+
+/** Another worker finished the entry: the transaction is rolled back. */
+class AlreadyDeliveredError extends Error {}
+
+export interface LocalMessage {
+  size: number;
+  parsed: ParsedMessage;
+}
+
+/** Stores queued messages and bounces in mailboxes. The message and the end of its entry are one transaction: exactly once. */
+@Injectable()
+export class LocalDelivery {
+  constructor(
+    private readonly queue: QueueRepository,
+    private readonly raws: RawMessages,
+    private readonly mime: MimeWorkers,
+    private readonly store: MessageStore,
+    private readonly db: Db,
+    private readonly spool: Spool,
+  ) {}
+
+  /** @returns undefined when the message is missing or cannot be parsed, e.g. since its headers exceed the limit */
+  read(rawId: string): Promise<LocalMessage | undefined> {
+    return this.spool.during(async (scratch) => {
+      try {
+        const raw = await this.raws.read(rawId, scratch);
+        return { size: sizeOf(raw), parsed: await this.mime.parse(raw) };
+      } catch (error) {
+        if (error instanceof BlobMissingError) return undefined;
+        if (error instanceof MailError && error.status === 400) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** @returns the failure; undefined when the entry is finished */
+  async deliver(entry: Entry, userId: string, message: LocalMessage): Promise<DeliveryOutcome | undefined> {
+    const { sender, recipient } = entry;
+    const envelope = { from: sender, rcpt: [{ value: recipient, formatted: recipient }] };
+    try {
+      await this.add(entry, { ...message, userId, rawId: entry.raw_id, envelope });
+    } catch (error) {
+      if (error instanceof MailError) return MAILBOX_FULL;
+      throw error;
+    }
+    return undefined;
+  }
+
+  /** Reports a failure to the sender and finishes the entry. */
+  async bounce(entry: Entry, failure: Failure): Promise<void> {
+    const head = await this.raws.head(entry.raw_id, HEADER_BYTES).catch((error: unknown) => {
+      if (error instanceof BlobMissingError) return Buffer.alloc(0);
+      throw error;
+    });
+    const raw = await bounceMessage(entry, failure, head);
+    const parsed = await this.mime.parse(raw);
+    const rawId = await this.raws.put(streamOf(raw));
+    // An empty envelope sender keeps the bounce from bouncing.
+    const envelope = { from: '', rcpt: [{ value: entry.sender, formatted: entry.sender }] };
+    const userId = entry.user_id;
+    await this.add(entry, { size: raw.length, parsed, userId, rawId, envelope, unlimited: true });
+  }
+
+  private async add(
+    entry: Entry,
+    message: LocalMessage &
+      Pick<Parameters<MessageStore['addIn']>[1], 'userId' | 'rawId' | 'envelope' | 'unlimited'>,
+  ): Promise<void> {
+    try {
+      await this.db.tx(async (tx) => {
+        await this.store.addIn(tx, {
+          ...message,
+          mailbox: '\\Inbox',
+          domain: domainOf(entry.sender),
+          seen: false,
+          flagged: false,
+          draft: false,
+        });
+        if (!(await this.queue.finishIn(tx, entry))) throw new AlreadyDeliveredError();
+      });
+    } catch (error) {
+      if (!(error instanceof AlreadyDeliveredError)) throw error;
+    }
+  }
+}
