@@ -1,5 +1,9 @@
 import { connect, type Socket } from 'node:net';
-import { MAX_TOTAL, MAX_PER_USER } from '../../src/modules/mail/upstream/request-limits.js';
+import {
+  MAX_PER_USER,
+  MAX_TOTAL,
+  MAX_WAITING_PER_USER,
+} from '../../src/modules/mail/upstream/request-limits.js';
 import { type Person, TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { WildDuck } from '../support/wild-duck.ts';
@@ -24,7 +28,7 @@ describe('mail, at the same time', () => {
   });
 
   const count = (url: string) => duck.requests.filter((request) => request.url === url).length;
-  /** The same request of one person, so often, at two processes at once. */
+  /** Sends a request several times to two processes concurrently. */
   const rush = ({ token }: Person, times: number) =>
     Promise.all(Array.from({ length: times }, (_, n) => apps[n % 2]!.as(token).get(BOXES)));
 
@@ -60,7 +64,7 @@ describe('mail, at the same time', () => {
     expect(count('/authenticate')).toBe(2);
   });
 
-  /** The mail service takes requests and says nothing until it is told to. */
+  /** The mail service does not respond until `release` is called. */
   function hold(): { stuck: () => number; release: () => void } {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     let stuck = 0;
@@ -79,7 +83,9 @@ describe('mail, at the same time', () => {
     const { stuck, release } = hold();
     const crowd = others.slice(0, 17);
     const waiting = crowd.flatMap(({ token }) => Array.from({ length: 2 }, () => app.as(token).get(BOXES)));
-    const theirs = Array.from({ length: MAX_PER_USER }, () => app.as(busy.token).get(BOXES));
+    const own = Array.from({ length: MAX_PER_USER + MAX_WAITING_PER_USER }, () =>
+      app.as(busy.token).get(BOXES),
+    );
     await until('all to be stuck', () => stuck() === 34 + MAX_PER_USER);
 
     const notes = await Promise.all(people.map(({ token }) => app.as(token).post('/notes', { title: 'x' })));
@@ -93,7 +99,7 @@ describe('mail, at the same time', () => {
     expect((await app.as(busy.token).get('/notes')).status).toBe(200);
 
     release();
-    for (const { status } of await Promise.all([...waiting, ...theirs])) expect(status).toBe(200);
+    for (const { status } of await Promise.all([...waiting, ...own])) expect(status).toBe(200);
     duck.script = undefined;
     expect((await app.as(busy.token).get(BOXES)).status).toBe(200);
   });
@@ -123,7 +129,7 @@ describe('mail, at the same time', () => {
     await app.as(person.token).get(BOXES);
     const { stuck, release } = hold();
     const leave = new AbortController();
-    const waiting = Array.from({ length: MAX_PER_USER }, () =>
+    const waiting = Array.from({ length: MAX_PER_USER + MAX_WAITING_PER_USER }, () =>
       fetch(`${app.base}/apis/v1${BOXES}`, {
         headers: { authorization: `Bearer ${person.token}` },
         signal: leave.signal,
@@ -137,6 +143,37 @@ describe('mail, at the same time', () => {
     await until('room', async () => (await app.as(person.token).get(BOXES)).status === 200);
   });
 
+  test('30 parallel image downloads of one user are served; slow downloads do not block the mailbox', async () => {
+    const [app] = apps;
+    const person = people[4]!;
+    await app.as(person.token).get(BOXES);
+    let running = 0;
+    let most = 0;
+    const { promise: held, resolve: release } = Promise.withResolvers<undefined>();
+    duck.script = async ({ url }, response) => {
+      if (!url.includes('/attachments/')) return undefined;
+      running += 1;
+      most = Math.max(most, running);
+      await held;
+      running -= 1;
+      response.writeHead(200, { 'Content-Type': 'image/png' }).end('image');
+      return true;
+    };
+    const path = `/mail/attachment?mailbox_id=${'a'.repeat(24)}&message_id=1&attachment_id=ATT00001&filename=x.png`;
+    const download = async () => {
+      const headers = { authorization: `Bearer ${person.token}` };
+      const response = await fetch(`${app.base}/apis/v1${path}`, { headers });
+      return [response.status, await response.text()];
+    };
+    const downloads = Array.from({ length: 30 }, download);
+    await until('the first downloads', () => running === MAX_PER_USER);
+    expect((await app.as(person.token).get(BOXES)).status).toBe(200);
+    release(undefined);
+    expect(await Promise.all(downloads)).toEqual(Array.from({ length: 30 }, () => [200, 'image']));
+    expect(most).toBe(MAX_PER_USER);
+    duck.script = undefined;
+  });
+
   test('limits large messages to two per user and eight in total', async () => {
     const [app] = apps;
     duck.script = ({ url }) =>
@@ -144,7 +181,7 @@ describe('mail, at the same time', () => {
     const box = `${BOXES}/${'a'.repeat(24)}/messages`;
     const { hostname, port } = new URL(app.base);
     const sockets: Socket[] = [];
-    /** Says that 30 MB will come; the answer, if there is one before they do. */
+    /** Announces 30 MB. @returns a function for the response received so far */
     const announce = async ({ token }: Person): Promise<() => string> => {
       const socket = connect(Number(port), hostname);
       sockets.push(socket);
@@ -159,7 +196,7 @@ describe('mail, at the same time', () => {
     const small = ({ token }: Person) => app.as(token).post(box, { text: 'small' });
     const [one, ...others] = people.slice(4) as [Person, ...Person[]];
     for (const person of [one, ...others]) await app.as(person.token).get(BOXES);
-    // Whoever is let in shows it by being counted: the next one is refused.
+    // Accepted requests are counted: the next one is rejected.
     const first = [await announce(one), await announce(one)];
     await until('both to be counted', async () => /overloaded/.test(await settled(await announce(one))));
     expect((await small(one)).status).toBe(200);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** An application password as WildDuck would keep it; the fake keeps the clear text to be looked at. */
+/** An application password of the fake, in clear text for assertions. */
 export interface Asp {
   id: string;
   user: string;
@@ -12,13 +12,13 @@ export interface Asp {
 
 const SCOPES = new Set(['imap', 'pop3', 'smtp']);
 
-/** WildDuck's application passwords (its lib/api/asps.js and `generateASP`), with its checks and answers. */
+/** WildDuck's application passwords (lib/api/asps.js, `generateASP`) with its validation and responses. */
 export class WildDuckAsps {
   readonly kept: Asp[] = [];
   /** WildDuck's `const:asp:limit`. */
   limit = 50;
 
-  /** @param rest of the path, below the person's own tree */
+  /** @param rest of the path, below the user's own tree */
   answer(user: string, method: string, rest: string, body: any): { status: number; json: unknown } {
     const [path = '', query = ''] = rest.split('?');
     const [, , id] = path.split('/');

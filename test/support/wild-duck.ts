@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { WildDuckAsps } from './wild-duck-asps.ts';
 
-/** What a real WildDuck 1.46 was asked and answered. */
+/** A request to a real WildDuck 1.46 and its response. */
 export interface Capture {
   label: string;
   method: string;
@@ -13,7 +13,7 @@ export interface Capture {
   status: number;
   type: string;
   json?: any;
-  /** Base64, where the answer was no JSON. */
+  /** Base64 of a response that is not JSON. */
   bytes?: string;
 }
 
@@ -27,7 +27,7 @@ export const capture = (label: string): Capture => {
   return found;
 };
 
-/** Of the account that the captures are of. */
+/** Mailboxes of the captured account. */
 export const INBOX = '6b0108e57d46ea6fe43d660f';
 export const TRASH = '6b0108e57d46ea6fe43d6611';
 export const DRAFTS = '6b0108e57d46ea6fe43d6612';
@@ -38,14 +38,14 @@ export interface Recorded {
   url: string;
   headers: IncomingMessage['headers'];
   rawHeaders: string[];
-  /** Parsed where it is JSON. */
+  /** Parsed JSON, else text. */
   body: any;
-  /** Name of the account whose token it carried; null for the service's own token. */
+  /** Username of the token's owner; null for the service token. */
   as: string | null;
 }
 
 type Reply = { status: number; json?: unknown };
-/** What a test lets the server do: answer, take the response into its own hands (`true`), or nothing (undefined). */
+/** Returns a response, `true` after handling the response itself, or undefined for the captured one. */
 export type Script = (
   request: Recorded,
   response: ServerResponse,
@@ -62,17 +62,17 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const INVALID_TOKEN = capture('bob-suspended-list').json;
 
 /**
- * A mail service on a port of its own that answers as WildDuck did, and keeps all that reaches it. The captures are the
- * mail of whichever account is created first; others have none.
+ * A mail service that responds as a captured WildDuck and records all requests. The captures belong to the account that is
+ * created first; other accounts have no mail.
  */
 export class WildDuck {
   readonly requests: Recorded[] = [];
   readonly accounts = new Map<string, Account>();
   readonly asps = new WildDuckAsps();
   readonly serviceToken = randomBytes(20).toString('hex');
-  /** Comes before everything else. */
+  /** Runs before any other handling. */
   script: Script | undefined;
-  /** Bytes that reached the port, whatever they were. */
+  /** All bytes received. */
   bytes = 0;
   connections = 0;
   private readonly tokens = new Map<string, string>();
@@ -81,11 +81,11 @@ export class WildDuck {
 
   static async start(): Promise<WildDuck> {
     const duck = new WildDuck();
-    // A request that is given up while it comes ends here.
+    // An aborted request ends here.
     duck.server = createServer(
       (request, response) => void duck.serve(request, response).catch(() => undefined),
     );
-    // Those who ask close their connections themselves, or a test sees that they do not.
+    // Clients have to close idle connections themselves.
     duck.server.keepAliveTimeout = 60_000;
     duck.server.on('connection', (socket: Socket) => {
       duck.connections += 1;
@@ -101,7 +101,7 @@ export class WildDuck {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** What an application that is to use it is started with. */
+  /** Settings of an application that uses it. */
   get settings(): Record<string, string> {
     return { MAIL_SERVICE_URL: this.url, MAIL_SERVICE_TOKEN: this.serviceToken };
   }
@@ -111,13 +111,13 @@ export class WildDuck {
     return this.requests.filter(({ url }) => /^\/users\/[^/]+\/mailboxes/.test(url));
   }
 
-  /** Forgets what came so far. */
+  /** Clears the recorded requests. */
   clear(): void {
     this.requests.length = 0;
     this.script = undefined;
   }
 
-  /** All tokens die, as after a change of passwords; or those of one account. */
+  /** Revokes all tokens, or those of one account. */
   killTokens(username?: string): void {
     for (const [token, of] of this.tokens)
       if (username === undefined || of === username) this.tokens.delete(token);
@@ -147,7 +147,7 @@ export class WildDuck {
     const { method = '', url = '', headers, rawHeaders } = request;
     const recorded = { method, url, headers, rawHeaders, body: parsed(text), as };
     this.requests.push(recorded);
-    // What a real one sends along and must not get through.
+    // Headers of a real WildDuck that must not be forwarded.
     response.setHeader('Server', 'WildDuck API');
     response.setHeader('Access-Control-Allow-Origin', '*');
     response.setHeader('Set-Cookie', 'a=b');
@@ -234,7 +234,7 @@ export class WildDuck {
 }
 
 /**
- * What WildDuck says of a mailbox that a person does not have: word for word the same whether another one has it.
+ * WildDuck's response for a mailbox that the user does not have, the same for unknown ids and those of other users.
  * @param below the path below the mailbox
  */
 function inNoMailbox(method: string, [messages, message]: string[]): Reply {
@@ -249,7 +249,7 @@ function inNoMailbox(method: string, [messages, message]: string[]): Reply {
   return as(method === 'DELETE' ? 'delete-message-again' : 'get-message-missing');
 }
 
-/** A message list ignores parameters it does not know. */
+/** Message lists ignore unknown parameters. */
 function canonical(target: string): string {
   const [path = '', query = ''] = target.split('?');
   const parameters = new URLSearchParams(query);
@@ -277,4 +277,32 @@ function parsed(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** A captured message list with `unseen`. */
+export const withUnseen = (list: any): any => ({
+  ...list,
+  results: list.results.map((row: any) => ({ ...row, unseen: !row.seen })),
+});
+
+/** The captured response with the fields of the contract that WildDuck lacks; the same object where it lacks none. */
+export function withContractFields({ method, path, status, json, body }: Capture): any {
+  if (status !== 200) return json;
+  const [, , , , mailbox, messages, message] = path.split('?', 1)[0]!.split('/');
+  if (method === 'GET' && mailbox === undefined)
+    return { ...json, total: json.results.length, nextCursor: false, previousCursor: false };
+  if (method === 'POST' && mailbox === undefined) {
+    const { path: name, retention } = body as { path: string; retention?: number };
+    const full = name.replace(/^\//, '');
+    return {
+      ...json,
+      path: full,
+      name: full.split('/').at(-1),
+      subscribed: true,
+      ...(retention !== undefined && { retention }),
+    };
+  }
+  if (method !== 'GET' || messages === undefined) return json;
+  if (message !== undefined) return { ...json, unseen: !json.seen };
+  return json.results.length > 0 ? withUnseen(json) : json;
 }

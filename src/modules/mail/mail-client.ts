@@ -38,12 +38,17 @@ export class MailClient {
   ) {}
 
   /**
-   * Runs `work` with a session of the caller.
-   * @throws ApiError 429 and 503 above the request limits; errors of `credential` and `work`
+   * Runs `work` with a session of the caller, when the request limits allow it.
+   * @param kind the limits to apply
+   * @throws ApiError 429 and 503 above the limits; errors of `credential` and `work`
    */
-  async as(call: MailCall, work: (session: MailSession) => Promise<MailReply>): Promise<MailReply> {
+  async as(
+    call: MailCall,
+    work: (session: MailSession) => Promise<MailReply>,
+    kind: keyof RequestLimits = 'requests',
+  ): Promise<MailReply> {
     const { tenantId, userId } = call.ctx;
-    const release = this.limits.enter(`${tenantId}:${userId}`);
+    const release = await this.limits[kind].enter(`${tenantId}:${userId}`, call.signal);
     try {
       const reply = await work({
         json: (request) => this.exchange(call, request, (response) => this.read(response)),

@@ -7,6 +7,7 @@ import { Deployment } from '../../platform/deployment/deployment.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { AccountSecurityModule } from '../account-security/index.js';
 import { TenantsModule } from '../tenants/index.js';
+import { AccountProvisioner } from './accounts/account-provisioner.js';
 import { MailAccounts } from './accounts/mail-accounts.js';
 import { MailAccountsRepository } from './accounts/mail-accounts.repository.js';
 import { MailApplicationPasswords } from './accounts/mail-application-passwords.js';
@@ -20,6 +21,7 @@ import { RecipientsRepository } from './drafts/recipients.repository.js';
 import { MailGate } from './gate/mail-gate.js';
 import { MailClient } from './mail-client.js';
 import { MailUpstream } from './mail-upstream.js';
+import { MessageWriter } from './message-writer.js';
 import { MailboxesController } from './mailboxes/mailboxes.controller.js';
 import { MailMoves } from './messages/mail-moves.js';
 import { MailMovesRepository } from './messages/mail-moves.repository.js';
@@ -54,7 +56,9 @@ const MOVES_KEPT_DAYS = 180;
     MailAccountsRepository,
     MailAccounts,
     MailClient,
+    MessageWriter,
     MailApplicationPasswords,
+    AccountProvisioner,
     MailboxesService,
     MessagesService,
     MailMovesRepository,

@@ -13,6 +13,7 @@ const COMMON = [
   MailErrors.busy,
   MailErrors.unavailable,
   MailErrors.proxyFailed,
+  MailErrors.internal,
   ...MAIL_REJECTIONS,
 ];
 

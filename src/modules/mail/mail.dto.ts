@@ -23,7 +23,10 @@ export class NewAddress {
 export class NewAttachment {
   /** @example 'hello.txt' */ filename?: string;
   /** `mimeType` and `type` are accepted too. @example 'text/plain' */ contentType?: string;
-  /** Base64; the prefix of a `data:` URL is removed. @example 'SGVsbG8=' */ content!: string;
+  /** Base64; the prefix of a `data:` URL is removed. Required unless `keep` is set. @example 'SGVsbG8=' */
+  content?: string;
+  /** Id of an attachment of the draft in `replacePrevious` that the new version keeps, in place of the other members. */
+  @ApiPropertyOptional({ example: 'ATT00001' }) keep?: string;
   /** For `cid:` links; `contentId` is accepted too. @example 'dot@x' */ cid?: string;
   /** `disposition` is accepted too. @example 'attachment' */ contentDisposition?: 'attachment' | 'inline';
 }
@@ -70,6 +73,7 @@ export class NewDraft extends NewMessage {
 
 /** Changes of one message or of several. */
 class MessageChanges {
+  /** @example false */ flagged?: boolean;
   /** @example true */ seen?: boolean;
   /** Target mailbox of a move. */ @ApiPropertyOptional({ example: TRASH }) moveTo?: string;
 }
@@ -88,11 +92,12 @@ export class UpdateMessages extends MessageChanges {
    * @example false
    */
   restoreToOrigin?: boolean;
+  /** Deletes the messages permanently. Cannot be combined with other changes. @example false */
+  delete?: boolean;
 }
 
 export class UpdateMessage extends MessageChanges {
   /** The opposite of `seen`. @example false */ unseen?: boolean;
-  /** @example false */ flagged?: boolean;
   /** @example false */ deleted?: boolean;
 }
 

@@ -19,6 +19,13 @@ export class MailAccount {
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }
 
+@Entity('mail_pending_accounts')
+export class MailPendingAccount {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @Column('timestamptz', { name: 'retry_at' }) retryAt!: Date;
+}
+
 @Entity('mail_moves')
 @Index('mail_moves_old', ['movedAt'])
 export class MailMove {

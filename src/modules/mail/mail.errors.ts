@@ -27,6 +27,7 @@ export const MailErrors = {
   busy: defineError(503, 'mail_service_busy', 'Too many mail requests are in progress. Try again shortly.'),
   unavailable: defineError(503, 'mail_service_unavailable', 'This installation has no mail service.'),
   proxyFailed: defineError(500, 'Proxy failed', 'The mail service sent no usable response.'),
+  internal: defineError(500, 'Internal server error', 'The request failed.'),
 } as const;
 
 /** For the documentation only: errors of the mail service have no `message`. */

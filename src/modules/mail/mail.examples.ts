@@ -42,6 +42,16 @@ export const CREATE_DRAFT: Examples = {
       replacePrevious: { mailbox: DRAFTS, id: 1 },
     },
   },
+  kept: {
+    summary: 'A new version of a draft that keeps an attachment',
+    value: {
+      mailbox: DRAFTS,
+      to: TO,
+      subject: 'Plan, third version',
+      attachments: [{ keep: 'ATT00001' }],
+      replacePrevious: { mailbox: DRAFTS, id: 1 },
+    },
+  },
 };
 
 export const SUBMIT_DRAFT: Examples = {
@@ -74,8 +84,10 @@ export const UPDATE_MAILBOX: Examples = {
 export const UPDATE_MESSAGES: Examples = {
   seen: { summary: 'Mark as seen', value: { message: [1], seen: true } },
   unseen: { summary: 'Mark as unseen', value: { message: [1, 2], seen: false } },
+  flag: { summary: 'Flag', value: { message: [1], flagged: true } },
   move: { summary: 'Move to the trash', value: { message: [1], moveTo: TRASH } },
   restore: { summary: 'Move back to the original mailbox', value: { message: [1], restoreToOrigin: true } },
+  delete: { summary: 'Delete permanently', value: { message: [1], delete: true } },
 };
 
 export const UPDATE_MESSAGE: Examples = {

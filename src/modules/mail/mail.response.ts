@@ -9,6 +9,7 @@ export const OPEN_MAIL_SCHEMAS = [
   'MailAddress',
   'MailServiceError',
   'MailAttachment',
+  'MailHeader',
   'MailMailbox',
   'MailMailboxList',
   'MailMailboxCreated',
@@ -56,6 +57,11 @@ export class MailAddress {
   /** @example 'carol@example.org' */ address!: string;
 }
 
+export class MailHeader {
+  /** Lower-case name. @example 'list-id' */ key!: string;
+  /** @example '<news.example.org>' */ value!: string;
+}
+
 export class MailAttachment {
   /** For `GET /mail/attachment`. @example 'ATT00001' */ id!: string;
   /** @example 'hello.txt' */ filename?: string;
@@ -64,6 +70,8 @@ export class MailAttachment {
   @Nullable() cid?: string | null;
   /** True for an image shown within the HTML body. @example false */ related?: boolean;
   /** @example 1 */ @Integer() sizeKb?: number;
+  /** Size of the content in bytes, where known. @example 5 */
+  @Integer() decodedSize?: number;
 }
 
 export class MailSuccess {
@@ -112,6 +120,7 @@ class MessageBase {
   /** @example 'Plan ✓' */ subject?: string;
   /** @example '2026-11-21T02:58:46.000Z' */ @ApiPropertyOptional({ format: 'date-time' }) date?: string;
   /** @example false */ seen?: boolean;
+  /** The opposite of `seen`. @example true */ unseen?: boolean;
   /** @example true */ flagged?: boolean;
   /** @example false */ draft?: boolean;
 }
@@ -159,6 +168,8 @@ export class MailMessage extends MessageBase {
     example: ['<p>Hello <b>Alice</b></p>'],
   })
   html?: string | string[];
+  /** Headers of the message, where the mail service provides them. */
+  headers?: MailHeader[];
   attachments?: MailAttachment[];
 }
 
@@ -186,6 +197,7 @@ export class MailDraft extends ReplaceResult {
 export class MailBulkResult {
   /** @example true */ success?: boolean;
   /** Number of messages marked. @example 2 */ @Integer() updated?: number;
+  /** Number of messages deleted. @example 2 */ @Integer() deleted?: number;
   /** Target mailbox of a move. */ @ApiPropertyOptional({ example: MAILBOX }) mailbox?: string;
   /** For each moved message: the old id and the new id. */
   @ApiPropertyOptional({

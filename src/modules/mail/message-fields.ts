@@ -38,6 +38,7 @@ const address = (value: unknown): unknown =>
 
 function attachment(value: unknown): unknown {
   if (!isFields(value)) return value;
+  if (Object.hasOwn(value, 'keep')) return { keep: value['keep'] };
   const fields: Fields = {};
   for (const [name, spellings] of Object.entries(ATTACHMENT)) {
     const spelling = spellings.find((each) => Object.hasOwn(value, each));

@@ -34,6 +34,33 @@ export class JsonResponse {
 
 const UNPARSED = Symbol('unparsed');
 
+/** Appends members to a JSON object. */
+export function extended(response: JsonResponse, members: Fields): JsonResponse {
+  const { status, text, value } = response;
+  if (text === null || !isFields(value)) return response;
+  const merged = { ...value, ...members };
+  return new JsonResponse(status, JSON.stringify(merged), merged);
+}
+
+/**
+ * Adds `unseen` after each `seen` of a message list. Works on the text, since lists are long: within a JSON string the
+ * quotes would be escaped, so only members match.
+ */
+export function withUnseen(response: JsonResponse): JsonResponse {
+  const { status, text } = response;
+  if (text === null || status >= 300 || text.includes('"unseen":')) return response;
+  const characters = typeof text === 'string' ? text : text.toString('latin1');
+  const changed = characters.replace(
+    /"seen":(true|false)/g,
+    (seen, value) => `${seen},"unseen":${value !== 'true'}`,
+  );
+  return new JsonResponse(
+    status,
+    typeof text === 'string' ? changed : Buffer.from(changed, 'latin1'),
+    UNPARSED,
+  );
+}
+
 /** The first and last characters of a successful response. */
 const SUCCESS = /^\s*\{\s*"success"\s*:\s*true\s*,/;
 const END = /\}\s*$/;
@@ -46,7 +73,7 @@ export class UnusableResponseError extends Error {}
 /**
  * Reads a response that has to be JSON. Of a long one, only the beginning and the end are checked.
  * @throws UnusableResponseError for a redirect, another media type, invalid JSON, a truncated response, and status 200
- *   with an error object, which WildDuck sends for exceptions without a status
+ *   with an error object, which WildDuck sends for exceptions without a status; status 5xx without an error object
  */
 export async function readJson({ status, headers, body }: UpstreamResponse): Promise<JsonResponse> {
   try {
@@ -62,6 +89,9 @@ export async function readJson({ status, headers, body }: UpstreamResponse): Pro
     const value = parsed(text);
     if (value === undefined) throw new UnusableResponseError('not JSON');
     if (status < 300 && isErrorOnly(value)) throw new UnusableResponseError('an error with status 200');
+    // WildDuck's HTTP layer reports its own failures as `{code, message}`.
+    if (status >= 500 && !(isFields(value) && typeof value['error'] === 'string'))
+      throw new UnusableResponseError(`status ${status} without an error`);
     // A short text is written in one piece with the headers.
     return new JsonResponse(status, bytes.length > SHORT ? bytes : text, value);
   } catch (error) {
@@ -73,14 +103,16 @@ export async function readJson({ status, headers, body }: UpstreamResponse): Pro
 /**
  * Checks that a successful response is a file. Its body stays readable.
  * @throws UnusableResponseError for another status, an encoded response, and WildDuck's error with status 200. That error
- *   has a charset or a length, which WildDuck's attachments do not have: a file that looks like an error stays a file
+ *   has a charset or a length, which WildDuck's attachments do not have, and no Content-Disposition, which those of the
+ *   embedded service have: a file that looks like an error stays a file
  */
 export async function checkFile({ status, headers, body }: UpstreamResponse): Promise<void> {
   try {
     if (status !== 200) throw new UnusableResponseError(`status ${status}`);
     if (isEncoded(headers)) throw new UnusableResponseError('encoded');
     const type = headers['content-type'] ?? '';
-    if (!JSON_TYPE.test(type) || !(/charset/i.test(type) || headers['content-length'] !== undefined)) return;
+    if (headers['content-disposition'] !== undefined || !JSON_TYPE.test(type)) return;
+    if (!/charset/i.test(type) && headers['content-length'] === undefined) return;
     const { bytes, ended } = await beginning(body, SHORT);
     const value = ended ? parsed(bytes.toString()) : undefined;
     if (isErrorOnly(value) && Object.keys(value).every((key) => ERROR_KEYS.has(key)))
@@ -139,6 +171,13 @@ export const rejectsToken = (response: JsonResponse): boolean =>
   response.status === 401 ||
   (response.status === 403 && response.code === 'InvalidToken') ||
   lacksPrivilege(response);
+
+/** True when the mail service rejects a request because it does not know this field. */
+export function isUnknownField({ status, code, value }: JsonResponse, field: string): boolean {
+  if (status !== 400 || code !== 'InputValidationError' || !isFields(value)) return false;
+  const { details } = value;
+  return isFields(details) && Object.keys(details).some((key) => key.split(',').at(-1) === field);
+}
 
 /** True when the role of the token does not allow the operation. */
 export const lacksPrivilege = ({ status, code }: JsonResponse): boolean =>

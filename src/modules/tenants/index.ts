@@ -1,5 +1,10 @@
 export { TenantsApi } from './tenants.api.js';
-export { MEMBER_ROLES_SET, MEMBERSHIP_CHANGING, TENANT_PROVISIONED } from './tenants.hooks.js';
+export {
+  MEMBERS_PROVISIONED,
+  MEMBER_ROLES_SET,
+  MEMBERSHIP_CHANGING,
+  TENANT_PROVISIONED,
+} from './tenants.hooks.js';
 export { TenantsModule } from './tenants.module.js';
 export type { MemberInput, MemberStatus, Workspace } from './tenants.repository.js';
 export { TenantProfileService } from './tenant-profile.service.js';

@@ -9,7 +9,12 @@ import {
   TenantsRepository,
   type Workspace,
 } from './tenants.repository.js';
-import { MEMBER_ROLES_SET, MEMBERSHIP_CHANGING, TENANT_PROVISIONED } from './tenants.hooks.js';
+import {
+  MEMBERS_PROVISIONED,
+  MEMBER_ROLES_SET,
+  MEMBERSHIP_CHANGING,
+  TENANT_PROVISIONED,
+} from './tenants.hooks.js';
 
 /** What other domains may ask of workspaces and their members. */
 @Injectable()
@@ -74,6 +79,7 @@ export class TenantsApi {
     const changed = await this.tenants.upsertMembers(tx, tenantId, members);
     const told = members.flatMap(({ userId, role }) => (role === null ? [] : [{ userId, role }]));
     if (told.length > 0) await this.hooks.run(tx, MEMBER_ROLES_SET, { tenantId, members: told });
+    await this.hooks.run(tx, MEMBERS_PROVISIONED, { tenantId, userIds: members.map(({ userId }) => userId) });
     return changed;
   }
 

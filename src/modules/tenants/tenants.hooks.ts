@@ -11,6 +11,11 @@ export const MEMBER_ROLES_SET = new TxHook<{
   members: readonly { userId: string; role: TenantRole }[];
 }>('member roles set');
 
+/** Members have been added to a workspace, or renamed. */
+export const MEMBERS_PROVISIONED = new TxHook<{ tenantId: string; userIds: readonly string[] }>(
+  'members provisioned',
+);
+
 /**
  * A person's membership (with `tenantId` null: all of theirs) is about to end or to be renewed. An effect that throws
  * keeps it as it is; what belongs to the membership, such as credentials for mail programs, ends here too.

@@ -280,7 +280,7 @@ describe('mail accounts', () => {
         '--password',
         'pw',
       );
-      // The old token is believed for a few seconds; when it dies, the new account's is taken.
+      // The old token is cached for a few seconds; when it is rejected, the new account's is used.
       duck.killTokens(before);
       expect((await alice.api.get(BOXES)).status).toBe(200);
       expect(duck.requests.at(-1)!.as).toBe('other.account');

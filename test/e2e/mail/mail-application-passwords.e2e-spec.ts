@@ -41,7 +41,7 @@ describe('application passwords for mail', () => {
   });
 
   const somebody = async (on = app): Promise<Person> => (await on.tenant(`t${(tenants += 1)}`, 'alice'))[0]!;
-  /** Somebody who has an account at the mail service, which has forgotten how that came about. */
+  /** A user with a mail account, without the requests that created it. */
   const mailer = async (): Promise<Person> => {
     duck.clear();
     const person = await somebody();
@@ -157,7 +157,7 @@ describe('application passwords for mail', () => {
     expect(await signIn(app, alice, password)).toBeNull();
     expect(await rowsOf(app, alice)).toMatchObject([{ state: 'removing' }]);
     duck.clear();
-    // The second time it is gone there already: somebody removed it in the mail service's own pages.
+    // The second one was already removed at the mail service.
     duck.asps.kept.length = 0;
     await drain(app);
     expect(await rowsOf(app, alice)).toEqual([]);

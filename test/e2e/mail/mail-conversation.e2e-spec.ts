@@ -9,13 +9,13 @@ import { until } from '../../support/until.ts';
 
 const BOXES = '/mail/users/me/mailboxes';
 
-/** Everything here goes through the interface of the workspace, and ends at the real mail service. */
+/** All requests pass the workspace API and end at the embedded mail service. */
 describe('a conversation', () => {
   let mail: TestMailService;
   let app: TestApp;
   let alice: Writer;
   let bob: Writer;
-  /** The operations that were answered with a success. */
+  /** Operations with a successful response. */
   const used = new Set<string>();
 
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('a conversation', () => {
   const file = Buffer.concat([Buffer.from('%PDF-1.7 <html>'), randomBytes(40_000)]);
 
   test('starts with a message to a user who has never opened mail, and gets a reply', async () => {
-    // Neither has an account there: alice gets hers by looking, and her letter waits for bob's.
+    // Neither has an account yet: alice's is created by her first request, and her message waits for bob's.
     const drafts = await alice.box('Drafts');
     const draft = await alice.ok('POST', '/mail/draft', {
       mailbox: drafts,
@@ -79,7 +79,7 @@ describe('a conversation', () => {
     expect(download.headers.get('content-disposition')).toMatch(/^attachment; .*filename\*=UTF-8''zahlen/);
     expect(download.headers.get('content-security-policy')).toMatch(/sandbox/);
 
-    // By the other way: as a message, submitted where it lies.
+    // By the plain message routes.
     const bobs = await bob.box('Drafts');
     const reply = await bob.ok('POST', `${BOXES}/${bobs}/messages`, {
       draft: true,
@@ -132,7 +132,7 @@ describe('a conversation', () => {
     const moved = await bob.ok('PUT', path, { message: ids, moveTo: made.id });
     expect(moved).toEqual({ success: true, mailbox: made.id, id: ids.map((id, n) => [id, n + 1]) });
     expect((await bob.ok('GET', project)).total).toBe(3);
-    // One by one, from there to the trash: the way back is to the project, not to the inbox.
+    // Single moves to the trash: the original mailbox is the project, not the inbox.
     const trash = await bob.box('Trash');
     const binned = await bob.ok('PUT', `${project}/messages/2`, { moveTo: trash, flagged: true });
     const [[, there]] = binned.id;
@@ -201,7 +201,7 @@ describe('a conversation', () => {
       const { status } = await bob.api(method, path, body);
       expect([method, path, status]).toEqual([method, path, 404]);
     }
-    // Nor can his be brought to hers.
+    // His messages cannot be moved to her mailboxes.
     const [his] = (await bob.list('INBOX')).results;
     const pushed = await bob.api('PUT', `${BOXES}/${bobs}/messages`, { message: [his.id], moveTo: inbox });
     expect(pushed.status).toBeGreaterThanOrEqual(400);
@@ -217,7 +217,7 @@ describe('a conversation', () => {
   });
 
   test('carries 12 MiB attachments in both directions, two at once', async () => {
-    // One person may send two bodies of this size at a time.
+    // A user may send two bodies of this size at a time.
     const files = Array.from({ length: 2 }, (_, n) => Buffer.alloc(12 * 1024 * 1024, `${n} of mail `));
     const drafts = await alice.box('Drafts');
     await Promise.all(
@@ -261,7 +261,7 @@ describe('a conversation', () => {
 
 const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Somebody who writes and reads mail, over HTTP and by nothing else. */
+/** A user who writes and reads mail over HTTP only. */
 class Writer {
   constructor(
     readonly person: Person,
@@ -274,7 +274,7 @@ class Writer {
     return answer;
   }
 
-  /** What a request that succeeds answers. */
+  /** Sends a request that must succeed. @returns the body */
   async ok(method: string, path: string, body?: unknown): Promise<any> {
     const answer = await this.api(method, path, body);
     if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
@@ -300,7 +300,7 @@ class Writer {
     return this.ok('GET', `${BOXES}/${await this.box(path)}/messages/${id}`);
   }
 
-  /** The summary of a message, as soon as it is there. */
+  /** Waits for a message. @returns its summary */
   async arrived(path: string, subject: string): Promise<any> {
     const found = await until(subject, async () =>
       (await this.list(path)).results.find((row: { subject: string }) => row.subject === subject),

@@ -1,9 +1,18 @@
 import { type Person, TestApp } from '../../support/app.ts';
-import { capture, DRAFTS, INBOX, NOWHERE, type Recorded, TRASH, WildDuck } from '../../support/wild-duck.ts';
+import {
+  capture,
+  DRAFTS,
+  INBOX,
+  NOWHERE,
+  TRASH,
+  type Recorded,
+  WildDuck,
+  withUnseen,
+} from '../../support/wild-duck.ts';
 
 const PROJECTS = '6b0108e67d46ea6fe43d6620';
 
-/** The mailboxes of one person, as WildDuck keeps them: ids are given anew with each move. */
+/** The mailboxes of one user as WildDuck stores them: each move assigns a new id. */
 class Boxes {
   private readonly next = new Map<string, number>();
   readonly boxes = new Map<string, Set<number>>(
@@ -83,7 +92,7 @@ describe('the dialect', () => {
     test('the next page is requested in both dialects', async () => {
       for (const direction of ['&direction=next', '']) {
         const { answer, asked } = await list(`limit=2&order=asc&cursor=${cursor}${direction}`);
-        expect(answer.text).toBe(JSON.stringify(page.json));
+        expect(answer.body).toEqual(withUnseen(page.json));
         expect(asked).toEqual({
           limit: '2',
           order: 'asc',
@@ -99,7 +108,7 @@ describe('the dialect', () => {
       const [before] = /previous=(.+)$/.exec(back.path)!.slice(1) as [string];
       for (const direction of ['previous', 'prev', 'PREVIOUS']) {
         const { answer, asked } = await list(`limit=2&order=asc&cursor=${before}&direction=${direction}`);
-        expect(answer.text).toBe(JSON.stringify(back.json));
+        expect(answer.body).toEqual(withUnseen(back.json));
         expect(asked).toEqual({ limit: '2', order: 'asc', cursor: before, previous: before, direction });
       }
     });
@@ -349,16 +358,17 @@ describe('the dialect', () => {
   describe('`subscribed` of a new mailbox', () => {
     const create = (subscribed: unknown) => alice.api.post(mail(''), { path: 'Subs', subscribed });
     const made = { success: true, id: PROJECTS };
+    const described = { path: 'Subs', name: 'Subs' };
 
     test.each([[true], ['true'], [1]])('%j is the default', async (subscribed) => {
       duck.script = () => ({ status: 200, json: made });
-      expect((await create(subscribed)).body).toEqual(made);
+      expect((await create(subscribed)).body).toEqual({ ...made, ...described, subscribed: true });
       expect(sent()).toEqual([['POST', '', { path: 'Subs' }]]);
     });
 
     test.each([[false], ['no']])('%j is set after the creation', async (subscribed) => {
       duck.script = ({ method }) => ({ status: 200, json: method === 'POST' ? made : { success: true } });
-      expect((await create(subscribed)).body).toEqual(made);
+      expect((await create(subscribed)).body).toEqual({ ...made, ...described, subscribed: false });
       expect(sent()).toEqual([
         ['POST', '', { path: 'Subs' }],
         ['PUT', `/${PROJECTS}`, { subscribed: false }],
@@ -494,7 +504,7 @@ describe('the dialect', () => {
     const update = async (body: object) => {
       duck.script = ({ body: asked }) => {
         const values = Object.values(asked);
-        // What WildDuck says to an update that sets one flag and clears another.
+        // WildDuck's response to an update that sets one flag and clears another.
         return values.includes(true) && values.includes(false)
           ? capture('put-message-flags')
           : { status: 200, json: { success: true, updated: 1 } };

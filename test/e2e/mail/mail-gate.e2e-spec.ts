@@ -22,7 +22,7 @@ const METHODS = [
   'PURGE',
 ];
 
-/** The contract's table, written down a second time. */
+/** The contract's table, independent of the implementation. */
 const ALLOWED: [string, RegExp][] = [
   ['POST', /^\/draft$/],
   ['POST', /^\/draft\/submit$/],
@@ -54,7 +54,7 @@ function isAllowed(method: string, target: string): boolean {
   );
 }
 
-/** Ways to write a character of a path that some reader takes for the same. */
+/** Spellings of a path character that some implementations treat alike. */
 const disguise = (text: string, seed: number): string =>
   [...text]
     .map((letter, n) => {

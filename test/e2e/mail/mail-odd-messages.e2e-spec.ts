@@ -13,7 +13,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 const { schemas } = openApi().components;
 ajv.addSchema({ $id: 'api', components: { schemas } });
 
-/** As the mail client of a person sees what strangers send. */
+/** Messages of unknown senders as a mail client reads them. */
 describe('odd messages', () => {
   let mail: TestMailService;
   let app: TestApp;
@@ -69,7 +69,7 @@ describe('odd messages', () => {
     expect(read.status).toBe(200);
     expectFits('MailMessage', read.body);
     expect(read.body).toMatchObject({ ...odd.says });
-    // A row of a list is small whatever the message is, but for those whom it is to.
+    // List rows are small for any message, except for its recipients.
     if (!/990|addresses/.test(odd.name))
       expect(JSON.stringify(list.body.results[0]).length).toBeLessThan(20_000);
     for (const [n, { type, content }] of (odd.downloads ?? []).entries()) {
@@ -104,7 +104,7 @@ describe('odd messages', () => {
           text: 'see below',
           reference: { mailbox: inbox, id, action, ...(action === 'forward' && { attachments: true }) },
         });
-        // More recipients than a message may have, or more parts: said, and no failure.
+        // Too many recipients or parts are a typed error.
         expect([200, 400, 413, 422]).toContain(made.status);
         if (made.status !== 200) continue;
         const draft = await api.get(`${BOXES}/${drafts}/messages/${made.body.message.id}`);
@@ -141,7 +141,7 @@ describe('odd messages', () => {
       ),
     ];
     for (const { status } of foreign) expect([404, 403, 400]).toContain(status);
-    // A draft that refers to what is not one's own is one of its own.
+    // A reference to another user's message is ignored.
     const bobs = (await other.get(BOXES)).body.results.find(
       ({ path }: { path: string }) => path === 'Drafts',
     ).id;

@@ -3,15 +3,18 @@ import { create as contentDisposition } from 'content-disposition';
 import { asciiFileName, safeFileName } from '../../../platform/http/file-name.js';
 import { StreamReply } from '../../../platform/http/stream-reply.js';
 import { type MailCall, messagePath } from '../mail-call.js';
-import { forwarded, MailClient, type MailReply } from '../mail-client.js';
+import { forwarded, MailClient, type MailReply, type MailSession } from '../mail-client.js';
 import { JsonResponse } from '../upstream-response.js';
 import type { ReadAttachment } from './drafts.dto.js';
 
 const DEFAULT_NAME = 'attachment';
 const DEFAULT_TYPE = 'application/octet-stream';
 
-/** Media types that a browser executes or renders as a page are replaced by the default type. */
-const ACTIVE = /html|xml|svg|script|flash|xsl|wasm|mhtml|multipart|message/i;
+/**
+ * Media types that a browser executes or renders as a page are replaced by the default type. XML types are `text/xml`,
+ * `application/xml` and `…+xml`: `vnd.openxmlformats-officedocument…` is a document.
+ */
+const ACTIVE = /(?:^|[/+.-])(?:x?html?|xml|svg|mhtml|xslt?)(?![a-z])|script|flash|wasm|multipart|message/i;
 
 /** Downloads of attachments. */
 @Injectable()
@@ -24,7 +27,7 @@ export class AttachmentsService {
   ): Promise<MailReply> {
     const message = messagePath({ mailbox: mailbox_id.toLowerCase(), message: Number(message_id) });
     const path = [...message, 'attachments', attachment_id.toUpperCase()];
-    return this.client.as(call, async (session) => {
+    const download = async (session: MailSession): Promise<MailReply> => {
       const response = await session.bytes({ method: 'GET', path, accept: '*/*' });
       if (response instanceof JsonResponse) return forwarded(response);
       const { headers, body } = response;
@@ -38,7 +41,8 @@ export class AttachmentsService {
           'Content-Security-Policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
         },
       });
-    });
+    };
+    return this.client.as(call, download, 'downloads');
   }
 }
 

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import { WithoutTenant } from '../../../platform/context/access.decorators.js';
 import { ApiFile } from '../../../platform/http/api-docs.js';
@@ -7,6 +7,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import type { Fields } from '../fields.js';
 import { Call, JsonObject, type MailCall } from '../mail-call.js';
 import type { MailReply } from '../mail-client.js';
+import { MailExceptionFilter } from '../mail-exception.filter.js';
 import { MAIL_BODY_ERRORS, MailOperation, MESSAGE_LIMIT } from '../mail.docs.js';
 import { NewDraft } from '../mail.dto.js';
 import { MailErrors } from '../mail.errors.js';
@@ -17,6 +18,7 @@ import { DraftMailbox, ReadAttachment, SubmitDraft } from './drafts.dto.js';
 import { DraftsService } from './drafts.service.js';
 
 /** The convenience routes: they do not exist at the mail service. */
+@UseFilters(MailExceptionFilter)
 @Controller('mail')
 export class DraftsController {
   constructor(

@@ -1,12 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
+import Joi from 'joi';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import type { FieldProblem } from '../../../platform/http/api-error.js';
+import { Errors } from '../../../platform/http/errors.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { type Fields, isFields } from '../fields.js';
-import { type MailCall, messagePath, messagesPath } from '../mail-call.js';
+import { type MailCall, messagePath } from '../mail-call.js';
 import { forwarded, MailClient, type MailReply } from '../mail-client.js';
 import { MailErrors } from '../mail.errors.js';
 import { messageFields } from '../message-fields.js';
+import { MessageWriter } from '../message-writer.js';
 import type { SubmitDraft } from './drafts.dto.js';
 import { recipientsOf } from './recipients.js';
 import { RecipientsRepository } from './recipients.repository.js';
@@ -18,18 +22,21 @@ export class DraftsService {
 
   constructor(
     private readonly client: MailClient,
+    private readonly writer: MessageWriter,
     private readonly recipients: RecipientsRepository,
     private readonly db: Db,
   ) {}
 
   /**
    * Stores a message, as a draft by default: only drafts can be submitted.
+   * @throws ApiError 422 `validation_failed` for addresses in `to` that WildDuck would drop silently
    * @throws ApiError 500 `Proxy failed`, also for a success response without a message
    */
   create(call: MailCall, mailbox: string, body: Fields): Promise<MailReply> {
     const fields = messageFields({ draft: true, ...body });
+    rejectUnusable(fields['to']);
     return this.client.as(call, async (session) => {
-      const response = await session.json({ method: 'POST', path: messagesPath(mailbox), body: fields });
+      const response = await this.writer.create(session, mailbox, fields);
       if (response.status >= 300) return forwarded(response);
       const { success, message, ...rest } = isFields(response.value) ? response.value : {};
       if (success !== true || !isFields(message)) throw MailErrors.proxyFailed.with();
@@ -47,6 +54,10 @@ export class DraftsService {
     return this.client.as(call, async (session) => {
       const draft = await session.json({ method: 'GET', path });
       if (draft.status >= 300) return forwarded(draft);
+      if (isFields(draft.value) && recipientsOf(draft.value).length === 0)
+        throw invalidRecipients([
+          { field: 'to', code: 'no_recipients', message: 'The draft has no recipients' },
+        ]);
       // A draft that is too long to be buffered is sent without recording its recipients.
       draft.stream?.destroy();
       const sent = await session.json({ method: 'POST', path: [...path, 'submit'], body: {} });
@@ -72,6 +83,23 @@ export class DraftsService {
     }
   }
 }
+
+/** WildDuck's own check of an address. */
+const usable = Joi.string().email({ tlds: false }).max(320).required();
+
+/** @throws ApiError 422 that names the unusable addresses */
+function rejectUnusable(to: unknown): void {
+  const unusable = (Array.isArray(to) ? (to as unknown[]) : []).flatMap((item, n): FieldProblem[] => {
+    // The mail service rejects entries that are no objects. An empty address is a field of a form that is not filled in.
+    const address = isFields(item) ? (item['address'] ?? '') : '';
+    if (address === '' || usable.validate(address).error === undefined) return [];
+    const message = `${JSON.stringify(address).slice(0, 320)} is not a valid address`;
+    return [{ field: `to.${n}.address`, code: 'is_email', message }];
+  });
+  if (unusable.length > 0) throw invalidRecipients(unusable);
+}
+
+const invalidRecipients = (details: FieldProblem[]) => Errors.validationFailed.with({ details });
 
 /** Identifies a message among all messages of a user. */
 const causeOf = ({ mailbox, id }: Fields, defaultMailbox: string): string =>

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { bearerToken, notAuthenticated } from '../../../platform/context/bearer.guard.js';
 import { TokenResolver } from '../../../platform/context/token-resolver.js';
-import { asApiError } from '../../../platform/http/exception.filter.js';
 import { writeJson } from '../../../platform/http/lean-express.adapter.js';
 import { mailTarget, type MailTarget, REJECTED } from './mail-target.js';
+import { asMailError } from '../mail-exception.filter.js';
 import { MailErrors } from '../mail.errors.js';
 
 const targets = new WeakMap<Request, MailTarget>();
@@ -35,7 +35,7 @@ export class MailGate {
   };
 
   private async reject(request: Request, response: Response): Promise<void> {
-    const error = asApiError(await this.errorOf(request));
+    const error = asMailError(await this.errorOf(request));
     const { body, extras, kind } = error;
     writeJson(response, kind.status, JSON.stringify(body), { headers: extras.headers });
   }

@@ -1,8 +1,9 @@
-import { Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Post, Put, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiQuery } from '@nestjs/swagger';
 import type { Fields } from '../fields.js';
 import { Call, JsonObject, type MailCall } from '../mail-call.js';
 import type { MailReply } from '../mail-client.js';
+import { MailExceptionFilter } from '../mail-exception.filter.js';
 import { MAIL_BODY_ERRORS, MailboxParam, MailOperation } from '../mail.docs.js';
 import { CreateMailbox, UpdateMailbox } from '../mail.dto.js';
 import { MailErrors } from '../mail.errors.js';
@@ -11,6 +12,7 @@ import { MailMailbox, MailMailboxCreated, MailMailboxList, MailSuccess } from '.
 import { MailboxesService } from './mailboxes.service.js';
 
 /** The mailboxes of the caller's own mail account. */
+@UseFilters(MailExceptionFilter)
 @Controller('mail/users/me/mailboxes')
 export class MailboxesController {
   constructor(private readonly mailboxes: MailboxesService) {}

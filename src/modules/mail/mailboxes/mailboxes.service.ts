@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type Fields, isFields, isObjectId } from '../fields.js';
+import { booleanOf, type Fields, isFields, isObjectId } from '../fields.js';
 import { type MailCall, mailboxPath } from '../mail-call.js';
 import { forwarded, MailClient, type MailReply } from '../mail-client.js';
 import { MailErrors } from '../mail.errors.js';
 import { mailboxListQuery } from '../query.js';
+import { extended } from '../upstream-response.js';
 import { hides, mailboxFields, newMailbox } from './mailbox-fields.js';
 
 /** The mailbox routes: translates the fields and forwards the response. */
@@ -12,10 +13,16 @@ export class MailboxesService {
   constructor(private readonly client: MailClient) {}
 
   list(call: MailCall): Promise<MailReply> {
-    return this.client.forward(call, {
-      method: 'GET',
-      path: ['mailboxes'],
-      query: mailboxListQuery(call.target.query),
+    const query = mailboxListQuery(call.target.query);
+    return this.client.as(call, async (session) => {
+      const response = await session.json({ method: 'GET', path: ['mailboxes'], query });
+      const { results, total } = isFields(response.value) ? response.value : {};
+      if (response.status >= 300 || !Array.isArray(results) || total !== undefined)
+        return forwarded(response);
+      // WildDuck returns all mailboxes without these members of the contract.
+      return forwarded(
+        extended(response, { total: results.length, nextCursor: false, previousCursor: false }),
+      );
     });
   }
 
@@ -28,10 +35,13 @@ export class MailboxesService {
     const { fields, update } = newMailbox(body);
     return this.client.as(call, async (session) => {
       const created = await session.json({ method: 'POST', path: ['mailboxes'], body: fields });
-      const id = isFields(created.value) ? created.value['id'] : undefined;
-      if (update === null || created.status >= 300 || !isObjectId(id)) return forwarded(created);
+      const { id, path } = isFields(created.value) ? created.value : {};
+      if (created.status >= 300 || !isObjectId(id)) return forwarded(created);
+      // WildDuck returns the id only.
+      const complete = path === undefined ? extended(created, describedBy(body)) : created;
+      if (update === null) return forwarded(complete);
       const updated = await session.json({ method: 'PUT', path: mailboxPath(id), body: update });
-      return forwarded(updated.status < 300 ? created : updated);
+      return forwarded(updated.status < 300 ? complete : updated);
     });
   }
 
@@ -49,6 +59,18 @@ export class MailboxesService {
   delete(call: MailCall): Promise<MailReply> {
     return this.client.forward(call, { method: 'DELETE', path: mailboxPath(call.target.mailbox) });
   }
+}
+
+/** The new mailbox as the request describes it. */
+function describedBy(body: Fields): Fields {
+  const path = String(body['path']).replace(/^\//, '');
+  const { retention, subscribed } = body;
+  return {
+    path,
+    name: path.slice(path.lastIndexOf('/') + 1),
+    subscribed: booleanOf(subscribed) ?? true,
+    ...(typeof retention === 'number' && { retention }),
+  };
 }
 
 function rejectHidden({ target }: MailCall, body: Fields): void {

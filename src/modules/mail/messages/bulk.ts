@@ -14,16 +14,40 @@ export interface BulkChange {
   fields: Fields;
   /** Move each message back to its original mailbox. */
   restore: boolean;
+  /** Delete the messages permanently. */
+  delete: boolean;
 }
 
-/** @throws ApiError 422 `validation_failed` for invalid message ids, and for `moveTo` with `restoreToOrigin` */
+/** @throws ApiError 422 `validation_failed` for invalid message ids and for changes that exclude each other */
 export function bulkChange(body: Fields): BulkChange {
-  const fields = pick(body, ['moveTo', 'seen']);
-  const restore = Object.hasOwn(body, 'restoreToOrigin') ? booleanOf(body['restoreToOrigin']) : false;
-  if (restore === undefined) throw invalid('restoreToOrigin', 'is_boolean', 'must be true or false');
+  const fields = pick(body, ['moveTo', 'seen', 'flagged']);
+  const restore = flag(body, 'restoreToOrigin');
+  const remove = flag(body, 'delete');
+  if (remove && (restore || Object.keys(fields).length > 0))
+    throw invalid('delete', 'one_of', 'cannot be combined with other changes');
   if (restore && Object.hasOwn(fields, 'moveTo'))
     throw invalid('restoreToOrigin', 'one_of', 'cannot be combined with moveTo');
-  return { ids: messageIds(body['message']), fields, restore };
+  return { ids: messageIds(body['message']), fields, restore, delete: remove };
+}
+
+function flag(body: Fields, name: string): boolean {
+  const value = Object.hasOwn(body, name) ? booleanOf(body[name]) : false;
+  if (value === undefined) throw invalid(name, 'is_boolean', 'must be true or false');
+  return value;
+}
+
+/** Not `draft`: it would turn any stored message, whose sender may be forged, into one that can be submitted. */
+export const FLAGS = ['seen', 'flagged', 'deleted'] as const;
+
+/**
+ * Splits a change into the updates it takes: WildDuck cannot set one flag and clear another in one update, and a move gives
+ * a message a new id, so it comes last.
+ */
+export function splitFlags(fields: Fields): Fields[] {
+  const cleared = FLAGS.filter((name) => booleanOf(fields[name]) === false);
+  const rest = Object.keys(fields).filter((name) => !cleared.includes(name as never));
+  if (cleared.length === 0 || rest.length === 0) return [fields];
+  return [pick(fields, cleared), pick(fields, rest)];
 }
 
 /** WildDuck takes one string, `"1,2"`; the contract an array of numbers or strings, without ranges. */
@@ -73,8 +97,10 @@ export function mergedResponse(responses: readonly Fields[]): Fields {
   const [first = { success: true, updated: 0 }, ...others] = responses;
   if (others.length === 0) return first;
   const merged: Fields = { success: true };
-  const counts = responses.map((each) => each['updated']).filter((count) => typeof count === 'number');
-  if (counts.length > 0) merged['updated'] = counts.reduce((sum, count) => sum + count, 0);
+  for (const name of ['updated', 'deleted']) {
+    const counts = responses.map((each) => each[name]).filter((count) => typeof count === 'number');
+    if (counts.length > 0) merged[name] = counts.reduce((sum, count) => sum + count, 0);
+  }
   const moves = responses.flatMap((each) => movesOf(each) ?? []);
   if (moves.length === 0) return merged;
   const targets = Map.groupBy(moves, ({ mailbox }) => mailbox);

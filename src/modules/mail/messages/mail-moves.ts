@@ -4,14 +4,18 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import { type Fields, isFields, isObjectId } from '../fields.js';
 import { type MailCall, mailboxPath, messagesPath } from '../mail-call.js';
 import { forwarded, MailClient, type MailReply, type MailSession } from '../mail-client.js';
-import type { JsonResponse } from '../upstream-response.js';
-import { type BulkChange, bulkChange, mergedResponse, messageStrings, movesOf } from './bulk.js';
+import { isUnknownField, JsonResponse } from '../upstream-response.js';
+import { type BulkChange, bulkChange, mergedResponse, messageStrings, movesOf, splitFlags } from './bulk.js';
 import { MailMovesRepository } from './mail-moves.repository.js';
+
+const CONCURRENT_DELETES = 4;
 
 /** Bulk changes of messages, and the record of moves that `restoreToOrigin` needs. */
 @Injectable()
 export class MailMoves {
   private readonly logger = new Logger('Mail');
+  /** Learned from the first rejection: WildDuck has no bulk delete. */
+  private deletesOneByOne = false;
 
   constructor(
     private readonly client: MailClient,
@@ -19,7 +23,7 @@ export class MailMoves {
   ) {}
 
   /**
-   * Marks, moves or restores messages, in several requests when one cannot take them all.
+   * Marks, moves, restores or deletes messages, in several requests when one cannot take them all.
    * @returns the merged responses, or the first error; changes made before an error remain
    * @throws ApiError 422 `validation_failed`
    */
@@ -30,6 +34,10 @@ export class MailMoves {
       const requests = new BulkRequests(session, messagesPath(call.target.mailbox));
       if (ids === null)
         await requests.put({ ...fields, ...(Object.hasOwn(body, 'message') && { message: '' }) });
+      if (change.delete && ids !== null) {
+        await this.delete(requests, ids);
+        return requests.reply();
+      }
       for (const step of ids === null ? [] : await this.steps(call, requests, { ...change, ids })) {
         const response = await requests.put(step);
         await this.record(call.ctx, call.target.mailbox, response.value, change.restore);
@@ -54,6 +62,17 @@ export class MailMoves {
     } catch (error) {
       this.logger.error({ err: error }, 'a move could not be recorded');
     }
+  }
+
+  /** One by one for a mail service that does not know `delete`. */
+  private async delete(requests: BulkRequests, ids: number[]): Promise<void> {
+    for (const message of messageStrings(ids)) {
+      if (this.deletesOneByOne) break;
+      const response = await requests.send({ delete: true, message });
+      if (isUnknownField(response, 'delete')) this.deletesOneByOne = true;
+      else if (!requests.add(response)) return;
+    }
+    if (this.deletesOneByOne) await requests.deleteEach(ids);
   }
 
   private async steps(
@@ -101,12 +120,46 @@ class BulkRequests {
     private readonly path: readonly (string | number)[],
   ) {}
 
-  async put(body: Fields): Promise<JsonResponse> {
-    const response = await this.session.json({ method: 'PUT', path: this.path, body });
-    if (response.status < 300 && isFields(response.value)) this.done.push(response);
-    else if (response.status === 404 && response.code === 'MessageNotFound') this.notFound ??= response;
-    else this.error ??= response;
+  /** Sends a change, in two updates where one cannot take it. @returns the last response */
+  async put({ message, ...fields }: Fields): Promise<JsonResponse> {
+    const [first = {}, second] = splitFlags(fields);
+    const named = message === undefined ? {} : { message };
+    let response = await this.send({ ...first, ...named });
+    if (second && response.status < 300) response = await this.send({ ...second, ...named });
+    this.add(response);
     return response;
+  }
+
+  send(body: Fields): Promise<JsonResponse> {
+    return this.session.json({ method: 'PUT', path: this.path, body });
+  }
+
+  /** @returns false for an error other than `MessageNotFound` */
+  add(response: JsonResponse): boolean {
+    const { status, value, code } = response;
+    if (status < 300 && isFields(value)) this.done.push(response);
+    else if (status === 404 && (code === 'MessageNotFound' || code === undefined)) this.notFound ??= response;
+    else this.error ??= response;
+    return this.error === null;
+  }
+
+  /** Deletes single messages, several at a time. */
+  async deleteEach(ids: readonly number[]): Promise<void> {
+    const rest = ids.values();
+    let deleted = 0;
+    const work = async (): Promise<void> => {
+      for (const id of rest) {
+        if (this.error !== null) return;
+        const response = await this.session.json({ method: 'DELETE', path: [...this.path, id] });
+        if (response.status < 300) deleted += 1;
+        else this.add(response);
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENT_DELETES }, work));
+    if (deleted > 0) {
+      const value = { success: true, deleted };
+      this.done.push(new JsonResponse(200, JSON.stringify(value), value));
+    }
   }
 
   async mailboxExists(mailbox: string): Promise<boolean> {

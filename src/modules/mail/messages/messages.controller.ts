@@ -1,9 +1,10 @@
-import { Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Post, Put, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import { BodyLimit } from '../../../platform/http/body.guard.js';
 import type { Fields } from '../fields.js';
 import { Call, JsonObject, type MailCall } from '../mail-call.js';
 import type { MailReply } from '../mail-client.js';
+import { MailExceptionFilter } from '../mail-exception.filter.js';
 import {
   MAIL_BODY_ERRORS,
   MailboxParam,
@@ -26,6 +27,7 @@ import { MailMoves } from './mail-moves.js';
 import { MessagesService } from './messages.service.js';
 
 /** The messages of the caller's own mailboxes. */
+@UseFilters(MailExceptionFilter)
 @Controller('mail/users/me/mailboxes/:mailbox/messages')
 export class MessagesController {
   constructor(
@@ -63,7 +65,7 @@ export class MessagesController {
 
   @MailOperation({
     id: 'updateMessages',
-    summary: 'Mark, move or restore messages',
+    summary: 'Mark, move, restore or delete messages',
     description: 'A moved message gets a new id in its new mailbox; the response pairs old and new ids.',
     errors: MAIL_BODY_ERRORS,
   })
@@ -104,7 +106,7 @@ export class MessagesController {
     id: 'submitMessage',
     summary: 'Send a draft',
     description:
-      'Queues the draft for delivery and moves it to the sent mail. A failed delivery is reported by mail.',
+      'Queues the draft for delivery and moves it to the sent mail. A failed delivery is reported by mail. With the embedded mail service, deleting or moving the sent copy before `sendTime` cancels the delivery; in the drafts it is a draft again.',
     errors: MAIL_BODY_ERRORS,
   })
   @MessageParam()

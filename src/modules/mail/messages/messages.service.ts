@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { booleanOf, type Fields, pick } from '../fields.js';
+import { booleanOf, type Fields, isFields, pick } from '../fields.js';
 import { type MailCall, messagePath, messagesPath } from '../mail-call.js';
 import { forwarded, MailClient, type MailReply } from '../mail-client.js';
 import { messageFields } from '../message-fields.js';
+import { MessageWriter } from '../message-writer.js';
 import { messageListQuery } from '../query.js';
+import { extended, withUnseen } from '../upstream-response.js';
+import { FLAGS, splitFlags } from './bulk.js';
 import { MailMoves } from './mail-moves.js';
 
 /** The message routes: translates the fields and forwards the response. */
@@ -11,21 +14,33 @@ import { MailMoves } from './mail-moves.js';
 export class MessagesService {
   constructor(
     private readonly client: MailClient,
+    private readonly writer: MessageWriter,
     private readonly moves: MailMoves,
   ) {}
 
   list(call: MailCall): Promise<MailReply> {
     const path = messagesPath(call.target.mailbox);
-    return this.client.forward(call, { method: 'GET', path, query: messageListQuery(call.target.query) });
+    const query = messageListQuery(call.target.query);
+    return this.client.as(call, async (session) =>
+      forwarded(withUnseen(await session.json({ method: 'GET', path, query }))),
+    );
   }
 
   create(call: MailCall, body: Fields): Promise<MailReply> {
-    const path = messagesPath(call.target.mailbox);
-    return this.client.forward(call, { method: 'POST', path, body: messageFields(body) });
+    const fields = messageFields(body);
+    return this.client.as(call, async (session) =>
+      forwarded(await this.writer.create(session, call.target.mailbox, fields)),
+    );
   }
 
   read(call: MailCall): Promise<MailReply> {
-    return this.client.forward(call, { method: 'GET', path: messagePath(call.target) });
+    return this.client.as(call, async (session) => {
+      const response = await session.json({ method: 'GET', path: messagePath(call.target) });
+      // The embedded service includes `unseen`.
+      if (response.status >= 300 || response.text?.includes('"unseen":')) return forwarded(response);
+      const seen = isFields(response.value) ? response.value['seen'] : undefined;
+      return forwarded(typeof seen === 'boolean' ? extended(response, { unseen: !seen }) : response);
+    });
   }
 
   /** Changes flags of a message, or moves it. */
@@ -53,13 +68,7 @@ export class MessagesService {
   }
 }
 
-/** Not `draft`: it would turn any stored message, whose sender may be forged, into one that can be submitted. */
-const FLAGS = ['seen', 'flagged', 'deleted'] as const;
-
-/**
- * Splits a change of one message into the requests it takes: WildDuck cannot set one flag and clear another in one update,
- * and a move gives the message a new id, so it comes last.
- */
+/** The requests that a change of one message takes. */
 function messageChanges(body: Fields): Fields[] {
   const fields = pick(body, [...FLAGS, 'moveTo']);
   if (Object.hasOwn(body, 'unseen') && !Object.hasOwn(fields, 'seen')) {
@@ -67,8 +76,5 @@ function messageChanges(body: Fields): Fields[] {
     if (unseen === undefined) fields['unseen'] = body['unseen'];
     else fields['seen'] = !unseen;
   }
-  const cleared = FLAGS.filter((flag) => booleanOf(fields[flag]) === false);
-  const rest = Object.keys(fields).filter((name) => !cleared.includes(name as never));
-  if (cleared.length === 0 || rest.length === 0) return [fields];
-  return [pick(fields, cleared), pick(fields, rest)];
+  return splitFlags(fields);
 }

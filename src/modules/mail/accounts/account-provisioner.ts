@@ -1,0 +1,78 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../../config/config.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import { TxHooks } from '../../../platform/events/tx-hooks.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { MEMBERS_PROVISIONED } from '../../tenants/index.js';
+import { MailErrors } from '../mail.errors.js';
+import { MailAccounts } from './mail-accounts.js';
+
+const INTERVAL_SECONDS = 10;
+/** Accounts per run: a run of one process must not take much longer than the interval. */
+const BATCH = 50;
+
+const enqueue = workspace.statement<never>(
+  'mail.pending_enqueue',
+  `INSERT INTO mail_pending_accounts (tenant_id, user_id)
+   SELECT $1, user_id FROM unnest($2::uuid[]) AS member (user_id)
+    WHERE NOT EXISTS (
+      SELECT FROM mail_accounts AS account WHERE account.tenant_id = $1 AND account.user_id = member.user_id)
+   ON CONFLICT DO NOTHING`,
+);
+const due = workspace.statement<{ tenant_id: string; user_id: string }>(
+  'mail.pending_due',
+  `SELECT tenant_id, user_id FROM mail_pending_accounts WHERE retry_at <= now() ORDER BY retry_at LIMIT ${BATCH}`,
+);
+const remove = workspace.statement<never>(
+  'mail.pending_remove',
+  `DELETE FROM mail_pending_accounts WHERE tenant_id = $1 AND user_id = $2`,
+);
+const postpone = workspace.statement<never>(
+  'mail.pending_postpone',
+  `UPDATE mail_pending_accounts SET retry_at = now() + interval '5 minutes' WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+/** Creates the mail accounts of new members, so that they can receive mail before they first open it. */
+@Injectable()
+export class AccountProvisioner implements OnModuleInit {
+  private readonly logger = new Logger('Mail');
+
+  constructor(
+    private readonly accounts: MailAccounts,
+    private readonly hooks: TxHooks,
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+    private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    if (this.config.MAIL_ACCOUNTS !== 'create') return;
+    this.hooks.on(MEMBERS_PROVISIONED, async (tx, { tenantId, userIds }) => {
+      await tx.query(enqueue, [tenantId, userIds]);
+    });
+    if (this.config.mailService === null) return;
+    const run = () => this.run();
+    this.jobs.register({ name: 'provision-mail-accounts', everySeconds: INTERVAL_SECONDS, run });
+  }
+
+  private async run(): Promise<void> {
+    for (const { tenant_id: tenantId, user_id: userId } of await this.db.query(due, [])) {
+      const next = await this.provision(tenantId, userId);
+      await this.db.single((tx) => tx.query(next, [tenantId, userId]));
+    }
+  }
+
+  private async provision(tenantId: string, userId: string): Promise<typeof remove> {
+    try {
+      await this.accounts.credential({ tenantId, userId });
+      return remove;
+    } catch (error) {
+      // Not a member any more, or the address is taken: a request of the user will report it.
+      if (error instanceof ApiError && error.kind === MailErrors.accountRequired) return remove;
+      this.logger.warn({ err: error }, 'a mail account could not be created, will be retried');
+      return postpone;
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import { type ArgumentsHost, Catch } from '@nestjs/common';
+import type { ApiError } from '../../platform/http/api-error.js';
+import { Errors } from '../../platform/http/errors.js';
+import { ApiExceptionFilter, asApiError } from '../../platform/http/exception.filter.js';
+import { MailErrors } from './mail.errors.js';
+
+/** The contract's error `Internal server error` for unexpected exceptions on mail routes (section 7). */
+export function asMailError(thrown: unknown): ApiError {
+  const error = asApiError(thrown);
+  return error.kind === Errors.internal
+    ? Object.assign(MailErrors.internal.with(), { cause: thrown })
+    : error;
+}
+
+@Catch()
+export class MailExceptionFilter extends ApiExceptionFilter {
+  override catch(thrown: unknown, host: ArgumentsHost): void {
+    const error = asMailError(thrown);
+    // oxlint-disable-next-line promise/valid-params
+    super.catch(error.kind === MailErrors.internal ? error : thrown, host);
+  }
+}

@@ -1,0 +1,76 @@
+import { buffer } from 'node:stream/consumers';
+import { Injectable } from '@nestjs/common';
+import { type Fields, isFields, isObjectId } from './fields.js';
+import { messagePath, messagesPath } from './mail-call.js';
+import type { MailSession } from './mail-client.js';
+import { isUnknownField, JsonResponse } from './upstream-response.js';
+
+/** Creates messages. `{ keep }` attachments are translated for mail services that do not know them. */
+@Injectable()
+export class MessageWriter {
+  /** Learned from the first rejection: WildDuck has no `keep`. */
+  private translatesKeep = false;
+
+  /** @param fields as `messageFields` returns them */
+  async create(session: MailSession, mailbox: string, fields: Fields): Promise<JsonResponse> {
+    const path = messagesPath(mailbox);
+    const attachments = fields['attachments'];
+    const keeps = Array.isArray(attachments) && attachments.some((each) => isFields(each) && 'keep' in each);
+    if (!keeps || !this.translatesKeep) {
+      const response = await session.json({ method: 'POST', path, body: fields });
+      if (!keeps || !isUnknownField(response, 'keep')) return response;
+      this.translatesKeep = true;
+    }
+    const copied = await copyKept(session, mailbox, fields, attachments as unknown[]);
+    if (copied instanceof JsonResponse) return copied;
+    return session.json({ method: 'POST', path, body: { ...fields, attachments: copied } });
+  }
+}
+
+/**
+ * Replaces `{ keep }` by the content of the previous draft's attachment.
+ * @returns the attachments, or the error response to one of the reads
+ */
+async function copyKept(
+  session: MailSession,
+  mailbox: string,
+  { replacePrevious }: Fields,
+  attachments: readonly unknown[],
+): Promise<unknown[] | JsonResponse> {
+  const { mailbox: other, id } = isFields(replacePrevious) ? replacePrevious : {};
+  const message = Number(id);
+  if (!Number.isSafeInteger(message) || message < 1) return [...attachments];
+  const path = messagePath({ mailbox: isObjectId(other) ? other : mailbox, message });
+  const previous = await session.json({ method: 'GET', path });
+  if (previous.status >= 300) return previous;
+  const listed = isFields(previous.value) ? previous.value['attachments'] : undefined;
+  const copied: unknown[] = [];
+  for (const attachment of attachments) {
+    const keep = isFields(attachment) ? attachment['keep'] : undefined;
+    if (typeof keep !== 'string' || !/^ATT\d{1,12}$/i.test(keep)) {
+      copied.push(attachment);
+      continue;
+    }
+    const name = keep.toUpperCase();
+    const file = await session.bytes({ method: 'GET', path: [...path, 'attachments', name], accept: '*/*' });
+    if (file instanceof JsonResponse) return file;
+    const known = (Array.isArray(listed) ? (listed as unknown[]) : []).find(
+      (each) => isFields(each) && each['id'] === name,
+    );
+    const content = (await buffer(file.body.stream())).toString('base64');
+    copied.push({ ...described(known), content });
+  }
+  return copied;
+}
+
+/** The members of a listed attachment in the words of a new one. */
+function described(listed: unknown): Fields {
+  if (!isFields(listed)) return {};
+  const { filename, contentType, disposition, cid } = listed;
+  return {
+    ...(filename !== undefined && { filename }),
+    ...(contentType !== undefined && { contentType }),
+    ...((disposition === 'inline' || disposition === 'attachment') && { contentDisposition: disposition }),
+    ...(typeof cid === 'string' && { cid: cid.replace(/^<|>$/g, '') }),
+  };
+}
