@@ -7,6 +7,7 @@ import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { ListFolders } from '../../platform/resources/folder.dto.js';
+import { FolderErrors } from '../../platform/resources/folders.js';
 import {
   CreateOperation,
   DeleteOperation,
@@ -17,7 +18,7 @@ import {
 import { ResourceFeed } from '../../platform/resources/resource-feed.js';
 import { CreateNoteFolder, DeleteNoteFolder, UpdateNoteFolder } from './note-folders.dto.js';
 import { NoteFoldersRepository } from './note-folders.repository.js';
-import { FolderErrors, NOTE_FOLDERS } from './note-folders.resource.js';
+import { noChanges, NOTE_FOLDERS } from './note-folders.resource.js';
 import { NoteFoldersService } from './note-folders.service.js';
 
 @Controller(NOTE_FOLDERS.options.path)
@@ -60,7 +61,7 @@ export class NoteFoldersController {
     description: 'Only the given fields change. A folder cannot be moved into itself or below itself.',
     body: UpdateNoteFolder,
     example: { name: 'Projects of 2027' },
-    errors: [FolderErrors.cycle, FolderErrors.tooDeep, FolderErrors.noChanges],
+    errors: [FolderErrors.cycle, FolderErrors.tooDeep, noChanges],
   })
   update(
     @Ctx() ctx: RequestContext,

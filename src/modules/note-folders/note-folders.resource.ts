@@ -12,10 +12,4 @@ export const NOTE_FOLDERS = resource({
   revision: 'optional',
 });
 
-export const FolderErrors = {
-  alreadyExists: defineError(409, 'already_exists', 'A folder with this id exists already.'),
-  cycle: defineError(422, 'folder_cycle', 'A folder cannot be moved into itself or below itself.'),
-  tooDeep: defineError(422, 'folder_too_deep', 'Folders nest at most 32 deep.'),
-  tooMany: defineError(422, 'too_many_folders', 'A user may have at most 5,000 folders.'),
-  noChanges: defineError(422, 'no_changes', 'Nothing differs from the folder as it is.'),
-} as const;
+export const noChanges = defineError(422, 'no_changes', 'Nothing differs from the folder as it is.');

@@ -8,21 +8,17 @@ import { Db } from '../../platform/database/db.js';
 import { changedFields } from '../../platform/database/rows.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
-import { Errors } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import { type ListFolders, parentOf } from '../../platform/resources/folder.dto.js';
-import type { Tree } from '../../platform/resources/tree.js';
+import { checkPlace, FolderErrors } from '../../platform/resources/folders.js';
 import type { NoteFolder } from './note-folder.entity.js';
 import { FOLDER_CONTENTS_MOVED, FOLDER_CONTENTS_TRASHED } from './note-folder.hooks.js';
 import type { NoteFolderResponse } from './note-folder.response.js';
 import type { CreateNoteFolder, DeleteNoteFolder, UpdateNoteFolder } from './note-folders.dto.js';
 import { NoteFoldersRepository } from './note-folders.repository.js';
-import { FolderErrors, NOTE_FOLDERS } from './note-folders.resource.js';
-
-const MAX_DEPTH = 32;
-const MAX_FOLDERS = 5_000;
+import { noChanges, NOTE_FOLDERS } from './note-folders.resource.js';
 
 /** The tree of note folders of each user. */
 @Injectable()
@@ -58,7 +54,6 @@ export class NoteFoldersService {
       await this.folders.lock(tx, ctx);
       const tree = await this.folders.tree(tx, ctx);
       checkPlace(tree, undefined, parentId);
-      if (tree.size >= MAX_FOLDERS) throw FolderErrors.tooMany.with();
       const position = input.position ?? tree.lastPosition(parentId);
       const made = await this.folders.insert(tx, ctx, { id, name, color, parentId, position });
       if (!made) throw FolderErrors.alreadyExists.with();
@@ -80,7 +75,7 @@ export class NoteFoldersService {
       const parentId = parent_id?.toLowerCase() ?? parent_id;
       const changes = changedFields<Partial<NoteFolder>>(before, { name, position, color, parentId });
       if (changes?.parentId) checkPlace(await this.folders.tree(tx, ctx), id, changes.parentId);
-      if (!changes) throw FolderErrors.noChanges.with();
+      if (!changes) throw noChanges.with();
       const [after] = await this.folders.change(tx, ctx, [id], changes);
       return NOTE_FOLDERS.response(await this.shown(tx, ctx, after as NoteFolder));
     });
@@ -137,21 +132,5 @@ export class NoteFoldersService {
 
   private async shown(reader: Reader, ctx: RequestContext, folder: NoteFolder): Promise<NoteFolderResponse> {
     return (await this.folders.present(reader, ctx, [folder]))[0] as NoteFolderResponse;
-  }
-}
-
-/** @param id undefined: a new folder */
-function checkPlace(tree: Tree, id: string | undefined, parentId: string | null): void {
-  switch (tree.obstacle(id, parentId, MAX_DEPTH)) {
-    case 'cycle':
-      throw FolderErrors.cycle.with();
-    case 'too_deep':
-      throw FolderErrors.tooDeep.with();
-    case 'unknown_parent': {
-      const message = 'parent_id is not one of your note folders';
-      throw Errors.validationFailed.with({
-        details: [{ field: 'parent_id', code: 'unknown_folder', message }],
-      });
-    }
   }
 }

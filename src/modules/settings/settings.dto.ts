@@ -1,10 +1,8 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsBoolean, IsString, Matches, ValidateBy } from 'class-validator';
+import { IsString, Matches, ValidateBy } from 'class-validator';
 import { Line, MaxBytes, MayBeAbsent, Name, Nullable } from '../../platform/http/input.decorators.js';
 import { isLocale, isTimeZone } from './locale-values.js';
-
-export const MAX_HTML = 64 * 1024;
 
 const Is = (name: string, validate: (value: unknown) => boolean, message: string) =>
   ValidateBy({ name, validator: { validate, defaultMessage: () => message } });
@@ -75,70 +73,4 @@ export class DeactivateProfile {
   @MayBeAbsent()
   @Matches(/^\d{3}[ -]?\d{3}$/, { message: 'code must be the six digits the authenticator shows' })
   code?: string;
-}
-
-export class CreateSignature {
-  @ApiProperty({ minLength: 1, maxLength: 100, example: 'Work' })
-  @Name(100)
-  name!: string;
-
-  @ApiProperty({
-    maxLength: MAX_HTML,
-    example: '<p>Alice Martin<br>Research</p>',
-    description: 'At most 64 KiB. What could run or load is taken out.',
-  })
-  @MaxBytes(MAX_HTML)
-  @IsString()
-  html!: string;
-
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    maxLength: MAX_HTML,
-    example: 'Alice Martin\nResearch',
-    description: 'For mail without HTML. Made from the HTML when left out or null.',
-  })
-  @Nullable()
-  @MaxBytes(MAX_HTML)
-  @IsString()
-  text?: string | null;
-
-  @ApiPropertyOptional({
-    example: true,
-    default: false,
-    description: 'Takes the place of the present default.',
-  })
-  @MayBeAbsent()
-  @IsBoolean()
-  is_default?: boolean;
-}
-
-export class UpdateSignature {
-  @ApiPropertyOptional({ minLength: 1, maxLength: 100, example: 'Work' })
-  @MayBeAbsent()
-  @Name(100)
-  name?: string;
-
-  @ApiPropertyOptional({ maxLength: MAX_HTML, example: '<p>Alice Martin<br>Research</p>' })
-  @MayBeAbsent()
-  @MaxBytes(MAX_HTML)
-  @IsString()
-  html?: string;
-
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    maxLength: MAX_HTML,
-    example: null,
-    description: 'Null: made from the HTML again, now and whenever that changes.',
-  })
-  @Nullable()
-  @MaxBytes(MAX_HTML)
-  @IsString()
-  text?: string | null;
-
-  @ApiPropertyOptional({ example: true, description: 'False: there is no default then.' })
-  @MayBeAbsent()
-  @IsBoolean()
-  is_default?: boolean;
 }

@@ -9,10 +9,10 @@ import { PreferencesService } from './preferences.service.js';
 import { ProfileController } from './profile.controller.js';
 import { ProfileRepository } from './profile.repository.js';
 import { ProfileService } from './profile.service.js';
-import { MAX_HTML } from './settings.dto.js';
-import { SignaturesController } from './signatures.controller.js';
-import { MAX_SIGNATURES, SignaturesRepository } from './signatures.repository.js';
-import { SignaturesService } from './signatures.service.js';
+import { SignaturesController } from './signatures/signatures.controller.js';
+import { MAX_HTML } from './signatures/signatures.dto.js';
+import { SignaturesRepository } from './signatures/signatures.repository.js';
+import { MAX_SIGNATURES, SignaturesService } from './signatures/signatures.service.js';
 
 @Module({
   imports: [TenantsModule, AccountSecurityModule, HtmlModule],

@@ -33,32 +33,3 @@ export class DeactivatedProfileEnvelope extends ProfileEnvelope {
   })
   account_closed!: boolean;
 }
-
-export class SignatureResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ example: 'Work' }) name!: string;
-  @ApiProperty({ example: '<p>Alice Martin<br>Research</p>' }) html!: string;
-  @ApiProperty({ example: 'Alice Martin\nResearch' }) text!: string;
-  @ApiProperty({ example: true }) is_default!: boolean;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
-}
-
-export class SignatureEnvelope {
-  @ApiProperty({ type: SignatureResponse }) signature!: SignatureResponse;
-}
-
-export class DeletedSignatureEnvelope extends SignatureEnvelope {
-  @ApiProperty({ enum: [true], example: true }) deleted!: true;
-}
-
-export class SignatureListEnvelope {
-  @ApiProperty({ type: [SignatureResponse] }) signatures!: SignatureResponse[];
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    example: null,
-    description: 'The `cursor` of the next page; null on the last.',
-  })
-  next!: string | null;
-}

@@ -1,6 +1,7 @@
 import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
-import { Preferences, Signature, UserProfile } from './settings.entity.js';
+import { Preferences, UserProfile } from './settings.entity.js';
+import { Signature } from './signatures/signature.entity.js';
 
 export const settingsSchema: SchemaPart = {
   owner: 'settings',

@@ -7,6 +7,7 @@ import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { ListFolders } from '../../../platform/resources/folder.dto.js';
+import { FolderErrors } from '../../../platform/resources/folders.js';
 import {
   CreateOperation,
   DeleteOperation,
@@ -18,7 +19,7 @@ import { ResourceFeed } from '../../../platform/resources/resource-feed.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { TaskFolderFeedRepository } from './task-folder-feed.repository.js';
 import { CreateTaskFolder, DeleteTaskFolder, UpdateTaskFolder } from './task-folders.dto.js';
-import { TASK_FOLDERS, TaskFolderErrors } from './task-folders.resource.js';
+import { folderTooLarge, TASK_FOLDERS } from './task-folders.resource.js';
 import { TaskFoldersService } from './task-folders.service.js';
 
 @Controller(TASK_FOLDERS.options.path)
@@ -41,12 +42,7 @@ export class TaskFoldersController {
   @CreateOperation(TASK_FOLDERS, {
     body: CreateTaskFolder,
     example: { name: 'Offsite', color: '#2f80ed' },
-    errors: [
-      TaskFolderErrors.alreadyExists,
-      TaskFolderErrors.tooDeep,
-      TaskFolderErrors.tooMany,
-      TaskErrors.unknownUser,
-    ],
+    errors: [FolderErrors.alreadyExists, FolderErrors.tooDeep, FolderErrors.tooMany, TaskErrors.unknownUser],
   })
   create(
     @Ctx() ctx: RequestContext,
@@ -69,9 +65,9 @@ export class TaskFoldersController {
     example: { name: 'Offsite 2027' },
     errors: [
       Errors.forbidden,
-      TaskFolderErrors.cycle,
-      TaskFolderErrors.tooDeep,
-      TaskFolderErrors.tooLarge,
+      FolderErrors.cycle,
+      FolderErrors.tooDeep,
+      folderTooLarge,
       TaskErrors.unknownUser,
     ],
   })

@@ -12,14 +12,8 @@ export const TASK_FOLDERS = resource({
   revision: 'optional',
 });
 
-export const TaskFolderErrors = {
-  alreadyExists: defineError(409, 'already_exists', 'A folder with this id exists already.'),
-  cycle: defineError(422, 'folder_cycle', 'A folder cannot be moved into itself or below itself.'),
-  tooDeep: defineError(422, 'folder_too_deep', 'Folders nest at most 32 deep.'),
-  tooMany: defineError(422, 'too_many_folders', 'A user may have at most 5,000 folders.'),
-  tooLarge: defineError(
-    422,
-    'folder_too_large',
-    'Too many tasks for sharing with so many users at once; add users in smaller groups.',
-  ),
-} as const;
+export const folderTooLarge = defineError(
+  422,
+  'folder_too_large',
+  'Too many tasks for sharing with so many users at once; add users in smaller groups.',
+);

@@ -13,18 +13,15 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { type ListFolders, parentOf } from '../../../platform/resources/folder.dto.js';
-import type { Tree } from '../../../platform/resources/tree.js';
+import { checkPlace, FolderErrors } from '../../../platform/resources/folders.js';
 import { TaskInputs } from '../task-inputs.js';
 import { TaskLinks } from '../task-references.js';
-import { fieldError } from '../task-results.js';
 import type { TaskFolder } from './task-folder.entity.js';
 import type { TaskFolderResponse } from './task-folder.response.js';
 import type { CreateTaskFolder, DeleteTaskFolder, UpdateTaskFolder } from './task-folders.dto.js';
 import { type HeldFolder, type TaskFolderRow, TaskFoldersRepository } from './task-folders.repository.js';
-import { TASK_FOLDERS, TaskFolderErrors } from './task-folders.resource.js';
+import { folderTooLarge, TASK_FOLDERS } from './task-folders.resource.js';
 
-const MAX_DEPTH = 32;
-const MAX_FOLDERS = 5_000;
 /** Rows of tasks that one change of a folder's members may write: some seconds of work. */
 const MAX_ROWS = 200_000;
 
@@ -75,10 +72,9 @@ export class TaskFoldersService {
       await this.folders.lockTree(tx, tenantId, ownerId);
       const tree = await this.folders.tree(tx, tenantId, ownerId);
       checkPlace(tree, undefined, parentId);
-      if (tree.size >= MAX_FOLDERS) throw TaskFolderErrors.tooMany.with();
       const { name = body.name, position = tree.lastPosition(parentId) } = input;
       const values = { tenantId, ownerId, id, name, color, parentId, position, memberIds, memberRoles };
-      if (!(await this.folders.insert(tx, values))) throw TaskFolderErrors.alreadyExists.with();
+      if (!(await this.folders.insert(tx, values))) throw FolderErrors.alreadyExists.with();
       await this.folders.apply(tx, tenantId, { folders: [id], touched: [id] });
       await this.announce(tx, ctx, id, [], memberIds);
       return TASK_FOLDERS.created(id, await this.shown(tx, ctx, id));
@@ -166,7 +162,7 @@ export class TaskFoldersService {
     const tasks = shared ? await this.folders.lockTasks(tx, tenantId, folders) : [];
     if (tasks.length > 0) {
       const users = await this.folders.audienceChange(tx, tenantId, id, [id, ...tree.path(parentId)]);
-      if (tasks.length * users > MAX_ROWS) throw TaskFolderErrors.tooLarge.with();
+      if (tasks.length * users > MAX_ROWS) throw folderTooLarge.with();
     }
     await this.folders.apply(tx, tenantId, { folders, touched: folders, tasks });
     await this.announce(tx, ctx, id, folder.memberIds, changes.memberIds ?? folder.memberIds);
@@ -237,16 +233,4 @@ function isLeave({ memberIds, ownerId }: TaskFolder, user: string, input: Folder
     memberIds.every((id) => id === user || named.includes(id)) &&
     named.every((id) => memberIds.includes(id))
   );
-}
-
-/** @param id undefined: a new folder */
-function checkPlace(tree: Tree, id: string | undefined, parentId: string | null): void {
-  switch (tree.obstacle(id, parentId, MAX_DEPTH)) {
-    case 'cycle':
-      throw TaskFolderErrors.cycle.with();
-    case 'too_deep':
-      throw TaskFolderErrors.tooDeep.with();
-    case 'unknown_parent':
-      throw fieldError('parent_id', 'unknown_folder', 'parent_id is not one of your task folders');
-  }
 }

@@ -1,0 +1,75 @@
+import { Body, Controller, Put, Query } from '@nestjs/common';
+import { ApiOkResponse } from '@nestjs/swagger';
+import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Operation } from '../../../platform/http/api-docs.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { PageQuery } from '../../../platform/paging/page.dto.js';
+import {
+  CreateOperation,
+  DeleteOperation,
+  ListOperation,
+  ReadOperation,
+  UpdateOperation,
+} from '../../../platform/resources/operations.js';
+import { CreateSignature, UpdateSignature } from './signatures.dto.js';
+import { SIGNATURES, tooManySignatures } from './signatures.resource.js';
+import { SignaturesService } from './signatures.service.js';
+
+@Controller(SIGNATURES.options.path)
+export class SignaturesController {
+  constructor(private readonly signatures: SignaturesService) {}
+
+  @ListOperation(SIGNATURES, { summary: 'List your signatures', description: 'Oldest first.' })
+  list(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<JsonReply> {
+    return this.signatures.list(ctx, query);
+  }
+
+  @CreateOperation(SIGNATURES, { body: CreateSignature, errors: [tooManySignatures] })
+  create(
+    @Ctx() ctx: RequestContext,
+    @Idempotency() key: IdempotencyKey | null,
+    @Body() body: CreateSignature,
+  ): Promise<JsonReply> {
+    return this.signatures.create(ctx, key, body);
+  }
+
+  @ReadOperation(SIGNATURES)
+  read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+    return this.signatures.read(ctx, id);
+  }
+
+  @UpdateOperation(SIGNATURES, {
+    description: 'Missing fields stay as they are.',
+    body: UpdateSignature,
+    methods: ['PUT'],
+  })
+  update(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @CheckedBody(UpdateSignature) body: Checked<UpdateSignature>,
+  ): Promise<JsonReply> {
+    return this.signatures.update(ctx, id, body);
+  }
+
+  @Operation({
+    tag: 'settings',
+    id: 'setDefaultSignature',
+    summary: 'Make a signature the default',
+    description: 'Replaces the previous default.',
+    errors: [SIGNATURES.notFound, Errors.invalidId],
+  })
+  @ApiOkResponse({ type: SIGNATURES.envelopes.item, description: 'The signature, now the default.' })
+  @Put(':id/default')
+  makeDefault(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+    return this.signatures.makeDefault(ctx, id);
+  }
+
+  @DeleteOperation(SIGNATURES, { description: 'After the deletion of the default there is no default.' })
+  delete(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+    return this.signatures.delete(ctx, id);
+  }
+}

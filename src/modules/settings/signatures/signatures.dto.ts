@@ -1,0 +1,37 @@
+import { ApiProperty, ApiPropertyOptional, PartialType } from '@nestjs/swagger';
+import { IsBoolean, IsString } from 'class-validator';
+import { MaxBytes, MayBeAbsent, Name, Nullable } from '../../../platform/http/input.decorators.js';
+
+export const MAX_HTML = 64 * 1024;
+
+export class CreateSignature {
+  @ApiProperty({ minLength: 1, maxLength: 100, example: 'Work' })
+  @Name(100)
+  name!: string;
+
+  /** At most 64 KiB. Scripts, forms and the like are removed. */
+  @ApiProperty({ maxLength: MAX_HTML, example: '<p>Alice Martin<br>Research</p>' })
+  @MaxBytes(MAX_HTML)
+  @IsString()
+  html!: string;
+
+  /** For mail without HTML. Null: derived from the HTML, now and after each change of it. */
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    maxLength: MAX_HTML,
+    example: 'Alice Martin\nResearch',
+  })
+  @Nullable()
+  @MaxBytes(MAX_HTML)
+  @IsString()
+  text?: string | null;
+
+  /** Replaces the current default. */
+  @ApiPropertyOptional({ example: true })
+  @MayBeAbsent()
+  @IsBoolean()
+  is_default?: boolean;
+}
+
+export class UpdateSignature extends PartialType(CreateSignature, { skipNullProperties: false }) {}

@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { Signature } from './signature.entity.js';
+
+// Released at the end of the transaction.
+const lock = workspace.statement<never>(
+  'settings.lock_signatures',
+  `SELECT pg_advisory_xact_lock(hashtextextended('signatures ' || $1::uuid || ' ' || $2::uuid, 0))`,
+);
+
+const NOW = () => 'now()';
+
+/** The signatures of the caller. */
+@Injectable()
+export class SignaturesRepository {
+  constructor(private readonly db: Db) {}
+
+  /** In the order of creation. */
+  async list(
+    { tenantId, userId }: RequestContext,
+    after: readonly [string] | undefined,
+    limit: number,
+  ): Promise<Signature[]> {
+    return rowsOf(this.db, Signature).page({ tenantId, userId }, ['id'], after, limit);
+  }
+
+  async find(
+    { tenantId, userId }: RequestContext,
+    id: string,
+    reader: Reader = this.db,
+  ): Promise<Signature | null> {
+    return rowsOf(reader, Signature).one({ tenantId, userId, id });
+  }
+
+  /** Serialises the changes of a user's signatures: the unique default needs no retry. */
+  async lock(tx: Tx, { tenantId, userId }: RequestContext): Promise<void> {
+    await tx.query(lock, [tenantId, userId]);
+  }
+
+  async count(tx: Tx, { tenantId, userId }: RequestContext): Promise<number> {
+    return rowsOf(tx, Signature).count({ tenantId, userId });
+  }
+
+  async insert(tx: Tx, ctx: RequestContext, values: ColumnValues<Signature>): Promise<Signature> {
+    const { tenantId, userId } = ctx;
+    if (values.isDefault) await this.clearDefault(tx, ctx);
+    const times = { createdAt: NOW, updatedAt: NOW };
+    return (await rowsOf(tx, Signature).insert({ ...values, ...times, tenantId, userId })) as Signature;
+  }
+
+  async update(tx: Tx, ctx: RequestContext, id: string, values: ColumnValues<Signature>): Promise<Signature> {
+    const { tenantId, userId } = ctx;
+    if (values.isDefault) await this.clearDefault(tx, ctx);
+    const changes = { ...values, updatedAt: NOW };
+    return (await rowsOf(tx, Signature).update({ tenantId, userId, id }, changes))[0] as Signature;
+  }
+
+  async delete(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<Signature | null> {
+    return (await rowsOf(tx, Signature).delete({ tenantId, userId, id }))[0] ?? null;
+  }
+
+  private async clearDefault(tx: Tx, { tenantId, userId }: RequestContext): Promise<void> {
+    const values = { isDefault: false, updatedAt: NOW };
+    await rowsOf(tx, Signature).update({ tenantId, userId, isDefault: true }, values);
+  }
+}
