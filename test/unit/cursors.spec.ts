@@ -27,7 +27,7 @@ describe('cursors', () => {
     others = new Cursors(await keyring('another installation'));
   });
 
-  const refused = (read: () => unknown) => {
+  const rejected = (read: () => unknown) => {
     let thrown: unknown;
     try {
       read();
@@ -37,7 +37,7 @@ describe('cursors', () => {
     expect(thrown).toMatchObject({ kind: { status: 422, code: 'invalid_cursor' } });
   };
 
-  test('give back the position they were made of, in characters safe in a URL', () => {
+  test('return the position that they were made of, in characters safe in a URL', () => {
     fc.assert(
       fc.property(SCOPE, POSITION, (scope, position) => {
         const cursor = cursors.write(scope, position);
@@ -47,17 +47,17 @@ describe('cursors', () => {
     );
   });
 
-  test('mean nothing to another list, person or installation', () => {
+  test('are invalid for another list, user or installation', () => {
     fc.assert(
       fc.property(SCOPE, SCOPE, POSITION, (scope, other, position) => {
         fc.pre(scope !== other);
-        refused(() => cursors.read(other, cursors.write(scope, position)));
-        refused(() => others.read(scope, cursors.write(scope, position)));
+        rejected(() => cursors.read(other, cursors.write(scope, position)));
+        rejected(() => others.read(scope, cursors.write(scope, position)));
       }),
     );
   });
 
-  test('changed anywhere, cut, or lengthened are refused', () => {
+  test('are rejected when changed, truncated or lengthened', () => {
     const change = fc.record({
       at: fc.nat(),
       to: fc.constantFrom(...'abzAZ09-_.~!% ='),
@@ -74,13 +74,13 @@ describe('cursors', () => {
           append: cursor + to,
         }[how];
         fc.pre(changed !== cursor);
-        refused(() => cursors.read('s', changed));
+        rejected(() => cursors.read('s', changed));
       }),
     );
   });
 
-  test('made up are refused', () => {
-    fc.assert(fc.property(fc.string(), (text) => refused(() => cursors.read('s', text))));
+  test('are rejected when invented', () => {
+    fc.assert(fc.property(fc.string(), (text) => rejected(() => cursors.read('s', text))));
     for (const text of [
       '',
       '.',
@@ -88,6 +88,30 @@ describe('cursors', () => {
       'e30.',
       `${Buffer.from('[1]').toString('base64url')}.AAAAAAAAAAAAAAAA`,
     ])
-      refused(() => cursors.read('s', text));
+      rejected(() => cursors.read('s', text));
+  });
+
+  test('pages of a list, put together, are the list', async () => {
+    const rows = fc.uniqueArray(fc.integer(), { maxLength: 30 }).map((ids) => ids.toSorted((a, b) => a - b));
+    await fc.assert(
+      fc.asyncProperty(rows, fc.integer({ min: 1, max: 8 }), async (ids, limit) => {
+        const list = {
+          scope: 'numbers',
+          key: (id: number): [number] => [id],
+          rows: async (after: [number] | undefined, count: number) =>
+            ids.filter((id) => after === undefined || id > after[0]).slice(0, count),
+        };
+        const seen: number[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await cursors.page({ cursor, limit }, list);
+          expect(page.rows.length).toBeLessThanOrEqual(limit);
+          expect(page.next === null || page.rows.length === limit).toBe(true);
+          seen.push(...page.rows);
+          cursor = page.next ?? undefined;
+        } while (cursor !== undefined);
+        expect(seen).toEqual(ids);
+      }),
+    );
   });
 });

@@ -1,4 +1,4 @@
-/** `"note:<id>:r<revision>"` (spec 2.1). It names the revision, not the representation: never answer 304 from it. */
+/** `"note:<id>:r<revision>"` (spec 2.1). It names the revision, not the representation: no 304 may be derived from it. */
 export function revisionTag(kind: string, id: string, revision: number): string {
   return `"${kind}:${id}:r${revision}"`;
 }

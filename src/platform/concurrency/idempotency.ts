@@ -53,7 +53,7 @@ const claim = workspace.statement<Claim>(
       AND k.created_at > now() - interval '24 hours'`,
 );
 
-// The row of a request that committed between our snapshot and our lock is not overwritten: its answer stands.
+// The row of a request that committed between our snapshot and our lock is not overwritten: its response stays.
 const remember = workspace.statement<{ key: string }>(
   'idempotency.remember',
   `INSERT INTO idempotency_keys AS k (tenant_id, user_id, route, key, fingerprint, status, reply, etag, location)
@@ -67,7 +67,7 @@ const remember = workspace.statement<{ key: string }>(
 
 const inFlight = () => Errors.requestInFlight.with({ headers: { 'Retry-After': '1' } });
 
-/** Runs writes at most once per Idempotency-Key; the remembered answer commits with the write itself. */
+/** Runs writes at most once per Idempotency-Key; the stored response commits with the write itself. */
 @Injectable()
 export class IdempotentWrites {
   constructor(private readonly db: Db) {}

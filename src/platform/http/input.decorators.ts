@@ -11,10 +11,10 @@ import {
 } from 'class-validator';
 import { isUuid } from './id.pipe.js';
 
-/** The field may be left out; `null` is not the same and is refused (class-validator's IsOptional lets it pass). */
+/** The field is optional; `null` is invalid (class-validator's IsOptional accepts it). */
 export const MayBeAbsent = () => ValidateIf((_, value) => value !== undefined);
 
-/** The field may be left out or `null`. */
+/** The field is optional or `null`. */
 export const Nullable = () => ValidateIf((_, value) => value !== undefined && value !== null);
 
 /** Text of at most this many bytes in UTF-8. */
@@ -39,12 +39,12 @@ export const MaxBytes = (max: number, options?: ValidationOptions) =>
 export const Repeatable = () =>
   Transform(({ value }) => (value === undefined || Array.isArray(value) ? value : [value]));
 
-/** Drops repetitions from an array of text, keeping the order. */
+/** Removes repetitions from an array of text and keeps the order. */
 export const Distinct = () => Transform(({ value }) => (Array.isArray(value) ? [...new Set(value)] : value));
 
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** RFC 3339 text becomes a Date; what is no such time, or no day of the calendar, stays for the validator to refuse. */
+/** Converts RFC 3339 text into a Date. Other values, and days that do not exist, stay for the validator to reject. */
 export const Timestamp = () =>
   Transform(({ value }) =>
     typeof value === 'string' && RFC3339.test(value) && isISO8601(value, { strict: true })
@@ -52,16 +52,16 @@ export const Timestamp = () =>
       : value,
   );
 
-/** Decimal digits of a query parameter become a number; anything else stays for the validator to refuse. */
+/** Converts decimal digits of a query parameter into a number. Other values stay for the validator to reject. */
 export const WholeNumber = () =>
   Transform(({ value }) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value));
 
-/** Something to see: a name of spaces, or of marks that leave no trace, is none. */
+/** A visible character: a name of spaces or invisible marks is empty. */
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
-/** No controls, no line ends, nothing that turns the direction of the text around it. */
+/** No control characters, line ends or characters that change the direction of the surrounding text. */
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u;
 
-/** A name that people see in lists: one line, not empty, spaces at its ends dropped. */
+/** A name for lists: one line, not empty, trimmed. */
 export const Name = (max: number): PropertyDecorator => {
   return (target, key) => {
     const field = String(key);
@@ -73,7 +73,7 @@ export const Name = (max: number): PropertyDecorator => {
   };
 };
 
-/** One line that may be empty: a title, a telephone number. */
+/** One line, trimmed, that may be empty: a job title, a telephone number. */
 export const Line = (max: number): PropertyDecorator => {
   return (target, key) => {
     Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))(target, key);
@@ -84,20 +84,20 @@ export const Line = (max: number): PropertyDecorator => {
 };
 
 /**
- * Makes nested input an instance, so that it is validated; what is no object stays for the validator to refuse. It would take
- * a list for its entries, and an empty one for nothing wrong: in the place of a list it finds what it refuses.
+ * Makes nested input an instance, so that it is validated. Other values stay for the validator to reject; a list becomes
+ * `false`, since the validator would check its entries and accept an empty list.
  */
 export function asInstance(type: new () => object, plain: unknown): unknown {
   if (Array.isArray(plain)) return false;
   return typeof plain === 'object' && plain !== null ? plainToInstance(type, plain) : plain;
 }
 
-/** Somebody named by an object; a bare string is an id or an address. */
+/** A user named by an object; a bare string is an id or an address. */
 export function asPerson(type: new () => object, entry: unknown): unknown {
   const plain = typeof entry === 'string' ? { [isUuid(entry) ? 'id' : 'email']: entry } : entry;
   return asInstance(type, plain);
 }
 
-/** Makes something of each entry of a list; what is no list stays for the validator to refuse. */
+/** Converts each entry of a list. Other values stay for the validator to reject. */
 export const EachAs = (make: (entry: unknown) => unknown) =>
   Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value.map(make) : value));

@@ -5,7 +5,7 @@ import { WholeNumber } from '../http/input.decorators.js';
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 200;
 
-/** The query parameters every list takes. */
+/** Query parameters of every list. */
 export class PageQuery {
   @ApiProperty({
     type: 'integer',
@@ -13,7 +13,7 @@ export class PageQuery {
     maximum: MAX_LIMIT,
     default: DEFAULT_LIMIT,
     required: false,
-    description: 'How many to return.',
+    description: 'Maximum number of items.',
   })
   @IsOptional()
   @WholeNumber()
@@ -22,7 +22,7 @@ export class PageQuery {
   @IsInt({ message: 'limit must be a whole number from 1 to 200' })
   limit: number = DEFAULT_LIMIT;
 
-  /** Where the last page ended: its `next`. */
+  /** The `next` of the previous page. */
   @IsOptional()
   @MaxLength(1000)
   @IsString({ message: 'cursor must be given once' })

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../context/request-context.js';
 import type { Reader } from '../database/tx.js';
 
-/** @returns titles by id of those the caller may read; the others are missing */
+/** @returns titles by id of the objects that the caller may read; the others are missing */
 export type TitleSource = (
   reader: Reader,
   ctx: RequestContext,
@@ -10,8 +10,8 @@ export type TitleSource = (
 ) => Promise<Map<string, string>>;
 
 /**
- * Titles of things that other domains own, for those who only hold their ids: a task refers to a note and must not import
- * notes. Each domain registers a source for its kind; a page asks each source once.
+ * Titles of objects that other domains own, by id: a task refers to a note and must not import notes. Each domain registers
+ * a source for its kind; a page reads each source once.
  */
 @Injectable()
 export class ReferenceTitles {
@@ -21,7 +21,7 @@ export class ReferenceTitles {
     this.sources.set(kind, source);
   }
 
-  /** @returns titles by id; nothing for a kind nobody has registered */
+  /** @returns titles by id; empty for a kind without a source */
   async of(
     reader: Reader,
     ctx: RequestContext,

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ErrorResponse } from '../http/error.response.js';
 
-/** 410 `cursor_expired`: how to begin anew. */
+/** 410 `cursor_expired`: the request that rebuilds the index. */
 export class CursorExpiredResponse extends ErrorResponse {
   @ApiProperty({ enum: ['cursor_expired'], example: 'cursor_expired' }) override error!: 'cursor_expired';
   @ApiProperty({ enum: [true], example: true }) reset_required!: true;

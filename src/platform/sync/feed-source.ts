@@ -13,16 +13,16 @@ export interface FeedRow {
 export interface FeedRead {
   /** The caller's counter in the snapshot that the rows come from. */
   head: number;
-  /** Removals up to this number have been forgotten. */
+  /** Removals up to this number have been deleted. */
   floor: number;
-  /** Those that did not fit the page come last, without JSON. */
+  /** Rows beyond the page come last, without JSON. */
   rows: FeedRow[];
 }
 
 export interface ChangesRead {
   after: number;
   limit: number;
-  /** Leave removals out: the caller has nothing yet that could be removed. */
+  /** Omits removals: the client has no items yet. */
   liveOnly: boolean;
   include: FeedInclude;
 }
@@ -34,22 +34,22 @@ export interface IndexRead {
   include: FeedInclude;
 }
 
-/** A person of a workspace whose feed holds removals that may be forgotten. */
+/** A user whose feed contains removals that may be deleted. */
 export interface FeedOwner {
   tenant_id: string;
   user_id: string;
 }
 
 /**
- * A synchronised collection, as its domain tells the engine about it. Each item a person can see has one row with `seq`,
- * that person's counter at the item's last change; removals are rows too.
+ * A synchronised collection, as its domain presents it to the engine. Each item that a user can see has one row with `seq`,
+ * the counter of that user at the last change of the item. Removals are rows too.
  */
 export interface FeedSource {
   /** Name in cursors and floors; never changes. */
   readonly collection: string;
-  /** Names of the list in answers. */
+  /** Names of the list in responses. */
   readonly plural: readonly string[];
-  /** Where a client rebuilds its index. */
+  /** Path that rebuilds the index. */
   readonly indexPath: string;
   /** Table with the feed numbers, which has an index on `(tenant_id, <owner>, seq)`. */
   readonly numbers: { readonly table: string; readonly owner: string };
@@ -60,14 +60,14 @@ export interface FeedSource {
   /** Live rows with `seq <= upTo`, descending, likewise. */
   index(ctx: RequestContext, read: IndexRead): Promise<FeedRead>;
 
-  /** Some whose feeds hold removals older than `before`. */
+  /** Some users whose feeds contain removals older than `before`. */
   ownersWithRemovals(before: Date, limit: number): Promise<FeedOwner[]>;
 
-  /** Deletes one person's removals older than `before`; their counter is locked. @returns the highest number deleted */
+  /** Deletes the removals of a user older than `before`; their counter is locked. @returns the highest deleted number */
   forgetRemovals(tx: Tx, owner: FeedOwner, before: Date): Promise<number | null>;
 }
 
-/** What a statement of a feed returns: at least one row when the caller has a counter, without `seq` when nothing else. */
+/** A row of a feed statement. A caller with a counter gets at least one row; without `seq` when the page is empty. */
 export interface FeedSqlRow {
   head: number;
   floor: number;

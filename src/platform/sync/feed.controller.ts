@@ -11,11 +11,11 @@ import { ChangesQuery, IndexQuery } from './feed.dto.js';
 import { FeedService } from './feed.service.js';
 import { CURSOR_EXPIRED } from './sync.errors.js';
 
-/** A collection's feeds, and what is said of them in the documentation. */
+/** The feeds of a collection and their documentation. */
 export interface FeedDocs {
   source: Type<FeedSource>;
   tag: string;
-  /** Of the operations: `<item>Changes` and `<item>Index`. */
+  /** Prefix of the operation ids: `<item>Changes` and `<item>Index`. */
   item: string;
   changes: { type: Type; description: string };
   index: { type: Type; summary: string; description: string };
@@ -27,8 +27,8 @@ interface Feeds extends OnModuleInit {
 }
 
 /**
- * The routes of a collection that clients keep a copy of, `changes` and `index`, for a controller to extend. It has to be
- * registered before the controller of the collection's `/:id`.
+ * The routes `changes` and `index` of a synchronised collection, for a controller to extend. Register it before the
+ * controller that has `/:id`.
  */
 export function FeedController(docs: FeedDocs): Type<Feeds> {
   const { tag, item, changes, index } = docs;
@@ -48,7 +48,7 @@ export function FeedController(docs: FeedDocs): Type<Feeds> {
     @Operation({
       tag,
       id: `${item}Changes`,
-      summary: 'What changed since a cursor',
+      summary: 'List the changes since a cursor',
       description: changes.description,
       errors,
     })

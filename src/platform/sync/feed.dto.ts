@@ -10,7 +10,7 @@ const LIMIT = `limit must be a whole number from 1 to ${MAX_PAGE}`;
 const WAIT = `wait must be a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`;
 
 class FeedQuery {
-  @ApiProperty({ required: false, description: 'Where the last answer ended: its `cursor`.', type: String })
+  @ApiProperty({ required: false, description: 'The `cursor` of the last response.', type: String })
   @IsOptional()
   @MaxLength(1000)
   @IsString({ message: 'cursor must be given once' })
@@ -37,7 +37,7 @@ export class ChangesQuery extends FeedQuery {
     enum: ['content', 'summary'],
     default: 'content',
     required: false,
-    description: '`summary` leaves the content out.',
+    description: '`summary` omits the content.',
   })
   @IsOptional()
   @IsIn(['content', 'summary'])
@@ -49,7 +49,7 @@ export class ChangesQuery extends FeedQuery {
     maximum: MAX_WAIT_SECONDS,
     default: 0,
     required: false,
-    description: 'Seconds to hold an empty answer back for something to change.',
+    description: 'Seconds to wait for a change before an empty response.',
   })
   @IsOptional()
   @WholeNumber()

@@ -4,12 +4,13 @@ const CURSOR = 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz';
 
 /** Metadata of a page of a feed. */
 export class FeedMeta {
-  @ApiProperty({ example: CURSOR, description: 'Keep it: the next call goes on from here.' }) cursor!: string;
+  @ApiProperty({ example: CURSOR, description: 'Keep it: the next request continues from here.' })
+  cursor!: string;
   @ApiProperty({
     type: String,
     nullable: true,
     example: null,
-    description: 'The same while there is more at once; else null.',
+    description: 'The same as `cursor` while there are more records; else null.',
   })
   next!: string | null;
   @ApiProperty({ example: false, description: 'Ask again at once.' }) has_more!: boolean;

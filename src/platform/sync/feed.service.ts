@@ -22,8 +22,7 @@ export class FeedService {
   ) {}
 
   /**
-   * What changed since the cursor; without one, everything there is. With `wait` an empty answer is held back until
-   * something changes.
+   * Changes since the cursor; without a cursor, all items. With `wait` an empty response is delayed until a change.
    * @throws ApiError 410 `cursor_expired`
    */
   async changes(
@@ -51,7 +50,7 @@ export class FeedService {
     }
   }
 
-  /** Everything the caller can see, newest change first, in pages. @throws ApiError 410 `cursor_expired` */
+  /** All items that the caller can see, newest change first, in pages. @throws ApiError 410 `cursor_expired` */
   async index(ctx: RequestContext, source: FeedSource, query: IndexQuery): Promise<JsonReply> {
     const position = query.cursor === undefined ? null : this.indexPosition(ctx, source, query.cursor);
     const { limit, include } = query;

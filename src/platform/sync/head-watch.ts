@@ -4,7 +4,7 @@ import { workspace } from '../database/statement.js';
 import { Lifecycle } from '../observability/lifecycle.js';
 
 const POLL_MS = 300;
-/** More than these would cost memory for little: further ones are answered at once. */
+/** Limit of waiting requests, for memory; further requests get their response at once. */
 const MAX_WAITING = 10_000;
 
 interface Waiter {
@@ -22,8 +22,8 @@ const heads = workspace.statement<{ tenant_id: string; user_id: string; head: nu
 );
 
 /**
- * Lets requests wait for a person's counter to move, holding no database connection: one query every 300 ms asks for all
- * who wait in this process, and none is asked while nobody waits.
+ * Lets requests wait for a change of a user's counter without a database connection: one query every 300 ms reads the
+ * counters of all waiting requests of this process. Without waiting requests there is no query.
  */
 @Injectable()
 export class HeadWatch implements OnModuleInit, OnModuleDestroy {
@@ -45,14 +45,14 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
     this.close();
   }
 
-  /** How many requests wait in this process. */
+  /** Number of waiting requests in this process. */
   get waiting(): number {
     return this.waiters.size;
   }
 
   /**
    * Waits until the counter is above `head`, at most `ms`.
-   * @returns false when it ended otherwise: time, an abort, a process that drains, too many who wait
+   * @returns false on a timeout, an abort, a draining process or too many waiting requests
    */
   async wait(
     owner: { tenantId: string; userId: string },
@@ -98,7 +98,7 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
           if (row.head > waiter.head) waiter.wake(true);
       }
     } catch (error) {
-      this.logger.warn({ err: error }, 'heads not read; who waits goes on waiting');
+      this.logger.warn({ err: error }, 'feed counters not read; waiting requests keep waiting');
     }
   }
 

@@ -14,10 +14,10 @@ import {
   type IndexRead,
 } from './feed-source.js';
 
-/** Bytes of one page, roughly; the first record is given out whatever its size. */
+/** Approximate bytes of one page; the first record is delivered whatever its size. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** A collection whose items several people see: the table with a row for each person of each item, and what they see. */
+/** A collection whose items several users see: the table with a row for each user of each item, and the view of items. */
 export interface MemberFeedTables {
   /** Name in cursors, floors and statements; never changes. */
   readonly collection: string;
@@ -29,7 +29,7 @@ export interface MemberFeedTables {
   readonly items: string;
   /** About how many bytes a live item takes in a page: an SQL expression over its row `n`. */
   readonly bytes: Record<FeedInclude, string>;
-  /** The view of items as people see them, with `tenant_id` and `user_id`, and its column that names the item. */
+  /** The view of items as each user sees them, with `tenant_id` and `user_id`, and its column that names the item. */
   readonly view: string;
   readonly viewItem: string;
   /** Its column with an item's JSON. */
@@ -45,7 +45,7 @@ type Statements<Row> = Record<FeedInclude, Statement<Row>>;
 const AFTER = 'seq > $3 AND seq <= h.head';
 const UP_TO = 'seq <= least(h.head, coalesce($3, h.head)) AND role IS NOT NULL';
 
-/** The feed of a collection with a row per person and item, as notes and tasks have it. */
+/** The feed of a collection with a row for each user and item: notes, tasks, task folders. */
 export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements FeedSource {
   abstract readonly plural: readonly string[];
   abstract readonly indexPath: string;
@@ -107,13 +107,13 @@ export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements
     return highestSeq(await tx.query(this.forget, [owner.tenant_id, owner.user_id, before]));
   }
 
-  /** Where the JSON of items is not all of them: finishes it. Removals, and what did not fit the page, stay as they are. */
+  /** Completes the JSON of items that the view leaves incomplete. Removals and records beyond the page stay as they are. */
   protected complete(_ctx: RequestContext, rows: Row[]): Promise<Row[]> {
     return Promise.resolve(rows);
   }
 }
 
-/** Uses the unique index on `(tenant_id, user_id, seq)`. Rows beyond the page's bytes are counted but not read. */
+/** Uses the unique index on `(tenant_id, user_id, seq)`. Content beyond the bytes of the page is not read. */
 function pageOf(
   { collection, members, item, items, bytes, view, viewItem, json, more = [], reason }: MemberFeedTables,
   where: string,

@@ -21,29 +21,29 @@ const newEpoch = directory.statement<never>(
   `INSERT INTO platform_secrets (purpose, id, material) VALUES ($1, $2, '')`,
 );
 
-/** Where a client stands in the changes of a collection. */
+/** Position of a client in the changes of a collection. */
 export interface ChangesPosition {
   mode: 'changes';
-  /** Everything up to here has been delivered. */
+  /** All changes up to this number have been delivered. */
   seq: number;
-  /** Head when a client without anything began; removals up to there do not concern it. */
+  /** Head when a client without items started; removals up to this number do not concern it. */
   since: number;
 }
 
-/** Where a client stands in an index walk. */
+/** Position of a client in an index walk. */
 export interface IndexPosition {
   mode: 'index';
-  /** Head when the walk began: changes go on from there. */
+  /** Head at the start of the walk: the changes continue from here. */
   since: number;
-  /** The walk goes on at or below this number. */
+  /** The walk continues at or below this number. */
   seq: number;
 }
 
 export type SyncPosition = ChangesPosition | IndexPosition;
 
 /**
- * Cursors of feeds: opaque, bound by their signature to person, workspace and collection. Everything the feed gives out is
- * decided by the token anyway; the signature finds foreign, cut and made-up cursors.
+ * Cursors of feeds: opaque, bound by their signature to user, workspace and collection. Access depends on the token alone;
+ * the signature detects foreign, truncated and invented cursors.
  */
 @Injectable()
 export class SyncCursors implements OnModuleInit {
@@ -59,8 +59,8 @@ export class SyncCursors implements OnModuleInit {
   }
 
   /**
-   * Expires every cursor given out so far, in processes started from now on: after the database was restored from a
-   * backup, counters stand lower than what clients have seen.
+   * Expires all existing cursors, in processes started from now on: after a restore from a backup, counters are lower than
+   * those that clients have seen.
    */
   async expireAll(): Promise<void> {
     this.epoch = uuidv7();
@@ -75,7 +75,7 @@ export class SyncCursors implements OnModuleInit {
     return `${VERSION}.${payload}.${this.sign(ctx, collection, payload).toString('base64url')}`;
   }
 
-  /** Null: not a cursor of ours for this person and collection, or from before the feeds were reset. */
+  /** Null: not a cursor for this user and collection, or older than a reset of the feeds. */
   read(ctx: RequestContext, collection: string, cursor: string): SyncPosition | null {
     const [, payload, signature] = FORM.exec(cursor) ?? [];
     if (payload === undefined || signature === undefined) return null;

@@ -74,7 +74,7 @@ describe('note folders', () => {
     expect(seen).toEqual(['f1', 'last', 'f2', 'f3']);
   });
 
-  test.each(['patch', 'put'] as const)('%s changes only what is given', async (verb) => {
+  test.each(['patch', 'put'] as const)('%s changes only the given fields', async (verb) => {
     const parent = await folder();
     const made = await folder({ name: 'old', color: '#000000' });
     const { status, body } = await alice.api[verb](`/note_folders/${made.id}`, {
@@ -102,7 +102,7 @@ describe('note folders', () => {
     ['position', { name: 'x', position: '1' }],
     ['color', { name: 'x', color: 'red' }],
     ['id', { name: 'x', id: 'y' }],
-  ])('refuses a wrong %s: %j', async (name, body) => {
+  ])('rejects an invalid %s: %j', async (name, body) => {
     const answer = await alice.api.post('/note_folders', body);
     expect(outcome(answer)).toEqual([422, 'validation_failed']);
     expect(field(answer)).toBe(name);
@@ -175,7 +175,7 @@ describe('note folders', () => {
     });
   });
 
-  test('not found comes before a wrong body', async () => {
+  test('"not found" comes before an invalid body', async () => {
     expect(
       (await alice.api.patch('/note_folders/0199aaaa-bbbb-7ccc-8ddd-eeeeffff9999', { name: 7 })).status,
     ).toBe(404);
@@ -185,7 +185,7 @@ describe('note folders', () => {
     ]);
   });
 
-  test("another person's folder is not found, not a parent and not a place", async () => {
+  test("another user's folder is unknown: as a folder, as a parent and as a place of a note", async () => {
     const { id } = await folder();
     for (const verb of ['get', 'delete'] as const)
       expect((await bob.api[verb](`/note_folders/${id}`)).status).toBe(404);
@@ -194,7 +194,7 @@ describe('note folders', () => {
     expect(field(await bob.api.post('/notes', { folder_id: id }))).toBe('folder_id');
   });
 
-  test('nest to 32 and no deeper, also by moving', async () => {
+  test('folders nest at most 32 deep, also by moving', async () => {
     let parent: string | null = null;
     const chain: string[] = [];
     for (let n = 0; n < 32; n += 1) {
@@ -214,7 +214,7 @@ describe('note folders', () => {
     expect((await alice.api.patch(`/note_folders/${tall.id}`, { parent_id: chain[29] })).status).toBe(200);
   });
 
-  test('a folder cannot lie in itself or below itself', async () => {
+  test('a folder cannot be moved into itself or below itself', async () => {
     const a = await folder();
     const b = await folder({ parent_id: a.id });
     const c = await folder({ parent_id: b.id });
@@ -226,7 +226,7 @@ describe('note folders', () => {
     }
   });
 
-  test('two moves that together would close a circle: one is refused', async () => {
+  test('of two moves that together would close a circle, one is rejected', async () => {
     for (let round = 0; round < 15; round += 1) {
       const [a, b] = [await folder(), await folder()];
       const answers = await Promise.all([
@@ -252,7 +252,7 @@ describe('note folders', () => {
       ).toBeNull();
     });
 
-    test('somebody invited files it in a folder of their own, without using a revision', async () => {
+    test('an invited user files the note in a folder of their own, without a revision', async () => {
       const mine = await folder();
       const theirs = await folder({}, bob);
       const made = await note(mine.id);
@@ -298,7 +298,7 @@ describe('note folders', () => {
       expect((await alice.api.get(`/notes/${filed.id}`)).body.note.folder_id).toBeNull();
     });
 
-    test('contents=trash: own notes go to the trash with the subfolders, others are only taken out', async () => {
+    test('contents=trash: own notes go to the trash with the subfolders, notes of others only leave the folder', async () => {
       const top = await folder();
       const below = await folder({ parent_id: top.id });
       const [mine, deep] = [await note(top.id), await note(below.id)];
@@ -329,13 +329,13 @@ describe('note folders', () => {
       expect(unique).toBe(total);
     });
 
-    test('refuses another word for contents', async () => {
+    test('rejects an unknown value of contents', async () => {
       expect(field(await alice.api.delete(`/note_folders/${(await folder()).id}?contents=burn`))).toBe(
         'contents',
       );
     });
 
-    test('races of filing and deleting never leave a note in a folder that is gone', async () => {
+    test('races of filing and deleting never leave a note in a deleted folder', async () => {
       for (let round = 0; round < 20; round += 1) {
         const target = await folder();
         const made = await note(null);

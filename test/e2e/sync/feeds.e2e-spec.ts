@@ -24,7 +24,7 @@ describe('the change feeds', () => {
     return body;
   };
 
-  test('nothing yet: an empty page with a cursor that works', async () => {
+  test('an empty workspace: an empty page with a valid cursor', async () => {
     const [alice] = (await people('alice')) as [Person];
     const empty = await changes(alice);
     expect(empty).toEqual({
@@ -39,7 +39,7 @@ describe('the change feeds', () => {
     expect((await changes(alice, empty.cursor)).notes).toEqual([note]);
   });
 
-  test('each changed note comes once, as it is now, in the order of its last change', async () => {
+  test('each changed note is delivered once, in its current state, in the order of its last change', async () => {
     const [alice] = (await people('alice')) as [Person];
     const [a, b] = [await create(alice, { title: 'a' }), await create(alice, { title: 'b' })];
     const { cursor } = await changes(alice);
@@ -84,7 +84,7 @@ describe('the change feeds', () => {
     expect((await changes(alice)).notes).toEqual([]);
   });
 
-  test('losing a note is a removal without content, having it again the whole note', async () => {
+  test('a lost note is a removal without content; a regained note is complete', async () => {
     const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
     const { id } = await create(alice, { content: '<p>secret</p>' });
     const start = (await changes(bob)).cursor;
@@ -158,7 +158,7 @@ describe('the change feeds', () => {
     }
   });
 
-  test('a cursor that cannot be continued from is 410, whatever is wrong with it', async () => {
+  test('an expired or invalid cursor is 410, whatever the reason', async () => {
     const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
     await create(alice);
     const { cursor } = await changes(alice);
@@ -197,7 +197,7 @@ describe('the change feeds', () => {
     expect((await alice.api.get(`/notes/changes?cursor=${cursor}`)).status).toBe(410);
   });
 
-  test('forgetting removals expires just the cursors that needed them', async () => {
+  test('the deletion of removals expires only the cursors that needed them', async () => {
     const [alice] = (await people('alice')) as [Person];
     const [a, b] = [await create(alice), await create(alice)];
     const before = (await changes(alice)).cursor;
@@ -217,7 +217,7 @@ describe('the change feeds', () => {
     expect(await app.sql('SELECT 1 FROM note_members WHERE note_id = $1', [a.id])).toEqual([]);
   });
 
-  test('a first walk through the changes survives removals forgotten meanwhile', async () => {
+  test('a first walk through the changes survives the deletion of removals meanwhile', async () => {
     const [alice] = (await people('alice')) as [Person];
     const made = [await create(alice), await create(alice), await create(alice)];
     await alice.api.delete(`/notes/${made[0].id}`, { base_revision: 1 });
@@ -262,7 +262,7 @@ describe('the change feeds', () => {
     },
   );
 
-  test('folders and notes: what belongs together keeps its order', async () => {
+  test('folders and notes keep their common order', async () => {
     const [alice] = (await people('alice')) as [Person];
     const { folder } = (await alice.api.post('/note_folders', { name: 'f' })).body;
     const note = await create(alice, { folder_id: folder.id });
@@ -285,7 +285,7 @@ describe('the change feeds', () => {
   });
 
   describe('wait', () => {
-    test('answers as soon as something changes, holding no connection meanwhile', async () => {
+    test('responds on the first change and holds no connection meanwhile', async () => {
       const one = await TestApp.start({ DATABASE_POOL_MAX: '1' }, app.databaseUrl);
       try {
         const [alice] = (await people('alice')) as [Person];
@@ -301,7 +301,7 @@ describe('the change feeds', () => {
       }
     });
 
-    test('something else that changes does not end the wait; the time does', async () => {
+    test('a change elsewhere does not end the wait; the timeout does', async () => {
       const [alice] = (await people('alice')) as [Person];
       const { cursor } = await changes(alice);
       const waiting = alice.api.get(`/notes/changes?cursor=${cursor}&wait=2`);
@@ -310,7 +310,7 @@ describe('the change feeds', () => {
       expect([status, body.notes]).toEqual([200, []]);
     });
 
-    test('who goes away waits no longer; a process that drains answers', async () => {
+    test('a disconnected client stops waiting; a draining process responds', async () => {
       const one = await TestApp.start({}, app.databaseUrl);
       const [alice] = (await people('alice')) as [Person];
       const watch = one.get(HeadWatch);
@@ -331,7 +331,7 @@ describe('the change feeds', () => {
     });
 
     test.each(['wait=26', 'wait=-1', 'wait=x', 'limit=0', 'limit=501', 'include=all'])(
-      'refuses %s',
+      'rejects %s',
       async (query) => {
         const [alice] = (await people('alice')) as [Person];
         expect((await alice.api.get(`/notes/changes?${query}`)).status).toBe(422);

@@ -114,7 +114,7 @@ describe('task folders', () => {
     expect([answer.status, answer.body.details?.[0].field]).toEqual([422, name]);
   });
 
-  test.each(['patch', 'put'] as const)('%s changes only what is given', async (verb) => {
+  test.each(['patch', 'put'] as const)('%s changes only the given fields', async (verb) => {
     const made = await folder({ color: '#000000' });
     const { status, body } = await alice.api[verb](`/task_folders/${made.id}`, { name: 'new' });
     expect(status).toBe(200);
@@ -130,7 +130,7 @@ describe('task folders', () => {
     ]);
   });
 
-  test('does not become its own descendant, nor deeper than 32', async () => {
+  test('a folder does not become its own descendant, and folders nest at most 32 deep', async () => {
     const a = await folder();
     const b = await folder({ parent_id: a.id });
     const move = (id: string, parent_id: string | null) =>
@@ -218,7 +218,7 @@ describe('task folders', () => {
   });
 
   describe('sharing', () => {
-    test('members see the folder, those below and the tasks in them, by their role', async () => {
+    test('members see the folder, the folders below and the tasks in them, by their role', async () => {
       const top = await folder({ name: 'top' });
       const shared = await folder({ name: 'shared', parent_id: top.id });
       const below = await folder({ name: 'below', parent_id: shared.id });
@@ -271,7 +271,7 @@ describe('task folders', () => {
       ]);
     });
 
-    test('ends with a removal for each thing lost, and only for who loses it', async () => {
+    test('the end of sharing is a removal for each lost item, only for the users who lose it', async () => {
       const shared = await folder();
       const child = await folder({ parent_id: shared.id });
       const plain = await task({ folder_id: shared.id });
@@ -282,11 +282,11 @@ describe('task folders', () => {
       expect(await row(bob, shared.id)).toMatchObject({ role: null, gone: 1 });
       expect(await row(bob, child.id)).toMatchObject({ role: null, gone: 1 });
       expect(await row(bob, plain.id)).toMatchObject({ role: null, gone: 1 });
-      // What is assigned stays, though no longer in a folder that can be seen.
+      // Assigned tasks stay visible, without the folder.
       expect(await row(bob, assigned.id)).toMatchObject({ role: 'editor', gone: null });
       expect((await bob.api.get(`/tasks/${assigned.id}`)).body.task.folder_id).toBeNull();
       expect((await bob.api.get(`/tasks/${plain.id}`)).status).toBe(404);
-      // Alice's tasks are as they were: only the folders have changed for her.
+      // Alice's tasks have not changed, only the folders.
       const changed = (await rows(alice))
         .filter((r) => !before.some((b) => b.seq === r.seq))
         .map((r) => r.id);
@@ -297,7 +297,7 @@ describe('task folders', () => {
       ]);
     });
 
-    test('a member may leave and do nothing else', async () => {
+    test('a member may leave and change nothing else', async () => {
       const shared = await folder();
       await share(shared.id, [
         { id: bob.id, role: 'editor' },
@@ -320,7 +320,7 @@ describe('task folders', () => {
       ]);
     });
 
-    test('moving a folder changes who sees what is in it', async () => {
+    test('moving a folder changes the audience of its tasks', async () => {
       const [forBob, forCarol] = [await folder({ members: [bob.id] }), await folder({ members: [carol.id] })];
       const moved = await folder({ parent_id: forBob.id });
       const { id } = await task({ folder_id: moved.id });
@@ -331,7 +331,7 @@ describe('task folders', () => {
       expect((await carol.api.get(`/task_folders/${moved.id}`)).body.folder.parent_id).toBe(forCarol.id);
     });
 
-    test('moving a task changes who sees it', async () => {
+    test('moving a task changes its audience', async () => {
       const [forBob, forCarol] = [
         await folder({ members: [bob.id] }),
         await folder({ members: [{ id: carol.id, role: 'viewer' }] }),
@@ -347,11 +347,11 @@ describe('task folders', () => {
         422,
         'validation_failed',
       ]);
-      // Bob, who may write in the folder, takes the task out of it and so out of his own sight.
+      // Bob, an editor of the folder, moves the task out of it and no longer sees it.
       const out = await bob.api.patch(`/tasks/${back.id}`, { folder_id: null });
       expect([out.status, out.body.task.id]).toEqual([200, back.id]);
       expect((await bob.api.get(`/tasks/${back.id}`)).status).toBe(404);
-      // An assignee who does not see the folder does not take the task elsewhere.
+      // An assignee who does not see the folder cannot move the task.
       const hidden = await task({ folder_id: forCarol.id, assignees: [bob.id] });
       const bobs = await folder({}, bob);
       expect(outcome(await bob.api.patch(`/tasks/${hidden.id}`, { folder_id: bobs.id }))).toEqual([
@@ -420,7 +420,7 @@ describe('task folders', () => {
       expect(outcome(await alice.api.delete(`/task_folders/${middle.id}`))).toEqual([404, 'not_found']);
     });
 
-    test('with contents=delete: own tasks go to the trash, those of others stay', async () => {
+    test('with contents=delete own tasks go to the trash, tasks of others stay', async () => {
       const top = await folder({ members: [bob.id] });
       const low = await folder({ parent_id: top.id });
       const own = await task({ folder_id: low.id, assignees: [carol.id] });
