@@ -64,6 +64,14 @@ async function withClient(url: string, work: (client: pg.Client) => Promise<unkn
   }
 }
 
+/** The old version showed the title of the linked task to every reader of the note; only ann can read the task. */
+function withoutLeaks(response: Installation['responses'][number]): object {
+  if (response.as === 'ann') return response;
+  return JSON.parse(JSON.stringify(response), (key, value) =>
+    key === 'links' ? value.map((link: object) => ({ ...link, title: null })) : value,
+  );
+}
+
 async function upgrade(url: string): Promise<void> {
   const config = Config.parse({ DATABASE_URL: url });
   await migrateDatabase(config, url);
@@ -123,7 +131,7 @@ describe('an installation of an earlier version', () => {
         body: status < 400 ? body : { error: body.error },
       });
     }
-    expect(seen).toMatchObject(installation.responses);
+    expect(seen).toMatchObject(installation.responses.map(withoutLeaks));
 
     const ann = app.as(tokens['ann'] as string);
     const { notes } = (await ann.get('/notes')).body;
