@@ -70,6 +70,7 @@ describe('the feeds of tasks and task folders', () => {
       cursor: expect.any(String),
       next: null,
       has_more: false,
+      head: expect.any(Number),
       server_time: expect.stringMatching(/Z$/),
     });
     const a = await create(alice, { description: '<p>a</p>', labels: ['x'], date: '2027-01-01' });
