@@ -79,7 +79,7 @@ describe('the configuration', () => {
       'mysql://root:secret@db/x',
       'DATABASE_URL must be a URL beginning with postgres:// or postgresql://, not (a secret, not shown)',
     ],
-  ])('answers %s=%s with one line', (key, value, line) => {
+  ])('reports %s=%s with one line', (key, value, line) => {
     expect(linesOf({ [key]: value })).toEqual([line]);
   });
 
@@ -91,11 +91,11 @@ describe('the configuration', () => {
     ['s3://bucket?region=x&path_style=true', { bucket: 'bucket', region: 'x', pathStyle: true }],
     [S3, { prefix: 'some/prefix/', endpoint: 'http://127.0.0.1:9000', region: 'eu-west-1', pathStyle: true }],
     [`${S3}&path_style=false`, { pathStyle: false }],
-  ])('keeps files as BLOB_STORE_URL=%s says', (url, settings) => {
+  ])('reads BLOB_STORE_URL=%s', (url, settings) => {
     expect(Config.parse({ BLOB_STORE_URL: url }).blobStore).toMatchObject(settings);
   });
 
-  it('keeps files under DATA_DIR unless told otherwise', () => {
+  it('keeps files under DATA_DIR by default', () => {
     const directory = path.join(path.resolve('elsewhere'), 'blobs');
     expect(Config.parse({ DATA_DIR: 'elsewhere' }).blobStore).toEqual({ kind: 'file', directory });
   });
@@ -115,22 +115,22 @@ describe('the configuration', () => {
     ['s3://bucket?path_style=maybe', 'must have path_style=true or false'],
     ['s3://bucket/a?b/c d', 'may have the parameters'],
     ['s3://bucket/%2e%2e%2fx', 'must have a prefix of letters, digits'],
-  ])('refuses BLOB_STORE_URL=%s without repeating it', (url, reason) => {
+  ])('rejects BLOB_STORE_URL=%s without repeating it', (url, reason) => {
     const lines = linesOf({ BLOB_STORE_URL: url });
     expect(lines).toEqual([expect.stringContaining(`BLOB_STORE_URL `)]);
     expect(lines[0]).toContain(reason);
     expect(lines[0]).not.toContain('hunter2');
   });
 
-  it('names every wrong setting at once', () => {
+  it('reports all invalid settings together', () => {
     expect(linesOf({ PORT: 'x', LOG_LEVEL: 'y', TOKEN_TTL: '1' })).toHaveLength(3);
   });
 
-  it('takes an empty value as not set, and ignores what it does not know', () => {
+  it('treats an empty value as unset, and ignores unknown variables', () => {
     expect(Config.parse({ PORT: '', DATABASE_URL: ' ', HOME: '/root' })).toEqual(Config.parse({}));
   });
 
-  it('takes a mail service that the process runs itself', () => {
+  it('accepts a mail service that the process runs itself', () => {
     const config = Config.parse({ PORT: '7' });
     expect(config.mailService).toBeNull();
     const own = config.withMailService({ url: 'http://127.0.0.1:4711', token: 'own' });
@@ -147,7 +147,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('cannot be changed afterwards', () => {
+  it('is frozen', () => {
     expect(Object.isFrozen(Config.parse({}))).toBe(true);
   });
 });

@@ -74,12 +74,12 @@ describe('the embedded database', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('refuses a second server, in one line, and leaves the first alone', async () => {
+  it('rejects a second server with one line, and leaves the first one running', async () => {
     const dataDir = madeDataDir();
     const database = await open(dataDir);
-    const refusal = open(dataDir);
-    await expect(refusal).rejects.toThrow(DataDirInUseError);
-    await expect(refusal).rejects.toThrow(`Another workspace server is already running on ${dataDir}.`);
+    const second = open(dataDir);
+    await expect(second).rejects.toThrow(DataDirInUseError);
+    await expect(second).rejects.toThrow(`Another workspace server is already running on ${dataDir}.`);
     expect(await query(database.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
@@ -87,7 +87,7 @@ describe('the embedded database', () => {
     const dataDir = madeDataDir();
     const server = await open(dataDir);
     const tool = await startOpener(dataDir, 'tool');
-    expect(tool.answer).toEqual({ url: server.url });
+    expect(tool.output).toEqual({ url: server.url });
     const pid = runningPid(dataDir);
     await server.close();
     expect(isAlive(pid)).toBe(true);
@@ -109,7 +109,7 @@ describe('the embedded database', () => {
     const roles = ['server', 'tool', 'tool', 'tool'] as const;
     const openers = await Promise.all(roles.map((role) => startOpener(dataDir, role)));
     const { url } = openers[0]!;
-    expect(openers.map(({ answer }) => answer)).toEqual(roles.map(() => ({ url })));
+    expect(openers.map(({ output }) => output)).toEqual(roles.map(() => ({ url })));
     const pid = runningPid(dataDir);
     for (const { child } of openers) child.stdin?.write('close\n');
     expect(await Promise.all(openers.map(({ exit }) => exit))).toEqual([0, 0, 0, 0]);
@@ -143,7 +143,7 @@ describe('the embedded database', () => {
     expect(await query(database.url, 'SELECT n FROM kept')).toEqual([{ n: 42 }]);
   });
 
-  it('keeps what was committed when the server and PostgreSQL are killed', async () => {
+  it('keeps committed data when the server and PostgreSQL are killed', async () => {
     const dataDir = madeDataDir();
     const killed = await startOpener(dataDir, 'server');
     const { url } = killed;

@@ -19,7 +19,7 @@ interface Server extends Running {
   dataDir: string;
 }
 
-/** `npm start` without npm: what the tests around us use as their database must not be its database. */
+/** `npm start` without npm, and without the database of the other tests. */
 async function launch(settings: Record<string, string> = {}): Promise<Server> {
   const dataDir = settings['DATA_DIR'] ?? madeDataDir();
   const port = Number(settings['PORT'] ?? (await freePort()));
@@ -43,14 +43,14 @@ async function launch(settings: Record<string, string> = {}): Promise<Server> {
 async function started(server: Server): Promise<Server> {
   let ended = false;
   void server.exit.then(() => (ended = true));
-  await until('the server to answer', async () => {
+  await until('the server to be ready', async () => {
     if (ended) throw new Error(`the server ended: ${server.stdout()}${server.stderr()}`);
-    return answers(server.port);
+    return isReady(server.port);
   });
   return server;
 }
 
-function answers(port: number): Promise<boolean> {
+function isReady(port: number): Promise<boolean> {
   return fetch(`http://127.0.0.1:${port}/apis/v1/health/ready`).then(
     (response) => response.ok,
     () => false,
@@ -62,10 +62,10 @@ function databaseRuns(dataDir: string): boolean {
   return pid !== undefined && isAlive(pid);
 }
 
-/** The process of the server itself: it names itself in every line of its log. */
+/** The id of the server process, which every line of its log contains. */
 async function serverPid(server: Server): Promise<number> {
   const line = /"pid":(\d+)[^\n]*"msg":"serving"/;
-  await until('the server to say that it serves', () => line.test(server.stdout()));
+  await until('the log line of a started server', () => line.test(server.stdout()));
   return Number(line.exec(server.stdout())?.[1]);
 }
 
@@ -79,22 +79,22 @@ describe('npm start', () => {
     expect(databaseRuns(server.dataDir)).toBe(true);
     server.child.kill(signal);
     expect(await server.exit).toBe(0);
-    expect(await answers(server.port)).toBe(false);
+    expect(await isReady(server.port)).toBe(false);
     expect(databaseRuns(server.dataDir)).toBe(false);
   });
 
-  it.each(['1', '2'])('prints a token that is good, with %s processes', async (workers) => {
+  it.each(['1', '2'])('prints a valid token, with %s processes', async (workers) => {
     const server = await launch({ DEMO: 'true', WEB_CONCURRENCY: workers });
     const line = /^(eyJ\S+)\n/m;
     await until('the token', () => line.test(server.stdout()));
     const authorization = `Bearer ${line.exec(server.stdout())?.[1]}`;
-    const answer = await fetch(`http://127.0.0.1:${server.port}/apis/v1/notes`, {
+    const response = await fetch(`http://127.0.0.1:${server.port}/apis/v1/notes`, {
       headers: { authorization },
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 
-  it('stops cleanly when it is told to while it starts', async () => {
+  it('stops cleanly on a signal during the start', async () => {
     const server = await launch();
     await until('PostgreSQL to start', () => postmasterPid(server.dataDir) !== undefined);
     server.child.kill('SIGTERM');
@@ -102,7 +102,7 @@ describe('npm start', () => {
     expect(databaseRuns(server.dataDir)).toBe(false);
   });
 
-  it('recovers by itself after kill -9', async () => {
+  it('recovers after kill -9', async () => {
     const first = await started(await launch());
     process.kill(await serverPid(first), 'SIGKILL');
     expect(await first.exit).toBe(137);
@@ -121,15 +121,15 @@ describe('npm start', () => {
     expect(databaseRuns(server.dataDir)).toBe(false);
   });
 
-  it('refuses a data directory in use, in one line', async () => {
+  it('rejects a data directory in use with one line', async () => {
     const first = await started(await launch());
     const second = await launch({ DATA_DIR: first.dataDir });
     expect(await second.exit).toBe(1);
     expect(second.stderr()).toBe(`Another workspace server is already running on ${first.dataDir}.\n`);
-    expect(await answers(first.port)).toBe(true);
+    expect(await isReady(first.port)).toBe(true);
   });
 
-  it.each(['1', '2'])('names a port in use in one line, with %s processes', async (workers) => {
+  it.each(['1', '2'])('reports a port in use with one line, with %s processes', async (workers) => {
     const first = await started(await launch());
     const second = await launch({ PORT: String(first.port), WEB_CONCURRENCY: workers });
     expect(await second.exit).toBe(1);
@@ -137,7 +137,7 @@ describe('npm start', () => {
     expect(databaseRuns(second.dataDir)).toBe(false);
   });
 
-  it('names the setting of a port in use', async () => {
+  it('reports the setting of a port in use', async () => {
     const first = await started(await launch());
     const second = await launch({ METRICS_PORT: String(first.port) });
     expect(await second.exit).toBe(1);
@@ -146,7 +146,7 @@ describe('npm start', () => {
     );
   });
 
-  it('answers wrong settings with one line each and exit code 78', async () => {
+  it('reports each invalid setting with one line, and exits with 78', async () => {
     const server = await launch({ PORT: 'eighty', LOG_LEVEL: 'loud' });
     expect(await server.exit).toBe(78);
     expect(server.stderr().trimEnd().split('\n')).toEqual([
@@ -155,20 +155,20 @@ describe('npm start', () => {
     ]);
   });
 
-  it('says in one line that a database does not answer', async () => {
+  it('reports an unreachable database with one line', async () => {
     const port = await freePort();
     const server = await launch({ DATABASE_URL: `postgres://nobody:secret@127.0.0.1:${port}/none` });
     expect(await server.exit).toBe(1);
     expect(server.stderr()).toBe('The database of DATABASE_URL does not answer (ECONNREFUSED).\n');
   });
 
-  it('replaces a worker that is killed, and stops all of them', async () => {
+  it('replaces a killed worker, and stops all workers', async () => {
     const server = await started(await launch({ WEB_CONCURRENCY: '2' }));
     const primary = await serverPid(server);
     const [worker] = childrenOf(primary);
     process.kill(worker!, 'SIGKILL');
     await until('a new worker', () => childrenOf(primary).filter((pid) => pid !== worker).length === 2);
-    await until('the server to answer', () => answers(server.port));
+    await until('the server to be ready', () => isReady(server.port));
     const workers = childrenOf(primary);
     server.child.kill('SIGTERM');
     expect(await server.exit).toBe(0);
@@ -176,10 +176,10 @@ describe('npm start', () => {
     expect(databaseRuns(server.dataDir)).toBe(false);
   });
 
-  it('ends at once, and closes the database, on a second Ctrl-C', async () => {
+  it('ends immediately on a second Ctrl-C, and closes the database', async () => {
     const server = await started(await launch());
     const pid = await serverPid(server);
-    // A request whose body never ends is in flight for as long as it may be.
+    // A request whose body never ends stays in flight until its time limit.
     const hanging = fetch(`http://127.0.0.1:${server.port}/apis/v1/notes`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: 'Bearer x' },
@@ -187,10 +187,10 @@ describe('npm start', () => {
       duplex: 'half',
     }).catch(() => undefined);
     server.child.kill('SIGINT');
-    await until('the server to begin its end', () => server.stdout().includes('SIGINT: stopping'));
+    await until('the server to begin its shutdown', () => server.stdout().includes('SIGINT: stopping'));
     let ended = false;
     void server.exit.then(() => (ended = true));
-    // The same signal is repeated until it counts as a second one; a server with nothing left to do ends with 0 before.
+    // Repeats the signal until it counts as a second one. A server without requests in flight exits with 0 before that.
     await until('the server to end', () => {
       if (isAlive(pid)) server.child.kill('SIGINT');
       return ended;
@@ -201,7 +201,7 @@ describe('npm start', () => {
   });
 });
 
-/** The Node processes a process has forked; PostgreSQL is not one of them, it left our session. */
+/** The Node processes that a process has forked. PostgreSQL runs in a session of its own. */
 function childrenOf(pid: number): number[] {
   if (process.platform === 'linux') {
     const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? [];

@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createApp, type ServedApp } from '../../src/app.setup.js';
 import { provision } from '../../src/provision/provision.js';
@@ -10,9 +9,10 @@ import { either } from '../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { Client } from './client.ts';
 import { cloneDatabase } from './database.ts';
+import { memoryBase } from './memory-directory.ts';
 import { checkTransactions } from './transactions.ts';
 
-/** A person of a test: a client that acts as them. */
+/** A user of a test, with a client that acts as them. */
 export interface Person {
   id: string;
   email: string;
@@ -21,23 +21,23 @@ export interface Person {
   api: Client;
 }
 
-/** Applications on one database share their files. */
+/** Applications on one database share their files. @returns their directory */
 const filesOf = (databaseUrl: string): string =>
-  path.join(tmpdir(), `workspace-files-${new URL(databaseUrl).pathname.slice(1)}`);
+  path.join(memoryBase(), `workspace-files-${new URL(databaseUrl).pathname.slice(1)}`);
 
 /** The real application on a database of its own, listening on a port of its own. */
 export class TestApp {
   private constructor(
     readonly served: ServedApp,
     readonly databaseUrl: string,
-    /** Where its files are. */
+    /** The directory of its files. */
     readonly dataDir: string,
     private readonly drop: () => Promise<void>,
   ) {}
 
   /**
    * @param settings environment variables that differ from the defaults
-   * @param databaseUrl of another TestApp, to run a second process' worth of the application on the same database
+   * @param databaseUrl of another TestApp, for a second instance of the application on the same database
    */
   static async start(settings: Record<string, string> = {}, databaseUrl?: string): Promise<TestApp> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await cloneDatabase();
@@ -53,7 +53,7 @@ export class TestApp {
     const served = await createApp(config, database.url);
     checkTransactions(served.nest.get(Db));
     await served.listen();
-    // Time passes when a test says so: a job that ran by itself would take what the test is about to count.
+    // Tests run jobs themselves: a job that runs by its timer would process the rows that a test is about to count.
     await served.nest.get(PeriodicJobs).stop();
     const drop = async (): Promise<void> => {
       await database.drop();
@@ -78,7 +78,7 @@ export class TestApp {
     return this.served.nest.get(type as never, { strict: false });
   }
 
-  /** Creates a workspace (or adds to it) with these people. The first one is its owner. */
+  /** Creates a workspace with these users, or adds them to it. The first one is its owner. */
   async tenant(slug: string, ...names: string[]): Promise<Person[]> {
     const users = names.map((name, n) => ({
       email: `${name}@${slug}.example`,
@@ -89,7 +89,7 @@ export class TestApp {
     return made.map((user) => this.person(user));
   }
 
-  /** Adds somebody who has an account to a workspace. */
+  /** Adds a user who has an account to a workspace. */
   async member(slug: string, email: string, role: 'owner' | 'admin' | 'member' = 'member'): Promise<Person> {
     const { users } = await provision(
       this.served.nest,
@@ -99,7 +99,7 @@ export class TestApp {
     return this.person(users[0]!);
   }
 
-  /** Creates an account that belongs to no workspace. */
+  /** Creates an account without a workspace. */
   async loner(name: string): Promise<Person> {
     const { users } = await provision(
       this.served.nest,
@@ -109,7 +109,7 @@ export class TestApp {
     return this.person(users[0]!);
   }
 
-  /** Runs SQL beside the application, to look at what is stored. */
+  /** Runs SQL beside the application. */
   async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
     return this.get(Db).query(either.statement<Row>('', text), values);
   }

@@ -13,18 +13,18 @@ export interface CliResult {
   stderr: string;
 }
 
-/** stdout, which must be one line of JSON. */
+/** Parses stdout, which must be one line of JSON. */
 export function json({ stdout }: CliResult): any {
   if (!/^[^\n]+\n$/.test(stdout)) throw new Error(`not one line of JSON: ${stdout.slice(0, 200)}`);
   return JSON.parse(stdout);
 }
 
-/** Runs the `workspace` command line as a process of its own, with just these settings. */
+/** Runs the `workspace` command line as a separate process, with these settings only. */
 export async function spawnWorkspace(env: Record<string, string>, ...args: string[]): Promise<CliResult> {
   return spawnWorkspaceWith('', env, ...args);
 }
 
-/** The same, with something on its standard input. */
+/** Like {@link spawnWorkspace}, with a standard input. */
 export async function spawnWorkspaceWith(
   input: string,
   env: Record<string, string>,
@@ -36,7 +36,7 @@ export async function spawnWorkspaceWith(
     env: { PATH, HOME, TMPDIR, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // Whether it is read is the command's affair.
+  // A command may end without reading it.
   child.stdin.on('error', () => undefined).end(input);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
@@ -48,7 +48,7 @@ export async function spawnWorkspaceWith(
   return { code, ...output };
 }
 
-/** Runs it in this process: a second sooner. */
+/** Runs the command line in this process, which saves the start of another one. */
 export async function workspace(env: Record<string, string>, ...args: string[]): Promise<CliResult> {
   const result: CliResult = { code: 0, stdout: '', stderr: '' };
   const program = createProgram(() => Config.parse(env));

@@ -8,11 +8,11 @@ export interface Answer<B = any> {
 export interface RequestOptions {
   body?: unknown;
   headers?: Record<string, string>;
-  /** Sent as it is, instead of `body` as JSON. */
+  /** Sent unchanged, instead of `body` as JSON. */
   raw?: string | Buffer;
 }
 
-/** Calls the interface over HTTP as one person (or, with `null`, as nobody). */
+/** Calls the interface over HTTP with the token of one user, or without a token where it is `null`. */
 export class Client {
   constructor(
     readonly base: string,

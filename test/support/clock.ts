@@ -14,7 +14,7 @@ const FAKEABLE = [
   'clearTimeout',
 ] as const;
 
-/** Fakes these and leaves the rest of the clock as it is: connections and the database need it. @param now milliseconds */
+/** Fakes these parts of the clock only: connections and the database need the others. @param now milliseconds */
 export function fakeOnly(names: (typeof FAKEABLE)[number][], now = Date.now()): void {
   jest.useFakeTimers({ now, doNotFake: FAKEABLE.filter((name) => !names.includes(name)) });
 }

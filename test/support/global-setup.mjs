@@ -1,14 +1,11 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
 import { migrateDatabase } from '../../dist/app.prepare.js';
 import { Config } from '../../dist/config/config.js';
+import { memoryDirectory } from './memory-directory.ts';
 
-/** Starts one PostgreSQL for the run and migrates the template that each test file clones. Plain JavaScript: jest loads
- *  it without a transform. */
+/** Starts one PostgreSQL for the run and migrates the template that test files clone. */
 export default async function setup() {
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'workspace-test-'));
+  const dataDir = memoryDirectory('workspace-test-');
   const quiet = () => undefined;
   const database = await EmbeddedDatabase.open({
     dataDir,

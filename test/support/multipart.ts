@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Answer, Client } from './client.ts';
 
-/** One part of a form: a file when it has a file name. */
+/** One part of a form; a file when it has a file name. */
 export interface Part {
   field?: string;
   filename?: string;
@@ -40,7 +40,7 @@ export const upload = (
   part: Partial<Part> = {},
 ): Promise<Answer> => api.request('POST', path, form({ filename: 'file.bin', ...part, content }));
 
-/** A request whose body the test writes piece by piece. */
+/** A request whose body the test writes in pieces. */
 export class SlowRequest {
   readonly answer: Promise<{ status: number; headers: IncomingMessage['headers']; body: any }>;
   private readonly request: ClientRequest;
@@ -71,7 +71,7 @@ export class SlowRequest {
     this.request.flushHeaders();
   }
 
-  /** Resolves when the bytes have left this process. */
+  /** Resolves when the bytes are handed to the operating system. */
   write(bytes: string | Buffer): Promise<void> {
     return new Promise((resolve) => this.request.write(bytes, () => resolve()));
   }
@@ -80,7 +80,7 @@ export class SlowRequest {
     this.request.end();
   }
 
-  /** As when the client's machine is switched off. */
+  /** Closes the connection before the end of the request. */
   abort(): void {
     this.request.destroy();
   }

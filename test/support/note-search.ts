@@ -1,7 +1,7 @@
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type Person } from './app.ts';
 
-/** An application whose notes are searched. */
+/** An application with notes to search. */
 export class NoteSearch {
   private workspaces = 0;
 
@@ -11,18 +11,18 @@ export class NoteSearch {
     return new NoteSearch(await TestApp.start());
   }
 
-  /** The workspace that the last call of `people` made. */
+  /** The workspace that the latest call of `people` created. */
   get workspace(): string {
     return `t${this.workspaces}`;
   }
 
-  /** People of a new workspace. */
+  /** Creates a workspace with these users. */
   people(...names: string[]): Promise<Person[]> {
     this.workspaces += 1;
     return this.app.tenant(this.workspace, ...names);
   }
 
-  /** Waits until everything is in the index. */
+  /** Waits until the index has all notes. */
   async indexed(): Promise<void> {
     await this.app.get(OutboxWorker).drain();
   }
@@ -33,7 +33,7 @@ export class NoteSearch {
     return body.note;
   }
 
-  /** Notes of no interest: with more than 300, a search of this person goes through the index of words. */
+  /** Creates filler notes: with more than 300, a search of this user reads the index of words. */
   async crowd(person: Person, notes: number, title = 'one of a crowd'): Promise<void> {
     await this.app.sql(
       `SELECT count(w.outcome) FROM generate_series(1, $3::int) g,
@@ -49,7 +49,7 @@ export class NoteSearch {
     return body;
   }
 
-  /** The titles of what is found, sorted. */
+  /** The titles of the results, sorted. */
   async titles(person: Person, q: string, more = ''): Promise<string[]> {
     return (await this.search(person, q, more)).notes.map((note: any) => note.title).toSorted();
   }

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** Stands between the application and its database, so that a test can cut the line. */
+/** A proxy between the application and its database, which can cut the connections. */
 export class DatabaseProxy {
   private server: Server | undefined;
   private readonly sockets = new Set<Socket>();
@@ -16,7 +16,7 @@ export class DatabaseProxy {
     return proxy;
   }
 
-  /** The database's address by way of this proxy. */
+  /** The address of the database through this proxy. */
   get url(): string {
     const url = new URL(this.target);
     url.searchParams.delete('host');
@@ -24,7 +24,7 @@ export class DatabaseProxy {
     return url.toString();
   }
 
-  /** Ends all connections and takes no new ones. */
+  /** Closes all connections and accepts no new ones. */
   async cut(): Promise<void> {
     const closed = new Promise<void>((resolve) =>
       this.server ? this.server.close(() => resolve()) : resolve(),
@@ -34,7 +34,7 @@ export class DatabaseProxy {
     this.server = undefined;
   }
 
-  /** From now on nothing passes and nobody is told, as when the other machine has lost its network. */
+  /** Forwards nothing from now on and closes nothing, like a machine that has lost its network. */
   silence(): void {
     this.silent = true;
     for (const socket of this.sockets) socket.unpipe().resume();
@@ -49,7 +49,7 @@ export class DatabaseProxy {
       : connect(Number(port), directory ?? hostname);
   }
 
-  /** New connections reach the database again. Those that were silenced stay so. */
+  /** New connections reach the database again. Silenced ones stay silent. */
   async mend(): Promise<void> {
     this.silent = false;
     if (this.server) return;

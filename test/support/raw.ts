@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { TestApp } from './app.ts';
 
-/** Sends bytes as they are and collects the answer until it is whole, or the connection ends. */
+/** Sends bytes unchanged and collects the response until it is complete or the connection ends. */
 export async function rawExchange(
   app: TestApp,
   bytes: string | Buffer,

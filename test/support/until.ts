@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Says what did not come; no measure of how soon it should: a busy machine is no failure. */
+/** Limits a wait that would never end. It is no bound on speed: a busy machine must not reach it. */
 const PATIENCE_SECONDS = 120;
 
-/** Polls until `read` gives something that is neither undefined nor false, and answers that. */
+/** Polls until `read` returns a value that is neither undefined nor false. @param what names the event in the error @returns the value */
 export async function until<T>(
   what: string,
   read: () => T | undefined | false | Promise<T | undefined | false>,
@@ -12,7 +12,8 @@ export async function until<T>(
   for (;;) {
     const value = await read();
     if (value !== undefined && value !== false) return value;
-    if (performance.now() > deadline) throw new Error(`waited ${PATIENCE_SECONDS} s in vain for ${what}`);
+    if (performance.now() > deadline)
+      throw new Error(`waited ${PATIENCE_SECONDS} s without success for ${what}`);
     await delay(20);
   }
 }

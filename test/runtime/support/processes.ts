@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import net from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { EmbeddedDatabase } from '../../../src/platform/database/embedded/embedded-database.js';
+import { migrateDatabase } from '../../../src/app.prepare.js';
+import { Config } from '../../../src/config/config.js';
+import { memoryDirectory } from '../../support/memory-directory.ts';
 import { until } from '../../support/until.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
@@ -15,27 +17,28 @@ const directories = new Set<string>();
 
 /** A data directory that `cleanUp` removes together with the PostgreSQL that may run on it. */
 export function temporaryDataDir(): string {
-  const directory = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'workspace-runtime-')));
+  const directory = realpathSync(memoryDirectory('workspace-runtime-'));
   directories.add(directory);
   return path.join(directory, 'data');
 }
 
 let template: string | undefined;
 
-/** Makes the database that `madeDataDir` copies: most tests are not about initdb, which takes most of a second. */
+/** Creates the migrated database that `madeDataDir` copies, since initdb and migrations take seconds. */
 export async function makeTemplate(): Promise<void> {
-  template = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'workspace-template-')));
+  template = realpathSync(memoryDirectory('workspace-template-'));
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const database = await EmbeddedDatabase.open({ dataDir: template, role: 'tool', log });
+  await migrateDatabase(Config.parse({ LOG_LEVEL: 'silent' }), database.url);
   await database.close();
 }
 
-/** The counterpart of `makeTemplate`. */
+/** Removes the database of `makeTemplate`. */
 export function removeTemplate(): void {
   if (template !== undefined) rmSync(template, { recursive: true, force: true });
 }
 
-/** A data directory with a database in it, like one an earlier server left. */
+/** A data directory that contains a database, like that of an earlier server. */
 export function madeDataDir(): string {
   if (template === undefined) throw new Error('call makeTemplate first');
   const dataDir = temporaryDataDir();
@@ -43,7 +46,7 @@ export function madeDataDir(): string {
   return dataDir;
 }
 
-/** Ends every process and removes every directory the test made, whatever state the test left them in. */
+/** Ends every process and removes every directory of the test. */
 export async function cleanUp(): Promise<void> {
   for (const child of children) child.kill('SIGKILL');
   children.clear();
@@ -58,7 +61,7 @@ export async function cleanUp(): Promise<void> {
   directories.clear();
 }
 
-/** The PostgreSQL of a data directory, running or not. */
+/** The process id that a data directory records for its PostgreSQL. */
 export function postmasterPid(dataDir: string): number | undefined {
   const file = path.join(dataDir, 'postgres', 'postmaster.pid');
   if (!existsSync(file)) return undefined;
@@ -77,7 +80,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a new connection. */
 export async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -88,7 +91,7 @@ export async function query<Row extends pg.QueryResultRow>(url: string, sql: str
   }
 }
 
-/** A port nobody listens on. */
+/** A port without a listener. */
 export async function freePort(): Promise<number> {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -99,7 +102,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A process under test with everything it printed. */
+/** A process under test with its output. */
 export interface Running {
   child: ChildProcess;
   stdout: () => string;
@@ -129,25 +132,25 @@ export function startNode(
   return { child, stdout: () => stdout, stderr: () => stderr, exit };
 }
 
-/** What support/opener.mjs says first. */
-export interface OpenerAnswer {
+/** The first line of support/opener.mjs. */
+export interface OpenerOutput {
   url?: string;
   error?: string;
   message?: string;
 }
 
-/** Starts a process that opens the database of `dataDir`; resolves with its answer. */
+/** Starts a process that opens the database of `dataDir`, and waits for its first line. */
 export async function startOpener(
   dataDir: string,
   role: 'server' | 'tool',
-): Promise<Running & { answer: OpenerAnswer; url: string }> {
+): Promise<Running & { output: OpenerOutput; url: string }> {
   const running = startNode('test/runtime/support/opener.mjs', [dataDir, role]);
   const ended = running.exit.then(() => true);
   await until(
-    'the opener to answer',
+    'the first line of the opener',
     async () => running.stdout().includes('\n') || (await Promise.race([ended, Promise.resolve(false)])),
   );
   const line = running.stdout() || JSON.stringify({ error: 'Exit', message: running.stderr() });
-  const answer: OpenerAnswer = JSON.parse(line);
-  return { ...running, answer, url: answer.url ?? '' };
+  const output: OpenerOutput = JSON.parse(line);
+  return { ...running, output, url: output.url ?? '' };
 }
