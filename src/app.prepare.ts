@@ -2,12 +2,15 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
 import { API_PREFIX, type Config } from './config/config.js';
+import { createApp } from './app.setup.js';
 import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
 import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo/demo-data.js';
 import { createDataSource } from './platform/database/data-source.js';
 import { migrate } from './platform/database/migrate.js';
 import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
 import { schema } from './schema.js';
+
+const DRAIN_MS = 1_000;
 
 /** Brings the schema up to date. @returns the names of the migrations applied now */
 export async function migrateDatabase(config: Config, databaseUrl: string): Promise<string[]> {
@@ -19,10 +22,28 @@ export async function migrateDatabase(config: Config, databaseUrl: string): Prom
   }
 }
 
-/** What has to be true before anything is served: the schema is current and the demo workspace exists, where wanted. */
+/** Brings the database into the state that serving needs. */
 export async function prepare(config: Config, databaseUrl: string): Promise<void> {
   await migrateDatabase(config, databaseUrl);
-  if (config.demo) await withModules(config, databaseUrl, createDemoWorkspace);
+}
+
+/**
+ * Creates the demo workspace where it is wanted and missing, through an application of its own on the loopback address.
+ * @param options.mail whether the mail service is the embedded one
+ */
+export async function prepareDemo(
+  config: Config,
+  databaseUrl: string,
+  options: { mail: boolean },
+): Promise<void> {
+  if (!config.demo) return;
+  const app = await createApp(config, databaseUrl);
+  try {
+    await app.nest.listen(0, '127.0.0.1');
+    await createDemoWorkspace(app.nest, options);
+  } finally {
+    await app.drain(DRAIN_MS);
+  }
 }
 
 /** What the operator sees once the service answers. */

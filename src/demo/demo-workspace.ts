@@ -1,44 +1,34 @@
-import { randomUUID } from 'node:crypto';
-import type { INestApplicationContext } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
+import type { AddressInfo } from 'node:net';
+import type { INestApplication, INestApplicationContext } from '@nestjs/common';
+import { API_PREFIX } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
-import { NotesApi } from '../modules/notes/index.js';
-import { TasksApi } from '../modules/tasks/index.js';
 import { TenantsApi } from '../modules/tenants/index.js';
-import {
-  DEMO_NOTES,
-  DEMO_PASSWORD,
-  DEMO_TASK_FOLDER,
-  DEMO_TASKS,
-  DEMO_TENANT,
-  DEMO_USERS,
-} from './demo-data.js';
 import { provision } from '../provision/provision.js';
+import { DemoClient } from './demo-client.js';
+import { createContent, type DemoClients } from './demo-content.js';
+import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo-data.js';
+import { createMail } from './demo-mail.js';
 
-/** Creates the demo workspace unless it exists: people to sign in as, and something to look at. */
-export async function createDemoWorkspace(app: INestApplicationContext): Promise<void> {
+/**
+ * Creates the demo workspace unless it exists: users, and content for each of them. The content is created through the HTTP
+ * interface, so that it obeys the rules that hold for clients.
+ * @param app an application that listens on the loopback address
+ * @param options.mail whether to send mail, which only the embedded mail service delivers to these addresses
+ */
+export async function createDemoWorkspace(app: INestApplication, { mail }: { mail: boolean }): Promise<void> {
   if (await app.get(TenantsApi, { strict: false }).idBySlug(DEMO_TENANT.slug)) return;
-  const { users } = await provision(app, {
-    tenants: [{ ...DEMO_TENANT, users: DEMO_USERS.map((user) => ({ ...user, password: DEMO_PASSWORD })) }],
-  });
-  const notes = app.get(NotesApi, { strict: false });
-  const owner = users[0];
-  if (!owner?.tenant_id) return;
-  const ctx = {
-    userId: owner.id,
-    tenantId: owner.tenant_id,
-    role: 'owner',
-    sessionId: null,
-    requestId: randomUUID(),
-  } as const;
-  for (const note of DEMO_NOTES) await notes.create(ctx, { ...note, id: uuidv7(), device_id: 'demo' });
-  const tasks = app.get(TasksApi, { strict: false });
-  const folder = uuidv7();
-  await tasks.createFolder(ctx, { ...DEMO_TASK_FOLDER, id: folder });
-  for (const { in_days: days, filed, ...task } of DEMO_TASKS) {
-    const date = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-    await tasks.create(ctx, { ...task, date, folder_id: filed ? folder : null });
-  }
+  const users = DEMO_USERS.map((user) => ({ ...user, password: DEMO_PASSWORD }));
+  const { users: created } = await provision(app, { tenants: [{ ...DEMO_TENANT, users }] }, true);
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const base = `http://127.0.0.1:${port}/${API_PREFIX}`;
+  const clients = Object.fromEntries(
+    created.map(({ id, email, token }) => [
+      email.split('@')[0],
+      new DemoClient(base, token as string, id, email),
+    ]),
+  ) as DemoClients;
+  await createContent(clients);
+  if (mail) await createMail(clients);
 }
 
 /** An access token for the first demo user. */

@@ -9,8 +9,10 @@ export interface Server {
 
 /** What the runtime needs of the application it runs. */
 export interface Application {
-  /** Everything that is done once before serving: migrations, the demo workspace. */
+  /** Everything that is done once before serving and needs the database only: migrations. */
   prepare(config: Config, databaseUrl: string): Promise<void>;
+  /** Creates the demo workspace where it is wanted and missing. @param options.mail whether the mail service is the embedded one */
+  prepareDemo(config: Config, databaseUrl: string, options: { mail: boolean }): Promise<void>;
   createApp(config: Config, databaseUrl: string): Promise<Server>;
   /** What the operator reads when the application serves. */
   banner(config: Config, databaseUrl: string): Promise<string>;

@@ -55,6 +55,8 @@ async function start(
   );
   shutdown.checkpoint();
   const serving = mail ? config.withMailService(mail) : config;
+  await application.prepareDemo(serving, databaseUrl, { mail: mail !== undefined });
+  shutdown.checkpoint();
   if (config.WEB_CONCURRENCY === 1) await serve(application, serving, databaseUrl, shutdown);
   else await serveByWorkers(serving, databaseUrl, log, shutdown);
   shutdown.checkpoint();

@@ -1,5 +1,5 @@
-// Two people of the demo workspace write to each other in Swagger UI, with every operation of mail. What the page offers is
-// sent as it stands; only ids are put in, which are copied from answers that the page showed before.
+// Two users of the demo workspace write to each other in Swagger UI, with every operation of mail. The examples of the page are
+// sent unchanged, except for ids, which come from responses that the page has shown before.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -20,33 +20,35 @@ const operations = Object.values(openapi.paths)
 let server;
 let browser;
 let swagger;
-/** The operations that were answered with 200. */
+/** The operations that have returned 200. */
 const used = new Set();
 let pictures = 0;
 
-/** Ids of mailboxes by their paths: of whoever is signed in. */
+/** Ids of the mailboxes of the current user by path. */
 let boxes;
-/** The draft that was written last. */
+/** The latest draft. */
 let draft;
-/** A mailbox of bob's own. */
+/** The first message of this test in the inbox of the second user. */
+let letter;
+/** A mailbox of the second user. */
 let project;
-/** What is marked and moved at once. */
+/** Messages that are marked and moved in one request. */
 let bulk;
 
-/** Bytes that are no text, under a name that is not ASCII. */
+/** Binary content under a non-ASCII name. */
 const scan = { filename: 'Übersicht ✓.pdf', contentType: 'application/pdf', bytes: randomBytes(20_000) };
 
-/** The operations that have been tried since the page was opened. */
+/** The operations executed since the page was opened. */
 const tried = new Set();
 
-/** The page as new, with mail alone: what was filled in before is gone, who is signed in stays. */
+/** Reloads the page, filtered to mail: inputs are empty again, the user stays signed in. */
 async function open() {
   tried.clear();
   await browser.page.goto(server.docs);
   await swagger.filter(TAG);
 }
 
-/** Executes an operation that is as the page first offers it. @returns what the page shows */
+/** Executes an operation whose inputs are unchanged. @returns the response that the page shows */
 async function attempt(operationId, edit, choices) {
   if (tried.has(operationId)) await open();
   tried.add(operationId);
@@ -55,7 +57,7 @@ async function attempt(operationId, edit, choices) {
   return { status, body };
 }
 
-/** The JSON of an operation that has to succeed. */
+/** Executes an operation that must succeed. @returns its JSON */
 async function ok(operationId, edit, choices) {
   const { status, body } = await attempt(operationId, edit, choices);
   assert.equal(status, '200', `${operationId}: ${body}`);
@@ -72,14 +74,14 @@ async function readBoxes() {
   boxes = Object.fromEntries(results.map(({ path, id }) => [path, id]));
 }
 
-/** The message of the inbox with that subject and beginning, as soon as a list shows it. */
+/** Waits until the inbox lists a message with this subject and beginning. */
 async function arrived(subject, intro = /^/) {
   const end = Date.now() + ARRIVAL_MS;
   for (;;) {
     const { results } = await ok('listMessages', undefined, within(boxes.INBOX));
     const found = results.find((message) => message.subject === subject && intro.test(message.intro));
     if (found) return found;
-    if (Date.now() > end) throw new Error(`${subject}: not there after ${ARRIVAL_MS / 1_000} s`);
+    if (Date.now() > end) throw new Error(`${subject}: not listed after ${ARRIVAL_MS / 1_000} s`);
     await delay(300);
   }
 }
@@ -91,10 +93,10 @@ async function download(parameters) {
   return swagger.download(TAG, 'readMailAttachment');
 }
 
-const reference = (example) => ({ ...example.reference, mailbox: boxes.INBOX });
+const reference = (example) => ({ ...example.reference, mailbox: boxes.INBOX, id: letter });
 
 const steps = {
-  'mail: a server that has just been made prints who can be tried out': async () => {
+  'mail: a new server prints the demo users': async () => {
     server = await startServer();
     assert.ok(server.emails.length >= 2);
     browser = await openBrowser(new URL(server.docs).origin);
@@ -102,7 +104,7 @@ const steps = {
     await open();
     assert.equal(operations.length, 15);
   },
-  'every parameter and body is explained, and none that is required is offered empty': async () => {
+  'every parameter and body has a description, and required ones have a value': async () => {
     for (const operationId of operations) {
       const block = swagger.operation(TAG, operationId);
       await block.locator('.opblock-summary-control').click();
@@ -112,7 +114,7 @@ const steps = {
         const words = row.locator('.parameters-col_description .renderedMarkdown');
         assert.ok((await words.count()) > 0, `${name} has no description`);
         if ((await row.locator('.parameter__name.required').count()) > 0)
-          assert.notEqual(await row.locator('input').inputValue(), '', `${name} is offered empty`);
+          assert.notEqual(await row.locator('input').inputValue(), '', `${name} is empty`);
       }
       const section = block.locator('.opblock-section-request-body');
       if ((await section.count()) > 0)
@@ -120,13 +122,20 @@ const steps = {
       await block.locator('.opblock-summary-control').click();
     }
   },
-  'the first, with the printed token, finds their mailboxes': async () => {
+  'the first user, with the printed token, lists their mailboxes': async () => {
     await open();
     await swagger.authorise(server.token);
     await readBoxes();
-    assert.deepEqual(Object.keys(boxes).toSorted(), ['Drafts', 'INBOX', 'Junk', 'Sent Mail', 'Trash']);
+    assert.deepEqual(Object.keys(boxes).toSorted(), [
+      'Archive',
+      'Drafts',
+      'INBOX',
+      'Junk',
+      'Sent Mail',
+      'Trash',
+    ]);
   },
-  'writes to the second: the letter of the page, with a file besides its own': async () => {
+  'writes the message of the example to the second user, with another attachment': async () => {
     const { bytes, ...file } = scan;
     const { message } = await ok('createDraft', (example) => {
       assert.deepEqual(
@@ -146,7 +155,7 @@ const steps = {
     });
     assert.deepEqual([sent.success, sent.message.mailbox], [true, boxes['Sent Mail']]);
   },
-  'the second signs in with the printed password, and finds it': async () => {
+  'the second user signs in with the printed password and finds it': async () => {
     await open();
     await swagger.unauthorise();
     await swagger.signIn(async (popup) => {
@@ -156,31 +165,36 @@ const steps = {
     });
     await readBoxes();
     const { id, from, seen } = await arrived('Plan');
-    assert.deepEqual([id, from.address, seen], [1, server.emails[0], false]);
+    letter = id;
+    assert.deepEqual([from.address, seen], [server.emails[0], false]);
   },
   'reads it': async () => {
-    const letter = await ok('readMessage', undefined, within(boxes.INBOX));
-    assert.match(letter.text, /Hello Bob/);
+    const read = await ok('readMessage', undefined, within(boxes.INBOX, letter));
+    assert.match(read.text, /Hello Bob/);
     assert.deepEqual(
-      letter.attachments.map(({ id, filename }) => [id, filename]),
+      read.attachments.map(({ id, filename }) => [id, filename]),
       [
         ['ATT00001', 'hello.txt'],
         ['ATT00002', scan.filename],
       ],
     );
   },
-  'downloads the file of the example, by the parameters of the page': async () => {
-    const { name, bytes } = await download({ mailbox_id: boxes.INBOX });
+  'downloads the attachment of the example': async () => {
+    const { name, bytes } = await download({ mailbox_id: boxes.INBOX, message_id: String(letter) });
     assert.deepEqual([name, bytes.toString()], ['hello.txt', 'Hello']);
   },
-  'downloads the other, byte by byte and under its name': async () => {
+  'downloads the other attachment with equal bytes and name': async () => {
     const { name, bytes } = await download({
       mailbox_id: boxes.INBOX,
+      message_id: String(letter),
       attachment_id: 'ATT00002',
       filename: scan.filename,
     });
     assert.equal(name, scan.filename);
-    assert.ok(bytes.equals(scan.bytes), `${bytes.length} bytes, not those of the ${scan.bytes.length} sent`);
+    assert.ok(
+      bytes.equals(scan.bytes),
+      `${bytes.length} bytes differ from the ${scan.bytes.length} bytes sent`,
+    );
   },
   'replies by a draft': async () => {
     const { message } = await ok(
@@ -194,7 +208,7 @@ const steps = {
     }));
     assert.equal(sent.success, true);
   },
-  'replies once more, by a message that is submitted where it lies': async () => {
+  'replies again by a message that is submitted from its mailbox': async () => {
     const { message } = await ok(
       'createMessage',
       (example) => ({ ...example, text: 'And one more thing', reference: reference(example) }),
@@ -202,15 +216,15 @@ const steps = {
     );
     const sent = await ok('submitMessage', undefined, within(boxes.Drafts, message.id));
     assert.equal(sent.message.mailbox, boxes['Sent Mail']);
-    assert.equal((await ok('readMessage', undefined, within(boxes.INBOX, 1))).answered, true);
+    assert.equal((await ok('readMessage', undefined, within(boxes.INBOX, letter))).answered, true);
   },
-  'makes a mailbox, reads it and renames it': async () => {
+  'creates a mailbox, reads it and renames it': async () => {
     project = (await ok('createMailbox')).id;
     assert.equal((await ok('readMailbox', undefined, within(project))).path, 'Projects/Alpha');
     assert.equal((await ok('updateMailbox', undefined, within(project))).success, true);
     assert.equal((await ok('readMailbox', undefined, within(project))).path, 'Projects/Beta');
   },
-  'marks several messages at once': async () => {
+  'marks several messages in one request': async () => {
     bulk = [];
     for (let n = 0; n < 2; n += 1)
       bulk.push(
@@ -224,11 +238,11 @@ const steps = {
       parameters: { mailbox: boxes.INBOX, unseen: 'true' },
     });
     assert.deepEqual(
-      results.map(({ id }) => id).filter((id) => id !== 1),
+      results.map(({ id }) => id).filter((id) => bulk.includes(id)),
       bulk.toReversed(),
     );
   },
-  'moves them at once, and back': async () => {
+  'moves them in one request, and back': async () => {
     const moved = await ok('updateMessages', (example) => ({ ...example, message: bulk, moveTo: project }), {
       ...within(boxes.INBOX),
       example: 'move',
@@ -247,16 +261,16 @@ const steps = {
     const { seen, flagged } = await ok('readMessage', undefined, within(boxes.INBOX, bulk[0]));
     assert.deepEqual([seen, flagged], [true, true]);
   },
-  'deletes it, and it is gone': async () => {
+  'deletes a message': async () => {
     assert.equal((await ok('deleteMessage', undefined, within(boxes.INBOX, bulk[0]))).success, true);
     assert.equal((await attempt('readMessage', undefined, within(boxes.INBOX, bulk[0]))).status, '404');
   },
-  'deletes the mailbox, and it is gone': async () => {
+  'deletes the mailbox': async () => {
     assert.equal((await ok('deleteMailbox', undefined, within(project))).success, true);
     await readBoxes();
     assert.equal(boxes['Projects/Beta'], undefined);
   },
-  'the first has both replies': async () => {
+  'the first user has both replies': async () => {
     await open();
     await swagger.unauthorise();
     await swagger.authorise(server.token);
@@ -267,13 +281,13 @@ const steps = {
       assert.match((await ok('readMessage', undefined, within(boxes.INBOX, id))).text, text);
     }
   },
-  'each of the fifteen operations showed its 200': async () => {
+  'each of the fifteen operations returned 200': async () => {
     assert.deepEqual([...used].toSorted(), operations.toSorted());
   },
-  'the page called nobody else, broke no policy and logged no error but the answer that was to be a 404':
+  'the page called no other origin, violated no policy and logged no error but the expected 404':
     async () => {
-      const told = /console: Failed to load resource: the server responded with a status of 404/;
-      const complaints = browser.complaints.filter((complaint) => !told.test(complaint));
+      const expected = /console: Failed to load resource: the server responded with a status of 404/;
+      const complaints = browser.complaints.filter((complaint) => !expected.test(complaint));
       assert.deepEqual([complaints, browser.complaints.length], [[], 1]);
     },
   'the server with mail stops cleanly': async () => {
@@ -285,7 +299,7 @@ const steps = {
   },
 };
 
-/** A server of its own: nobody has used mail there before. */
+/** Runs on a server of its own. */
 export const mail = {
   steps,
   failed: () => pictureOfFailure(browser),

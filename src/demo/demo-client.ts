@@ -1,0 +1,38 @@
+/** A response that names a created object. */
+export type Created<Name extends string, Id = string> = Record<Name, { id: Id }>;
+
+/** Calls the interface as one user of the demo workspace. */
+export class DemoClient {
+  /**
+   * @param base address of the interface, with its prefix
+   * @param id of the user
+   */
+  constructor(
+    private readonly base: string,
+    private readonly token: string,
+    readonly id: string,
+    readonly email: string,
+  ) {}
+
+  /** @throws Error with the response, when its status is none of success */
+  async call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+    const json = body !== undefined && !(body instanceof FormData);
+    const response = await fetch(`${this.base}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.token}`, ...(json && { 'content-type': 'application/json' }) },
+      body: json ? JSON.stringify(body) : body,
+    });
+    const text = await response.text();
+    if (!response.ok)
+      throw new Error(`demo workspace: ${method} ${path}: ${response.status} ${text.slice(0, 300)}`);
+    return (text === '' ? undefined : JSON.parse(text)) as Body;
+  }
+
+  post<Body>(path: string, body?: unknown): Promise<Body> {
+    return this.call('POST', path, body);
+  }
+
+  put(path: string, body?: unknown): Promise<unknown> {
+    return this.call('PUT', path, body);
+  }
+}

@@ -1,0 +1,122 @@
+import type { Created, DemoClient } from './demo-client.js';
+import {
+  type DemoName,
+  type DemoNote,
+  type DemoTask,
+  GROUPS,
+  NOTE_FOLDERS,
+  NOTES,
+  SIGNATURE,
+  TASK_FOLDER,
+  TASKS,
+} from './demo-data.js';
+
+export type DemoClients = Record<DemoName, DemoClient>;
+
+const DAY_MS = 86_400_000;
+
+/** Creates what the pages of Swagger UI show, except mail. Users work at the same time, each in order. */
+export async function createContent(clients: DemoClients): Promise<void> {
+  const names = Object.keys(clients) as DemoName[];
+  const { folder } = await clients.alice.post<Created<'folder'>>('/task_folders', {
+    ...TASK_FOLDER,
+    members: [
+      { id: clients.bob.id, role: 'editor' },
+      { id: clients.carol.id, role: 'viewer' },
+    ],
+  });
+  await Promise.all([
+    ...names.map((name) => createNotes(clients, name)),
+    ...names.map((name) => createTasks(clients, name, folder.id)),
+    ...names.map((name) => createSettings(clients[name])),
+    createWorkspaceSettings(clients),
+  ]);
+}
+
+async function createNotes(clients: DemoClients, owner: DemoName): Promise<void> {
+  const folders = new Map<string, string>();
+  for (const name of NOTE_FOLDERS[owner]) {
+    const { folder } = await clients[owner].post<Created<'folder'>>('/note_folders', { name });
+    folders.set(name, folder.id);
+  }
+  for (const note of NOTES.filter((each) => each.owner === owner)) await createNote(clients, note, folders);
+}
+
+async function createNote(clients: DemoClients, demo: DemoNote, folders: Map<string, string>): Promise<void> {
+  const { owner, title, content, labels, folder, invited = [], revisions = [], trashed } = demo;
+  const client = clients[owner];
+  const { note } = await client.post<Created<'note'>>('/notes', {
+    title,
+    content,
+    labels,
+    folder_id: folder === undefined ? null : folders.get(folder),
+    device_id: 'demo',
+  });
+  const path = `/notes/${note.id}`;
+  for (const [n, text] of revisions.entries())
+    await client.call('PATCH', path, { content: text, base_revision: n + 1, device_id: 'demo' });
+  if (invited.length > 0)
+    await client.put(`${path}/invited`, { invited: invited.map((name) => clients[name].id) });
+  if (title === 'Team offsite') {
+    await client.post(`${path}/share`, { role: 'viewer' });
+    await client.post(`${path}/task`, { title: 'Read the agenda', assignees: [clients.carol.id] });
+  }
+  if (trashed) await client.call('DELETE', path, { base_revision: 1 });
+}
+
+async function createTasks(clients: DemoClients, owner: DemoName, folderId: string): Promise<void> {
+  for (const task of TASKS.filter((each) => each.owner === owner)) await createTask(clients, task, folderId);
+}
+
+async function createTask(clients: DemoClients, demo: DemoTask, folderId: string): Promise<void> {
+  const { owner, inDays, fields, shared, assignees = [], recurrence, done, trashed } = demo;
+  const client = clients[owner];
+  const day = new Date(Date.now() + inDays * DAY_MS).toISOString().slice(0, 10);
+  const { task } = await client.post<Created<'task'>>('/tasks', {
+    ...fields,
+    due_at: `${day}T10:00:00Z`,
+    reminders: [{ minutes_before: 60 }],
+    assignees: assignees.map((name) => clients[name].id),
+    ...(shared && { folder_id: folderId }),
+    ...(recurrence !== undefined && { recurrence }),
+  });
+  const path = `/tasks/${task.id}`;
+  await addParts(clients, demo, path);
+  if (done) await client.call('PATCH', path, { done: true });
+  if (trashed) await client.call('DELETE', path);
+}
+
+async function addParts(clients: DemoClients, demo: DemoTask, path: string): Promise<void> {
+  const client = clients[demo.owner];
+  for (const subtask of demo.subtasks ?? []) await client.post(`${path}/subtasks`, subtask);
+  for (const [name, body] of demo.comments ?? []) await clients[name].post(`${path}/comments`, { body });
+  if (!demo.attachment) return;
+  const { name, type, content } = demo.attachment;
+  const form = new FormData();
+  form.append('file', new Blob([content], { type }), name);
+  await client.post(`${path}/attachments`, form);
+}
+
+async function createSettings(client: DemoClient): Promise<void> {
+  const { profile } = await client.call<{ profile: { display_name: string } }>('GET', '/settings/profile');
+  await client.put('/settings/profile', { timezone: 'Europe/Berlin' });
+  await client.post('/settings/signatures', {
+    name: 'Work',
+    html: SIGNATURE(profile.display_name),
+    is_default: true,
+  });
+  await client.post('/settings/application-passwords', {
+    description: 'Mail on the phone',
+    scopes: ['imap', 'smtp'],
+  });
+}
+
+async function createWorkspaceSettings(clients: DemoClients): Promise<void> {
+  const { alice } = clients;
+  await alice.put('/tenant', { branding: { primary_color: '#2f80ed' } });
+  for (const { name, permissions, members } of GROUPS) {
+    const { group } = await alice.post<Created<'group'>>('/rbac/groups', { name, permissions });
+    for (const member of members)
+      await alice.post(`/rbac/groups/${group.id}/members`, { user_id: clients[member].id });
+  }
+}

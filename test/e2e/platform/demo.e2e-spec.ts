@@ -1,0 +1,112 @@
+import { createDemoWorkspace, demoToken } from '../../../src/demo/demo-workspace.js';
+import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-data.js';
+import { provision } from '../../../src/provision/provision.js';
+import { TestApp } from '../../support/app.ts';
+import { Client } from '../../support/client.ts';
+import { TestMailService } from '../../support/mail-service.ts';
+import { describedOperations } from '../../support/operations.ts';
+import { until } from '../../support/until.ts';
+
+/** The first member of a response that is a list. */
+const listOf = (body: object): unknown[] | undefined =>
+  Object.values(body).find((value) => Array.isArray(value));
+
+describe('the demo workspace', () => {
+  let mail: TestMailService;
+  let app: TestApp;
+  const clients: Client[] = [];
+
+  beforeAll(async () => {
+    mail = await TestMailService.start();
+    app = await TestApp.start(mail.settings);
+    await createDemoWorkspace(app.served.nest, { mail: true });
+    const users = DEMO_USERS.map((user) => ({ ...user, password: DEMO_PASSWORD }));
+    const made = await provision(app.served.nest, { tenants: [{ slug: 'demo', users }] }, true);
+    clients.push(...made.users.map(({ token }) => app.as(token as string)));
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await mail?.stop();
+  });
+
+  /** Values of required query parameters. */
+  const QUERIES: Record<string, string> = {
+    searchNotes: '?q=welcome',
+    searchTasks: '?q=the',
+    searchDirectory: '?q=alice',
+  };
+  const plain = describedOperations().filter(
+    ({ method, path, spec }) => method === 'GET' && !path.includes('{') && spec.security.length > 0,
+  );
+  const lists = plain.filter(({ path }) => !path.endsWith('attachment'));
+
+  test.each(lists.map(({ path, spec }) => [spec.operationId as string, path.replace('/apis/v1', '')]))(
+    '%s has something for each user who may call it',
+    async (operationId, path) => {
+      for (const [n, client] of clients.entries()) {
+        const who = DEMO_USERS[n]!.name;
+        const call = () => client.get(`${path}${QUERIES[operationId] ?? ''}`);
+        const { status, body, headers } = await call();
+        // Members may not list what administrators may; the workspace has no logo.
+        if (status === 403 || (status === 404 && operationId === 'readTenantLogo')) {
+          expect([operationId, n === 2 || status === 404]).toEqual([operationId, true]);
+          continue;
+        }
+        expect([operationId, who, status]).toEqual([operationId, who, 200]);
+        if (!String(headers.get('content-type')).startsWith('application/json') || !listOf(body)) continue;
+        // Search and mail are delivered after the response of the write.
+        await until(`${operationId} of ${who}`, async () => listOf((await call()).body)!.length > 0);
+      }
+    },
+  );
+
+  test('the lists of single objects have something too', async () => {
+    const [alice] = clients as [Client];
+    const first = async (path: string) => listOf((await alice.get(path)).body)![0] as any;
+    const note = (await alice.get('/search/notes?q=agenda')).body.notes[0] ?? (await first('/notes'));
+    const task = (await alice.get('/tasks?q=rooms')).body.tasks[0];
+    const group = (await alice.get('/rbac/groups')).body.groups.find((each: any) => each.name === 'Research');
+    const inbox = (await alice.get('/mail/users/me/mailboxes')).body.results.find(
+      (box: any) => box.path === 'INBOX',
+    );
+    const paths = [
+      `/notes/${note.id}/revisions`,
+      `/tasks/${task.id}/comments`,
+      `/tasks/${task.id}/attachments`,
+      `/rbac/groups/${group.id}/members`,
+      `/rbac/groups/${group.id}/permissions`,
+      `/mail/users/me/mailboxes/${inbox.id}/messages`,
+    ];
+    for (const path of paths)
+      expect([path, listOf((await alice.get(path)).body)!.length > 0]).toEqual([path, true]);
+    expect([task.subtasks.length, task.comments_count]).toEqual([2, 3]);
+    for (const list of ['/notes?state=trash', '/tasks?state=trash'])
+      for (const client of clients) expect(listOf((await client.get(list)).body)).not.toEqual([]);
+    const { tasks } = (await alice.get('/tasks')).body;
+    expect(tasks.map((each: any) => each.recurrence?.rrule)).toContain('FREQ=WEEKLY');
+  });
+
+  test('a conversation is in the mailboxes of all three users', async () => {
+    for (const client of clients) {
+      const { results } = (await client.get('/mail/users/me/mailboxes')).body;
+      const inbox = results.find((box: any) => box.path === 'INBOX').id;
+      const subjects = await until('the conversation', async () => {
+        const { body } = await client.get(`/mail/users/me/mailboxes/${inbox}/messages`);
+        return body.results.length >= 3 && body.results.map((message: any) => message.subject);
+      });
+      expect(subjects).toContain('Re: Offsite in May');
+    }
+  });
+
+  test('is created once', async () => {
+    const count = () =>
+      app.sql(
+        'SELECT (SELECT count(*) FROM notes)::int AS notes, (SELECT count(*) FROM tasks)::int AS tasks',
+      );
+    const before = await count();
+    await createDemoWorkspace(app.served.nest, { mail: true });
+    expect(await count()).toEqual(before);
+    const token = await demoToken(app.served.nest);
+    expect((await app.as(token as string).get('/notes')).status).toBe(200);
+  });
+});
