@@ -66,7 +66,7 @@ export const NEVER_OF_TASKS: Record<string, string> = {
   'a link from a note to a task that is not there': `
     SELECT n.id, l->>'id' AS task FROM notes n, jsonb_array_elements(n.links) AS l
      WHERE NOT EXISTS (SELECT FROM tasks t WHERE t.tenant_id = n.tenant_id AND t.id = (l->>'id')::uuid
-                          AND t.deleted_at IS NULL AND t.title = l->>'title' AND n.id = ANY (t.linked_notes))`,
+                          AND t.deleted_at IS NULL AND n.id = ANY (t.linked_notes))`,
   'a task without the link from its note': `
     SELECT n.id, t.id AS task FROM tasks t, unnest(t.linked_notes) AS u
       JOIN notes n ON n.id = u

@@ -42,10 +42,12 @@ export class FeedService {
       if (cursor === undefined) since = Math.max(since, all.head);
       if (seq > all.head || Math.max(seq, since) < all.floor) throw expired(source);
       const read = liveOnly ? upTo(all, since) : all;
+      const isPart = read.head < all.head;
+      const isEmpty = read.rows.length === 0;
       const left = deadline - Date.now();
-      const isDone = read.rows.length > 0 || left <= 0 || signal.aborted;
-      if (isDone || (all.head === read.head && !(await this.heads.wait(ctx, all.head, left, signal))))
-        return this.changesReply(ctx, source, since, read, all.head > read.head);
+      const isDone = !isEmpty || (!isPart && (left <= 0 || signal.aborted));
+      if (isDone || (!isPart && !(await this.heads.wait(ctx, all.head, left, signal))))
+        return this.changesReply(ctx, source, since, read, isPart);
       seq = read.head;
     }
   }
