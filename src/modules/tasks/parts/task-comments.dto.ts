@@ -16,14 +16,20 @@ export class WriteComment extends PickType(UpdateTask, ['device_id'] as const) {
   @IsString()
   body?: string;
 
-  /** The same as `body`. */
+  /**
+   * The same as `body`.
+   * @example "They have rooms until Friday."
+   */
   @MayBeAbsent()
   @MaxLength(MAX_BODY)
   @NotBlank()
   @IsString()
   text?: string;
 
-  /** The same as `body`. */
+  /**
+   * The same as `body`.
+   * @example "They have rooms until Friday."
+   */
   @MayBeAbsent()
   @MaxLength(MAX_BODY)
   @NotBlank()
