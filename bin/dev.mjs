@@ -1,0 +1,36 @@
+// `npm run dev`: runs the server from `src` and restarts it on each change. The embedded PostgreSQL keeps running meanwhile.
+// It compiles with swc, one file at a time and without type checks (`npm run types` has them), into `dist-dev`.
+import { watch } from 'node:fs';
+import { Compiler, SRC } from './lib/dev-compiler.mjs';
+import { DevServer } from './lib/dev-server.mjs';
+import { ensureInstalled, launch } from './lib/prepare.mjs';
+
+/** Editors write several files, or one file in several steps. */
+const SETTLE_MS = 50;
+
+await launch(async () => {
+  await ensureInstalled();
+  const compiler = new Compiler();
+  compiler.compileAll();
+  const server = await DevServer.open();
+  const end = Promise.withResolvers();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end.resolve());
+  const watcher = watch(SRC, { recursive: true });
+  const changed = new Set();
+  let timer;
+  watcher.on('change', (_, name) => {
+    if (name === null || !/\.(?:ts|sql)$/.test(name)) return;
+    changed.add(name);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const names = [...changed];
+      changed.clear();
+      if (names.filter((file) => compiler.compile(file)).length > 0) void server.restart(names);
+    }, SETTLE_MS);
+  });
+  await server.restart([]);
+  await end.promise;
+  watcher.close();
+  await server.close();
+  return 0;
+});

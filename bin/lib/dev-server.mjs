@@ -1,0 +1,100 @@
+// The server of `npm run dev`.
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { OUT, say } from './dev-compiler.mjs';
+import { NODE_FLAGS } from './node-flags.mjs';
+import { projectNode, ROOT } from './prepare.mjs';
+
+const STOP_MS = 2_000;
+const EX_CONFIG = 78;
+/** Compiled code of the modules, most of which are the same at each start. */
+const COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'workspace-dev');
+
+/** The server as a child process, and the embedded database, which lives as long as this process. */
+export class DevServer {
+  #database;
+  #child;
+  #restarting = Promise.resolve();
+  #started = false;
+
+  static async open() {
+    const server = new DevServer();
+    const load = (file) => import(path.join(OUT, file));
+    const { Config, ConfigError } = await load('config/config.js');
+    try {
+      const config = Config.load();
+      if (!config.embeddedDatabase) return server;
+      const { EmbeddedDatabase } = await load('platform/database/embedded/embedded-database.js');
+      const log = { info: () => undefined, warn: say, error: say };
+      server.#database = await EmbeddedDatabase.open({ dataDir: config.DATA_DIR, role: 'server', log });
+      return server;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      for (const line of error.lines) say(line);
+      process.exit(EX_CONFIG);
+    }
+  }
+
+  /** Restarts one after the other; a change during a restart leads to one more. */
+  restart(names) {
+    this.#restarting = this.#restarting.then(async () => {
+      const began = Date.now();
+      await this.#stop();
+      await this.#start();
+      const reason = names.length > 0 ? `${names.join(', ')}: ` : '';
+      say(
+        this.#child
+          ? `${reason}serving after ${Date.now() - began} ms`
+          : `${reason}waiting for the next change`,
+      );
+    });
+    return this.#restarting;
+  }
+
+  async close() {
+    await this.#restarting;
+    await this.#stop();
+    await this.#database?.close();
+  }
+
+  /** Resolves when the server prints its banner or ends. */
+  #start() {
+    const { promise, resolve } = Promise.withResolvers();
+    // The demo workspace exists after the first start; looking for it again would only take time.
+    const demo = this.#started
+      ? { DEMO: 'false' }
+      : this.#database
+        ? { DEMO: process.env.DEMO || 'true' }
+        : {};
+    const database = this.#database ? { DATABASE_URL: this.#database.url } : {};
+    const child = spawn(projectNode(), [...NODE_FLAGS, path.join(OUT, 'main.js')], {
+      cwd: ROOT,
+      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...database, ...demo },
+      stdio: ['inherit', 'pipe', 'inherit', 'ipc'],
+    });
+    this.#child = child;
+    child.stdout.on('data', (chunk) => {
+      process.stdout.write(chunk);
+      if (!String(chunk).includes('Workspace API')) return;
+      this.#started = true;
+      resolve();
+    });
+    child.once('exit', () => {
+      if (this.#child === child) this.#child = undefined;
+      resolve();
+    });
+    return promise;
+  }
+
+  async #stop() {
+    const child = this.#child;
+    if (!child) return;
+    const { promise, resolve } = Promise.withResolvers();
+    child.once('exit', resolve);
+    child.kill('SIGTERM');
+    // A request in flight, such as a long poll, must not hold up the restart.
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    await promise;
+    clearTimeout(timer);
+  }
+}
