@@ -8,9 +8,11 @@ import { API_PREFIX, type Config } from './config/config.js';
 import { serveDocs } from './docs/serve-docs.js';
 import { OIDC_PATH, SignInServer } from './modules/sign-in/index.js';
 import { ApiExceptionFilter } from './platform/http/exception.filter.js';
-import { answerClientErrors } from './platform/http/client-error.js';
 import { Errors } from './platform/http/errors.js';
-import { LeanExpressAdapter, writeJson } from './platform/http/lean-express.adapter.js';
+import { LeanExpressAdapter } from './platform/http/lean-express.adapter.js';
+import { writeJson } from './platform/http/reply-writer.js';
+import { DATABASE_STORAGE } from './platform/observability/database-storage.js';
+import { Dependencies } from './platform/observability/dependencies.js';
 import { Lifecycle } from './platform/observability/lifecycle.js';
 import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
@@ -42,7 +44,8 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   nest.use(requestLifecycle(logger, metrics, config.METRICS_PORT > 0));
   if (config.corsOrigins.length > 0) nest.enableCors(corsOptions(config.corsOrigins));
   nest.setGlobalPrefix(API_PREFIX);
-  nest.useGlobalFilters(new ApiExceptionFilter());
+  const dependencies = nest.get(Dependencies);
+  nest.useGlobalFilters(new ApiExceptionFilter(() => dependencies.reportFull(DATABASE_STORAGE)));
   serveDocs(nest, config);
   const signIn = nest.get(SignInServer, { strict: false });
   if (signIn.enabled) nest.use(OIDC_PATH, signIn.handle);
@@ -50,7 +53,6 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   nest.use(nothingElse);
 
   const server = nest.getHttpServer();
-  answerClientErrors(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = KEEP_ALIVE_MS;
   server.requestTimeout = REQUEST_MS;

@@ -37,17 +37,7 @@ export class DevServer {
 
   /** Restarts one after the other; a change during a restart leads to one more. */
   restart(names) {
-    this.#restarting = this.#restarting.then(async () => {
-      const began = Date.now();
-      await this.#stop();
-      await this.#start();
-      const reason = names.length > 0 ? `${names.join(', ')}: ` : '';
-      say(
-        this.#child
-          ? `${reason}serving after ${Date.now() - began} ms`
-          : `${reason}waiting for the next change`,
-      );
-    });
+    this.#restarting = this.#restarting.then(() => this.#restart(names));
     return this.#restarting;
   }
 
@@ -55,6 +45,14 @@ export class DevServer {
     await this.#restarting;
     await this.#stop();
     await this.#database?.close();
+  }
+
+  async #restart(names) {
+    const began = Date.now();
+    await this.#stop();
+    await this.#start();
+    const state = this.#child ? `serving after ${Date.now() - began} ms` : 'waiting for the next change';
+    say(names.length > 0 ? `${names.join(', ')}: ${state}` : state);
   }
 
   /** Resolves when the server prints its banner or ends. */

@@ -4,4 +4,9 @@
  * gigabyte, far more than requests in flight can hold, and a small young generation it collects in time.
  * What streams leave behind is collected by src/platform/memory/garbage.ts, hence --expose-gc.
  */
-export const NODE_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=1024', '--expose-gc'];
+export const NODE_FLAGS = [
+  '--max-semi-space-size=8',
+  '--max-old-space-size=1024',
+  '--expose-gc',
+  '--enable-source-maps',
+];

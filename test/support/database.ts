@@ -9,25 +9,30 @@ const named = (name: string): string => {
   return url.toString();
 };
 
-async function onServer(sql: string): Promise<void> {
+/** Runs SQL on the test server, outside the databases of the tests. */
+export async function onServer(sql: string): Promise<any[]> {
   const client = new pg.Client({ connectionString: named('postgres') });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query(sql)).rows;
   } finally {
     await client.end();
   }
 }
 
-/** A database of its own for a test file: a copy of the migrated template. */
-export async function cloneDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+/** A database of its own for a test file: a copy of the migrated template. @param tablespace default: that of the server */
+export async function cloneDatabase(
+  tablespace?: string,
+): Promise<{ url: string; drop: () => Promise<unknown> }> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${templateUrl().pathname.slice(1)}`);
+  await onServer(
+    `CREATE DATABASE ${name} TEMPLATE ${templateUrl().pathname.slice(1)}${tablespace ? ` TABLESPACE ${tablespace}` : ''}`,
+  );
   return { url: named(name), drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
 /** An empty database, without any schema. */
-export async function emptyDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+export async function emptyDatabase(): Promise<{ url: string; drop: () => Promise<unknown> }> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await onServer(`CREATE DATABASE ${name} TEMPLATE template0`);
   return { url: named(name), drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };

@@ -1,6 +1,7 @@
+import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import { BodyReply } from '../../platform/http/body-reply.js';
 import { JsonReply } from '../../platform/http/json-reply.js';
-import { StreamReply } from '../../platform/http/stream-reply.js';
 import { MailAccounts, type MailCredential, type MailRequester } from './accounts/mail-accounts.js';
 import type { MailOwner } from './accounts/mail-accounts.repository.js';
 import type { MailCall } from './mail-call.js';
@@ -15,7 +16,7 @@ import {
 } from './upstream-response.js';
 import { RequestLimits } from './upstream/request-limits.js';
 
-export type MailReply = JsonReply | StreamReply;
+export type MailReply = JsonReply | BodyReply;
 
 /** The user a request acts for and, for requests of clients, the signal that cancels it. */
 type Requester = { readonly ctx: MailRequester } & Partial<Pick<MailCall, 'signal'>>;
@@ -57,8 +58,9 @@ export class MailClient {
             response.status >= 200 && response.status < 300 ? this.file(response) : this.read(response),
           ),
       });
-      if (!(reply instanceof StreamReply) || reply.body.destroyed) release();
-      else reply.body.once('close', release);
+      const body = reply instanceof BodyReply ? reply.body : null;
+      if (body instanceof Readable && !body.destroyed) body.once('close', release);
+      else release();
       return reply;
     } catch (error) {
       release();
@@ -135,5 +137,5 @@ const rejectsCredential = (response: JsonResponse | UpstreamResponse): boolean =
 export function forwarded({ status, text, stream }: JsonResponse): MailReply {
   if (text !== null) return new JsonReply(text, { status });
   if (stream === null) throw new Error('a response has neither text nor stream');
-  return new StreamReply(stream, { status, contentType: 'application/json; charset=utf-8' });
+  return new BodyReply(stream, { status, contentType: 'application/json; charset=utf-8' });
 }

@@ -5,7 +5,8 @@ import { changes } from '../../platform/audit/audit-data.js';
 import { Audit, type AuditActor } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import { Deployment } from '../../platform/deployment/deployment.js';
-import { ImageReply } from '../../platform/http/image-reply.js';
+import type { BodyReply } from '../../platform/http/body-reply.js';
+import { imageReply } from '../../platform/http/image-reply.js';
 import { imageSize } from '../../lib/image-size/index.js';
 import { TenantProfileRepository, type TenantProfileRow } from './tenant-profile.repository.js';
 import type { TenantEnvelope } from './tenant.response.js';
@@ -67,10 +68,10 @@ export class TenantProfileService implements OnModuleInit {
   }
 
   /** @param known versions the client has; @throws ApiError 404 where there is no logo */
-  async logo(tenantId: string, known: string[]): Promise<ImageReply> {
+  async logo(tenantId: string, known: string[]): Promise<BodyReply> {
     const logo = await this.profiles.logo(tenantId, known);
     if (!logo) throw TenantErrors.noLogo.with();
-    return new ImageReply(logo.bytes, logo.format, `"${logo.version}"`);
+    return imageReply(logo.bytes, logo.format, `"${logo.version}"`);
   }
 
   /**

@@ -6,7 +6,8 @@ import { Ctx, type RequestContext } from '../../platform/context/request-context
 import { ApiFile, BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
 import { BytesBody } from '../../platform/http/body.guard.js';
 import { Errors } from '../../platform/http/errors.js';
-import { type ImageReply, versionsNamed } from '../../platform/http/image-reply.js';
+import type { BodyReply } from '../../platform/http/body-reply.js';
+import { versionsNamed } from '../../platform/http/image-reply.js';
 import { LOGO_TYPES, MAX_LOGO_BYTES, TenantProfileService } from './tenant-profile.service.js';
 import { UpdateTenant } from './tenant.dto.js';
 import { TenantEnvelope } from './tenant.response.js';
@@ -56,7 +57,7 @@ export class TenantController {
   logo(
     @Ctx() ctx: RequestContext,
     @Headers('if-none-match') ifNoneMatch: string | undefined,
-  ): Promise<ImageReply> {
+  ): Promise<BodyReply> {
     return this.tenants.logo(ctx.tenantId, versionsNamed(ifNoneMatch));
   }
 

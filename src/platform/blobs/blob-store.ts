@@ -72,8 +72,11 @@ export abstract class BlobStore {
    */
   abstract remove(key: BlobKey): Promise<void>;
 
-  /** @throws BlobStoreError when the store could not be written to right now */
-  abstract check(): Promise<void>;
+  /**
+   * @param full the last write failed because the store was full: also check for free space
+   * @throws BlobStoreError when the store cannot be written to
+   */
+  abstract check(full?: boolean): Promise<void>;
 
   close(): void {
     // Most stores hold nothing open.

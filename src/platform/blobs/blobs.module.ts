@@ -4,7 +4,7 @@ import { Dependencies } from '../observability/dependencies.js';
 import { BlobCollector } from './blob-collector.js';
 import { BlobMetrics } from './blob-metrics.js';
 import { BlobStore } from './blob-store.js';
-import { Blobs } from './blobs.js';
+import { BLOB_STORE, Blobs } from './blobs.js';
 import { BlobsRepository } from './blobs.repository.js';
 import { openBlobStore } from './open-blob-store.js';
 import { UploadGate, UploadLimits } from './upload-limits.js';
@@ -36,7 +36,7 @@ export class BlobsModule implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.dependencies.register('blob_store', () => this.store.check());
+    this.dependencies.register(BLOB_STORE, (state) => this.store.check(state === 'full'));
   }
 
   onApplicationShutdown(): void {

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
+import { isStorageFull } from '../database/storage-full.js';
 import type { Tx } from '../database/tx.js';
 import type { ApiError } from '../http/api-error.js';
+import { Errors } from '../http/errors.js';
+import { STORAGE_RETRY_AFTER } from '../http/exception.filter.js';
+import { Dependencies } from '../observability/dependencies.js';
 import {
   type BlobKey,
   BlobMissingError,
@@ -15,6 +19,9 @@ import { BlobMetrics } from './blob-metrics.js';
 import { BlobErrors } from './blobs.errors.js';
 import { BlobsRepository } from './blobs.repository.js';
 import { Measured, TooManyBytesError } from './measured.js';
+
+/** The name of the dependency. */
+export const BLOB_STORE = 'blob_store';
 
 const RETRY_AFTER = { headers: { 'Retry-After': '5' } };
 
@@ -40,6 +47,7 @@ export class Blobs {
     private readonly store: BlobStore,
     private readonly repository: BlobsRepository,
     private readonly metrics: BlobMetrics,
+    private readonly dependencies: Dependencies,
   ) {}
 
   /**
@@ -48,7 +56,7 @@ export class Blobs {
    *
    * @param options.maxBytes exactly so many are still taken
    * @param options.headBytes how much of the beginning to return
-   * @throws ApiError 413 `file_too_large`, 503 `blob_store_unavailable`; or what the source throws
+   * @throws ApiError 413 `file_too_large`, 503 `blob_store_unavailable`, 507 `storage_full`; or what the source throws
    */
   async put(
     tenantId: string,
@@ -122,6 +130,10 @@ export class Blobs {
   private unavailable(operation: 'read' | 'write', error: Error): ApiError {
     this.metrics.failed(operation);
     this.logger.error({ err: error.cause ?? error }, error.message);
+    if (isStorageFull(error)) {
+      this.dependencies.reportFull(BLOB_STORE);
+      return Errors.storageFull.with(STORAGE_RETRY_AFTER);
+    }
     return BlobErrors.unavailable.with(RETRY_AFTER);
   }
 }

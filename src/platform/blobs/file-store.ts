@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { access, type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
   type BlobKey,
@@ -15,6 +16,8 @@ import { OpenFile } from './open-file.js';
 
 /** Bytes written together. */
 const WRITE_BYTES = 256 * 1024;
+/** Free space that a store needs to count as not full. */
+const PROBE_BYTES = 1024 * 1024;
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
@@ -78,11 +81,21 @@ export class FileStore extends BlobStore {
     });
   }
 
-  async check(): Promise<void> {
+  async check(full = false): Promise<void> {
     await storing('be written to', async () => {
       await mkdir(this.root, { recursive: true, mode: 0o700 });
       await access(this.root, constants.R_OK | constants.W_OK | constants.X_OK);
+      if (full) await this.writeProbe();
     });
+  }
+
+  private async writeProbe(): Promise<void> {
+    const file = path.join(this.root, `probe-${randomUUID()}`);
+    try {
+      await writeFile(file, Buffer.alloc(PROBE_BYTES), { flush: true });
+    } finally {
+      await rm(file, { force: true });
+    }
   }
 
   private pathOf(key: BlobKey): string {

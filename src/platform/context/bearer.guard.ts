@@ -15,14 +15,17 @@ import type { AccountContext, AuthenticatedRequest, Identity, TenantRole } from 
 import { TokenResolver } from './token-resolver.js';
 
 const BEARER = /^bearer ([\w\-.~+/]+=*)$/i;
-const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
+/** RFC 6750, section 3: the challenge has no error code when the request has no bearer token. */
+const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } };
+const INVALID_TOKEN = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
 
 /** The token of the `Authorization` header, the only place one is taken from. */
 export const bearerToken = (request: Request): string | undefined =>
   BEARER.exec(request.headers.authorization ?? '')?.[1];
 
-/** 401 with its challenge, whatever is wrong with the token. */
-export const notAuthenticated = (): ApiError => Errors.unauthorized.with(CHALLENGE);
+/** 401 with the challenge for this request. The reason why a token is invalid is not disclosed. */
+export const notAuthenticated = ({ headers }: Request): ApiError =>
+  Errors.unauthorized.with(/^bearer\b/i.test(headers.authorization ?? '') ? INVALID_TOKEN : CHALLENGE);
 
 /**
  * Global. Lets a request through when its `Authorization: Bearer` token is good, and freezes who is calling into
@@ -49,15 +52,20 @@ export class BearerGuard extends AuthGuard() {
     if (this.reflector.get<boolean>(IS_PUBLIC, context.getHandler())) return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     const token = bearerToken(request);
-    if (token === undefined) throw notAuthenticated();
+    if (token === undefined) throw notAuthenticated(request);
     const known = this.tokens.cached(token);
     return known ? this.admit(context, request, known) : this.authenticate(context, request);
   }
 
   /** passport's outcome: whatever the strategy found wrong is one and the same 401. */
-  override handleRequest<T>(error: unknown, identity: T | false): T {
+  override handleRequest<T>(
+    error: unknown,
+    identity: T | false,
+    _info: unknown,
+    context: ExecutionContext,
+  ): T {
     if (error) throw error;
-    if (!identity) throw notAuthenticated();
+    if (!identity) throw notAuthenticated(context.switchToHttp().getRequest<Request>());
     return identity;
   }
 

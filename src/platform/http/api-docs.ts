@@ -23,6 +23,7 @@ const COMMON = [
   Errors.overloaded,
   Errors.unavailable,
   Errors.identityProviderUnavailable,
+  Errors.storageFull,
 ];
 
 /** Errors of an operation that reads a JSON body. */

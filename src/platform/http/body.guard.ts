@@ -4,7 +4,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { Errors } from './errors.js';
 import { LargeBodies } from './large-bodies.js';
 import { lengthOfLong, parsedLong, readLong } from './long-body.js';
-import { assertStorable } from './storable-text.js';
+import { assertStorable, removeInheritedKeys } from './storable-text.js';
 
 const DEFAULT_LIMIT = 1024 * 1024;
 /** Bodies beyond this are counted: several times their size is held until the answer is given. */
@@ -82,6 +82,7 @@ export class BodyGuard implements CanActivate {
       request.body = parsedLong(raw);
     }
     assertStorable(request.body);
+    removeInheritedKeys(request.body);
     return true;
   }
 

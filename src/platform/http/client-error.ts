@@ -1,5 +1,6 @@
-import type { Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ErrorKind } from './api-error.js';
 import { Errors } from './errors.js';
 import { JSON_HEADERS } from './security-headers.js';
 
@@ -10,18 +11,41 @@ const REASONS: Record<number, string> = {
 };
 const STATUS_BY_CODE: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
 
-/** Answers what is no HTTP request in the one error shape too; Node by itself would send a bare status line. */
-export function answerClientErrors(server: Server): void {
+/**
+ * An HTTP server that also returns the error shape of the API for requests that never reach the application: malformed
+ * HTTP, a missing Host header, an unknown Expect header. Node itself returns an empty body for these.
+ */
+export function createHttpServer(application: RequestListener): Server {
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
+    // RFC 9112, section 3.2. HTTP/1.0 has no such rule.
+    if (request.headers.host === undefined && request.httpVersion === '1.1')
+      reject(response, Errors.badRequest);
+    else application(request, response);
+  });
+  server.on('checkExpectation', (_request, response: ServerResponse) =>
+    reject(response, Errors.expectationFailed),
+  );
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
     const status = STATUS_BY_CODE[error.code ?? ''] ?? 400;
-    const { code, message } = Errors.badRequest;
-    const body = JSON.stringify({ error: code, message });
-    const headers = [...JSON_HEADERS, ['Content-Length', String(body.length)], ['Connection', 'close']];
+    const { body, headers } = errorOf(Errors.badRequest);
     const head = headers.map(([name, value]) => `${name}: ${value}`).join('\r\n');
     socket.end(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${head}\r\n\r\n${body}`);
   });
+  return server;
+}
+
+/** The body of the request, if any, is not read, so the connection closes. */
+function reject(response: ServerResponse, kind: ErrorKind): void {
+  const { body, headers } = errorOf(kind);
+  response.writeHead(kind.status, headers.flat()).end(body);
+}
+
+function errorOf({ code, message }: ErrorKind) {
+  const body = JSON.stringify({ error: code, message });
+  const length = String(Buffer.byteLength(body));
+  return { body, headers: [...JSON_HEADERS, ['Content-Length', length], ['Connection', 'close']] };
 }

@@ -1,6 +1,5 @@
-import { create as contentDisposition } from 'content-disposition';
-import { asciiFileName } from './file-name.js';
 import type { RequestedRange } from './byte-range.js';
+import { attachmentNamed } from './file-reply.js';
 
 /** Bytes that can be read: one of the two methods must be called, once. */
 export interface OpenContent {
@@ -34,6 +33,6 @@ export class ContentReply {
 
   constructor(readonly content: Content) {
     this.etag = `"${content.sha256}"`;
-    this.disposition = contentDisposition(content.name, { fallback: asciiFileName(content.name, 'file') });
+    this.disposition = attachmentNamed(content.name, 'file');
   }
 }

@@ -33,6 +33,11 @@ export const Errors = {
     'unsupported_media_type',
     'The body must be application/json in UTF-8.',
   ),
+  expectationFailed: defineError(
+    417,
+    'expectation_failed',
+    'The only supported Expect value is 100-continue.',
+  ),
   rangeNotSatisfiable: defineError(416, 'range_not_satisfiable', 'The file has no such bytes.'),
   validationFailed: defineError(422, 'validation_failed', 'Some fields are wrong; see details.', {
     details: [
@@ -72,4 +77,5 @@ export const Errors = {
     'database_unavailable',
     'The database cannot be reached right now; try again shortly.',
   ),
+  storageFull: defineError(507, 'storage_full', 'The storage of the service is full; try again later.'),
 } as const;

@@ -7,23 +7,30 @@ import {
   isTimeout,
   isUnstorableText,
 } from '../database/database-errors.js';
+import { isStorageFull } from '../database/storage-full.js';
 import { ClientGoneError } from './abort-signal.js';
 import { ApiError, type ErrorKind } from './api-error.js';
 import { Errors } from './errors.js';
-import { writeJson } from './lean-express.adapter.js';
+import { writeJson } from './reply-writer.js';
 
 const RETRY_AFTER = { headers: { 'Retry-After': '1' } };
+/** Free space comes from an operator, so a client that retries every second gains nothing. */
+export const STORAGE_RETRY_AFTER = { headers: { 'Retry-After': '10' } };
 
 /** Turns whatever was thrown into the one error shape. Nothing of an unknown error reaches the client. */
 @Catch()
 export class ApiExceptionFilter implements ExceptionFilter {
   private readonly logger = new Logger('HTTP');
 
+  /** @param onStorageFull called when the database rejects a statement because its disk is full */
+  constructor(private readonly onStorageFull: () => void) {}
+
   catch(thrown: unknown, host: ArgumentsHost): void {
     if (thrown instanceof ClientGoneError) return;
     const response = host.switchToHttp().getResponse<Response>();
     const request = host.switchToHttp().getRequest<Request & { id?: string }>();
     const error = asApiError(thrown);
+    if (error.kind === Errors.storageFull && thrown !== error) this.onStorageFull();
     if (error.kind.status >= 500) {
       const where = { request_id: request.id, method: request.method, route: request.route?.path };
       this.logger.error({ err: thrown, ...where }, `${error.kind.code} on ${request.method}`);
@@ -40,6 +47,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
 /** @returns the error the client sees for anything thrown below the controllers or by Express and its parsers */
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
+  if (isStorageFull(thrown)) return Errors.storageFull.with(STORAGE_RETRY_AFTER);
   if (thrown instanceof HttpException) return byStatus(thrown.getStatus());
   if (thrown instanceof DatabaseBusyError) return Errors.overloaded.with(RETRY_AFTER);
   if (isTimeout(thrown) || isRetryable(thrown)) return Errors.overloaded.with(RETRY_AFTER);

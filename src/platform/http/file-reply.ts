@@ -2,45 +2,46 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { create as contentDisposition } from 'content-disposition';
 import type { Request, Response } from 'express';
 import { clientGone } from './abort-signal.js';
+import { BodyReply } from './body-reply.js';
 import { asciiFileName, safeFileName } from './file-name.js';
 
-/** How a file is offered. */
 export interface FileOptions {
   contentType: string;
-  /** Anything; made safe here. */
+  /** Any text; `safeFileName` makes a name of it. */
   title: string;
   /** With its dot. */
   extension: string;
-  /** The name when the title leaves none. */
+  /** The name for a title without usable characters. */
   otherwise: string;
 }
 
-/** A success answer that is a file to keep: never shown in the browser, whatever its type. */
-export class FileReply {
-  readonly contentType: string;
-  /** By RFC 6266: an ASCII name for everybody, and the real one (RFC 8187) where it differs. */
-  readonly disposition: string;
-
-  /** @param bytes null where the client asked for the headers only */
-  constructor(
-    readonly bytes: Uint8Array | null,
-    options: FileOptions,
-  ) {
-    const name = safeFileName(options.title, options.extension, options.otherwise);
-    this.contentType = options.contentType;
-    this.disposition = contentDisposition(name, { fallback: asciiFileName(name, options.otherwise) });
-  }
+/** The `Content-Disposition` of a download (RFC 6266): an ASCII name, and the real one (RFC 8187) where it differs. */
+export function attachmentNamed(name: string, otherwise: string): string {
+  return contentDisposition(name, { fallback: asciiFileName(name, otherwise) });
 }
 
-/** What making a file may need to know of the request. */
+/**
+ * A generated file as a download. Browsers never show it, whatever its type.
+ * @param bytes null for HEAD; the length is then unknown, and RFC 9110 allows to omit it
+ */
+export function fileReply(bytes: Uint8Array | null, options: FileOptions): BodyReply {
+  const { contentType, title, extension, otherwise } = options;
+  const name = safeFileName(title, extension, otherwise);
+  return new BodyReply(bytes, {
+    contentType,
+    headers: { 'Content-Disposition': attachmentNamed(name, otherwise) },
+  });
+}
+
+/** The parts of a request that file generation needs. */
 export interface FileRequest {
-  /** False for HEAD: nothing has to be made. */
+  /** False for HEAD. */
   readonly wantsBytes: boolean;
-  /** Aborts, with a ClientGoneError, when nobody waits for the file any more. */
+  /** Aborts with a ClientGoneError when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** The `FileRequest` of a route that answers with a file. */
+/** Injects the `FileRequest`. */
 export const AsksForFile = createParamDecorator((_: unknown, context: ExecutionContext): FileRequest => {
   const http = context.switchToHttp();
   return {

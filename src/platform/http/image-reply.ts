@@ -1,26 +1,25 @@
 import type { ImageFormat } from '../../lib/image-size/index.js';
+import { BodyReply } from './body-reply.js';
 
 /**
- * A success answer that is a picture to be shown in place. Only raster pictures of a format we have recognised ourselves:
- * they cannot carry anything that runs.
+ * An image that browsers show in place. Only raster formats that the server has detected itself: they contain no scripts.
+ * Clients may store it and revalidate it each time.
+ * @param bytes null: the client has this version (304)
+ * @param etag with its quotes
  */
-export class ImageReply {
-  readonly contentType: string;
-
-  /**
-   * @param bytes null: the client has this version already (304)
-   * @param etag with its quotes; the client keeps the picture and asks each time whether it is still good
-   */
-  constructor(
-    readonly bytes: Buffer | null,
-    readonly extension: ImageFormat,
-    readonly etag: string,
-  ) {
-    this.contentType = `image/${extension}`;
-  }
+export function imageReply(bytes: Buffer | null, format: ImageFormat, etag: string): BodyReply {
+  return new BodyReply(bytes, {
+    status: bytes ? 200 : 304,
+    contentType: `image/${format}`,
+    headers: {
+      'Cache-Control': 'private, no-cache',
+      ETag: etag,
+      ...(bytes && { 'Content-Disposition': `inline; filename="image.${format}"` }),
+    },
+  });
 }
 
-/** The versions `If-None-Match` names, without quotes (RFC 9110, section 13.1.2: weak tags compare like strong ones). */
+/** The versions in `If-None-Match`, without quotes (RFC 9110, section 13.1.2: weak comparison). */
 export function versionsNamed(ifNoneMatch: string | undefined): string[] {
   return [...(ifNoneMatch ?? '').matchAll(/(?:W\/)?"([\x21\x23-\x7e]{1,64})"/g)]
     .slice(0, 20)

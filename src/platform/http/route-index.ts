@@ -10,65 +10,67 @@ type Register = {
 
 const LITERAL = /^[\w.-]+$/;
 
-type Rooms = Map<string, Router>;
+/** One router for each third path segment. */
+type Routers = Map<string, Router>;
 
 /**
- * Finds a route by its domain first. Express tries one route after the other, so that each new domain makes those behind
- * it slower; here a request only meets the routes whose path has the same `/<a>/<b>/<domain>` as its own. Routes and
- * middleware keep their order: what was registered after a middleware comes after it.
+ * Selects the routes of a request by the third segment of its path: `/apis/v1/<segment>`. Express itself tries all routes in
+ * order, so that each new domain slows down the domains behind it. The order of routes and middleware is kept: routes that are
+ * registered after a middleware run after it.
  */
-export class RouteRooms {
-  private readonly floors: Rooms[] = [];
-  /** Layers that Express had when the last route was registered. */
+export class RouteIndex {
+  /** One entry for each run of routes without a middleware between them. */
+  private readonly groups: Routers[] = [];
+  /** Length of the stack of Express after the last registered route. */
   private layers = 0;
 
   constructor(private readonly app: Express) {}
 
-  /** What registers routes of a method. */
+  /** @returns the function that registers routes of this method */
   registrar(method: Method): Register {
     return (path: unknown, ...handlers: RequestHandler[]) => this.add(method, path as string, handlers);
   }
 
   get routers(): Router[] {
-    return this.floors.flatMap((rooms) => [...rooms.values()]);
+    return this.groups.flatMap((routers) => [...routers.values()]);
   }
 
   private add(method: Method, path: string, handlers: RequestHandler[]): unknown {
-    const name = domainOf(path);
-    if (!LITERAL.test(name)) return this.app[method](path, ...handlers);
-    const rooms = this.currentFloor();
-    let room = rooms.get(name);
-    if (!room) {
-      room = express.Router({ strict: true, caseSensitive: true });
-      rooms.set(name, room);
+    const segment = segmentOf(path);
+    if (!LITERAL.test(segment)) return this.app[method](path, ...handlers);
+    const routers = this.currentGroup();
+    let router = routers.get(segment);
+    if (!router) {
+      router = express.Router({ strict: true, caseSensitive: true });
+      routers.set(segment, router);
     }
-    return room[method](path, ...handlers);
+    return router[method](path, ...handlers);
   }
 
-  /** Where routes go; a new one when there is middleware since the last. */
-  private currentFloor(): Rooms {
+  /** The last group, or a new one when a middleware was added after it. */
+  private currentGroup(): Routers {
     const { stack } = this.app.router as unknown as { stack: unknown[] };
-    const current = this.floors.at(-1);
+    const current = this.groups.at(-1);
     if (current && stack.length === this.layers) return current;
-    const rooms: Rooms = new Map();
-    this.floors.push(rooms);
-    this.app.use(enter(rooms));
+    const routers: Routers = new Map();
+    this.groups.push(routers);
+    this.app.use(dispatch(routers));
     this.layers = stack.length;
-    return rooms;
+    return routers;
   }
 }
 
-const enter =
-  (rooms: Rooms): RequestHandler =>
+const dispatch =
+  (routers: Routers): RequestHandler =>
   (request, response, next) => {
-    const room = rooms.get(domainOf(request.path));
-    // A router answers OPTIONS by itself when a path matches.
-    if (room && request.method !== 'OPTIONS') room(request, response, next);
+    const router = routers.get(segmentOf(request.path));
+    // A router itself responds to OPTIONS when a path matches.
+    if (router && request.method !== 'OPTIONS') router(request, response, next);
     else next();
   };
 
-/** The third segment of a path; empty when there is none. */
-function domainOf(path: string): string {
+/** The third segment of a path; empty when the path is shorter. */
+function segmentOf(path: string): string {
   let start = 0;
   for (let n = 0; n < 3; n += 1) {
     start = path.indexOf('/', start) + 1;

@@ -1,16 +1,32 @@
 import { Errors } from './errors.js';
 
-/** Deeper JSON than any input of ours; a limit because the libraries below recurse. */
+/** More levels than any input has. The limit exists because validation and storage recurse. */
 const MAX_DEPTH = 32;
 
-/** True for text PostgreSQL can hold and give back unchanged: no U+0000, no half surrogate pairs. */
+/** True for text that PostgreSQL stores and returns unchanged: no U+0000, no lone surrogates. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
+/** Names that every object inherits. */
+const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
+
 /**
- * Refuses parsed JSON that no field of ours can hold, before anything works on it.
- * @throws ApiError 422 `validation_failed` naming the field
+ * Deletes the keys of parsed JSON that shadow members of `Object.prototype`, at any depth. Libraries call these members:
+ * `{"constructor": 1}` makes class-transformer throw a TypeError. No input has such a field, and unknown fields are ignored.
+ * @param value no deeper than `assertStorable` allows
+ */
+export function removeInheritedKeys(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    if (INHERITED.has(key)) delete (value as Record<string, unknown>)[key];
+    else removeInheritedKeys(member);
+  }
+}
+
+/**
+ * Rejects parsed JSON that no field can store, before other code reads it.
+ * @throws ApiError 422 `validation_failed` with the name of the field
  */
 export function assertStorable(value: unknown, path = '', depth = 0): void {
   if (typeof value === 'string') {

@@ -1,33 +1,42 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { isStorageFull } from '../database/storage-full.js';
 
-export type DependencyState = 'ok' | 'unavailable';
+export type DependencyState = 'ok' | 'full' | 'unavailable';
+
+/** Rejects when the service cannot be used. `state` is the result of the last check or report. */
+type Check = (state: DependencyState) => Promise<void>;
 
 interface Dependency {
-  check: () => Promise<void>;
+  check: Check;
   state: DependencyState;
   checkedAt: number;
   pending?: Promise<void>;
 }
 
-/** A probe every second must not become a request to each service every second. */
+/** Age up to which a state is reused, so that frequent probes do not become as many requests to each service. */
 const FRESH_MS = 5_000;
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 
-/** Services without which some requests fail and others do not: named by the readiness probe, which stays green. */
+/** Services that only some requests need. The readiness probe names their states and succeeds without them. */
 @Injectable()
 export class Dependencies {
   private readonly logger = new Logger(Dependencies.name);
   private readonly known = new Map<string, Dependency>();
 
-  /**
-   * @param name as the probe shows it
-   * @param check rejects when the service cannot be used
-   */
-  register(name: string, check: () => Promise<void>): void {
+  /** @param name the field of the readiness response */
+  register(name: string, check: Check): void {
     this.known.set(name, { check, state: 'ok', checkedAt: -Infinity });
   }
 
-  /** The state of each, at most a few seconds old; takes two seconds at most. */
+  /** Sets the state after a failed request. The next check comes `FRESH_MS` later. */
+  reportFull(name: string): void {
+    const dependency = this.known.get(name);
+    if (!dependency) return;
+    dependency.state = 'full';
+    dependency.checkedAt = performance.now();
+  }
+
+  /** The state of each dependency, at most `FRESH_MS` old. Resolves within `TIMEOUT_MS`. */
   async states(): Promise<Record<string, DependencyState>> {
     const entries = [...this.known].map(
       async ([name, dependency]) => [name, await this.stateOf(name, dependency)] as const,
@@ -39,10 +48,10 @@ export class Dependencies {
     if (performance.now() - dependency.checkedAt < FRESH_MS) return dependency.state;
     dependency.pending ??= this.examine(name, dependency).finally(() => delete dependency.pending);
     let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<DependencyState>((resolve) => {
-      timer = setTimeout(() => resolve('unavailable'), PATIENCE_MS);
+    const timeout = new Promise<DependencyState>((resolve) => {
+      timer = setTimeout(() => resolve('unavailable'), TIMEOUT_MS);
     });
-    const state = await Promise.race([dependency.pending.then(() => dependency.state), patience]);
+    const state = await Promise.race([dependency.pending.then(() => dependency.state), timeout]);
     clearTimeout(timer);
     return state;
   }
@@ -50,12 +59,12 @@ export class Dependencies {
   private async examine(name: string, dependency: Dependency): Promise<void> {
     const before = dependency.state;
     try {
-      await dependency.check();
+      await dependency.check(before);
       dependency.state = 'ok';
     } catch (error) {
-      dependency.state = 'unavailable';
+      dependency.state = isStorageFull(error) ? 'full' : 'unavailable';
       if (before === 'ok')
-        this.logger.error({ err: (error as Error).cause ?? error }, `${name} is unavailable`);
+        this.logger.error({ err: (error as Error).cause ?? error }, `${name} is ${dependency.state}`);
     }
     dependency.checkedAt = performance.now();
   }

@@ -50,8 +50,8 @@ export class HealthController {
   async ready(): Promise<ReadinessResponse> {
     if (this.lifecycle.current !== 'serving' || !(await this.databaseAnswers()))
       throw NOT_READY.with({ headers: { 'Retry-After': '1' } });
-    const { blob_store = 'unavailable' } = await this.dependencies.states();
-    return { status: 'ok', blob_store };
+    const { blob_store = 'unavailable', database_storage = 'unavailable' } = await this.dependencies.states();
+    return { status: 'ok', blob_store, database_storage };
   }
 
   private async databaseAnswers(): Promise<boolean> {

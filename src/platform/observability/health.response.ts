@@ -5,8 +5,13 @@ export class HealthResponse {
 
 export class ReadinessResponse extends HealthResponse {
   /**
-   * Without it requests for files answer 503; all others are served.
+   * The store of files. `full`: uploads return 507. `unavailable`: requests for files return 503. Other requests succeed.
    * @example "ok"
    */
-  blob_store!: 'ok' | 'unavailable';
+  blob_store!: 'ok' | 'full' | 'unavailable';
+  /**
+   * The disk of the database. `full`: writes return 507, reads succeed. `unavailable`: the check failed for another reason.
+   * @example "ok"
+   */
+  database_storage!: 'ok' | 'full' | 'unavailable';
 }

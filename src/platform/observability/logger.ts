@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
-import pino, { type Logger } from 'pino';
+import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+import { isStorageFull } from '../database/storage-full.js';
 
 /** Members that never reach a log, wherever they stand in a logged object. */
 const SECRET_MEMBERS = [
@@ -23,15 +24,40 @@ const hideSecrets = (text: string): string =>
 
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const { name, message, stack } = error;
+  const { name, message } = error;
   const code = (error as { code?: unknown }).code;
+  // The disk is at fault, not the statement.
+  const stack = isStorageFull(error) ? undefined : error.stack;
   return { name, code, message: hideSecrets(message), stack: stack && hideSecrets(stack) };
 }
 
-/** JSON lines on stdout; `silent` writes nothing. */
-export function createLogger(level: string): Logger {
+/** Time between two log entries about a full disk. Until then each failed write of each component would add one. */
+const STORAGE_FULL_MS = 10_000;
+
+/** @returns a function that is true for the first entry about a full disk in each `STORAGE_FULL_MS` */
+function storageFullLimiter(now: () => number): () => boolean {
+  let last = -Infinity;
+  return () => {
+    if (now() - last < STORAGE_FULL_MS) return false;
+    last = now();
+    return true;
+  };
+}
+
+/**
+ * A logger of JSON lines.
+ * @param level `silent` writes nothing
+ * @param destination default: stdout
+ * @param now milliseconds of a monotonic clock
+ */
+export function createLogger(
+  level: string,
+  destination?: DestinationStream,
+  now: () => number = () => performance.now(),
+): Logger {
+  const mayLogStorageFull = storageFullLimiter(now);
   const paths = SECRET_MEMBERS.flatMap((member) => [member, `*.${member}`, `*.*.${member}`]);
-  return pino({
+  const options: LoggerOptions = {
     level,
     redact: { paths, censor: '[redacted]' },
     serializers: { err: serializeError },
@@ -39,13 +65,16 @@ export function createLogger(level: string): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: {
       logMethod(args, method) {
+        const [fields] = args as unknown[];
+        if (isStorageFull((fields as { err?: unknown } | undefined)?.err) && !mayLogStorageFull()) return;
         method.apply(
           this,
           args.map((arg) => (typeof arg === 'string' ? hideSecrets(arg) : arg)) as Parameters<typeof method>,
         );
       },
     },
-  });
+  };
+  return destination ? pino(options, destination) : pino(options);
 }
 
 /** What Nest itself says while it starts is of no interest to an operator. */

@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { DatabaseStorage } from './database-storage.js';
 import { Dependencies } from './dependencies.js';
 import { HealthController } from './health.controller.js';
 import { Lifecycle } from './lifecycle.js';
@@ -7,7 +8,7 @@ import { Metrics } from './metrics.js';
 @Global()
 @Module({
   controllers: [HealthController],
-  providers: [Lifecycle, Metrics, Dependencies],
+  providers: [Lifecycle, Metrics, Dependencies, DatabaseStorage],
   exports: [Lifecycle, Metrics, Dependencies],
 })
 export class ObservabilityModule {}

@@ -196,6 +196,7 @@ describe('the blobs', () => {
       expect((await app.anonymous.get('/health/ready')).body).toEqual({
         status: 'ok',
         blob_store: 'unavailable',
+        database_storage: 'ok',
       });
       await app.get(Db).tx((tx) => blobs.release(tx, tenant, [blob.id]));
       await collect();

@@ -274,6 +274,28 @@ describe('the HTTP interface', () => {
       expect(JSON.parse(text.split('\r\n\r\n')[1]!).error).toBe('bad_request');
     });
 
+    test.each([
+      ['no Host', 'GET /apis/v1/health/live HTTP/1.1\r\n\r\n', 400, 'bad_request'],
+      [
+        'an unknown Expect',
+        'POST /apis/v1/notes HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\nContent-Length: 2\r\n\r\n{}',
+        417,
+        'expectation_failed',
+      ],
+    ])('%s is rejected in the same shape', async (_, request, status, error) => {
+      const text = await rawExchange(app, request, () => false);
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(text).toMatch(/\r\nX-Content-Type-Options: nosniff\r\n/);
+      expect(JSON.parse(text.split('\r\n\r\n')[1]!)).toEqual({ error, message: expect.any(String) });
+    });
+
+    test('HTTP/1.0 needs no Host, and Expect: 100-continue works', async () => {
+      const old = await rawExchange(app, 'GET /apis/v1/health/live HTTP/1.0\r\n\r\n');
+      expect(old).toMatch(/^HTTP\/1\.1 200 /);
+      const request = `POST /apis/v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice.token}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 13\r\n\r\n{"title":"e"}`;
+      expect(await rawExchange(app, request)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
+    });
+
     test('headers too large are refused, and the server lives', async () => {
       const text = await rawExchange(
         app,

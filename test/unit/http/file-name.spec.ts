@@ -1,11 +1,13 @@
 import { parse } from 'content-disposition';
 import fc from 'fast-check';
 import { asciiFileName, safeFileName } from '../../../src/platform/http/file-name.js';
-import { FileReply } from '../../../src/platform/http/file-reply.js';
+import { fileReply } from '../../../src/platform/http/file-reply.js';
 
 const name = (title: string): string => safeFileName(title, '.docx', 'note');
-const header = (title: string): string =>
-  new FileReply(null, { contentType: 'x/y', title, extension: '.docx', otherwise: 'note' }).disposition;
+const header = (title: string): string => {
+  const options = { contentType: 'x/y', title, extension: '.docx', otherwise: 'note' };
+  return fileReply(null, options).options.headers!['Content-Disposition']!;
+};
 
 describe('a safe file name', () => {
   it.each([

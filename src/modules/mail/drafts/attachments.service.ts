@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { create as contentDisposition } from 'content-disposition';
 import { asciiFileName, safeFileName } from '../../../platform/http/file-name.js';
-import { StreamReply } from '../../../platform/http/stream-reply.js';
+import { BodyReply } from '../../../platform/http/body-reply.js';
 import { type MailCall, messagePath } from '../mail-call.js';
 import { forwarded, MailClient, type MailReply, type MailSession } from '../mail-client.js';
 import { JsonResponse } from '../upstream-response.js';
@@ -32,7 +32,7 @@ export class AttachmentsService {
       if (response instanceof JsonResponse) return forwarded(response);
       const { headers, body } = response;
       const length = headers['content-length'];
-      return new StreamReply(body.stream(), {
+      return new BodyReply(body.stream(), {
         status: 200,
         contentType: safeType(headers['content-type']),
         ...(length !== undefined && /^\d{1,15}$/.test(length) && { length: Number(length) }),

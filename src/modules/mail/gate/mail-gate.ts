@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { bearerToken, notAuthenticated } from '../../../platform/context/bearer.guard.js';
 import { TokenResolver } from '../../../platform/context/token-resolver.js';
-import { writeJson } from '../../../platform/http/lean-express.adapter.js';
+import { writeJson } from '../../../platform/http/reply-writer.js';
 import { mailTarget, type MailTarget, REJECTED } from './mail-target.js';
 import { asMailError } from '../mail-exception.filter.js';
 import { MailErrors } from '../mail.errors.js';
@@ -44,7 +44,7 @@ export class MailGate {
     try {
       const token = bearerToken(request);
       const known = token !== undefined && (this.tokens.cached(token) ?? (await this.tokens.resolve(token)));
-      return known ? MailErrors.endpointNotAvailable.with() : notAuthenticated();
+      return known ? MailErrors.endpointNotAvailable.with() : notAuthenticated(request);
     } catch (error) {
       return error;
     }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { DOCX_TYPE, DocxConverter } from '../../../platform/docx/docx-converter.js';
-import { FileReply, type FileRequest } from '../../../platform/http/file-reply.js';
+import type { BodyReply } from '../../../platform/http/body-reply.js';
+import { fileReply, type FileRequest } from '../../../platform/http/file-reply.js';
 import { NoteErrors } from '../notes.errors.js';
 import { NotesRepository } from '../notes.repository.js';
 
@@ -33,12 +34,12 @@ export class NotesExportService {
     id: string,
     link: string | undefined,
     request: FileRequest,
-  ): Promise<FileReply> {
+  ): Promise<BodyReply> {
     const found = await this.notes.read(ctx, id, link);
     if (!found) throw NoteErrors.notFound.with();
     const note = JSON.parse(found.note) as Exported;
     const bytes = request.wantsBytes ? await this.docx.convert(sourceOf(note), request.signal) : null;
-    return new FileReply(bytes, {
+    return fileReply(bytes, {
       contentType: DOCX_TYPE,
       title: note.title,
       extension: '.docx',
