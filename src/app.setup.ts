@@ -50,7 +50,7 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   const signIn = nest.get(SignInServer, { strict: false });
   if (signIn.enabled) nest.use(OIDC_PATH, signIn.handle);
   await nest.init();
-  nest.use(nothingElse);
+  nest.use(notFoundOutsidePrefix);
 
   const server = nest.getHttpServer();
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -72,7 +72,7 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
 }
 
 /** Nothing is served outside the prefix. */
-function nothingElse(_request: Request, response: Response): void {
+function notFoundOutsidePrefix(_request: Request, response: Response): void {
   const { status, code, message } = Errors.notFound;
   writeJson(response, status, JSON.stringify({ error: code, message }));
 }

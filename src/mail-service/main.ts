@@ -1,5 +1,5 @@
 import { Config } from '../config/config.js';
-import { collectWhatStartingLeft } from '../platform/memory/garbage.js';
+import { collectStartupGarbage } from '../platform/memory/garbage.js';
 import { createLogger } from '../platform/observability/logger.js';
 import { type MailService, type MailServiceOptions, startMailService } from './mail-service.js';
 
@@ -52,7 +52,7 @@ async function start({ start: options }: MailServiceCommand): Promise<void> {
   service = startMailService(config, options);
   try {
     const { port } = await service;
-    collectWhatStartingLeft();
+    collectStartupGarbage();
     process.send?.({ port } satisfies MailServiceEvent);
   } catch (error) {
     service = undefined;

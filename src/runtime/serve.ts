@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { collectWhatStartingLeft } from '../platform/memory/garbage.js';
+import { collectStartupGarbage } from '../platform/memory/garbage.js';
 import type { Application } from './application.js';
 import type { Shutdown } from './shutdown.js';
 
@@ -16,6 +16,6 @@ export async function serve(
   const server = await application.createApp(config, databaseUrl);
   shutdown.onEnd(() => server.drain(DRAIN_MS), { skippable: true });
   shutdown.checkpoint();
-  collectWhatStartingLeft();
+  collectStartupGarbage();
   await server.listen();
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
-import { passedOn } from '../../platform/memory/garbage.js';
+import { countForwardedBytes } from '../../platform/memory/garbage.js';
 import { isMediaType } from '../mime/clean-text.js';
 
 /**
@@ -30,7 +30,7 @@ export async function sendStream(
 
 async function* counted(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of stream) {
-    passedOn(chunk.length);
+    countForwardedBytes(chunk.length);
     yield chunk;
   }
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { passedOn } from '../../platform/memory/garbage.js';
+import { countForwardedBytes } from '../../platform/memory/garbage.js';
 import { bufferOf, type FileBytes, sizeOf, streamOf } from '../storage/bytes.js';
 import { cleanText } from './clean-text.js';
 
@@ -32,7 +32,7 @@ async function isPlainBase64(content: FileBytes): Promise<boolean> {
       if (byte !== PADDING) return false;
       padded = true;
     }
-    passedOn(chunk.length);
+    countForwardedBytes(chunk.length);
   }
   return true;
 }
@@ -44,6 +44,6 @@ async function* decoded(content: FileBytes): AsyncGenerator<Buffer> {
     const whole = text.length - (text.length % 4);
     rest = text.slice(whole);
     yield Buffer.from(text.slice(0, whole), 'base64');
-    passedOn(chunk.length);
+    countForwardedBytes(chunk.length);
   }
 }

@@ -7,7 +7,7 @@ import {
   type MessageText,
 } from 'mailparser';
 import { detectExtension } from 'nodemailer/lib/mime-funcs';
-import { passedOn } from '../../platform/memory/garbage.js';
+import { countForwardedBytes } from '../../platform/memory/garbage.js';
 import { isMediaType, shortName } from './clean-text.js';
 import type { AttachmentInfo } from './message.js';
 
@@ -77,7 +77,7 @@ export async function walk(
     if (NO_TEXT.test(error.message)) unconverted = true;
     else ended.reject(error);
   });
-  source.on('data', (chunk: Buffer) => passedOn(chunk.length * GARBAGE));
+  source.on('data', (chunk: Buffer) => countForwardedBytes(chunk.length * GARBAGE));
   source.once('error', ended.reject).pipe(parser);
   try {
     await ended.promise;

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { passedOn } from '../../platform/memory/garbage.js';
+import { countForwardedBytes } from '../../platform/memory/garbage.js';
 
 /** Longer contents, in bytes, go to a file. */
 const IN_MEMORY = 1024 * 1024;
@@ -51,7 +51,7 @@ export class SpoolFile {
     this.handle ??= await create(this.file);
     await this.handle.writeFile(chunk);
     this.written += chunk.length;
-    passedOn(chunk.length);
+    countForwardedBytes(chunk.length);
   }
 
   /** The range from `start` to the current end. */

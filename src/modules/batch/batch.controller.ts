@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import type { AuthenticatedRequest } from '../../platform/context/request-context.js';
-import { ClientGone } from '../../platform/http/abort-signal.js';
+import { DisconnectSignal } from '../../platform/http/abort-signal.js';
 import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
 import { BodyLimit } from '../../platform/http/body.guard.js';
 import { Errors } from '../../platform/http/errors.js';
@@ -40,7 +40,7 @@ export class BatchController {
   run(
     @Req() request: AuthenticatedRequest,
     @Body() body: unknown,
-    @ClientGone() disconnected: AbortSignal,
+    @DisconnectSignal() disconnected: AbortSignal,
   ): Promise<JsonReply> {
     return this.batches.run(request, parseBatch(body), disconnected);
   }

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Algorithm, hash, verify } from '@node-rs/argon2';
 import { Errors } from '../../platform/http/errors.js';
-import { ClosedError, Lanes, QueueFullError } from '../../platform/workers/lanes.js';
+import { ClosedError, ConcurrencyLimiter, QueueFullError } from '../../platform/workers/concurrency-limiter.js';
 
 /**
  * One of the settings for argon2id that OWASP's password storage cheat sheet lists as equal in defence (from 46 MiB and
@@ -30,7 +30,7 @@ export async function verifyPassword(phc: string, password: string): Promise<boo
 /** Hashes and compares passwords, no more at once than there are processors. */
 @Injectable()
 export class Passwords implements OnModuleDestroy {
-  private readonly lanes = new Lanes(availableParallelism(), QUEUE);
+  private readonly lanes = new ConcurrencyLimiter(availableParallelism(), QUEUE);
 
   onModuleDestroy(): void {
     this.lanes.close();

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Response } from 'express';
 import type { AuthenticatedRequest, RequestContext } from '../../platform/context/request-context.js';
-import { ClientDeparture } from '../../platform/http/abort-signal.js';
+import { ClientDisconnect } from '../../platform/http/abort-signal.js';
 import { type Fields, isFields } from './fields.js';
 import { targetOf } from './gate/mail-gate.js';
 import type { MailTarget } from './gate/mail-target.js';
@@ -12,14 +12,14 @@ export interface MailCall {
   readonly ctx: RequestContext;
   readonly target: MailTarget;
   /** Fires when the client disconnects. */
-  readonly signal: ClientDeparture;
+  readonly signal: ClientDisconnect;
 }
 
 /** The `MailCall` of a request. */
 export const Call = createParamDecorator((_: unknown, context: ExecutionContext): MailCall => {
   const http = context.switchToHttp();
   const request = http.getRequest<AuthenticatedRequest>();
-  const signal = new ClientDeparture(http.getResponse<Response>());
+  const signal = new ClientDisconnect(http.getResponse<Response>());
   // The guard rejects tokens without a workspace.
   return { ctx: request.ctx as RequestContext, target: targetOf(request), signal };
 });

@@ -9,7 +9,7 @@ import axios, {
   isAxiosError,
 } from 'axios';
 import { Config } from '../../config/config.js';
-import type { ClientDeparture } from '../../platform/http/abort-signal.js';
+import type { ClientDisconnect } from '../../platform/http/abort-signal.js';
 import type { ApiError } from '../../platform/http/api-error.js';
 import { MailErrors } from './mail.errors.js';
 import { jsonBytes } from './upstream/json-pieces.js';
@@ -66,7 +66,7 @@ export class MailUpstream {
   async send(
     request: UpstreamRequest,
     token: string | undefined,
-    signal?: ClientDeparture,
+    signal?: ClientDisconnect,
   ): Promise<UpstreamResponse> {
     const config = this.configOf(request, token, signal);
     try {
@@ -89,7 +89,7 @@ export class MailUpstream {
   private configOf(
     { method, path, query, body, accept, timeout }: UpstreamRequest,
     token: string | undefined,
-    signal: ClientDeparture | undefined,
+    signal: ClientDisconnect | undefined,
   ): InternalAxiosRequestConfig {
     if (this.base === null) throw MailErrors.unavailable.with();
     const maximum = this.config.MAIL_SERVICE_TIMEOUT_MS;
@@ -105,7 +105,7 @@ export class MailUpstream {
     };
   }
 
-  private failure(error: unknown, signal: ClientDeparture | undefined): unknown {
+  private failure(error: unknown, signal: ClientDisconnect | undefined): unknown {
     if (signal?.reason) return signal.reason;
     if (!isAxiosError(error)) return error;
     if (error.code === AxiosError.ECONNABORTED) return this.failed('timeout');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ByteSource } from './blob-store.js';
-import { passedOn } from '../memory/garbage.js';
+import { countForwardedBytes } from '../memory/garbage.js';
 
 /** More bytes came than may. */
 export class TooManyBytesError extends Error {
@@ -44,7 +44,7 @@ export class Measured implements ByteSource {
       if (this.bytes > this.maxBytes) throw new TooManyBytesError(this.maxBytes);
       this.hash.update(chunk);
       yield chunk;
-      passedOn(chunk.length);
+      countForwardedBytes(chunk.length);
     }
   }
 }

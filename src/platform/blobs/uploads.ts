@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import multer, { MulterError, type StorageEngine } from 'multer';
 import type { RequestContext } from '../context/request-context.js';
 import type { Tx } from '../database/tx.js';
-import { ClientGoneError } from '../http/abort-signal.js';
+import { ClientDisconnectedError } from '../http/abort-signal.js';
 import { ApiError } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
 import { uploadedFileName } from '../http/file-name.js';
@@ -120,7 +120,7 @@ export class Uploads {
     } catch (error) {
       const refusal = await this.undo(ctx.tenantId, part, error);
       this.dismiss(request);
-      throw request.destroyed && !request.complete ? new ClientGoneError() : outcome(error, refusal, part);
+      throw request.destroyed && !request.complete ? new ClientDisconnectedError() : outcome(error, refusal, part);
     } finally {
       clock.stop();
       leave();

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Lanes } from '../workers/lanes.js';
+import { ConcurrencyLimiter } from '../workers/concurrency-limiter.js';
 import { type WorkerLimits, WorkerPool } from '../workers/worker-pool.js';
 import type { DocxEngine } from './docx-engine.js';
 import type { DocxSource } from '../../lib/docx/index.js';
@@ -15,7 +15,7 @@ const MAX_RESULT_BYTES = 256 * 1024 * 1024;
  * processes cannot share one. The program gets a page that refers to nothing, and nothing of our environment.
  */
 export class LibreOfficeDocx implements DocxEngine {
-  private readonly lanes: Lanes;
+  private readonly lanes: ConcurrencyLimiter;
   /** Prepares the pages; its queue is as long as there can be conversions, so that it never refuses one. */
   private readonly pages: WorkerPool<DocxSource, string>;
   private home: Promise<string> | undefined;
@@ -27,7 +27,7 @@ export class LibreOfficeDocx implements DocxEngine {
     private readonly program: string,
     private readonly limits: WorkerLimits,
   ) {
-    this.lanes = new Lanes(limits.workers, limits.queue);
+    this.lanes = new ConcurrencyLimiter(limits.workers, limits.queue);
     this.pages = new WorkerPool(new URL('./closed-page.worker.js', import.meta.url), {
       ...limits,
       queue: limits.workers,

@@ -11,9 +11,9 @@ const LEASE_SECONDS = 60;
 const RENEWALS_PER_LEASE = 3;
 const MAX_ATTEMPTS = 12;
 /** After so many attempts an event may be one that kills its process: it is claimed alone, so that no other counts for it. */
-const DOUBTFUL_ATTEMPTS = 3;
+const ISOLATE_AFTER_ATTEMPTS = 3;
 /** An event nobody here handles may be meant for a newer version that is being rolled out beside this one. */
-const UNHEARD_SECONDS = 300;
+const UNHANDLED_SECONDS = 300;
 
 interface ClaimedRow {
   tenant_id: string;
@@ -29,7 +29,7 @@ const claim = either.statement<ClaimedRow>(
   `WITH due AS MATERIALIZED (
      SELECT tenant_id, id FROM outbox
       WHERE parked_at IS NULL AND due_at <= now() AND type = ANY ($3::text[])
-        AND (attempts >= ${DOUBTFUL_ATTEMPTS}) = $4
+        AND (attempts >= ${ISOLATE_AFTER_ATTEMPTS}) = $4
       ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
    UPDATE outbox o SET attempts = o.attempts + 1, due_at = now() + make_interval(secs => $2)
      FROM due WHERE o.tenant_id = due.tenant_id AND o.id = due.id
@@ -59,8 +59,8 @@ const postpone = either.statement<never>(
      FROM ${CLAIMED}`,
 );
 
-const forgetUnheard = either.statement<{ id: string }>(
-  'outbox.forget_unheard',
+const forgetUnhandled = either.statement<{ id: string }>(
+  'outbox.forget_unhandled',
   `WITH unheard AS MATERIALIZED (
      SELECT tenant_id, id FROM outbox
       WHERE parked_at IS NULL AND due_at <= now() - make_interval(secs => $2) AND type <> ALL ($1::text[])
@@ -115,16 +115,16 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
     for (;;) {
       const batch = await this.deliverBatch(BATCH, false);
       const doubtful = odd && !this.stopped ? await this.deliverBatch(1, true) : 0;
-      const unheard = odd ? await this.forgetUnheard() : 0;
+      const unheard = odd ? await this.forgetUnhandled() : 0;
       handled += batch + doubtful;
       const more = batch === BATCH || doubtful > 0 || unheard > 0;
       if (this.stopped || !more) return handled;
     }
   }
 
-  private async forgetUnheard(): Promise<number> {
+  private async forgetUnhandled(): Promise<number> {
     const { subscribedTypes } = this.outbox;
-    return (await this.db.single((tx) => tx.query(forgetUnheard, [subscribedTypes, UNHEARD_SECONDS]))).length;
+    return (await this.db.single((tx) => tx.query(forgetUnhandled, [subscribedTypes, UNHANDLED_SECONDS]))).length;
   }
 
   /** Notices may come every {@link WAKE_MS}; what they do not tell of is looked for at the pace of polling. */

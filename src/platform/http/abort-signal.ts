@@ -2,23 +2,23 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Response } from 'express';
 
 /** The client went away while its answer was being made; there is nobody to tell. */
-export class ClientGoneError extends Error {
+export class ClientDisconnectedError extends Error {
   constructor() {
     super('the client is gone');
-    this.name = 'ClientGoneError';
+    this.name = 'ClientDisconnectedError';
   }
 }
 
-function whenGone(response: Response, tell: (error: ClientGoneError) => void): void {
+function onDisconnect(response: Response, tell: (error: ClientDisconnectedError) => void): void {
   response.once('close', () => {
-    if (!response.writableFinished) tell(new ClientGoneError());
+    if (!response.writableFinished) tell(new ClientDisconnectedError());
   });
 }
 
-/** Fires, with a ClientGoneError, when the client goes away before the answer. */
-export function clientGone(response: Response): AbortSignal {
+/** Fires, with a ClientDisconnectedError, when the client goes away before the answer. */
+export function disconnectSignal(response: Response): AbortSignal {
   const controller = new AbortController();
-  whenGone(response, (error) => controller.abort(error));
+  onDisconnect(response, (error) => controller.abort(error));
   return controller.signal;
 }
 
@@ -26,12 +26,12 @@ export function clientGone(response: Response): AbortSignal {
  * The same, for short work: as much of an AbortSignal as HTTP clients ask of one. Making a whole one and listening to it
  * is a dear part of a request that does little else.
  */
-export class ClientDeparture {
+export class ClientDisconnect {
   private readonly listeners = new Set<() => void>();
-  private gone: ClientGoneError | undefined;
+  private gone: ClientDisconnectedError | undefined;
 
   constructor(response: Response) {
-    whenGone(response, (error) => {
+    onDisconnect(response, (error) => {
       this.gone = error;
       for (const listener of this.listeners) listener();
     });
@@ -41,7 +41,7 @@ export class ClientDeparture {
     return this.gone !== undefined;
   }
 
-  get reason(): ClientGoneError | undefined {
+  get reason(): ClientDisconnectedError | undefined {
     return this.gone;
   }
 
@@ -55,6 +55,6 @@ export class ClientDeparture {
 }
 
 /** An `AbortSignal` that fires when the client goes away before the answer: for work that waits or streams. */
-export const ClientGone = createParamDecorator((_: unknown, context: ExecutionContext): AbortSignal =>
-  clientGone(context.switchToHttp().getResponse<Response>()),
+export const DisconnectSignal = createParamDecorator((_: unknown, context: ExecutionContext): AbortSignal =>
+  disconnectSignal(context.switchToHttp().getResponse<Response>()),
 );

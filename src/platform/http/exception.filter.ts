@@ -8,7 +8,7 @@ import {
   isUnstorableText,
 } from '../database/database-errors.js';
 import { isStorageFull } from '../database/storage-full.js';
-import { ClientGoneError } from './abort-signal.js';
+import { ClientDisconnectedError } from './abort-signal.js';
 import { ApiError, type ErrorKind } from './api-error.js';
 import { Errors } from './errors.js';
 import { writeJson } from './reply-writer.js';
@@ -26,7 +26,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
   constructor(private readonly onStorageFull: () => void) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
-    if (thrown instanceof ClientGoneError) return;
+    if (thrown instanceof ClientDisconnectedError) return;
     const response = host.switchToHttp().getResponse<Response>();
     const request = host.switchToHttp().getRequest<Request & { id?: string }>();
     const error = asApiError(thrown);

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { create as contentDisposition } from 'content-disposition';
 import type { Request, Response } from 'express';
-import { clientGone } from './abort-signal.js';
+import { disconnectSignal } from './abort-signal.js';
 import { BodyReply } from './body-reply.js';
 import { asciiFileName, safeFileName } from './file-name.js';
 
@@ -37,15 +37,15 @@ export function fileReply(bytes: Uint8Array | null, options: FileOptions): BodyR
 export interface FileRequest {
   /** False for HEAD. */
   readonly wantsBytes: boolean;
-  /** Aborts with a ClientGoneError when the client disconnects. */
+  /** Aborts with a ClientDisconnectedError when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
 /** Injects the `FileRequest`. */
-export const AsksForFile = createParamDecorator((_: unknown, context: ExecutionContext): FileRequest => {
+export const FileRequestParam = createParamDecorator((_: unknown, context: ExecutionContext): FileRequest => {
   const http = context.switchToHttp();
   return {
     wantsBytes: http.getRequest<Request>().method !== 'HEAD',
-    signal: clientGone(http.getResponse<Response>()),
+    signal: disconnectSignal(http.getResponse<Response>()),
   };
 });

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { passedOn } from '../memory/garbage.js';
+import { countForwardedBytes } from '../memory/garbage.js';
 import { Errors } from './errors.js';
 
 /** Bytes beyond which a body is worth it. */
@@ -25,7 +25,7 @@ export async function readLong(request: Request, length: number): Promise<Buffer
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       at += chunk.copy(body, at);
-      passedOn(chunk.length);
+      countForwardedBytes(chunk.length);
     }
   } catch {
     throw Errors.badRequest.with();

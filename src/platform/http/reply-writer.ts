@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import type { Request, Response } from 'express';
-import { passedOn } from '../memory/garbage.js';
+import { countForwardedBytes } from '../memory/garbage.js';
 import type { BodyReply } from './body-reply.js';
 import { JSON_HEADERS } from './security-headers.js';
 
@@ -24,7 +24,7 @@ export function writeJson(
   response.writeHead(status, headers);
   response.end(json);
   // Twice: the rows of the database and the text made of them.
-  if (json.length > LARGE) passedOn(2 * json.length);
+  if (json.length > LARGE) countForwardedBytes(2 * json.length);
 }
 
 /** Writes bytes or a stream with the security headers. */

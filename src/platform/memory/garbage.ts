@@ -1,7 +1,7 @@
 // Node runs with --expose-gc (bin/lib/node-flags.mjs); where it does not, none of this does anything.
 
 /** Bytes that may have passed through this process since garbage was last collected. */
-const PILE = 4 * 1024 * 1024;
+const COLLECT_EVERY_BYTES = 4 * 1024 * 1024;
 
 let passed = 0;
 
@@ -10,9 +10,9 @@ let passed = 0;
  * some 32 MB of those pile up, then collects everything; a collection of the young generation after every 4 MiB costs a
  * millisecond or so and keeps the process as small as what it holds.
  */
-export function passedOn(bytes: number): void {
+export function countForwardedBytes(bytes: number): void {
   passed += bytes;
-  if (passed < PILE) return;
+  if (passed < COLLECT_EVERY_BYTES) return;
   passed = 0;
   globalThis.gc?.({ type: 'minor' });
 }
@@ -21,6 +21,6 @@ export function passedOn(bytes: number): void {
  * Gives back what starting needed and serving does not: modules' sources, metadata, compiled code that runs once. Takes a
  * sixth of a second and makes the process some 20 MB smaller for good.
  */
-export function collectWhatStartingLeft(): void {
+export function collectStartupGarbage(): void {
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

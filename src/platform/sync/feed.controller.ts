@@ -1,7 +1,7 @@
 import { Get, Inject, type OnModuleInit, Query, type Type } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../context/request-context.js';
-import { ClientGone } from '../http/abort-signal.js';
+import { DisconnectSignal } from '../http/abort-signal.js';
 import { Operation } from '../http/api-docs.js';
 import { Errors } from '../http/errors.js';
 import type { JsonReply } from '../http/json-reply.js';
@@ -57,7 +57,7 @@ export function FeedController(docs: FeedDocs): Type<Feeds> {
     changes(
       @Ctx() ctx: RequestContext,
       @Query() query: ChangesQuery,
-      @ClientGone() gone: AbortSignal,
+      @DisconnectSignal() gone: AbortSignal,
     ): Promise<JsonReply> {
       return this.feeds.changes(ctx, this.source, query, gone);
     }

@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../context/request-context.js';
-import { ClientGone } from '../http/abort-signal.js';
+import { DisconnectSignal } from '../http/abort-signal.js';
 import { Operation } from '../http/api-docs.js';
 import { Errors } from '../http/errors.js';
 import { SyncStateQuery } from './sync-state.dto.js';
@@ -25,7 +25,7 @@ export class SyncStateController {
   read(
     @Ctx() ctx: RequestContext,
     @Query() query: SyncStateQuery,
-    @ClientGone() disconnected: AbortSignal,
+    @DisconnectSignal() disconnected: AbortSignal,
   ): Promise<SyncStateResponse> {
     return this.state.read(ctx, query, disconnected);
   }

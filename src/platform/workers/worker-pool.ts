@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import { ClosedError, Lanes } from './lanes.js';
+import { ClosedError, ConcurrencyLimiter } from './concurrency-limiter.js';
 import type { WorkerAnswer } from './worker-script.js';
 
-export { ClosedError, QueueFullError } from './lanes.js';
+export { ClosedError, QueueFullError } from './concurrency-limiter.js';
 
 /** A piece of work used up its time or its memory; its worker has been replaced. */
 export class WorkerLimitError extends Error {
@@ -29,7 +29,7 @@ export interface WorkerLimits {
  * @typeParam Output what the script's function returns
  */
 export class WorkerPool<Input, Output> {
-  private readonly lanes: Lanes;
+  private readonly lanes: ConcurrencyLimiter;
   private readonly threads = new Map<number, Worker>();
   private closed = false;
 
@@ -38,7 +38,7 @@ export class WorkerPool<Input, Output> {
     private readonly script: URL,
     private readonly limits: WorkerLimits,
   ) {
-    this.lanes = new Lanes(limits.workers, limits.queue);
+    this.lanes = new ConcurrencyLimiter(limits.workers, limits.queue);
   }
 
   /**

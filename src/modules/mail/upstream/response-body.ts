@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { passedOn } from '../../../platform/memory/garbage.js';
+import { countForwardedBytes } from '../../../platform/memory/garbage.js';
 
 /** Bytes read from the connection before a consumer reads. */
 const READ_AHEAD = 64 * 1024;
@@ -75,7 +75,7 @@ export class ResponseBody {
   }
 
   push(chunk: Buffer): void {
-    passedOn(chunk.length);
+    countForwardedBytes(chunk.length);
     if (this.readable !== null) {
       this.forward(chunk);
       return;

@@ -5,7 +5,7 @@ import { DocxErrors } from '../../../platform/docx/docx.errors.js';
 import { ApiFile, Operation } from '../../../platform/http/api-docs.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { BodyReply } from '../../../platform/http/body-reply.js';
-import { AsksForFile, type FileRequest } from '../../../platform/http/file-reply.js';
+import { FileRequestParam, type FileRequest } from '../../../platform/http/file-reply.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { ShareTokenQuery } from '../notes.dto.js';
 import { NoteErrors } from '../notes.errors.js';
@@ -35,7 +35,7 @@ export class NotesExportController {
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @Query() query: ShareTokenQuery,
-    @AsksForFile() request: FileRequest,
+    @FileRequestParam() request: FileRequest,
   ): Promise<BodyReply> {
     return this.exports.asDocx(ctx, id, query.share_token, request);
   }

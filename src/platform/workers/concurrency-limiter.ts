@@ -23,7 +23,7 @@ interface Waiter {
  * Lets a bounded number of pieces of work run at once and a bounded number wait, in their order. Each runs in a lane, a
  * number that no other running piece has, so that what a lane owns (a thread, a directory) is used by one at a time.
  */
-export class Lanes {
+export class ConcurrencyLimiter {
   private readonly free: number[];
   private readonly waiting = new Set<Waiter>();
   private closed = false;

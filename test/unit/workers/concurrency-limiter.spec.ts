@@ -1,4 +1,4 @@
-import { ClosedError, Lanes, QueueFullError } from '../../../src/platform/workers/lanes.js';
+import { ClosedError, ConcurrencyLimiter, QueueFullError } from '../../../src/platform/workers/concurrency-limiter.js';
 
 /** Work that ends when the test says so. */
 function held() {
@@ -10,7 +10,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('lanes', () => {
   it('run so many at once, each in a lane of its own, in order', async () => {
-    const lanes = new Lanes(2, 10);
+    const lanes = new ConcurrencyLimiter(2, 10);
     const busy = new Set<number>();
     const order: number[] = [];
     let most = 0;
@@ -30,7 +30,7 @@ describe('lanes', () => {
   });
 
   it('refuse what the queue does not hold', async () => {
-    const lanes = new Lanes(1, 1);
+    const lanes = new ConcurrencyLimiter(1, 1);
     const first = held();
     const running = lanes.run(first.work);
     const waiting = lanes.run(async () => 'second');
@@ -41,13 +41,13 @@ describe('lanes', () => {
   });
 
   it('free the lane of work that fails', async () => {
-    const lanes = new Lanes(1, 0);
+    const lanes = new ConcurrencyLimiter(1, 0);
     await expect(lanes.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await lanes.run(async () => 'next')).toBe('next');
   });
 
   it('free the place of who no longer waits', async () => {
-    const lanes = new Lanes(1, 1);
+    const lanes = new ConcurrencyLimiter(1, 1);
     const first = held();
     const running = lanes.run(first.work);
     const leaving = new AbortController();
@@ -65,7 +65,7 @@ describe('lanes', () => {
   });
 
   it('refuse everything when closed, and let what runs go on', async () => {
-    const lanes = new Lanes(1, 1);
+    const lanes = new ConcurrencyLimiter(1, 1);
     const first = held();
     const running = lanes.run(first.work);
     const waiting = lanes.run(async () => 'second');
