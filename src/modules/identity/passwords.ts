@@ -2,7 +2,11 @@ import { availableParallelism } from 'node:os';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Algorithm, hash, verify } from '@node-rs/argon2';
 import { Errors } from '../../platform/http/errors.js';
-import { ClosedError, ConcurrencyLimiter, QueueFullError } from '../../platform/workers/concurrency-limiter.js';
+import {
+  ClosedError,
+  ConcurrencyLimiter,
+  QueueFullError,
+} from '../../platform/workers/concurrency-limiter.js';
 
 /**
  * One of the settings for argon2id that OWASP's password storage cheat sheet lists as equal in defence (from 46 MiB and

@@ -2,12 +2,12 @@ const MAX_BYTES = 8 * 1024;
 const MAX_TEXT = 500;
 const MAX_ITEMS = 50;
 const MAX_DEPTH = 4;
-/** Names of members whose values are never kept, whoever hands them in. */
+/** Names of members whose values are redacted. */
 const SECRET = /passw|secret|token|otp|recovery|credential|private|^code$|_hash$|^hash$/i;
 
 /**
- * The facts of an audit entry in bounds: texts of 500 characters, lists of 50, four levels, 8 KiB in all; what is named
- * like a secret is replaced. An entry is never refused for its data: the change it tells of must not fail for it.
+ * Limits the data of an audit entry: texts of 500 characters, lists of 50, four levels, 8 KiB in total. Redacts members with
+ * the names of secrets. It never throws, because the audited change must not fail.
  */
 export function boundedData(data: Record<string, unknown>): Record<string, unknown> {
   const kept = bounded(data, 0) as Record<string, unknown>;
@@ -15,8 +15,8 @@ export function boundedData(data: Record<string, unknown>): Record<string, unkno
 }
 
 /**
- * What an update changed: `{ before, after }` of the members that differ, and nothing of those that do not.
- * @param after members that are undefined were not given and stayed as they are
+ * Returns `{ before, after }` with the members that an update changed.
+ * @param after undefined members are unchanged
  */
 export function changes(
   before: Record<string, unknown>,
@@ -43,7 +43,7 @@ function bounded(value: unknown, depth: number): unknown {
   );
 }
 
-/** What jsonb can hold, whatever came in. */
+/** Converts any text to text that jsonb can store. */
 function text(value: string): string {
   const storable = value.toWellFormed().replaceAll('\0', '\ufffd');
   return storable.length <= MAX_TEXT ? storable : `${storable.slice(0, MAX_TEXT).toWellFormed()}…`;

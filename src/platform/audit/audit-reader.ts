@@ -3,7 +3,7 @@ import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 import { firstIdOf, NO_TENANT } from './audit.js';
 
-/** An entry as it is read; the names are those of the interface. */
+/** An entry with the names of the API. */
 export interface AuditEvent {
   id: string;
   occurred_at: Date;
@@ -30,7 +30,7 @@ export interface AuditFilter {
 const COLUMNS =
   'id, occurred_at, origin, actor_id, session_id, request_id, ip, action, object_kind, object_id, data';
 
-/** Each filter has an index of its own that is ordered by id; the text names only those that are given. */
+/** Each filter has its own index, ordered by id. The statement contains only the given filters. */
 function pageOf(filters: readonly Condition[]) {
   const given = CONDITIONS.filter((condition) => filters.includes(condition));
   const where = given.map((condition, n) => ` AND ${condition} $${n + 5}`).join('');
@@ -47,7 +47,7 @@ type Condition = (typeof CONDITIONS)[number];
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-// What they did, and what was done to them: in the workspace and to their account.
+// The actions of a user and those on the user, in the workspace and on the account.
 const concerning = either.statement<AuditEvent>(
   'audit.concerning',
   `SELECT ${COLUMNS} FROM (
@@ -66,8 +66,8 @@ export class AuditReader {
   constructor(private readonly db: Db) {}
 
   /**
-   * @param tenantId null: events that belong to no workspace
-   * @param before id of the last entry of the page before
+   * @param tenantId null: events outside workspaces
+   * @param before id of the last entry of the previous page
    */
   async page(
     tenantId: string | null,
@@ -94,8 +94,8 @@ export class AuditReader {
   }
 
   /**
-   * The latest events of one person: what they did themselves, and what others did to them.
-   * @param tenantId the workspace whose events are looked at, beside those of the account itself; null: only those
+   * Returns the latest events of a user: actions of the user and actions of others on the user.
+   * @param tenantId the workspace to include in addition to the account; null: the account only
    */
   async concerning(tenantId: string | null, userId: string, limit: number): Promise<AuditEvent[]> {
     return this.db.query(concerning, [tenantId ?? NO_TENANT, userId, limit]);

@@ -4,16 +4,16 @@ import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import { boundedData } from './audit-data.js';
 
-/** Stands for "no workspace": what happens to an account rather than inside a workspace. */
+/** The tenant id of events outside workspaces, such as those of accounts. */
 export const NO_TENANT = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Who acts. A `RequestContext` is one; a sign-in that has no context yet, the command line and jobs make their own.
+ * The actor of an event. `RequestContext` implements it; sign-in, the command line and jobs create their own.
  */
 export interface AuditActor {
-  /** Null: the event belongs to no workspace. */
+  /** Null: the event is outside workspaces. */
   readonly tenantId: string | null;
-  /** Null: the operator, the service itself, or somebody who is not signed in. */
+  /** Null: the operator, the service itself, or an anonymous client. */
   readonly userId: string | null;
   readonly sessionId?: string | null;
   readonly requestId?: string | null;
@@ -25,10 +25,10 @@ export interface AuditActor {
 export interface AuditEntry {
   /** `<domain>.<object>.<past tense>`, e.g. `rbac.member.added`. */
   action: string;
-  /** `user`, `group`, `tenant`, ... What happens to a person is about the object `user`: they can see it themselves. */
+  /** `user`, `group`, `tenant`, ... Users can read the events of their own `user` object. */
   objectKind: string;
   objectId?: string | null;
-  /** Further facts: see `boundedData` for what is kept of them. Never a secret. */
+  /** Additional data without secrets; `boundedData` limits it. */
   data?: Record<string, unknown>;
 }
 
@@ -42,10 +42,10 @@ const append = either.statement<never>(
 /** The operator at the command line, acting on a workspace (null: on an account). */
 export const operator = (tenantId: string | null): AuditActor => ({ tenantId, userId: null, origin: 'cli' });
 
-/** Writes the audit log. Readers take `AuditReader`. */
+/** Writes the audit log. `AuditReader` reads it. */
 @Injectable()
 export class Audit {
-  /** Adds an entry to the transaction of its cause: what is undone was never logged, what is done always is. */
+  /** Adds an entry in the transaction of its cause, so that exactly the committed changes are logged. */
   async record(tx: Tx, actor: AuditActor, entry: AuditEntry): Promise<void> {
     const id = uuidv7();
     await tx.query(append, [
@@ -65,12 +65,12 @@ export class Audit {
   }
 }
 
-/** The moment a UUIDv7 was made (RFC 9562, section 5.7). */
+/** The creation time of a UUIDv7 (RFC 9562, section 5.7). */
 export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 
-/** The lowest UUID of a moment: what happened at or after it has a higher id. */
+/** The lowest UUIDv7 of a time: later events have higher ids. */
 export function firstIdOf(time: Date): string {
   const ms = Math.min(Math.max(0, time.getTime()), 2 ** 48 - 1)
     .toString(16)

@@ -5,12 +5,12 @@ import { BlobMetrics } from './blob-metrics.js';
 import { BlobsRepository } from './blobs.repository.js';
 
 const BATCH = 50;
-/** How long a claimed blob is nobody else's; what could not be removed is tried again after it. */
+/** Duration of a claim, seconds. A failed removal is retried after it. */
 const LEASE_SECONDS = 600;
 
 /**
- * Removes what nothing refers to: blobs that were released, and those put an hour ago and never kept, because the process
- * died or the request failed. First the bytes, then the row. May run in several processes at once.
+ * Removes unreferenced blobs: released ones, and those that were put an hour ago and not kept, because the process died or the
+ * request failed. Removes the bytes first, then the row. May run in several processes at the same time.
  */
 @Injectable()
 export class BlobCollector implements OnModuleInit {
@@ -31,14 +31,14 @@ export class BlobCollector implements OnModuleInit {
     });
   }
 
-  /** @returns how many blobs were removed */
+  /** @returns the number of removed blobs */
   async collect(): Promise<number> {
     for (let total = 0; ;) {
       const claimed = await this.repository.claim(BATCH, LEASE_SECONDS);
       let removed = 0;
       for (const key of claimed) removed += (await this.remove(key)) ? 1 : 0;
       total += removed;
-      // A store that removes nothing is down: the rest waits for the next turn.
+      // The store is down when no removal succeeds. The next run continues.
       if (claimed.length < BATCH || removed === 0) return total;
     }
   }
@@ -50,7 +50,7 @@ export class BlobCollector implements OnModuleInit {
       return true;
     } catch (error) {
       this.metrics.failed('remove');
-      this.logger.warn({ err: error, ...key }, 'a blob could not be removed, will be tried again');
+      this.logger.warn({ err: error, ...key }, 'removal of a blob failed; it will be retried');
       return false;
     }
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { Metrics } from '../observability/metrics.js';
 
-/** What goes in and out of the blob store, for Prometheus. */
+/** Prometheus metrics of the blob store. */
 @Injectable()
 export class BlobMetrics {
   private readonly bytes: Counter<'direction'>;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Where a blob is: nothing in it was chosen by a client. */
+/** The address of a blob. Clients choose no part of it. */
 export interface BlobKey {
   readonly tenantId: string;
   /** A random UUID. */
@@ -13,26 +13,25 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** Bytes that can be read, in one of two ways and once. */
+/** Readable bytes. The owner calls one of the methods, once. */
 export interface OpenBlob {
-  /** How many bytes will come. */
+  /** Number of bytes. */
   readonly size: number;
-  /** Begins to read. To be destroyed when it is not read to its end. */
+  /** Starts reading. Destroy the stream when it is not read to its end. */
   readonly stream: Readable;
   /**
-   * Begins to read into buffers that are used again: a piece is the caller's only until the next one is asked for. For
-   * large files: fresh buffers are garbage that costs more to collect than the file to read. To be ended (`return`, as
-   * `for await` does) when it is not read to its end.
+   * Starts reading into reused buffers: a piece is valid until the next one is requested. For large files, where collecting
+   * fresh buffers costs more than reading. Call `return` (as `for await` does) when it is not read to its end.
    */
   pieces(): AsyncIterable<Uint8Array>;
-  /** Instead of reading. */
+  /** Releases the source without reading it. */
   close(): void;
 }
 
-/** What bytes are read from. Whatever it throws reaches the caller of `BlobStore.write` as it is. */
+/** A source of bytes. Its errors reach the caller of `BlobStore.write` unchanged. */
 export type ByteSource = AsyncIterable<Uint8Array>;
 
-/** The store failed or cannot be reached; the reason is the cause. */
+/** The store failed or is unreachable. `cause` has the reason. */
 export class BlobStoreError extends Error {
   constructor(operation: string, cause: unknown) {
     super(`the blob store could not ${operation}`, { cause });
@@ -40,7 +39,7 @@ export class BlobStoreError extends Error {
   }
 }
 
-/** The store has no such bytes. */
+/** The store has no blob with this key. */
 export class BlobMissingError extends Error {
   constructor(key: BlobKey) {
     super(`the blob store has no ${key.tenantId}/${key.id}`);
@@ -49,25 +48,23 @@ export class BlobMissingError extends Error {
 }
 
 /**
- * Keeps immutable bytes under keys. Knows nothing of who refers to them: that is what `Blobs` is for, which is what
- * domains use.
+ * Stores immutable bytes under keys. `Blobs` records the references to them and is the interface for domains.
  */
 export abstract class BlobStore {
   /**
-   * Stores all of `source`, durably, when it returns. When it throws, nothing can be read under the key; parts may be
-   * left that only `remove` finds.
-   * @throws BlobStoreError, or what the source throws
+   * Stores `source` durably. When it throws, the key is not readable, and `remove` deletes partial data.
+   * @throws BlobStoreError, or the error of the source
    */
   abstract write(key: BlobKey, source: ByteSource): Promise<void>;
 
   /** @throws BlobMissingError, BlobStoreError; the stream may also fail later, with an error of the store's client */
   abstract open(key: BlobKey, range?: ByteRange): Promise<OpenBlob>;
 
-  /** @returns the size in bytes; undefined: there is no such blob. @throws BlobStoreError */
+  /** @returns the size in bytes; undefined when the blob does not exist. @throws BlobStoreError */
   abstract size(key: BlobKey): Promise<number | undefined>;
 
   /**
-   * Removes the blob and what an unfinished `write` left of it. Removing what is not there is no error.
+   * Removes the blob and the partial data of an unfinished `write`. Does nothing when there is none.
    * @throws BlobStoreError
    */
   abstract remove(key: BlobKey): Promise<void>;
@@ -79,15 +76,15 @@ export abstract class BlobStore {
   abstract check(full?: boolean): Promise<void>;
 
   close(): void {
-    // Most stores hold nothing open.
+    // Most stores keep no connections.
   }
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * `<tenant>/<two digits of the id>/<id>`: what file systems and people can still list.
- * @throws RangeError for anything but two lower-case UUIDs, so that no path can lead elsewhere
+ * `<tenant>/<two digits of the id>/<id>`, so that no directory gets too many entries.
+ * @throws RangeError unless both are lower-case UUIDs, so that the path stays inside the store
  */
 export function objectName({ tenantId, id }: BlobKey): string {
   if (!UUID.test(tenantId) || !UUID.test(id)) throw new RangeError('a blob key is two UUIDs');

@@ -2,7 +2,7 @@ import { defineError } from '../http/api-error.js';
 import { FileTooLargeResponse } from './file-too-large.response.js';
 import { Errors } from '../http/errors.js';
 
-/** The errors of operations that take or give files. */
+/** The errors of uploads and downloads. */
 export const BlobErrors = {
   invalidMultipart: defineError(400, 'invalid_multipart', 'The body is not valid multipart/form-data.'),
   uploadTimeout: defineError(408, 'upload_timeout', 'The file did not arrive in time.'),
@@ -13,15 +13,11 @@ export const BlobErrors = {
     { max_bytes: 20_971_520 },
     FileTooLargeResponse,
   ),
-  tooManyUploads: defineError(429, 'too_many_uploads', 'Too many of your uploads are under way.'),
-  unavailable: defineError(
-    503,
-    'blob_store_unavailable',
-    'Files cannot be stored or read right now; try again shortly.',
-  ),
+  tooManyUploads: defineError(429, 'too_many_uploads', 'Too many of your uploads are in progress.'),
+  unavailable: defineError(503, 'blob_store_unavailable', 'The file storage is unavailable; retry shortly.'),
 } as const;
 
-/** What an operation that takes a file may answer. */
+/** The errors of operations with an upload. */
 export const UPLOAD_ERRORS = [
   BlobErrors.invalidMultipart,
   BlobErrors.uploadTimeout,
@@ -30,5 +26,5 @@ export const UPLOAD_ERRORS = [
   BlobErrors.unavailable,
 ];
 
-/** What an operation that gives a file may answer. */
+/** The errors of operations with a download. */
 export const DOWNLOAD_ERRORS = [Errors.rangeNotSatisfiable, BlobErrors.unavailable];

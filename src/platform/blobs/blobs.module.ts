@@ -10,7 +10,7 @@ import { openBlobStore } from './open-blob-store.js';
 import { UploadGate, UploadLimits } from './upload-limits.js';
 import { Uploads } from './uploads.js';
 
-/** The files of all domains: `Uploads` takes them in, `Blobs` keeps them. */
+/** The files of all domains: `Uploads` receives them, `Blobs` stores them. */
 @Global()
 @Module({
   providers: [

@@ -26,8 +26,7 @@ const abandon = workspace.statement<{ id: string }>(
   `UPDATE blobs SET state = 'released', due_at = now() WHERE tenant_id = $1 AND id = $2 AND state = 'pending' RETURNING id`,
 );
 
-// A lease: what a killed collector had claimed is claimed again when it has run out. A pending blob that is claimed can no
-// longer be kept.
+// A claim is a lease: after its end another collector can claim the blob. A claimed pending blob can no longer be kept.
 const claim = workspace.statement<{ tenant_id: string; id: string }>(
   'blobs.claim',
   `UPDATE blobs SET state = 'released', due_at = now() + make_interval(secs => $2)
@@ -36,7 +35,7 @@ const claim = workspace.statement<{ tenant_id: string; id: string }>(
    RETURNING tenant_id, id`,
 );
 
-/** The SQL of the blobs' bookkeeping. */
+/** The SQL of blobs and their states. */
 @Injectable()
 export class BlobsRepository {
   constructor(private readonly db: Db) {}
@@ -45,7 +44,7 @@ export class BlobsRepository {
     await this.db.single((tx) => tx.query(insert, [tenantId, id]));
   }
 
-  /** @returns false when the blob is not pending any more */
+  /** @returns false when the blob is no longer pending */
   async keep(
     tx: Tx,
     { tenantId, id }: BlobKey,
@@ -59,17 +58,17 @@ export class BlobsRepository {
     await tx.query(release, [tenantId, ids]);
   }
 
-  /** The blob will not be kept. @returns false when it has been: whoever thought otherwise was wrong */
+  /** Marks a blob that will not be kept. @returns false when it is kept already */
   async abandon({ tenantId, id }: BlobKey): Promise<boolean> {
     return (await this.db.single((tx) => tx.query(abandon, [tenantId, id]))).length > 0;
   }
 
-  /** Deletes the row of a blob that nothing refers to. */
+  /** Deletes the row of an unreferenced blob. */
   async forget({ tenantId, id }: BlobKey): Promise<void> {
     await this.db.single((tx) => tx.query(forget, [tenantId, id]));
   }
 
-  /** Takes blobs that are due, for `leaseSeconds`: no other process takes them meanwhile. */
+  /** Claims blobs that are due, for `leaseSeconds`. */
   async claim(limit: number, leaseSeconds: number): Promise<BlobKey[]> {
     const rows = await this.db.single((tx) => tx.query(claim, [limit, leaseSeconds]));
     return rows.map((row) => ({ tenantId: row.tenant_id, id: row.id }));

@@ -25,19 +25,19 @@ export const BLOB_STORE = 'blob_store';
 
 const RETRY_AFTER = { headers: { 'Retry-After': '5' } };
 
-/** Bytes that are stored and that nothing refers to yet: `keep` them, or `discard` them. */
+/** A stored blob without references. `keep` or `discard` it. */
 export interface StoredBlob {
   readonly id: string;
   readonly size: number;
   readonly sha256: Buffer;
-  /** As many bytes of the beginning as were asked for. */
+  /** The first bytes, as many as requested. */
   readonly head: Buffer;
 }
 
 /**
- * The files of all domains. Bytes are written before the transaction that refers to them and removed after the one that
- * ceases to: a blob is `put`, then `keep` in the transaction that writes its id into a row; later `release` in the
- * transaction that deletes that row. What is never kept, whatever dies in between, goes after an hour.
+ * The files of all domains. Bytes are written before the transaction that references them and removed after the transaction
+ * that drops the reference: `put`, then `keep` in the transaction that writes the id into a row, later `release` in the
+ * transaction that deletes that row. A blob that is not kept within an hour is removed.
  */
 @Injectable()
 export class Blobs {
@@ -51,12 +51,12 @@ export class Blobs {
   ) {}
 
   /**
-   * Stores bytes without ever holding more than a few of them. Not inside a transaction: it takes as long as its source.
-   * When it throws, nothing is left.
+   * Streams bytes into the store. Call it outside transactions, because it takes as long as its source. Removes the bytes
+   * when it throws.
    *
-   * @param options.maxBytes exactly so many are still taken
-   * @param options.headBytes how much of the beginning to return
-   * @throws ApiError 413 `file_too_large`, 503 `blob_store_unavailable`, 507 `storage_full`; or what the source throws
+   * @param options.maxBytes maximum size, inclusive
+   * @param options.headBytes number of first bytes to return
+   * @throws ApiError 413 `file_too_large`, 503 `blob_store_unavailable`, 507 `storage_full`; or the error of the source
    */
   async put(
     tenantId: string,
@@ -78,8 +78,8 @@ export class Blobs {
   }
 
   /**
-   * Something refers to the blob from this transaction on.
-   * @throws ApiError 503 `blob_store_unavailable` when more than an hour has passed since it was put
+   * Records that this transaction references the blob.
+   * @throws ApiError 503 `blob_store_unavailable` when the blob was put more than an hour ago
    */
   async keep(tx: Tx, tenantId: string, blob: Omit<StoredBlob, 'head'>, contentType: string): Promise<void> {
     const { id, size, sha256 } = blob;
@@ -87,21 +87,21 @@ export class Blobs {
     throw BlobErrors.unavailable.with(RETRY_AFTER);
   }
 
-  /** Nothing refers to these blobs from this transaction on; their bytes go soon after it. */
+  /** Records that this transaction drops the references to these blobs. Their bytes are removed after it. */
   async release(tx: Tx, tenantId: string, ids: readonly string[]): Promise<void> {
     await this.repository.release(tx, tenantId, ids);
   }
 
   /**
-   * Removes a blob that was put and will not be kept. What cannot be removed now, the collector removes. Does nothing to
-   * one that is kept after all: a transaction whose answer was lost may have been committed.
+   * Removes a blob that will not be kept; if that fails, the collector does it later. Does nothing to a kept blob: a
+   * transaction without a response from the database may have committed.
    */
   async discard(tenantId: string, { id }: Pick<StoredBlob, 'id'>): Promise<void> {
     await this.removeNow({ tenantId, id });
   }
 
   /**
-   * The bytes of a kept blob. Destroy the stream when it is not read to its end.
+   * Opens the bytes of a kept blob. Destroy the stream when it is not read to its end.
    * @throws ApiError 503 `blob_store_unavailable`
    */
   async open(tenantId: string, id: string, range?: ByteRange): Promise<OpenBlob> {
@@ -123,7 +123,7 @@ export class Blobs {
       await this.store.remove(key);
       await this.repository.forget(key);
     } catch (error) {
-      this.logger.debug({ err: error, ...key }, 'a blob is left to the collector');
+      this.logger.debug({ err: error, ...key }, 'removal of a blob failed; the collector will retry');
     }
   }
 
@@ -138,7 +138,7 @@ export class Blobs {
   }
 }
 
-/** The error for a file of more than so many bytes. */
+/** The error for a file of more than `maxBytes`. */
 export function fileTooLarge(maxBytes: number): ApiError {
   return BlobErrors.fileTooLarge.with({ body: { max_bytes: maxBytes } });
 }

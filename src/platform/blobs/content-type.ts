@@ -1,23 +1,23 @@
 import { fileTypeFromBuffer } from 'file-type';
 
-/** Bytes of the beginning that tell what a file is. */
+/** Number of first bytes that the detection needs. */
 export const SNIFF_BYTES = 4_100;
 
 const UNKNOWN = 'application/octet-stream';
 
-/** Formats a browser would run or draw with scripts, should it ever be shown one. */
+/** Formats in which browsers execute scripts. */
 const ACTIVE =
   /^(?:text\/html|application\/xhtml\+xml|image\/svg\+xml|(?:text|application)\/(?:xml|javascript)|application\/x-(?:ms-shortcut|mswinurl))/;
 
-/** What a client may call a text; nothing does more with these than show them. */
+/** Text types that a client may declare. Programs only display them. */
 const PLAIN_TEXT = new Set(['text/plain', 'text/csv', 'text/markdown', 'text/calendar', 'application/json']);
 
 /**
- * The type of a file, by its content. What the client said counts only for text, which has no marks of its own, and only
- * among kinds of text that are harmless; everything else that is not recognised is bytes.
+ * Detects the type of a file from its content. The declared type counts only for harmless kinds of text, which have no magic
+ * numbers. Other unknown content is `application/octet-stream`.
  *
  * @param head the first `SNIFF_BYTES`, or the whole file when it is shorter
- * @param declared as sent by the client; anything
+ * @param declared untrusted type from the client
  */
 export async function contentTypeOf(head: Buffer, declared: string): Promise<string> {
   const found = await sniffed(head);
@@ -30,7 +30,7 @@ async function sniffed(head: Buffer): Promise<string | undefined> {
   try {
     return (await fileTypeFromBuffer(head))?.mime;
   } catch {
-    // A damaged file is not of any type.
+    // A damaged file.
     return undefined;
   }
 }

@@ -13,7 +13,7 @@ const HEADERS = {
 };
 const BYTES = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } as const;
 
-/** The operation answers with a stored file (`ContentReply`). */
+/** Documents a response with a stored file (`ContentReply`). */
 export function ApiDownload(description: string): MethodDecorator {
   const range = { description: 'Which part.', schema: text, example: 'bytes 0-99/48213' };
   return applyDecorators(

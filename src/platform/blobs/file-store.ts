@@ -14,7 +14,7 @@ import {
 } from './blob-store.js';
 import { OpenFile } from './open-file.js';
 
-/** Bytes written together. */
+/** Bytes of one write call. */
 const WRITE_BYTES = 256 * 1024;
 /** Free space that a store needs to count as not full. */
 const PROBE_BYTES = 1024 * 1024;
@@ -22,9 +22,9 @@ const PROBE_BYTES = 1024 * 1024;
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /**
- * Files in a directory. A blob is written beside its place under another name, made durable, and renamed: it is there
- * whole or not at all, whenever the process or the machine dies. Processes of one machine may share the directory; several
- * machines need a file system they share.
+ * Stores blobs as files of a directory. A blob is written under a temporary name, synced and renamed, so that it is complete or
+ * absent after a crash of the process or the machine. Processes of one machine may share the directory; several machines need
+ * a shared file system.
  */
 export class FileStore extends BlobStore {
   constructor(private readonly root: string) {
@@ -103,10 +103,10 @@ export class FileStore extends BlobStore {
   }
 }
 
-/** Found by whoever knows the key: the collector removes what a killed process left. */
+/** The name follows from the key, so that the collector can remove the file of a killed process. */
 const unfinishedOf = (file: string): string => `${file}.unfinished`;
 
-/** A new file; its directories are made when they are missing, each durable before anything is put into it. */
+/** Creates a file and its missing directories. Each directory is synced before its content is created. */
 async function create(file: string): Promise<FileHandle> {
   try {
     return await open(file, 'wx', 0o600);
@@ -124,7 +124,7 @@ async function create(file: string): Promise<FileHandle> {
   return open(file, 'wx', 0o600);
 }
 
-/** Writes several chunks at once, and the next ones are awaited only when those are on their way to the disk. */
+/** Copies the source in writes of `WRITE_BYTES`. The next chunk is requested after the write. */
 async function copy(source: ByteSource, handle: FileHandle): Promise<void> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
@@ -136,7 +136,7 @@ async function copy(source: ByteSource, handle: FileHandle): Promise<void> {
     await storing('write', async () => {
       const { bytesWritten } = await handle.writev(chunks);
       if (bytesWritten === size) return;
-      // A full disk or a signal: the rest tells which, by being written or by failing.
+      // A short write: a full disk or a signal. Writing the rest succeeds or reports the reason.
       for (let rest = Buffer.concat(chunks).subarray(bytesWritten); rest.length > 0;) {
         rest = rest.subarray((await handle.write(rest)).bytesWritten);
       }

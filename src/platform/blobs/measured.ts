@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ByteSource } from './blob-store.js';
 import { countForwardedBytes } from '../memory/garbage.js';
 
-/** More bytes came than may. */
+/** The source exceeds the maximum size. */
 export class TooManyBytesError extends Error {
   constructor(readonly maxBytes: number) {
     super(`more than ${maxBytes} bytes`);
@@ -10,13 +10,13 @@ export class TooManyBytesError extends Error {
   }
 }
 
-/** Passes bytes on, and knows how many they were, what they hash to and how they began. */
+/** Forwards bytes and records their number, their hash and the first of them. */
 export class Measured implements ByteSource {
   private readonly hash = createHash('sha256');
   private beginning: Uint8Array[] = [];
   private bytes = 0;
 
-  /** @param headBytes how much of the beginning to remember */
+  /** @param headBytes number of first bytes to record */
   constructor(
     private readonly source: ByteSource,
     private readonly maxBytes: number,
@@ -31,12 +31,12 @@ export class Measured implements ByteSource {
     return Buffer.concat(this.beginning).subarray(0, this.headBytes);
   }
 
-  /** SHA-256 of all bytes; ends the measuring. */
+  /** @returns the SHA-256 of all bytes. Call it once, at the end. */
   digest(): Buffer {
     return this.hash.digest();
   }
 
-  /** @throws TooManyBytesError as soon as there are more than `maxBytes` */
+  /** @throws TooManyBytesError at the first byte beyond `maxBytes` */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for await (const chunk of this.source) {
       if (this.bytes < this.headBytes) this.beginning.push(chunk);

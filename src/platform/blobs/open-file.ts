@@ -2,10 +2,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { OpenBlob } from './blob-store.js';
 
-/** Larger buffers would each be mapped from the system and given back, which costs more than filling them. */
+/** For larger buffers the allocator maps and unmaps memory each time, which costs more than filling them. */
 const READ_BYTES = 64 * 1024;
 
-/** A part of an open file, or all of it. Ends early when the file does. */
+/** An open file or a range of it. Ends early when the file is shorter. */
 export class OpenFile implements OpenBlob {
   constructor(
     private readonly handle: FileHandle,
@@ -18,12 +18,12 @@ export class OpenFile implements OpenBlob {
       const end = this.start + this.size - 1;
       return this.handle.createReadStream({ start: this.start, end, highWaterMark: READ_BYTES });
     }
-    // A file stream cannot be told to read no bytes.
+    // A file stream cannot read zero bytes.
     this.close();
     return Readable.from([]);
   }
 
-  /** Reads the next piece while the caller is busy with the last one. */
+  /** Reads the next piece while the caller processes the last one. */
   async *pieces(): AsyncGenerator<Uint8Array> {
     let [buffer, other] = [this.newBuffer(), this.newBuffer()];
     let at = 0;
@@ -50,7 +50,7 @@ export class OpenFile implements OpenBlob {
     return Buffer.allocUnsafe(Math.min(READ_BYTES, this.size));
   }
 
-  /** A failure is told to who waits for it, and to nobody when nobody does. */
+  /** Reports an error to the waiting reader, if there is one. */
   private begin(buffer: Buffer, at: number): Promise<number> {
     const reading = this.read(buffer, at);
     reading.catch(() => undefined);

@@ -24,17 +24,17 @@ import {
 
 type S3Settings = Extract<BlobStoreSettings, { kind: 's3' }>;
 
-/** The least S3 takes for all parts but the last. One part is sent while the next is read: two are held in memory. */
+/** The minimum of S3 for all parts but the last. One part is sent while the next is read, so two are in memory. */
 const PART_BYTES = 5 * 1024 * 1024;
 const CONNECT_MS = 3_000;
-/** Silence of the service after which a request has failed. */
+/** A request fails after this time without data from the service. */
 const SILENCE_MS = 15_000;
 const MAX_CONNECTIONS = 64;
 
 /**
- * Objects in a bucket of Amazon S3 or a compatible service. Credentials come from where the SDK looks for them
- * (environment, shared files, instance role). Small files are one request, larger ones a multipart upload that is aborted
- * when it fails; an object is there whole or not at all.
+ * Stores blobs as objects in a bucket of Amazon S3 or a compatible service. The SDK finds the credentials (environment, shared
+ * files, instance role). Small files are one request; larger ones a multipart upload, which is aborted on failure. An object is
+ * complete or absent.
  */
 export class S3Store extends BlobStore {
   private readonly client: S3Client;
@@ -43,10 +43,10 @@ export class S3Store extends BlobStore {
     super();
     this.client = new S3Client({
       endpoint: settings.endpoint,
-      // Compatible services take any region; Amazon's is looked up by the SDK where it is not given.
+      // Compatible services accept any region. The SDK looks up the default region for Amazon.
       region: settings.region ?? (settings.endpoint === undefined ? undefined : 'us-east-1'),
       forcePathStyle: settings.pathStyle,
-      // The checksums the SDK adds by itself are not known to all services; ours is in the database.
+      // Not all services know the checksums of the SDK. The database has a hash of each blob.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: {
@@ -70,7 +70,7 @@ export class S3Store extends BlobStore {
     try {
       await upload.done();
     } catch (error) {
-      // The source's own failure comes back through the SDK; what the SDK made of it does not matter.
+      // The original error of the source, instead of the error that the SDK makes of it.
       if (watched.failed) throw watched.failure;
       throw new BlobStoreError('write', error);
     }
@@ -117,7 +117,7 @@ export class S3Store extends BlobStore {
     this.client.destroy();
   }
 
-  /** What a killed process had uploaded of a file costs money and is seen in no listing of objects. */
+  /** Aborts the unfinished uploads of killed processes. Their parts cost money and appear in no listing of objects. */
   private async abortUploads(key: BlobKey): Promise<void> {
     const { Bucket, Key } = this.target(key);
     const { Uploads = [] } = await this.client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
@@ -131,7 +131,7 @@ export class S3Store extends BlobStore {
   }
 }
 
-/** Remembers what its source threw. */
+/** Records the error of its source. */
 class WatchedSource {
   failed = false;
   failure: unknown;

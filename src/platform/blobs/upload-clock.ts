@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { BlobErrors } from './blobs.errors.js';
 import type { UploadLimits } from './upload-limits.js';
 
-/** Notices a client that sends its body too slowly to be served, on purpose or not. */
+/** Detects a client that sends its body too slowly. */
 export class UploadClock {
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly expiry = Promise.withResolvers<never>();
@@ -31,7 +31,7 @@ export class UploadClock {
     for (const timer of this.timers) clearTimeout(timer);
   }
 
-  /** Bytes that wait to be read mean that the store is slow, not the client. */
+  /** Unread bytes mean that the store is slow, not the client. */
   private isStalled(): boolean {
     const before = this.seen;
     this.seen = this.request.socket.bytesRead;

@@ -3,7 +3,7 @@ import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { MultipartBody } from '../http/body.guard.js';
 
-/** A form with a file that has not been read yet: `Uploads` reads it, once it is clear that the caller may send it. */
+/** An unread form with a file. `Uploads` reads it after the authorisation of the caller. */
 export class UploadForm {
   constructor(
     readonly request: Request,
@@ -11,13 +11,13 @@ export class UploadForm {
   ) {}
 }
 
-/** The form of a request whose handler is `@TakesFile()`. */
+/** Injects the form in a `@TakesFile()` handler. */
 export const Form = createParamDecorator((_: unknown, context: ExecutionContext): UploadForm => {
   const http = context.switchToHttp();
   return new UploadForm(http.getRequest<Request>(), http.getResponse<Response>());
 });
 
-/** The handler takes a `multipart/form-data` body with one file. @param maxBytes of the file, for the documentation */
+/** The handler accepts a `multipart/form-data` body with one file. @param maxBytes of the file, for the documentation */
 export function TakesFile(maxBytes: number): MethodDecorator {
   return applyDecorators(
     MultipartBody(),

@@ -2,23 +2,23 @@ import { Injectable } from '@nestjs/common';
 import { Errors } from '../http/errors.js';
 import { BlobErrors } from './blobs.errors.js';
 
-/** Bounds of the uploads of this process. */
+/** Limits of the uploads of this process. */
 @Injectable()
 export class UploadLimits {
-  /** At once, of everybody. */
+  /** Concurrent uploads of all users. */
   total = 32;
-  /** At once, of one person. */
+  /** Concurrent uploads of one user. */
   perUser = 8;
-  /** In each such time at least `windowBytes` of a body must arrive, milliseconds. */
+  /** Period in which at least `windowBytes` of a body must arrive, milliseconds. */
   windowMs = 10_000;
   windowBytes = 4_096;
-  /** For a whole body, milliseconds; below the server's own limit, which would break the connection without an answer. */
+  /** Timeout of a whole body, milliseconds. Below the timeout of the server, which closes the connection without a response. */
   totalMs = 110_000;
-  /** For what a client still sends after it has been refused, milliseconds. */
+  /** Time in which the rest of a rejected body is read, milliseconds. */
   lingerMs = 5_000;
 }
 
-/** Lets a bounded number of uploads in; nobody waits, since a waiting client's connection costs as much as a served one's. */
+/** Limits concurrent uploads. There is no queue, because a waiting connection costs as much as a served one. */
 @Injectable()
 export class UploadGate {
   private readonly byUser = new Map<string, number>();
@@ -27,8 +27,8 @@ export class UploadGate {
   constructor(private readonly limits: UploadLimits) {}
 
   /**
-   * @returns to be called when the upload has ended
-   * @throws ApiError 429 `too_many_uploads` for this person's own, 503 `overloaded` for everybody's
+   * @returns a function to call at the end of the upload
+   * @throws ApiError 429 `too_many_uploads` at the limit of the user, 503 `overloaded` at the limit of the process
    */
   enter(userId: string): () => void {
     const own = this.byUser.get(userId) ?? 0;

@@ -14,7 +14,7 @@ import { UploadClock } from './upload-clock.js';
 import type { UploadForm } from './upload-form.js';
 import { UploadGate, UploadLimits } from './upload-limits.js';
 
-/** What a form may hold beside its file: nothing of ours reads it. */
+/** Limits of the other parts of a form. They are not used. */
 const FORM_LIMITS = {
   files: 1,
   fields: 16,
@@ -23,21 +23,21 @@ const FORM_LIMITS = {
   parts: 17,
   headerPairs: 50,
 };
-/** The most a form of that kind adds to its file. */
+/** Maximum size of a form in addition to its file, bytes. */
 const FORM_BYTES = 256 * 1024;
 
-/** A file that has arrived. */
+/** An uploaded file. */
 export interface ReceivedFile {
-  /** Safe to offer as the name of a download. */
+  /** Sanitised for downloads. */
   readonly name: string;
   readonly size: number;
   readonly sha256: Buffer;
-  /** By its content. */
+  /** Detected from the content. */
   readonly contentType: string;
-  /** Of the blob, which the transaction that stores this id must `keep`. */
+  /** Id of the blob. The transaction that stores it must call `keep`. */
   readonly blobId: string;
   keep(tx: Tx): Promise<void>;
-  /** Says that this transaction has called `blob_keep` by itself, within a function of its own. */
+  /** Records that an SQL function of this transaction has called `blob_keep`. */
   keptBy(tx: Tx): void;
 }
 
@@ -46,13 +46,13 @@ interface FilePart {
   mimetype: string;
   stored: Promise<StoredBlob>;
   stream: NodeJS.ReadableStream & { destroy(error?: Error): void };
-  /** What the parser or we ourselves broke the stream with. */
+  /** The error that ended the stream, from the parser or from this class. */
   failure?: unknown;
 }
 
 /**
- * Reads forms with one file, straight into the blob store. Called by services once they know that the caller may send it:
- * until then nothing of the body has been read.
+ * Streams forms with one file into the blob store. Services call it after the authorisation of the caller, so that the body of
+ * an unauthorised request is not read.
  */
 @Injectable()
 export class Uploads {
@@ -63,9 +63,9 @@ export class Uploads {
   ) {}
 
   /**
-   * Receives the file and hands it to `use`. What `use` has not kept when it ends, by a committed transaction, is removed.
+   * Stores the file and passes it to `use`. The file is removed unless `use` keeps it in a committed transaction.
    *
-   * @param maxBytes of the file; exactly so many are still taken
+   * @param maxBytes maximum size of the file, inclusive
    * @throws ApiError 400 `invalid_multipart`, 408 `upload_timeout`, 413 `file_too_large` or `body_too_large`, 422
    *   `validation_failed` unless there is exactly one file, 429 `too_many_uploads`, 503 `overloaded` or `blob_store_unavailable`
    */
@@ -94,7 +94,7 @@ export class Uploads {
     }
   }
 
-  /** Reads the whole form; its file is stored when this returns, and removed when it throws. */
+  /** Reads the whole form and stores its file. Removes the file when it throws. */
   private async read(
     ctx: RequestContext,
     { request, response }: UploadForm,
@@ -113,14 +113,16 @@ export class Uploads {
       void parse(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
     });
     try {
-      // What the store refuses is answered at once: multer would first read the body to its end.
+      // An error of the store ends the request at once. multer would read the body to its end first.
       await Promise.race([parsed, failed.promise, clock.expired]);
       if (!part) throw notOneFile('required', 'file is required');
       return part;
     } catch (error) {
       const refusal = await this.undo(ctx.tenantId, part, error);
       this.dismiss(request);
-      throw request.destroyed && !request.complete ? new ClientDisconnectedError() : outcome(error, refusal, part);
+      throw request.destroyed && !request.complete
+        ? new ClientDisconnectedError()
+        : outcome(error, refusal, part);
     } finally {
       clock.stop();
       leave();
@@ -137,12 +139,12 @@ export class Uploads {
         started(part);
         void report(stored, done);
       },
-      // Whatever has been stored is removed by us, in all cases and not only in those that multer knows of.
+      // This class removes stored files in all cases. multer knows only some of them.
       _removeFile: (_request, _file, done) => done(null),
     };
   }
 
-  /** Breaks the upload off. @returns what it ended with, unless it was stored, in which case it is removed */
+  /** Aborts the upload and removes the file if it was stored. @returns the error of the upload, if any */
   private async undo(tenantId: string, part: FilePart | undefined, error: unknown): Promise<unknown> {
     if (!part) return undefined;
     part.stream.destroy(error instanceof Error ? error : undefined);
@@ -154,7 +156,7 @@ export class Uploads {
     }
   }
 
-  /** The client may still be sending. It can read the answer only while we take that, for which there is a limit. */
+  /** Reads the rest of the body for a limited time: most clients read the response only after they have sent the body. */
   private dismiss(request: Request): void {
     if (request.complete || request.destroyed) return;
     const timer = setTimeout(() => request.destroy(), this.limits.lingerMs);
@@ -172,8 +174,8 @@ async function report(stored: Promise<unknown>, done: (error?: unknown) => void)
 }
 
 /**
- * What the client is told. The parser fails as well when the store does not want more of a file, and before the store has
- * said why.
+ * Selects the error of the response. When the store rejects a file, the parser fails too, possibly before the store reports its
+ * reason.
  */
 function outcome(error: unknown, refusal: unknown, part: FilePart | undefined): unknown {
   for (const reason of [error, refusal]) if (reason instanceof ApiError) return reason;

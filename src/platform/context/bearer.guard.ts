@@ -19,7 +19,7 @@ const BEARER = /^bearer ([\w\-.~+/]+=*)$/i;
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } };
 const INVALID_TOKEN = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
 
-/** The token of the `Authorization` header, the only place one is taken from. */
+/** The token of the `Authorization` header. No other place of a request is accepted. */
 export const bearerToken = (request: Request): string | undefined =>
   BEARER.exec(request.headers.authorization ?? '')?.[1];
 
@@ -28,8 +28,8 @@ export const notAuthenticated = ({ headers }: Request): ApiError =>
   Errors.unauthorized.with(/^bearer\b/i.test(headers.authorization ?? '') ? INVALID_TOKEN : CHALLENGE);
 
 /**
- * Global. Lets a request through when its `Authorization: Bearer` token is good, and freezes who is calling into
- * `request.ctx`. A token verified lately skips the passport machinery.
+ * Global. Authenticates the `Authorization: Bearer` token of a request and stores the frozen caller in `request.ctx`. For a
+ * cached token it does not call passport.
  */
 @Injectable()
 export class BearerGuard extends AuthGuard() {
@@ -39,9 +39,9 @@ export class BearerGuard extends AuthGuard() {
     private readonly reflector: Reflector,
   ) {
     super({
-      // Not by its name: names are global to the process, and a second application in it (the one that makes the demo
-      // token, a test's) would take over our requests. A new object for each request, as passport itself makes one of a
-      // named strategy: it hangs the request's callbacks on it.
+      // The object and not its name: names are global to the process, so a second application (a test, or the one that
+      // issues the demo token) would receive the requests of this one. A new object for each request, because passport
+      // assigns the callbacks of the request to it.
       get defaultStrategy() {
         return Object.create(strategy) as string;
       },
@@ -57,7 +57,7 @@ export class BearerGuard extends AuthGuard() {
     return known ? this.admit(context, request, known) : this.authenticate(context, request);
   }
 
-  /** passport's outcome: whatever the strategy found wrong is one and the same 401. */
+  /** Maps every failure of the strategy to the same 401. */
   override handleRequest<T>(
     error: unknown,
     identity: T | false,
@@ -82,15 +82,15 @@ export class BearerGuard extends AuthGuard() {
       throw Errors.secondFactorRequired.with();
     }
     if (identity.tenantId === null && !this.reflector.get<boolean>(IS_TENANTLESS, context.getHandler())) {
-      const told = this.reflector.get<ErrorKind | undefined>(WITHOUT_TENANT, context.getHandler());
-      throw (told ?? Errors.workspaceForbidden).with();
+      const kind = this.reflector.get<ErrorKind | undefined>(WITHOUT_TENANT, context.getHandler());
+      throw (kind ?? Errors.workspaceForbidden).with();
     }
     request.ctx = Object.freeze(new Caller(identity, request));
     return true;
   }
 }
 
-/** The context of a request. Its address is worked out where it is asked for: few requests are audited. */
+/** The context of a request. The address is computed on access, because few requests need it. */
 class Caller implements AccountContext {
   readonly userId: string;
   readonly tenantId: string | null;

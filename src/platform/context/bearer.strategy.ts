@@ -4,7 +4,7 @@ import { Strategy } from 'passport-http-bearer';
 import type { Identity } from './request-context.js';
 import { TokenResolver } from './token-resolver.js';
 
-/** RFC 6750 bearer tokens. By itself the strategy also takes tokens from query and body: it is shown the header only. */
+/** RFC 6750 bearer tokens. The library also accepts tokens in query and body, so it receives only the header. */
 @Injectable()
 export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
   constructor(private readonly tokens: TokenResolver) {

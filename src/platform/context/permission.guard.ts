@@ -14,8 +14,8 @@ import { PermissionSource } from './permission-source.js';
 import type { AuthenticatedRequest, RequestContext } from './request-context.js';
 
 /**
- * Lets in who holds one of the permissions the route names. Runs on such routes only: the others pay nothing.
- * A malformed id is answered before a missing permission, as everywhere.
+ * Requires one of the permissions of the route. Runs only on routes with `@Requires`. A malformed id is reported before a
+ * missing permission, as on all routes.
  */
 @Injectable()
 export class PermissionGuard implements CanActivate {
@@ -36,7 +36,7 @@ export class PermissionGuard implements CanActivate {
 }
 
 /**
- * The route needs one of these permissions. `Operation`, placed above it, documents that and the 403.
+ * The route needs one of these permissions. `Operation`, placed above it, documents the permissions and the 403.
  * @param permissions keys of the access module's catalogue (a contract test compares them)
  */
 export const Requires = (...permissions: [string, ...string[]]): MethodDecorator =>

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 
-/** Who a verified token stands for. */
+/** The account of a verified token. */
 export interface Identity {
   readonly userId: string;
   /** The workspace the token names; null for a token without one. */
@@ -10,21 +10,21 @@ export interface Identity {
   readonly role: TenantRole | null;
   /** Null for tokens of an external issuer, which keeps its own sessions. */
   readonly sessionId: string | null;
-  /** The account has a second factor that this session has not proven yet: it may do next to nothing. */
+  /** The account has a second factor that this session has not proven. Only `@BeforeSecondFactor()` routes accept it. */
   readonly secondFactorPending?: boolean;
 }
 
 export type TenantRole = 'owner' | 'admin' | 'member';
 
-/** What every service method is told about its caller. Frozen; made by the bearer guard. */
+/** The caller of a request. Frozen; created by the bearer guard. */
 export interface RequestContext extends Identity {
   readonly tenantId: string;
   readonly requestId: string;
-  /** Address of the client, as far as TRUST_PROXY lets it be known. */
+  /** Address of the client according to TRUST_PROXY. */
   readonly ip?: string | null;
 }
 
-/** The context of routes that a token without workspace may reach (`@Tenantless()`). */
+/** The context of `@Tenantless()` routes. */
 export type AccountContext = Omit<RequestContext, 'tenantId'> & { readonly tenantId: string | null };
 
 export interface AuthenticatedRequest extends Request {
@@ -32,7 +32,7 @@ export interface AuthenticatedRequest extends Request {
   ctx?: AccountContext;
 }
 
-/** The caller: the first parameter of every service method. */
+/** Injects the caller, the first parameter of every service method. */
 export const Ctx = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>().ctx,
 );

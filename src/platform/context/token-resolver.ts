@@ -1,10 +1,10 @@
 import type { Identity } from './request-context.js';
 
-/** Turns an access token into an identity. Implemented by the identity module; platform knows no accounts. */
+/** Resolves an access token to an identity. Implemented by the identity module. */
 export abstract class TokenResolver {
-  /** The identity of a token verified lately and not revoked since; never waits. */
+  /** @returns the identity of a recently verified token that is not revoked */
   abstract cached(token: string): Identity | undefined;
 
-  /** Verifies signature, claims, session, account and membership. Null: the token is not good. */
+  /** Verifies signature, claims, session, account and membership. @returns null for an invalid token */
   abstract resolve(token: string): Promise<Identity | null>;
 }

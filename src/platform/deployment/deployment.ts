@@ -1,10 +1,10 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../paging/page.dto.js';
 
-/** What clients ask about before they show a button; false until a domain says that the deployment has it. */
+/** Features that clients check before they offer them. False until a domain registers the feature. */
 const ASKED_ABOUT = ['assistant', 'calls', 'docx_export', 'livestream', 'mail'];
 
-/** What this deployment offers, as `GET /tenant` tells clients: each domain registers its part at start. */
+/** The features and limits of this deployment, as `GET /tenant` returns them. Each domain registers its part at start. */
 @Injectable()
 export class Deployment {
   private readonly offered = new Map<string, boolean>(ASKED_ABOUT.map((name) => [name, false]));
@@ -13,12 +13,12 @@ export class Deployment {
     ['page_size_max', MAX_LIMIT],
   ]);
 
-  /** Says whether the deployment has something that depends on its configuration. */
+  /** Registers whether the configuration enables a feature. */
   feature(name: string, available: boolean): void {
     this.offered.set(name, available);
   }
 
-  /** Names a limit that clients should respect before they send. @param name with its unit, e.g. `logo_bytes` */
+  /** Registers a limit that clients should check before a request. @param name with its unit, e.g. `logo_bytes` */
   limit(name: string, value: number): void {
     this.bounds.set(name, value);
   }

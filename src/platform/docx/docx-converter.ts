@@ -15,7 +15,7 @@ export const DOCX_TYPE = 'application/vnd.openxmlformats-officedocument.wordproc
 const EMBEDDED_MS = 10_000;
 const LIBREOFFICE_MS = 30_000;
 
-/** Makes Word documents from HTML, in the way DOCX_CONVERTER says. */
+/** Converts HTML to Word documents with the engine of DOCX_CONVERTER. */
 @Injectable()
 export class DocxConverter implements OnModuleDestroy {
   private readonly engine: DocxEngine | null;
@@ -26,9 +26,9 @@ export class DocxConverter implements OnModuleDestroy {
   }
 
   /**
-   * @param signal gives the conversion up; it then rejects with the signal's reason
-   * @throws ApiError 503 `docx_converter_unavailable` when nothing here can convert, or not now; 502
-   *   `docx_conversion_failed` when this document could not be made
+   * @param signal aborts the conversion, which then rejects with the signal's reason
+   * @throws ApiError 503 `docx_converter_unavailable` when no engine is available or its queue is full; 502
+   *   `docx_conversion_failed` when the conversion fails
    */
   async convert(source: DocxSource, signal?: AbortSignal): Promise<Uint8Array> {
     if (this.engine === null) throw DocxErrors.unavailable.with();
@@ -38,7 +38,7 @@ export class DocxConverter implements OnModuleDestroy {
       return bytes;
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      throw this.refusal(error);
+      throw this.asApiError(error);
     }
   }
 
@@ -46,9 +46,9 @@ export class DocxConverter implements OnModuleDestroy {
     await this.engine?.close();
   }
 
-  private refusal(error: unknown): Error {
+  private asApiError(error: unknown): Error {
     if (error instanceof QueueFullError || error instanceof ClosedError) return busy();
-    this.logger.error({ err: error }, 'no document was made');
+    this.logger.error({ err: error }, 'a conversion failed');
     return error instanceof MissingProgramError ? DocxErrors.unavailable.with() : DocxErrors.failed.with();
   }
 }
@@ -70,7 +70,7 @@ function engineOf(config: Config): DocxEngine | null {
   }
 }
 
-/** A ZIP with a main part in it; only its directory is read. */
+/** True for a ZIP archive with a main part. Reads only the directory of the archive. */
 function isDocx(bytes: Uint8Array): boolean {
   let found = false;
   try {

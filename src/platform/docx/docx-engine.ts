@@ -1,19 +1,19 @@
 import type { DocxSource } from '../../lib/docx/index.js';
 
-/** A way to make documents. */
+/** Converts HTML to a document. */
 export interface DocxEngine {
   /**
-   * @param signal breaks the conversion off, or gives up its place in the queue
-   * @throws QueueFullError, ClosedError, MissingProgramError, the signal's reason; anything else means it failed
+   * @param signal aborts the conversion while it waits or runs
+   * @throws QueueFullError, ClosedError, MissingProgramError, the signal's reason; other errors mean a failed conversion
    */
   convert(source: DocxSource, signal?: AbortSignal): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
-/** The program an engine needs is not on this machine. */
+/** The program of an engine is not installed. */
 export class MissingProgramError extends Error {
   constructor(program: string) {
-    super(`there is no program ${program}`);
+    super(`the program ${program} is not installed`);
     this.name = 'MissingProgramError';
   }
 }

@@ -1,12 +1,16 @@
 import { defineError } from '../http/api-error.js';
 
-/** Why there is no document. */
+/** The errors of document conversion. */
 export const DocxErrors = {
-  failed: defineError(502, 'docx_conversion_failed', 'The note could not be turned into a document.'),
-  unavailable: defineError(503, 'docx_converter_unavailable', 'Documents cannot be made here right now.'),
+  failed: defineError(502, 'docx_conversion_failed', 'The conversion of the note failed.'),
+  unavailable: defineError(
+    503,
+    'docx_converter_unavailable',
+    'Document conversion is unavailable; retry later.',
+  ),
 } as const;
 
-const TRY_AGAIN = { headers: { 'Retry-After': '5' } };
+const RETRY_AFTER = { headers: { 'Retry-After': '5' } };
 
-/** Too much to do; that passes. */
-export const busy = () => DocxErrors.unavailable.with(TRY_AGAIN);
+/** The queue is full. */
+export const busy = () => DocxErrors.unavailable.with(RETRY_AFTER);

@@ -2,7 +2,7 @@ import { type WorkerLimits, WorkerPool } from '../workers/worker-pool.js';
 import type { DocxEngine } from './docx-engine.js';
 import type { DocxSource } from '../../lib/docx/index.js';
 
-/** Our own writer, in threads of this process. */
+/** The writer of `lib/docx`, in worker threads. */
 export class EmbeddedDocx implements DocxEngine {
   private readonly pool: WorkerPool<DocxSource, Uint8Array>;
 

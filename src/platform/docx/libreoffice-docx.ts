@@ -11,12 +11,12 @@ import { runProgram } from './run-program.js';
 const MAX_RESULT_BYTES = 256 * 1024 * 1024;
 
 /**
- * LibreOffice, one short-lived process for each document. Each lane has a profile directory of its own, because two
- * processes cannot share one. The program gets a page that refers to nothing, and nothing of our environment.
+ * Runs LibreOffice, one process for each document. Each slot has its own profile directory, because two processes cannot share
+ * one. The program receives a page without external references, and no environment of the server.
  */
 export class LibreOfficeDocx implements DocxEngine {
-  private readonly lanes: ConcurrencyLimiter;
-  /** Prepares the pages; its queue is as long as there can be conversions, so that it never refuses one. */
+  private readonly limiter: ConcurrencyLimiter;
+  /** Creates the pages. Its queue has a place for each running conversion, so it never rejects one. */
   private readonly pages: WorkerPool<DocxSource, string>;
   private home: Promise<string> | undefined;
   private readonly closing = new AbortController();
@@ -27,7 +27,7 @@ export class LibreOfficeDocx implements DocxEngine {
     private readonly program: string,
     private readonly limits: WorkerLimits,
   ) {
-    this.lanes = new ConcurrencyLimiter(limits.workers, limits.queue);
+    this.limiter = new ConcurrencyLimiter(limits.workers, limits.queue);
     this.pages = new WorkerPool(new URL('./closed-page.worker.js', import.meta.url), {
       ...limits,
       queue: limits.workers,
@@ -36,18 +36,18 @@ export class LibreOfficeDocx implements DocxEngine {
 
   convert(source: DocxSource, signal?: AbortSignal): Promise<Uint8Array> {
     const stop = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
-    return this.lanes.run((lane) => this.tracked(this.run(lane, source, stop)), stop);
+    return this.limiter.run((slot) => this.tracked(this.run(slot, source, stop)), stop);
   }
 
   async close(): Promise<void> {
-    this.lanes.close();
+    this.limiter.close();
     this.closing.abort(new Error('closed'));
     await Promise.allSettled(this.running);
     await this.pages.close();
     if (this.home) await rm(await this.home, { recursive: true, force: true });
   }
 
-  /** So that nothing is removed from under a program that still runs. */
+  /** Registers running work, so that close() deletes the directories only after it. */
   private async tracked<T>(work: Promise<T>): Promise<T> {
     this.running.add(work);
     try {
@@ -57,11 +57,11 @@ export class LibreOfficeDocx implements DocxEngine {
     }
   }
 
-  private async run(lane: number, source: DocxSource, signal: AbortSignal): Promise<Uint8Array> {
+  private async run(slot: number, source: DocxSource, signal: AbortSignal): Promise<Uint8Array> {
     const page = await this.pages.run(source, signal);
     this.home ??= mkdtemp(path.join(tmpdir(), 'docx-'));
-    const profile = path.join(await this.home, `profile-${lane}`);
-    const directory = path.join(await this.home, `work-${lane}`);
+    const profile = path.join(await this.home, `profile-${slot}`);
+    const directory = path.join(await this.home, `work-${slot}`);
     await mkdir(directory, { recursive: true });
     try {
       const input = path.join(directory, 'note.html');
@@ -94,7 +94,7 @@ export class LibreOfficeDocx implements DocxEngine {
   }
 }
 
-/** LibreOffice ends with 0 whether it wrote something or not. */
+/** LibreOffice exits with 0 even when it has written nothing. */
 async function result(file: string): Promise<Uint8Array> {
   if ((await stat(file)).size > MAX_RESULT_BYTES) throw new Error('the document is too large');
   return readFile(file);

@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { MissingProgramError } from './docx-engine.js';
 
-/** Where programs are looked for; not in the PATH of this process, which is no business of theirs. */
+/** The PATH of the programs, independent of the PATH of this process. */
 const PATH =
   '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/libreoffice/program:/Applications/LibreOffice.app/Contents/MacOS';
 
 /**
- * Runs a program to its end, in a process group of its own that is killed as a whole: office programs are scripts that
- * start further processes.
+ * Runs a program until it exits, in its own process group. The whole group is killed at the end, because office programs are
+ * scripts that start further processes.
  *
  * @param options.directory its working and home directory
- * @throws MissingProgramError; the signal's reason; Error when it takes too long or ends with anything but 0
+ * @throws MissingProgramError; the signal's reason; Error on timeout and on a non-zero exit code
  */
 export async function runProgram(
   program: string,
@@ -26,7 +26,7 @@ export async function runProgram(
     env: { PATH, HOME: directory, TMPDIR: directory, LANG: 'C.UTF-8' },
   });
   const stopped = Promise.withResolvers<never>();
-  const timer = setTimeout(() => stopped.reject(new Error(`${program} took too long`)), timeoutMs);
+  const timer = setTimeout(() => stopped.reject(new Error(`${program} timed out`)), timeoutMs);
   const abort = (): void => stopped.reject(signal.reason);
   signal.addEventListener('abort', abort, { once: true });
   const ended = new Promise<number | null>((resolve, reject) => {
@@ -37,11 +37,11 @@ export async function runProgram(
   });
   try {
     const code = await Promise.race([ended, stopped.promise]);
-    if (code !== 0) throw new Error(`${program} ended with ${code ?? 'a signal'}`);
+    if (code !== 0) throw new Error(`${program} exited with ${code ?? 'a signal'}`);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
-    // Also after a good end: what it may have left behind.
+    // Also after success: processes of the group may still run.
     killGroup(child.pid);
     await ended.catch(() => undefined);
   }
@@ -52,6 +52,6 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nothing is left of it.
+    // The group has already exited.
   }
 }

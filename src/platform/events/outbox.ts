@@ -3,9 +3,9 @@ import { v7 as uuidv7 } from 'uuid';
 import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 
-/** Something that happened in a domain, as its consumers see it. */
+/** A domain event as its consumers receive it. */
 export interface DomainEvent<P = Record<string, unknown>> {
-  /** Delivered at least once: handlers do nothing for an id they have handled. */
+  /** Delivery is at least once, so handlers ignore ids that they have handled. */
   readonly id: string;
   readonly tenantId: string;
   /** `<domain>.<past tense>`, e.g. `note.trashed`. */
@@ -22,15 +22,15 @@ const append = either.statement<never>(
 );
 
 /**
- * Domain events, written by the transaction that causes them and handed to their consumers after it (transactional
- * outbox). Consumers register at start and nobody imports them.
+ * Transactional outbox: domain events are written in the transaction that causes them and delivered to their consumers after
+ * it. Consumers register at start; producers do not import them.
  */
 @Injectable()
 export class Outbox {
   private readonly handlers = new Map<string, Map<string, EventHandler>>();
   private wakeUp: () => void = () => undefined;
 
-  /** Adds an event to the transaction. Writes shaped as one SQL function insert their events themselves. */
+  /** Adds an event to the transaction. Writes in one SQL function insert their events there. */
   async append(
     tx: Tx,
     event: { tenantId: string; type: string; payload: Record<string, unknown> },
@@ -39,14 +39,14 @@ export class Outbox {
     this.notice(tx);
   }
 
-  /** Tells the worker of this process, after the commit, that there is something to deliver. */
+  /** Wakes the worker of this process after the commit. */
   notice(tx: Tx): void {
     tx.afterCommit(() => this.wakeUp());
   }
 
   /**
    * @param consumer unique name of the handler
-   * @param handler repeated with growing pauses while it throws
+   * @param handler retried with growing delays when it throws
    */
   subscribe(type: string, consumer: string, handler: EventHandler): void {
     const consumers = this.handlers.get(type) ?? new Map<string, EventHandler>();
@@ -62,7 +62,7 @@ export class Outbox {
     return [...this.handlers.keys()];
   }
 
-  /** Called by the worker: what to do when an event has been committed here. */
+  /** Called by the worker. @param listener called when this process has committed an event */
   onNotice(wakeUp: () => void): void {
     this.wakeUp = wakeUp;
   }

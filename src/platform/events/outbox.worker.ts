@@ -6,13 +6,13 @@ import { type DomainEvent, Outbox } from './outbox.js';
 const BATCH = 100;
 const POLL_MS = 2_000;
 const WAKE_MS = 50;
-/** A worker renews its claim while it works; one not renewed for so long (its process died) is taken by another. */
+/** Duration of a claim. A worker renews it while it works; another worker takes over an expired claim. */
 const LEASE_SECONDS = 60;
 const RENEWALS_PER_LEASE = 3;
 const MAX_ATTEMPTS = 12;
-/** After so many attempts an event may be one that kills its process: it is claimed alone, so that no other counts for it. */
+/** After this number of attempts an event may be one that crashes its process, so it is claimed alone. */
 const ISOLATE_AFTER_ATTEMPTS = 3;
-/** An event nobody here handles may be meant for a newer version that is being rolled out beside this one. */
+/** Age at which an event without a handler is deleted. A newer version that is being deployed may handle it. */
 const UNHANDLED_SECONDS = 300;
 
 interface ClaimedRow {
@@ -36,7 +36,7 @@ const claim = either.statement<ClaimedRow>(
    RETURNING o.tenant_id, o.id, o.type, o.payload, o.occurred_at, o.attempts`,
 );
 
-// A claim is the row with the number of attempts it was given: whoever claims it next has another one.
+// The number of attempts identifies a claim: the next claim of the row has another one.
 const CLAIMED = `unnest($1::uuid[], $2::uuid[], $3::int[]) AS c (tenant_id, id, attempts)
     WHERE o.tenant_id = c.tenant_id AND o.id = c.id AND o.attempts = c.attempts`;
 
@@ -69,7 +69,7 @@ const forgetUnhandled = either.statement<{ id: string }>(
    RETURNING o.id`,
 );
 
-/** Delivers the outbox. Any number of processes may run it: rows are claimed with SKIP LOCKED under a lease. */
+/** Delivers the outbox. Any number of processes may run it: rows are claimed with SKIP LOCKED for a limited time. */
 @Injectable()
 export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
   /** Seconds; tests shorten it. */
@@ -101,15 +101,15 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
     await this.running;
   }
 
-  /** Delivers everything that is due now; for tests and for shutting down. @returns how many events were handled */
+  /** Delivers everything that is due, for tests and shutdown. @returns the number of handled events */
   async drain(): Promise<number> {
     const handled = await this.deliverDue(true);
-    // What the timer took from before our eyes is under way there.
+    // Events that the timer has claimed are in progress there.
     await this.running;
     return handled;
   }
 
-  /** @param odd whether to look for what no notice tells of: events that were tried often, and those that nobody hears */
+  /** @param odd also claim events with many attempts and delete those without a handler; commits do not announce them */
   private async deliverDue(odd: boolean): Promise<number> {
     let handled = 0;
     for (;;) {
@@ -124,10 +124,11 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async forgetUnhandled(): Promise<number> {
     const { subscribedTypes } = this.outbox;
-    return (await this.db.single((tx) => tx.query(forgetUnhandled, [subscribedTypes, UNHANDLED_SECONDS]))).length;
+    return (await this.db.single((tx) => tx.query(forgetUnhandled, [subscribedTypes, UNHANDLED_SECONDS])))
+      .length;
   }
 
-  /** Notices may come every {@link WAKE_MS}; what they do not tell of is looked for at the pace of polling. */
+  /** Commits wake the worker up to every {@link WAKE_MS}. Events that they do not announce are polled. */
   private isOddDue(): boolean {
     const now = Date.now();
     if (now < this.oddDue) return false;
@@ -135,7 +136,7 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
     return true;
   }
 
-  /** An earlier time stands: notices that keep coming must not put delivery off. */
+  /** Keeps an earlier time, so that frequent commits do not postpone the delivery. */
   private schedule(ms: number): void {
     const due = Date.now() + ms;
     if (this.stopped || this.running || (this.timer && this.timerDue <= due)) return;
@@ -145,17 +146,19 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
       this.timer = undefined;
       this.noticed = false;
       this.running = this.deliverDue(this.isOddDue())
-        .catch((error: unknown) => this.logger.warn({ err: error }, 'outbox not delivered, will try again'))
+        .catch((error: unknown) =>
+          this.logger.warn({ err: error }, 'delivery of the outbox failed; it will be retried'),
+        )
         .finally(() => {
           this.running = undefined;
-          // What came to be noticed meanwhile may have come too late for this run.
+          // A commit during this run may have been too late for it.
           this.schedule(this.noticed ? WAKE_MS : POLL_MS);
         });
     }, ms);
     this.timer.unref();
   }
 
-  /** @param doubtful whether to take those that have been tried often, or the others */
+  /** @param doubtful claim events with many attempts instead of the others */
   private async deliverBatch(limit: number, doubtful: boolean): Promise<number> {
     const types = this.outbox.subscribedTypes;
     if (types.length === 0) return 0;
@@ -182,7 +185,7 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private renew(rows: ClaimedRow[]): void {
     this.db
       .single((tx) => tx.query(renew, [...claimsOf(rows), this.leaseSeconds]))
-      .catch((error: unknown) => this.logger.warn({ err: error }, 'claim on events not renewed'));
+      .catch((error: unknown) => this.logger.warn({ err: error }, 'renewal of the claim on events failed'));
   }
 
   private async deliver(row: ClaimedRow): Promise<boolean> {
@@ -194,7 +197,7 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
       occurredAt: row.occurred_at,
     };
     try {
-      if (row.attempts > MAX_ATTEMPTS) throw new Error('every process that tried has ended meanwhile');
+      if (row.attempts > MAX_ATTEMPTS) throw new Error('every process that tried has ended');
       for (const handle of this.outbox.handlersOf(row.type)) await handle(event);
       return true;
     } catch (error) {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../database/tx.js';
 
-/** Identifies a hook and the type of what it is told. Declared by the domain that calls it. */
+/** Identifies a hook and the type of its argument. Declared by the domain that calls it. */
 export class TxHook<P> {
   declare private readonly payload: P;
 
@@ -11,8 +11,8 @@ export class TxHook<P> {
 type Effect<P> = (tx: Tx, payload: P) => Promise<void>;
 
 /**
- * Effects inside a transaction that point uphill: the lower domain calls a hook it declares, higher domains have
- * registered for it. (A folder is deleted; notes, which the folders do not know, move their rows in the same commit.)
+ * Effects inside a transaction against the import direction: a lower domain calls a hook that it declares, and higher domains
+ * register for it. Example: when a folder is deleted, notes move their rows in the same transaction.
  */
 @Injectable()
 export class TxHooks {
@@ -22,7 +22,7 @@ export class TxHooks {
     this.effects.set(hook.name, [...(this.effects.get(hook.name) ?? []), effect]);
   }
 
-  /** Runs the effects one after the other, in the order of registration; what one throws rolls everything back. */
+  /** Runs the effects one after the other in the order of registration. An error rolls the transaction back. */
   async run<P>(tx: Tx, hook: TxHook<P>, payload: P): Promise<void> {
     for (const effect of this.effects.get(hook.name) ?? []) await effect(tx, payload as never);
   }

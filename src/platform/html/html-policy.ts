@@ -5,25 +5,25 @@ import { HtmlWorkerPool } from './html-worker-pool.js';
 export { type HtmlTooComplexCode, HtmlTooComplexError } from '../../lib/html/index.js';
 export { HtmlPolicyBusyError } from './html-worker-pool.js';
 
-/** Raised with every change of the rules, so that texts stored under older ones can be found and checked again. */
+/** Incremented with every change of the rules, so that texts checked by older rules can be found and checked again. */
 export const HTML_POLICY_VERSION = 1;
 
-/** Length from which a text that needs the parser is checked outside the event loop. */
+/** Texts from this length on that need the parser are checked in a worker thread. Characters. */
 const LARGE = 64 * 1024;
 
 /**
- * The rules for HTML that users write, applied when it is stored and never again when it is read. Clean bytes are kept as
- * they came: editors compare, hash and diff what they saved.
+ * Applies the HTML policy when a text is stored, not when it is read. Clean text is stored unchanged, because editors compare,
+ * hash and diff their texts.
  */
 @Injectable()
 export class HtmlPolicy implements OnModuleDestroy {
   private readonly pool = new HtmlWorkerPool();
 
   /**
-   * The very input when it is clean, the cleaned text otherwise.
+   * Returns the input when it is clean, the cleaned text otherwise.
    *
    * @throws HtmlTooComplexError when the text is too deep, too large or takes too long
-   * @throws HtmlPolicyBusyError when too many large texts wait already
+   * @throws HtmlPolicyBusyError when the queue of large texts is full
    */
   async check(html: string): Promise<string> {
     if (isPlainlyClean(html)) return html;

@@ -1,10 +1,10 @@
 import { serveWork } from '../workers/worker-script.js';
 import { cleanHtml, type HtmlTooComplexCode, HtmlTooComplexError } from '../../lib/html/index.js';
 
-/** What a worker says about the text it was given; `clean: null` means "as it was", which need not be copied back. */
-export type HtmlVerdict = { clean: string | null } | { tooComplex: HtmlTooComplexCode };
+/** The result of a check. `clean: null` means unchanged, which saves copying the text back. */
+export type HtmlCheckResult = { clean: string | null } | { tooComplex: HtmlTooComplexCode };
 
-serveWork((html: string): HtmlVerdict => {
+serveWork((html: string): HtmlCheckResult => {
   try {
     const clean = cleanHtml(html);
     return { clean: clean === html ? null : clean };

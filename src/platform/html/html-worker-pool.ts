@@ -1,6 +1,6 @@
 import { QueueFullError, WorkerLimitError, type WorkerLimits, WorkerPool } from '../workers/worker-pool.js';
 import { HtmlTooComplexError } from '../../lib/html/index.js';
-import type { HtmlVerdict } from './html-policy.worker.js';
+import type { HtmlCheckResult } from './html-policy.worker.js';
 
 /** The queue of large texts is full. The HTTP layer maps it to 503. */
 export class HtmlPolicyBusyError extends Error {
@@ -10,33 +10,33 @@ export class HtmlPolicyBusyError extends Error {
   }
 }
 
-/** The defaults suit notes of up to a few megabytes. */
+/** Sufficient for notes of a few megabytes. */
 const LIMITS: WorkerLimits = { workers: 2, queue: 64, timeoutMs: 10_000, memoryMb: 256 };
 
 /** Cleans large texts outside the event loop. */
 export class HtmlWorkerPool {
-  private readonly pool: WorkerPool<string, HtmlVerdict>;
+  private readonly pool: WorkerPool<string, HtmlCheckResult>;
 
   constructor(limits: Partial<WorkerLimits> = {}) {
     this.pool = new WorkerPool(new URL('./html-policy.worker.js', import.meta.url), { ...LIMITS, ...limits });
   }
 
-  /** Same result as cleanHtml(); also rejects when the time, the memory or the queue is used up. */
+  /** Returns the result of cleanHtml(). @throws also when the time, memory or queue limit is exceeded */
   async run(html: string): Promise<string> {
-    const verdict = await this.pool.run(html).catch((error: unknown) => {
-      throw refusal(error);
+    const result = await this.pool.run(html).catch((error: unknown) => {
+      throw asHtmlError(error);
     });
-    if ('tooComplex' in verdict) throw new HtmlTooComplexError(verdict.tooComplex);
-    return verdict.clean ?? html;
+    if ('tooComplex' in result) throw new HtmlTooComplexError(result.tooComplex);
+    return result.clean ?? html;
   }
 
-  /** Ends the workers; texts still being checked or waiting are rejected. */
+  /** Stops the workers. Running and waiting checks are rejected. */
   close(): Promise<void> {
     return this.pool.close();
   }
 }
 
-function refusal(error: unknown): unknown {
+function asHtmlError(error: unknown): unknown {
   if (error instanceof QueueFullError) return new HtmlPolicyBusyError();
   if (error instanceof WorkerLimitError)
     return new HtmlTooComplexError(error.limit === 'time' ? 'too_slow' : 'too_many_nodes');

@@ -1,21 +1,21 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Response } from 'express';
 
-/** The client went away while its answer was being made; there is nobody to tell. */
+/** The client disconnected before the response. Nothing is sent for this error. */
 export class ClientDisconnectedError extends Error {
   constructor() {
-    super('the client is gone');
+    super('the client disconnected');
     this.name = 'ClientDisconnectedError';
   }
 }
 
-function onDisconnect(response: Response, tell: (error: ClientDisconnectedError) => void): void {
+function onDisconnect(response: Response, listener: (error: ClientDisconnectedError) => void): void {
   response.once('close', () => {
-    if (!response.writableFinished) tell(new ClientDisconnectedError());
+    if (!response.writableFinished) listener(new ClientDisconnectedError());
   });
 }
 
-/** Fires, with a ClientDisconnectedError, when the client goes away before the answer. */
+/** @returns a signal that aborts with a ClientDisconnectedError when the client disconnects before the end of the response */
 export function disconnectSignal(response: Response): AbortSignal {
   const controller = new AbortController();
   onDisconnect(response, (error) => controller.abort(error));
@@ -23,26 +23,26 @@ export function disconnectSignal(response: Response): AbortSignal {
 }
 
 /**
- * The same, for short work: as much of an AbortSignal as HTTP clients ask of one. Making a whole one and listening to it
- * is a dear part of a request that does little else.
+ * The part of AbortSignal that HTTP clients use. For short requests, where creating an AbortSignal and listening to it is a
+ * measurable part of the whole.
  */
 export class ClientDisconnect {
   private readonly listeners = new Set<() => void>();
-  private gone: ClientDisconnectedError | undefined;
+  private error: ClientDisconnectedError | undefined;
 
   constructor(response: Response) {
     onDisconnect(response, (error) => {
-      this.gone = error;
+      this.error = error;
       for (const listener of this.listeners) listener();
     });
   }
 
   get aborted(): boolean {
-    return this.gone !== undefined;
+    return this.error !== undefined;
   }
 
   get reason(): ClientDisconnectedError | undefined {
-    return this.gone;
+    return this.error;
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
@@ -54,7 +54,7 @@ export class ClientDisconnect {
   }
 }
 
-/** An `AbortSignal` that fires when the client goes away before the answer: for work that waits or streams. */
+/** Injects `disconnectSignal()`, for handlers that wait or stream. */
 export const DisconnectSignal = createParamDecorator((_: unknown, context: ExecutionContext): AbortSignal =>
   disconnectSignal(context.switchToHttp().getResponse<Response>()),
 );

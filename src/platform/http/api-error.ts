@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 
-/** One wrong input field, as listed in `details` of a 422. */
+/** An invalid input field, as listed in `details` of a 422. */
 export interface FieldProblem {
   /** Path of the field in the body or query, e.g. `labels.3`. */
   field: string;
@@ -10,13 +10,13 @@ export interface FieldProblem {
 
 export interface ErrorExtras {
   details?: FieldProblem[];
-  /** Further documented members of the body, e.g. the current revision of a conflict. */
+  /** Additional documented members of the body, e.g. the current revision of a conflict. */
   body?: Record<string, unknown>;
   headers?: Record<string, string>;
   message?: string;
 }
 
-/** An answer other than success. The exception filter turns it into `{ error, message, details?, ...extras }`. */
+/** An error response. The exception filter turns it into `{ error, message, details?, ...extras }`. */
 export class ApiError extends Error {
   constructor(
     readonly kind: ErrorKind,
@@ -32,25 +32,25 @@ export class ApiError extends Error {
   }
 }
 
-/** A client-visible error: its status, its code in `error`, what it means. Each is declared once, as a constant. */
+/** A client-visible error: status, code and message. Each is declared once, as a constant. */
 export class ErrorKind {
   constructor(
     readonly status: number,
     readonly code: string,
     readonly message: string,
-    /** Further members of its body, as the documentation shows them. */
+    /** Examples of the additional members of its body. */
     readonly example: Record<string, unknown> = {},
-    /** The schema of a body with further members, so that clients are generated with them. */
+    /** The schema of a body with additional members. */
     readonly type?: Type,
   ) {}
 
-  /** An error of this kind, to be thrown. */
+  /** Creates an error of this kind to throw. */
   with(extras?: ErrorExtras): ApiError {
     return new ApiError(this, extras);
   }
 }
 
-/** Every error of the interface, in the order of declaration: for the documentation and the tests. */
+/** Every error of the API in the order of declaration, for the documentation and the tests. */
 export const ERROR_KINDS: ErrorKind[] = [];
 
 export function defineError(

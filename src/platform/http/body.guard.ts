@@ -7,39 +7,39 @@ import { lengthOfLong, parsedLong, readLong } from './long-body.js';
 import { assertStorable, removeInheritedKeys } from './storable-text.js';
 
 const DEFAULT_LIMIT = 1024 * 1024;
-/** Bodies beyond this are counted: several times their size is held until the answer is given. */
+/** Larger bodies count against `LargeBodies`: several times their size is in memory until the response. */
 const LARGE = 8 * 1024 * 1024;
 const BODY_LIMIT = 'workspace:body-limit';
 const MULTIPART = 'workspace:multipart';
 
-/** Bytes of JSON the route accepts; 1 MiB where not said. */
+/** The maximum size of the JSON body, bytes. Default: 1 MiB. */
 export const BodyLimit = (bytes: number) => SetMetadata(BODY_LIMIT, bytes);
 
 const BYTES_BODY = 'workspace:bytes-body';
 
 interface BytesBodyOptions {
-  /** Media types that are taken, without parameters. */
+  /** Accepted media types, without parameters. */
   types: readonly string[];
-  /** At most so many bytes. */
+  /** Maximum size, bytes. */
   limit: number;
 }
 
-/** The route takes bytes as they are instead of JSON: the body is then a Buffer, empty where nothing was sent. */
+/** The route accepts bytes instead of JSON. The body is a Buffer, empty for a request without a body. */
 export const BytesBody = (options: BytesBodyOptions) => SetMetadata(BYTES_BODY, options);
-/** The route takes a form with files, which the handler reads itself: here it is left where it is. */
+/** The route accepts a multipart form with files. The handler reads it, not the guard. */
 export const MultipartBody = () => SetMetadata(MULTIPART, true);
 
 /** A request whose JSON body has been read. */
 export interface RequestWithBody extends Request {
-  /** The bytes as sent (after decompression), kept where an Idempotency-Key asks to compare them. */
+  /** The decompressed bytes, kept for requests with an Idempotency-Key, which compares them. */
   rawBody?: Buffer;
   /** Set by the bearer guard. */
   ctx?: { readonly userId: string };
 }
 
 /**
- * Reads the JSON body, as a guard so that it comes after the bearer guard: nobody makes the server buffer megabytes
- * without a valid token, and a missing token is a 401 whatever the body is (docs/adr/0002).
+ * Reads the JSON body. It is a guard because it must run after the bearer guard: without a valid token the server buffers
+ * nothing, and a missing token is a 401 whatever the body is (docs/adr/0002).
  */
 @Injectable()
 export class BodyGuard implements CanActivate {
@@ -63,12 +63,12 @@ export class BodyGuard implements CanActivate {
     }
     if (!isJson(request)) throw Errors.unsupportedMediaType.with();
     const limit = this.reflector.get<number>(BODY_LIMIT, context.getHandler()) ?? DEFAULT_LIMIT;
-    // The parser would read it to its end before it says so.
+    // The parser would read the whole body first.
     if (Number(request.headers['content-length']) > limit) throw Errors.bodyTooLarge.with();
     const response = http.getResponse<Response>();
     if (limit > LARGE && mayBeLarge(request)) {
-      const leave = this.large.enter(request.ctx?.userId ?? '');
-      response.once('close', leave);
+      const release = this.large.enter(request.ctx?.userId ?? '');
+      response.once('close', release);
     }
     return this.read(request, response, this.parser(limit));
   }
@@ -131,7 +131,7 @@ function isForm({ headers }: Request): boolean {
   return /^multipart\/form-data\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 }
 
-/** Its length is beyond what goes uncounted, or not said, or that of something packed. */
+/** True when the length is over the limit or unknown, or when the body is compressed. */
 function mayBeLarge({ headers }: Request): boolean {
   const length = Number(headers['content-length'] ?? Infinity);
   return length > LARGE || (headers['content-encoding'] ?? 'identity') !== 'identity';
@@ -141,7 +141,7 @@ function isJson({ headers }: Request): boolean {
   return /^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 }
 
-/** The errors of body-parser, by their documented `type`. */
+/** Maps the errors of body-parser by their documented `type`. */
 function bodyError(error: unknown): unknown {
   const type = (error as { type?: unknown }).type;
   if (type === 'entity.too.large') return Errors.bodyTooLarge.with();

@@ -7,11 +7,12 @@ export interface RequestedRange {
 const SINGLE = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i;
 
 /**
- * What a `Range` header asks for (RFC 9110, 14.1.2). Several ranges, other units and what is no range at all are answered
- * with everything, as the RFC allows; a multipart answer would only help those who want to multiply our work.
+ * Parses a `Range` header (RFC 9110, section 14.1.2). Several ranges, other units and invalid ranges select the whole file, as
+ * the RFC allows: multipart responses multiply the work of the server. Not Express's `request.range()`: it rejects a suffix
+ * longer than the file and a last byte before the first, which the RFC wants served whole.
  *
- * @param size of the whole
- * @returns undefined: everything; null: there are no such bytes
+ * @param size of the file, bytes
+ * @returns undefined: the whole file; null: no byte is in the range
  */
 export function requestedRange(header: string | undefined, size: number): RequestedRange | null | undefined {
   const match = SINGLE.exec(header ?? '');

@@ -1,19 +1,19 @@
 import type { RequestedRange } from './byte-range.js';
 import { attachmentNamed } from './file-reply.js';
 
-/** Bytes that can be read: one of the two methods must be called, once. */
+/** Readable bytes. The owner calls one of the two methods, once. */
 export interface OpenContent {
-  /** How many there are. */
+  /** Number of bytes. */
   readonly size: number;
-  /** A piece is the caller's only until the next one is asked for. */
+  /** A piece is valid until the next one is requested. */
   pieces(): AsyncIterable<Uint8Array>;
-  /** Instead of reading. */
+  /** Releases the source without reading it. */
   close(): void;
 }
 
-/** A file as it was stored: what it is, and how to get at its bytes. */
+/** The metadata of a stored file, and access to its bytes. */
 export interface Content {
-  /** Made safe when it was stored. */
+  /** Sanitised when the file was stored. */
   readonly name: string;
   readonly contentType: string;
   readonly size: number;
@@ -23,12 +23,12 @@ export interface Content {
 }
 
 /**
- * A success answer that is a stored file: streamed, in parts where the client asks for one, and never shown by a browser
- * whatever its type is. The tag is the hash of the bytes, which never change.
+ * A success response with a stored file, streamed as a whole or as one range. Browsers never show it, whatever its type. The
+ * ETag is the hash of the bytes, which never change.
  */
 export class ContentReply {
   readonly etag: string;
-  /** By RFC 6266. */
+  /** `Content-Disposition` (RFC 6266). */
   readonly disposition: string;
 
   constructor(readonly content: Content) {

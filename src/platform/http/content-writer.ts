@@ -4,14 +4,14 @@ import type { ContentReply } from './content-reply.js';
 import { Errors } from './errors.js';
 import { JSON_HEADERS } from './security-headers.js';
 
-/** A client that takes nothing for so long holds a file open for nobody. */
+/** A connection without progress for this time is closed, because it keeps a file open. */
 const STALLED_MS = 60_000;
 
-/** Even in a browser that shows the file against all headers, its scripts have no origin and can load nothing. */
+/** In a browser that shows the file against its headers, scripts have no origin and load nothing. */
 const POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'";
-const OURS = new Set(['Content-Type', 'Content-Security-Policy']);
+const REPLACED = new Set(['Content-Type', 'Content-Security-Policy']);
 const FIXED: readonly string[] = [
-  ...JSON_HEADERS.filter(([name]) => !OURS.has(name)).flat(),
+  ...JSON_HEADERS.filter(([name]) => !REPLACED.has(name)).flat(),
   'Content-Security-Policy',
   POLICY,
   'Accept-Ranges',
@@ -19,8 +19,8 @@ const FIXED: readonly string[] = [
 ];
 
 /**
- * Writes a stored file: 200, 206 for one range of it, 304 where the client has it, 416 where there are no such bytes.
- * Resolves when all is sent or the client has gone; rejects when the store failed, before anything is sent or in the middle.
+ * Writes a stored file: 200, 206 for one range, 304 for a current copy of the client, 416 for a range outside the file.
+ * Resolves when all bytes are sent or the client has disconnected; rejects when the store fails, possibly after the headers.
  * @throws ApiError 416 `range_not_satisfiable`, and what opening the file throws
  */
 export async function writeContent(response: Response, reply: ContentReply): Promise<void> {
@@ -44,7 +44,7 @@ export async function writeContent(response: Response, reply: ContentReply): Pro
   const bytes = await content.open(range);
   if (bytes.size !== length) {
     bytes.close();
-    throw new Error(`a stored file has ${bytes.size} bytes where ${length} were expected`);
+    throw new Error(`a stored file has ${bytes.size} bytes instead of ${length}`);
   }
   if (response.destroyed) {
     bytes.close();
@@ -54,7 +54,10 @@ export async function writeContent(response: Response, reply: ContentReply): Pro
   await send(bytes.pieces(), length, response);
 }
 
-/** RFC 9110, 13.1.2. The bytes behind an address never change, so that a match is always right. */
+/**
+ * RFC 9110, section 13.1.2. Not Express's `request.fresh`: it ignores If-None-Match when Cache-Control is `no-cache`, which
+ * fetch() adds to every request with an explicit If-None-Match.
+ */
 function alreadyHas({ headers }: Request, etag: string): boolean {
   const tags = headers['if-none-match'];
   return tags !== undefined && (tags.trim() === '*' || tags.split(',').some((tag) => bare(tag) === etag));
@@ -62,7 +65,7 @@ function alreadyHas({ headers }: Request, etag: string): boolean {
 
 const bare = (tag: string): string => tag.trim().replace(/^W\//, '');
 
-/** RFC 9110, 13.1.5: a part is of use only to who has the rest of the same file. */
+/** RFC 9110, section 13.1.5: a range applies only when If-Range names the same file. */
 function rangeOf({ method, headers }: Request, etag: string, size: number): RequestedRange | undefined {
   if (method !== 'GET') return undefined;
   const condition = headers['if-range'];
@@ -76,18 +79,18 @@ function rangeOf({ method, headers }: Request, etag: string, size: number): Requ
 
 async function send(pieces: AsyncIterable<Uint8Array>, length: number, response: Response): Promise<void> {
   let sent = 0;
-  const gone = new Promise<void>((resolve) => response.once('close', resolve));
+  const closed = new Promise<void>((resolve) => response.once('close', resolve));
   response.setTimeout(STALLED_MS, () => response.destroy());
   for await (const piece of pieces) {
     sent += piece.length;
-    // Its buffer is used again: it must have gone to the system before the next piece is asked for.
-    await Promise.race([gone, written(response, piece)]);
+    // The source reuses the buffer, so the piece must reach the system before the next one is read.
+    await Promise.race([closed, written(response, piece)]);
     if (response.destroyed) return;
   }
   if (sent < length) throw new Error(`a stored file ended after ${sent} of ${length} bytes`);
   response.end();
 }
 
-/** Resolves when the bytes have gone to the system, or cannot any more. */
+/** Resolves when the bytes are handed to the system, or when that is no longer possible. */
 const written = (response: Response, bytes: Uint8Array): Promise<void> =>
   new Promise((resolve) => response.write(bytes, () => resolve()));

@@ -9,16 +9,16 @@ export class FieldProblemResponse {
   message!: string;
 }
 
-/** Every answer other than success has this shape; some carry further members, as the schemas made of it say. */
+/** The shape of every error response. The derived schemas have additional members. */
 export class ErrorResponse {
   /**
-   * Stable, for programs.
+   * A stable code for programs.
    * @example "validation_failed"
    */
   error!: string;
   /**
-   * For people; may change.
-   * @example "Some fields are wrong; see details."
+   * A description for developers. May change.
+   * @example "Some fields are invalid; see details."
    */
   message!: string;
   details?: FieldProblemResponse[];
@@ -27,7 +27,7 @@ export class ErrorResponse {
 /** 409 `deleted`: the object is in the trash. */
 export class DeletedErrorResponse extends ErrorResponse {
   @ApiProperty({ enum: ['deleted'], example: 'deleted' }) override error!: 'deleted';
-  @ApiProperty({ type: 'integer', minimum: 1, example: 3, description: 'That of the object.' })
+  @ApiProperty({ type: 'integer', minimum: 1, example: 3, description: 'The revision of the object.' })
   revision!: number;
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) deleted_at!: string;
 }

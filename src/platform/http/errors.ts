@@ -1,14 +1,14 @@
 import { defineError } from './api-error.js';
 
-/** The errors any route can answer. Domain errors stand in `<domain>.errors.ts`. */
+/** The errors of all routes. `<domain>.errors.ts` has the errors of a domain. */
 export const Errors = {
   invalidJson: defineError(400, 'invalid_json', 'The body is not valid JSON.'),
-  badRequest: defineError(400, 'bad_request', 'The request cannot be understood.'),
+  badRequest: defineError(400, 'bad_request', 'The request is malformed.'),
   unauthorized: defineError(401, 'unauthorized', 'A valid bearer token is required.'),
   workspaceForbidden: defineError(
     403,
     'workspace_forbidden',
-    'The token names no workspace, or not one of yours.',
+    'The token has no workspace, or the user is not a member of it.',
   ),
   secondFactorRequired: defineError(
     403,
@@ -16,7 +16,7 @@ export const Errors = {
     'Prove the second factor first: POST /apis/v1/auth/verify-2fa.',
   ),
   forbidden: defineError(403, 'forbidden', 'Your role does not allow this.'),
-  notFound: defineError(404, 'not_found', 'There is nothing here.'),
+  notFound: defineError(404, 'not_found', 'This resource does not exist.'),
   idempotencyKeyReused: defineError(
     409,
     'idempotency_key_reused',
@@ -38,8 +38,8 @@ export const Errors = {
     'expectation_failed',
     'The only supported Expect value is 100-continue.',
   ),
-  rangeNotSatisfiable: defineError(416, 'range_not_satisfiable', 'The file has no such bytes.'),
-  validationFailed: defineError(422, 'validation_failed', 'Some fields are wrong; see details.', {
+  rangeNotSatisfiable: defineError(416, 'range_not_satisfiable', 'The requested range is outside the file.'),
+  validationFailed: defineError(422, 'validation_failed', 'Some fields are invalid; see details.', {
     details: [
       {
         field: 'title',
@@ -52,9 +52,9 @@ export const Errors = {
   invalidRevision: defineError(
     422,
     'invalid_revision',
-    'The revision you read must be sent as If-Match or base_revision.',
+    'Send the revision of the object as If-Match or base_revision.',
   ),
-  invalidCursor: defineError(422, 'invalid_cursor', 'The cursor is not one this list gave out.'),
+  invalidCursor: defineError(422, 'invalid_cursor', 'The cursor was not issued by this list.'),
   invalidIdempotencyKey: defineError(
     422,
     'invalid_idempotency_key',
@@ -63,19 +63,15 @@ export const Errors = {
   tooManyRequests: defineError(
     429,
     'too_many_requests',
-    'Asked too often; wait as long as Retry-After says.',
+    'Too many requests; retry after the time in Retry-After.',
   ),
-  internal: defineError(500, 'internal_error', 'Something went wrong on our side.'),
-  overloaded: defineError(503, 'overloaded', 'Too busy right now; try again shortly.'),
+  internal: defineError(500, 'internal_error', 'An internal error occurred.'),
+  overloaded: defineError(503, 'overloaded', 'The service is overloaded; retry shortly.'),
   identityProviderUnavailable: defineError(
     503,
     'identity_provider_unavailable',
-    'The identity provider cannot be reached, so the token cannot be verified; try again shortly.',
+    'The identity provider cannot be reached, so the token cannot be verified; retry shortly.',
   ),
-  unavailable: defineError(
-    503,
-    'database_unavailable',
-    'The database cannot be reached right now; try again shortly.',
-  ),
-  storageFull: defineError(507, 'storage_full', 'The storage of the service is full; try again later.'),
+  unavailable: defineError(503, 'database_unavailable', 'The database cannot be reached; retry shortly.'),
+  storageFull: defineError(507, 'storage_full', 'The storage of the service is full; retry later.'),
 } as const;

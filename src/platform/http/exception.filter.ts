@@ -17,7 +17,7 @@ const RETRY_AFTER = { headers: { 'Retry-After': '1' } };
 /** Free space comes from an operator, so a client that retries every second gains nothing. */
 export const STORAGE_RETRY_AFTER = { headers: { 'Retry-After': '10' } };
 
-/** Turns whatever was thrown into the one error shape. Nothing of an unknown error reaches the client. */
+/** Maps every thrown value to the error shape of the API. The details of unknown errors do not reach the client. */
 @Catch()
 export class ApiExceptionFilter implements ExceptionFilter {
   private readonly logger = new Logger('HTTP');
@@ -36,7 +36,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
       this.logger.error({ err: thrown, ...where }, `${error.kind.code} on ${request.method}`);
     }
     if (response.headersSent) {
-      // The answer had begun: the only honest signal left is a broken connection.
+      // The status is sent already. A broken connection is the only way left to report the failure.
       response.destroy();
       return;
     }
@@ -44,7 +44,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
   }
 }
 
-/** @returns the error the client sees for anything thrown below the controllers or by Express and its parsers */
+/** @returns the client-visible error for anything that the controllers, Express or its parsers throw */
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (isStorageFull(thrown)) return Errors.storageFull.with(STORAGE_RETRY_AFTER);
@@ -53,9 +53,9 @@ export function asApiError(thrown: unknown): ApiError {
   if (isTimeout(thrown) || isRetryable(thrown)) return Errors.overloaded.with(RETRY_AFTER);
   if (isConnectionError(thrown)) return Errors.unavailable.with(RETRY_AFTER);
   if (isUnstorableText(thrown))
-    return Errors.validationFailed.with({ message: 'Some text holds characters that cannot be stored.' });
+    return Errors.validationFailed.with({ message: 'Some text contains characters that cannot be stored.' });
   const status = (thrown as { status?: unknown } | null)?.status;
-  // Express and its parsers mark the client's own mistakes with a 4xx status (http-errors).
+  // Express and its parsers mark invalid requests with a 4xx status (http-errors).
   if (typeof status === 'number' && status >= 400 && status < 500) return byStatus(status);
   return Errors.internal.with();
 }

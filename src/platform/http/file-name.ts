@@ -1,8 +1,8 @@
-/** File systems take 255 bytes; some room is left for what browsers add to a name that is taken. */
+/** File systems allow 255 bytes; browsers append a number to a name that exists. */
 const MAX_BYTES = 200;
 const MAX_CHARACTERS = 120;
 
-/** Path separators and what Windows does not allow in names. */
+/** Path separators and the characters that Windows does not allow in names. */
 const FORBIDDEN = /[/\\:*?"<>|]+/g;
 /** Controls, line and paragraph separators, direction marks and other invisible characters (joiners within words stay). */
 const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Co}]|(?![\u200C\u200D])\p{Cf}/gu;
@@ -12,11 +12,11 @@ const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * A name for a download, from a text that anybody may have written: no directories, nothing that shows as something else
- * than it is, nothing that a file system refuses.
+ * Makes a file name of untrusted text: without directories, invisible or direction-changing characters, and characters that
+ * file systems reject.
  *
  * @param extension with its dot
- * @param otherwise the name when nothing is left of the text
+ * @param otherwise the name when no usable character remains
  */
 export function safeFileName(text: string, extension: string, otherwise: string): string {
   const visible = text
@@ -30,17 +30,17 @@ export function safeFileName(text: string, extension: string, otherwise: string)
   return `${DEVICE.test(name) ? '_' : ''}${name}${extension}`;
 }
 
-/** The name of a file that somebody sent, made safe in the same way. Its extension survives when the rest is cut. */
+/** Sanitises the name of an uploaded file in the same way. Its extension is kept when the name is truncated. */
 export function uploadedFileName(text: string): string {
   const extension = /(?<=.)\.[a-z0-9]{1,16}$/iu.exec(text)?.[0] ?? '';
   return safeFileName(text.slice(0, text.length - extension.length), extension, 'file');
 }
 
-/** Leading dots hide files, trailing ones and spaces disappear on Windows. */
+/** Leading dots hide files on Unix; Windows removes trailing dots and spaces. */
 const trimDots = (text: string): string =>
   text.replace(/^[. \u200C\u200D]+/, '').replace(/[. \u200C\u200D]+$/, '');
 
-/** Never cut inside what people see as one character. */
+/** Truncates between grapheme clusters. */
 function cut(text: string, maxBytes: number): string {
   let bytes = 0;
   let length = 0;
@@ -53,13 +53,13 @@ function cut(text: string, maxBytes: number): string {
   return trimDots(text.slice(0, end));
 }
 
-/** The same name in ASCII, for clients that know no `filename*`: letters without their accents, `_` for all others. */
+/** The name in ASCII for clients without support for `filename*`: letters without accents, `_` for other characters. */
 export function asciiFileName(name: string, otherwise: string): string {
   const ascii = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[^ -~]+/g, '_')
-    // Percent signs are escapes to some clients.
+    // Some clients decode percent signs.
     .replaceAll('%', '_');
   return /[a-z0-9]/i.test(ascii.replace(/\.\w+$/, ''))
     ? ascii

@@ -6,7 +6,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const isUuid = (text: unknown): text is string => typeof text === 'string' && UUID.test(text);
 
-/** Ids in paths: any UUID in the canonical form of RFC 9562, lower-cased. @throws ApiError 422 `invalid_id` */
+/** Validates an id in a path: a UUID in the canonical form of RFC 9562. Returns it in lower case. @throws ApiError 422 `invalid_id` */
 @Injectable()
 export class IdPipe implements PipeTransform<string, string> {
   transform(value: string): string {
@@ -17,7 +17,7 @@ export class IdPipe implements PipeTransform<string, string> {
 
 const ID_PIPE = new IdPipe();
 
-/** The `:id` of a path (or another parameter of that kind), which it also documents. */
+/** Injects and documents the `:id` of a path, or another id parameter. */
 export const Id =
   (name = 'id'): ParameterDecorator =>
   (target, key, index) => {
@@ -26,7 +26,7 @@ export const Id =
     ID_DOCS(name)(target, key as string, descriptor);
   };
 
-/** Below `examples`: Swagger UI fills in an `example`, and nothing has that id. */
+/** `examples` instead of `example`: Swagger UI would fill in an id that does not exist. */
 const ID_DOCS = (name: string): MethodDecorator =>
   ApiParam({
     name,

@@ -1,9 +1,9 @@
 /**
- * A success answer whose JSON is already text, as PostgreSQL shaped it: it goes to the client without being parsed and
- * written again. Only repositories make the text, so that one place owns each shape.
+ * A success response whose JSON PostgreSQL has already written: it is sent without parsing it. Only repositories produce the
+ * text, so that each shape has one owner.
  */
 export class JsonReply {
-  /** @param json text, or its bytes where it was put together from many pieces */
+  /** @param json text, or bytes when it consists of many items */
   constructor(
     readonly json: string | Buffer,
     readonly options: {
@@ -17,9 +17,9 @@ export class JsonReply {
 }
 
 /**
- * `{"<name>":[...],` for each name, then `tail`, as bytes: a page of megabytes is written once, and not flattened from a
- * rope of strings when it is sent.
- * @param names of the list; more than one gives it out under each
+ * Writes `{"<name>":[...],` for each name, then `tail`, as bytes. A page of several megabytes is copied once instead of
+ * concatenated as strings and encoded when it is sent.
+ * @param names members of the object that contain the list
  * @param tail the rest of the object, with its closing brace and without a leading comma
  */
 export function jsonList(names: readonly string[], items: readonly string[], tail: string): Buffer {

@@ -1,29 +1,29 @@
 import { Errors } from './errors.js';
 
-/** Large bodies in the memory of this process at once, and of one person. */
-const MAX_AT_ALL = 8;
-const MAX_PER_PERSON = 2;
+/** Large bodies in memory at the same time, in this process and of one user. */
+const MAX_TOTAL = 8;
+const MAX_PER_USER = 2;
 
-/** Bounds the memory that large JSON bodies take: they are held whole, as bytes, as text and as what they say. */
+/** Limits the memory for large JSON bodies. Each exists as bytes, as text and as parsed values. */
 export class LargeBodies {
-  private readonly perPerson = new Map<string, number>();
-  private all = 0;
+  private readonly perUser = new Map<string, number>();
+  private total = 0;
 
   /**
-   * @returns gives the place back
-   * @throws ApiError 503 `overloaded`, before anything of the body has been read
+   * @returns a function that releases the reservation
+   * @throws ApiError 503 `overloaded`, before the body is read
    */
-  enter(person: string): () => void {
-    const theirs = this.perPerson.get(person) ?? 0;
-    if (theirs >= MAX_PER_PERSON || this.all >= MAX_AT_ALL)
+  enter(user: string): () => void {
+    const count = this.perUser.get(user) ?? 0;
+    if (count >= MAX_PER_USER || this.total >= MAX_TOTAL)
       throw Errors.overloaded.with({ headers: { 'Retry-After': '1' } });
-    this.perPerson.set(person, theirs + 1);
-    this.all += 1;
+    this.perUser.set(user, count + 1);
+    this.total += 1;
     return () => {
-      this.all -= 1;
-      const left = (this.perPerson.get(person) ?? 1) - 1;
-      if (left > 0) this.perPerson.set(person, left);
-      else this.perPerson.delete(person);
+      this.total -= 1;
+      const left = (this.perUser.get(user) ?? 1) - 1;
+      if (left > 0) this.perUser.set(user, left);
+      else this.perUser.delete(user);
     };
   }
 }

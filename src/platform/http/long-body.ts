@@ -2,11 +2,11 @@ import type { Request } from 'express';
 import { countForwardedBytes } from '../memory/garbage.js';
 import { Errors } from './errors.js';
 
-/** Bytes beyond which a body is worth it. */
+/** Minimum size of a long body, bytes. */
 const LONG = 1024 * 1024;
 const UTF_8 = /;\s*charset\s*=\s*"?utf-?8"?\s*(?:;|$)/i;
 
-/** How long a body is, when it is long, says so, and is JSON in UTF-8 and not packed. Null for any other. */
+/** @returns the Content-Length of a long, uncompressed UTF-8 body; null for any other body */
 export function lengthOfLong({ headers }: Request): number | null {
   const length = Number(headers['content-length'] ?? 0);
   const type = headers['content-type'] ?? '';
@@ -15,9 +15,9 @@ export function lengthOfLong({ headers }: Request): number | null {
 }
 
 /**
- * Reads a long body into one piece of memory; body-parser would hold it twice, in the pieces it came in and put together.
- * @param length as announced: Node's parser gives neither more nor, without an error, less
- * @throws ApiError 400 `bad_request` when it does not come to its end
+ * Reads a long body into one buffer. body-parser would hold it twice: as chunks and concatenated.
+ * @param length the Content-Length, which Node's parser enforces
+ * @throws ApiError 400 `bad_request` when the request ends early
  */
 export async function readLong(request: Request, length: number): Promise<Buffer> {
   const body = Buffer.allocUnsafeSlow(length);

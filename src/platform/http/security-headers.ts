@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 
 /**
- * What helmet would set on each answer, computed once: the headers do not depend on the request, and setting a dozen
- * of them one by one is a measurable part of a small read.
+ * The headers that helmet sets, computed once: they do not depend on the request, and setting a dozen of them one by one is a
+ * measurable part of a small read.
  */
 function headersOf(middleware: ReturnType<typeof helmet>): readonly [string, string][] {
   const headers: [string, string][] = [];
@@ -15,7 +15,7 @@ function headersOf(middleware: ReturnType<typeof helmet>): readonly [string, str
   return headers;
 }
 
-/** For JSON: nothing may be loaded, framed or executed from an answer, and nobody may cache it for others. */
+/** For JSON: browsers load, frame and execute nothing of it, and shared caches do not store it. */
 export const JSON_HEADERS: readonly [string, string][] = [
   ['Content-Type', 'application/json; charset=utf-8'],
   ['Cache-Control', 'private, no-store'],
@@ -32,12 +32,12 @@ export const JSON_HEADERS: readonly [string, string][] = [
   ),
 ];
 
-/** For pages beside the JSON: the same, without what differs from page to page (type, caching, what it may load). */
+/** For HTML pages: the same without the headers that differ between pages (type, caching, content policy). */
 export const pageHeaders: readonly [string, string][] = JSON_HEADERS.filter(
   ([name]) => !['Content-Type', 'Cache-Control', 'Content-Security-Policy'].includes(name),
 );
 
-/** For the Swagger UI page, which runs its own scripts and inlines its styles. */
+/** For Swagger UI, which has its own scripts and inline styles. */
 export const docsHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,

@@ -18,7 +18,7 @@ const claim = either.statement<{ name: string }>(
    RETURNING name`,
 );
 
-/** Runs housekeeping at intervals, each job in one process at a time however many there are. */
+/** Runs maintenance jobs at intervals, each job in one process at a time. */
 @Injectable()
 export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(PeriodicJobs.name);
@@ -43,20 +43,20 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
     await this.stop();
   }
 
-  /** From now on nothing runs by itself, only by {@link runDue}. Waits for what is running. */
+  /** Stops the timer and waits for running jobs. {@link runDue} still works. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.running;
   }
 
-  /** Runs the jobs whose time has come and that no other process has taken. */
+  /** Runs the jobs that are due and not claimed by another process. */
   async runDue(): Promise<void> {
     for (const job of this.jobs) {
       try {
         const [won] = await this.db.single((tx) => tx.query(claim, [job.name, job.everySeconds]));
         if (won) await job.run();
       } catch (error) {
-        this.logger.warn({ err: error, job: job.name }, 'job failed, will run again at its next turn');
+        this.logger.warn({ err: error, job: job.name }, 'job failed; it will run again at its next interval');
       }
     }
   }

@@ -1,25 +1,25 @@
-// Node runs with --expose-gc (bin/lib/node-flags.mjs); where it does not, none of this does anything.
+// Needs --expose-gc (bin/lib/node-flags.mjs). Without it these functions do nothing.
 
-/** Bytes that may have passed through this process since garbage was last collected. */
+/** Number of forwarded bytes after which the young generation is collected. */
 const COLLECT_EVERY_BYTES = 4 * 1024 * 1024;
 
-let passed = 0;
+let forwarded = 0;
 
 /**
- * Counts bytes that are garbage as soon as they have been passed on. Node reads each piece into a fresh buffer, and V8 lets
- * some 32 MB of those pile up, then collects everything; a collection of the young generation after every 4 MiB costs a
- * millisecond or so and keeps the process as small as what it holds.
+ * Counts bytes that become garbage as soon as they are forwarded. Node reads each chunk into a new buffer. V8 accumulates about
+ * 32 MB of these external buffers and then collects the whole heap, which costs more processor time and memory than collecting
+ * the young generation after every 4 MiB. test/bench/README.md has the measurement.
  */
 export function countForwardedBytes(bytes: number): void {
-  passed += bytes;
-  if (passed < COLLECT_EVERY_BYTES) return;
-  passed = 0;
+  forwarded += bytes;
+  if (forwarded < COLLECT_EVERY_BYTES) return;
+  forwarded = 0;
   globalThis.gc?.({ type: 'minor' });
 }
 
 /**
- * Gives back what starting needed and serving does not: modules' sources, metadata, compiled code that runs once. Takes a
- * sixth of a second and makes the process some 20 MB smaller for good.
+ * Frees the memory that only the start needs: sources of modules, metadata, code that runs once. Takes about 0.2 s and makes the
+ * process about 20 MB smaller.
  */
 export function collectStartupGarbage(): void {
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });

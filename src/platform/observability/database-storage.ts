@@ -1,13 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../database/db.js';
-import { statement } from '../database/statement.js';
+import { either } from '../database/statement.js';
 import { Dependencies } from './dependencies.js';
 
 /** The name of the dependency. */
 export const DATABASE_STORAGE = 'database_storage';
 
 /** Allocates about 2 MiB on the disk of the database. The table lives only as long as the statement. */
-const allocate = statement<never>(
+const allocate = either.statement<never>(
   'health.allocate',
   `CREATE TEMPORARY TABLE storage_probe ON COMMIT DROP AS
      SELECT repeat(md5(n::text), 200) AS filler FROM generate_series(1, 1000) AS n`,

@@ -10,10 +10,14 @@ import { Dependencies } from './dependencies.js';
 import { HealthResponse, ReadinessResponse } from './health.response.js';
 import { Lifecycle } from './lifecycle.js';
 
-export const NOT_READY = defineError(503, 'not_ready', 'Starting, draining, or without its database.');
+export const NOT_READY = defineError(
+  503,
+  'not_ready',
+  'The process is starting, draining, or without its database.',
+);
 
 const ping = either.statement<{ one: number }>('health.ping', 'SELECT 1 AS one');
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 
 @Controller('health')
 export class HealthController {
@@ -27,10 +31,10 @@ export class HealthController {
     tag: 'health',
     id: 'healthLive',
     summary: 'Liveness',
-    description: 'Restart the process when this does not answer.',
+    description: 'Restart the process when this does not respond.',
     errors: [Errors.badRequest],
   })
-  @ApiOkResponse({ type: HealthResponse, description: 'It is alive.' })
+  @ApiOkResponse({ type: HealthResponse, description: 'The process is alive.' })
   @Public()
   @Get('live')
   live(): HealthResponse {
@@ -41,25 +45,25 @@ export class HealthController {
     tag: 'health',
     id: 'healthReady',
     summary: 'Readiness',
-    description: 'Send traffic only when this answers 200. Also says what else can be used right now.',
+    description: 'Send traffic only when this returns 200. Also reports the state of the other services.',
     errors: [Errors.badRequest, NOT_READY],
   })
-  @ApiOkResponse({ type: ReadinessResponse, description: 'It wants traffic.' })
+  @ApiOkResponse({ type: ReadinessResponse, description: 'The process accepts traffic.' })
   @Public()
   @Get('ready')
   async ready(): Promise<ReadinessResponse> {
-    if (this.lifecycle.current !== 'serving' || !(await this.databaseAnswers()))
+    if (this.lifecycle.current !== 'serving' || !(await this.databaseResponds()))
       throw NOT_READY.with({ headers: { 'Retry-After': '1' } });
     const { blob_store = 'unavailable', database_storage = 'unavailable' } = await this.dependencies.states();
     return { status: 'ok', blob_store, database_storage };
   }
 
-  private async databaseAnswers(): Promise<boolean> {
-    const timeout = new Promise<false>((resolve) => setTimeout(() => resolve(false), PATIENCE_MS).unref());
-    const answer = this.db.vital(ping, []).then(
+  private async databaseResponds(): Promise<boolean> {
+    const timeout = new Promise<false>((resolve) => setTimeout(() => resolve(false), TIMEOUT_MS).unref());
+    const response = this.db.vital(ping, []).then(
       () => true,
       () => false,
     );
-    return Promise.race([answer, timeout]);
+    return Promise.race([response, timeout]);
   }
 }

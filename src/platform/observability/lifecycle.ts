@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** Whether this process wants traffic. */
+/** The state that the readiness probe reports. */
 @Injectable()
 export class Lifecycle {
   private readonly listeners: (() => void)[] = [];
@@ -19,7 +19,7 @@ export class Lifecycle {
     for (const notify of this.listeners) notify();
   }
 
-  /** For what keeps requests waiting: they are to be answered now. */
+  /** Registers a listener for the start of draining, e.g. to end long polls. */
   onDraining(notify: () => void): void {
     this.listeners.push(notify);
   }

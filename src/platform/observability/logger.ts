@@ -2,7 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 import { isStorageFull } from '../database/storage-full.js';
 
-/** Members that never reach a log, wherever they stand in a logged object. */
+/** Members that are redacted in logged objects. */
 const SECRET_MEMBERS = [
   'authorization',
   'cookie',
@@ -77,7 +77,7 @@ export function createLogger(
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** What Nest itself says while it starts is of no interest to an operator. */
+/** Contexts of Nest's own start messages, which operators do not need. */
 const FRAMEWORK = new Set([
   'NestFactory',
   'InstanceLoader',
@@ -86,7 +86,7 @@ const FRAMEWORK = new Set([
   'NestApplication',
 ]);
 
-/** Nest's logger interface over pino. `logger.warn({ err, ...fields }, 'message')` keeps its fields. */
+/** Nest's logger interface on pino. `logger.warn({ err, ...fields }, 'message')` keeps its fields. */
 export class PinoLoggerService implements LoggerService {
   constructor(private readonly pino: Logger) {}
 
@@ -94,7 +94,7 @@ export class PinoLoggerService implements LoggerService {
     this.write(FRAMEWORK.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
   }
   error(message: unknown, ...rest: unknown[]): void {
-    // A port that is taken: whoever starts the server says it in one line.
+    // A port in use, for example. The runtime prints one line for it.
     this.write(rest.at(-1) === 'NestApplication' ? 'debug' : 'error', message, rest);
   }
   warn(message: unknown, ...rest: unknown[]): void {

@@ -11,10 +11,10 @@ export class Metrics implements OnApplicationShutdown {
   readonly registry = new Registry();
   private readonly enabled: boolean;
   private server: MetricsServer | undefined;
-  private answering: AggregatorRegistry<'text/plain; version=0.0.4; charset=utf-8'> | undefined;
+  private workerRegistry: AggregatorRegistry<'text/plain; version=0.0.4; charset=utf-8'> | undefined;
   private readonly requests = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the request line to the end of the answer.',
+    help: 'Time from the request line to the end of the response.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [this.registry],
@@ -31,18 +31,18 @@ export class Metrics implements OnApplicationShutdown {
     this.registry.registerMetric(poolConnections(db));
   }
 
-  /** @param route the route's pattern, never the address: addresses hold ids and would not be bounded */
+  /** @param route the pattern of the route; paths contain ids, so their number is unlimited */
   observe(method: string, route: string, status: number, seconds: number): void {
     if (this.enabled) this.requests.observe({ method, route, status }, seconds);
   }
 
-  /** Serves the metrics; a cluster's worker hands them to its primary, which serves the sum. */
+  /** Serves the metrics. A cluster worker sends them to its primary, which serves the sum. */
   async listen(): Promise<void> {
     if (!this.enabled) return;
     if (cluster.isWorker) {
       AggregatorRegistry.setRegistries([this.registry]);
-      // Its constructor is what makes prom-client answer the primary.
-      this.answering = new AggregatorRegistry();
+      // The constructor of the registry subscribes to the requests of the primary.
+      this.workerRegistry = new AggregatorRegistry();
       return;
     }
     this.server = await MetricsServer.listen(this.config, () => this.registry.metrics());

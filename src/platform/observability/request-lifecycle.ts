@@ -6,8 +6,8 @@ import type { Metrics } from './metrics.js';
 const SAFE_ID = /^[\w.:-]{1,128}$/;
 
 /**
- * The first thing a request meets: gives it an id (the caller's `X-Request-Id` where that is harmless), and notes its end
- * in the metrics and, at level debug, in the log. The path is logged without its query: that may hold personal data.
+ * The first middleware: assigns the request id (a valid `X-Request-Id` of the client, or a new one) and records the end of the
+ * request in the metrics and, at level debug, in the log. The path is logged without its query, which may contain personal data.
  */
 export function requestLifecycle(logger: Logger, metrics: Metrics, measured: boolean) {
   const logs = logger.isLevelEnabled('debug');

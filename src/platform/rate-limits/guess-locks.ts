@@ -5,18 +5,18 @@ import type { Tx } from '../database/tx.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { Keyring } from '../secrets/keyring.js';
 
-/** Something that can be guessed, and how many wrong guesses in a row it stands. */
+/** A secret that can be guessed, and the number of wrong guesses in a row that lock it. */
 export interface Guessable {
   /** Unique name. */
   readonly purpose: string;
   /** Guesses until it locks. */
   readonly allowed: number;
-  /** Seconds it stays locked; failures older than that are forgiven. */
+  /** Duration of the lock, seconds. Older failures do not count. */
   readonly lockSeconds: number;
 }
 
 export type Guess =
-  /** It may be looked at; counted as a failure until `forget`. `last`: it locks unless it is right. */
+  /** The guess may be compared. It counts as a failure until `forget`. `last`: a wrong guess locks the subject. */
   { allowed: true; last: boolean } | { allowed: false; /** Seconds. */ wait: number };
 
 const SUBJECT_BYTES = 16;
@@ -41,7 +41,7 @@ const forgetOld = directory.statement<never>(
   `DELETE FROM guess_locks WHERE last_at < now() - interval '1 day' AND coalesce(locked_until < now(), true)`,
 );
 
-/** Locks what is being guessed, over all sessions, processes and restarts (docs/adr/0019). */
+/** Locks the subject of repeated wrong guesses, over all sessions, processes and restarts (docs/adr/0019). */
 @Injectable()
 export class GuessLocks implements OnModuleInit {
   constructor(
@@ -58,7 +58,7 @@ export class GuessLocks implements OnModuleInit {
     });
   }
 
-  /** Asks leave to look at a guess. It is counted, and committed, before anything is compared. */
+  /** Counts a guess before it is compared. The count is committed first. */
   async begin(what: Guessable, subject: string): Promise<Guess> {
     const values = [what.purpose, this.keyOf(what, subject), what.allowed, what.lockSeconds];
     const [row] = await this.db.single((tx) => tx.query(begin, values));
@@ -66,12 +66,12 @@ export class GuessLocks implements OnModuleInit {
     return wait > 0 ? { allowed: false, wait } : { allowed: true, last: failures >= what.allowed };
   }
 
-  /** The guess was right: what failed before is forgiven. */
+  /** Call it after a right guess. Removes the earlier failures. */
   async forget(tx: Tx, what: Guessable, subject: string): Promise<void> {
     await tx.query(forget, [what.purpose, this.keyOf(what, subject)]);
   }
 
-  /** The guess was no guess (a right code sent twice): it is not counted. */
+  /** Call it when the input was not a guess, such as a valid code that is sent twice. Removes the count. */
   async giveBack(tx: Tx, what: Guessable, subject: string): Promise<void> {
     await tx.query(giveBack, [what.purpose, this.keyOf(what, subject)]);
   }

@@ -7,16 +7,16 @@ import { RateLimits } from './rate-limits.js';
 
 const RATE_LIMITED = 'workspace:rate-limited';
 
-/** A limit of a route, and what it counts by. */
+/** A limit of a route and its subject. */
 export interface RouteLimit extends RateLimit {
-  /** `ip`: the client's network; `account`: who calls; `token`: the session or, without one, the token. */
+  /** `ip`: the network of the client; `account`: the caller; `token`: the session, or the token if it has no session. */
   readonly by: 'ip' | 'account' | 'token';
 }
 
-/** The route answers 429 `too_many_requests` beyond these limits; document it with `Errors.tooManyRequests`. */
+/** The route returns 429 `too_many_requests` over these limits. Document it with `Errors.tooManyRequests`. */
 export const RateLimited = (...limits: RouteLimit[]): MethodDecorator => SetMetadata(RATE_LIMITED, limits);
 
-/** Global, between the bearer guard and the reading of the body. */
+/** Global. Runs between the bearer guard and the body guard. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(

@@ -1,26 +1,26 @@
 import { isIPv6 } from 'node:net';
 
-/** How often something may be done. */
+/** The rate that a limit allows. */
 export interface RateLimit {
-  /** Unique name; what is counted together. */
+  /** Unique name. Uses with the same name are counted together. */
   readonly scope: string;
-  /** Permitted in each period of `perSeconds`. */
+  /** Number of uses in each period of `perSeconds`. */
   readonly requests: number;
   readonly perSeconds: number;
-  /** How many may come at once after a quiet time. Default: `requests`. */
+  /** Maximum number of uses at once. Default: `requests`. */
   readonly burst?: number;
 }
 
-/** One taking from a limit. */
+/** One use of a limit. */
 export interface Taking {
   readonly limit: RateLimit;
-  /** Whose: an address, an account's id, ... Stored as an HMAC only. */
+  /** The counted subject: an address, an account id, ... Stored as an HMAC only. */
   readonly subject: string;
 }
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** The network a client's address stands for: an IPv4 address, or the /64 that one IPv6 subscriber has to choose from. */
+/** The network of a client: the IPv4 address, or the /64 prefix, which is what an IPv6 subscriber has. */
 export function networkOf(ip: string | null | undefined): string {
   if (!ip) return 'unknown';
   const mapped = MAPPED.exec(ip);

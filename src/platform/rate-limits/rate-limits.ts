@@ -22,12 +22,12 @@ const forgetPaid = directory.statement<never>(
 );
 
 /**
- * Limits how often something is done, counted over all processes in PostgreSQL (generic cell rate algorithm: an even pace,
- * with a burst). One round trip for any number of limits; none while a refusal given before still holds.
+ * Rate limits over all processes, counted in PostgreSQL (generic cell rate algorithm: a constant rate with a burst). One round
+ * trip for any number of limits; none while an earlier rejection is in force.
  */
 @Injectable()
 export class RateLimits implements OnModuleInit {
-  /** Refusals, by scope and subject: until when (`performance.now()`). They only ever get longer. */
+  /** End of each rejection by scope and subject, in the time of `performance.now()`. It only increases. */
   private readonly refused = new LRUCache<string, number>({ max: MAX_REMEMBERED });
 
   constructor(
@@ -44,9 +44,9 @@ export class RateLimits implements OnModuleInit {
     });
   }
 
-  /** Takes one from each limit. @returns 0, or how many seconds to wait until it is worth asking again */
+  /** Counts one use of each limit. @returns 0, or the number of seconds until the next use is allowed */
   async take(...takings: Taking[]): Promise<number> {
-    // One order everywhere: two requests that meet on two limits do not wait for each other.
+    // The same order everywhere prevents deadlocks between requests with two limits in common.
     const sorted = takings
       .map(({ limit, subject }) => ({ limit, key: this.keyOf(limit.scope, subject) }))
       .toSorted((a, b) => (a.limit.scope < b.limit.scope ? -1 : 1));
@@ -61,7 +61,7 @@ export class RateLimits implements OnModuleInit {
       ]),
     );
     const wait = row?.wait ?? 0;
-    // Which of several refused is not told; a single one can be remembered.
+    // The result does not say which limit rejected, so only a rejection by a single limit is cached.
     if (wait > 0 && sorted.length === 1) {
       const [{ limit, key }] = sorted as [(typeof sorted)[number]];
       this.refused.set(name(limit.scope, key), performance.now() + wait * 1000);

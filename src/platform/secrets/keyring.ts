@@ -11,7 +11,7 @@ const read = directory.statement<{ id: string; material: Buffer }>(
   `SELECT id, material FROM platform_secrets WHERE purpose = $1 ORDER BY id`,
 );
 
-/** Readers go on; whoever else makes the first secret waits. */
+/** Blocks other processes that create the first secret, but not readers. */
 const lock = directory.statement<never>(
   'secrets.lock',
   'LOCK TABLE platform_secrets IN SHARE ROW EXCLUSIVE MODE',
@@ -24,8 +24,8 @@ const create = directory.statement<never>(
 );
 
 /**
- * The installation's own secret, made at first start and kept in the database: every process of one installation signs
- * alike, and there is no key to configure. Each use derives its own key from it (HKDF, RFC 5869).
+ * The secret of the installation, created at the first start and stored in the database, so that all processes use the same
+ * keys without configuration. Each use derives its own key from it (HKDF, RFC 5869).
  */
 @Injectable()
 export class Keyring implements OnModuleInit {
@@ -42,12 +42,12 @@ export class Keyring implements OnModuleInit {
     this.id = id;
   }
 
-  /** Identifies this installation for as long as its database lives. */
+  /** Identifies this installation during the life of its database. */
   get installationId(): string {
     return this.id;
   }
 
-  /** HMAC-SHA256 of `text` under the key of `use`, cut to `bytes`. */
+  /** HMAC-SHA256 of `text` with the key of `use`, truncated to `bytes`. */
   sign(use: string, text: string, bytes = 32): Buffer {
     return createHmac('sha256', this.key(use)).update(text).digest().subarray(0, bytes);
   }
@@ -57,7 +57,7 @@ export class Keyring implements OnModuleInit {
     return signature.length >= 12 && timingSafeEqual(expected, signature);
   }
 
-  /** One of two first starts at once makes the secret; the other waits for its commit and reads it. */
+  /** Creates the secret. When two processes start at the same time, the second one waits and reads the secret of the first. */
   private async create(): Promise<{ id: string; material: Buffer }> {
     return this.db.tx(async (tx) => {
       await tx.query(lock, []);
@@ -68,7 +68,7 @@ export class Keyring implements OnModuleInit {
     });
   }
 
-  /** A key of 32 bytes of its own for `use`. */
+  /** The key of 32 bytes for `use`. */
   derive(use: string): Buffer {
     return this.key(use);
   }

@@ -7,7 +7,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const ALGORITHM = 'aes-256-gcm';
 
-/** The text was made with a key that is no longer among SECRET_KEYS, or is not what was stored. */
+/** The text was encrypted with a key that is no longer in SECRET_KEYS, or it was modified. */
 export class UnreadableSecretError extends Error {
   constructor(why: string) {
     super(`a stored secret cannot be read: ${why}`);
@@ -17,13 +17,13 @@ export class UnreadableSecretError extends Error {
 
 interface BoxKey {
   id: string;
-  /** What keys of single uses are derived from. */
+  /** The master key from which the key of each use is derived. */
   material: Buffer;
 }
 
 /**
- * Encrypts what has to be stored and read again (AES-256-GCM), and hashes short secrets with a key. The keys come from
- * SECRET_KEYS, so that a copy of the database alone opens nothing; without that setting, from the installation's own secret.
+ * Encrypts secrets that must be read again (AES-256-GCM), and hashes short secrets with a key. The keys come from SECRET_KEYS, so
+ * that a copy of the database alone reveals nothing. Default: the secret of the installation.
  */
 @Injectable()
 export class SecretBox {
@@ -35,8 +35,8 @@ export class SecretBox {
   ) {}
 
   /**
-   * @param use what the key is for
-   * @param owner bound to the text: it cannot be opened as somebody else's
+   * @param use purpose of the key
+   * @param owner authenticated with the text: decryption for another owner fails
    * @returns `<key id>.<base64url of iv, ciphertext and tag>`
    */
   seal(use: string, owner: string, plain: Buffer): string {
@@ -68,8 +68,8 @@ export class SecretBox {
   }
 
   /**
-   * Hashes of a secret that is too short for a plain hash: one for each key there is, the current one first. Store the first;
-   * what is stored matches when it is among them.
+   * Hashes a secret that is too short for a plain hash, with each key, the current one first. Store the first hash; a stored
+   * hash matches when it is in the list.
    */
   hashes(use: string, owner: string, secret: string): [string, ...string[]] {
     return this.keys().map((key) => {

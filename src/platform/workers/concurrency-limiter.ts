@@ -1,12 +1,12 @@
-/** As many pieces of work wait already as may; the caller answers 503. */
+/** The queue is full. The HTTP layer maps it to 503. */
 export class QueueFullError extends Error {
   constructor() {
-    super('too many pieces of work wait already');
+    super('the queue is full');
     this.name = 'QueueFullError';
   }
 }
 
-/** The work was refused or broken off because the service is stopping. */
+/** The task was rejected or aborted because the service is stopping. */
 export class ClosedError extends Error {
   constructor() {
     super('closed');
@@ -15,61 +15,61 @@ export class ClosedError extends Error {
 }
 
 interface Waiter {
-  start(lane: number): void;
-  refuse(error: unknown): void;
+  start(slot: number): void;
+  reject(error: unknown): void;
 }
 
 /**
- * Lets a bounded number of pieces of work run at once and a bounded number wait, in their order. Each runs in a lane, a
- * number that no other running piece has, so that what a lane owns (a thread, a directory) is used by one at a time.
+ * Runs a limited number of tasks at the same time and queues a limited number in order. Each running task has a slot, a
+ * number that no other running task has, so that resources of a slot (a thread, a directory) are used by one task at a time.
  */
 export class ConcurrencyLimiter {
   private readonly free: number[];
   private readonly waiting = new Set<Waiter>();
   private closed = false;
 
-  /** @param queue how many may wait beyond those running */
+  /** @param queue maximum number of waiting tasks */
   constructor(
-    lanes: number,
+    slots: number,
     private readonly queue: number,
   ) {
-    this.free = Array.from({ length: lanes }, (_, lane) => lanes - 1 - lane);
+    this.free = Array.from({ length: slots }, (_, slot) => slots - 1 - slot);
   }
 
   /**
-   * Runs `work` as soon as a lane is free.
+   * Runs `task` as soon as a slot is free.
    *
-   * @param signal gives up the place in the queue; work that has begun has to look at it itself
-   * @throws QueueFullError, ClosedError, or the signal's reason, without having called `work`
+   * @param signal removes a waiting task from the queue; a running task must observe it itself
+   * @throws QueueFullError, ClosedError, or the signal's reason, without calling `task`
    */
-  async run<T>(work: (lane: number) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const lane = await this.take(signal);
+  async run<T>(task: (slot: number) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const slot = await this.take(signal);
     try {
-      return await work(lane);
+      return await task(slot);
     } finally {
-      this.give(lane);
+      this.release(slot);
     }
   }
 
-  /** Refuses all that waits and all that comes; what runs goes on. */
+  /** Rejects waiting and new tasks. Running tasks continue. */
   close(): void {
     this.closed = true;
-    for (const waiter of this.waiting) waiter.refuse(new ClosedError());
+    for (const waiter of this.waiting) waiter.reject(new ClosedError());
     this.waiting.clear();
   }
 
   private async take(signal: AbortSignal | undefined): Promise<number> {
     if (this.closed) throw new ClosedError();
     signal?.throwIfAborted();
-    const lane = this.free.pop();
-    if (lane !== undefined) return lane;
+    const slot = this.free.pop();
+    if (slot !== undefined) return slot;
     if (this.waiting.size >= this.queue) throw new QueueFullError();
     return this.wait(signal);
   }
 
   private async wait(signal: AbortSignal | undefined): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const waiter: Waiter = { start: resolve, refuse: reject };
+    const waiter: Waiter = { start: resolve, reject };
     const leave = (): void => {
       this.waiting.delete(waiter);
       reject(signal?.reason);
@@ -83,13 +83,13 @@ export class ConcurrencyLimiter {
     }
   }
 
-  private give(lane: number): void {
+  private release(slot: number): void {
     const [next] = this.waiting;
     if (!next) {
-      this.free.push(lane);
+      this.free.push(slot);
       return;
     }
     this.waiting.delete(next);
-    next.start(lane);
+    next.start(slot);
   }
 }

@@ -1,35 +1,35 @@
 import { Worker } from 'node:worker_threads';
 import { ClosedError, ConcurrencyLimiter } from './concurrency-limiter.js';
-import type { WorkerAnswer } from './worker-script.js';
+import type { WorkerResult } from './worker-script.js';
 
 export { ClosedError, QueueFullError } from './concurrency-limiter.js';
 
-/** A piece of work used up its time or its memory; its worker has been replaced. */
+/** A task exceeded its time or memory limit. Its thread has been replaced. */
 export class WorkerLimitError extends Error {
   constructor(readonly limit: 'time' | 'memory') {
-    super(`a worker used up its ${limit}`);
+    super(`a task exceeded its ${limit} limit`);
     this.name = 'WorkerLimitError';
   }
 }
 
-/** Bounds of a pool. */
+/** Limits of a pool. */
 export interface WorkerLimits {
   workers: number;
-  /** How many pieces of work may wait beyond those being worked on. */
+  /** Maximum number of waiting tasks. */
   queue: number;
   timeoutMs: number;
   memoryMb: number;
 }
 
 /**
- * Does work outside the event loop: threads start on first use, take one piece at a time, never hold up exit, and are
- * replaced when a piece of work exceeds its bounds.
+ * Runs tasks in worker threads. Threads start on first use, run one task at a time, do not keep the process alive, and are
+ * replaced when a task exceeds its limits.
  *
- * @typeParam Input what a piece of work is given; it is copied to the thread
- * @typeParam Output what the script's function returns
+ * @typeParam Input argument of a task; it is copied to the thread
+ * @typeParam Output result of a task
  */
 export class WorkerPool<Input, Output> {
-  private readonly lanes: ConcurrencyLimiter;
+  private readonly limiter: ConcurrencyLimiter;
   private readonly threads = new Map<number, Worker>();
   private closed = false;
 
@@ -38,29 +38,29 @@ export class WorkerPool<Input, Output> {
     private readonly script: URL,
     private readonly limits: WorkerLimits,
   ) {
-    this.lanes = new ConcurrencyLimiter(limits.workers, limits.queue);
+    this.limiter = new ConcurrencyLimiter(limits.workers, limits.queue);
   }
 
   /**
-   * @param signal breaks the work off, wherever it stands
-   * @throws QueueFullError, ClosedError, WorkerLimitError, the signal's reason, or an Error with what the script threw
+   * @param signal aborts the task while it waits or runs
+   * @throws QueueFullError, ClosedError, WorkerLimitError, the signal's reason, or an Error with the message of the script's error
    */
   run(input: Input, signal?: AbortSignal): Promise<Output> {
-    return this.lanes.run((lane) => this.work(lane, input, signal), signal);
+    return this.limiter.run((slot) => this.work(slot, input, signal), signal);
   }
 
-  /** Ends the threads; work under way or waiting is rejected. */
+  /** Stops the threads. Running and waiting tasks are rejected. */
   async close(): Promise<void> {
     this.closed = true;
-    this.lanes.close();
+    this.limiter.close();
     await Promise.all([...this.threads.values()].map((thread) => thread.terminate()));
   }
 
-  private async work(lane: number, input: Input, signal: AbortSignal | undefined): Promise<Output> {
+  private async work(slot: number, input: Input, signal: AbortSignal | undefined): Promise<Output> {
     if (this.closed) throw new ClosedError();
     signal?.throwIfAborted();
-    const thread = this.threads.get(lane) ?? this.start(lane);
-    const { promise, resolve, reject } = Promise.withResolvers<WorkerAnswer<Output>>();
+    const thread = this.threads.get(slot) ?? this.start(slot);
+    const { promise, resolve, reject } = Promise.withResolvers<WorkerResult<Output>>();
     const fail = (error: NodeJS.ErrnoException): void => reject(asLimit(error));
     const exit = (): void => reject(new ClosedError());
     const timer = setTimeout(() => reject(new WorkerLimitError('time')), this.limits.timeoutMs);
@@ -68,14 +68,14 @@ export class WorkerPool<Input, Output> {
     signal?.addEventListener('abort', abort, { once: true });
     thread.on('message', resolve).on('error', fail).on('exit', exit);
     thread.ref();
-    let answer: WorkerAnswer<Output>;
+    let result: WorkerResult<Output>;
     try {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread, not a window
       thread.postMessage(input);
-      answer = await promise;
+      result = await promise;
     } catch (error) {
-      // Whatever it is doing now, nobody waits for it: the next piece of work gets a new thread.
-      this.drop(lane, thread);
+      // The thread may still be busy, so the next task gets a new one.
+      this.drop(slot, thread);
       throw error;
     } finally {
       clearTimeout(timer);
@@ -84,31 +84,31 @@ export class WorkerPool<Input, Output> {
       // An idle thread must not keep the process alive.
       thread.unref();
     }
-    if ('failed' in answer) throw new Error(answer.failed);
-    return answer.done;
+    if ('failed' in result) throw new Error(result.failed);
+    return result.done;
   }
 
-  private start(lane: number): Worker {
+  private start(slot: number): Worker {
     const thread = new Worker(this.script, {
       resourceLimits: { maxOldGenerationSizeMb: this.limits.memoryMb },
-      // Neither flags of the main thread (inspectors, loaders) nor its environment are any business of a worker.
+      // A worker needs neither the flags of the main thread (inspectors, loaders) nor its environment.
       execArgv: [],
       env: {},
     });
-    // A thread may die while it has nothing to do, and while it is being ended.
-    thread.on('error', () => this.forget(lane, thread));
-    thread.on('exit', () => this.forget(lane, thread));
-    this.threads.set(lane, thread);
+    // A thread may fail while it is idle and while it is stopped.
+    thread.on('error', () => this.forget(slot, thread));
+    thread.on('exit', () => this.forget(slot, thread));
+    this.threads.set(slot, thread);
     return thread;
   }
 
-  private drop(lane: number, thread: Worker): void {
-    this.forget(lane, thread);
+  private drop(slot: number, thread: Worker): void {
+    this.forget(slot, thread);
     void thread.terminate();
   }
 
-  private forget(lane: number, thread: Worker): void {
-    if (this.threads.get(lane) === thread) this.threads.delete(lane);
+  private forget(slot: number, thread: Worker): void {
+    if (this.threads.get(slot) === thread) this.threads.delete(slot);
   }
 }
 

@@ -1,32 +1,32 @@
 import os from 'node:os';
 import { parentPort } from 'node:worker_threads';
 
-/** What a thread sends back. */
-export type WorkerAnswer<Output> = { done: Output } | { failed: string };
+/** The message that a thread returns. */
+export type WorkerResult<Output> = { done: Output } | { failed: string };
 
-/** Below the thread that answers requests, well above idle. */
+/** Lower than the thread that serves requests. */
 const PRIORITY = 5;
 
 /**
- * Makes the module a script for WorkerPool: answers each piece of work with what `work` returns.
+ * Makes the module a script for WorkerPool: runs each task and posts its result.
  *
- * @param work its argument is what WorkerPool.run() was given
- * @param handedOver memory of the result that moves to the other side instead of being copied
+ * @param work receives the argument of WorkerPool.run()
+ * @param transferred memory of the result that moves to the main thread instead of being copied
  */
 export function serveWork<Output>(
   work: (input: never) => Output | Promise<Output>,
-  handedOver: (output: Output) => ArrayBuffer[] = () => [],
+  transferred: (output: Output) => ArrayBuffer[] = () => [],
 ): void {
-  stepBack();
-  const answerTo = async (input: unknown): Promise<void> => {
-    const answer = await attempt(() => work(input as never));
+  lowerPriority();
+  const respond = async (input: unknown): Promise<void> => {
+    const result = await attempt(() => work(input as never));
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread's port, not a window
-    parentPort?.postMessage(answer, 'done' in answer ? handedOver(answer.done) : []);
+    parentPort?.postMessage(result, 'done' in result ? transferred(result.done) : []);
   };
-  parentPort?.on('message', (input) => void answerTo(input));
+  parentPort?.on('message', (input) => void respond(input));
 }
 
-async function attempt<Output>(work: () => Output | Promise<Output>): Promise<WorkerAnswer<Output>> {
+async function attempt<Output>(work: () => Output | Promise<Output>): Promise<WorkerResult<Output>> {
   try {
     return { done: await work() };
   } catch (error) {
@@ -35,14 +35,14 @@ async function attempt<Output>(work: () => Output | Promise<Output>): Promise<Wo
 }
 
 /**
- * Requests go first when there are more threads than cores. Linux keeps priorities per thread, and 0 means the calling
- * one; elsewhere it would be the whole process.
+ * Gives requests precedence when there are more threads than cores. On Linux priorities belong to threads, and 0 means the
+ * calling thread; on other systems it would be the whole process.
  */
-function stepBack(): void {
+function lowerPriority(): void {
   if (process.platform !== 'linux') return;
   try {
     os.setPriority(0, PRIORITY);
   } catch {
-    // Not allowed here: then the work competes on equal terms.
+    // Not permitted: the thread keeps its priority.
   }
 }

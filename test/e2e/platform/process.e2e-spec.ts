@@ -92,7 +92,7 @@ describe('the server as a process', () => {
       await database.query('ALTER TABLE elsewhere RENAME TO note_revisions');
       expect([broken.status, broken.body]).toEqual([
         500,
-        { error: 'internal_error', message: 'Something went wrong on our side.' },
+        { error: 'internal_error', message: 'An internal error occurred.' },
       ]);
       expect(broken.headers.get('x-request-id')).toBe('the-broken-one');
 

@@ -1,4 +1,8 @@
-import { ClosedError, ConcurrencyLimiter, QueueFullError } from '../../../src/platform/workers/concurrency-limiter.js';
+import {
+  ClosedError,
+  ConcurrencyLimiter,
+  QueueFullError,
+} from '../../../src/platform/workers/concurrency-limiter.js';
 
 /** Work that ends when the test says so. */
 function held() {
