@@ -75,7 +75,7 @@ export class AppModule {
         BatchModule,
       ],
       providers: [
-        // In this order: who is calling, whether they may so often, then what they sent.
+        // The order matters: authentication, rate limits, body.
         { provide: APP_GUARD, useClass: BearerGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: BodyGuard },

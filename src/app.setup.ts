@@ -18,20 +18,20 @@ import { createLogger, PinoLoggerService } from './platform/observability/logger
 import { Metrics } from './platform/observability/metrics.js';
 import { requestLifecycle } from './platform/observability/request-lifecycle.js';
 
-/** Longer than the idle time-out of common load balancers (60 s): they close idle connections, not we. */
+/** Longer than the idle timeout of common load balancers (60 s), so that they close idle connections and not the server. */
 const KEEP_ALIVE_MS = 65_000;
-/** A whole request, body included, must arrive in this time. */
+/** Timeout for the reception of a whole request with its body. */
 const REQUEST_MS = 120_000;
 
 /** A configured application that does not listen yet. */
 export interface ServedApp {
   readonly nest: NestExpressApplication;
   listen(): Promise<void>;
-  /** Stops taking requests, lets those in flight finish (at most `timeoutMs`), closes the pool. Safe to call twice. */
+  /** Rejects new connections, waits up to `timeoutMs` for requests in flight, closes the pool. May be called twice. */
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** Builds the application as it serves: used by the server and by the tests, so that there is one way to set it up. */
+/** Builds the application. The server and the tests use this function, so that there is only one set-up. */
 export async function createApp(config: Config, databaseUrl: string): Promise<ServedApp> {
   const logger = createLogger(config.LOG_LEVEL);
   const nest = await NestFactory.create<NestExpressApplication>(
@@ -71,7 +71,7 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   };
 }
 
-/** Nothing is served outside the prefix. */
+/** 404 for all paths outside the prefix. */
 function notFoundOutsidePrefix(_request: Request, response: Response): void {
   const { status, code, message } = Errors.notFound;
   writeJson(response, status, JSON.stringify({ error: code, message }));
@@ -82,7 +82,7 @@ async function drain(nest: NestExpressApplication, server: Server, timeoutMs: nu
   if (server.listening) {
     await new Promise<void>((resolve) => {
       const force = setTimeout(() => server.closeAllConnections(), timeoutMs);
-      // Answers from here on close their connection; idle ones are closed at once.
+      // Later responses close their connection. Idle connections are closed at once.
       server.on(
         'request',
         (_request, response: { shouldKeepAlive: boolean }) => (response.shouldKeepAlive = false),

@@ -1,31 +1,31 @@
-/** Where files are kept, as `BLOB_STORE_URL` says. */
+/** The parsed `BLOB_STORE_URL`. */
 export type BlobStoreSettings =
   | { kind: 'file'; directory: string }
   | {
       kind: 's3';
       bucket: string;
-      /** Before each object's name; empty, or ends in a slash. */
+      /** Prefix of object names: empty, or with a slash at the end. */
       prefix: string;
-      /** Of an S3-compatible service; undefined: Amazon's. */
+      /** URL of an S3-compatible service; undefined for Amazon S3. */
       endpoint?: string;
       region?: string;
-      /** The bucket in the path instead of the host name, which is how most services other than Amazon's want it. */
+      /** The bucket is in the path instead of the host name, as most services other than Amazon S3 require. */
       pathStyle: boolean;
     };
 
-/** Amazon's rules for general purpose buckets. */
+/** The rules of Amazon S3 for general purpose buckets. */
 const BUCKET = /^(?=.{3,63}$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])$/;
 const PARAMETERS = new Set(['endpoint', 'region', 'path_style']);
 
 /**
  * @param text `file:///directory`, or `s3://bucket[/prefix][?endpoint=URL][&region=NAME][&path_style=true|false]`
- * @throws Error whose message says what it must be; it never repeats the text, which may hold a secret by mistake
+ * @throws Error with the rule that the text violates. The message does not repeat the text, which may contain a secret.
  */
 export function parseBlobStoreUrl(text: string): BlobStoreSettings {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.username || url?.password) {
     throw new Error(
-      'must not hold credentials: they come from the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY) or any other place the AWS SDK looks for them',
+      'must not contain credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use another credential source of the AWS SDK',
     );
   }
   if (url?.protocol === 'file:') return fileSettings(url);
@@ -41,7 +41,7 @@ function fileSettings(url: URL): BlobStoreSettings {
     const directory = decodeURIComponent(url.pathname);
     if (!directory.includes('\0')) return { kind: 'file', directory };
   } catch {
-    // Not a percent encoding.
+    // Invalid percent encoding.
   }
   throw new Error('must name a directory of this machine: file:///path');
 }
@@ -49,10 +49,10 @@ function fileSettings(url: URL): BlobStoreSettings {
 function s3Settings(url: URL): BlobStoreSettings {
   const { hostname: bucket, searchParams } = url;
   if (url.port !== '' || !BUCKET.test(bucket)) throw new Error('must name a bucket: s3://bucket');
-  const wrong = [...searchParams.keys()].find(
+  const invalid = [...searchParams.keys()].find(
     (key) => !PARAMETERS.has(key) || searchParams.getAll(key).length > 1,
   );
-  if (wrong !== undefined) {
+  if (invalid !== undefined) {
     throw new Error('may have the parameters endpoint, region and path_style, once each, and no others');
   }
   const endpoint = searchParams.get('endpoint') || undefined;

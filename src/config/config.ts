@@ -22,7 +22,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const MAIL_MODES = ['user', 'service'] as const;
 const MAIL_ACCOUNTS = ['create', 'link'] as const;
 const DOCX_CONVERTERS = ['embedded', 'libreoffice', 'off'] as const;
-/** Names every wrong setting in one human line each. The process exits with code 78 (EX_CONFIG of sysexits.h). */
+/** Invalid settings, one line for each. The process exits with code 78 (EX_CONFIG of sysexits.h). */
 export class ConfigError extends Error {
   static readonly exitCode = 78;
 
@@ -33,8 +33,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Everything the operator can set, read once from the environment (and `.env`, which the environment overrides),
- * validated and frozen. Property names are the names of the environment variables.
+ * The settings, read once from the environment and `.env` (the environment has precedence), validated and frozen. Property
+ * names are the names of the environment variables.
  */
 export class Config {
   /** TCP port of the HTTP interface; 0 lets the system choose. */
@@ -48,7 +48,7 @@ export class Config {
   @IsString()
   DATA_DIR = path.resolve('.data');
 
-  /** The address clients use, without a path; links in answers are built from it. */
+  /** The address of the service for clients, without a path. Links in responses begin with it. */
   @Url('http', 'https') PUBLIC_URL?: string;
 
   /** PostgreSQL to use instead of the embedded one. */
@@ -79,22 +79,22 @@ export class Config {
   })
   CORS_ORIGINS?: string;
 
-  /** Proxies whose X-Forwarded-* headers are believed: false, a number of hops, or a comma-separated list of addresses. */
+  /** Proxies whose X-Forwarded-* headers are trusted: false, a number of hops, or a comma-separated list of addresses. */
   @Matches(/^(?:false|\d{1,2}|[0-9a-fA-F.:/]+(?:\s*,\s*[0-9a-fA-F.:/]+)*|loopback)$/, {
     message: 'must be false, loopback, a number of hops or a comma-separated list of addresses',
   })
   TRUST_PROXY = 'false';
 
-  /** Issuer of an external OpenID provider whose access tokens are accepted too. */
+  /** Issuer of an external OpenID provider whose access tokens are also accepted. */
   @Url('http', 'https') OIDC_ISSUER?: string;
-  /** Audience those tokens must name. */
+  /** Required audience of these tokens. */
   @Text() OIDC_AUDIENCE?: string;
-  /** Where that issuer publishes its keys. */
+  /** Address of the keys of the issuer. */
   @Url('http', 'https') OIDC_JWKS_URL?: string;
 
   /**
-   * Keys of 32 characters or more, comma-separated, that secrets are encrypted with before they are stored: the first one
-   * encrypts, the others still decrypt. Without: a key that is kept in the database.
+   * Keys of 32 characters or more, comma-separated, for the encryption of stored secrets: the first one encrypts, all decrypt.
+   * Default: a key in the database.
    */
   @IsOptional()
   @Matches(/^[^\s,]{32,}(?:\s*,\s*[^\s,]{32,})*$/, {
@@ -102,36 +102,36 @@ export class Config {
   })
   SECRET_KEYS?: string;
 
-  /** Attempts to sign in with a password from one network (an IPv4 address, an IPv6 /64) in a minute. */
+  /** Password sign-in attempts per minute from one network (an IPv4 address or an IPv6 /64). */
   @Whole(1, 100_000) SIGN_IN_PER_MINUTE = 30;
 
-  /** Service that knows passwords from data breaches, asked by the range of a hash as at api.pwnedpasswords.com; off unless set. */
+  /** Service of breached passwords with the range API of api.pwnedpasswords.com. Default: off. */
   @Url('http', 'https') PASSWORD_BREACH_URL?: string;
 
-  /** A JSON file of clients that people may sign in with, beside those of `workspace client add`. */
+  /** A JSON file of OpenID clients, in addition to those of `workspace client add`. */
   @Text() OIDC_CLIENTS?: string;
 
-  /** Days a sign-in lasts, however often its tokens are refreshed. */
+  /** Lifetime of a sign-in, days. Refreshing its tokens does not extend it. */
   @Whole(1, 365) SIGN_IN_DAYS = 30;
 
-  /** Where the mail service (WildDuck's API) answers. */
+  /** Address of the mail service (WildDuck's API). */
   @Url('http', 'https') MAIL_SERVICE_URL?: string;
 
-  /** Its access token: to create accounts and log in to them, or, in mode `service`, for every request. */
+  /** Access token of the mail service: for the creation of accounts and sessions or, in mode `service`, for every request. */
   @Text() MAIL_SERVICE_TOKEN?: string;
 
-  /** `user`: each request goes out with a token of that person; `service`: with the service's token and the person's id. */
+  /** `user`: requests carry a token of the user; `service`: the token of the service and the id of the user. */
   @IsIn(MAIL_MODES, { message: `must be one of ${MAIL_MODES.join(', ')}` })
   MAIL_SERVICE_MODE: (typeof MAIL_MODES)[number] = 'user';
 
-  /** How long the mail service may take to begin its answer, or pause within it, milliseconds. */
+  /** Timeout of the mail service until its response starts and between two chunks of it, milliseconds. */
   @Whole(100, 600_000) MAIL_SERVICE_TIMEOUT_MS = 30_000;
 
-  /** `create`: who uses mail for the first time gets an account there; `link`: only by `workspace mail link`. */
+  /** `create`: the first use of mail creates an account; `link`: only `workspace mail link` assigns accounts. */
   @IsIn(MAIL_ACCOUNTS, { message: `must be one of ${MAIL_ACCOUNTS.join(', ')}` })
   MAIL_ACCOUNTS: (typeof MAIL_ACCOUNTS)[number] = 'create';
 
-  /** Domain of the addresses of created accounts. Default: each person's own e-mail address. */
+  /** Domain of the addresses of created accounts. Default: the e-mail address of the user. */
   @IsOptional()
   @Matches(/^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/, {
     message: 'must be a domain name in lower case',
@@ -140,22 +140,22 @@ export class Config {
 
   @Url('smtp', 'smtps') SMTP_URL?: string;
 
-  /** Where the embedded mail service takes mail by SMTP. */
+  /** Address on which the embedded mail service receives mail by SMTP. */
   @IsString() MAIL_SMTP_HOST = '127.0.0.1';
 
-  /** Its port; 0 is off. */
+  /** Port for SMTP; 0 is off. */
   @Whole(0, 65535) MAIL_SMTP_PORT = 0;
 
-  /** What one person may store in the embedded mail service, MiB; 0 is no limit. */
+  /** Quota of a user in the embedded mail service, MiB; 0 is no limit. */
   @Whole(0, 1_000_000_000) MAIL_QUOTA_MB = 5_120;
 
-  /** The longest message the embedded mail service stores, MiB. */
+  /** Maximum size of a message in the embedded mail service, MiB. */
   @Whole(1, 128) MAIL_MESSAGE_MB = 40;
 
-  /** Recipients one person may write to in 24 hours; 0 is no limit. */
+  /** Recipients of a user in 24 hours; 0 is no limit. */
   @Whole(0, 1_000_000_000) MAIL_DAILY_RECIPIENTS = 2_000;
 
-  /** Where files are kept; see `parseBlobStoreUrl`. Default: under DATA_DIR. */
+  /** The store of files; see `parseBlobStoreUrl`. Default: under DATA_DIR. */
   @Text() BLOB_STORE_URL?: string;
   @Url('ws', 'wss', 'http', 'https') LIVEKIT_URL?: string;
   @Text() LIVEKIT_API_KEY?: string;
@@ -164,30 +164,30 @@ export class Config {
   @IsIn(DOCX_CONVERTERS, { message: `must be one of ${DOCX_CONVERTERS.join(', ')}` })
   DOCX_CONVERTER: (typeof DOCX_CONVERTERS)[number] = 'embedded';
 
-  /** The program that DOCX_CONVERTER=libreoffice runs: a name to be found in the usual places, or a path. */
+  /** The program of DOCX_CONVERTER=libreoffice: a name in the usual directories, or a path. */
   @IsString() DOCX_LIBREOFFICE = 'soffice';
 
-  /** DOCX conversions of a process that run at once. */
+  /** Concurrent DOCX conversions of a process. */
   @Whole(1, 64) DOCX_WORKERS = 2;
 
-  /** DOCX conversions of a process that may wait. */
+  /** Waiting DOCX conversions of a process. */
   @Whole(0, 10_000) DOCX_QUEUE = 32;
 
-  /** Time for one DOCX conversion, milliseconds. Default: 10 s for the embedded converter, 30 s for LibreOffice. */
+  /** Timeout of a DOCX conversion, milliseconds. Default: 10 s for the embedded converter, 30 s for LibreOffice. */
   @IsOptional()
   @Whole(1, 600_000)
   DOCX_TIMEOUT_MS?: number;
 
-  /** Memory for one DOCX conversion by the embedded converter, MiB. */
+  /** Memory limit of a DOCX conversion by the embedded converter, MiB. */
   @Whole(16, 16_384) DOCX_MEMORY_MB = 256;
 
-  /** Days a removal stays in the change feeds. */
+  /** Retention of removals in the change feeds, days. */
   @Whole(1, 3650) FEED_RETENTION_DAYS = 90;
 
-  /** Days a trashed note is kept; 0 keeps it until somebody purges it. */
+  /** Retention of trashed notes, days; 0: until a user purges them. */
   @Whole(0, 3650) TRASH_RETENTION_DAYS = 30;
 
-  /** Days an entry of the audit log is kept. */
+  /** Retention of audit entries, days. */
   @Whole(30, 36_500) AUDIT_RETENTION_DAYS = 400;
 
   /** Port of the Prometheus metrics on HOST; 0 is off. */
@@ -202,14 +202,14 @@ export class Config {
     return this.DEMO ?? this.embeddedDatabase;
   }
 
-  /** The mail service to use; null when there is none. */
+  /** The external mail service; null: the embedded one. */
   get mailService(): { url: string; token: string | undefined } | null {
     return this.MAIL_SERVICE_URL === undefined
       ? null
       : { url: this.MAIL_SERVICE_URL.replace(/\/+$/, ''), token: this.MAIL_SERVICE_TOKEN };
   }
 
-  /** The same settings, but for a mail service that the process runs itself. */
+  /** @returns a copy of the settings with this mail service */
   withMailService(service: { url: string; token: string }): Config {
     const copy = Object.assign(Object.create(Config.prototype) as Config, this);
     copy.MAIL_SERVICE_URL = service.url;
@@ -217,17 +217,17 @@ export class Config {
     return Object.freeze(copy);
   }
 
-  /** PUBLIC_URL, or what a browser on this machine would use; no trailing slash. */
+  /** PUBLIC_URL, or an address for browsers on this machine; without a slash at the end. */
   get publicUrl(): string {
     return (this.PUBLIC_URL ?? `http://localhost:${this.PORT}`).replace(/\/+$/, '');
   }
 
-  /** The issuer of the built-in OpenID provider; null when OIDC_ISSUER puts another in its place. */
+  /** The issuer of the built-in OpenID provider; null when OIDC_ISSUER replaces it. */
   get signInIssuer(): string | null {
     return this.OIDC_ISSUER ? null : `${this.publicUrl}/${API_PREFIX}/oidc`;
   }
 
-  /** Where files are kept. */
+  /** The store of files. */
   get blobStore(): BlobStoreSettings {
     if (this.BLOB_STORE_URL === undefined) {
       return { kind: 'file', directory: path.join(this.DATA_DIR, 'blobs') };
@@ -249,7 +249,7 @@ export class Config {
       .filter(Boolean);
   }
 
-  /** In the form Express takes for `trust proxy`. */
+  /** The value for `trust proxy` of Express. */
   get trustProxy(): false | number | string[] {
     if (this.TRUST_PROXY === 'false') return false;
     return /^\d+$/.test(this.TRUST_PROXY)
@@ -259,7 +259,7 @@ export class Config {
 
   /**
    * Parses settings from `env`; an empty value means "not set".
-   * @throws ConfigError naming each wrong value
+   * @throws ConfigError with each invalid value
    */
   static parse(env: Record<string, string | undefined>): Config {
     const known = new Set(Config.keys());

@@ -4,20 +4,20 @@ import { IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator'
 const TRUE = new Set(['true', '1', 'yes', 'on']);
 const FALSE = new Set(['false', '0', 'no', 'off']);
 
-/** Environment text to number; anything that is not a plain decimal stays as it is, for the validator to name. */
+/** Converts decimal text to a number. The validator reports other text. */
 const ToInt = () =>
   Transform(({ value }) =>
     typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value,
   );
 
-/** Environment text to boolean; anything that is no word for one stays as it is. */
+/** Converts text to a boolean. The validator reports unknown words. */
 export const ToBoolean = () =>
   Transform(({ value }) => {
     const word = String(value).trim().toLowerCase();
     return TRUE.has(word) ? true : FALSE.has(word) ? false : value;
   });
 
-/** A whole number within bounds. */
+/** An integer from `min` to `max`. */
 export const Whole = (min: number, max: number): PropertyDecorator => {
   const message = `must be a whole number from ${min} to ${max}`;
   return (target, key) => {
@@ -28,7 +28,7 @@ export const Whole = (min: number, max: number): PropertyDecorator => {
   };
 };
 
-/** A URL of one of the schemes, or nothing. */
+/** An optional URL with one of the schemes. */
 export const Url = (...schemes: string[]): PropertyDecorator => {
   const message = `must be a URL beginning with ${schemes.map((s) => `${s}://`).join(' or ')}`;
   return (target, key) => {
@@ -37,7 +37,7 @@ export const Url = (...schemes: string[]): PropertyDecorator => {
   };
 };
 
-/** Any text, or nothing. */
+/** Optional text. */
 export const Text = (): PropertyDecorator => (target, key) => {
   IsOptional()(target, key);
   IsString()(target, key);

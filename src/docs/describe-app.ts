@@ -4,7 +4,7 @@ import { AppModule } from '../app.module.js';
 import { API_PREFIX, Config } from '../config/config.js';
 import { openApiDocument } from './openapi-document.js';
 
-/** The description of the code as it is: modules are wired but nothing is started, so it needs no database. */
+/** Builds the document from the code. Modules are wired but not started, so it needs no database. */
 export async function describeApp(): Promise<OpenAPIObject> {
   const app = await NestFactory.create(AppModule.forRoot(Config.parse({}), 'postgresql://unused'), {
     preview: true,

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { describeApp } from './describe-app.js';
 
-/** Values whose JSON fits this many characters stay on one line: the file is a third smaller and its diffs are shorter. */
+/** Maximum length of a value on one line. Longer lines make the file a third smaller and its diffs shorter. */
 const LINE = 160;
 
 /** `npm run openapi`: writes the committed document. */

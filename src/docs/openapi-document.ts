@@ -5,7 +5,7 @@ import { OPEN_MAIL_SCHEMAS } from '../modules/mail/index.js';
 import { shareComponents } from './components.js';
 import { PREFERENCE_SCHEMAS } from '../modules/settings/index.js';
 
-/** What the description says of the built-in sign-in. */
+/** The part of the description about the built-in sign-in. */
 export const SIGN_IN = `**Sign-in**: press *Authorize* and sign in with the scheme \`signIn\`. Its OpenID provider tells its addresses in \`/apis/v1/oidc/.well-known/openid-configuration\`: authorization code with PKCE, rotating refresh tokens, device flow, client credentials. The scope \`workspace\` is the use of this interface.`;
 
 const DESCRIPTION = `Notes, tasks, mail, people and settings of a workspace.
@@ -16,7 +16,7 @@ ${SIGN_IN}
 
 **Token**: \`npm start\` prints one for the demo workspace; \`npm run --silent workspace -- token --email alice@demo.example --tenant demo\` prints another. Paste it after a click on *Authorize* to try the operations out.
 
-**Concurrency**: an update or delete carries the revision that was read, as \`If-Match\` with the ETag or as \`base_revision\`. A stale one answers 409 \`conflict\` with the object as it is and changes nothing.`;
+**Concurrency**: updates and deletions contain the revision of the object, as \`If-Match\` with the ETag or as \`base_revision\`. A stale revision returns 409 \`conflict\` with the current object and changes nothing.`;
 
 /** The security scheme of the built-in sign-in. */
 export const SIGN_IN_SCHEME = 'signIn';
@@ -24,15 +24,15 @@ export const SIGN_IN_SCHEME = 'signIn';
 /** In the order in which they are shown. */
 const TAGS: Record<string, string> = {
   notes: 'Notes, their trash, history and sharing, and tasks made from them.',
-  'note folders': "Each person's own tree of folders for notes.",
+  'note folders': "Each user's own tree of folders for notes.",
   tasks: 'Tasks with subtasks, comments, attachments and reminders; search.',
   'task folders': 'Trees of folders for tasks, shared with editors and viewers.',
   sync: 'Several requests at once, for clients that work offline.',
-  mail: 'Your own mailboxes at the mail service, passed through in its own words (camelCase).',
+  mail: 'The mailboxes of the caller at the mail service, with its field names (camelCase).',
   settings: "One's own profile, signatures, preferences, passwords and sessions.",
   auth: 'The second factor, and signing out.',
-  tenant: 'The workspace itself: name, branding, people, audit log.',
-  directory: 'People and groups of the workspace.',
+  tenant: 'The workspace itself: name, branding, members, audit log.',
+  directory: 'Users and groups of the workspace.',
   access: 'Groups of people, and what each group allows.',
   identity: 'Keys for verifying access tokens.',
   health: 'For load balancers and supervisors.',
@@ -61,7 +61,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
             authorizationUrl: `${OIDC_PATH}/auth`,
             tokenUrl: `${OIDC_PATH}/token`,
             refreshUrl: `${OIDC_PATH}/token`,
-            scopes: { [API_SCOPE]: 'use this interface as yourself', openid: 'who you are' },
+            scopes: { [API_SCOPE]: 'use the API as the user', openid: 'the identity of the user' },
           },
         },
       },
@@ -76,8 +76,8 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   document.paths = inReadingOrder(document.paths);
   Object.assign(((document.components ??= {}).schemas ??= {}), PREFERENCE_SCHEMAS);
   Object.assign(document.info, { license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' } });
-  // Some errors carry further members, shown in their examples; the mail service says more than is described.
-  // Not by `additionalProperties`: of that, Swagger UI makes a member of each example.
+  // Some errors and responses of the mail service have additional members. Not `additionalProperties`: Swagger UI would add a
+  // member of this name to each example.
   for (const name of ['ErrorResponse', ...OPEN_MAIL_SCHEMAS]) {
     Object.assign(document.components?.schemas?.[name] ?? {}, { unevaluatedProperties: true });
   }
@@ -85,8 +85,8 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
 }
 
 /**
- * What lists, makes, reads and changes a thing before what else there is of it, synchronisation last. Routes are
- * registered the other way round, since fixed names go before ids.
+ * Sorts the operations on a resource before its sub-resources, and synchronisation last. Routes are registered in the opposite
+ * order, because fixed names must precede ids.
  */
 function inReadingOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   const rank = (path: string) => {
@@ -96,23 +96,23 @@ function inReadingOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   return Object.fromEntries(Object.entries(paths).toSorted(([a], [b]) => rank(a) - rank(b)));
 }
 
-/** Mends what the decorators say: OpenAPI 3.1 has `type: [x, "null"]` where 3.0 had `nullable: true`. */
+/** Corrects the output of the decorators: OpenAPI 3.1 has `type: [x, "null"]` where 3.0 had `nullable: true`. */
 function asOpenApi31(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(asOpenApi31);
   if (typeof node !== 'object' || node === null) return node;
   const { nullable, ...rest } = node as Record<string, unknown>;
   const copy = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, asOpenApi31(value)]));
   if (nullable === true && typeof copy['type'] === 'string') copy['type'] = [copy['type'], 'null'];
-  if (typeof copy['in'] === 'string' && 'schema' in copy) mendParameter(copy);
+  if (typeof copy['in'] === 'string' && 'schema' in copy) correctParameter(copy);
   return copy;
 }
 
-function mendParameter(parameter: Record<string, unknown>): void {
+function correctParameter(parameter: Record<string, unknown>): void {
   const schema = parameter['schema'] as Record<string, unknown>;
-  // The plugin calls a field required when its class gives it a default; a client may leave it out.
+  // The plugin marks a field with a default as required, but it is optional.
   if (parameter['in'] === 'query' && schema['default'] !== undefined) parameter['required'] = false;
   if (parameter['required'] === true) return;
-  // Swagger UI would send an `example` of what is optional: filter the list by it, or name a revision nobody read.
+  // Swagger UI would send the `example` of an optional parameter, such as a filter or a revision.
   const example = parameter['example'] ?? schema['example'];
   delete parameter['example'];
   delete schema['example'];

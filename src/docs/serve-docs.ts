@@ -33,7 +33,7 @@ export function serveDocs(app: NestExpressApplication, config: Config): void {
       displayRequestDuration: true,
       docExpansion: 'list',
       filter: true,
-      // The operations show their schemas; the list of all of them stays closed.
+      // The operations show their schemas, so the list of all schemas is collapsed.
       defaultModelsExpandDepth: 0,
       ...(config.signInIssuer !== null && signIn(`${config.publicUrl}${docs}`)),
     },
@@ -55,7 +55,7 @@ function documentHandler(document: OpenAPIObject): RequestHandler {
   };
 }
 
-/** What Swagger UI needs to sign in as a client of ours. */
+/** The options with which Swagger UI signs in. */
 const signIn = (docs: string) => ({
   oauth2RedirectUrl: `${docs}/oauth2-redirect.html`,
   initOAuth: {
@@ -65,7 +65,7 @@ const signIn = (docs: string) => ({
   },
 });
 
-/** Where people sign in at an external issuer, nothing is said of a sign-in that is not here. */
+/** Removes the built-in sign-in from the document when an external issuer replaces it. */
 function withoutSignIn(document: OpenAPIObject): void {
   document.info.description = document.info.description?.replace(`${SIGN_IN}\n\n`, '');
   delete document.components?.securitySchemes?.[SIGN_IN_SCHEME];

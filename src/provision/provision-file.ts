@@ -33,10 +33,10 @@ export class ProvisionTenant {
   @IsOptional() @IsArray() @ValidateNested({ each: true }) @Type(() => ProvisionUser) users?: ProvisionUser[];
 }
 
-/** Problems of one file that are shown. */
+/** Maximum number of reported problems. */
 const MAX_PROBLEMS = 20;
 
-/** What `workspace provision --file` reads. */
+/** The file of `workspace provision --file`. */
 export class ProvisionFile {
   @IsOptional()
   @IsArray()
@@ -49,11 +49,11 @@ export class ProvisionFile {
   @Type(() => ProvisionPerson)
   accounts?: ProvisionPerson[];
 
-  /** @throws Error naming each wrong entry by its path, e.g. `tenants.0.users.3.email` */
+  /** @throws Error with the path of each invalid entry, e.g. `tenants.0.users.3.email` */
   static parse(text: string): ProvisionFile {
     const plain = parseJson(text);
     if (typeof plain !== 'object' || plain === null || Array.isArray(plain))
-      throw new Error('the file must hold a JSON object');
+      throw new Error('the file must contain a JSON object');
     const file = plainToInstance(ProvisionFile, plain);
     const problems = validateSync(file, { whitelist: true }).flatMap((error) => messages(error));
     if (problems.length > MAX_PROBLEMS)
@@ -63,12 +63,12 @@ export class ProvisionFile {
   }
 }
 
-/** @throws Error that says what is wrong, not only where */
+/** @throws Error with the reason and the place of a syntax error */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`the file must hold JSON: ${(error as Error).message}`, { cause: error });
+    throw new Error(`the file must contain JSON: ${(error as Error).message}`, { cause: error });
   }
 }
 

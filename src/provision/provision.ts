@@ -17,9 +17,9 @@ export interface ProvisionedUser {
 const CLIENT = 'workspace-cli';
 
 /**
- * Creates what the file names and does not exist yet; names and roles of what exists are brought up to date where the
- * file says them, passwords that are set stay. Running it again changes nothing.
- * @param tokens also issue an access token for each person
+ * Creates the missing workspaces and accounts of the file, and updates the names and roles that the file contains. Existing
+ * passwords do not change. Repeating it changes nothing.
+ * @param tokens also issue an access token for each user
  */
 export async function provision(
   app: INestApplicationContext,
@@ -31,13 +31,13 @@ export async function provision(
     app.get(IdentityApi, { strict: false }),
     app.get(TenantsApi, { strict: false }),
   ];
-  const everyone: PersonInput[] = [
+  const persons: PersonInput[] = [
     ...(file.tenants ?? []).flatMap((tenant) => tenant.users ?? []),
     ...(file.accounts ?? []),
   ];
-  const hashes = await identity.hashNewPasswords(everyone);
+  const hashes = await identity.hashNewPasswords(persons);
   const users = await db.tx(async (tx) => {
-    const ids = await identity.provision(tx, everyone, hashes);
+    const ids = await identity.provision(tx, persons, hashes);
     const idOf = (email: string): string => ids.get(emailKey(email)) as string;
     const result: ProvisionedUser[] = [];
     for (const tenant of file.tenants ?? []) {
@@ -66,7 +66,7 @@ export async function provision(
   return { users };
 }
 
-/** One entry a person, the last one named winning. */
+/** One entry for each user: the last one in the file. */
 function membersOf(tenant: ProvisionTenant, idOf: (email: string) => string) {
   const members = (tenant.users ?? []).map((user) => ({
     userId: idOf(user.email),

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { DataDirInUseError, EmbeddedDatabaseError } from '../platform/database/embedded/embedded-database.js';
 
-/** Codes of a database server that cannot be reached or does not let us in. */
+/** Codes of an unreachable database server. */
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -10,12 +10,13 @@ const UNREACHABLE = new Set([
   'EHOSTUNREACH',
   'ECONNRESET',
 ]);
-const REFUSED = new Set(['28P01', '28000', '3D000']);
+/** SQLSTATEs of a rejected connection. */
+const REJECTED = new Set(['28P01', '28000', '3D000']);
 
-/** An error of the system or of a library, with what it may carry. */
+/** An error of the system or of a library, with its optional members. */
 type SystemError = Error & { code?: string; syscall?: string; port?: number };
 
-/** A failed start in one line for the operator, or undefined when it is none of those an operator can mend. */
+/** @returns a line for the operator about a failed start; undefined for errors that an operator cannot fix */
 export function failureLine(error: unknown, config: Config): string | undefined {
   if (error instanceof DataDirInUseError || error instanceof EmbeddedDatabaseError) return error.message;
   if (!(error instanceof Error)) return undefined;
@@ -38,7 +39,7 @@ function listenFailure(error: SystemError, config: Config): string | undefined {
 function databaseFailure(error: SystemError, config: Config): string | undefined {
   const { code = '' } = error;
   if (config.DATABASE_URL === undefined) return undefined;
-  if (UNREACHABLE.has(code)) return `The database of DATABASE_URL does not answer (${code}).`;
-  if (REFUSED.has(code)) return `The database of DATABASE_URL does not let us in: ${error.message}.`;
+  if (UNREACHABLE.has(code)) return `The database of DATABASE_URL does not respond (${code}).`;
+  if (REJECTED.has(code)) return `The database of DATABASE_URL rejects the connection: ${error.message}.`;
   return undefined;
 }

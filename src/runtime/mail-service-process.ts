@@ -6,22 +6,21 @@ import type { Logger } from 'pino';
 const MAIN = fileURLToPath(new URL('../mail-service/main.js', import.meta.url));
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 10_000;
-/** One that served this long was healthy: the next crash is not the same crash again. */
+/** After this time of service the delay before a restart is reset. */
 const HEALTHY_MS = 30_000;
 
 /** The mail service could not start; the message is a line for the operator. */
 export class MailServiceStartError extends Error {}
 
-/** Where the mail service answers, and the token for it. */
+/** Address and token of the mail service. */
 export interface MailServiceAddress {
   url: string;
   token: string;
 }
 
 /**
- * The embedded mail service in a process of its own, so that mail never takes the event loop or the memory of what serves
- * everything else: one for this machine, however many workers there are. One that crashes is replaced, at the same address
- * and with the same token.
+ * Runs the embedded mail service in a child process, so that mail does not use the event loop or the memory of the API. There is
+ * one for all workers. After a crash it is replaced, with the same address and token.
  */
 export class MailServiceProcess {
   private readonly token = randomBytes(32).toString('hex');
@@ -45,7 +44,7 @@ export class MailServiceProcess {
     return { url: `http://127.0.0.1:${this.port}`, token: this.token };
   }
 
-  /** Lets it finish what is in flight; what is left after `timeoutMs` is killed. */
+  /** Stops the process after its requests in flight. Kills it after `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
     this.stopping = true;
     clearTimeout(this.timer);
@@ -63,21 +62,21 @@ export class MailServiceProcess {
     this.child = child;
     const { databaseUrl, token, port } = this;
     const since = Date.now();
-    const news = Promise.withResolvers<number>();
+    const started = Promise.withResolvers<number>();
     child.on('message', (message: { port: number } | { failure: string }) => {
-      if ('port' in message) news.resolve(message.port);
-      else news.reject(new MailServiceStartError(message.failure));
+      if ('port' in message) started.resolve(message.port);
+      else started.reject(new MailServiceStartError(message.failure));
     });
-    child.once('error', news.reject);
+    child.once('error', started.reject);
     child.once('exit', (code, signal) => {
-      news.reject(
+      started.reject(
         new MailServiceStartError(
           `The mail service ended while it started (${signal ?? `exit code ${code}`}).`,
         ),
       );
     });
     child.send({ start: { databaseUrl, token, port } });
-    const serving = await news.promise;
+    const serving = await started.promise;
     child.once('exit', (code, signal) => this.replace(since, signal ?? code));
     this.log.info({ process: child.pid, port: serving }, 'mail service serving');
     return serving;

@@ -16,25 +16,25 @@ import { WorkerPool, WorkerStartError } from './worker-pool.js';
 
 /** A worker drains for DRAIN_MS and then closes its pools. */
 const WORKER_STOP_MS = DRAIN_MS + 2_000;
-/** So does the mail service. */
+/** The mail service does the same. */
 const MAIL_STOP_MS = DRAIN_MS + 2_000;
 
 /**
- * The process the operator starts: it owns the embedded database and the embedded mail service, and serves, by itself or
+ * Runs the process that the operator starts: it owns the embedded database and the embedded mail service, and serves by itself or
  * through workers.
  */
 export async function runPrimary(application: Application, config: Config, log: Logger): Promise<void> {
   const shutdown = new Shutdown(log);
   shutdown.onCrash();
   shutdown.onSignals('SIGINT', 'SIGTERM', 'SIGHUP');
-  // The launcher keeps a channel open to us; it ends when the launcher is killed.
+  // The channel to the launcher closes when the launcher is killed.
   if (process.connected) process.once('disconnect', () => shutdown.end(0));
   try {
     await shutdown.during(start(application, config, log, shutdown));
   } catch (error) {
     if (shutdown.isEnding) return;
-    const told = error instanceof WorkerStartError || error instanceof MailServiceStartError;
-    const line = told ? error.message : failureLine(error, config);
+    const forOperator = error instanceof WorkerStartError || error instanceof MailServiceStartError;
+    const line = forOperator ? error.message : failureLine(error, config);
     if (line === undefined) log.fatal({ err: error }, 'the start failed');
     else process.stderr.write(`${line}\n`);
     shutdown.end(1);
@@ -85,8 +85,8 @@ async function startMail(databaseUrl: string, log: Logger, shutdown: Shutdown): 
 }
 
 /**
- * Waits for both even when one fails, so that what the other opens is known to be there when the process ends. When both
- * fail, the first one's reason is given.
+ * Waits for both even when one fails, so that the shutdown closes the resources of the other. Rejects with the error of the
+ * first when both fail.
  */
 async function bothOrNeither<A, B>(a: A, b: B): Promise<[Awaited<A>, Awaited<B>]> {
   await Promise.allSettled([a, b]);
@@ -99,7 +99,7 @@ async function serveByWorkers(
   log: Logger,
   shutdown: Shutdown,
 ): Promise<void> {
-  // With DATABASE_URL set, a worker would take DEMO's other default; it gets ours. The mail service is the one of us all.
+  // The default of DEMO depends on DATABASE_URL, which workers always have. All workers share one mail service.
   const { url = '', token = '' } = config.mailService ?? {};
   const env = {
     DATABASE_URL: databaseUrl,

@@ -5,7 +5,7 @@ import type { Application } from './application.js';
 import { runPrimary } from './primary.js';
 import { runWorker } from './worker.js';
 
-/** Runs the application in this process: as the one the operator started, or as one of its workers. */
+/** Runs the application in this process, as primary or as worker. */
 export async function runProcess(application: Application): Promise<void> {
   const config = loadConfig();
   if (config === undefined) return;
@@ -13,7 +13,7 @@ export async function runProcess(application: Application): Promise<void> {
   await (cluster.isPrimary ? runPrimary : runWorker)(application, config, log);
 }
 
-/** The settings; or one line on stderr for each that is wrong, and the exit code for that. */
+/** Loads the settings. Prints one line on stderr for each invalid one and sets the exit code. */
 function loadConfig(): Config | undefined {
   try {
     return Config.load();
@@ -21,7 +21,7 @@ function loadConfig(): Config | undefined {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(error.lines.map((line) => `${line}\n`).join(''));
     process.exitCode = ConfigError.exitCode;
-    // The launcher's channel would keep the process waiting.
+    // The channel to the launcher would keep the process alive.
     if (process.connected) process.disconnect();
     return undefined;
   }

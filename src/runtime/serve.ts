@@ -3,10 +3,10 @@ import { collectStartupGarbage } from '../platform/memory/garbage.js';
 import type { Application } from './application.js';
 import type { Shutdown } from './shutdown.js';
 
-/** How long requests in flight may take to finish when the process is told to end. */
+/** Time for requests in flight at shutdown. */
 export const DRAIN_MS = 10_000;
 
-/** Serves in this process until it ends. */
+/** Serves in this process. */
 export async function serve(
   application: Application,
   config: Config,

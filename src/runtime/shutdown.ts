@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
-/** A Ctrl-C reaches the whole process group and is forwarded by npm and the launcher: what comes this soon is the same. */
+/** Ctrl-C signals the whole process group, and npm and the launcher forward it. Signals within this time are the same. */
 const SAME_SIGNAL_MS = 1_000;
 const STARTUP_MS = 10_000;
 const FORCED_MS = 3_000;
 const EXIT_INTERRUPTED = 130;
 
-/** Thrown by a checkpoint of the startup when the process is told to end meanwhile. */
+/** Thrown by a checkpoint of the startup when the process is ending. */
 export class StartInterrupted extends Error {}
 
 interface Step {
@@ -15,7 +15,7 @@ interface Step {
   skippable: boolean;
 }
 
-/** Ends the process in order and once, whatever asks for it and however often. */
+/** Runs the steps of the shutdown once, in order. */
 export class Shutdown {
   private readonly steps: Step[] = [];
   private startup: Promise<unknown> = Promise.resolve();
@@ -29,16 +29,16 @@ export class Shutdown {
 
   constructor(private readonly log: Logger) {}
 
-  /** Ends the process on these signals; a second Ctrl-C does not wait for work in flight. */
+  /** Ends the process on these signals. A second Ctrl-C does not wait for requests in flight. */
   onSignals(...signals: NodeJS.Signals[]): void {
     for (const signal of signals) process.on(signal, () => this.signalled(signal));
   }
 
-  /** An error nobody caught leaves the process in an unknown state: it ends, politely if it can. */
+  /** Ends the process after an uncaught error, because its state is unknown. */
   onCrash(): void {
     process.on('uncaughtException', (error) => this.crashed(error));
     process.on('unhandledRejection', (reason) => this.crashed(reason));
-    // A reader of our output that went away (`npm start | head`) is no reason to stop serving.
+    // A closed pipe (`npm start | head`) must not stop the service.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   }
 
@@ -47,23 +47,23 @@ export class Shutdown {
     this.steps.push({ run, skippable: options.skippable ?? false });
   }
 
-  /** Remembers the running startup: the end waits for it, so that what it opened is closed. */
+  /** Registers the running startup. The shutdown waits for it, so that its resources are closed. */
   during(startup: Promise<void>): Promise<void> {
     this.startup = startup.catch(() => undefined);
     return startup;
   }
 
-  /** True once the process is ending: whatever fails from then on fails because of that. */
+  /** True when the process is ending. Later failures are consequences of it. */
   get isEnding(): boolean {
     return this.ending;
   }
 
-  /** @throws StartInterrupted when the process is ending: between two steps of the startup is a good place to stop. */
+  /** Called between two steps of the startup. @throws StartInterrupted when the process is ending */
   checkpoint(): void {
-    if (this.ending) throw new StartInterrupted('The process was told to end while it started.');
+    if (this.ending) throw new StartInterrupted('The process received a signal during the start.');
   }
 
-  /** Begins the end of the process. Asking again changes nothing, except that a failure is kept. */
+  /** Starts the shutdown. A repeated call only records a failure. */
   end(exitCode: number): void {
     this.exitCode ||= exitCode;
     if (this.ending) return;

@@ -3,10 +3,10 @@ import type { Logger } from 'pino';
 
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 5_000;
-/** A worker that served this long was healthy: the next crash is not the same crash again. */
+/** After this time of service the delay before a restart is reset. */
 const HEALTHY_MS = 30_000;
 
-/** What a worker tells the primary about its start; `failure` is a line for the operator. */
+/** A message of a worker to the primary about its start. `failure` is a line for the operator. */
 export type WorkerMessage = { ready: true } | { failure: string };
 
 /** A worker could not start; the message is a line for the operator. */
@@ -20,7 +20,7 @@ export class WorkerPool {
 
   constructor(
     private readonly size: number,
-    /** Settings the workers get in addition to the environment. */
+    /** Settings of the workers in addition to the environment. */
     private readonly env: Record<string, string>,
     private readonly log: Logger,
   ) {}
@@ -34,7 +34,7 @@ export class WorkerPool {
     for (const worker of this.workers()) this.supervise(worker);
   }
 
-  /** Lets every worker finish its work in flight; what is left after `timeoutMs` is killed. */
+  /** Stops the workers after their requests in flight. Kills them after `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
     this.stopping = true;
     for (const timer of this.timers) clearTimeout(timer);

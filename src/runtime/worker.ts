@@ -6,25 +6,25 @@ import { serve } from './serve.js';
 import { Shutdown } from './shutdown.js';
 import type { WorkerMessage } from './worker-pool.js';
 
-/** A process that only serves. The primary tells it when to end, and replaces it when it crashes. */
+/** Runs a worker process, which only serves. The primary stops it, and replaces it after a crash. */
 export async function runWorker(application: Application, config: Config, log: Logger): Promise<void> {
   const shutdown = new Shutdown(log);
   shutdown.onCrash();
   shutdown.onSignals('SIGTERM');
-  // A Ctrl-C or a closed terminal reaches us as well; the primary decides what follows from it.
+  // Ctrl-C and a closed terminal signal the whole process group. The primary handles them.
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
   try {
     await shutdown.during(serve(application, config, config.DATABASE_URL ?? '', shutdown));
-    tell({ ready: true });
+    send({ ready: true });
   } catch (error) {
     if (shutdown.isEnding) return;
     const line = failureLine(error, config);
     if (line === undefined) log.fatal({ err: error }, 'a worker failed to start');
-    tell({ failure: line ?? 'A worker process failed to start; the log says why.' });
+    send({ failure: line ?? 'A worker process failed to start; see the log.' });
     shutdown.end(1);
   }
 }
 
-function tell(message: WorkerMessage): void {
+function send(message: WorkerMessage): void {
   process.send?.(message);
 }

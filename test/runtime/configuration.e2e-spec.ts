@@ -108,7 +108,7 @@ describe('the configuration', () => {
     ['file:///a%00b', 'must name a directory of this machine: file:///path'],
     ['s3://UP/x', 'must name a bucket: s3://bucket'],
     ['s3://bucket:80', 'must name a bucket: s3://bucket'],
-    ['s3://id:hunter2@bucket', 'must not hold credentials'],
+    ['s3://id:hunter2@bucket', 'must not contain credentials'],
     ['s3://bucket?secret=hunter2', 'may have the parameters endpoint, region and path_style'],
     ['s3://bucket?region=a&region=b', 'may have the parameters endpoint, region and path_style'],
     ['s3://bucket?endpoint=http://id:hunter2@host', 'without credentials as its endpoint'],

@@ -159,7 +159,7 @@ describe('npm start', () => {
     const port = await freePort();
     const server = await launch({ DATABASE_URL: `postgres://nobody:secret@127.0.0.1:${port}/none` });
     expect(await server.exit).toBe(1);
-    expect(server.stderr()).toBe('The database of DATABASE_URL does not answer (ECONNREFUSED).\n');
+    expect(server.stderr()).toBe('The database of DATABASE_URL does not respond (ECONNREFUSED).\n');
   });
 
   it('replaces a killed worker, and stops all workers', async () => {

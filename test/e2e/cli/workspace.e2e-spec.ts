@@ -184,7 +184,7 @@ describe('workspace, the admin command line', () => {
 
     test.each<[string, () => string[], RegExp]>([
       ['a file that is not there', () => ['--file', path.join(directory, 'none.json')], /none\.json/],
-      ['a file that is no JSON', () => ['--file', file('{"tenants":')], /the file must hold JSON/],
+      ['a file that is no JSON', () => ['--file', file('{"tenants":')], /the file must contain JSON/],
       ['a file that holds a list', () => ['--file', file([])], /JSON object/],
       ['no file', () => [], /--file/],
     ])('fails for %s', async (_, args, message) => {

@@ -43,8 +43,9 @@ describe('JSON bodies with keys of Object.prototype', () => {
   const send = async (operation: { method: string; path: string }, body: Json) => {
     const path = fillPath(operation.path.replace('/apis/v1', ''), ID);
     const response = await alice.api.request(operation.method, path, { raw: text(body) });
-    // A session that has ended would make the other requests meaningless.
-    if (response.status === 401) throw new Error(`401 to ${operation.method} ${path} ${text(body)}`);
+    // The other requests need a session, which this may have ended.
+    if (path.startsWith('/auth/')) [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    else expect(response.status).not.toBe(401);
     return { request: `${operation.method} ${path} ${text(body)}`, status: response.status };
   };
 

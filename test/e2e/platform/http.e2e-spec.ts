@@ -115,9 +115,12 @@ describe('the HTTP interface', () => {
     });
 
     test('without a good token the answer does not wait for the body', async () => {
-      for (const authorization of ['', 'Authorization: Bearer wrong\r\n']) {
+      for (const [authorization, challenge] of [
+        ['', /^HTTP\/1\.1 401 .*WWW-Authenticate: Bearer\r\n/s],
+        ['Authorization: Bearer wrong\r\n', /^HTTP\/1\.1 401 .*invalid_token/s],
+      ] as const) {
         const head = `POST /apis/v1/notes HTTP/1.1\r\nHost: x\r\n${authorization}Content-Type: application/json\r\nContent-Length: 5000000\r\n\r\n{`;
-        expect(await rawExchange(app, head)).toMatch(/^HTTP\/1\.1 401 .*invalid_token/s);
+        expect(await rawExchange(app, head)).toMatch(challenge);
       }
     });
 

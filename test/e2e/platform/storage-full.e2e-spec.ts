@@ -96,7 +96,7 @@ asRoot('a full disk', () => {
     expect(rejected.headers.get('retry-after')).toBe('10');
     expect(await ready()).toMatchObject({ status: 'ok', database_storage: 'full' });
 
-    for (const read of [`/notes/${id}`, '/notes', '/notes/changes', '/notes/search?q=text', '/tasks'])
+    for (const read of [`/notes/${id}`, '/notes', '/notes/changes', '/search/notes?q=text', '/tasks'])
       expect((await alice.api.get(read)).status).toBe(200);
 
     disk.free();
