@@ -8,7 +8,7 @@ const FORCED_MS = 3_000;
 const EXIT_INTERRUPTED = 130;
 
 /** Thrown by a checkpoint of the startup when the process is ending. */
-export class StartInterrupted extends Error {}
+class StartInterrupted extends Error {}
 
 interface Step {
   run: () => Promise<void>;

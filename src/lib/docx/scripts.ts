@@ -3,7 +3,7 @@ export type Script = 'plain' | 'rtl' | 'complex' | 'chinese' | 'japanese' | 'kor
 
 export type Direction = 'ltr' | 'rtl';
 
-export interface Segment {
+interface Segment {
   text: string;
   script: Script;
 }

@@ -7,7 +7,7 @@ const MAX_COLUMNS = 63;
 const MIN_COLUMN = 300;
 
 /** One `w:tc`: a cell, the continuation of a cell above, or a gap where the row is too short. */
-export interface GridCell {
+interface GridCell {
   column: number;
   span: number;
   /** Elements whose contents go here; usually one, more where a row has more cells than Word has columns. */
@@ -15,7 +15,7 @@ export interface GridCell {
   merge?: 'restart' | 'continue';
 }
 
-export interface GridRow {
+interface GridRow {
   header: boolean;
   cells: GridCell[];
 }

@@ -7,12 +7,12 @@ import { TAGS } from './rules.js';
 /** Nesting beyond which a text is refused; browsers themselves flatten at 512. */
 export const MAX_DEPTH = 256;
 /** Elements, comments and pieces of text beyond which a text is refused. */
-export const MAX_NODES = 100_000;
+const MAX_NODES = 100_000;
 /** Moves of siblings (misnested formatting, content fostered out of tables) beyond which a text is refused. */
 const MAX_MOVES = 20_000_000;
 
 /** A parsed text and how many of its start tags found a place in the tree. */
-export interface ParsedHtml {
+interface ParsedHtml {
   root: Root;
   startTags: number;
 }

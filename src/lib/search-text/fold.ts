@@ -1,5 +1,5 @@
 /** Code points of a lexeme; longer words are cut, in texts and in queries alike. */
-export const MAX_LEXEME = 64;
+const MAX_LEXEME = 64;
 
 /**
  * What a search ignores: marks that are left out in writing as often as not, and what only joins or hyphenates. Not every

@@ -19,7 +19,7 @@ interface Mark {
 }
 
 /** An excerpt of a body, and whether anything in it matched. */
-export interface Snippet {
+interface Snippet {
   html: string;
   found: boolean;
 }

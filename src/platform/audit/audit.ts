@@ -22,7 +22,7 @@ export interface AuditActor {
   readonly origin?: 'api' | 'cli' | 'job';
 }
 
-export interface AuditEntry {
+interface AuditEntry {
   /** `<domain>.<object>.<past tense>`, e.g. `rbac.member.added`. */
   action: string;
   /** `user`, `group`, `tenant`, ... Users can read the events of their own `user` object. */

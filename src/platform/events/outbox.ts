@@ -14,7 +14,7 @@ export interface DomainEvent<P = Record<string, unknown>> {
   readonly occurredAt: Date;
 }
 
-export type EventHandler = (event: DomainEvent) => Promise<void>;
+type EventHandler = (event: DomainEvent) => Promise<void>;
 
 const append = either.statement<never>(
   'outbox.append',

@@ -3,10 +3,6 @@ import { cleanHtml, isPlainlyClean } from '../../lib/html/index.js';
 import { HtmlWorkerPool } from './html-worker-pool.js';
 
 export { type HtmlTooComplexCode, HtmlTooComplexError } from '../../lib/html/index.js';
-export { HtmlPolicyBusyError } from './html-worker-pool.js';
-
-/** Incremented with every change of the rules, so that texts checked by older rules can be found and checked again. */
-export const HTML_POLICY_VERSION = 1;
 
 /** Texts from this length on that need the parser are checked in a worker thread. Characters. */
 const LARGE = 64 * 1024;
@@ -23,7 +19,7 @@ export class HtmlPolicy implements OnModuleDestroy {
    * Returns the input when it is clean, the cleaned text otherwise.
    *
    * @throws HtmlTooComplexError when the text is too deep, too large or takes too long
-   * @throws HtmlPolicyBusyError when the queue of large texts is full
+   * @throws QueueFullError when the queue of large texts is full
    */
   async check(html: string): Promise<string> {
     if (isPlainlyClean(html)) return html;

@@ -1,14 +1,6 @@
-import { QueueFullError, WorkerLimitError, type WorkerLimits, WorkerPool } from '../workers/worker-pool.js';
+import { WorkerLimitError, type WorkerLimits, WorkerPool } from '../workers/worker-pool.js';
 import { HtmlTooComplexError } from '../../lib/html/index.js';
 import type { HtmlCheckResult } from './html-policy.worker.js';
-
-/** The queue of large texts is full. The HTTP layer maps it to 503. */
-export class HtmlPolicyBusyError extends Error {
-  constructor() {
-    super('the queue of large HTML texts is full');
-    this.name = 'HtmlPolicyBusyError';
-  }
-}
 
 /** Sufficient for notes of a few megabytes. */
 const LIMITS: WorkerLimits = { workers: 2, queue: 64, timeoutMs: 10_000, memoryMb: 256 };
@@ -37,7 +29,6 @@ export class HtmlWorkerPool {
 }
 
 function asHtmlError(error: unknown): unknown {
-  if (error instanceof QueueFullError) return new HtmlPolicyBusyError();
   if (error instanceof WorkerLimitError)
     return new HtmlTooComplexError(error.limit === 'time' ? 'too_slow' : 'too_many_nodes');
   return error;

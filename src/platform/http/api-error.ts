@@ -8,7 +8,7 @@ export interface FieldProblem {
   message: string;
 }
 
-export interface ErrorExtras {
+interface ErrorExtras {
   details?: FieldProblem[];
   /** Additional documented members of the body, e.g. the current revision of a conflict. */
   body?: Record<string, unknown>;

@@ -2,7 +2,7 @@ import type { RequestedRange } from './byte-range.js';
 import { attachmentNamed } from './file-reply.js';
 
 /** Readable bytes. The owner calls one of the two methods, once. */
-export interface OpenContent {
+interface OpenContent {
   /** Number of bytes. */
   readonly size: number;
   /** A piece is valid until the next one is requested. */

@@ -8,6 +8,7 @@ import {
   isUnstorableText,
 } from '../database/database-errors.js';
 import { isStorageFull } from '../database/storage-full.js';
+import { QueueFullError } from '../workers/concurrency-limiter.js';
 import { ClientDisconnectedError } from './abort-signal.js';
 import { ApiError, type ErrorKind } from './api-error.js';
 import { Errors } from './errors.js';
@@ -49,7 +50,8 @@ export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (isStorageFull(thrown)) return Errors.storageFull.with(STORAGE_RETRY_AFTER);
   if (thrown instanceof HttpException) return byStatus(thrown.getStatus());
-  if (thrown instanceof DatabaseBusyError) return Errors.overloaded.with(RETRY_AFTER);
+  if (thrown instanceof DatabaseBusyError || thrown instanceof QueueFullError)
+    return Errors.overloaded.with(RETRY_AFTER);
   if (isTimeout(thrown) || isRetryable(thrown)) return Errors.overloaded.with(RETRY_AFTER);
   if (isConnectionError(thrown)) return Errors.unavailable.with(RETRY_AFTER);
   if (isUnstorableText(thrown))

@@ -5,7 +5,7 @@ import { disconnectSignal } from './abort-signal.js';
 import { BodyReply } from './body-reply.js';
 import { asciiFileName, safeFileName } from './file-name.js';
 
-export interface FileOptions {
+interface FileOptions {
   contentType: string;
   /** Any text; `safeFileName` makes a name of it. */
   title: string;

@@ -8,7 +8,7 @@ export const isUuid = (text: unknown): text is string => typeof text === 'string
 
 /** Validates an id in a path: a UUID in the canonical form of RFC 9562. Returns it in lower case. @throws ApiError 422 `invalid_id` */
 @Injectable()
-export class IdPipe implements PipeTransform<string, string> {
+class IdPipe implements PipeTransform<string, string> {
   transform(value: string): string {
     if (!isUuid(value)) throw Errors.invalidId.with();
     return value.toLowerCase();

@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 
-export interface PeriodicJob {
+interface PeriodicJob {
   /** Unique; the same in every process. */
   name: string;
   everySeconds: number;

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { isStorageFull } from '../database/storage-full.js';
 
-export type DependencyState = 'ok' | 'full' | 'unavailable';
+type DependencyState = 'ok' | 'full' | 'unavailable';
 
 /** Rejects when the service cannot be used. `state` is the result of the last check or report. */
 type Check = (state: DependencyState) => Promise<void>;

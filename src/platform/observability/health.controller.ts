@@ -10,7 +10,7 @@ import { Dependencies } from './dependencies.js';
 import { HealthResponse, ReadinessResponse } from './health.response.js';
 import { Lifecycle } from './lifecycle.js';
 
-export const NOT_READY = defineError(
+const NOT_READY = defineError(
   503,
   'not_ready',
   'The process is starting, draining, or without its database.',

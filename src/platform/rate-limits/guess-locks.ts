@@ -15,7 +15,7 @@ export interface Guessable {
   readonly lockSeconds: number;
 }
 
-export type Guess =
+type Guess =
   /** The guess may be compared. It counts as a failure until `forget`. `last`: a wrong guess locks the subject. */
   { allowed: true; last: boolean } | { allowed: false; /** Seconds. */ wait: number };
 

@@ -1,9 +1,6 @@
 import { cleanHtml } from '../../../src/lib/html/clean.js';
-import {
-  HtmlPolicy,
-  HtmlPolicyBusyError,
-  HtmlTooComplexError,
-} from '../../../src/platform/html/html-policy.js';
+import { HtmlPolicy, HtmlTooComplexError } from '../../../src/platform/html/html-policy.js';
+import { QueueFullError } from '../../../src/platform/workers/concurrency-limiter.js';
 import { HtmlWorkerPool } from '../../../src/platform/html/html-worker-pool.js';
 
 const TWO_MB = 2 * 1024 * 1024;
@@ -131,7 +128,7 @@ describe('workers', () => {
     const tiny = pool({ workers: 1, queue: 1 });
     const first = tiny.run('<i>1</i>');
     const second = tiny.run('<i>2</i>');
-    await expect(tiny.run('<i>3</i>')).rejects.toBeInstanceOf(HtmlPolicyBusyError);
+    await expect(tiny.run('<i>3</i>')).rejects.toBeInstanceOf(QueueFullError);
     expect(await Promise.all([first, second])).toEqual(['<i>1</i>', '<i>2</i>']);
   });
 
