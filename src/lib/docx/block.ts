@@ -4,12 +4,12 @@ import { LIST_STEP, type Marker } from './lists.js';
 import type { Alignment, ParagraphPlace } from './paragraph.js';
 import type { Direction } from './scripts.js';
 
-/** What a block passes on to the blocks in it. */
+/** The properties that a block inherits to its content. */
 export interface Block {
   readonly style?: string;
-  /** Twips from the side the text begins at. */
+  /** Indent from the start side, twips. */
   readonly indent: number;
-  /** Twips from margin to margin. */
+  /** Width between the margins, twips. */
   readonly width: number;
   readonly lists: number;
   readonly tables: number;
@@ -23,7 +23,7 @@ export interface Block {
 const QUOTE_STEP = 360;
 const MAX_INDENT = 5_400;
 
-/** Elements that begin and end paragraphs. */
+/** Elements that separate paragraphs. */
 export const BLOCKS = new Set(
   'p div li h1 h2 h3 h4 h5 h6 blockquote pre details summary dl dt dd figure figcaption section article header footer nav aside main address'.split(
     ' ',
@@ -37,13 +37,13 @@ const STYLES: Readonly<Record<string, string>> = {
 };
 const KEPT_WITH_NEXT = new Set(['summary', 'dt']);
 
-/** The same block, further in; how far in is bounded, so that there is always room for text. */
+/** The block with a larger indent, limited so that some width remains for text. */
 export const indented = (block: Block, by: number): Block => ({
   ...block,
   indent: Math.min(MAX_INDENT, Math.round(block.width * 0.6), block.indent + by),
 });
 
-/** What an element makes of the block it is in. */
+/** @returns the block of an element inside another block */
 export function blockIn(element: Element, around: Block): Block {
   const { tagName, properties } = element;
   let block = around;
@@ -59,12 +59,12 @@ export function blockIn(element: Element, around: Block): Block {
   const align = css.get('text-align');
   if (align !== undefined && ALIGNMENTS.has(align)) block = { ...block, align: align as Alignment };
   const moved = pixels(css.get('margin-left'), 0) ?? pixels(css.get('padding-left'), 0);
-  // Lists are indented by their levels already.
+  // The levels of lists have their own indent.
   if (moved && BLOCKS.has(tagName)) block = indented(block, Math.round(moved * TWIPS_PER_PX));
   return block;
 }
 
-/** Where a paragraph of a block stands. */
+/** The position of a paragraph in a block. */
 export function placeOf(block: Block, marker: Marker | undefined): ParagraphPlace {
   const { indent, align, dir, keepNext, lists, quoted } = block;
   const style = block.style ?? (quoted ? 'Quote' : lists > 0 ? 'ListParagraph' : undefined);

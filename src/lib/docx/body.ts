@@ -9,22 +9,22 @@ import { checkboxXml, ruleXml } from './pieces.js';
 import { layOutTable, tableXml } from './table.js';
 import { type TextStyle, textStyle } from './text-style.js';
 
-/** Word refuses tables nested very deeply; deeper ones give their text only. */
+/** Word rejects deeply nested tables. Deeper tables are written as text. */
 const MAX_TABLES = 10;
 
-/** Never shown as text. Stored notes have none of these; a converter does not rely on that. */
+/** Elements without visible text. The HTML policy removes them, but the converter does not depend on it. */
 const SKIPPED = new Set(
   'script style template title head link meta base noscript noembed noframes iframe frame frameset object embed applet svg math audio video canvas textarea select option button rp'.split(
     ' ',
   ),
 );
-/** Turns a tree of HTML into the contents of `w:body`. */
+/** Converts a tree of HTML to the content of `w:body`. */
 export class BodyWriter {
   private out: string[] = [];
   private paragraph: Paragraph | undefined;
-  /** What the next paragraph begins with: the number, bullet or box of the list item it is in. */
+  /** The marker of the next paragraph: the number, bullet or check box of its list item. */
   private marker: Marker | undefined;
-  /** The box that `marker` stands for; not shown a second time. */
+  /** The check box of `marker`, which is not written again. */
   private shownBox: Element | undefined;
 
   constructor(
@@ -32,7 +32,7 @@ export class BodyWriter {
     private readonly pageWidth: number,
   ) {}
 
-  /** @returns paragraphs and tables; `''` for a tree without anything to show */
+  /** @returns paragraphs and tables; `''` for a tree without visible content */
   write(nodes: ElementContent[]): string {
     this.nodes(nodes, {}, { indent: 0, width: this.pageWidth, lists: 0, tables: 0 });
     this.endParagraph();
@@ -85,12 +85,12 @@ export class BodyWriter {
     const block = blockIn(element, around);
     if (tagName === 'details') this.details(element, style, block);
     else this.nodes(element.children, style, block);
-    // Editors write an empty line as an empty paragraph.
+    // Editors represent an empty line by an empty paragraph.
     if (tagName === 'p' && !this.paragraph && this.out.length === before) this.open(block);
     this.endParagraph();
   }
 
-  /** The summary stands out to the left of what it sums up. */
+  /** The content of `details` is indented relative to its summary. */
   private details(element: Element, style: TextStyle, block: Block): void {
     for (const child of element.children) {
       const isSummary = child.type === 'element' && child.tagName === 'summary';
@@ -122,7 +122,7 @@ export class BodyWriter {
     this.open(block).object(checkboxXml(this.parts.nextId(), isChecked(element)), style);
   }
 
-  /** Pictures that came with the note are shown; others give their description, linked to where they are. */
+  /** Embedded pictures are written. Others become their description with a link to the address. */
   private image(element: Element, style: TextStyle, block: Block): void {
     const source = attribute(element, 'src') ?? '';
     const alt = (attribute(element, 'alt') ?? attribute(element, 'title') ?? '').trim();
@@ -144,7 +144,7 @@ export class BodyWriter {
 
   private list(list: Element, style: TextStyle, around: Block): void {
     this.endParagraph();
-    // The item this list is in shows its own marker before those in it.
+    // The marker of the outer item precedes the markers of this list.
     if (this.marker) this.emptyItem(around);
     const markers = new ListMarkers(list, around.lists, this.parts.numberings);
     const inList = blockIn(list, indented({ ...around, lists: around.lists + 1 }, LIST_STEP));
@@ -177,7 +177,7 @@ export class BodyWriter {
     const grid = layOutTable(table, block.width - block.indent);
     for (const caption of grid.captions) this.captioned(caption, style, block);
     if (grid.rows.length === 0) return;
-    // Word makes one table of two that touch.
+    // Word merges adjacent tables.
     if (this.out.at(-1)?.startsWith('<w:tbl>')) this.out.push('<w:p/>');
     this.out.push(
       tableXml(grid, { indent: block.indent, rtl: block.dir === 'rtl' }, (cell, width) =>
@@ -191,13 +191,13 @@ export class BodyWriter {
     this.endParagraph();
   }
 
-  /** The contents of a cell, which end with a paragraph whatever they are. */
+  /** The content of a cell. Its last element is a paragraph. */
   private cell(sources: Element[], style: TextStyle, around: Block): string {
     const { out } = this;
     this.out = [];
     for (const source of sources) {
       const { indent: _, style: __, quoted: ___, ...block } = blockIn(source, around);
-      // The background of a cell is the cell's, not its text's.
+      // The background belongs to the cell and not to its text.
       const { mark: ____, ...inside } = textStyle(source, style);
       this.nodes(
         source.children,
@@ -235,12 +235,12 @@ export class BodyWriter {
   }
 }
 
-/** In a block of code everything is code: marking it once more would only show. */
+/** Text in a block of code needs no additional code style. */
 function within(block: Block, style: TextStyle): TextStyle {
   return block.verbatim && style.code ? { ...style, code: undefined } : style;
 }
 
-/** The cells of a table too deep to be one. */
+/** The cells of a table that is too deeply nested. */
 function cellsOf(table: Element): Element[] {
   return table.children.flatMap((child) => {
     if (child.type !== 'element') return [];

@@ -10,11 +10,11 @@ import { withoutControls, xmlAttribute, xmlText } from './xml.js';
 const REFERENCES = ['src', 'href', 'cite'];
 
 /**
- * The note as a whole HTML page that refers to nothing outside itself, for a program that would follow any reference it
- * finds, to the network and to files alike. Links stay: they are followed by readers, not by converters.
+ * Returns the note as an HTML page without external references, for programs that load references from the network and from
+ * files. Links remain: converters do not load them.
  */
 export function closedPage({ html, title, author }: DocxSource): string {
-  // Clean already when it was stored; a note stored under older rules is cleaned by those of today.
+  // Stored notes are clean by the rules of their time. The rules may have changed since.
   const { root } = parseHtml(cleanHtml(html));
   cutOff(root);
   const heading = title.trim() === '' ? '' : `<h1>${xmlText(title)}</h1>`;

@@ -17,13 +17,13 @@ const PX_PER_UNIT: Readonly<Record<string, number>> = {
   ch: 8,
 };
 
-/** An attribute's value as text, `undefined` where it is absent. */
+/** The value of an attribute as text; undefined when it is absent. */
 export function attribute(element: Element, name: string): string | undefined {
   const value = element.properties[name];
   return value === undefined || value === null || value === false ? undefined : String(value);
 }
 
-/** The declarations of an element's `style`, property names in lower case, later ones winning. */
+/** The declarations of an element's `style` by lower-case property name. The last one counts. */
 export function declarations(element: Element): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const declaration of (attribute(element, 'style') ?? '').split(';')) {
@@ -40,7 +40,7 @@ export function declarations(element: Element): ReadonlyMap<string, string> {
   return found;
 }
 
-/** A CSS colour as `RRGGBB`; undefined for what is no colour, is transparent, or depends on the page. */
+/** A CSS colour as `RRGGBB`; undefined for invalid, transparent and context-dependent colours. */
 export function hexColor(css: string | undefined): string | undefined {
   const parsed = css === undefined ? null : colorString.get.rgb(css);
   const rgb = parsed ?? rgbOf(css === undefined ? null : colorString.get(css));
@@ -68,8 +68,8 @@ function rgbOf(color: ReturnType<typeof colorString.get>): number[] | null {
 }
 
 /**
- * A CSS or attribute length in pixels; a bare number counts as pixels, a percentage as a part of `whole`.
- * Undefined for anything else, such as `auto`.
+ * A CSS or attribute length in pixels. A number without a unit means pixels, a percentage is relative to `whole`. Undefined for
+ * other values, such as `auto`.
  */
 export function pixels(css: string | undefined, whole: number): number | undefined {
   const match = /^(\d{1,5}(?:\.\d{1,6})?)(px|pt|pc|in|cm|mm|em|rem|ex|ch|%)?$/.exec(css?.trim() ?? '');

@@ -1,7 +1,7 @@
 import { type ImageFormat as KnownFormat, imageSize } from '../image-size/index.js';
 import { xmlAttribute } from './xml.js';
 
-/** Those every reader of DOCX knows. */
+/** The formats that all DOCX readers support. */
 export type ImageFormat = Exclude<KnownFormat, 'webp'>;
 
 export interface DecodedImage {
@@ -12,15 +12,15 @@ export interface DecodedImage {
 }
 
 const DATA_URI = /^\s*data:image\/[a-z+.-]+;base64,/i;
-/** Larger pictures are no pictures but attempts on the memory of whoever opens them. */
+/** Maximum side in pixels. Larger images could exhaust the memory of the reader. */
 const MAX_SIDE = 30_000;
 const EMU_PER_PX = 9_525;
-/** What fits on a page between its margins, pixels. */
+/** Height between the margins of a page, pixels. */
 const MAX_HEIGHT = 900;
 
 /**
- * The picture in a `data:` address. Format and size come from the bytes, whatever the address claims; undefined for what
- * is no PNG, JPEG or GIF, which are the formats every reader of DOCX knows.
+ * Decodes the image of a `data:` URL. Format and size come from the bytes, not from the declared type. Undefined for formats other
+ * than PNG, JPEG and GIF, which all DOCX readers support.
  */
 export function decodeImage(source: string): DecodedImage | undefined {
   const head = DATA_URI.exec(source);
@@ -34,7 +34,7 @@ export function decodeImage(source: string): DecodedImage | undefined {
   return { bytes, format: found.format, width: found.width, height: found.height };
 }
 
-/** The size a picture is shown at, pixels: as asked for, its proportions kept where one side is left open, within the page. */
+/** The displayed size, pixels: the requested one, with the proportions of the image for a missing side, limited to the page. */
 export function shownSize(
   image: Pick<DecodedImage, 'width' | 'height'>,
   asked: { width?: number; height?: number },
@@ -49,7 +49,7 @@ export function shownSize(
   return { width, height };
 }
 
-/** A picture in the line of text. @param id unique among the pictures of the document */
+/** An inline picture. @param id unique among the pictures of the document */
 export function pictureXml(
   id: number,
   relationship: string,

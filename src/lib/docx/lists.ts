@@ -4,9 +4,9 @@ import { wVal } from './xml.js';
 
 /** Indent of each level, twips. */
 export const LIST_STEP = 425;
-/** Word knows nine levels; deeper lists look like the ninth. */
+/** Word has nine levels. Deeper lists look like the ninth. */
 const LEVELS = 9;
-/** Word keeps these numbers in 16 bits. Lists beyond share one numbering, numbers beyond stay at the end. */
+/** Word stores these numbers in 16 bits. Lists over the limit share one numbering; larger numbers are limited. */
 const MAX_LISTS = 30_000;
 const MAX_NUMBER = 32_767;
 
@@ -36,17 +36,17 @@ const BY_CSS: Readonly<Record<string, Format | 'none'>> = {
 };
 const BULLETS = ['•', '◦', '▪'];
 
-/** What stands before a list item. */
+/** The marker of a list item. */
 export type Marker =
   | { kind: 'number'; id: number; level: number }
   | { kind: 'box'; checked: boolean }
   | { kind: 'none' };
 
-/** The numberings of a document: each ordered list has its own, so that each begins anew. */
+/** The numberings of a document. Each ordered list has its own, so that its numbers start again. */
 export class Numberings {
   private readonly instances: { format: Format; level: number; start: number }[] = [];
 
-  /** @returns the id of a new numbering that begins at `start` */
+  /** @returns the id of a new numbering that starts at `start` */
   begin(format: Format, level: number, start: number): number {
     if (this.instances.length >= MAX_LISTS) return sharedId(format);
     this.instances.push({ format, level, start: Math.max(0, Math.min(MAX_NUMBER, start)) });
@@ -71,7 +71,7 @@ export class Numberings {
   }
 }
 
-/** The first numberings are one for each format: the bullets of all lists, and what serves when there are too many lists. */
+/** The first numberings are one for each format: for bullets, and for ordered lists over the limit. */
 const sharedId = (format: Format): number => FORMATS.indexOf(format) + 1;
 
 function numbering(id: number, format: Format, override = ''): string {
@@ -87,7 +87,7 @@ function abstractNumbering(format: Format, id: number): string {
   return `<w:abstractNum w:abstractNumId="${id}">${wVal('multiLevelType', 'hybridMultilevel')}${levels.join('')}</w:abstractNum>`;
 }
 
-/** Hands out the markers of one list's items, in their order. */
+/** Creates the markers of the items of a list, in order. */
 export class ListMarkers {
   private readonly format: Format | 'none';
   private readonly level: number;
@@ -95,7 +95,7 @@ export class ListMarkers {
   private next: number;
   private id: number | undefined;
 
-  /** @param depth how many lists this one is in */
+  /** @param depth number of lists around this one */
   constructor(
     list: Element,
     depth: number,
@@ -114,7 +114,7 @@ export class ListMarkers {
     const { format, level } = this;
     if (format === 'bullet') return { kind: 'number', id: sharedId(format), level };
     const value = integer(attribute(item, 'value'));
-    // Word only counts upwards: a number out of turn needs a numbering that begins there.
+    // Word only increments. An explicit number needs a numbering that starts with it.
     if (value !== undefined) this.next = value;
     if (this.id === undefined || value !== undefined || this.reversed)
       this.id = this.numberings.begin(format, level, this.next);
@@ -136,7 +136,7 @@ function integer(text: string | undefined): number | undefined {
   return text !== undefined && /^-?\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Whether an item is ticked; undefined when it is none to be ticked. Each editor writes its own dialect. */
+/** @returns whether a task item is checked; undefined for other items. Editors use different markup. */
 function checkedState(item: Element): boolean | undefined {
   const box = leadingCheckbox(item);
   if (box) return isChecked(box);
@@ -148,7 +148,7 @@ function checkedState(item: Element): boolean | undefined {
 
 export const isChecked = (box: Element): boolean => box.properties['checked'] !== undefined;
 
-/** The check box that an item's text begins with, however it is wrapped. */
+/** @returns the check box at the beginning of an item's text, in any wrapper */
 export function leadingCheckbox(parent: Element): Element | undefined {
   for (const child of parent.children) {
     if (child.type === 'text' && child.value.trim() !== '') return undefined;
@@ -156,7 +156,7 @@ export function leadingCheckbox(parent: Element): Element | undefined {
     if (child.tagName === 'input') return child;
     if (!/^(?:label|span|p|div)$/.test(child.tagName)) return undefined;
     const box = leadingCheckbox(child);
-    // An empty wrapper hides nothing; one with text is what the item begins with.
+    // Empty wrappers are skipped. A wrapper with text is the beginning of the item.
     if (box || child.children.length > 0) return box;
   }
   return undefined;

@@ -4,44 +4,44 @@ import { withoutControls, wVal, xmlText } from './xml.js';
 
 export type Alignment = 'left' | 'right' | 'center' | 'justify' | 'start' | 'end';
 
-/** Where a paragraph stands. Indents in twips, from the side the text begins at. */
+/** The position of a paragraph. Indents in twips from the start side. */
 export interface ParagraphPlace {
   style?: string;
   indent: number;
-  /** How much further out than the indent the first line begins. */
+  /** Hanging indent of the first line. */
   hanging?: number;
-  /** Indent that style or numbering bring along, and that need not be written. */
+  /** Indent that the style or the numbering already has. */
   ownIndent: number;
-  /** Inside a quotation without being in its style, hence with a bar of its own. */
+  /** Inside a quotation but in another style, so that it needs its own bar. */
   bar?: boolean;
   numbering?: { id: number; level: number };
   align?: Alignment;
-  /** Undefined: as the text's first letter says. */
+  /** Undefined: the direction of the first letter. */
   dir?: Direction;
   keepNext?: boolean;
 }
 
-/** Text (with `\n` for line breaks and `\t` for tabs) or finished XML such as a picture. */
+/** Text (with `\n` for line breaks and `\t` for tabs) or XML such as a picture. */
 type Piece = { style: TextStyle } & ({ text: string; verbatim: boolean } | { xml: string });
 
 const BAR = '<w:pBdr><w:left w:val="single" w:sz="18" w:space="10" w:color="BFBFBF"/></w:pBdr>';
-/** Names of the sides as Word counts them in text from the right, where its "left" is the side the lines begin at. */
+/** Word's names of the sides in right-to-left text, where "left" is the start side. */
 const MIRRORED: Partial<Record<Alignment, Alignment>> = { left: 'right', right: 'left' };
 
-/** Gathers the text of one paragraph, white space folded as a browser does. */
+/** Collects the text of a paragraph and collapses white space as browsers do. */
 export class Paragraph {
   private readonly pieces: Piece[] = [];
 
   constructor(private readonly place: ParagraphPlace) {}
 
-  /** Text with white space folded: runs of it count as one, at the beginning of a line as none. */
+  /** Adds text with collapsed white space: one space for each run, none at the beginning of a line. */
   text(value: string, style: TextStyle): void {
     let text = value.replace(/[\t\n\f\r ]+/g, ' ');
     if (text.startsWith(' ') && this.atSpace()) text = text.slice(1);
     this.add(text, style, false);
   }
 
-  /** Text with its line breaks, tabs and spaces as they are. */
+  /** Adds text with its line breaks, tabs and spaces. */
   verbatim(value: string, style: TextStyle): void {
     this.add(value.replace(/\r\n?/g, '\n'), style, true);
   }
@@ -50,7 +50,7 @@ export class Paragraph {
     this.add('\n', style, false);
   }
 
-  /** Something that is no text: a picture, a check box. */
+  /** Adds XML: a picture, a check box. */
   object(xml: string, style: TextStyle): void {
     this.pieces.push({ xml, style });
   }
@@ -67,7 +67,7 @@ export class Paragraph {
     return !last || ('text' in last && /[ \n\t]$/.test(last.text));
   }
 
-  /** White space that ends a paragraph is not seen, nor is one line break there: it only holds an empty line open. */
+  /** Removes white space and one line break at the end of the paragraph, which are invisible. */
   private trimEnd(): void {
     const last = this.pieces.at(-1);
     if (!last || !('text' in last)) return;
@@ -121,7 +121,7 @@ function runContent(text: string): string {
     .join('');
 }
 
-/** In the order the schema demands. */
+/** In the order of the schema. */
 function paragraphProperties(place: ParagraphPlace, dir: Direction | undefined): string {
   let xml = '';
   if (place.style) xml += wVal('pStyle', place.style);

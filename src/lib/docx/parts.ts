@@ -3,10 +3,10 @@ import { Numberings } from './lists.js';
 import { xmlAttribute } from './xml.js';
 
 const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
-/** Word calls documents with longer addresses damaged. */
+/** Maximum length of an address. Word reports documents with longer ones as damaged. */
 const MAX_ADDRESS = 2_000;
 const LINK_PROTOCOLS = new Set(['http:', 'https:', 'mailto:', 'tel:']);
-/** Anything else in an address has to be written in percent. */
+/** All other characters of an address are percent-encoded. */
 const NOT_IN_URI = /[^\w!#$%&'()*+,\-./:;=?@[\]~]|%(?![0-9a-f]{2})/giu;
 
 interface Picture {
@@ -15,19 +15,19 @@ interface Picture {
   path: string;
 }
 
-/** What a document's text refers to: link targets, pictures, numberings. Equal ones are stored once. */
+/** The parts that the text references: link targets, pictures, numberings. Equal ones are stored once. */
 export class DocxParts {
   readonly numberings = new Numberings();
   private readonly links = new Map<string, string>();
   private readonly pictures = new Map<string, Picture | null>();
   private lastId = 0;
 
-  /** A number no other object of the document has. */
+  /** @returns a number that is unique in the document */
   nextId(): number {
     return ++this.lastId;
   }
 
-  /** The relationship of a link; undefined when the address is none that may be followed from a document. */
+  /** The relationship id of a link; undefined for an address that is not allowed in a document. */
   link(href: string | undefined): string | undefined {
     const target = href === undefined ? undefined : linkTarget(href);
     if (target === undefined) return undefined;
@@ -39,7 +39,7 @@ export class DocxParts {
     return id;
   }
 
-  /** The picture in a `data:` address; null for everything else: nothing is ever fetched. */
+  /** The picture of a `data:` URL; null for other addresses, which are not loaded. */
   picture(source: string): Picture | null {
     let picture = this.pictures.get(source);
     if (picture === undefined) {
@@ -51,14 +51,14 @@ export class DocxParts {
     return picture;
   }
 
-  /** The pictures' files, by their path below `word/`. */
+  /** The files of the pictures by their path below `word/`. */
   files(): [path: string, bytes: Uint8Array][] {
     return [...this.pictures.values()].flatMap((each) =>
       each ? [[each.path, each.image.bytes] as [string, Uint8Array]] : [],
     );
   }
 
-  /** The contents of `word/_rels/document.xml.rels` that stand for links and pictures. */
+  /** The entries of `word/_rels/document.xml.rels` for links and pictures. */
   relationshipsXml(): string {
     const links = [...this.links].map(
       ([target, id]) =>
@@ -73,7 +73,7 @@ export class DocxParts {
   }
 }
 
-/** An address as a document may carry it: absolute, of a harmless scheme, in ASCII. */
+/** Normalises an address for a document: absolute, with an allowed scheme, in ASCII; undefined for others. */
 export function linkTarget(href: string): string | undefined {
   if (!URL.canParse(href)) return undefined;
   const url = new URL(href);

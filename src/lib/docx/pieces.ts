@@ -1,4 +1,4 @@
-/** A box that Word lets its reader tick. @param id unique in the document */
+/** A check box that readers can change in Word. @param id unique in the document */
 export function checkboxXml(id: number, checked: boolean): string {
   return (
     `<w:sdt><w:sdtPr><w:id w:val="${id}"/><w14:checkbox><w14:checked w14:val="${checked ? 1 : 0}"/>` +
@@ -8,5 +8,5 @@ export function checkboxXml(id: number, checked: boolean): string {
   );
 }
 
-/** A line across the page. */
+/** A horizontal rule. */
 export const ruleXml = (): string => '<w:p><w:pPr><w:pStyle w:val="HorizontalRule"/></w:pPr></w:p>';

@@ -1,4 +1,4 @@
-/** How Word has to be told to set a piece of text. */
+/** The script classes of Word. */
 export type Script = 'plain' | 'rtl' | 'complex' | 'chinese' | 'japanese' | 'korean';
 
 export type Direction = 'ltr' | 'rtl';
@@ -15,11 +15,11 @@ const extensions = (names: string): string =>
     .join('');
 
 const RTL = extensions('Arab Hebr Syrc Thaa Nkoo Adlm Samr Mand Rohg');
-/** Scripts that Word keeps the "complex script" font, size and weight for, besides those written from the right. */
+/** Left-to-right scripts for which Word uses the "complex script" font, size and weight. */
 const COMPLEX = extensions('Thai Laoo Khmr Mymr Tibt Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh');
 const EAST_ASIAN = `${extensions('Han Hira Kana Hang Bopo')}\\u3000-\\u303F\\uFF00-\\uFFEF`;
 
-/** Runs of one script; white space, digits and punctuation between two stretches from the right belong to them. */
+/** Runs of one script. White space, digits and punctuation between two right-to-left runs belong to them. */
 const STRETCH = new RegExp(
   `([${RTL}](?:[^\\p{L}]{0,64}?[${RTL}])*)|([${COMPLEX}](?:[^\\p{L}]{0,64}?[${COMPLEX}])*)|([${EAST_ASIAN}]+)`,
   'gu',
@@ -29,22 +29,22 @@ const HANGUL = /\p{scx=Hang}/u;
 const KANA = /[\p{sc=Hira}\p{sc=Kana}]/u;
 const STRONG = /\p{L}/u;
 const STRONG_RTL = new RegExp(`^[${RTL}]`, 'u');
-/** Neutral characters at the edges of a text, and what is between them. */
+/** Neutral characters at the ends of a text, and the part between them. */
 const EDGES = /^([^\p{L}\p{N}]*)(.*?)([^\p{L}\p{N}]*)$/su;
-/** Below this everything is Latin: most text needs no more than this look. */
+/** Text without these characters is Latin, which is the usual case. */
 const BEYOND_LATIN = /[^\u0000-\u058F]/u; // oxlint-disable-line no-control-regex -- a range, not a character
 
-/** The direction that the first letter gives a text without a `dir`; undefined without any letter. */
+/** The direction of the first letter, for text without `dir`; undefined without letters. */
 export function firstStrong(text: string): Direction | undefined {
   const letter = STRONG.exec(text)?.[0];
   return letter === undefined ? undefined : STRONG_RTL.test(letter) ? 'rtl' : 'ltr';
 }
 
 /**
- * Cuts a text where Word needs other fonts or another direction.
+ * Splits a text where Word needs another font or direction.
  *
- * @param around direction of the paragraph: what has no direction of its own (digits, brackets) follows it
- * @param language of the text, where the writer gave one: Chinese, Japanese and Korean share their ideographs
+ * @param around direction of the paragraph, for neutral characters (digits, brackets)
+ * @param language of the text, if known: Chinese, Japanese and Korean share their ideographs
  */
 export function segments(text: string, around: Direction | undefined, language?: string): Segment[] {
   const found: Segment[] = [];
@@ -64,7 +64,7 @@ export function segments(text: string, around: Direction | undefined, language?:
   return found;
 }
 
-/** Text in none of the scripts above. In a paragraph from the right, punctuation at its edges belongs to the paragraph. */
+/** Text in other scripts. In a right-to-left paragraph, punctuation at its ends belongs to the paragraph. */
 function unmarked(text: string, around: Direction | undefined): Segment[] {
   if (around !== 'rtl') return [{ text, script: 'plain' }];
   const [, before = '', middle = '', after = ''] = EDGES.exec(text) ?? [];

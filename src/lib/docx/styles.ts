@@ -1,6 +1,6 @@
 import { wVal } from './xml.js';
 
-/** One paragraph or character style. Property XML in the order the schema demands. */
+/** A paragraph or character style. The properties are in the order of the schema. */
 interface StyleSpec {
   id: string;
   name: string;
@@ -23,7 +23,7 @@ const BORDER = 'w:val="single" w:sz="4" w:space="0" w:color="A6A6A6"';
 const spacing = (before: number, after: number): string =>
   `<w:spacing w:before="${before}" w:after="${after}"/>`;
 
-/** The names are Word's own where it has the style, so that its navigation, table of contents and themes know them. */
+/** Word's own names for its built-in styles, so that navigation, table of contents and themes work. */
 const STYLES: StyleSpec[] = [
   {
     id: 'Title',
@@ -105,5 +105,5 @@ const BASES =
   '<w:style w:type="table" w:styleId="TableGrid"><w:name w:val="Table Grid"/><w:basedOn w:val="TableNormal"/><w:pPr><w:spacing w:after="0" w:line="240" w:lineRule="auto"/></w:pPr>' +
   `<w:tblPr><w:tblBorders>${['top', 'left', 'bottom', 'right', 'insideH', 'insideV'].map((side) => `<w:${side} ${BORDER}/>`).join('')}</w:tblBorders></w:tblPr></w:style>`;
 
-/** The contents of `w:styles`. */
+/** The content of `w:styles`. */
 export const STYLES_XML: string = DEFAULTS + BASES + STYLES.map(styleXml).join('');

@@ -2,15 +2,15 @@ import type { Element } from 'hast';
 import { attribute, declarations, hexColor, pixels, TWIPS_PER_PX } from './css.js';
 import { wVal } from './xml.js';
 
-/** Word opens no table with more columns. */
+/** Maximum number of columns in Word. */
 const MAX_COLUMNS = 63;
 const MIN_COLUMN = 300;
 
-/** One `w:tc`: a cell, the continuation of a cell above, or a gap where the row is too short. */
+/** A `w:tc`: a cell, the continuation of a cell above, or a gap in a short row. */
 interface GridCell {
   column: number;
   span: number;
-  /** Elements whose contents go here; usually one, more where a row has more cells than Word has columns. */
+  /** Elements with the content of the cell. More than one when a row has more cells than Word has columns. */
   sources: Element[];
   merge?: 'restart' | 'continue';
 }
@@ -31,7 +31,7 @@ const isElement = (node: { type: string }): node is Element => node.type === 'el
 const named = (parent: Element, ...names: string[]): Element[] =>
   parent.children.filter((child): child is Element => isElement(child) && names.includes(child.tagName));
 
-/** Lays a table out on a grid, as HTML's table model does. @param width of the page or cell it stands in, twips */
+/** Assigns the cells of a table to a grid by the HTML table model. @param width of the page or the outer cell, twips */
 export function layOutTable(table: Element, width: number): TableGrid {
   const groups = table.children.filter(isElement).map((child) => ({
     header: child.tagName === 'thead',
@@ -55,7 +55,7 @@ export function layOutTable(table: Element, width: number): TableGrid {
 class Layout {
   readonly rows: GridRow[] = [];
   columns = 1;
-  /** Per column, the cell that reaches down into the next rows, and into how many. */
+  /** For each column, the cell that spans the next rows and the number of these rows. */
   private reaching: ({ left: number; span: number } | undefined)[] = [];
   private inHeader = true;
 
@@ -63,7 +63,7 @@ class Layout {
     this.reaching = [];
     for (const [index, row] of rows.entries()) {
       const cells = named(row, 'td', 'th');
-      // Only rows at the very beginning can be repeated on each page.
+      // Only the first rows can be repeated on each page.
       this.inHeader &&= header || (cells.length > 0 && cells.every((cell) => cell.tagName === 'th'));
       this.addRow(cells, rows.length - index - 1);
     }
@@ -100,14 +100,14 @@ class Layout {
     this.rows.push({ header: this.inHeader, cells });
   }
 
-  /** A cell may not run into one that reaches down from above. */
+  /** Limits the width of a cell by the cells that span from above. */
   private freeSpan(column: number, wanted: number): number {
     const limit = Math.min(wanted, MAX_COLUMNS - column);
     for (let n = 1; n < limit; n++) if ((this.reaching[column + n]?.left ?? 0) > 0) return n;
     return limit;
   }
 
-  /** Fills the gaps, so that each row covers the whole grid as Word demands. */
+  /** Fills the gaps, because Word requires rows that cover the whole grid. */
   finish(): void {
     for (const row of this.rows) {
       const filled: GridCell[] = [];
@@ -123,7 +123,7 @@ class Layout {
       fill(this.columns);
       row.cells = filled;
     }
-    // A table of nothing but header rows would have nothing to repeat them over.
+    // A table with only header rows has no pages to repeat them on.
     if (this.rows.every((row) => row.header)) for (const row of this.rows) row.header = false;
   }
 }
@@ -131,12 +131,12 @@ class Layout {
 const spanOf = (cell: Element, name: string): number =>
   Math.max(1, Math.min(1_000, Number(attribute(cell, name) ?? 1) || 1));
 
-/** How many rows below a cell reaches; a rowspan of 0 means all of its group. */
+/** @returns the number of rows below that a cell spans; a rowspan of 0 means the rest of the group */
 function rowsDown(cell: Element, rowsBelow: number): number {
   return attribute(cell, 'rowspan') === '0' ? rowsBelow : spanOf(cell, 'rowspan') - 1;
 }
 
-/** Widths as columns and cells ask for them; the others share what is left, and all of it fits. */
+/** The requested widths of columns and cells. Other columns share the rest; the sum fits the table. */
 function columnWidths(table: Element, layout: Layout, width: number): number[] {
   const whole = width / TWIPS_PER_PX;
   const asked: (number | undefined)[] = named(table, 'colgroup')
@@ -163,7 +163,7 @@ function askedWidth(element: Element, whole: number): number | undefined {
 /**
  * Writes a table.
  *
- * @param render the contents of a cell, given its width: paragraphs, at least one
+ * @param render returns the content of a cell of a width: at least one paragraph
  */
 export function tableXml(
   grid: TableGrid,

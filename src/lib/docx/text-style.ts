@@ -3,7 +3,7 @@ import { attribute, declarations, hexColor, pixels } from './css.js';
 import type { Direction, Script } from './scripts.js';
 import { wVal } from './xml.js';
 
-/** How a piece of text looks; what is not set is as the paragraph's style says. */
+/** The style of a piece of text. Absent members have the value of the paragraph style. */
 export interface TextStyle {
   readonly bold?: boolean;
   readonly italic?: boolean;
@@ -16,7 +16,7 @@ export interface TextStyle {
   /** `RRGGBB`. */
   readonly color?: string;
   readonly halfPoints?: number;
-  /** Relationship of the link the text is in. */
+  /** Relationship id of the link around the text. */
   readonly link?: string;
   readonly dir?: Direction;
   readonly language?: string;
@@ -27,7 +27,7 @@ type Change = { -readonly [K in keyof TextStyle]: TextStyle[K] };
 const YELLOW = 'FFFF00';
 const SMALL_HALF_POINTS = 18;
 
-/** What elements mean without any CSS. */
+/** The default styles of elements. */
 const BY_TAG: ReadonlyMap<string, TextStyle> = new Map([
   ...tags('b strong th dt summary', { bold: true }),
   ...tags('i em cite var address dfn', { italic: true }),
@@ -59,7 +59,7 @@ const SIZES: Readonly<Record<string, number>> = {
 
 const LANGUAGE = /^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i;
 
-/** The style inside an element: the one around it, changed by what the element is and by its `style`. */
+/** @returns the style inside an element: the outer style with the changes of the element and its `style` */
 export function textStyle(element: Element, around: TextStyle): TextStyle {
   const byTag = BY_TAG.get(element.tagName);
   const { style, dir, lang } = element.properties;
@@ -94,11 +94,11 @@ function applyCss(change: Change, css: ReadonlyMap<string, string>): void {
   if (size !== undefined) change.halfPoints = size;
 }
 
-/** A font size in Word's unit; sizes nobody could read or print are brought into bounds. */
+/** A font size in half-points, limited to a readable range. */
 function halfPoints(css: string | undefined): number | undefined {
   if (css === undefined) return undefined;
   const px = pixels(css, 16);
-  // 0.75 points to the pixel, two halves to the point.
+  // A pixel is 0.75 points, a point two half-points.
   const size = SIZES[css] ?? (px === undefined ? undefined : Math.round(px * 1.5));
   return size === undefined ? undefined : Math.max(8, Math.min(288, size));
 }
@@ -110,7 +110,7 @@ const EAST_ASIAN_FONT: Partial<Record<Script, [font: string, language: string]>>
   korean: ['Malgun Gothic', 'ko-KR'],
 };
 
-/** The run properties for a style and a script, in the order the schema demands; `''` when there are none. */
+/** The run properties of a style and a script in the order of the schema; `''` when there are none. */
 export function runProperties(style: TextStyle, script: Script): string {
   const eastAsian = EAST_ASIAN_FONT[script];
   let xml = '';

@@ -7,7 +7,7 @@ import { DocxParts } from './parts.js';
 import { STYLES_XML } from './styles.js';
 import { wVal, xmlText } from './xml.js';
 
-/** What a document is made from. */
+/** The source of a document. */
 export interface DocxSource {
   html: string;
   title: string;
@@ -29,10 +29,10 @@ const W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main
 const PAGE = { width: 11_906, height: 16_838, margin: 1_440 };
 /** All entries have the first date that ZIP can express, so that equal notes give equal bytes. ZIP stores local time. */
 const zipEpoch = (): Date => new Date(1980, 0, 1);
-/** Characters of the main part; beyond that no word processor is a help any more. */
+/** Maximum length of the main part, characters. Word processors fail on larger ones. */
 const MAX_XML = 64 * 1024 * 1024;
 
-/** The document would be too large to be of use. */
+/** The document exceeds the maximum size. */
 export class DocxTooLargeError extends Error {
   constructor() {
     super('the document is too large');
@@ -41,7 +41,7 @@ export class DocxTooLargeError extends Error {
 }
 
 /**
- * Writes a Word document. Equal sources give equal bytes; nothing outside the source is read.
+ * Writes a Word document. Equal sources give equal bytes. It reads nothing except the source.
  *
  * @throws HtmlTooComplexError for HTML beyond the limits of the HTML policy
  * @throws DocxTooLargeError
@@ -65,12 +65,12 @@ export function writeDocx(source: DocxSource): Uint8Array {
     'word/numbering.xml': text(`<w:numbering ${W}>${parts.numberings.toXml()}</w:numbering>`),
     'word/_rels/document.xml.rels': text(documentRelationships(parts)),
   };
-  // Pictures are compressed already.
+  // Images are compressed.
   for (const [path, bytes] of parts.files()) files[`word/${path}`] = [bytes, { level: 0 }];
   return zipSync(files, { mtime: zipEpoch(), level: 6 });
 }
 
-/** A note's title stands above its text, unless the text begins with it. */
+/** The title precedes the text, unless the text begins with it. */
 function titleXml(title: string, root: Root): string {
   const text = title.trim();
   const first = root.children.find((child) => child.type !== 'text' || child.value.trim() !== '');
@@ -91,7 +91,7 @@ function documentXml(body: string): string {
   const section =
     `<w:sectPr><w:pgSz w:w="${width}" w:h="${height}"/>` +
     `<w:pgMar w:top="${margin}" w:right="${margin}" w:bottom="${margin}" w:left="${margin}" w:header="708" w:footer="708" w:gutter="0"/></w:sectPr>`;
-  // A document ends with a paragraph; an empty one has at least that.
+  // The last element of a document is a paragraph.
   const content = body.endsWith('</w:p>') ? body : `${body}<w:p/>`;
   return (
     `<w:document ${W} xmlns:r="${OFFICE}/relationships" xmlns:wp="${DRAWING}/wordprocessingDrawing" xmlns:a="${DRAWING}/main" ` +

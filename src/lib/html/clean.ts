@@ -8,9 +8,9 @@ import { parseHtml, tagsAreAllowed } from './tree.js';
 const MAX_ROUNDS = 4;
 
 /**
- * The whole decision: the input itself when the policy removes nothing from its tree, otherwise the cleaned text.
- * A cleaned text is parsed and judged again until it is clean itself, because writing a tree down and reading it back may
- * give another tree (that is what mutation attacks live on); one that will not settle becomes plain text.
+ * Applies the policy: returns the input itself when nothing is removed, otherwise the cleaned text. A cleaned text is parsed and
+ * checked again until it is clean, because serialising and parsing a tree may give another tree (mutation XSS). A text that
+ * does not become stable is escaped to plain text.
  *
  * @throws HtmlTooComplexError
  */
@@ -27,12 +27,12 @@ export function cleanHtml(html: string): string {
   return escapeText(html);
 }
 
-/** sanitize() answers with the bare node when one is left, and with an empty root for nothing. */
+/** sanitize() returns a single remaining node without a root, and an empty root for none. */
 function asRoot(node: Nodes): Root {
   return node.type === 'root' ? node : { type: 'root', children: node.type === 'doctype' ? [] : [node] };
 }
 
-/** What the library's schema cannot say: single CSS declarations, strict data-* names, inputs that are no checkboxes. */
+/** The rules that the schema cannot express: CSS declarations, names of data-* attributes, inputs other than checkboxes. */
 function refine(parent: Root | Element): void {
   for (let i = parent.children.length - 1; i >= 0; i--) {
     if (isOtherInput(parent.children[i])) parent.children.splice(i, 1);
@@ -52,7 +52,7 @@ function refineAttributes(properties: Element['properties']): void {
   for (const name of Object.keys(properties)) {
     if (name === 'style') {
       const style = safeStyle(String(properties[name]));
-      // An empty style that was empty already is harmless and stays, so that it costs nobody the verbatim bytes.
+      // A style that was empty before stays, so that the text is unchanged.
       if (style === '' && properties[name] !== '') delete properties[name];
       else properties[name] = style;
     } else if (name.startsWith('data') && !DATA_ATTRIBUTE.test(name)) {
@@ -74,7 +74,7 @@ function sameTree(a: Nodes, b: Nodes | undefined): boolean {
 
 function sameProperties(a: Element['properties'], b: Element['properties']): boolean {
   const keys = Object.keys(a);
-  // Lists lose members but never get new ones, so their length tells.
+  // The policy only removes members of lists, so comparing lengths is sufficient.
   return (
     keys.length === Object.keys(b).length &&
     keys.every((key) => {
@@ -84,7 +84,7 @@ function sameProperties(a: Element['properties'], b: Element['properties']): boo
   );
 }
 
-/** Parsers drop a newline that directly follows `<pre>`; where the tree still begins with one, it needs another in front. */
+/** Parsers drop a newline directly after `<pre>`. A `pre` whose text begins with a newline needs an additional one. */
 function keepFirstNewlines(parent: Root | Element): void {
   for (const child of parent.children) {
     if (child.type !== 'element') continue;

@@ -6,13 +6,13 @@ interface FastTag {
   name: string;
   attributes: ReadonlyMap<string, AttributeRule>;
   void: boolean;
-  /** Its start tag closes an open paragraph. */
+  /** The start tag closes an open paragraph. */
   block: boolean;
-  /** Elements of which only one may be open at a time: a second start tag would close the first. */
+  /** Elements that cannot be nested: a second start tag closes the first. */
   single: 'p' | 'a' | 'heading' | undefined;
-  /** Parents outside which the parser would ignore the tag or invent a parent that is not implied. */
+  /** Required parents. Elsewhere the parser ignores the tag or creates a parent. */
   parents: ReadonlySet<string> | undefined;
-  /** Between the tags of a table: text other than white space would be moved out of it. */
+  /** Structure of a table: the parser moves text other than white space out of it. */
   table: boolean;
 }
 
@@ -37,14 +37,14 @@ const PARENTS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['col', set('table colgroup')],
 ]);
 
-/** Ruby is left to the parser: its parts close each other in ways not worth repeating here. */
+/** The parser handles ruby: its parts close each other by complicated rules. */
 const SLOW = set('ruby rt rp');
 
 const FAST_TAGS: ReadonlyMap<string, FastTag> = new Map(
   [...TAGS].filter(([name]) => !SLOW.has(name)).map(([name, own]) => [name, describe(name, own)]),
 );
 
-/** Implied elements and one text per tag stay far below the limits of html-tree.ts with these. */
+/** With these limits, implied elements and one text per tag stay below the limits of tree.ts. */
 const MAX_TAGS = 20_000;
 const MAX_OPEN = 100;
 
@@ -67,9 +67,9 @@ function describe(name: string, own: ReadonlyMap<string, AttributeRule>): FastTa
 }
 
 /**
- * Whether a text is clean beyond doubt, in one pass without building a tree: lower-case allowed tags, properly nested and
- * closed, attributes in double quotes and allowed by the same table the sanitizer works from. It understands so little of
- * HTML that the tags it accepts are the tree; `false` means only that the parser has to look.
+ * Checks in one pass, without a tree, whether a text is clean: allowed lower-case tags, properly nested and closed, with
+ * double-quoted attributes that the table of the sanitizer allows. It accepts only HTML whose tags are the tree. `false` means
+ * unknown: the parser must decide.
  */
 export function isPlainlyClean(html: string): boolean {
   return !html.includes('\0') && new Scan(html).run();
@@ -95,7 +95,7 @@ class Scan {
     return false;
   }
 
-  /** An end tag has to name the innermost open element. */
+  /** An end tag must match the innermost open element. */
   private close(): boolean {
     const tag = this.open.pop();
     if (!tag || !this.html.startsWith(`${tag.name}>`, this.at + 1)) return false;
@@ -149,7 +149,7 @@ class Scan {
     }
   }
 
-  /** The double-quoted value at hand, `''` without one, undefined when it is written in any other way. */
+  /** @returns the double-quoted value, `''` without a value, undefined for any other syntax */
   private value(): string | undefined {
     const { html } = this;
     const code = html.charCodeAt(this.at);
@@ -162,7 +162,7 @@ class Scan {
     return value;
   }
 
-  /** The lower-case name that begins at an offset. */
+  /** @returns the lower-case name at an offset */
   private word(from: number): string {
     let end = from;
     for (; end < from + 120; end++) {
@@ -173,7 +173,7 @@ class Scan {
   }
 }
 
-/** Values under a rule must be written without character references, so that the rule sees what the parser would. */
+/** Values with a rule must not contain character references, because the parser would decode them. */
 function isHarmless(tag: FastTag, name: string, value: string): boolean {
   const rule = tag.attributes.get(name);
   if (rule === undefined) return DATA_ATTRIBUTE.test(name);

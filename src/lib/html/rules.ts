@@ -1,15 +1,15 @@
 import type { Schema } from 'hast-util-sanitize';
 
-/** What an attribute may hold: anything, a value that matches, or nothing but its presence. */
+/** The allowed values of an attribute: any, matching ones, or none (a boolean attribute). */
 export type AttributeRule = 'any' | 'present' | RegExp;
 
 /**
- * Links. Absolute ones need a known scheme. Relative ones (`#heading`, `/files/1`, `page`) are allowed because editors
- * link headings and attachments that way; a colon before the first `/`, `?` or `#` would make a scheme of it, so that is
- * refused, which covers every disguise of `javascript:` (case, entities, tabs, leading control characters).
+ * Links. Absolute ones need a known scheme. Relative ones (`#heading`, `/files/1`, `page`) are allowed, because editors use them
+ * for headings and attachments. A colon before the first `/`, `?` or `#` marks a scheme and is rejected, which covers all
+ * variants of `javascript:` (case, entities, tabs, leading control characters).
  */
 const LINK = /^(?:[\t\n\f\r ]*(?:https?|mailto|tel|cid):|[^:/?#]*(?:[/?#]|$))/i;
-/** Pictures: the same without `mailto:` and `tel:`, plus raster data. SVG data is a document, hence not a picture here. */
+/** Images: the same without `mailto:` and `tel:`, and raster `data:` URLs. SVG is a document and not allowed. */
 const PICTURE =
   /^(?:[\t\n\f\r ]*(?:https?|cid):|[\t\n\f\r ]*data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=%\s]*$|[^:/?#]*(?:[/?#]|$))/i;
 const WEB = /^[\t\n\f\r ]*https?:/i;
@@ -19,8 +19,8 @@ const SIZE = /^\d{1,5}(?:\.\d{1,6})?(?:px|%)?$/;
 const CHECKBOX = /^checkbox$/i;
 
 /**
- * An `id` becomes a property of `window` and `document` (DOM clobbering), so only ids under the prefix that GitHub made
- * customary survive; others are dropped rather than renamed, since renaming again at each save would never end.
+ * Browsers make an `id` a property of `window` and `document` (DOM clobbering), so only ids with the prefix that GitHub uses are
+ * allowed. Others are dropped instead of renamed, because each save would rename them again.
  */
 const ID = /^user-content-[\w.:-]{1,200}$/;
 
@@ -46,7 +46,7 @@ const PLAIN_TAGS =
   'tr caption thead tbody tfoot figure figcaption summary section article header footer nav aside main address ' +
   'ruby rt rp bdi bdo wbr';
 
-/** Every allowed element with the attributes it may carry beyond the global ones. */
+/** The allowed elements with their attributes in addition to the global ones. */
 export const TAGS: ReadonlyMap<string, ReadonlyMap<string, AttributeRule>> = new Map([
   ...PLAIN_TAGS.split(' ').map((tag) => [tag, NONE] as const),
   ['ol', rules({ start: INTEGER, type: /^[1aAiI]$/, reversed: 'present' })],
@@ -82,7 +82,7 @@ const ARIA =
   'placeholder posinset pressed readonly relevant required roledescription rowcount rowindex rowindextext rowspan ' +
   'selected setsize sort valuemax valuemin valuenow valuetext';
 
-/** Attributes every allowed element may carry. `style` is judged declaration by declaration afterwards. */
+/** The allowed attributes of all elements. The declarations of `style` are checked separately. */
 export const GLOBAL_ATTRIBUTES: ReadonlyMap<string, AttributeRule> = rules({
   class: 'any',
   style: 'any',
@@ -94,10 +94,10 @@ export const GLOBAL_ATTRIBUTES: ReadonlyMap<string, AttributeRule> = rules({
   ...Object.fromEntries(ARIA.split(' ').map((name) => [`aria-${name}`, 'any' as const])),
 });
 
-/** Where editors keep their state. */
+/** Attributes in which editors store their state. */
 export const DATA_ATTRIBUTE = /^data-[a-z0-9_.:-]{1,100}$/;
 
-/** Removed with everything in them: code, documents in documents, foreign content and text that only parsers see. */
+/** Elements that are removed with their content: code, embedded documents, foreign content and raw text. */
 const REMOVED_WITH_CONTENT = [
   'script',
   'style',
@@ -120,8 +120,8 @@ const definition = ([name, rule]: [string, AttributeRule]): string | [string, Re
   rule instanceof RegExp ? [name, rule] : name;
 
 /**
- * The same table in the words of hast-util-sanitize. Properties go by their attribute names as written in HTML (our trees
- * are built that way, see html-tree.ts), so that no two attributes can fold into one property before they are judged.
+ * The same table for hast-util-sanitize. Properties have the names of the HTML attributes (see tree.ts), so that two attributes
+ * cannot become one property before the check.
  */
 export const SCHEMA: Schema = {
   tagNames: [...TAGS.keys()],

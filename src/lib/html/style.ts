@@ -4,7 +4,7 @@ const WORDS = String.raw`[a-z-]{3,20}(?: [a-z-]{3,20}){0,3}`;
 
 const rule = (values: string): RegExp => new RegExp(`^(?:${values})$`, 'i');
 
-/** Properties that change how text looks and never where it sits on the page of the application around it. */
+/** Properties that change the appearance of text, but not its position on the page of the application. */
 const DECLARATIONS: ReadonlyMap<string, RegExp> = new Map([
   ['color', rule(COLOR)],
   ['background-color', rule(COLOR)],
@@ -23,12 +23,12 @@ const DECLARATIONS: ReadonlyMap<string, RegExp> = new Map([
   ['list-style-type', rule('[a-z-]{3,32}')],
 ]);
 
-/** CSS beyond flat `name: value` pairs: escapes, comments, strings, at-rules, blocks. Never taken apart, only refused. */
+/** CSS beyond flat `name: value` pairs: escapes, comments, strings, at-rules, blocks. It is rejected, not parsed. */
 const NOT_FLAT = /[\\@"'<>{}!\0]|\/\*/;
 
 /**
- * The declarations of a `style` attribute that the policy allows, in their order. Returns the very input when all are
- * allowed, `''` when none is. A value that is not flat CSS is dropped whole: what a browser makes of it is not guessed.
+ * Returns the allowed declarations of a `style` attribute in their order: the input itself when all are allowed, `''` when none
+ * is. A value that is not flat CSS is dropped as a whole, because browsers may parse it differently.
  */
 export function safeStyle(style: string): string {
   if (NOT_FLAT.test(style)) return '';

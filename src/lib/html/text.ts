@@ -1,6 +1,6 @@
 import { parseFragment } from 'parse5';
 
-/** Elements within a line of text: a word may begin inside and end outside of them. Every other tag separates. */
+/** Inline elements: a word may begin inside and end outside of them. All other tags separate words. */
 const INLINE = new Set(
   'a abbr b bdi bdo cite code data del dfn em font i ins kbd mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr'.split(
     ' ',
@@ -16,17 +16,17 @@ const COMMON: Record<string, string> = {
   '&#39;': "'",
   '&nbsp;': '\u00a0',
 };
-/** HTML names 2,231 characters, so what is remembered stays small; numeric references are not remembered. */
+/** HTML has 2,231 named characters, so this cache stays small. It does not contain numeric references. */
 const named = new Map<string, string>(Object.entries(COMMON));
 
-/** Characters after which a piece ends at the next separator. */
+/** Length after which a piece ends at the next separator. Characters. */
 const PIECE = 512;
-/** Characters after which it ends whatever stands there: a text without any separator. */
+/** Length after which a piece of a text without separators ends. Characters. */
 const LONGEST_PIECE = 65_536;
 
 /**
- * The text of stored HTML, in pieces that never part a word (short of one of 64 Ki characters). Reads as far as it is
- * asked to: what looks for the beginning of a long note does not pay for the end. The result is text, not HTML: escape it.
+ * Yields the text of stored HTML in pieces that do not split words of up to 64 Ki characters. It is lazy: a caller that needs the
+ * beginning of a long note does not read the rest. The result is text, not HTML: escape it.
  */
 export function* textPieces(html: string): Generator<string> {
   let piece = '';
@@ -62,8 +62,8 @@ export function* textPieces(html: string): Generator<string> {
 }
 
 /**
- * Where the tag (or comment) that begins at `<` ends, and its name. A `<` that begins none ends where it begins; a tag
- * without end swallows the rest, as it does in a browser.
+ * Returns the end and the name of the tag or comment at a `<`. A `<` without a tag ends where it begins; an unterminated tag
+ * contains the rest of the text, as in browsers.
  */
 function tagAt(html: string, open: number): { end: number; name: string } {
   const next = html[open + 1] ?? '';
@@ -73,12 +73,12 @@ function tagAt(html: string, open: number): { end: number; name: string } {
   NAME.lastIndex = start;
   const name = NAME.exec(html)?.[0];
   if (name !== undefined) return { end: attributesEnd(html, start + name.length), name };
-  // `</` and something else than a name is a comment to a browser; at the very end it is text.
+  // Browsers read `</` without a name as a comment, and as text at the end.
   const comment = next === '/' && start < html.length;
   return { end: comment ? after(html, '>', open) : open, name: '' };
 }
 
-/** An attribute's value may hold `>` between quotes; quotes elsewhere mean nothing. */
+/** The value of an attribute may contain `>` between quotes. Quotes elsewhere have no meaning. */
 function attributesEnd(html: string, from: number): number {
   let named = false;
   for (let at = from; at < html.length; at += 1) {
@@ -110,7 +110,7 @@ function after(html: string, what: string, from: number): number {
   return at < 0 ? html.length : at + what.length;
 }
 
-/** A text longer than a piece may be is parted at a space. */
+/** Splits a text that is longer than a piece at a space. */
 function textEnd(html: string, from: number, until: number): number {
   if (until - from <= LONGEST_PIECE) return until;
   const space = html.lastIndexOf(' ', from + LONGEST_PIECE);
@@ -130,7 +130,7 @@ function character(reference: string): string {
   return text;
 }
 
-/** The text of HTML to be read by people: one line for each block, no empty ones at the ends, at most one in between. */
+/** The readable text of HTML: one line for each block, no empty lines at the ends, at most one between blocks. */
 export function plainText(html: string): string {
   return [...textPieces(html.replace(/<br\s*\/?>/gi, '<br>'))]
     .join('')

@@ -4,14 +4,14 @@ import type { DefaultTreeAdapterMap, DefaultTreeAdapterTypes as P5, Token, TreeA
 import { HtmlTooComplexError } from './errors.js';
 import { TAGS } from './rules.js';
 
-/** Nesting beyond which a text is refused; browsers themselves flatten at 512. */
+/** Maximum nesting. Browsers flatten at 512. */
 export const MAX_DEPTH = 256;
-/** Elements, comments and pieces of text beyond which a text is refused. */
+/** Maximum number of elements, comments and texts. */
 const MAX_NODES = 100_000;
-/** Moves of siblings (misnested formatting, content fostered out of tables) beyond which a text is refused. */
+/** Maximum number of moved siblings (misnested formatting, content moved out of tables). */
 const MAX_MOVES = 20_000_000;
 
-/** A parsed text and how many of its start tags found a place in the tree. */
+/** A parsed text and the number of start tags that became elements. */
 interface ParsedHtml {
   root: Root;
   startTags: number;
@@ -20,11 +20,11 @@ interface ParsedHtml {
 type Adapter = TreeAdapter<DefaultTreeAdapterMap>;
 
 /**
- * Parses as a browser does for `div.innerHTML = html`, giving up as soon as a limit is passed: misnested formatting makes
- * the algorithm create far more nodes than the text has tags, so limits checked afterwards would come too late.
+ * Parses as a browser does for `div.innerHTML = html`. Limits are checked during parsing, because misnested formatting creates
+ * far more nodes than the text has tags.
  *
- * The context element matters: without one parse5 parses as for `<template>`, where for example everything after a
- * leading `<col>` is ignored, and what is ignored is not judged although `innerHTML` would bring it to life.
+ * The context element is necessary: without it parse5 parses as for `<template>` and ignores, for example, everything after a
+ * leading `<col>`. Ignored content would not be checked, but `innerHTML` would create it.
  */
 export function parseHtml(html: string): ParsedHtml {
   const placed = new Set<number>();
@@ -37,7 +37,7 @@ export function parseHtml(html: string): ParsedHtml {
   return { root: { type: 'root', children: convertAll(fragment.childNodes, 1) }, startTags: placed.size };
 }
 
-/** parse5's own adapter with counters; `placed` receives the offsets of the start tags that became elements. */
+/** The default adapter of parse5 with counters. `placed` receives the offsets of the start tags that became elements. */
 function boundedAdapter(placed: Set<number>): Adapter {
   let nodes = 0;
   let moves = 0;
@@ -108,7 +108,7 @@ const PRESENCE = new Set(
 );
 
 function convert(element: P5.Element, depth: number): Element {
-  // No prototype: an attribute may be called `__proto__` and has to be seen to be dropped.
+  // No prototype: an attribute named `__proto__` must be an own property to be dropped.
   const properties: Element['properties'] = Object.setPrototypeOf({}, null);
   for (const { name, prefix, value } of element.attrs) {
     if (prefix) properties[`${prefix}:${name}`] = value;
@@ -125,10 +125,10 @@ function convert(element: P5.Element, depth: number): Element {
 }
 
 /**
- * Whether the bytes of a text whose tree is clean may be kept: every tag in them is an allowed one and none was ignored by
- * the parser. An ignored tag (`<body onload=…>`, `<tr onclick=…>` outside a table) is in no tree, was judged by nobody,
- * and would come to life if the text were ever parsed elsewhere: as a document, inside a table, glued to a page. The same
- * goes for a text that ends inside a tag and would swallow what follows it, and for null characters.
+ * Checks whether a text with a clean tree may be stored unchanged: all tags are allowed, and the parser ignored none. Ignored
+ * tags (`<body onload=…>`, `<tr onclick=…>` outside a table) are not in the tree, so they are not checked, but they would take
+ * effect in another context: as a document, inside a table, concatenated with a page. The same applies to a text that ends
+ * inside a tag, and to null characters.
  */
 export function tagsAreAllowed(html: string, startTags: number): boolean {
   let allowed = true;

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ErrorKind } from './api-error.js';
+import { ErrorKind } from './api-error.js';
 import { Errors } from './errors.js';
 import { JSON_HEADERS } from './security-headers.js';
 
@@ -9,6 +9,12 @@ const REASONS: Record<number, string> = {
   408: 'Request Timeout',
   431: 'Request Header Fields Too Large',
 };
+/** Not in the catalogue of errors, because no operation returns it. */
+const EXPECTATION_FAILED = new ErrorKind(
+  417,
+  'expectation_failed',
+  'The only supported Expect value is 100-continue.',
+);
 const STATUS_BY_CODE: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
 
 /**
@@ -22,9 +28,7 @@ export function createHttpServer(application: RequestListener): Server {
       reject(response, Errors.badRequest);
     else application(request, response);
   });
-  server.on('checkExpectation', (_request, response: ServerResponse) =>
-    reject(response, Errors.expectationFailed),
-  );
+  server.on('checkExpectation', (_request, response: ServerResponse) => reject(response, EXPECTATION_FAILED));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();

@@ -33,11 +33,6 @@ export const Errors = {
     'unsupported_media_type',
     'The body must be application/json in UTF-8.',
   ),
-  expectationFailed: defineError(
-    417,
-    'expectation_failed',
-    'The only supported Expect value is 100-continue.',
-  ),
   rangeNotSatisfiable: defineError(416, 'range_not_satisfiable', 'The requested range is outside the file.'),
   validationFailed: defineError(422, 'validation_failed', 'Some fields are invalid; see details.', {
     details: [
