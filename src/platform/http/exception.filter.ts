@@ -1,4 +1,11 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  HttpException,
+  Logger,
+  Optional,
+} from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
   DatabaseBusyError,
@@ -24,14 +31,14 @@ export class ApiExceptionFilter implements ExceptionFilter {
   private readonly logger = new Logger('HTTP');
 
   /** @param onStorageFull called when the database rejects a statement because its disk is full */
-  constructor(private readonly onStorageFull: () => void) {}
+  constructor(@Optional() private readonly onStorageFull?: () => void) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     if (thrown instanceof ClientDisconnectedError) return;
     const response = host.switchToHttp().getResponse<Response>();
     const request = host.switchToHttp().getRequest<Request & { id?: string }>();
     const error = asApiError(thrown);
-    if (error.kind === Errors.storageFull && thrown !== error) this.onStorageFull();
+    if (error.kind === Errors.storageFull && thrown !== error) this.onStorageFull?.();
     if (error.kind.status >= 500) {
       const where = { request_id: request.id, method: request.method, route: request.route?.path };
       this.logger.error({ err: thrown, ...where }, `${error.kind.code} on ${request.method}`);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ClientDeparture } from '../../../platform/http/abort-signal.js';
+import type { ClientDisconnect } from '../../../platform/http/abort-signal.js';
 import { MailErrors } from '../mail.errors.js';
 
 /** Concurrent mail requests of one user, per process. Further ones wait. */
@@ -27,7 +27,7 @@ class RequestLimiter {
    * @returns releases the slot; further calls have no effect
    * @throws ApiError 429 `too_many_mail_requests`, 503 `mail_service_busy`; the signal's reason
    */
-  async enter(user: string, signal: ClientDeparture): Promise<() => void> {
+  async enter(user: string, signal: ClientDisconnect): Promise<() => void> {
     if (this.total >= MAX_TOTAL) throw MailErrors.busy.with(RETRY_AFTER);
     const running = this.running.get(user) ?? 0;
     if (running < MAX_PER_USER) {
@@ -42,7 +42,7 @@ class RequestLimiter {
     };
   }
 
-  private async wait(user: string, signal: ClientDeparture): Promise<void> {
+  private async wait(user: string, signal: ClientDisconnect): Promise<void> {
     const own = [...this.waiting].filter((waiter) => waiter.user === user).length;
     if (own >= MAX_WAITING_PER_USER) throw MailErrors.tooManyRequests.with(RETRY_AFTER);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
