@@ -22,7 +22,7 @@ describe('writers of one note', () => {
   const count = (answers: { status: number }[], status: number) =>
     answers.filter((answer) => answer.status === status).length;
 
-  test('50 racers with one revision: one wins, 49 are told what the winner wrote', async () => {
+  test("50 racers with one revision: one wins, 49 get the winner's note", async () => {
     const id = await make();
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, n) =>
@@ -64,7 +64,7 @@ describe('writers of one note', () => {
     expect(new Set(note.labels)).toEqual(new Set(Array.from({ length: 20 }, (_, n) => `l${n}`)));
   });
 
-  test('update against delete: one wins, the other is told why', async () => {
+  test('update against delete: one wins, the other gets the reason', async () => {
     for (let round = 0; round < 15; round += 1) {
       const id = await make();
       const [update, remove] = await Promise.all([
@@ -110,7 +110,7 @@ describe('writers of one note', () => {
     }
   });
 
-  test('update against purge never writes to what is gone', async () => {
+  test('update against purge never writes to a purged note', async () => {
     for (let round = 0; round < 15; round += 1) {
       const id = await make();
       await alice.api.delete(`/notes/${id}`, { base_revision: 1 });

@@ -201,7 +201,7 @@ describe('the list of notes', () => {
     'q=',
     `q=${'x'.repeat(257)}`,
     'label=a%00b',
-  ])('refuses %.40s', async (query) => {
+  ])('rejects %.40s', async (query) => {
     const { status, body } = await alice.api.get(`/notes?${query}`);
     expect([status, body.error]).toEqual([422, 'validation_failed']);
     expect(body.details[0].field).toBe(query.split('=')[0]);

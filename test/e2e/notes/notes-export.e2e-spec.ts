@@ -101,7 +101,7 @@ describe('the export of a note', () => {
     ]);
   });
 
-  test('sends the headers an answer in JSON has', async () => {
+  test('sends the headers of JSON responses', async () => {
     const id = await make(alice, {});
     const [file, json] = [await download(alice, id), await alice.api.get(`/notes/${id}`)];
     const names = (headers: Headers) =>
@@ -129,7 +129,7 @@ describe('the export of a note', () => {
     await off.stop();
   });
 
-  test('is for whoever may read the note, from the trash too', async () => {
+  test('is for every reader of the note, from the trash too', async () => {
     const id = await make(alice, { title: 'T', content: '<p>text</p>' });
     expect(await download(bob, id)).toMatchObject({ status: 404, error: 'not_found' });
     await alice.api.put(`/notes/${id}/invited`, { invited: [{ user_id: bob.id, role: 'viewer' }] });
@@ -267,7 +267,7 @@ describe('the export of a note', () => {
     await stop();
   });
 
-  test('other requests are answered while twenty exports run', async () => {
+  test('other requests get responses while twenty exports run', async () => {
     const [large, small] = [await make(alice, { content: LARGE }), await make(alice, { title: 'small' })];
     const exporting = { left: 20 };
     const exports = Promise.all(

@@ -11,7 +11,7 @@ describe('the search index of notes', () => {
   });
   afterAll(() => world?.app.stop());
 
-  describe('what is found at once', () => {
+  describe('changes found at once', () => {
     let alice: Person;
     let release: () => void;
     let reached: Promise<void>;
@@ -111,7 +111,7 @@ describe('the search index of notes', () => {
       expect(await world.titles(alice, 'lexemeless')).toEqual(others > 0 ? [] : ['held']);
     });
 
-    test('what the index keeps of another revision is not shown', async () => {
+    test('the index row of another revision is not shown', async () => {
       const note = await world.make(alice, 'moving', '<p>staleword as it is</p>');
       await world.indexed();
       await world.app.sql(

@@ -8,7 +8,7 @@ describe('what a search answers', () => {
   });
   afterAll(() => world?.app.stop());
 
-  describe('the answer', () => {
+  describe('the response', () => {
     let alice: Person;
     beforeAll(async () => {
       [alice] = (await world.people('alice')) as [Person];
@@ -173,7 +173,7 @@ describe('what a search answers', () => {
     });
   });
 
-  test('the total and what is ranked are capped at 1,000', async () => {
+  test('the total and the ranked matches are capped at 1,000', async () => {
     const [alice] = (await world.people('alice')) as [Person];
     await world.crowd(alice, 1_010, 'capped');
     await world.indexed();

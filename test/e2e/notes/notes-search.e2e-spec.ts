@@ -90,7 +90,7 @@ describe('the words that a search finds', () => {
       },
     );
 
-    test.each(['', '%20%20', '%E3%80%80', 'x'.repeat(257), '%00', 'a&q=b'])('q=%s is refused', async (q) => {
+    test.each(['', '%20%20', '%E3%80%80', 'x'.repeat(257), '%00', 'a&q=b'])('q=%s is rejected', async (q) => {
       const { status, body } = await alice.api.get(`/search/notes?q=${q}`);
       expect([status, body.error, body.details[0].field]).toEqual([422, 'validation_failed', 'q']);
     });

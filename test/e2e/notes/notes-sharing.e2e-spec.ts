@@ -51,7 +51,7 @@ describe('sharing a note', () => {
       expect((await bob.api.get('/notes?scope=mine')).body.notes).toEqual([]);
     });
 
-    test('each role may do what it may, and nothing else', async () => {
+    test('each role allows its own operations only', async () => {
       const id = await make();
       await invite(id, [
         { id: bob.id, role: 'viewer' },
@@ -89,7 +89,7 @@ describe('sharing a note', () => {
       expect(outcome(await bob.api.post(`/notes/${id}/share`, { role: 7 }))).toEqual([403, 'forbidden']);
     });
 
-    test('the list is replaced whole: who is left out sees nothing more', async () => {
+    test('the list is replaced: a removed member sees nothing more', async () => {
       const id = await make();
       await invite(id, [bob.id, carol.id]);
       const { body } = await invite(id, [{ id: carol.id, role: 'editor' }]);
@@ -116,7 +116,7 @@ describe('sharing a note', () => {
       expect(await head()).toBe(before);
     });
 
-    test('somebody invited may leave, and only that', async () => {
+    test('an invited member can only leave', async () => {
       const id = await make();
       await invite(id, [bob.id, carol.id]);
       expect(outcome(await invite(id, [bob.id], bob))).toEqual([403, 'forbidden']);
@@ -141,7 +141,7 @@ describe('sharing a note', () => {
         { invited: Array.from({ length: 201 }, (_, n) => `p${n}@acme.example`) },
         'array_max_size',
       ],
-    ])('refuses %s', async (_, body, code) => {
+    ])('rejects %s', async (_, body, code) => {
       const id = await make();
       const answer = await alice.api.put(`/notes/${id}/invited`, body);
       expect(outcome(answer)).toEqual([422, 'validation_failed']);
@@ -193,7 +193,7 @@ describe('sharing a note', () => {
     const share = async (id: string, body?: object): Promise<any> =>
       (await alice.api.post(`/notes/${id}/share`, body)).body.note.share;
 
-    test('lets members of the workspace read, and nobody else', async () => {
+    test('lets only members of the workspace read', async () => {
       const id = await make();
       const link = await share(id);
       expect(link).toEqual({
@@ -295,7 +295,7 @@ describe('sharing a note', () => {
       [{ expires_at: 'tomorrow' }, 'expires_at'],
       [{ expires_at: '2999-02-30T00:00:00Z' }, 'expires_at'],
       [{ expires_at: 5 }, 'expires_at'],
-    ])('refuses %j', async (body, field) => {
+    ])('rejects %j', async (body, field) => {
       const answer = await alice.api.post(`/notes/${await make()}/share`, body);
       expect(outcome(answer)).toEqual([422, 'validation_failed']);
       expect(answer.body.details[0].field).toBe(field);
@@ -317,7 +317,7 @@ describe('sharing a note', () => {
     expect((await alice.api.get(`/notes/${id}/revisions`)).body.revisions).toHaveLength(1);
   });
 
-  test('feed numbers: everybody concerned gets the next one, who lost the note a removal without content', async () => {
+  test('every member gets the next feed number, a removed member a removal without content', async () => {
     const id = await make();
     await invite(id, [bob.id, carol.id]);
     await invite(id, [carol.id]);

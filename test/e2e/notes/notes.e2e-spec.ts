@@ -18,7 +18,7 @@ describe('notes', () => {
   };
 
   describe('create', () => {
-    test('answers the whole note, its ETag and its address', async () => {
+    test('returns the whole note, its ETag and its location', async () => {
       const { status, headers, body } = await alice.api.post('/notes', {
         title: 'Offsite',
         content: '<h1>Agenda</h1><p>Rooms</p>',
@@ -104,7 +104,7 @@ describe('notes', () => {
       ['folder_id', { folder_id: '0199aaaa-bbbb-7ccc-8ddd-eeeeffff9999' }, 'unknown_folder'],
       ['device_id', { device_id: 'x'.repeat(201) }, 'max_length'],
       ['id', { id: 'nope' }, 'is_uuid'],
-    ])('refuses a wrong %s: %.40j', async (field, input, code) => {
+    ])('rejects an invalid %s: %.40j', async (field, input, code) => {
       const before = await app.sql('SELECT count(*)::int AS n FROM notes');
       const { status, body } = await alice.api.post('/notes', input);
       expect(status).toBe(422);
@@ -163,7 +163,7 @@ describe('notes', () => {
   });
 
   describe('update', () => {
-    test.each(['patch', 'put'] as const)('%s changes only what is given', async (verb) => {
+    test.each(['patch', 'put'] as const)('%s changes only the given fields', async (verb) => {
       const note = await make({ title: 'T', content: '<p>C</p>', labels: ['l'] });
       const { status, headers, body } = await alice.api[verb](`/notes/${note.id}`, {
         title: 'T2',
@@ -214,7 +214,7 @@ describe('notes', () => {
       expect((await alice.api.get(`/notes/${id}`)).body.note.title).toBe('A note');
     });
 
-    test('a stale revision changes nothing and is told what stands', async () => {
+    test('a stale revision changes nothing and returns the current note', async () => {
       const { id } = await make();
       const { body: won } = await alice.api.patch(`/notes/${id}`, {
         title: 'won',
@@ -277,7 +277,7 @@ describe('notes', () => {
     });
   });
 
-  describe('the order of refusals', () => {
+  describe('the order of errors', () => {
     test('not found comes before a wrong revision and a wrong body', async () => {
       const note = await make();
       const answer = await bob.api.patch(`/notes/${note.id}`, { title: 7 });
