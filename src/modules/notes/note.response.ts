@@ -130,10 +130,8 @@ export class PurgedNoteEnvelope extends NoteEnvelope {
 }
 
 class PageEnvelope {
-  /**
-   * The `cursor` of the next page; null on the last page.
-   * @example null
-   */
+  /** The `cursor` of the next page; null on the last page. */
+  @ApiProperty({ example: null })
   next!: string | null;
 }
 

@@ -27,10 +27,8 @@ export class NoteSearchEnvelope {
   /** Number of matches. At 1,000 there may be more: the most recently changed ones are ranked. */
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 1000, example: 1 })
   total!: number;
-  /**
-   * The `cursor` of the next page; null on the last page.
-   * @example null
-   */
+  /** The `cursor` of the next page; null on the last page. */
+  @ApiProperty({ example: null })
   next!: string | null;
   /**
    * The `q` of the request.
