@@ -36,7 +36,6 @@ const UNPUBLISHED = [
   'directory uses tenants.tenant_members',
   'settings uses tenants.tenant_members',
   'sign-in uses tenants.tenants',
-  'tasks uses tenants.tenant_members',
 ];
 
 /** Trigger functions: they stay in migrations, with the table whose trigger they are. */

@@ -1,23 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import type { Reader } from '../../platform/database/tx.js';
-import { HtmlPolicy, HtmlTooComplexError } from '../../platform/html/html-policy.js';
-import { ApiError } from '../../platform/http/api-error.js';
-import type { Checked } from '../../platform/http/input.pipe.js';
+import { HtmlPolicy } from '../../platform/html/html-policy.js';
 import { Errors } from '../../platform/http/errors.js';
+import { cleanHtmlField } from '../../platform/resources/html-field.js';
 import { TenantsApi } from '../tenants/index.js';
 import { type StoredReference, type StoredReminder, PRIORITIES, STATUSES } from './task.entity.js';
 import { fieldError } from './task-results.js';
 import type { NamedPerson, ReferenceInput, ReminderInput } from './task-fields.dto.js';
 import { keyFor } from './task-positions.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
+import { TimeZones } from './schedule/time-zones.js';
 import { TaskReferences } from './task-references.js';
 import type { CreateTask, LinkedTask, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';
 import { type TaskPatch, TasksRepository } from './tasks.repository.js';
 
-/** Turns what a client sent into what is stored: people and references found, HTML checked, names of values to numbers. */
+/** Converts input to patches: looks up users and references, cleans HTML, converts named values to numbers. */
 @Injectable()
 export class TaskInputs {
   constructor(
@@ -25,11 +24,12 @@ export class TaskInputs {
     private readonly html: HtmlPolicy,
     private readonly references: TaskReferences,
     private readonly tasks: TasksRepository,
+    private readonly zones: TimeZones,
     private readonly db: Db,
   ) {}
 
   /**
-   * @param folder where the task is as the caller sees it, unless the input says
+   * @param folder reads the folder in which the caller sees the task, for a position without a folder
    * @throws ApiError 422
    */
   async fields(
@@ -37,10 +37,10 @@ export class TaskInputs {
     input: CreateTask | UpdateTask,
     folder: () => Promise<string | null> = async () => null,
   ): Promise<TaskPatch> {
-    const patch = await this.common(this.db, ctx, input);
+    const patch = await this.common(ctx, input);
     Object.assign(patch, statusOf(input));
     if (input.due_at !== undefined) patch['due_at'] = input.due_at?.toISOString() ?? null;
-    if (input.time_zone !== undefined) patch['time_zone'] = input.time_zone;
+    if (input.time_zone !== undefined) patch['time_zone'] = await this.zones.canonical(input.time_zone);
     if (input.labels !== undefined) patch['labels'] = input.labels;
     if (input.folder_id !== undefined) patch['folder_id'] = input.folder_id?.toLowerCase() ?? null;
     if (input.recurrence !== undefined) {
@@ -59,27 +59,13 @@ export class TaskInputs {
     return patch;
   }
 
-  /** The same for a body that may be wrong, which is not yet the time to say. */
-  async checked(
-    ctx: RequestContext,
-    body: Checked<UpdateTask>,
-    folder: () => Promise<string | null>,
-  ): Promise<{ patch: TaskPatch | null; error?: ApiError }> {
-    if (body.error) return { patch: null, error: body.error };
-    try {
-      return { patch: await this.fields(ctx, body.value, folder) };
-    } catch (error) {
-      if (error instanceof ApiError) return { patch: null, error };
-      throw error;
-    }
-  }
-
-  /** What every kind of task carries. @param reader the transaction that will write, or the pool */
-  async common(reader: Reader, ctx: RequestContext, input: LinkedTask): Promise<TaskPatch> {
+  /** The fields that a task made from a note has too. */
+  async common(ctx: RequestContext, input: LinkedTask): Promise<TaskPatch> {
     const patch: TaskPatch = {};
     if (input.title !== undefined) patch['title'] = input.title.trim();
     if (input.description !== undefined) {
-      patch['description'] = input.description === null ? null : await this.safe(input.description);
+      patch['description'] =
+        input.description === null ? null : await cleanHtmlField(this.html, 'description', input.description);
     }
     if (input.date !== undefined) patch['date'] = input.date;
     if (input.priority !== undefined) patch['priority'] = PRIORITIES.indexOf(input.priority);
@@ -87,14 +73,19 @@ export class TaskInputs {
     if (input.assignees !== undefined) {
       patch['assignee_ids'] = [...new Set(await this.named(ctx, 'assignees', input.assignees))];
     }
-    if (input.references !== undefined) patch['refs'] = await this.refs(reader, ctx, input.references);
+    if (input.references !== undefined) {
+      const references = await this.stored(ctx, input.references);
+      patch['refs'] = references;
+      patch['linkable_notes'] = await this.references.editableNotes(this.db, ctx, references);
+    }
     return patch;
   }
 
   /**
-   * The ids of people, one for each named.
-   * @param field where they were named, for the refusal
-   * @throws ApiError 422 `unknown_user` for who is not a member of the workspace
+   * Looks up members of the workspace.
+   * @param field the field that names them, for the error
+   * @returns their ids, in order
+   * @throws ApiError 422 `unknown_user`
    */
   async named(ctx: RequestContext, field: string, named: readonly NamedPerson[]): Promise<string[]> {
     const names = named.map(({ id, user_id, email }) => (id ?? user_id ?? email ?? '').trim());
@@ -111,11 +102,7 @@ export class TaskInputs {
     return names.map((name) => found.get(name) as string);
   }
 
-  private async refs(
-    reader: Reader,
-    ctx: RequestContext,
-    given: readonly ReferenceInput[],
-  ): Promise<StoredReference[]> {
+  private async stored(ctx: RequestContext, given: readonly ReferenceInput[]): Promise<StoredReference[]> {
     const incomplete = given.findIndex(({ type, id, url }) => !(type === 'url' ? url : id));
     if (incomplete >= 0) {
       const field = `references.${incomplete}`;
@@ -126,30 +113,17 @@ export class TaskInputs {
         ? { type, url: url ?? '', ...(title && { title }) }
         : { type, id: (id ?? '').toLowerCase() },
     );
-    const unreadable = await this.references.unreadable(reader, ctx, stored);
+    const unreadable = await this.references.unreadable(this.db, ctx, stored);
     if (unreadable.length > 0) {
       throw Errors.validationFailed.with({
         details: unreadable.map((n) => ({
           field: `references.${n}`,
           code: 'unknown_reference',
-          message: `references.${n} is nothing you can see`,
+          message: `references.${n} does not exist, or you cannot read it`,
         })),
       });
     }
     return [...new Map(stored.map((ref) => [`${ref.type} ${ref.id ?? ref.url}`, ref])).values()];
-  }
-
-  private async safe(description: string): Promise<string> {
-    try {
-      return await this.html.check(description);
-    } catch (error) {
-      if (!(error instanceof HtmlTooComplexError)) throw error;
-      throw fieldError(
-        'description',
-        error.code,
-        'description is nested too deeply or has too many elements',
-      );
-    }
   }
 }
 
@@ -160,7 +134,7 @@ function reminderOf({ at, minutes_before }: ReminderInput, n: number): StoredRem
   throw fieldError(field, 'one_of', `${field} needs either at or minutes_before`);
 }
 
-/** `done` and `status` say the same thing, or are refused. */
+/** @throws ApiError 422 when `done` and `status` contradict each other */
 function statusOf({ status, done }: UpdateTask): TaskPatch {
   if (status !== undefined && done !== undefined && done !== (status === 'done')) {
     throw fieldError('done', 'contradiction', 'done and status contradict each other');

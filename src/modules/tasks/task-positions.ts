@@ -2,14 +2,14 @@ import { generateKeyBetween } from 'fractional-indexing';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import { fieldError } from './task-results.js';
 
-/** Longer keys come of thousands of moves into one gap; PostgreSQL could not index them without end. */
+/** Thousands of moves into one gap make longer keys, which PostgreSQL cannot index. */
 const MAX_KEY = 1_000;
 
-/** A list in manual order, as the one who moves something in it sees it. */
+/** A list in manual order, as the caller sees it. */
 export interface OrderedList {
   /** The first key there; null for an empty list. */
   first(): Promise<string | null>;
-  /** The key of an item and that of its neighbour; null for an item that is not there. */
+  /** The key of an item and that of its neighbour; null for an unknown item. */
   neighbours(
     id: string,
     side: 'before' | 'after',
@@ -17,10 +17,10 @@ export interface OrderedList {
 }
 
 /**
- * Manual order by fractional keys: an item is put between two others by a key between theirs, and nothing else is
- * written. Neighbours are read before the write: two moves into one gap at once get keys in that gap, in some order.
- * @param position as the client sent it
- * @returns a key, or undefined for the end of the list, which the write works out
+ * Manual order by fractional keys: a key between those of two neighbours places an item between them, and nothing else
+ * is written. Neighbours are read before the write: two moves into one gap at once get keys in that gap, in some order.
+ * @param position the field of the request
+ * @returns a key, or undefined for the end of the list, which the write determines
  * @throws ApiError 422
  */
 export async function keyFor(position: unknown, list: OrderedList): Promise<string | undefined> {
@@ -30,12 +30,12 @@ export async function keyFor(position: unknown, list: OrderedList): Promise<stri
   const { before, after } = (position ?? {}) as { before?: unknown; after?: unknown };
   if (isUuid(before) && after === undefined) return beside(list, before, 'before');
   if (isUuid(after) && before === undefined) return beside(list, after, 'after');
-  throw wrong('must be first, last, { before: id }, { after: id } or a position as the list shows it');
+  throw invalid('must be first, last, { before: id }, { after: id } or the position of an item');
 }
 
 async function beside(list: OrderedList, id: string, side: 'before' | 'after'): Promise<string> {
   const found = await list.neighbours(id.toLowerCase(), side);
-  if (!found) throw wrong(`names something that is not in the list: ${side}`);
+  if (!found) throw invalid(`${side} is not the id of an item in this list`);
   return bounded(
     side === 'before'
       ? generateKeyBetween(found.beyond, found.position)
@@ -44,20 +44,20 @@ async function beside(list: OrderedList, id: string, side: 'before' | 'after'): 
 }
 
 function givenKey(key: string): string {
-  if (!/^[A-Za-z0-9]+$/.test(key)) throw wrong('is no key of the manual order');
+  if (!/^[A-Za-z0-9]+$/.test(key)) throw invalid('is not a key of the manual order');
   try {
     generateKeyBetween(bounded(key), null);
     return key;
   } catch (error) {
     throw error instanceof Error && error.name === 'ApiError'
       ? error
-      : wrong('is no key of the manual order');
+      : invalid('is not a key of the manual order');
   }
 }
 
 function bounded(key: string): string {
-  if (key.length > MAX_KEY) throw wrong('cannot be made between these two any more; move one of them first');
+  if (key.length > MAX_KEY) throw invalid('has no free key between these two items; move one of them first');
   return key;
 }
 
-const wrong = (what: string) => fieldError('position', 'invalid_position', `position ${what}`);
+const invalid = (message: string) => fieldError('position', 'invalid_position', `position ${message}`);

@@ -6,9 +6,9 @@ import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { ReferenceTitles } from '../../platform/references/reference-titles.js';
 import type { StoredReference } from './task.entity.js';
 import { LINKED_TASKS_CHANGED } from './tasks.events.js';
-import { TasksRepository } from './tasks.repository.js';
+import { type NextTask, type TaskOutcome, TasksRepository } from './tasks.repository.js';
 
-/** A task as the view `task_views` gives it: its JSON, and beside it what it refers to (JSON too; null for nothing). */
+/** A row of the view `task_views`: JSON of the task, and JSON of its references (null without any). */
 export interface TaskText {
   task: string;
   refs: string | null;
@@ -16,12 +16,13 @@ export interface TaskText {
 
 const titlesOfTasks = workspace.statement<{ id: string; title: string }>(
   'tasks.titles',
-  `SELECT t.id, t.title FROM unnest($3::uuid[]) AS w (id)
-     JOIN task_members m ON m.tenant_id = $1 AND m.task_id = w.id AND m.user_id = $2 AND m.role IS NOT NULL
-     JOIN tasks t ON t.tenant_id = $1 AND t.id = w.id`,
+  `SELECT task.id, task.title FROM unnest($3::uuid[]) AS wanted (id)
+     JOIN task_members member ON member.tenant_id = $1 AND member.task_id = wanted.id AND member.user_id = $2
+                             AND member.role IS NOT NULL
+     JOIN tasks task ON task.tenant_id = $1 AND task.id = wanted.id`,
 );
 
-/** What tasks refer to: puts current titles in, of what the reader may see; one query per kind for a whole page. */
+/** References of tasks: adds the current titles that the caller may read, with one query per kind for a whole page. */
 @Injectable()
 export class TaskReferences implements OnModuleInit {
   constructor(private readonly titles: ReferenceTitles) {}
@@ -51,7 +52,17 @@ export class TaskReferences implements OnModuleInit {
     });
   }
 
-  /** @returns the positions of those that do not exist or are not for the caller to see */
+  /** @returns ids of the referenced notes that the caller may edit: they link back to the task */
+  async editableNotes(
+    reader: Reader,
+    ctx: RequestContext,
+    references: readonly StoredReference[],
+  ): Promise<string[]> {
+    const ids = references.flatMap(({ type, id }) => (type === 'note' && id !== undefined ? [id] : []));
+    return this.titles.editable(reader, ctx, 'note', ids);
+  }
+
+  /** @returns positions of the references that are unknown or that the caller cannot read */
   async unreadable(
     reader: Reader,
     ctx: RequestContext,
@@ -79,7 +90,16 @@ function presented(reference: StoredReference & { id: string }, titles: Map<stri
   };
 }
 
-/** The links that notes hold back to tasks. */
+/** JSON of the outcome `links`. */
+interface LinksNeeded {
+  title: string;
+  created_at: string;
+  notes: string[];
+  removed: string[];
+  people: string[];
+}
+
+/** The links from notes to tasks. */
 @Injectable()
 export class TaskLinks {
   constructor(
@@ -88,26 +108,43 @@ export class TaskLinks {
   ) {}
 
   /**
-   * Locks tasks and has the notes see to their links, before the rest of the transaction writes the tasks.
-   * @param title the new one, where a task is being renamed
-   * @param people whose counters the transaction will need beyond those of the tasks' readers
+   * Updates the notes of a task before the write that returned the outcome `links` is repeated.
+   * @param next the next occurrence of the task, which the same notes link to
    */
-  async change(
+  async update(
     tx: Tx,
     ctx: RequestContext,
-    ids: string[],
-    present: boolean,
-    title?: string,
-    people: string[] = [],
+    taskId: string,
+    outcome: TaskOutcome,
+    next?: NextTask | null,
   ): Promise<void> {
+    const { title, created_at, notes, removed, people } = JSON.parse(outcome.json ?? '{}') as LinksNeeded;
+    const task = { ctx, taskId, title, createdAt: new Date(created_at), people };
+    const changes = [
+      { ...task, noteIds: notes, present: true },
+      { ...task, noteIds: removed, present: false },
+      ...(next ? [{ ...task, taskId: next.id, createdAt: new Date(), noteIds: notes, present: true }] : []),
+    ];
+    await this.hooks.run(
+      tx,
+      LINKED_TASKS_CHANGED,
+      changes.filter(({ noteIds }) => noteIds.length > 0),
+    );
+  }
+
+  /**
+   * Locks tasks that are moved to the trash together and removes the links to them.
+   * @param people the users whose counters the transaction needs beyond those who see the tasks
+   */
+  async remove(tx: Tx, ctx: RequestContext, ids: string[], people: string[]): Promise<void> {
     const tasks = await this.tasks.lockLinked(tx, ctx, ids);
     const changes = tasks.map((task) => ({
       ctx,
       taskId: task.id,
-      title: title ?? task.title,
+      title: task.title,
       createdAt: task.created_at,
       noteIds: task.linked_notes,
-      present,
+      present: false,
       people: [...task.people, ...people],
     }));
     if (changes.length > 0) await this.hooks.run(tx, LINKED_TASKS_CHANGED, changes);

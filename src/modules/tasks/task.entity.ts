@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** Statuses and priorities as clients name them; their index is what is stored. */
+/** Statuses and priorities as in the API; the database stores their index. */
 export const STATUSES = ['open', 'in_progress', 'done', 'cancelled'] as const;
 export const PRIORITIES = ['none', 'low', 'normal', 'medium', 'high', 'urgent', 'critical'] as const;
 
@@ -11,7 +11,7 @@ export type TaskRole = (typeof ROLES)[number];
 export type TaskStatus = (typeof STATUSES)[number];
 export type TaskPriority = (typeof PRIORITIES)[number];
 
-/** What a task points to; the title of a note or a task is looked up when it is read. */
+/** A reference of a task; the title of a note or a task is read with each response. */
 export interface StoredReference {
   type: 'note' | 'task' | 'url';
   id?: string;
@@ -24,6 +24,8 @@ export interface StoredRecurrence {
   from: 'schedule' | 'completion';
   /** Local day or day and time of the first occurrence, e.g. `2026-01-05T09:00:00`. */
   start: string;
+  /** The day of this occurrence by the rule, wherever the task was moved; missing in old tasks. */
+  scheduled?: string;
 }
 
 export type StoredReminder = { at: string } | { minutes_before: number };
@@ -93,6 +95,7 @@ export class TaskMember {
   @Column('bigint') seq!: string;
   @Column('smallint', { nullable: true }) gone!: number | null;
   @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
+  @Column('text', { name: 'device_id', nullable: true }) deviceId!: string | null;
   @Column('timestamptz', { name: 'listed_at' }) listedAt!: Date;
   @Column('text') position!: string;
   @Column('date', { name: 'due_on' }) dueOn!: string;
@@ -135,4 +138,11 @@ export class TaskActivity {
   @Column('uuid', { name: 'actor_id', nullable: true }) actorId!: string | null;
   @Column('jsonb') data!: Record<string, unknown>;
   @Column('timestamptz') at!: Date;
+}
+
+/** An id that no new task may use. */
+@Entity('purged_tasks')
+export class PurgedTask {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
 }

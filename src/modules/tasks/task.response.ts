@@ -1,5 +1,4 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType, PickType } from '@nestjs/swagger';
-import { ErrorResponse } from '../../platform/http/error.response.js';
 import { TaskFields } from './tasks.dto.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -31,7 +30,7 @@ export class TaskPersonResponse {
 }
 
 export class TaskReferenceResponse {
-  @ApiProperty({ example: 'note' }) type!: 'note' | 'task' | 'url';
+  @ApiProperty({ enum: ['note', 'task', 'url'], example: 'note' }) type!: 'note' | 'task' | 'url';
   @ApiProperty(UUID) id!: string | null;
   /**
    * Null when you cannot read the note or task, or when it was purged.
@@ -78,13 +77,25 @@ export class TaskAttachmentResponse {
 export class TaskRecurrenceResponse {
   /** @example "FREQ=WEEKLY;BYDAY=MO" */
   rrule!: string;
-  @ApiProperty({ example: 'schedule' }) from!: 'schedule' | 'completion';
+  @ApiProperty({ enum: ['schedule', 'completion'], example: 'schedule' }) from!: 'schedule' | 'completion';
 }
 
 /** `at` or `minutes_before`. */
 export class TaskReminderResponse {
   @ApiProperty(MOMENT) at?: string;
   @ApiProperty({ ...WHOLE, example: 30 }) minutes_before?: number;
+}
+
+export class TaskCommentResponse {
+  @ApiProperty(UUID) id!: string;
+  /**
+   * Plain text.
+   * @example "They have rooms until Friday."
+   */
+  body!: string;
+  author!: TaskPersonResponse;
+  @ApiProperty(MOMENT) created_at!: string;
+  @ApiProperty(NO_MOMENT) edited_at!: string | null;
 }
 
 /** A task as the caller sees it. */
@@ -114,7 +125,7 @@ export class TaskResponse extends TaskFields {
    */
   position!: string;
   /** owner: created the task. editor: may write. viewer: may read. */
-  @ApiProperty({ example: 'owner' })
+  @ApiProperty({ enum: ['owner', 'editor', 'viewer'], example: 'owner' })
   role!: 'owner' | 'editor' | 'viewer';
   @ApiProperty({ type: 'integer', minimum: 1, example: 1 }) revision!: number;
   @ApiProperty(UUID) created_by!: string;
@@ -124,6 +135,9 @@ export class TaskResponse extends TaskFields {
   /** The user who wrote the current revision. */
   @ApiProperty(UUID)
   updated_by!: string;
+  /** The `device_id` of the last write that changed this record; null when the client sent none. */
+  @ApiProperty({ example: null })
+  updated_device!: string | null;
   /** True in the trash. */
   @ApiProperty({ example: false })
   deleted!: boolean;
@@ -136,64 +150,3 @@ export class TaskResponse extends TaskFields {
 
 /** A task without its description. */
 export class TaskSummaryResponse extends OmitType(TaskResponse, ['description'] as const) {}
-
-export class TaskEnvelope {
-  task!: TaskResponse;
-}
-
-export class DeletedTaskEnvelope extends TaskEnvelope {
-  @ApiProperty({ enum: [true], example: true }) deleted!: true;
-}
-
-export class TaskListEnvelope {
-  tasks!: TaskResponse[];
-  @ApiProperty(NEXT) next!: string | null;
-}
-
-/** 409 `conflict`: the current task, to merge with. */
-export class TaskConflictResponse extends ErrorResponse {
-  @ApiProperty({ enum: ['conflict'], example: 'conflict' }) override error!: 'conflict';
-  /** The revision to retry with. */
-  @ApiProperty({ type: 'integer', minimum: 1, example: 4 })
-  revision!: number;
-  task!: TaskResponse;
-}
-
-const BOB = { id: ID, email: 'bob@example.com', name: 'Bob Okafor' };
-
-/** Example of a task for error responses, which no schema documents. */
-export const TASK_EXAMPLE: TaskResponse = {
-  id: ID,
-  title: 'Book the rooms',
-  description: '<p>Two nights, six people</p>',
-  status: 'open',
-  done: false,
-  completed_at: null,
-  date: '2026-12-01',
-  due_at: null,
-  time_zone: 'Europe/Paris',
-  recurrence: null,
-  next_task_id: null,
-  reminders: [],
-  priority: 'normal',
-  group: 'Travel',
-  folder_id: null,
-  labels: ['offsite'],
-  assignees: [BOB],
-  references: [],
-  subtasks: [],
-  attachments: [],
-  comments_count: 0,
-  position: 'h0Uu5K2fQxT',
-  role: 'owner',
-  revision: 4,
-  created_by: ID,
-  creator: BOB,
-  created_at: TIME,
-  updated_at: TIME,
-  updated_by: ID,
-  deleted: false,
-  deleted_at: null,
-  deleted_by: null,
-  purge_at: null,
-};

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../platform/context/request-context.js';
-import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { ApiError } from '../../platform/http/api-error.js';
+import type { ApiError } from '../../platform/http/api-error.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { StoredReference } from './task.entity.js';
-import { TaskAnswers } from './task-results.js';
+import { TaskResults } from './task-results.js';
 import { TaskInputs } from './task-inputs.js';
 import type { CreateTaskFolder } from './folders/task-folders.dto.js';
 import { TaskFoldersService } from './folders/task-folders.service.js';
@@ -14,16 +13,17 @@ import type { CreateTask, LinkedTask } from './tasks.dto.js';
 import { type TaskPatch, TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
 
-/** A task to be made from a note, as far as it is known before the note is. */
+/** A task that will be made from a note, checked before the transaction. */
 export interface TaskDraft {
-  /** Blank: that of the note. */
+  /** Blank: the title of the note. */
   title: string;
-  /** Whose counters making it will need, besides the maker's. */
+  /** Users whose counters the transaction needs besides that of the creator. */
   assignees: string[];
   fields: TaskPatch;
+  device?: string;
 }
 
-/** What other domains may ask of tasks. */
+/** Tasks for other domains. */
 @Injectable()
 export class TasksApi {
   constructor(
@@ -31,40 +31,35 @@ export class TasksApi {
     private readonly folders: TaskFoldersService,
     private readonly tasks: TasksRepository,
     private readonly inputs: TaskInputs,
-    private readonly answers: TaskAnswers,
-    private readonly db: Db,
+    private readonly results: TaskResults,
   ) {}
 
-  /** Creates a task of the caller's, under the same rules as the interface. */
+  /** Creates a task of the caller under the rules of the API. */
   async create(ctx: RequestContext, task: CreateTask): Promise<void> {
     await this.service.create(ctx, null, task);
   }
 
-  /** Creates a task folder of the caller's, likewise. */
+  /** Creates a task folder of the caller under the rules of the API. */
   async createFolder(ctx: RequestContext, folder: CreateTaskFolder): Promise<void> {
     await this.folders.create(ctx, null, folder);
   }
 
-  /** Looks up people and references and checks HTML, before any transaction. What is wrong is answered, not thrown. */
+  /** Looks up users and references and cleans HTML before the transaction. Returns the error instead of throwing it. */
   async draftFromNote(
     ctx: RequestContext,
     body: Checked<LinkedTask>,
   ): Promise<{ draft: TaskDraft | null; error?: ApiError }> {
-    if (body.error) return { draft: null, error: body.error };
-    try {
-      const { title, ...input } = body.value;
-      const fields = await this.inputs.common(this.db, ctx, input);
+    const checked = await body.map(async ({ title, device_id: device, ...input }) => {
+      const { linkable_notes: _, ...fields } = await this.inputs.common(ctx, input);
       const assignees = (fields['assignee_ids'] as string[] | undefined) ?? [];
-      return { draft: { title: title?.trim() ?? '', assignees, fields } };
-    } catch (error) {
-      if (error instanceof ApiError) return { draft: null, error };
-      throw error;
-    }
+      return { title: title?.trim() ?? '', assignees, fields, device };
+    });
+    return checked.error ? { draft: null, error: checked.error } : { draft: checked.value };
   }
 
   /**
-   * Makes a task that refers to a note. The caller has locked the note and the counters of everybody concerned, and links
-   * the note to the task in the same transaction; when the task is deleted, restored or renamed, LINKED_TASKS_CHANGED says so.
+   * Creates a task that refers to a note. The caller has locked the note and the counters of all users concerned, and links
+   * the note to the task in the same transaction. LINKED_TASKS_CHANGED reports later changes.
    * @returns its id and its JSON
    */
   async createFromNote(
@@ -77,12 +72,12 @@ export class TasksApi {
       (reference) => reference.id !== noteId,
     );
     const refs: StoredReference[] = [{ type: 'note', id: noteId }, ...others];
-    const result = await this.tasks.create(tx, ctx, id, {
-      ...draft.fields,
-      title,
-      refs,
+    const result = await this.tasks.write(tx, ctx, 'create', id, {
+      patch: { ...draft.fields, title, refs },
+      device: draft.device,
       linked_notes: [noteId],
+      links_updated: true,
     });
-    return { id, task: await this.answers.task(tx, ctx, id, result) };
+    return { id, task: await this.results.task(tx, ctx, id, result) };
   }
 }

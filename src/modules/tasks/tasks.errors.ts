@@ -1,17 +1,20 @@
 import { defineError } from '../../platform/http/api-error.js';
 import { DeletedErrorResponse } from '../../platform/http/error.response.js';
-import { TaskConflictResponse, TASK_EXAMPLE } from './task.response.js';
+import { resource } from '../../platform/resources/resource.js';
+import { TaskResponse } from './task.response.js';
+
+export const TASKS = resource({
+  tag: 'tasks',
+  name: 'task',
+  path: 'tasks',
+  item: TaskResponse,
+  notFound: 'The task does not exist, or you cannot see it.',
+  revision: 'optional',
+});
 
 export const TaskErrors = {
-  notFound: defineError(404, 'not_found', 'There is no such task, or it is not yours to see.'),
-  partNotFound: defineError(404, 'not_found', 'The task has no such part.'),
-  conflict: defineError(
-    409,
-    'conflict',
-    'The task has changed since you read it; merge and retry with the revision given here.',
-    { revision: TASK_EXAMPLE.revision, task: TASK_EXAMPLE },
-    TaskConflictResponse,
-  ),
+  notFound: TASKS.notFound,
+  partNotFound: defineError(404, 'not_found', 'The task has no such subtask, comment or attachment.'),
   deleted: defineError(
     409,
     'deleted',
@@ -19,11 +22,12 @@ export const TaskErrors = {
     { revision: 3, deleted_at: '2026-11-21T09:30:00.000Z' },
     DeletedErrorResponse,
   ),
-  alreadyExists: defineError(409, 'already_exists', 'A task with this id exists already.'),
+  alreadyExists: defineError(409, 'already_exists', 'A task with this id exists, or existed, already.'),
   unknownUser: defineError(
     422,
     'unknown_user',
-    'Somebody named is not a member of this workspace; see details.',
+    'At least one user is not an active member of this workspace; see details.',
   ),
+  tooManyAttachments: defineError(422, 'too_many_attachments', 'A task has at most 50 attachments.'),
   tooManySubtasks: defineError(422, 'too_many_subtasks', 'A task has at most 200 subtasks.'),
 } as const;

@@ -2,28 +2,28 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { TxHook } from '../../platform/events/tx-hooks.js';
 
 /**
- * The events of tasks, appended to the outbox in the transaction of their cause. Each payload names the task, its
- * revision and who did it (`actor_id`, null when the clock did). Handlers look up what they need further: by the time
- * they run, the task may be gone.
+ * The events of tasks, appended to the outbox in the transaction of their cause. Each payload contains the task, its
+ * revision and the user who caused it (`actor_id`; null for periodic jobs). Handlers read further fields themselves: when
+ * they run, the task may be deleted.
  */
 export const TaskEvents = {
   /** `repeats`: the completed task this one is the next occurrence of. */
   created: 'task.created',
   /** `changed`: names of fields. Also after every comment, subtask and attachment, with the name of that list. */
   updated: 'task.updated',
-  /** `added`, `removed`: ids of people. */
+  /** `added`, `removed`: ids of users. */
   assigned: 'task.assigned',
   /** `next_task_id`: the next occurrence, or null. Comes with `task.updated`. */
   completed: 'task.completed',
-  /** `comment_id`, `recipients`: creator, assignees and earlier commenters who still see the task, without the author. */
+  /** `comment_id`, `recipients`: the creator, the assignees and earlier commenters who still see the task, without the author. */
   commented: 'task.commented',
-  /** `remind_at`, `recipients`: the assignees, or the creator when nobody is assigned. */
+  /** `remind_at`, `recipients`: the assignees, or the creator without assignees. */
   reminder: 'task.reminder',
-  /** `due_at`: the moment, or the beginning of the day it is due on; `date`, `recipients`. */
+  /** `due_at`: the moment, or the start of the due day; `date`, `recipients`. */
   due: 'task.due',
-  /** At the end of the day it was due on, when it is still open: `date`, `recipients`. */
+  /** At the end of the due day of an open task: `date`, `recipients`. */
   overdue: 'task.overdue',
-  /** To the trash. */
+  /** Moved to the trash. */
   deleted: 'task.deleted',
   restored: 'task.restored',
   purged: 'task.purged',
@@ -56,21 +56,21 @@ export interface TaskDuePayload extends TaskEventPayload {
   recipients: string[];
 }
 
-/** A folder got or lost members: `folder_id`, `actor_id`, `added`, `removed`. */
+/** The members of a folder changed: `folder_id`, `actor_id`, `added`, `removed`. */
 export const TASK_FOLDER_SHARED = 'task_folder.shared';
 
-/** A task that notes link back to, in a transaction that changes it. Its row is locked, no counter is. */
+/** A change of the links between one task and some notes. The row of the task is locked; no counter is. */
 export interface LinkedTaskChange {
   ctx: RequestContext;
   taskId: string;
   title: string;
   createdAt: Date;
   noteIds: string[];
-  /** Whether the links are to be there from now on, with this title, or not. */
+  /** Whether these notes link to the task from now on. */
   present: boolean;
-  /** Whose counters the rest of the transaction will need: to be locked together with those of the notes. */
+  /** Users whose counters the rest of the transaction needs: locked together with those of the notes. */
   people: string[];
 }
 
-/** Notes put their links back to tasks in order: when a task is deleted, restored or renamed. */
+/** Notes update their links: when a task is created, deleted, restored or renamed, or when its references change. */
 export const LINKED_TASKS_CHANGED = new TxHook<LinkedTaskChange[]>('linked tasks changed');

@@ -4,7 +4,7 @@ import { HtmlModule } from '../../platform/html/html.module.js';
 import { TenantsModule } from '../tenants/index.js';
 import { SubtasksController } from './parts/subtasks.controller.js';
 import { SubtasksService } from './parts/subtasks.service.js';
-import { TaskAnswers } from './task-results.js';
+import { TaskResults } from './task-results.js';
 import { TaskFeedController } from './feed/task-feed.controller.js';
 import { TaskFeedRepository } from './feed/task-feed.repository.js';
 import { TaskFolderFeedRepository } from './folders/task-folder-feed.repository.js';
@@ -19,12 +19,14 @@ import { TaskFoldersService } from './folders/task-folders.service.js';
 import { TaskIndexRepository } from './search/task-index.repository.js';
 import { TaskIndexer } from './search/task-indexer.js';
 import { TaskInputs } from './task-inputs.js';
+import { TimeZones } from './schedule/time-zones.js';
 import { TaskLinks, TaskReferences } from './task-references.js';
 import { TaskListRepository } from './lists/task-list.repository.js';
 import { TaskListsService } from './lists/task-lists.service.js';
 import { TaskPanelController } from './parts/task-panel.controller.js';
 import { TaskPartsRepository } from './parts/task-parts.repository.js';
-import { TaskPartsService } from './parts/task-parts.service.js';
+import { TaskCommentsService } from './parts/task-comments.service.js';
+import { TaskPartWrites } from './parts/task-part-writes.js';
 import { TaskSearchController } from './search/task-search.controller.js';
 import { TaskSearchRepository } from './search/task-search.repository.js';
 import { TaskSearchService } from './search/task-search.service.js';
@@ -52,11 +54,13 @@ import { TasksService } from './tasks.service.js';
     TaskListRepository,
     TaskListsService,
     TaskInputs,
+    TimeZones,
     TaskPartsRepository,
-    TaskPartsService,
+    TaskPartWrites,
+    TaskCommentsService,
     SubtasksService,
     TaskReferences,
-    TaskAnswers,
+    TaskResults,
     TaskLinks,
     TaskAttachmentsRepository,
     TaskAttachmentsService,

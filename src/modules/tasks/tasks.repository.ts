@@ -3,9 +3,9 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
 
-/** What a write of a task came to; `json` is the task without its references, or the extra members of the error. */
+/** Result of a write of a task; `json` is the task without its references, or the further members of the error. */
 export interface TaskOutcome {
   outcome:
     | 'ok'
@@ -13,42 +13,48 @@ export interface TaskOutcome {
     | 'part_not_found'
     | 'forbidden'
     | 'deleted'
-    | 'unchecked'
+    | 'invalid_request'
     | 'conflict'
     | 'unknown_folder'
+    | 'unknown_user'
     | 'unknown_zone'
     | 'no_date'
-    | 'cannot_see'
     | 'already_exists'
     | 'too_many'
-    /** Notes link back to the task: see to them in the same transaction, then write again. */
-    | 'linked'
+    | 'blob_gone'
+    /** Notes link to the task: update them in the same transaction (`TaskLinks.update`), then write again. */
+    | 'links'
     /** The task repeats: work out its next occurrence, then write again. */
-    | 'replan';
+    | 'reschedule';
   revision: number | null;
   json: string | null;
   refs: string | null;
 }
 
-/** Fields as the functions take them: see `task_merge`. */
+/** Fields as the SQL function `task_merge` takes them. */
 export type TaskPatch = Record<string, unknown>;
 
 export interface NextTask {
   id: string;
   date: string;
   due_at: string | null;
-  folder_id: string | null;
 }
 
+/** A request as the write functions take it: see `task-writes.sql`. */
 export interface TaskWrite {
-  /** The revision the client read; null when it did not say. */
-  base: number | null;
-  /** Null: the request is wrong; outcome `unchecked` unless something comes before that. */
+  /** The revision that the client read; null: any. */
+  base?: number | null;
+  /** Null: the request is invalid. */
   patch: TaskPatch | null;
-  /** The next occurrence, if there is one, worked out at revision `plannedAt`. */
+  device?: string;
+  /** Days in the trash; 0: for ever. */
+  keep_days?: number;
+  restore?: true;
+  linked_notes?: string[];
+  in_steps?: true;
+  planned?: true;
   next?: NextTask | null;
-  plannedAt?: number | null;
-  linksSeenTo?: boolean;
+  links_updated?: true;
 }
 
 export interface LinkedTask {
@@ -59,42 +65,27 @@ export interface LinkedTask {
   people: string[];
 }
 
-const read = workspace.statement<{ revision: number; task: string; refs: string | null }>(
+export interface ReadTask {
+  revision: number;
+  task: string;
+  refs: string | null;
+}
+
+const read = workspace.statement<ReadTask>(
   'tasks.read',
   `SELECT revision, task, refs FROM task_views WHERE tenant_id = $1 AND user_id = $2 AND task_id = $3`,
 );
 
-const OUTCOME = 'outcome, revision, json, refs';
+const writeOf = (kind: string) =>
+  workspace.statement<TaskOutcome>(
+    `tasks.${kind}`,
+    `SELECT outcome, revision, json, refs FROM task_${kind}($1, $2, $3, $4)`,
+  );
+const writes = { create: writeOf('create'), update: writeOf('update'), trash: writeOf('trash') };
+export type TaskWriteKind = keyof typeof writes;
 
-const create = workspace.statement<TaskOutcome>(
-  'tasks.create',
-  `SELECT ${OUTCOME} FROM task_create($1, $2, $3, $4)`,
-);
-
-const update = workspace.statement<TaskOutcome>(
-  'tasks.update',
-  `SELECT ${OUTCOME} FROM task_update($1, $2, $3, $4, $5, $6, $7, $8)`,
-);
-
-const trash = workspace.statement<TaskOutcome>(
-  'tasks.trash',
-  `SELECT ${OUTCOME} FROM task_trash($1, $2, $3, $4, $5, $6, $7)`,
-);
-
-const restore = workspace.statement<TaskOutcome>(
-  'tasks.restore',
-  `SELECT ${OUTCOME} FROM task_restore($1, $2, $3, $4)`,
-);
-
-const shareTree = workspace.statement<never>('tasks.share_tree', `SELECT task_tree_share($1, $2)`);
-
-const folderReaders = workspace.statement<{ user_id: string }>(
-  'tasks.folder_readers',
-  `SELECT user_id FROM task_folder_members WHERE tenant_id = $1 AND folder_id = $2 AND role IS NOT NULL`,
-);
-
-// Locked before the notes that link back to it, as everywhere: tasks, then notes, then counters.
-// In two statements: the second has a snapshot from after the lock, and so sees who has joined while it was waited for.
+// Tasks are locked before the notes that link to them, as everywhere: tasks, then notes, then counters. Two statements: the
+// second one has a snapshot from after the lock and includes users who joined while it waited.
 const lockLinked = workspace.statement<never>(
   'tasks.lock_linked',
   `SELECT FROM tasks WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE`,
@@ -102,24 +93,24 @@ const lockLinked = workspace.statement<never>(
 
 const readLinked = workspace.statement<LinkedTask>(
   'tasks.read_linked',
-  `SELECT t.id, t.title, t.created_at, t.linked_notes,
-          ARRAY(SELECT user_id FROM task_members m WHERE m.tenant_id = $1 AND m.task_id = t.id AND m.role IS NOT NULL) AS people
-     FROM tasks t WHERE t.tenant_id = $1 AND t.id = ANY ($2::uuid[]) ORDER BY t.id`,
+  `SELECT task.id, task.title, task.created_at, task.linked_notes, task_concerned(task) AS people
+     FROM tasks task WHERE task.tenant_id = $1 AND task.id = ANY ($2::uuid[]) ORDER BY task.id`,
 );
 
-// Index task_members_board, which knows IS NULL and = but not IS NOT DISTINCT FROM: the key next to that of one task, in
+// Index task_members_board, which supports IS NULL and = but not IS NOT DISTINCT FROM: the key next to that of one task, in
 // the same folder, as the caller sees it.
 const nextKey = (folder: string, compare: string, order: string) => `(
-    SELECT n.position FROM task_members n
-     WHERE n.tenant_id = $1 AND n.user_id = $2 AND n.folder_id ${folder} AND n.role IS NOT NULL AND NOT n.trashed
-       AND n.position ${compare} m.position
-     ORDER BY n.position ${order} LIMIT 1)`;
+    SELECT other.position FROM task_members other
+     WHERE other.tenant_id = $1 AND other.user_id = $2 AND other.folder_id ${folder} AND other.role IS NOT NULL
+       AND NOT other.trashed AND other.position ${compare} member.position
+     ORDER BY other.position ${order} LIMIT 1)`;
 
 const neighbour = (compare: string, order: string) => `
-  SELECT m.position, CASE WHEN m.folder_id IS NULL THEN ${nextKey('IS NULL', compare, order)}
-                          ELSE ${nextKey('= m.folder_id', compare, order)} END AS beyond
-    FROM task_members m
-   WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.task_id = $3 AND m.role IS NOT NULL AND NOT m.trashed`;
+  SELECT member.position, CASE WHEN member.folder_id IS NULL THEN ${nextKey('IS NULL', compare, order)}
+                               ELSE ${nextKey('= member.folder_id', compare, order)} END AS beyond
+    FROM task_members member
+   WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.task_id = $3 AND member.role IS NOT NULL
+     AND NOT member.trashed`;
 
 export interface Neighbours {
   position: string;
@@ -142,66 +133,33 @@ const folderOf = workspace.statement<{ folder_id: string | null }>(
   `SELECT folder_id FROM task_members WHERE tenant_id = $1 AND user_id = $2 AND task_id = $3 AND role IS NOT NULL`,
 );
 
-/** All SQL on single tasks; lists stand in `task-list.repository.ts`. */
+/** All SQL on single tasks; lists are in `lists/`. */
 @Injectable()
 export class TasksRepository {
   constructor(private readonly db: Db) {}
 
-  /** The task as the caller sees it; null when they do not. */
-  async read(
-    ctx: RequestContext,
-    id: string,
-  ): Promise<{ revision: number; task: string; refs: string | null } | null> {
-    return (await this.db.query(read, [ctx.tenantId, ctx.userId, id]))[0] ?? null;
+  /** The task as the caller sees it; null without access. */
+  async read(reader: Reader, ctx: RequestContext, id: string): Promise<ReadTask | null> {
+    return (await reader.query(read, [ctx.tenantId, ctx.userId, id]))[0] ?? null;
   }
 
-  async create(tx: Tx, ctx: RequestContext, id: string, fields: TaskPatch): Promise<TaskOutcome> {
-    return outcomeOf(tx.query(create, [ctx.tenantId, ctx.userId, id, fields]));
-  }
-
-  async update(tx: Tx, ctx: RequestContext, id: string, write: TaskWrite): Promise<TaskOutcome> {
-    const { base, patch, next = null, plannedAt = null, linksSeenTo = false } = write;
-    const values = [ctx.tenantId, ctx.userId, id, base, patch, next, plannedAt, linksSeenTo];
-    return outcomeOf(tx.query(update, values));
-  }
-
-  /**
-   * @param valid false: the request is wrong
-   * @param keepDays days until it may be purged by itself; 0: never
-   */
-  async trash(
+  async write(
     tx: Tx,
     ctx: RequestContext,
+    kind: TaskWriteKind,
     id: string,
-    { base, valid, linksSeenTo }: { base: number | null; valid: boolean; linksSeenTo: boolean },
-    keepDays: number,
+    write: TaskWrite,
   ): Promise<TaskOutcome> {
-    const values = [ctx.tenantId, ctx.userId, id, base, valid, keepDays, linksSeenTo];
-    return outcomeOf(tx.query(trash, values));
+    return outcomeOf(tx.query(writes[kind], [ctx.tenantId, ctx.userId, id, write]));
   }
 
-  async restore(tx: Tx, ctx: RequestContext, id: string, linksSeenTo: boolean): Promise<TaskOutcome> {
-    return outcomeOf(tx.query(restore, [ctx.tenantId, ctx.userId, id, linksSeenTo]));
-  }
-
-  /** Makes changes of the folder's tree wait for the end of the transaction; the first lock of one. */
-  async shareTree(tx: Tx, ctx: RequestContext, folder: string): Promise<void> {
-    await tx.query(shareTree, [ctx.tenantId, folder]);
-  }
-
-  /** Who sees the folder; no longer changes while its tree is shared. */
-  async folderReaders(tx: Tx, ctx: RequestContext, folder: string): Promise<string[]> {
-    const rows = await tx.query(folderReaders, [ctx.tenantId, folder]);
-    return rows.map((row) => row.user_id);
-  }
-
-  /** Locks tasks that notes link back to. @returns them with everybody who sees them */
+  /** Locks tasks that notes link to. @returns them with the users whose feeds contain them */
   async lockLinked(tx: Tx, ctx: RequestContext, ids: string[]): Promise<LinkedTask[]> {
     await tx.query(lockLinked, [ctx.tenantId, ids]);
     return tx.query(readLinked, [ctx.tenantId, ids]);
   }
 
-  /** The position of a task and that of the next one on the given side; null when the caller does not see the task. */
+  /** The position of a task and that of its neighbour on the given side; null when the caller does not see the task. */
   async neighbours(ctx: RequestContext, id: string, side: 'before' | 'after'): Promise<Neighbours | null> {
     return (
       (await this.db.query(side === 'before' ? before : after, [ctx.tenantId, ctx.userId, id]))[0] ?? null
@@ -216,20 +174,20 @@ export class TasksRepository {
     return rows[0]?.position ?? null;
   }
 
-  /** Where the caller sees the task; null also for a task they do not see. */
+  /** The folder in which the caller sees the task; null also for a task that the caller does not see. */
   async folderOf(ctx: RequestContext, id: string): Promise<string | null> {
     return (await this.db.query(folderOf, [ctx.tenantId, ctx.userId, id]))[0]?.folder_id ?? null;
   }
 }
 
-/** The one row of a function; what it raises by itself is an outcome too. */
-export async function outcomeOf(query: Promise<TaskOutcome[]>): Promise<TaskOutcome> {
+/** The one row of a write function. An unknown time zone, which PostgreSQL raises, becomes an outcome too. */
+export async function outcomeOf<Row extends TaskOutcome>(query: Promise<Row[]>): Promise<Row> {
   try {
     const [row] = await query;
     if (row === undefined) throw new Error('a function that returns one row returned none');
     return row;
   } catch (error) {
     if (errorCode(error) !== 'WS003') throw error;
-    return { outcome: 'unknown_zone', revision: null, json: null, refs: null };
+    return { outcome: 'unknown_zone', revision: null, json: null, refs: null } as Row;
   }
 }

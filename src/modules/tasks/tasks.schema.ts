@@ -4,7 +4,7 @@ import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { TaskAttachment } from './parts/task-attachment.entity.js';
 import { TaskFolder, TaskFolderMember } from './folders/task-folder.entity.js';
 import { TaskSearch } from './search/task-search.entity.js';
-import { Subtask, Task, TaskActivity, TaskComment, TaskMember } from './task.entity.js';
+import { PurgedTask, Subtask, Task, TaskActivity, TaskComment, TaskMember } from './task.entity.js';
 
 const file = (name: string) => new URL(`migrations/${name}`, import.meta.url);
 
@@ -22,6 +22,7 @@ export const tasksSchema: SchemaPart = {
       TaskFolderMember,
       TaskAttachment,
       TaskSearch,
+      PurgedTask,
     ],
   },
   migrations: [
@@ -30,6 +31,7 @@ export const tasksSchema: SchemaPart = {
     sqlMigration('TaskListIndexes1795100000102', file('0102-task-list-indexes.sql')),
     sqlMigration('TaskAttachments1795200000101', file('0201-task-attachments.sql')),
     sqlMigration('TaskRoles1795900000001', file('0401-task-roles.sql')),
+    sqlMigration('TaskDevices1795900000002', file('0402-task-devices.sql')),
   ],
   sql: sqlFiles(
     'workspace',

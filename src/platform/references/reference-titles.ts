@@ -2,23 +2,30 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../context/request-context.js';
 import type { Reader } from '../database/tx.js';
 
-/** @returns titles by id of the objects that the caller may read; the others are missing */
+/** @returns titles by id of the objects that the caller can read */
 export type TitleSource = (
   reader: Reader,
   ctx: RequestContext,
   ids: readonly string[],
 ) => Promise<Map<string, string>>;
 
+/** @returns the ids of the objects that the caller may edit */
+export type EditableSource = (
+  reader: Reader,
+  ctx: RequestContext,
+  ids: readonly string[],
+) => Promise<string[]>;
+
 /**
- * Titles of objects that other domains own, by id: a task refers to a note and must not import notes. Each domain registers
- * a source for its kind; a page reads each source once.
+ * Titles and access of objects that other domains own, for a domain that stores only their ids: a task refers to a note and
+ * must not import notes. Each domain registers sources for its kind; a page asks each source once.
  */
 @Injectable()
 export class ReferenceTitles {
-  private readonly sources = new Map<string, TitleSource>();
+  private readonly sources = new Map<string, { titles: TitleSource; editable?: EditableSource }>();
 
-  register(kind: string, source: TitleSource): void {
-    this.sources.set(kind, source);
+  register(kind: string, titles: TitleSource, editable?: EditableSource): void {
+    this.sources.set(kind, { titles, editable });
   }
 
   /** @returns titles by id; empty for a kind without a source */
@@ -29,6 +36,17 @@ export class ReferenceTitles {
     ids: readonly string[],
   ): Promise<Map<string, string>> {
     const source = this.sources.get(kind);
-    return source && ids.length > 0 ? source(reader, ctx, [...new Set(ids)]) : new Map();
+    return source && ids.length > 0 ? source.titles(reader, ctx, [...new Set(ids)]) : new Map();
+  }
+
+  /** @returns ids of the objects that the caller may edit; empty for a kind without a source */
+  async editable(
+    reader: Reader,
+    ctx: RequestContext,
+    kind: string,
+    ids: readonly string[],
+  ): Promise<string[]> {
+    const source = this.sources.get(kind)?.editable;
+    return source && ids.length > 0 ? source(reader, ctx, [...new Set(ids)]) : [];
   }
 }

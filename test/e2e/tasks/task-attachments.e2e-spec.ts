@@ -120,7 +120,7 @@ describe('attachments of tasks', () => {
     );
     expect(activity.slice(1)).toEqual([
       { type: 'attachment_added', actor_id: bob.id, data: { id, name: 'plan “A”.bin' } },
-      { type: 'attachment_removed', actor_id: alice.id, data: { id, name: 'plan “A”.bin' } },
+      { type: 'attachment_deleted', actor_id: alice.id, data: { id, name: 'plan “A”.bin' } },
     ]);
   });
 

@@ -133,12 +133,43 @@ describe('tasks and time', () => {
       expect((await read((await complete(second.id)).next_task_id)).due_at).toBe('2026-01-19T11:00:00.000Z');
     });
 
+    test('does not bring back an occurrence that was moved earlier', async () => {
+      const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=WEEKLY' });
+      const second = await read((await complete(id)).next_task_id);
+      expect(second.date).toBe('2026-01-12');
+      await alice.api.patch(`/tasks/${second.id}`, { date: '2026-01-10' });
+      const third = await read((await complete(second.id)).next_task_id);
+      expect([third.date, third.recurrence]).toEqual([
+        '2026-01-19',
+        { rrule: 'FREQ=WEEKLY', from: 'schedule' },
+      ]);
+    });
+
+    test('reads UNTIL in the time zone of the task', async () => {
+      const fields = { due_at: '2026-01-06T04:00:00Z', time_zone: 'America/Los_Angeles' };
+      const { id } = await make({ ...fields, recurrence: 'FREQ=DAILY;UNTIL=20260106' });
+      const second = await read((await complete(id)).next_task_id);
+      expect([second.date, second.due_at]).toEqual(['2026-01-06', '2026-01-07T04:00:00.000Z']);
+      expect((await complete(second.id)).next_task_id).toBeNull();
+    });
+
+    test.each([
+      ['europe/paris', 'Europe/Paris'],
+      ['ASIA/KOLKATA', 'Asia/Kolkata'],
+      ['us/pacific', 'US/Pacific'],
+      ['utc', 'UTC'],
+      ['Europe/Kyiv', 'Europe/Kyiv'],
+    ])('spells the time zone %s as %s', async (given, expected) => {
+      expect((await make({ time_zone: given })).time_zone).toBe(expected);
+    });
+
     test('needs a date, and a rule that can be followed', async () => {
       const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY' });
       const refused = async (body: object) =>
         (await alice.api.patch(`/tasks/${id}`, body)).body.details?.[0].field;
       expect(await refused({ date: null })).toBe('recurrence');
       expect(await refused({ recurrence: { rrule: 'FREQ=HOURLY' } })).toBe('recurrence.rrule');
+      expect(await refused({ recurrence: 'FREQ=DAILY;UNTIL=20270230' })).toBe('recurrence.rrule');
       expect(await refused({ recurrence: { rrule: 'FREQ=DAILY', from: 'x' } })).toBe('recurrence.from');
       expect(await refused({ recurrence: 7 })).toBe('recurrence');
     });
@@ -280,8 +311,10 @@ describe('tasks and time', () => {
       for (const table of ['subtasks', 'task_comments', 'task_activity'])
         expect(await app.sql(`SELECT 1 FROM ${table} WHERE task_id = $1`, [gone.id])).toEqual([]);
       expect(await events(gone.id, 'task.purged')).toHaveLength(1);
-      // Its id may be used again; the removal in the feeds becomes the new task.
-      expect((await make({ id: gone.id })).revision).toBe(1);
+      // Its id stays reserved: an old ETag never matches a new task.
+      const again = await alice.api.post('/tasks', { id: gone.id, title: 'again' });
+      expect([again.status, again.body.error]).toEqual([409, 'already_exists']);
+      expect((await alice.api.get(`/tasks/${gone.id}`)).status).toBe(404);
     });
   });
 });

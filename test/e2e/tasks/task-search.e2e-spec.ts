@@ -38,7 +38,7 @@ describe('search of tasks', () => {
   const crowd = (person: Person, tasks: number, title = 'one of a crowd') =>
     app.sql(
       `SELECT count(w.outcome) FROM generate_series(1, $3::int) g,
-       LATERAL task_create($1, $2, gen_random_uuid(), jsonb_build_object('title', $4 || ' ' || g)) w`,
+       LATERAL task_create($1, $2, gen_random_uuid(), jsonb_build_object('patch', jsonb_build_object('title', $4 || ' ' || g))) w`,
       [person.tenantId, person.id, tasks, title],
     );
 

@@ -31,6 +31,15 @@ const titles = workspace.statement<{ id: string; title: string }>(
      JOIN notes note ON note.tenant_id = $1 AND note.id = wanted.id`,
 );
 
+const linkable = workspace.statement<{ id: string }>(
+  'notes.linkable',
+  `SELECT note.id FROM unnest($3::uuid[]) AS wanted (id)
+     JOIN note_members member ON member.tenant_id = $1 AND member.note_id = wanted.id AND member.user_id = $2
+                             AND member.role >= 'editor'
+     JOIN notes note ON note.tenant_id = $1 AND note.id = wanted.id
+    WHERE jsonb_array_length(note.links) < $4`,
+);
+
 /** All SQL on the links between notes and tasks. */
 @Injectable()
 export class NotesTasksRepository {
@@ -55,6 +64,12 @@ export class NotesTasksRepository {
     const tenantId = changes[0]?.ctx.tenantId;
     if (links.length === 0) return;
     await tx.query(change, [tenantId, JSON.stringify(links), changes.flatMap(({ people }) => people)]);
+  }
+
+  /** The notes that the caller may link to a task: those the caller may edit and that have fewer than 500 links. */
+  async linkable(reader: Reader, ctx: RequestContext, ids: readonly string[]): Promise<string[]> {
+    const rows = await reader.query(linkable, [ctx.tenantId, ctx.userId, ids, MAX_LINKS]);
+    return rows.map((row) => row.id);
   }
 
   /** Titles of the notes that the caller can read. */

@@ -27,7 +27,11 @@ export class NotesTasksService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.titles.register('note', (reader, ctx, ids) => this.notes.titles(reader, ctx, ids));
+    this.titles.register(
+      'note',
+      (reader, ctx, ids) => this.notes.titles(reader, ctx, ids),
+      (reader, ctx, ids) => this.notes.linkable(reader, ctx, ids),
+    );
     this.hooks.on(LINKED_TASKS_CHANGED, (tx, changes) => this.notes.change(tx, changes));
   }
 

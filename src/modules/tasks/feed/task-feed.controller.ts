@@ -10,13 +10,13 @@ const Feeds = FeedController({
   changes: {
     type: TaskChangesEnvelope,
     description:
-      'Every task that changed, once, as it is now; tasks that were purged or that you no longer see come as removals. `include=summary` leaves descriptions out. Titles of what a task refers to are those of now; a task does not come anew when they change. Otherwise as for notes.',
+      'Every task that changed, once, as it is now, with its newest comments; tasks that were purged or that you no longer see are removals. `include=summary` omits descriptions and comments. Titles of references are current, but a task is not repeated when they change. `updated_device` names the client of the last write, so that a client can skip its own changes. Otherwise as for notes.',
   },
   index: {
     type: TaskIndexEnvelope,
     summary: 'Rebuild the task index',
     description:
-      'All tasks you can see, those in the trash included, newest change first, without descriptions unless asked for (`include=content`). Go on with `cursor` while `has_more`; then `cursor` (and `changes_cursor` on every page) goes to the change feed.',
+      'All tasks that you can see, those in the trash included, newest change first; with descriptions and comments only for `include=content`. Continue with `cursor` while `has_more`; then `cursor` (and `changes_cursor` on every page) is the cursor of the change feed.',
   },
 });
 

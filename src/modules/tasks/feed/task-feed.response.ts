@@ -1,11 +1,14 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { FeedMeta, FeedRemoval, IndexMeta } from '../../../platform/sync/feed.response.js';
-import { TaskSummaryResponse } from '../task.response.js';
+import { TaskCommentResponse, TaskSummaryResponse } from '../task.response.js';
 
-/** A task, with its description where it was asked for. */
+/** A task; with `include=content` also its description and its newest comments. */
 export class TaskFeedItemResponse extends TaskSummaryResponse {
-  @ApiProperty({ type: String, nullable: true, required: false, example: null, description: 'HTML.' })
+  /** HTML. */
+  @ApiProperty({ example: null })
   description?: string | null;
+  /** The newest 50, newest first; `comments_count` is the number of all. */
+  comments?: TaskCommentResponse[];
 }
 
 @ApiExtraModels(TaskFeedItemResponse, FeedRemoval)

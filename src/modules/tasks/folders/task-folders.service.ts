@@ -144,7 +144,7 @@ export class TaskFoldersService {
     const linked = own.filter((task) => task.linked).map((task) => task.id);
     if (linked.length > 0) {
       const users = await this.folders.audience(tx, ctx.tenantId, folders, tasks);
-      await this.links.change(tx, ctx, linked, false, undefined, users);
+      await this.links.remove(tx, ctx, linked, users);
     }
     await this.folders.trashTasks(tx, ctx, ids, this.config.TRASH_RETENTION_DAYS);
     this.outbox.notice(tx);

@@ -7,9 +7,9 @@ import { PRIORITIES, STATUSES } from '../task.entity.js';
 
 export interface TaskListRow {
   id: string;
-  /** The value sorted by, as text PostgreSQL reads back. */
+  /** The sort key as text that PostgreSQL parses. */
   key: string;
-  /** Null where the row exists but did not fit the page. */
+  /** Null for a row that does not fit into the page. */
   task: string | null;
   refs: string | null;
 }
@@ -21,27 +21,27 @@ export interface TaskListQuery extends ListTasks {
 }
 
 /**
- * What pages are sorted by. The first three stand in task_members, whose indexes task_members_list, task_members_agenda
+ * Sort keys. The first three are columns of task_members, whose indexes task_members_list, task_members_agenda
  * (open tasks) and task_members_board (within a folder) give the pages in order; the others sort the caller's own tasks.
  */
 const SORT_KEYS = {
-  updated_at: { sql: 'm.listed_at', type: 'timestamptz' },
-  date: { sql: 'm.due_on', type: 'date' },
-  position: { sql: 'm.position', type: 'text COLLATE "C"' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  priority: { sql: 't.priority', type: 'smallint' },
+  updated_at: { sql: 'member.listed_at', type: 'timestamptz' },
+  date: { sql: 'member.due_on', type: 'date' },
+  position: { sql: 'member.position', type: 'text COLLATE "C"' },
+  created_at: { sql: 'task.created_at', type: 'timestamptz' },
+  priority: { sql: 'task.priority', type: 'smallint' },
 } as const;
 
-const STATES = { active: ' AND NOT m.trashed', trash: ' AND m.trashed', all: '' };
+const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed', all: '' };
 const OVERDUE = {
-  // The day comes first because the index has it: everything overdue is due tomorrow at the latest, wherever one is.
-  true: ` AND m.open AND m.due_on <= current_date + 1 AND t.overdue_at <= now()`,
-  false: ` AND NOT (m.open AND coalesce(t.overdue_at <= now(), false))`,
+  // The day comes first because the index has it: everything overdue is due tomorrow at the latest, in any time zone.
+  true: ` AND member.open AND member.due_on <= current_date + 1 AND task.overdue_at <= now()`,
+  false: ` AND NOT (member.open AND coalesce(task.overdue_at <= now(), false))`,
 };
 
-/** Bytes of one page, roughly; the first task is given out whatever its size. */
+/** Approximate bytes of one page; the first task is included whatever its size. */
 const PAGE_BYTES = 4 * 1024 * 1024;
-/** Combinations of filters kept prepared; rarer ones are planned each time, so that nobody fills the connections. */
+/** Prepared combinations of filters; further ones are planned each time, so that clients cannot fill the connections. */
 const MAX_PREPARED = 200;
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
@@ -53,7 +53,7 @@ export class TaskListRepository {
 
   constructor(private readonly db: Db) {}
 
-  /** At most `limit` + 1 rows; those that did not fit the page come last, without JSON. */
+  /** At most `limit` + 1 rows; those that do not fit into the page come last, without JSON. */
   async list(ctx: RequestContext, query: TaskListQuery): Promise<TaskListRow[]> {
     const values: unknown[] = [ctx.tenantId, ctx.userId, query.limit, PAGE_BYTES];
     const filters = filtersOf(query, (value) => `$${values.push(value)}`);
@@ -64,7 +64,7 @@ export class TaskListRepository {
       const [key, id] = query.after;
       const compare = query.order === 'asc' ? '>' : '<';
       const [keyParameter, idParameter] = [`$${values.push(key)}`, `$${values.push(id)}`];
-      where += ` AND (${sql}, m.task_id) ${compare} (${keyParameter}::${type}, ${idParameter}::uuid)`;
+      where += ` AND (${sql}, member.task_id) ${compare} (${keyParameter}::${type}, ${idParameter}::uuid)`;
     }
     return this.db.query(this.statement(`${sql} ${direction}${where}`, sql, direction, where), values);
   }
@@ -73,17 +73,17 @@ export class TaskListRepository {
     const known = this.statements.get(variant);
     if (known) return known;
     const text = `WITH page AS MATERIALIZED (
-        SELECT m.task_id, ${key} AS key, 2048 + coalesce(octet_length(t.description), 0) + 1024 * t.subtasks_count AS bytes
-          FROM task_members m JOIN tasks t ON t.tenant_id = m.tenant_id AND t.id = m.task_id
-         WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.role IS NOT NULL${where}
-         ORDER BY ${key} ${direction}, m.task_id ${direction} LIMIT $3 + 1),
+        SELECT member.task_id, ${key} AS key, 2048 + coalesce(octet_length(task.description), 0) + 1024 * task.subtasks_count AS bytes
+          FROM task_members member JOIN tasks task ON task.tenant_id = member.tenant_id AND task.id = member.task_id
+         WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.role IS NOT NULL${where}
+         ORDER BY ${key} ${direction}, member.task_id ${direction} LIMIT $3 + 1),
       sized AS (
-        SELECT task_id, key, row_number() OVER w AS n, sum(bytes) OVER w AS total
-          FROM page WINDOW w AS (ORDER BY key ${direction}, task_id ${direction} ROWS UNBOUNDED PRECEDING))
-      SELECT s.task_id AS id, s.key::text AS key, v.refs,
-             CASE WHEN s.n <= $3 AND (s.n = 1 OR s.total <= $4) THEN v.task END AS task
-        FROM sized s JOIN task_views v ON v.tenant_id = $1 AND v.user_id = $2 AND v.task_id = s.task_id
-       ORDER BY s.n`;
+        SELECT task_id, key, row_number() OVER ordered AS n, sum(bytes) OVER ordered AS total
+          FROM page WINDOW ordered AS (ORDER BY key ${direction}, task_id ${direction} ROWS UNBOUNDED PRECEDING))
+      SELECT sized.task_id AS id, sized.key::text AS key, shown.refs,
+             CASE WHEN sized.n <= $3 AND (sized.n = 1 OR sized.total <= $4) THEN shown.task END AS task
+        FROM sized JOIN task_views shown ON shown.tenant_id = $1 AND shown.user_id = $2 AND shown.task_id = sized.task_id
+       ORDER BY sized.n`;
     if (this.statements.size >= MAX_PREPARED) return workspace.statement<TaskListRow>('', text);
     const made = workspace.statement<TaskListRow>(`tasks.list.${this.statements.size}`, text);
     this.statements.set(variant, made);
@@ -96,33 +96,33 @@ function filtersOf(query: TaskListQuery, bind: (value: unknown) => string): stri
   const filters: string[] = [STATES[query.state]];
   const add = (condition: string) => void filters.push(` AND ${condition}`);
   const { folder_id: folder, assignee, status } = query;
-  if (folder === 'none') add('m.folder_id IS NULL');
-  else if (folder !== undefined) add(`m.folder_id = ${bind(folder)}`);
-  if (query.group !== undefined) add(`t.group_name = ${bind(query.group)}`);
+  if (folder === 'none') add('member.folder_id IS NULL');
+  else if (folder !== undefined) add(`member.folder_id = ${bind(folder)}`);
+  if (query.group !== undefined) add(`task.group_name = ${bind(query.group)}`);
   if (status) {
-    if (status.every((name) => name === 'open' || name === 'in_progress')) add('m.open');
-    add(`t.status = ANY (${bind(status.map((name) => STATUSES.indexOf(name)))}::smallint[])`);
+    if (status.every((name) => name === 'open' || name === 'in_progress')) add('member.open');
+    add(`task.status = ANY (${bind(status.map((name) => STATUSES.indexOf(name)))}::smallint[])`);
   }
   if (query.priority) {
-    add(`t.priority = ANY (${bind(query.priority.map((name) => PRIORITIES.indexOf(name)))}::smallint[])`);
+    add(`task.priority = ANY (${bind(query.priority.map((name) => PRIORITIES.indexOf(name)))}::smallint[])`);
   }
-  if (assignee === 'me') add('m.assigned');
-  else if (assignee === 'none') add(`t.assignee_ids = '{}'`);
-  // Index task_members_assigned, of the other's rows: whoever is assigned a task sees it.
+  if (assignee === 'me') add('member.assigned');
+  else if (assignee === 'none') add(`task.assignee_ids = '{}'`);
+  // Index task_members_assigned, by the rows of the other user: assignees see their tasks.
   else if (assignee !== undefined)
-    add(`EXISTS (SELECT FROM task_members a
-      WHERE a.tenant_id = $1 AND a.user_id = ${bind(assignee)} AND a.task_id = m.task_id AND a.role IS NOT NULL AND a.assigned)`);
+    add(`EXISTS (SELECT FROM task_members other
+      WHERE other.tenant_id = $1 AND other.user_id = ${bind(assignee)} AND other.task_id = member.task_id AND other.role IS NOT NULL AND other.assigned)`);
   if (query.date_from !== undefined)
-    add(`m.due_on >= ${bind(query.date_from)}::date AND m.due_on < 'infinity'`);
-  if (query.date_to !== undefined) add(`m.due_on <= ${bind(query.date_to)}::date`);
+    add(`member.due_on >= ${bind(query.date_from)}::date AND member.due_on < 'infinity'`);
+  if (query.date_to !== undefined) add(`member.due_on <= ${bind(query.date_to)}::date`);
   if (query.overdue !== undefined) filters.push(OVERDUE[query.overdue]);
   if (query.note_id !== undefined) {
     // Index tasks_references.
     add(
-      `t.tenant_id = $1 AND t.refs <> '[]' AND t.refs @> jsonb_build_array(jsonb_build_object('type', 'note', 'id', ${bind(query.note_id)}::text))`,
+      `task.tenant_id = $1 AND task.refs <> '[]' AND task.refs @> jsonb_build_array(jsonb_build_object('type', 'note', 'id', ${bind(query.note_id)}::text))`,
     );
   }
-  if (query.label?.length) add(`t.labels @> ${bind(query.label)}::text[]`);
-  if (query.q !== undefined) add(`t.title ILIKE ${bind(likePattern(query.q))}`);
+  if (query.label?.length) add(`task.labels @> ${bind(query.label)}::text[]`);
+  if (query.q !== undefined) add(`task.title ILIKE ${bind(likePattern(query.q))}`);
   return filters;
 }

@@ -1,5 +1,5 @@
--- Trees of folders. All folders of a tree have one owner. Who else sees one stands in its own list and in those of the
--- folders above it; task_folder_members holds what comes of that.
+-- Trees of folders. All folders of a tree have one owner. The members of a folder, and of the folders above it, see it;
+-- task_folder_members holds the result.
 CREATE TABLE task_folders (
   tenant_id     uuid             NOT NULL,
   id            uuid             NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE task_folders (
 CREATE INDEX task_folders_children ON task_folders (tenant_id, owner_id, parent_id) WHERE gone_at IS NULL;
 CREATE INDEX task_folders_gone ON task_folders (gone_at) WHERE gone_at IS NOT NULL;
 
--- One row per person who sees, or saw, a folder: its owner, and who is a member of it or of a folder above it.
+-- One row per user who sees, or saw, a folder: its owner, its members and those of the folders above it.
 CREATE TABLE task_folder_members (
   tenant_id  uuid        NOT NULL,
   folder_id  uuid        NOT NULL,
@@ -58,7 +58,7 @@ CREATE TABLE tasks (
   time_zone          text           NOT NULL,
   -- When it is overdue: due_at, or the end of its day.
   overdue_at         timestamptz(3),
-  -- {"rrule", "from", "start"}: RFC 5545 rule, what the next date counts from, local time of the first occurrence.
+  -- {"rrule", "from", "start", "scheduled"}: see StoredRecurrence.
   recurrence         jsonb,
   -- The task made when this one was completed.
   next_task_id       uuid,
@@ -67,7 +67,7 @@ CREATE TABLE tasks (
   next_reminder_at   timestamptz(3),
   next_due_at        timestamptz(3),
   due_stage          smallint       NOT NULL,
-  -- What the task points to: [{"type", "id", "title", "url"}].
+  -- References: [{"type", "id", "title", "url"}].
   refs               jsonb          NOT NULL,
   -- Notes that hold a link back to this task.
   linked_notes       uuid[]         NOT NULL DEFAULT '{}',
@@ -92,9 +92,9 @@ CREATE INDEX tasks_purge_due ON tasks (purge_at) WHERE purge_at IS NOT NULL;
 CREATE INDEX tasks_reminder_due ON tasks (next_reminder_at) WHERE next_reminder_at IS NOT NULL;
 CREATE INDEX tasks_due ON tasks (next_due_at) WHERE next_due_at IS NOT NULL;
 
--- One row per person who sees, or saw, a task: their lists and their change feed. Written only under the lock of the
--- task's row, so whoever holds that lock may read the audience here. Behind gone_at: the task's own values that lists
--- sort and filter by, so that a page comes from one index.
+-- One row per user who sees, or saw, a task: lists and change feeds. Written only under the lock of the task row: a
+-- transaction that holds it may read the audience here. The columns after gone_at are copies of the task that lists sort and
+-- filter by, so that a page comes from one index.
 CREATE TABLE task_members (
   tenant_id  uuid           NOT NULL,
   task_id    uuid           NOT NULL,
@@ -109,7 +109,7 @@ CREATE TABLE task_members (
   gone_at    timestamptz(3),
   listed_at  timestamptz(3) NOT NULL,
   position   text COLLATE "C" NOT NULL,
-  -- Its day; infinity without one, so that those come last.
+  -- The due day; infinity without one, so that such tasks come last.
   due_on     date           NOT NULL,
   open       boolean        NOT NULL,
   assigned   boolean        NOT NULL,
@@ -157,7 +157,7 @@ CREATE TABLE task_comments (
 );
 CREATE INDEX task_comments_newest ON task_comments (tenant_id, task_id, created_at DESC, id DESC);
 
--- Who did what to a task; numbered within the task, only the newest are kept.
+-- History of a task, numbered within the task; only the newest entries are kept.
 CREATE TABLE task_activity (
   tenant_id  uuid           NOT NULL,
   task_id    uuid           NOT NULL,

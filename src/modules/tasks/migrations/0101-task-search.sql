@@ -1,17 +1,17 @@
 CREATE EXTENSION IF NOT EXISTS btree_gin;
 
--- What the search finds of each task, as note_search does of notes: its words, its beginning, and lexemes for those who may
--- find it. Written after the task, by a consumer of its events.
+-- Search index of tasks, like note_search: words, the beginning of the description, and lexemes for the users that may find
+-- the task. A consumer of the events of tasks writes it.
 CREATE TABLE task_search (
   tenant_id  uuid      NOT NULL,
   task_id    uuid      NOT NULL,
-  -- What it was made from. It is stale when one of these differs from the task.
+  -- Version of the task that it was made from; stale when one of these columns differs from the task.
   revision   int       NOT NULL,
   audience   uuid      NOT NULL,
-  -- Of the rules by which texts become words: other rules, other words.
+  -- Version of the rules that split text into words.
   rules      smallint  NOT NULL,
   tsv        tsvector  NOT NULL,
-  -- How its description begins: what a search shows of it. Ends with … when there is more.
+  -- Beginning of the description, for search results; ends with … when it was cut.
   beginning  text      NOT NULL,
   PRIMARY KEY (tenant_id, task_id),
   FOREIGN KEY (tenant_id, task_id) REFERENCES tasks (tenant_id, id) ON DELETE CASCADE

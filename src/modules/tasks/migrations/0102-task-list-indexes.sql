@@ -1,10 +1,10 @@
--- Lists that would otherwise sort or look through all tasks of somebody.
+-- For lists that would otherwise sort or scan all tasks of a user.
 
--- By date, also of what is done (task_members_agenda has what is open).
+-- By date, completed tasks included (task_members_agenda has open tasks).
 CREATE INDEX task_members_days ON task_members (tenant_id, user_id, due_on, task_id)
   WHERE role IS NOT NULL AND NOT trashed;
 
--- What somebody is assigned: for themselves, and for others who ask for it.
+-- Tasks assigned to a user.
 CREATE INDEX task_members_assigned ON task_members (tenant_id, user_id, listed_at DESC, task_id DESC)
   WHERE role IS NOT NULL AND assigned;
 

@@ -1,111 +1,192 @@
 import { Injectable } from '@nestjs/common';
+import { generateKeyBetween } from 'fractional-indexing';
 import { v7 as uuidv7 } from 'uuid';
-import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import type { IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { Outbox } from '../../../platform/events/outbox.js';
-import { ApiError } from '../../../platform/http/api-error.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
-import type { CreateSubtask, UpdateSubtask } from './subtasks.dto.js';
-import { TaskAnswers } from '../task-results.js';
+import { Subtask } from '../task.entity.js';
 import { TaskInputs } from '../task-inputs.js';
 import { keyFor } from '../task-positions.js';
-import { type TaskPartOutcome, TaskPartsRepository } from './task-parts.repository.js';
-import type { TaskPatch } from '../tasks.repository.js';
+import { fieldError } from '../task-results.js';
+import { TaskErrors } from '../tasks.errors.js';
+import type { CreateSubtask, UpdateSubtask } from './subtasks.dto.js';
+import { assertWritable, type PartWritten, TaskPartWrites } from './task-part-writes.js';
+
+const MAX_SUBTASKS = 200;
+
+/** An input whose assignee was looked up: an id. */
+type Resolved = Omit<UpdateSubtask, 'assignee'> & { assigneeId?: string | null };
+
+const canSee = workspace.statement<{ user_id: string }>(
+  'subtasks.can_see',
+  `SELECT member.user_id FROM task_members member
+     JOIN member_profiles person ON person.tenant_id = member.tenant_id AND person.user_id = member.user_id
+    WHERE member.tenant_id = $1 AND member.task_id = $2 AND member.user_id = $3 AND member.role IS NOT NULL
+      AND person.status = 'active'`,
+);
 
 /** The steps of a task: one level, at most 200. */
 @Injectable()
 export class SubtasksService {
   constructor(
-    private readonly parts: TaskPartsRepository,
+    private readonly writes: TaskPartWrites,
     private readonly inputs: TaskInputs,
-    private readonly answers: TaskAnswers,
-    private readonly writes: IdempotentWrites,
-    private readonly db: Db,
-    private readonly outbox: Outbox,
   ) {}
 
   async create(
     ctx: RequestContext,
-    task: string,
+    taskId: string,
     key: IdempotencyKey | null,
     body: Checked<CreateSubtask>,
   ): Promise<JsonReply> {
-    const { fields, error } = await this.checked(ctx, task, body);
+    const checked = await this.resolved(ctx, body);
     const id = uuidv7();
-    const extras = { status: 201, location: `/apis/v1/tasks/${task}/subtasks/${id}` };
-    return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.parts.createSubtask(tx, ctx, task, id, fields);
-      return this.reply(key === null ? this.db : tx, tx, ctx, task, result, { ...extras, wrong: error });
-    });
+    const location = `/apis/v1/tasks/${taskId}/subtasks/${id}`;
+    const create = async (tx: Tx): Promise<PartWritten> => {
+      const {
+        title = '',
+        done = false,
+        date = null,
+        assigneeId = null,
+        position = 'last',
+        device_id,
+      } = checked.value;
+      const siblings = await subtasksOf(tx, ctx, taskId);
+      if (siblings.length >= MAX_SUBTASKS) throw TaskErrors.tooManySubtasks.with();
+      await assertSees(tx, ctx, taskId, assigneeId);
+      const now = new Date();
+      await tx.manager.insert(Subtask, {
+        ...keyOf(ctx, taskId, id),
+        title: title.trim(),
+        done,
+        date,
+        assigneeId,
+        position: await positionAmong(siblings, position),
+        createdAt: now,
+        updatedAt: now,
+      });
+      const data = { id, title: title.trim() };
+      const change = {
+        list: 'subtasks',
+        activity: 'subtask_added',
+        data,
+        device: device_id,
+        subtasks: 1,
+      } as const;
+      return { change, more: withSubtask(id) };
+    };
+    return this.writes.run(
+      ctx,
+      taskId,
+      key,
+      (tx, task) => {
+        assertWritable(task, 'editor');
+        return create(tx);
+      },
+      { status: 201, location },
+    );
   }
 
   async update(
     ctx: RequestContext,
-    task: string,
+    taskId: string,
     id: string,
+    key: IdempotencyKey | null,
     body: Checked<UpdateSubtask>,
   ): Promise<JsonReply> {
-    const { fields, error } = await this.checked(ctx, task, body);
-    return this.db.single(async (tx) => {
-      const result = await this.parts.updateSubtask(tx, ctx, task, id, fields);
-      return this.reply(this.db, tx, ctx, task, result, { wrong: error });
+    const checked = await this.resolved(ctx, body);
+    return this.writes.run(ctx, taskId, key, async (tx, task) => {
+      const siblings = await subtasksOf(tx, ctx, taskId);
+      const old = siblings.find((subtask) => subtask.id === id);
+      if (!old) throw TaskErrors.partNotFound.with();
+      assertWritable(task, 'editor');
+      const { title, done, date, assigneeId, position, device_id } = checked.value;
+      const next: Partial<Subtask> = {
+        title: title?.trim() ?? old.title,
+        done: done ?? old.done,
+        date: date === undefined ? old.date : date,
+        assigneeId: assigneeId === undefined ? old.assigneeId : assigneeId,
+        position: position === undefined ? old.position : await positionAmong(siblings, position),
+      };
+      if (next.assigneeId !== old.assigneeId) await assertSees(tx, ctx, taskId, next.assigneeId ?? null);
+      const more = withSubtask(id);
+      if (Object.entries(next).every(([field, value]) => old[field as keyof Subtask] === value))
+        return { more };
+      await tx.manager.update(Subtask, keyOf(ctx, taskId, id), { ...next, updatedAt: new Date() });
+      const activity =
+        next.done === old.done ? 'subtask_updated' : next.done ? 'subtask_completed' : 'subtask_reopened';
+      const data = { id, title: next.title };
+      return { change: { list: 'subtasks', activity, data, device: device_id }, more };
     });
   }
 
-  async delete(ctx: RequestContext, task: string, id: string): Promise<JsonReply> {
-    return this.db.single(async (tx) => {
-      const result = await this.parts.deleteSubtask(tx, ctx, task, id);
-      return this.reply(this.db, tx, ctx, task, result, {});
+  async delete(
+    ctx: RequestContext,
+    taskId: string,
+    id: string,
+    key: IdempotencyKey | null,
+  ): Promise<JsonReply> {
+    return this.writes.run(ctx, taskId, key, async (tx, task) => {
+      const subtask = await tx.manager.findOneBy(Subtask, keyOf(ctx, taskId, id));
+      if (!subtask) throw TaskErrors.partNotFound.with();
+      assertWritable(task, 'editor');
+      await tx.manager.delete(Subtask, keyOf(ctx, taskId, id));
+      const data = { id, title: subtask.title };
+      return {
+        change: { list: 'subtasks', activity: 'subtask_deleted', data, subtasks: -1 },
+        more: async () => ({ deleted: 'true' }),
+      };
     });
   }
 
-  private reply(
-    reader: Db | Tx,
-    tx: Tx,
-    ctx: RequestContext,
-    task: string,
-    result: TaskPartOutcome,
-    extras: { status?: number; location?: string; wrong?: ApiError },
-  ): Promise<JsonReply> {
-    this.outbox.notice(tx);
-    const more: Record<string, string> =
-      result.part === null ? { deleted: 'true' } : { subtask: result.part };
-    return this.answers.reply(reader, ctx, task, result, { ...extras, more });
-  }
-
-  private async checked(
-    ctx: RequestContext,
-    task: string,
-    body: Checked<UpdateSubtask>,
-  ): Promise<{ fields: TaskPatch | null; error?: ApiError }> {
-    if (body.error) return { fields: null, error: body.error };
-    try {
-      return { fields: await this.fields(ctx, task, body.value) };
-    } catch (error) {
-      if (error instanceof ApiError) return { fields: null, error };
-      throw error;
-    }
-  }
-
-  private async fields(ctx: RequestContext, task: string, input: UpdateSubtask): Promise<TaskPatch> {
-    const { title, done, date, assignee, position } = input;
-    const fields: TaskPatch = { ...(title !== undefined && { title: title.trim() }) };
-    if (done !== undefined) fields['done'] = done;
-    if (date !== undefined) fields['date'] = date;
-    if (assignee === null) fields['assignee_id'] = null;
-    else if (assignee !== undefined) {
-      [fields['assignee_id']] = await this.inputs.named(ctx, 'assignee', [assignee]);
-    }
-    if (position !== undefined) {
-      const key = await keyFor(position, {
-        first: () => this.parts.firstSubtask(ctx, task),
-        neighbours: (id, side) => this.parts.subtaskNeighbours(ctx, task, id, side),
-      });
-      fields[key === undefined ? 'last' : 'position'] = key ?? true;
-    }
-    return fields;
+  /** Looks up the assignee before the transaction. */
+  private resolved(ctx: RequestContext, body: Checked<UpdateSubtask>): Promise<Checked<Resolved>> {
+    return body.map(async ({ assignee, ...fields }) => {
+      if (!assignee) return { ...fields, assigneeId: assignee };
+      const [assigneeId] = await this.inputs.named(ctx, 'assignee', [assignee]);
+      return { ...fields, assigneeId };
+    });
   }
 }
+
+const keyOf = ({ tenantId }: RequestContext, taskId: string, id: string) => ({ tenantId, taskId, id });
+
+/** In manual order. */
+async function subtasksOf(tx: Tx, { tenantId }: RequestContext, taskId: string): Promise<Subtask[]> {
+  return tx.manager.find(Subtask, { where: { tenantId, taskId }, order: { position: 'ASC', id: 'ASC' } });
+}
+
+async function positionAmong(siblings: readonly Subtask[], position: unknown): Promise<string> {
+  const keys = siblings.map((subtask) => subtask.position);
+  const key = await keyFor(position, {
+    first: async () => keys[0] ?? null,
+    neighbours: async (id, side) => {
+      const found = siblings.find((subtask) => subtask.id === id)?.position;
+      if (found === undefined) return null;
+      const beyond = side === 'before' ? keys.findLast((k) => k < found) : keys.find((k) => k > found);
+      return { position: found, beyond: beyond ?? null };
+    },
+  });
+  return key ?? generateKeyBetween(keys.at(-1) ?? null, null);
+}
+
+/** @throws ApiError 422 unless the assignee is an active member who sees the task */
+async function assertSees(
+  tx: Tx,
+  ctx: RequestContext,
+  taskId: string,
+  assignee: string | null,
+): Promise<void> {
+  if (assignee === null) return;
+  const [found] = await tx.query(canSee, [ctx.tenantId, taskId, assignee]);
+  if (!found)
+    throw fieldError('assignee', 'cannot_see_task', 'assignee must be an active member who sees the task');
+}
+
+const withSubtask = (id: string) => async (task: string) => {
+  const { subtasks } = JSON.parse(task) as { subtasks: { id: string }[] };
+  return { subtask: JSON.stringify(subtasks.find((subtask) => subtask.id === id)) };
+};

@@ -15,7 +15,6 @@ import type { ContentReply } from '../../../platform/http/content-reply.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
-import { TaskAttachmentErrors } from './task-attachments.errors.js';
 import {
   RemovedTaskAttachmentEnvelope,
   TaskAttachmentEnvelope,
@@ -33,12 +32,12 @@ export class TaskAttachmentsController {
     id: 'addTaskAttachment',
     summary: 'Attach a file to a task',
     description:
-      'One file of at most 20 MiB. Its type is told by its content. As with subtasks and comments, the revision of the task stays. With an Idempotency-Key, the same file under the same name is one request.',
+      'One file of at most 20 MiB. Its type is detected from the content. As with subtasks and comments, the revision of the task stays. With an Idempotency-Key, the same file under the same name is one request.',
     errors: [
       TaskErrors.notFound,
       Errors.forbidden,
       TaskErrors.deleted,
-      TaskAttachmentErrors.tooMany,
+      TaskErrors.tooManyAttachments,
       Errors.invalidId,
       Errors.validationFailed,
       Errors.bodyTooLarge,
@@ -64,7 +63,7 @@ export class TaskAttachmentsController {
     tag: 'tasks',
     id: 'listTaskAttachments',
     summary: 'List the attachments of a task',
-    description: 'In the order they were added; the task itself names them too.',
+    description: 'In the order they were added; the task itself contains them too.',
     errors: [TaskErrors.notFound, Errors.invalidId],
   })
   @ApiOkResponse({ type: TaskAttachmentListEnvelope, description: 'All of them.' })
@@ -77,7 +76,7 @@ export class TaskAttachmentsController {
     tag: 'tasks',
     id: 'downloadTaskAttachment',
     summary: 'Download an attachment of a task',
-    description: 'Always as a file to keep. `Range` for a part of it, `HEAD` for its size and tag.',
+    description: 'Always as an attachment. `Range` for a part of it, `HEAD` for its size and tag.',
     errors: [TaskErrors.notFound, Errors.invalidId, ...DOWNLOAD_ERRORS],
   })
   @ApiDownload('The file.')
@@ -98,7 +97,12 @@ export class TaskAttachmentsController {
   })
   @ApiRevision(200, RemovedTaskAttachmentEnvelope, 'The task as it is now.', 'task')
   @Delete(':id')
-  remove(@Ctx() ctx: RequestContext, @Id('task_id') taskId: string, @Id() id: string): Promise<JsonReply> {
-    return this.attachments.remove(ctx, taskId, id);
+  remove(
+    @Ctx() ctx: RequestContext,
+    @Id('task_id') taskId: string,
+    @Id() id: string,
+    @Idempotency() key: IdempotencyKey | null,
+  ): Promise<JsonReply> {
+    return this.attachments.remove(ctx, taskId, id, key);
   }
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { BlobErrors } from '../../../platform/blobs/blobs.errors.js';
 import { Blobs } from '../../../platform/blobs/blobs.js';
 import type { UploadForm } from '../../../platform/blobs/upload-form.js';
 import { type ReceivedFile, Uploads } from '../../../platform/blobs/uploads.js';
@@ -11,31 +10,30 @@ import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { ContentReply } from '../../../platform/http/content-reply.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
-import { TaskAnswers, assertWritten } from '../task-results.js';
-import { TaskAttachmentErrors } from './task-attachments.errors.js';
-import { type AttachOutcome, TaskAttachmentsRepository } from './task-attachments.repository.js';
+import { rejection, TaskResults } from '../task-results.js';
 import { TaskErrors } from '../tasks.errors.js';
-import type { TaskPartOutcome } from './task-parts.repository.js';
+import type { TaskOutcome } from '../tasks.repository.js';
+import { TaskAttachmentsRepository } from './task-attachments.repository.js';
 
 /** Bytes of one attachment: 20 MiB. */
 export const ATTACHMENT_MAX_BYTES = 20 * 1024 * 1024;
 
-/** Files of tasks. Who may write a task attaches and removes them, who may read it downloads them. */
+/** Files of tasks: editors attach and remove them, readers download them. */
 @Injectable()
 export class TaskAttachmentsService {
   constructor(
     private readonly attachments: TaskAttachmentsRepository,
     private readonly uploads: Uploads,
     private readonly blobs: Blobs,
-    private readonly answers: TaskAnswers,
+    private readonly results: TaskResults,
     private readonly writes: IdempotentWrites,
     private readonly db: Db,
     private readonly outbox: Outbox,
   ) {}
 
   /**
-   * Reads the file only for who may attach it.
-   * @throws ApiError 422 `too_many_attachments` beyond 50, and what uploads and writes of tasks are refused with
+   * Checks access before it reads the file.
+   * @throws ApiError 422 `too_many_attachments` beyond 50, and the errors of uploads and of writes of tasks
    */
   async add(
     ctx: RequestContext,
@@ -43,15 +41,15 @@ export class TaskAttachmentsService {
     key: IdempotencyKey | null,
     form: UploadForm,
   ): Promise<JsonReply> {
-    assertAttached(await this.attachments.check(ctx, taskId), taskId);
+    assertOk(await this.attachments.check(ctx, taskId));
     return this.uploads.receive(ctx, form, ATTACHMENT_MAX_BYTES, (file) =>
       this.writes.run(ctx, key && { ...key, fingerprint: fingerprintOf(file) }, async (tx) => {
         const id = uuidv7();
         const result = await this.attachments.attach(tx, ctx, taskId, id, file);
-        const written = assertAttached(result, taskId);
+        assertOk(result);
         file.keptBy(tx);
         this.outbox.notice(tx);
-        return this.answers.reply(key === null ? this.db : tx, ctx, taskId, written, {
+        return this.results.reply(key === null ? this.db : tx, ctx, taskId, result, {
           status: 201,
           location: `/apis/v1/tasks/${taskId}/attachments/${id}`,
           more: { attachment: result.part ?? 'null' },
@@ -61,12 +59,18 @@ export class TaskAttachmentsService {
   }
 
   /** @throws ApiError 404 for the task or the attachment, 403, 409 `deleted` */
-  async remove(ctx: RequestContext, taskId: string, id: string): Promise<JsonReply> {
-    const result = await this.db.single(async (tx) => {
+  async remove(
+    ctx: RequestContext,
+    taskId: string,
+    id: string,
+    key: IdempotencyKey | null,
+  ): Promise<JsonReply> {
+    return this.writes.run(ctx, key, async (tx) => {
+      const result = await this.attachments.detach(tx, ctx, taskId, id);
       this.outbox.notice(tx);
-      return this.attachments.detach(tx, ctx, taskId, id);
+      const reader = key === null ? this.db : tx;
+      return this.results.reply(reader, ctx, taskId, result, { more: { deleted: 'true' } });
     });
-    return this.answers.reply(this.db, ctx, taskId, result, { more: { deleted: 'true' } });
   }
 
   /** All attachments of the task: there are at most 50. */
@@ -88,16 +92,11 @@ export class TaskAttachmentsService {
 }
 
 /** @throws ApiError unless the outcome is `ok` */
-function assertAttached(result: AttachOutcome, taskId: string): TaskPartOutcome {
-  const { outcome, ...rest } = result;
-  if (outcome === 'too_many') throw TaskAttachmentErrors.tooMany.with();
-  if (outcome === 'blob_gone') throw BlobErrors.unavailable.with({ headers: { 'Retry-After': '1' } });
-  const written = { outcome, ...rest };
-  assertWritten(written, taskId, null);
-  return written;
+function assertOk(result: TaskOutcome): void {
+  if (result.outcome !== 'ok') throw rejection(result);
 }
 
-/** Two uploads are the same when the files are: boundaries of forms are random. */
+/** Two uploads are equal when the files are: boundaries of forms are random. */
 function fingerprintOf({ name, sha256 }: ReceivedFile): Buffer {
   return createHash('sha256').update(sha256).update(name).digest();
 }

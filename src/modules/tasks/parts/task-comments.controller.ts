@@ -1,36 +1,24 @@
 import { Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
+import { ApiOkResponse } from '@nestjs/swagger';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import {
-  ApiIdempotency,
-  ApiRevision,
-  BODY_ERRORS,
-  IDEMPOTENCY_ERRORS,
-  Operation,
-} from '../../../platform/http/api-docs.js';
+import { Operation } from '../../../platform/http/api-docs.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { WriteComment } from './task-comments.dto.js';
-import { DeletedPartEnvelope, TaskCommentEnvelope, TaskCommentListEnvelope } from './task-parts.response.js';
-import { TaskPartsService } from './task-parts.service.js';
 import { TaskErrors } from '../tasks.errors.js';
+import { PartOperation } from './part-operation.js';
+import { WriteComment } from './task-comments.dto.js';
+import { TaskCommentsService } from './task-comments.service.js';
+import { DeletedPartEnvelope, TaskCommentEnvelope, TaskCommentListEnvelope } from './task-parts.response.js';
 
-const EXAMPLES = { comment: { value: { body: 'They have rooms until Friday.' } } };
-const WRITE_ERRORS = [
-  TaskErrors.notFound,
-  TaskErrors.deleted,
-  Errors.invalidId,
-  Errors.validationFailed,
-  ...BODY_ERRORS,
-];
+const BODY = { body: WriteComment, example: { body: 'They have rooms until Friday.' } };
 
 @Controller('tasks/:task_id/comments')
 export class TaskCommentsController {
-  constructor(private readonly parts: TaskPartsService) {}
+  constructor(private readonly comments: TaskCommentsService) {}
 
   @Operation({
     tag: 'tasks',
@@ -46,19 +34,18 @@ export class TaskCommentsController {
     @Id('task_id') task: string,
     @Query() query: PageQuery,
   ): Promise<JsonReply> {
-    return this.parts.comments(ctx, task, query);
+    return this.comments.list(ctx, task, query);
   }
 
-  @Operation({
-    tag: 'tasks',
+  @PartOperation({
     id: 'addTaskComment',
     summary: 'Comment on a task',
-    description: 'Everybody who sees the task may.',
-    errors: [...WRITE_ERRORS, ...IDEMPOTENCY_ERRORS],
+    description: 'Any user who sees the task may.',
+    ...BODY,
+    status: 201,
+    response: TaskCommentEnvelope,
+    responseText: 'The new comment, and the task as it is now.',
   })
-  @ApiBody({ type: WriteComment, examples: EXAMPLES })
-  @ApiIdempotency()
-  @ApiRevision(201, TaskCommentEnvelope, 'The new comment, and the task as it is now.', 'task')
   @Post()
   create(
     @Ctx() ctx: RequestContext,
@@ -66,43 +53,43 @@ export class TaskCommentsController {
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(WriteComment) body: Checked<WriteComment>,
   ): Promise<JsonReply> {
-    return this.parts.comment(ctx, task, key, body);
+    return this.comments.create(ctx, task, key, body);
   }
 
-  @Operation({
-    tag: 'tasks',
+  @PartOperation({
     id: 'editTaskComment',
     summary: 'Edit your comment',
-    errors: [...WRITE_ERRORS, TaskErrors.partNotFound, Errors.forbidden],
+    ...BODY,
+    response: TaskCommentEnvelope,
+    responseText: 'The comment, and the task as they are now.',
+    errors: [TaskErrors.partNotFound, Errors.forbidden],
   })
-  @ApiBody({ type: WriteComment, examples: EXAMPLES })
-  @ApiRevision(200, TaskCommentEnvelope, 'The comment, and the task as they are now.', 'task')
   @Patch(':id')
   update(
     @Ctx() ctx: RequestContext,
     @Id('task_id') task: string,
     @Id() id: string,
+    @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(WriteComment) body: Checked<WriteComment>,
   ): Promise<JsonReply> {
-    return this.parts.editComment(ctx, task, id, body);
+    return this.comments.update(ctx, task, id, key, body);
   }
 
-  @Operation({
-    tag: 'tasks',
+  @PartOperation({
     id: 'deleteTaskComment',
     summary: 'Delete a comment',
-    description: 'Its author may, and who made the task.',
-    errors: [
-      TaskErrors.notFound,
-      TaskErrors.partNotFound,
-      Errors.forbidden,
-      TaskErrors.deleted,
-      Errors.invalidId,
-    ],
+    description: 'The author may, and the creator of the task.',
+    response: DeletedPartEnvelope,
+    responseText: 'The task as it is now.',
+    errors: [TaskErrors.partNotFound, Errors.forbidden],
   })
-  @ApiRevision(200, DeletedPartEnvelope, 'The task as it is now.', 'task')
   @Delete(':id')
-  delete(@Ctx() ctx: RequestContext, @Id('task_id') task: string, @Id() id: string): Promise<JsonReply> {
-    return this.parts.deleteComment(ctx, task, id);
+  delete(
+    @Ctx() ctx: RequestContext,
+    @Id('task_id') task: string,
+    @Id() id: string,
+    @Idempotency() key: IdempotencyKey | null,
+  ): Promise<JsonReply> {
+    return this.comments.delete(ctx, task, id, key);
   }
 }

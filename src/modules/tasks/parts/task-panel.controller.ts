@@ -1,28 +1,68 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
 import { Operation } from '../../../platform/http/api-docs.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
-import { TaskPanelResponse } from './task-parts.response.js';
-import { TaskPartsService } from './task-parts.service.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { TaskReferences } from '../task-references.js';
 import { TaskErrors } from '../tasks.errors.js';
+import { TaskCommentsService } from './task-comments.service.js';
+import { TaskPartsRepository } from './task-parts.repository.js';
+import { type LinkedNoteResponse, TaskPanelResponse } from './task-parts.response.js';
+
+/** Number of comments and of entries of the history in the panel. */
+const PANEL_PAGE = 50;
 
 @Controller('tasks')
 export class TaskPanelController {
-  constructor(private readonly parts: TaskPartsService) {}
+  constructor(
+    private readonly parts: TaskPartsRepository,
+    private readonly comments: TaskCommentsService,
+    private readonly references: TaskReferences,
+    private readonly db: Db,
+  ) {}
 
   @Operation({
     tag: 'tasks',
     id: 'readTaskPanel',
-    summary: 'Everything about a task',
-    description: 'With its newest comments, its history, the notes it refers to and what you may do.',
+    summary: 'Read a task with all its parts',
+    description: 'With its newest comments, its history, the notes it refers to and your permissions.',
     errors: [TaskErrors.notFound, Errors.invalidId],
   })
   @ApiOkResponse({ type: TaskPanelResponse, description: 'The panel.' })
   @Get(':id/panel')
-  panel(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
-    return this.parts.panel(ctx, id);
+  async panel(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+    const row = await this.parts.panel(ctx, id, PANEL_PAGE);
+    if (!row) throw TaskErrors.notFound.with();
+    const { rows, next } = await this.comments.page(ctx, id, { limit: PANEL_PAGE });
+    const [task = 'null'] = await this.references.complete(this.db, ctx, [row]);
+    const members = {
+      task,
+      subtasks: row.subtasks,
+      comments: `[${rows.map(({ comment }) => comment).join(',')}]`,
+      comments_next: JSON.stringify(next),
+      attachments: row.attachments,
+      activity: row.activity,
+      linked_notes: JSON.stringify(linkedNotes(task)),
+      permissions: JSON.stringify({
+        update: row.role !== 'viewer' && !row.deleted,
+        delete: row.role === 'owner' && !row.deleted,
+        comment: !row.deleted,
+      }),
+    };
+    const fields = Object.entries(members).map(([name, json]) => `"${name}":${json}`);
+    return new JsonReply(`{${fields.join(',')}}`);
   }
+}
+
+/** The notes that the task refers to; title null and not readable for notes that the caller cannot read. */
+function linkedNotes(task: string): LinkedNoteResponse[] {
+  const { references } = JSON.parse(task) as {
+    references: { type: string; id: string; title: string | null }[];
+  };
+  return references.flatMap(({ type, id, title }) =>
+    type === 'note' ? [{ id, title, readable: title !== null }] : [],
+  );
 }

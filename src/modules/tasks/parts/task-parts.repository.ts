@@ -2,27 +2,18 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { Reader } from '../../../platform/database/tx.js';
 import type { TaskRole } from '../task.entity.js';
-import type { Neighbours, TaskOutcome, TaskPatch } from '../tasks.repository.js';
-
-export const MAX_SUBTASKS = 200;
-
-/** What a write of a part of a task came to; `part` is its JSON, unless it was deleted. */
-export interface TaskPartOutcome extends TaskOutcome {
-  part: string | null;
-}
 
 export interface CommentRow {
-  /** Null where the task can be read but has no (further) comments. */
-  id: string | null;
-  created_at: string | null;
-  comment: string | null;
+  id: string;
+  created_at: string;
+  /** JSON. */
+  comment: string;
 }
 
-/** Everything about a task, for the panel beside it. */
+/** A task with its parts as JSON texts. */
 export interface PanelRow {
-  revision: number;
   role: TaskRole;
   deleted: boolean;
   task: string;
@@ -32,135 +23,44 @@ export interface PanelRow {
   activity: string;
 }
 
-const OUTCOME = 'outcome, revision, json, refs, part';
-
-const createSubtask = workspace.statement<TaskPartOutcome>(
-  'subtasks.create',
-  `SELECT ${OUTCOME} FROM subtask_create($1, $2, $3, $4, $5, $6, $7)`,
-);
-
-const updateSubtask = workspace.statement<TaskPartOutcome>(
-  'subtasks.update',
-  `SELECT ${OUTCOME} FROM subtask_update($1, $2, $3, $4, $5, $6)`,
-);
-
-const deleteSubtask = workspace.statement<TaskPartOutcome>(
-  'subtasks.delete',
-  `SELECT ${OUTCOME} FROM subtask_delete($1, $2, $3, $4)`,
-);
-
-const createComment = workspace.statement<TaskPartOutcome>(
-  'task_comments.create',
-  `SELECT ${OUTCOME} FROM task_comment_create($1, $2, $3, $4, $5)`,
-);
-
-const writeComment = workspace.statement<TaskPartOutcome>(
-  'task_comments.write',
-  `SELECT ${OUTCOME} FROM task_comment_write($1, $2, $3, $4, $5, $6)`,
-);
-
 // Index task_comments_newest. One row without id when the caller may read the task but the page is empty.
-const listComments = workspace.statement<CommentRow>(
+const listComments = workspace.statement<CommentRow | { id: null }>(
   'task_comments.list',
-  `SELECT c.id, c.created_at::text AS created_at, v.comment FROM task_members m
+  `SELECT page.id, page.created_at::text AS created_at, shown.comment FROM task_members member
      LEFT JOIN LATERAL (
        SELECT id, created_at FROM task_comments
         WHERE tenant_id = $1 AND task_id = $3 AND (created_at, id) < ($4::timestamptz, $5::uuid)
-        ORDER BY created_at DESC, id DESC LIMIT $6) c ON true
-     LEFT JOIN task_comment_views v ON v.tenant_id = $1 AND v.task_id = $3 AND v.id = c.id
-    WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.task_id = $3 AND m.role IS NOT NULL
-    ORDER BY c.created_at DESC, c.id DESC`,
+        ORDER BY created_at DESC, id DESC LIMIT $6) page ON true
+     LEFT JOIN task_comment_views shown ON shown.tenant_id = $1 AND shown.task_id = $3 AND shown.id = page.id
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.task_id = $3 AND member.role IS NOT NULL
+    ORDER BY page.created_at DESC, page.id DESC`,
 );
 
-const subtaskSide = (compare: string, order: string) => `
-  SELECT s.position, (
-    SELECT n.position FROM subtasks n WHERE n.tenant_id = $1 AND n.task_id = $3 AND n.position ${compare} s.position
-     ORDER BY n.position ${order} LIMIT 1) AS beyond
-    FROM subtasks s JOIN task_members m ON m.tenant_id = $1 AND m.task_id = $3 AND m.user_id = $2 AND m.role IS NOT NULL
-   WHERE s.tenant_id = $1 AND s.task_id = $3 AND s.id = $4`;
-
-const before = workspace.statement<Neighbours>('subtasks.before', subtaskSide('<', 'DESC'));
-const after = workspace.statement<Neighbours>('subtasks.after', subtaskSide('>', 'ASC'));
-
-const firstSubtask = workspace.statement<{ first: string | null }>(
-  'subtasks.first_position',
-  `SELECT min(s.position) AS first FROM subtasks s
-     JOIN task_members m ON m.tenant_id = $1 AND m.task_id = $3 AND m.user_id = $2 AND m.role IS NOT NULL
-    WHERE s.tenant_id = $1 AND s.task_id = $3`,
+const readComment = workspace.statement<{ comment: string }>(
+  'task_comments.read',
+  `SELECT comment FROM task_comment_views WHERE tenant_id = $1 AND task_id = $2 AND id = $3`,
 );
 
 const panel = workspace.statement<PanelRow>(
   'tasks.panel',
-  `SELECT v.revision, v.role, t.deleted_at IS NOT NULL AS deleted, v.task, v.refs, t.attachments::text AS attachments,
-          (SELECT coalesce(json_agg(s.subtask ORDER BY s.position, s.id), '[]')::text
-             FROM subtask_views s WHERE s.tenant_id = $1 AND s.task_id = $3) AS subtasks,
+  `SELECT shown.role, task.deleted_at IS NOT NULL AS deleted, shown.task, shown.refs, task.attachments::text AS attachments,
+          (SELECT coalesce(json_agg(step.subtask ORDER BY step.position, step.id), '[]')::text
+             FROM subtask_views step WHERE step.tenant_id = $1 AND step.task_id = $3) AS subtasks,
           (SELECT coalesce(json_agg(json_build_object(
-                    'type', a.type, 'at', rfc3339(a.at), 'data', a.data,
-                    'actor', CASE WHEN a.actor_id IS NOT NULL THEN
-                      json_build_object('id', a.actor_id, 'email', p.email, 'name', p.display_name) END) ORDER BY a.n DESC), '[]')::text
-             FROM (SELECT * FROM task_activity WHERE tenant_id = $1 AND task_id = $3 ORDER BY n DESC LIMIT $4) a
-             LEFT JOIN tenant_members p ON p.tenant_id = $1 AND p.user_id = a.actor_id) AS activity
-     FROM task_views v JOIN tasks t ON t.tenant_id = v.tenant_id AND t.id = v.task_id
-    WHERE v.tenant_id = $1 AND v.user_id = $2 AND v.task_id = $3`,
+                    'type', entry.type, 'at', rfc3339(entry.at), 'data', entry.data,
+                    'actor', CASE WHEN entry.actor_id IS NOT NULL THEN
+                      json_build_object('id', entry.actor_id, 'email', actor.email, 'name', actor.display_name) END)
+                    ORDER BY entry.n DESC), '[]')::text
+             FROM (SELECT * FROM task_activity WHERE tenant_id = $1 AND task_id = $3 ORDER BY n DESC LIMIT $4) entry
+             LEFT JOIN member_profiles actor ON actor.tenant_id = $1 AND actor.user_id = entry.actor_id) AS activity
+     FROM task_views shown JOIN tasks task ON task.tenant_id = shown.tenant_id AND task.id = shown.task_id
+    WHERE shown.tenant_id = $1 AND shown.user_id = $2 AND shown.task_id = $3`,
 );
 
-/** All SQL on what hangs on a task: subtasks, comments, history. */
+/** Reads the parts of a task: comments, and everything for its panel. */
 @Injectable()
 export class TaskPartsRepository {
   constructor(private readonly db: Db) {}
-
-  /** @param fields null: the request is wrong; outcome `unchecked` unless something comes before that */
-  async createSubtask(
-    tx: Tx,
-    ctx: RequestContext,
-    task: string,
-    id: string,
-    fields: TaskPatch | null,
-  ): Promise<TaskPartOutcome> {
-    const values = [ctx.tenantId, ctx.userId, task, id, fields !== null, fields ?? {}, MAX_SUBTASKS];
-    return one(await tx.query(createSubtask, values));
-  }
-
-  async updateSubtask(
-    tx: Tx,
-    ctx: RequestContext,
-    task: string,
-    id: string,
-    fields: TaskPatch | null,
-  ): Promise<TaskPartOutcome> {
-    const values = [ctx.tenantId, ctx.userId, task, id, fields !== null, fields ?? {}];
-    return one(await tx.query(updateSubtask, values));
-  }
-
-  async deleteSubtask(tx: Tx, ctx: RequestContext, task: string, id: string): Promise<TaskPartOutcome> {
-    return one(await tx.query(deleteSubtask, [ctx.tenantId, ctx.userId, task, id]));
-  }
-
-  /** @param body null: the request is wrong */
-  async createComment(
-    tx: Tx,
-    ctx: RequestContext,
-    task: string,
-    id: string,
-    body: string | null,
-  ): Promise<TaskPartOutcome> {
-    return one(await tx.query(createComment, [ctx.tenantId, ctx.userId, task, id, body]));
-  }
-
-  /** @param body null: the request is wrong */
-  async editComment(
-    tx: Tx,
-    ctx: RequestContext,
-    task: string,
-    id: string,
-    body: string | null,
-  ): Promise<TaskPartOutcome> {
-    return one(await tx.query(writeComment, [ctx.tenantId, ctx.userId, task, id, body, false]));
-  }
-
-  async deleteComment(tx: Tx, ctx: RequestContext, task: string, id: string): Promise<TaskPartOutcome> {
-    return one(await tx.query(writeComment, [ctx.tenantId, ctx.userId, task, id, null, true]));
-  }
 
   /** Newest first, those before `after`; null when the caller may not read the task. */
   async listComments(
@@ -173,28 +73,13 @@ export class TaskPartsRepository {
     return rows.length === 0 ? null : rows.filter((row) => row.id !== null);
   }
 
-  async subtaskNeighbours(
-    ctx: RequestContext,
-    task: string,
-    id: string,
-    side: 'before' | 'after',
-  ): Promise<Neighbours | null> {
-    const query = side === 'before' ? before : after;
-    return (await this.db.query(query, [ctx.tenantId, ctx.userId, task, id]))[0] ?? null;
+  /** JSON of one comment. */
+  async comment(reader: Reader, ctx: RequestContext, task: string, id: string): Promise<string> {
+    return (await reader.query(readComment, [ctx.tenantId, task, id]))[0]?.comment ?? 'null';
   }
 
-  async firstSubtask(ctx: RequestContext, task: string): Promise<string | null> {
-    return (await this.db.query(firstSubtask, [ctx.tenantId, ctx.userId, task]))[0]?.first ?? null;
-  }
-
-  /** @param activity how many entries of the history */
+  /** @param activity number of entries of the history */
   async panel(ctx: RequestContext, id: string, activity: number): Promise<PanelRow | null> {
     return (await this.db.query(panel, [ctx.tenantId, ctx.userId, id, activity]))[0] ?? null;
   }
-}
-
-function one<Row>(rows: Row[]): Row {
-  const [row] = rows;
-  if (row === undefined) throw new Error('a function that returns one row returned none');
-  return row;
 }

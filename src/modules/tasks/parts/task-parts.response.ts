@@ -1,38 +1,26 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
-  DeletedTaskEnvelope,
   NEXT,
   orNull,
   SubtaskResponse,
   TaskAttachmentResponse,
-  TaskEnvelope,
+  TaskCommentResponse,
   TaskPersonResponse,
   TaskResponse,
 } from '../task.response.js';
+import { TASKS } from '../tasks.errors.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00.000Z';
 
-export class SubtaskEnvelope extends TaskEnvelope {
+export class SubtaskEnvelope extends TASKS.envelopes.item {
   subtask!: SubtaskResponse;
 }
 
 /** A part of the task was deleted; the task as it is now. */
-export class DeletedPartEnvelope extends DeletedTaskEnvelope {}
+export class DeletedPartEnvelope extends TASKS.envelopes.deleted {}
 
-export class TaskCommentResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  /**
-   * Plain text.
-   * @example "They have rooms until Friday."
-   */
-  body!: string;
-  author!: TaskPersonResponse;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ format: 'date-time', example: null }) edited_at!: string | null;
-}
-
-export class TaskCommentEnvelope extends TaskEnvelope {
+export class TaskCommentEnvelope extends TASKS.envelopes.item {
   comment!: TaskCommentResponse;
 }
 
@@ -41,11 +29,11 @@ export class TaskCommentListEnvelope {
   @ApiProperty(NEXT) next!: string | null;
 }
 
-export class TaskAttachmentEnvelope extends TaskEnvelope {
+export class TaskAttachmentEnvelope extends TASKS.envelopes.item {
   attachment!: TaskAttachmentResponse;
 }
 
-export class RemovedTaskAttachmentEnvelope extends DeletedTaskEnvelope {}
+export class RemovedTaskAttachmentEnvelope extends TASKS.envelopes.deleted {}
 
 export class TaskAttachmentListEnvelope {
   attachments!: TaskAttachmentResponse[];

@@ -12,7 +12,7 @@ const remind: Sweep = workspace.statement('tasks.remind', `SELECT tasks_remind($
 const fallDue: Sweep = workspace.statement('tasks.fall_due', `SELECT tasks_fall_due($1) AS count`);
 const purgeDue: Sweep = workspace.statement('tasks.purge_due', `SELECT tasks_purge_due($1) AS count`);
 
-/** What time brings about: reminders, due dates, and the emptying of the trash (TRASH_RETENTION_DAYS after deletion). */
+/** Periodic work: reminders, due dates, and the purge of the trash (TRASH_RETENTION_DAYS after deletion). */
 @Injectable()
 export class TaskClock implements OnModuleInit {
   constructor(
@@ -34,12 +34,12 @@ export class TaskClock implements OnModuleInit {
     });
   }
 
-  /** Appends the events whose moment has come. @returns how many */
+  /** Appends the events whose moment has come. @returns their number */
   async tick(): Promise<number> {
     return (await this.sweep(remind)) + (await this.sweep(fallDue));
   }
 
-  /** @returns how many tasks were purged */
+  /** @returns the number of purged tasks */
   async purge(): Promise<number> {
     return this.sweep(purgeDue);
   }

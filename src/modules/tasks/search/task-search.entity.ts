@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The words of a task, who may find them, and how its description begins. */
+/** Search index entry of a task: its words, its search keys and the beginning of its description. */
 @Entity('task_search')
 export class TaskSearch {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;

@@ -1,9 +1,8 @@
 import type { SearchTables } from '../../../platform/search/search-tables.js';
 
 /**
- * Tasks as the search sees them. A task is looked up by its creator, its assignees and the owner of its folder, so the
- * caller asks for what is theirs and for what owners have who share folders with them; task_members then says what they
- * see of it.
+ * Search tables of tasks. The keys of a task are its creator, its assignees and the owner of its folder. A query therefore
+ * matches the keys of the caller and of every owner who shares a folder with the caller; task_members then decides access.
  */
 export const TASK_SEARCH: SearchTables = {
   name: 'tasks',

@@ -1,19 +1,20 @@
--- What time brings about. Each function takes a number of tasks whose moment has come, passing over those somebody is
--- writing to right now, and appends its events in the transaction that sets the next moment: once each, whichever process
--- runs it and whenever one dies. Each answers how many there were.
+-- Periodic work. Each function takes up to p_limit tasks whose moment has come, skips those that are being written, and
+-- appends the events in the transaction that sets the next moment: each event exactly once, whichever process runs and
+-- whenever one stops. @returns the number of tasks
 
-CREATE FUNCTION task_recipients(t tasks) RETURNS jsonb LANGUAGE sql IMMUTABLE
-AS $$ SELECT to_jsonb(CASE WHEN t.assignee_ids = '{}' THEN ARRAY[t.creator_id] ELSE t.assignee_ids END) $$;
+CREATE FUNCTION task_recipients(task tasks) RETURNS jsonb LANGUAGE sql IMMUTABLE
+AS $$ SELECT to_jsonb(CASE WHEN task.assignee_ids = '{}' THEN ARRAY[task.creator_id] ELSE task.assignee_ids END) $$;
 
 CREATE FUNCTION tasks_remind(p_limit int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
-  t tasks;
+  task tasks;
   v_count int := 0;
 BEGIN
-  FOR t IN SELECT * FROM tasks WHERE next_reminder_at <= now() ORDER BY next_reminder_at LIMIT p_limit FOR UPDATE SKIP LOCKED LOOP
-    PERFORM task_event(t, 'task.reminder', NULL, jsonb_build_object(
-      'remind_at', rfc3339(t.next_reminder_at), 'recipients', task_recipients(t)));
-    UPDATE tasks SET next_reminder_at = task_next_reminder(t, t.next_reminder_at) WHERE tenant_id = t.tenant_id AND id = t.id;
+  FOR task IN SELECT * FROM tasks WHERE next_reminder_at <= now() ORDER BY next_reminder_at LIMIT p_limit FOR UPDATE SKIP LOCKED LOOP
+    PERFORM task_event(task, 'task.reminder', NULL, jsonb_build_object(
+      'remind_at', rfc3339(task.next_reminder_at), 'recipients', task_recipients(task)));
+    UPDATE tasks SET next_reminder_at = task_next_reminder(task, task.next_reminder_at)
+     WHERE tenant_id = task.tenant_id AND id = task.id;
     v_count := v_count + 1;
   END LOOP;
   RETURN v_count;
@@ -21,18 +22,18 @@ END $$;
 
 CREATE FUNCTION tasks_fall_due(p_limit int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
-  t tasks;
+  task tasks;
   v_count int := 0;
 BEGIN
-  FOR t IN SELECT * FROM tasks WHERE next_due_at <= now() ORDER BY next_due_at LIMIT p_limit FOR UPDATE SKIP LOCKED LOOP
-    IF t.due_stage = 1 THEN
-      PERFORM task_event(t, 'task.due', NULL, jsonb_build_object(
-        'date', t.date, 'due_at', rfc3339(t.next_due_at), 'recipients', task_recipients(t)));
-      UPDATE tasks SET due_stage = 2, next_due_at = (t.date + 1)::timestamp AT TIME ZONE t.time_zone
-       WHERE tenant_id = t.tenant_id AND id = t.id;
+  FOR task IN SELECT * FROM tasks WHERE next_due_at <= now() ORDER BY next_due_at LIMIT p_limit FOR UPDATE SKIP LOCKED LOOP
+    IF task.due_stage = 1 THEN
+      PERFORM task_event(task, 'task.due', NULL, jsonb_build_object(
+        'date', task.date, 'due_at', rfc3339(task.next_due_at), 'recipients', task_recipients(task)));
+      UPDATE tasks SET due_stage = 2, next_due_at = (task.date + 1)::timestamp AT TIME ZONE task.time_zone
+       WHERE tenant_id = task.tenant_id AND id = task.id;
     ELSE
-      PERFORM task_event(t, 'task.overdue', NULL, jsonb_build_object('date', t.date, 'recipients', task_recipients(t)));
-      UPDATE tasks SET due_stage = 0, next_due_at = NULL WHERE tenant_id = t.tenant_id AND id = t.id;
+      PERFORM task_event(task, 'task.overdue', NULL, jsonb_build_object('date', task.date, 'recipients', task_recipients(task)));
+      UPDATE tasks SET due_stage = 0, next_due_at = NULL WHERE tenant_id = task.tenant_id AND id = task.id;
     END IF;
     v_count := v_count + 1;
   END LOOP;

@@ -79,6 +79,7 @@ BEGIN
    WHERE n.kind = 2
   ON CONFLICT (tenant_id, task_id, user_id) DO UPDATE SET
     role = excluded.role, folder_id = excluded.folder_id, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at,
+    device_id = NULL,
     listed_at = excluded.listed_at, position = excluded.position, due_on = excluded.due_on, open = excluded.open,
     assigned = excluded.assigned, trashed = excluded.trashed;
 END $$;

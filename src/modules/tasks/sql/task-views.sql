@@ -1,78 +1,88 @@
-CREATE FUNCTION task_status(s smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT (ARRAY['open', 'in_progress', 'done', 'cancelled'])[s + 1] $$;
+CREATE FUNCTION task_status(p_status smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT (ARRAY['open', 'in_progress', 'done', 'cancelled'])[p_status + 1] $$;
 
-CREATE FUNCTION task_priority(p smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT (ARRAY['none', 'low', 'normal', 'medium', 'high', 'urgent', 'critical'])[p + 1] $$;
+CREATE FUNCTION task_priority(p_priority smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT (ARRAY['none', 'low', 'normal', 'medium', 'high', 'urgent', 'critical'])[p_priority + 1] $$;
 
 -- Joined in the views and not put into a function: a function that reads a table is not inlined and costs a call per row.
 CREATE VIEW subtask_views AS
-SELECT s.tenant_id, s.task_id, s.id, s.position,
+SELECT subtask.tenant_id, subtask.task_id, subtask.id, subtask.position,
        json_build_object(
-         'id', s.id, 'title', s.title, 'done', s.done,
-         'assignee', CASE WHEN s.assignee_id IS NOT NULL THEN
-           json_build_object('id', s.assignee_id, 'email', p.email, 'name', p.display_name) END,
-         'date', s.date, 'position', s.position,
-         'created_at', rfc3339(s.created_at), 'updated_at', rfc3339(s.updated_at)) AS subtask
-  FROM subtasks s LEFT JOIN tenant_members p ON p.tenant_id = s.tenant_id AND p.user_id = s.assignee_id;
+         'id', subtask.id, 'title', subtask.title, 'done', subtask.done,
+         'assignee', CASE WHEN subtask.assignee_id IS NOT NULL THEN
+           json_build_object('id', subtask.assignee_id, 'email', assignee.email, 'name', assignee.display_name) END,
+         'date', subtask.date, 'position', subtask.position,
+         'created_at', rfc3339(subtask.created_at), 'updated_at', rfc3339(subtask.updated_at)) AS subtask
+  FROM subtasks subtask
+  LEFT JOIN member_profiles assignee ON assignee.tenant_id = subtask.tenant_id AND assignee.user_id = subtask.assignee_id;
 
 CREATE VIEW task_comment_views AS
-SELECT c.tenant_id, c.task_id, c.id, c.created_at,
+SELECT entry.tenant_id, entry.task_id, entry.id, entry.created_at,
        json_build_object(
-         'id', c.id, 'body', c.body,
-         'author', json_build_object('id', c.author_id, 'email', p.email, 'name', p.display_name),
-         'created_at', rfc3339(c.created_at), 'edited_at', rfc3339(c.edited_at))::text AS comment
-  FROM task_comments c LEFT JOIN tenant_members p ON p.tenant_id = c.tenant_id AND p.user_id = c.author_id;
+         'id', entry.id, 'body', entry.body,
+         'author', json_build_object('id', entry.author_id, 'email', author.email, 'name', author.display_name),
+         'created_at', rfc3339(entry.created_at), 'edited_at', rfc3339(entry.edited_at))::text AS comment
+  FROM task_comments entry
+  LEFT JOIN member_profiles author ON author.tenant_id = entry.tenant_id AND author.user_id = entry.author_id;
 
 -- One row for each member of each task: the one shape of a task, from which every response selects. `refs` stands beside the
 -- JSON: the service adds titles that other domains own, for a whole page at once. `summary` is the task without its
--- description, for search results, so that long descriptions are not read.
+-- description, for search results, so that long descriptions are not read. `synced` is the task with its newest 50
+-- comments, for the change feed.
 CREATE VIEW task_views AS
-SELECT m.tenant_id, m.user_id, m.task_id, m.role, t.revision, m.seq,
-       CASE WHEN t.refs <> '[]' THEN t.refs::text END AS refs,
-       left(s.summary, -1) || ', "description" : ' || coalesce(to_json(t.description)::text, 'null') || '}' AS task,
-       s.summary
-  FROM task_members m
-  JOIN tasks t ON t.tenant_id = m.tenant_id AND t.id = m.task_id
-  LEFT JOIN tenant_members c ON c.tenant_id = t.tenant_id AND c.user_id = t.creator_id
+SELECT member.tenant_id, member.user_id, member.task_id, member.role, task.revision, member.seq,
+       CASE WHEN task.refs <> '[]' THEN task.refs::text END AS refs,
+       left(shape.summary, -1) || ', "description" : ' || coalesce(to_json(task.description)::text, 'null') || '}' AS task,
+       shape.summary,
+       left(shape.summary, -1) || ', "description" : ' || coalesce(to_json(task.description)::text, 'null')
+         || ', "comments" : ' || CASE WHEN task.comments_count = 0 THEN '[]' ELSE (
+           SELECT '[' || string_agg(newest.comment, ',') || ']' FROM (
+             SELECT entry.comment FROM task_comment_views entry
+              WHERE entry.tenant_id = task.tenant_id AND entry.task_id = task.id
+              ORDER BY entry.created_at DESC, entry.id DESC LIMIT 50) newest) END || '}' AS synced
+  FROM task_members member
+  JOIN tasks task ON task.tenant_id = member.tenant_id AND task.id = member.task_id
+  LEFT JOIN member_profiles creator ON creator.tenant_id = task.tenant_id AND creator.user_id = task.creator_id
   CROSS JOIN LATERAL (
     SELECT json_build_object(
-      'id', t.id,
-      'title', t.title,
-      'status', task_status(t.status),
-      'done', t.status = 2,
-      'completed_at', rfc3339(t.completed_at),
-      'date', t.date,
-      'due_at', rfc3339(t.due_at),
-      'time_zone', t.time_zone,
-      'recurrence', t.recurrence - 'start',
-      'next_task_id', t.next_task_id,
-      'reminders', t.reminders,
-      'priority', task_priority(t.priority),
-      'group', t.group_name,
-      'folder_id', m.folder_id,
-      'labels', t.labels,
-      'assignees', CASE WHEN t.assignee_ids = '{}' THEN '[]'::json ELSE (
-        SELECT json_agg(json_build_object('id', a.id, 'email', p.email, 'name', p.display_name) ORDER BY a.n)
-          FROM unnest(t.assignee_ids) WITH ORDINALITY AS a (id, n)
-          LEFT JOIN tenant_members p ON p.tenant_id = t.tenant_id AND p.user_id = a.id) END,
-      'subtasks', CASE WHEN t.subtasks_count = 0 THEN '[]'::json ELSE (
-        SELECT json_agg(s.subtask ORDER BY s.position, s.id)
-          FROM subtask_views s WHERE s.tenant_id = t.tenant_id AND s.task_id = t.id) END,
-      'attachments', t.attachments,
-      'comments_count', t.comments_count,
-      'position', t.position,
-      'role', m.role,
-      'revision', t.revision,
-      'created_by', t.creator_id,
-      'creator', json_build_object('id', t.creator_id, 'email', c.email, 'name', c.display_name),
-      'created_at', rfc3339(t.created_at),
-      'updated_at', rfc3339(t.updated_at),
-      'updated_by', t.updated_by,
-      'deleted', t.deleted_at IS NOT NULL,
-      'deleted_at', rfc3339(t.deleted_at),
-      'deleted_by', t.deleted_by,
-      'purge_at', rfc3339(t.purge_at))::text AS summary) s
- WHERE m.role IS NOT NULL;
+      'id', task.id,
+      'title', task.title,
+      'status', task_status(task.status),
+      'done', task.status = 2,
+      'completed_at', rfc3339(task.completed_at),
+      'date', task.date,
+      'due_at', rfc3339(task.due_at),
+      'time_zone', task.time_zone,
+      'recurrence', task.recurrence - '{start,scheduled}'::text[],
+      'next_task_id', task.next_task_id,
+      'reminders', task.reminders,
+      'priority', task_priority(task.priority),
+      'group', task.group_name,
+      'folder_id', member.folder_id,
+      'labels', task.labels,
+      'assignees', CASE WHEN task.assignee_ids = '{}' THEN '[]'::json ELSE (
+        SELECT json_agg(json_build_object('id', assignee.id, 'email', person.email, 'name', person.display_name) ORDER BY assignee.n)
+          FROM unnest(task.assignee_ids) WITH ORDINALITY AS assignee (id, n)
+          LEFT JOIN member_profiles person ON person.tenant_id = task.tenant_id AND person.user_id = assignee.id) END,
+      'subtasks', CASE WHEN task.subtasks_count = 0 THEN '[]'::json ELSE (
+        SELECT json_agg(step.subtask ORDER BY step.position, step.id)
+          FROM subtask_views step WHERE step.tenant_id = task.tenant_id AND step.task_id = task.id) END,
+      'attachments', task.attachments,
+      'comments_count', task.comments_count,
+      'position', task.position,
+      'role', member.role,
+      'revision', task.revision,
+      'created_by', task.creator_id,
+      'creator', json_build_object('id', task.creator_id, 'email', creator.email, 'name', creator.display_name),
+      'created_at', rfc3339(task.created_at),
+      'updated_at', rfc3339(task.updated_at),
+      'updated_by', task.updated_by,
+      'updated_device', member.device_id,
+      'deleted', task.deleted_at IS NOT NULL,
+      'deleted_at', rfc3339(task.deleted_at),
+      'deleted_by', task.deleted_by,
+      'purge_at', rfc3339(task.purge_at))::text AS summary) shape
+ WHERE member.role IS NOT NULL;
 
 -- Folders as the people who see them see them. A member of a folder deep in a tree does not learn what lies above it.
 CREATE VIEW task_folder_views AS
@@ -94,14 +104,14 @@ SELECT m.tenant_id, m.user_id, f.id, m.role, f.position, v.parent_id, m.seq,
                     'role', p.role, 'inherited', p.user_id <> ALL (f.member_ids))
                     ORDER BY array_position(f.member_ids, p.user_id), p.user_id), '[]'::json)
              FROM task_folder_members p
-             LEFT JOIN tenant_members u ON u.tenant_id = p.tenant_id AND u.user_id = p.user_id
+             LEFT JOIN member_profiles u ON u.tenant_id = p.tenant_id AND u.user_id = p.user_id
             WHERE p.tenant_id = f.tenant_id AND p.folder_id = f.id AND p.role < 'owner'),
          'revision', f.revision,
          'created_at', rfc3339(f.created_at),
          'updated_at', rfc3339(f.updated_at))::text AS folder
   FROM task_folder_members m
   JOIN task_folders f ON f.tenant_id = m.tenant_id AND f.id = m.folder_id
-  LEFT JOIN tenant_members o ON o.tenant_id = f.tenant_id AND o.user_id = f.owner_id
+  LEFT JOIN member_profiles o ON o.tenant_id = f.tenant_id AND o.user_id = f.owner_id
   LEFT JOIN LATERAL (
     SELECT f.parent_id FROM task_folder_members up
      WHERE up.tenant_id = f.tenant_id AND up.folder_id = f.parent_id AND up.user_id = m.user_id AND up.role IS NOT NULL) v ON true

@@ -1,30 +1,32 @@
--- What every write of a task answers: an outcome, the revision it stands at, the task as the caller sees it (or the extra
--- members of the error), and what it refers to.
+-- Result of every write of a task: the outcome, the revision of the task, its JSON as the caller sees it (or the further
+-- members of the error, or the input of the step that is needed) and its references.
 CREATE TYPE task_outcome AS (outcome text, revision int, json text, refs text);
 
-CREATE FUNCTION task_refused(p_outcome text) RETURNS task_outcome LANGUAGE plpgsql IMMUTABLE AS $$
+CREATE FUNCTION task_rejected(p_outcome text) RETURNS task_outcome LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
   RETURN (p_outcome, NULL, NULL, NULL)::task_outcome;
 END $$;
 
-CREATE FUNCTION task_deleted(t tasks) RETURNS task_outcome LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION task_deleted(task tasks) RETURNS task_outcome LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  RETURN ('deleted', t.revision, json_build_object('revision', t.revision, 'deleted_at', rfc3339(t.deleted_at))::text, NULL)::task_outcome;
+  RETURN ('deleted', task.revision,
+    json_build_object('revision', task.revision, 'deleted_at', rfc3339(task.deleted_at))::text, NULL)::task_outcome;
 END $$;
 
--- The task as this person sees it. `ok`, or `conflict` with the task that is in the way.
-CREATE FUNCTION task_written(t tasks, p_user uuid, p_outcome text DEFAULT 'ok') RETURNS task_outcome LANGUAGE plpgsql STABLE AS $$
+-- The task as this user sees it; outcome `ok`, or `conflict` for the current task that a write collided with.
+CREATE FUNCTION task_written(task tasks, p_user uuid, p_outcome text DEFAULT 'ok') RETURNS task_outcome LANGUAGE plpgsql STABLE AS $$
 DECLARE
   v_task text;
   v_refs text;
 BEGIN
-  SELECT task, refs INTO v_task, v_refs FROM task_views WHERE tenant_id = t.tenant_id AND user_id = p_user AND task_id = t.id;
-  RETURN (p_outcome, t.revision, v_task, v_refs)::task_outcome;
+  SELECT task_views.task, task_views.refs INTO v_task, v_refs
+    FROM task_views WHERE tenant_id = task.tenant_id AND user_id = p_user AND task_id = task.id;
+  RETURN (p_outcome, task.revision, v_task, v_refs)::task_outcome;
 END $$;
 
--- The tree's lock: shared for placing a task in one of its folders, exclusive for changing the tree or who sees it, so that
--- no task slips into a folder between "which tasks are in it" and "who sees them now". Always the first lock of a
--- transaction, and one tree at most: then task rows by id, sync_heads by user id, member rows.
+-- Key of the lock of a tree of folders: shared for placing a task in one of its folders, exclusive for changing the tree
+-- or its members. It prevents that a task enters a folder while a transaction computes the audience of its tasks. It is
+-- the first lock of a transaction, which holds one tree at most; then task rows by id, sync_heads by user id, member rows.
 CREATE FUNCTION task_tree_key(p_tenant uuid, p_owner uuid) RETURNS bigint LANGUAGE sql IMMUTABLE
 AS $$ SELECT hashtextextended('task folders ' || p_tenant::text || p_owner::text, 0) $$;
 
@@ -36,12 +38,12 @@ BEGIN
   IF FOUND THEN PERFORM pg_advisory_xact_lock_shared(task_tree_key(p_tenant, v_owner)); END IF;
 END $$;
 
--- Locks the counters of these people in order, for transactions of several steps that number rows in more than one of them.
+-- Locks the counters of these users in order, for transactions of several steps that number rows in more than one of them.
 CREATE FUNCTION task_lock_heads(p_tenant uuid, p_people uuid[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO sync_heads AS s (tenant_id, user_id, head)
-  SELECT DISTINCT p_tenant, u, 0 FROM unnest(p_people) AS u ORDER BY u
-  ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = s.head;
+  INSERT INTO sync_heads AS current (tenant_id, user_id, head)
+  SELECT DISTINCT p_tenant, person, 0 FROM unnest(p_people) AS person ORDER BY person
+  ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = current.head;
 END $$;
 
 CREATE FUNCTION task_folder_role(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS task_role LANGUAGE plpgsql STABLE AS $$
@@ -49,67 +51,80 @@ BEGIN
   RETURN (SELECT role FROM task_folder_members WHERE tenant_id = p_tenant AND folder_id = p_folder AND user_id = p_user);
 END $$;
 
--- Who is to see the task, as what, and whether they see its folder too.
-CREATE FUNCTION task_audience(t tasks) RETURNS TABLE (user_id uuid, role task_role, in_folder boolean) LANGUAGE plpgsql STABLE AS $$
+-- The users who may see the task, their roles, and whether they see its folder too.
+CREATE FUNCTION task_audience(task tasks) RETURNS TABLE (user_id uuid, role task_role, in_folder boolean) LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN QUERY
-    SELECT a.u, max(a.r), bool_or(a.f) FROM (
-      SELECT t.creator_id, 'owner'::task_role, false
-      UNION ALL SELECT u, 'editor', false FROM unnest(t.assignee_ids) AS u
-      UNION ALL SELECT m.user_id, least(m.role, 'editor'), true FROM task_folder_members m
-                 WHERE m.tenant_id = t.tenant_id AND m.folder_id = t.folder_id AND m.role IS NOT NULL) AS a (u, r, f)
-     GROUP BY a.u;
+    SELECT source.person, max(source.granted), bool_or(source.by_folder) FROM (
+      SELECT task.creator_id, 'owner'::task_role, false
+      UNION ALL SELECT assignee, 'editor', false FROM unnest(task.assignee_ids) AS assignee
+      UNION ALL SELECT member.user_id, least(member.role, 'editor'), true FROM task_folder_members member
+                 WHERE member.tenant_id = task.tenant_id AND member.folder_id = task.folder_id AND member.role IS NOT NULL
+      ) AS source (person, granted, by_folder)
+     GROUP BY source.person;
 END $$;
 
--- Gives everyone who sees the task, or saw it until now, its next number. The caller holds the task's row lock.
-CREATE FUNCTION task_advance(t tasks) RETURNS void LANGUAGE plpgsql AS $$
+-- The users whose feeds a write of the task changes: those who may see it and those who could see it until now.
+CREATE FUNCTION task_concerned(task tasks) RETURNS uuid[] LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN ARRAY(
+    SELECT audience.user_id FROM task_audience(task) audience
+    UNION SELECT member.user_id FROM task_members member
+           WHERE member.tenant_id = task.tenant_id AND member.task_id = task.id AND member.role IS NOT NULL);
+END $$;
+
+-- Gives the task its next number in the feed of every user concerned. The caller holds the lock of the task row.
+-- p_device: the client that writes; null when unknown.
+CREATE FUNCTION task_advance(task tasks, p_device text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   WITH audience AS MATERIALIZED (
-    SELECT a.user_id, a.role, a.in_folder FROM task_audience(t) a),
+    SELECT found.user_id, found.role, found.in_folder FROM task_audience(task) found),
   concerned AS (
     SELECT user_id FROM audience
-    UNION SELECT m.user_id FROM task_members m WHERE m.tenant_id = t.tenant_id AND m.task_id = t.id AND m.role IS NOT NULL),
+    UNION SELECT member.user_id FROM task_members member
+           WHERE member.tenant_id = task.tenant_id AND member.task_id = task.id AND member.role IS NOT NULL),
   heads AS (
-    INSERT INTO sync_heads AS s (tenant_id, user_id, head)
-    SELECT t.tenant_id, c.user_id, 1 FROM concerned c ORDER BY c.user_id
-    ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = s.head + 1
-    RETURNING s.user_id, s.head)
-  INSERT INTO task_members (tenant_id, task_id, user_id, role, folder_id, seq, gone, gone_at,
+    INSERT INTO sync_heads AS current (tenant_id, user_id, head)
+    SELECT task.tenant_id, concerned.user_id, 1 FROM concerned ORDER BY concerned.user_id
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = current.head + 1
+    RETURNING current.user_id, current.head)
+  INSERT INTO task_members (tenant_id, task_id, user_id, role, folder_id, seq, gone, gone_at, device_id,
                             listed_at, position, due_on, open, assigned, trashed)
-  SELECT t.tenant_id, t.id, h.user_id, a.role, CASE WHEN a.in_folder THEN t.folder_id END, h.head,
-         CASE WHEN a.role IS NULL THEN 1 END, CASE WHEN a.role IS NULL THEN clock_timestamp() END,
-         t.updated_at, t.position, coalesce(t.date, 'infinity'), t.status < 2, h.user_id = ANY (t.assignee_ids), t.deleted_at IS NOT NULL
-    FROM heads h LEFT JOIN audience a ON a.user_id = h.user_id
+  SELECT task.tenant_id, task.id, heads.user_id, audience.role, CASE WHEN audience.in_folder THEN task.folder_id END, heads.head,
+         CASE WHEN audience.role IS NULL THEN 1 END, CASE WHEN audience.role IS NULL THEN clock_timestamp() END, p_device,
+         task.updated_at, task.position, coalesce(task.date, 'infinity'), task.status < 2,
+         heads.user_id = ANY (task.assignee_ids), task.deleted_at IS NOT NULL
+    FROM heads LEFT JOIN audience ON audience.user_id = heads.user_id
   ON CONFLICT (tenant_id, task_id, user_id) DO UPDATE SET
     role = excluded.role, folder_id = excluded.folder_id, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at,
-    listed_at = excluded.listed_at, position = excluded.position, due_on = excluded.due_on, open = excluded.open,
-    assigned = excluded.assigned, trashed = excluded.trashed;
+    device_id = excluded.device_id, listed_at = excluded.listed_at, position = excluded.position,
+    due_on = excluded.due_on, open = excluded.open, assigned = excluded.assigned, trashed = excluded.trashed;
 END $$;
 
-CREATE FUNCTION task_event(t tasks, p_type text, p_actor uuid, p_more jsonb DEFAULT '{}') RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION task_event(task tasks, p_type text, p_actor uuid, p_more jsonb DEFAULT '{}') RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO outbox (tenant_id, id, type, payload)
-  VALUES (t.tenant_id, uuid_v7(), p_type,
-          jsonb_build_object('task_id', t.id, 'revision', t.revision, 'actor_id', p_actor) || p_more);
+  VALUES (task.tenant_id, uuid_v7(), p_type,
+          jsonb_build_object('task_id', task.id, 'revision', task.revision, 'actor_id', p_actor) || p_more);
 END $$;
 
--- Adds to the task's history and forgets what is older than its newest 500 entries. The caller holds the task's row lock.
-CREATE FUNCTION task_record(t tasks, p_type text, p_actor uuid, p_data jsonb DEFAULT '{}') RETURNS void LANGUAGE plpgsql AS $$
+-- Adds to the history of the task and deletes entries older than the newest 500. The caller holds the lock of the task row.
+CREATE FUNCTION task_record(task tasks, p_type text, p_actor uuid, p_data jsonb DEFAULT '{}') RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_n int;
 BEGIN
-  UPDATE tasks SET activity_count = activity_count + 1 WHERE tenant_id = t.tenant_id AND id = t.id RETURNING activity_count INTO v_n;
+  UPDATE tasks SET activity_count = activity_count + 1 WHERE tenant_id = task.tenant_id AND id = task.id RETURNING activity_count INTO v_n;
   INSERT INTO task_activity (tenant_id, task_id, n, type, actor_id, data, at)
-  VALUES (t.tenant_id, t.id, v_n, p_type, p_actor, p_data, clock_timestamp());
+  VALUES (task.tenant_id, task.id, v_n, p_type, p_actor, p_data, clock_timestamp());
   IF v_n > 500 THEN
-    DELETE FROM task_activity WHERE tenant_id = t.tenant_id AND task_id = t.id AND n <= v_n - 500;
+    DELETE FROM task_activity WHERE tenant_id = task.tenant_id AND task_id = task.id AND n <= v_n - 500;
   END IF;
 END $$;
 
--- A key for the end of a list: the time in base 62, so that what is added at the same moment need not wait for one another;
--- two random digits tell them apart. In the form of the fractional-indexing library: "h" announces eight digits before the
--- fraction. p_last: the last key there is; when somebody moved something behind the present, or the clock went back, the
--- new key still comes after it.
+-- A key for the end of a list: the time in base 62, so that tasks added at the same moment do not wait for one another; two
+-- random digits keep them apart. It has the form of the fractional-indexing library: "h" announces eight digits before the
+-- fraction. p_last: the last key of the list; when it is in the future (a task was moved behind it, or the clock went
+-- back), the new key still follows it.
 CREATE FUNCTION position_after(p_last text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   c_digits CONSTANT text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -124,7 +139,7 @@ BEGIN
   RETURN CASE WHEN p_last >= v_key COLLATE "C" THEN p_last || 'V' ELSE v_key END;
 END $$;
 
--- A key after every task that the caller has in this folder, or in none. Index task_members_board, which does not know
+-- A key after every task that the caller has in this folder, or in none. Index task_members_board, which does not support
 -- IS NOT DISTINCT FROM.
 CREATE FUNCTION task_last_position(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
@@ -140,87 +155,101 @@ BEGIN
      ORDER BY position DESC LIMIT 1));
 END $$;
 
--- The moments at which events are due, from now on; none once the task is closed or in the trash.
-CREATE FUNCTION task_set_clock(t tasks) RETURNS tasks LANGUAGE plpgsql STABLE AS $$
+-- Sets the moments of the next events: null when the task is closed or in the trash.
+CREATE FUNCTION task_set_clock(task tasks) RETURNS tasks LANGUAGE plpgsql STABLE AS $$
 DECLARE
   v_now timestamptz := clock_timestamp();
-  v_due timestamptz := coalesce(t.due_at, t.date::timestamp AT TIME ZONE t.time_zone);
-  v_passed timestamptz := (t.date + 1)::timestamp AT TIME ZONE t.time_zone;
+  v_due timestamptz := coalesce(task.due_at, task.date::timestamp AT TIME ZONE task.time_zone);
+  v_passed timestamptz := (task.date + 1)::timestamp AT TIME ZONE task.time_zone;
 BEGIN
-  t.overdue_at := coalesce(t.due_at, v_passed);
-  t.next_due_at := NULL;
-  t.due_stage := 0;
-  t.next_reminder_at := NULL;
-  IF t.status >= 2 OR t.deleted_at IS NOT NULL THEN RETURN t; END IF;
+  task.overdue_at := coalesce(task.due_at, v_passed);
+  task.next_due_at := NULL;
+  task.due_stage := 0;
+  task.next_reminder_at := NULL;
+  IF task.status >= 2 OR task.deleted_at IS NOT NULL THEN RETURN task; END IF;
   IF v_due > v_now THEN
-    t.next_due_at := v_due;
-    t.due_stage := 1;
+    task.next_due_at := v_due;
+    task.due_stage := 1;
   ELSIF v_passed > v_now THEN
-    t.next_due_at := v_passed;
-    t.due_stage := 2;
+    task.next_due_at := v_passed;
+    task.due_stage := 2;
   END IF;
-  t.next_reminder_at := task_next_reminder(t, v_now);
-  RETURN t;
+  task.next_reminder_at := task_next_reminder(task, v_now);
+  RETURN task;
 END $$;
 
--- The first reminder after a moment. One relative to a date that is not there is none.
-CREATE FUNCTION task_next_reminder(t tasks, p_after timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$
+-- The first reminder after a moment. Reminders relative to a due date do not exist without one.
+CREATE FUNCTION task_next_reminder(task tasks, p_after timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  v_due timestamptz := coalesce(task.due_at, task.date::timestamp AT TIME ZONE task.time_zone);
 BEGIN
   RETURN (
     SELECT min(at) FROM (
-      SELECT coalesce((r->>'at')::timestamptz,
-               coalesce(t.due_at, t.date::timestamp AT TIME ZONE t.time_zone) - make_interval(mins => (r->>'minutes_before')::int)) AS at
-        FROM jsonb_array_elements(t.reminders) r) x
+      SELECT coalesce((reminder->>'at')::timestamptz, v_due - make_interval(mins => (reminder->>'minutes_before')::int)) AS at
+        FROM jsonb_array_elements(task.reminders) reminder) moments
      WHERE at > p_after);
 END $$;
 
--- Lays the given fields over a task; a field that is not there stays. Dates follow one another: a moment decides its day,
--- another day keeps the hour. @raises WS003 for a time zone this server does not know
-CREATE FUNCTION task_merge(t tasks, p jsonb) RETURNS tasks LANGUAGE plpgsql AS $$
+CREATE FUNCTION task_uuids(p jsonb) RETURNS uuid[] LANGUAGE sql IMMUTABLE
+AS $$ SELECT coalesce(array_agg(id::uuid ORDER BY n), '{}') FROM jsonb_array_elements_text(p) WITH ORDINALITY AS entry (id, n) $$;
+
+-- Applies a patch to a task; fields that it does not contain stay. A moment (due_at) decides the date; a new date alone
+-- keeps the hour. Notes among the references link back when they did before or when the caller may edit them
+-- (linkable_notes). @raises WS003 for a time zone that this server does not know
+CREATE FUNCTION task_merge(task tasks, p jsonb) RETURNS tasks LANGUAGE plpgsql AS $$
 BEGIN
-  t.title := coalesce(p->>'title', t.title);
-  IF p ? 'description' THEN t.description := p->>'description'; END IF;
-  t.status := coalesce((p->>'status')::smallint, t.status);
-  IF p ? 'reopen' AND t.status = 2 THEN t.status := 0; END IF;
-  t.priority := coalesce((p->>'priority')::smallint, t.priority);
-  IF p ? 'group' THEN t.group_name := p->>'group'; END IF;
-  IF p ? 'labels' THEN t.labels := ARRAY(SELECT jsonb_array_elements_text(p->'labels')); END IF;
-  IF p ? 'assignee_ids' THEN t.assignee_ids := ARRAY(SELECT jsonb_array_elements_text(p->'assignee_ids')::uuid); END IF;
-  IF p ? 'reminders' THEN t.reminders := p->'reminders'; END IF;
-  IF p ? 'refs' THEN t.refs := p->'refs'; END IF;
-  t.position := coalesce(p->>'position', t.position);
+  task.title := coalesce(p->>'title', task.title);
+  IF p ? 'description' THEN task.description := p->>'description'; END IF;
+  task.status := coalesce((p->>'status')::smallint, task.status);
+  IF p ? 'reopen' AND task.status = 2 THEN task.status := 0; END IF;
+  task.priority := coalesce((p->>'priority')::smallint, task.priority);
+  IF p ? 'group' THEN task.group_name := p->>'group'; END IF;
+  IF p ? 'labels' THEN task.labels := ARRAY(SELECT jsonb_array_elements_text(p->'labels')); END IF;
+  IF p ? 'assignee_ids' THEN task.assignee_ids := task_uuids(p->'assignee_ids'); END IF;
+  IF p ? 'reminders' THEN task.reminders := p->'reminders'; END IF;
+  IF p ? 'refs' THEN
+    task.refs := p->'refs';
+    task.linked_notes := ARRAY(
+      SELECT (ref->>'id')::uuid FROM jsonb_array_elements(task.refs) WITH ORDINALITY AS entry (ref, n)
+       WHERE ref->>'type' = 'note'
+         AND ((ref->>'id')::uuid = ANY (task.linked_notes) OR coalesce(p->'linkable_notes', '[]') ? (ref->>'id'))
+       ORDER BY n);
+  END IF;
+  task.position := coalesce(p->>'position', task.position);
   IF p ? 'time_zone' THEN
     BEGIN
       PERFORM clock_timestamp() AT TIME ZONE (p->>'time_zone');
     EXCEPTION WHEN invalid_parameter_value THEN
       RAISE EXCEPTION 'unknown time zone' USING ERRCODE = 'WS003';
     END;
-    t.time_zone := p->>'time_zone';
+    task.time_zone := p->>'time_zone';
   END IF;
   IF p ? 'date' THEN
-    t.date := (p->>'date')::date;
-    t.due_at := (t.date + (t.due_at AT TIME ZONE t.time_zone)::time) AT TIME ZONE t.time_zone;
+    task.date := (p->>'date')::date;
+    task.due_at := (task.date + (task.due_at AT TIME ZONE task.time_zone)::time) AT TIME ZONE task.time_zone;
   END IF;
-  IF p ? 'due_at' THEN t.due_at := (p->>'due_at')::timestamptz; END IF;
-  IF t.due_at IS NOT NULL THEN t.date := (t.due_at AT TIME ZONE t.time_zone)::date; END IF;
-  RETURN task_merge_recurrence(t, p);
+  IF p ? 'due_at' THEN task.due_at := (p->>'due_at')::timestamptz; END IF;
+  IF task.due_at IS NOT NULL THEN task.date := (task.due_at AT TIME ZONE task.time_zone)::date; END IF;
+  RETURN task_merge_recurrence(task, p);
 END $$;
 
--- A rule counts from the day and hour the task had when the rule was made; a new hour is taken over, a new day is not: it
--- moves this one occurrence.
-CREATE FUNCTION task_merge_recurrence(t tasks, p jsonb) RETURNS tasks LANGUAGE plpgsql STABLE AS $$
+-- A rule starts at the day and hour of the task when the rule was set. A new hour becomes the hour of the series; a new day
+-- moves this occurrence only, whose day by the rule stays in `scheduled`.
+CREATE FUNCTION task_merge_recurrence(task tasks, p jsonb) RETURNS tasks LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  v_hour text := coalesce(to_char(t.due_at AT TIME ZONE t.time_zone, '"T"HH24:MI:SS'), '');
-  v_old jsonb := t.recurrence;
+  c_internal CONSTANT text[] := '{start,scheduled}';
+  v_hour text := coalesce(to_char(task.due_at AT TIME ZONE task.time_zone, '"T"HH24:MI:SS'), '');
+  v_day text := to_char(task.date, 'YYYY-MM-DD');
+  v_old jsonb := task.recurrence;
 BEGIN
-  IF p ? 'recurrence' THEN t.recurrence := nullif(p->'recurrence', 'null'); END IF;
-  IF t.recurrence IS NULL THEN RETURN t; END IF;
-  IF v_old IS NULL OR v_old - 'start' <> t.recurrence - 'start' THEN
-    t.recurrence := t.recurrence || jsonb_build_object('start', to_char(t.date, 'YYYY-MM-DD') || v_hour);
+  IF p ? 'recurrence' THEN task.recurrence := nullif(p->'recurrence', 'null'); END IF;
+  IF task.recurrence IS NULL THEN RETURN task; END IF;
+  IF v_old IS NULL OR v_old - c_internal <> task.recurrence - c_internal THEN
+    task.recurrence := task.recurrence || jsonb_build_object('start', v_day || v_hour, 'scheduled', v_day);
   ELSIF p ? 'due_at' OR p ? 'time_zone' THEN
-    t.recurrence := t.recurrence || jsonb_build_object('start', left(v_old->>'start', 10) || v_hour);
+    task.recurrence := v_old || jsonb_build_object('start', left(v_old->>'start', 10) || v_hour);
   ELSE
-    t.recurrence := v_old;
+    task.recurrence := v_old;
   END IF;
-  RETURN t;
+  RETURN task;
 END $$;

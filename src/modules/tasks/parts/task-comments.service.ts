@@ -1,0 +1,150 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors, type Page } from '../../../platform/paging/cursors.js';
+import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { TaskComment } from '../task.entity.js';
+import { fieldError, listReply } from '../task-results.js';
+import { TaskErrors } from '../tasks.errors.js';
+import type { WriteComment } from './task-comments.dto.js';
+import { assertWritable, TaskPartWrites } from './task-part-writes.js';
+import { type CommentRow, TaskPartsRepository } from './task-parts.repository.js';
+
+/** Comments on tasks: any user who sees the task may write one. */
+@Injectable()
+export class TaskCommentsService {
+  constructor(
+    private readonly writes: TaskPartWrites,
+    private readonly parts: TaskPartsRepository,
+    private readonly cursors: Cursors,
+  ) {}
+
+  async create(
+    ctx: RequestContext,
+    taskId: string,
+    key: IdempotencyKey | null,
+    input: Checked<WriteComment>,
+  ): Promise<JsonReply> {
+    const id = uuidv7();
+    const body = await textOf(input);
+    const options = { status: 201, location: `/apis/v1/tasks/${taskId}/comments/${id}` };
+    const { tenantId, userId: authorId } = ctx;
+    const create = async (tx: Tx) => {
+      const now = () => 'clock_timestamp()';
+      await tx.manager.insert(TaskComment, {
+        tenantId,
+        taskId,
+        id,
+        authorId,
+        body: body.value,
+        createdAt: now,
+      });
+      const device = input.value.device_id;
+      const change = { list: 'comments', activity: 'commented', data: { id }, device, comments: 1 } as const;
+      return { change, more: this.withComment(tx, ctx, taskId, id) };
+    };
+    return this.writes.run(
+      ctx,
+      taskId,
+      key,
+      (tx, task) => {
+        assertWritable(task, 'viewer');
+        return create(tx);
+      },
+      options,
+    );
+  }
+
+  /** Only the author may. */
+  async update(
+    ctx: RequestContext,
+    taskId: string,
+    id: string,
+    key: IdempotencyKey | null,
+    input: Checked<WriteComment>,
+  ): Promise<JsonReply> {
+    const body = await textOf(input);
+    return this.writes.run(ctx, taskId, key, async (tx, task) => {
+      const comment = await commentOf(tx, ctx, taskId, id);
+      if (comment.authorId !== ctx.userId) throw Errors.forbidden.with();
+      assertWritable(task, 'viewer');
+      const more = this.withComment(tx, ctx, taskId, id);
+      if (body.value === comment.body) return { more };
+      const editedAt = () => 'clock_timestamp()';
+      await tx.manager.update(TaskComment, keyOf(ctx, taskId, id), { body: body.value, editedAt });
+      const device = input.value.device_id;
+      return { change: { list: 'comments', activity: 'comment_edited', data: { id }, device }, more };
+    });
+  }
+
+  /** The author may, and the creator of the task. */
+  async delete(
+    ctx: RequestContext,
+    taskId: string,
+    id: string,
+    key: IdempotencyKey | null,
+  ): Promise<JsonReply> {
+    return this.writes.run(ctx, taskId, key, async (tx, task) => {
+      const comment = await commentOf(tx, ctx, taskId, id);
+      if (comment.authorId !== ctx.userId && task.role !== 'owner') throw Errors.forbidden.with();
+      assertWritable(task, 'viewer');
+      await tx.manager.delete(TaskComment, keyOf(ctx, taskId, id));
+      return {
+        change: { list: 'comments', activity: 'comment_deleted', data: { id }, comments: -1 },
+        more: async () => ({ deleted: 'true' }),
+      };
+    });
+  }
+
+  /** @throws ApiError 404 */
+  async list(ctx: RequestContext, taskId: string, query: PageQuery): Promise<JsonReply> {
+    const { rows, next } = await this.page(ctx, taskId, query);
+    return listReply(
+      'comments',
+      rows.map((row) => row.comment),
+      next,
+    );
+  }
+
+  /** Newest first. @throws ApiError 404 */
+  async page(
+    ctx: RequestContext,
+    taskId: string,
+    query: { cursor?: string; limit: number },
+  ): Promise<Page<CommentRow>> {
+    return this.cursors.page(query, {
+      scope: `task_comments ${ctx.tenantId} ${ctx.userId} ${taskId}`,
+      key: (row: CommentRow): [string, string] => [row.created_at, row.id],
+      rows: async (after, limit) => {
+        const rows = await this.parts.listComments(ctx, taskId, after, limit);
+        if (!rows) throw TaskErrors.notFound.with();
+        return rows;
+      },
+    });
+  }
+
+  private withComment(tx: Tx, ctx: RequestContext, taskId: string, id: string) {
+    return async () => ({ comment: await this.parts.comment(tx, ctx, taskId, id) });
+  }
+}
+
+const keyOf = ({ tenantId }: RequestContext, taskId: string, id: string) => ({ tenantId, taskId, id });
+
+/** @throws ApiError 404 */
+async function commentOf(tx: Tx, ctx: RequestContext, taskId: string, id: string): Promise<TaskComment> {
+  const comment = await tx.manager.findOneBy(TaskComment, keyOf(ctx, taskId, id));
+  if (!comment) throw TaskErrors.partNotFound.with();
+  return comment;
+}
+
+const textOf = (input: Checked<WriteComment>): Promise<Checked<string>> =>
+  input.map(async ({ body, text, content }) => {
+    const given = body ?? text ?? content;
+    if (given === undefined) throw fieldError('body', 'is_not_empty', 'body must not be empty');
+    return given;
+  });
