@@ -256,8 +256,11 @@ describe('writers of tasks', () => {
     });
     for (const id of notes) {
       const live = await one.sql<{ id: string; title: string }>(
-        `SELECT id, title FROM tasks WHERE linked_notes @> ARRAY[$1::uuid] AND deleted_at IS NULL ORDER BY id`,
-        [id],
+        // The reader of the note sees the titles of the tasks that the reader can see.
+        `SELECT task.id, visible.title FROM tasks task
+           LEFT JOIN task_titles visible ON (visible.task_id, visible.user_id) = (task.id, $2)
+          WHERE task.linked_notes @> ARRAY[$1::uuid] AND task.deleted_at IS NULL ORDER BY task.id`,
+        [id, alice.id],
       );
       const { links } = (await alice.api.get(`/notes/${id}`)).body.note;
       const shown = links.map((link: any) => ({ id: link.id, title: link.title }));

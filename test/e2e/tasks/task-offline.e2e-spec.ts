@@ -22,12 +22,11 @@ describe('tasks of clients that work offline', () => {
   };
   /** The records that a user's feed gains by a write. */
   const gained = async (person: Person, write: () => Promise<Answer>, query = ''): Promise<any[]> => {
-    let { cursor, next } = (await person.api.get('/tasks/changes?limit=500')).body;
+    const { cursor, next } = (await person.api.get('/tasks/changes?limit=500')).body;
     expect(next).toBeNull();
     const { status, body } = await write();
     expect([Math.floor(status / 100), body.error]).toEqual([2, undefined]);
-    ({ body: cursor } = await person.api.get(`/tasks/changes?cursor=${cursor}${query}`));
-    return (cursor as any).tasks;
+    return (await person.api.get(`/tasks/changes?cursor=${cursor}${query}`)).body.tasks;
   };
 
   describe('Idempotency-Key', () => {

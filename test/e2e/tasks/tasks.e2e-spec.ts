@@ -66,6 +66,7 @@ describe('tasks', () => {
         created_at: expect.stringMatching(/Z$/),
         updated_at: task.created_at,
         updated_by: alice.id,
+        updated_device: null,
         deleted: false,
         deleted_at: null,
         deleted_by: null,
