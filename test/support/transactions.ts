@@ -18,6 +18,7 @@ const SPANNING: Record<string, readonly string[]> = {
   ],
   'sign-in': ['clients of services: the account of the service and its membership'],
   cli: ['status of an account: its memberships follow'],
+  test: ['a test calls the interfaces of several modules in one transaction'],
   tenants: ['transfer of content and end of a membership'],
 };
 
@@ -26,8 +27,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The module of the first frame outside `platform`: the code that asked for the transaction. */
 function beginner(stack: string): string {
   for (const frame of stack.split(ROOT)) {
-    const part = /^(?:src|dist)\/(?:modules\/)?([\w-]+)\//.exec(frame)?.[1];
-    if (part !== undefined && part !== 'platform') return part;
+    const part = /^(?:(?:src|dist)\/(?:modules\/)?([\w-]+)|test\/(?!support)[\w-]+)\//.exec(frame);
+    const module = part && (part[1] ?? 'test');
+    if (module && module !== 'platform') return module;
   }
   return 'platform';
 }
