@@ -87,7 +87,7 @@ function oracleDiffers({ freq, byYearDay, byWeekNo, byMonthDay, byMonth, byDay, 
   const yearDays = freq === 'YEARLY' || freq === 'HOURLY' ? byYearDay : undefined;
   const weeks = freq === 'YEARLY' ? byWeekNo : undefined;
   if ([yearDays, weeks, byMonthDay].filter(Boolean).length > 1) return true;
-  if (bySetPos) return freq === 'DAILY' || freq === 'HOURLY';
+  if (bySetPos && (freq === 'DAILY' || freq === 'HOURLY')) return true;
   if (!byDay) return false;
   if (yearDays) return true;
   const numbered = byDay.filter(([nth]) => nth !== null).length;
