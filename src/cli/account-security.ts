@@ -7,7 +7,7 @@ import { IdentityApi } from '../modules/identity/index.js';
 import { ApiError } from '../platform/http/api-error.js';
 import { withApp } from './context.js';
 
-/** Adds what the operator does for somebody who is locked out. */
+/** Adds commands for users who are locked out. */
 export function addAccountSecurity(program: Command, user: Command, loadConfig: () => Config): void {
   user
     .command('set-password')
@@ -17,16 +17,16 @@ export function addAccountSecurity(program: Command, user: Command, loadConfig: 
       const password = (await text(process.stdin)).replace(/\r?\n$/, '');
       await withApp(loadConfig(), async (app) => {
         const id = await accountId(app, email);
-        await recovery(app).setPassword(id, password).catch(inWords);
+        await recovery(app).setPassword(id, password).catch(toPasswordError);
       });
       print({ email, password: 'set' });
     });
 
   program
     .command('second-factor')
-    .description('second factors of people')
+    .description('second factors of users')
     .command('reset')
-    .description('take the second factor away from somebody who has lost it')
+    .description('remove the lost second factor of a user')
     .requiredOption('--email <address>')
     .action(async ({ email }: { email: string }) => {
       const removed = await withApp(loadConfig(), async (app) =>
@@ -41,13 +41,13 @@ const recovery = (app: INestApplicationContext): AccountRecovery =>
 
 async function accountId(app: INestApplicationContext, email: string): Promise<string> {
   const account = await app.get(IdentityApi, { strict: false }).findByEmail(email);
-  if (!account) throw new Error(`There is no account with the address ${email}.`);
+  if (!account) throw new Error(`No account has the address ${email}.`);
   return account.id;
 }
 
-function inWords(error: unknown): never {
-  const [problem] = error instanceof ApiError ? (error.extras.details ?? []) : [];
-  throw problem ? new Error(`The password ${problem.message.replace(/^\w+ /, '')}.`) : error;
+function toPasswordError(error: unknown): never {
+  const [detail] = error instanceof ApiError ? (error.extras.details ?? []) : [];
+  throw detail ? new Error(`The password ${detail.message.replace(/^\w+ /, '')}.`) : error;
 }
 
 function print(value: unknown): void {

@@ -9,7 +9,7 @@ import { withApp } from './context.js';
 
 const PAGE = 500;
 const FOLLOW_MS = 1_000;
-/** An entry shows at its commit, up to some statements' time after it was numbered: following looks back so far. */
+/** An entry becomes visible at its commit, some time after its id: following looks back this far. */
 const LATE_MS = 60_000;
 
 interface AuditOptions {
@@ -22,21 +22,21 @@ interface AuditOptions {
   follow?: boolean;
 }
 
-/** Adds `workspace audit`: one JSON object a line, oldest first. */
+/** Adds `workspace audit`: one JSON object per line, oldest first. */
 export function addAudit(program: Command, loadConfig: () => Config): void {
   program
     .command('audit')
-    .description('print the audit log, oldest entry first, one JSON object a line')
+    .description('print the audit log, oldest entry first, one JSON object per line')
     .option(
       '--tenant <slug>',
-      'of this workspace; without: what belongs to no workspace, such as account events',
+      'events of this workspace; default: events without a workspace, such as account events',
     )
-    .option('--actor <address>', 'what this person did')
-    .option('--action <name>', 'only this, e.g. rbac.member.added')
-    .option('--object <kind[:id]>', 'what happened to these, e.g. group or user:<id>')
-    .option('--since <time>', 'from this time on, RFC 3339', time)
-    .option('--limit <count>', 'the newest so many', count, 1_000)
-    .option('--follow', 'then wait for more, until interrupted')
+    .option('--actor <address>', 'events caused by this user')
+    .option('--action <name>', 'events with this action, e.g. rbac.member.added')
+    .option('--object <kind[:id]>', 'events about these objects, e.g. group or user:<id>')
+    .option('--since <time>', 'events from this time on, RFC 3339', time)
+    .option('--limit <count>', 'maximum number of the newest events', count, 1_000)
+    .option('--follow', 'then print new events until interrupted')
     .action(async (options: AuditOptions) => {
       await withApp(loadConfig(), async (app) => {
         const [identity, tenants] = [
@@ -45,9 +45,9 @@ export function addAudit(program: Command, loadConfig: () => Config): void {
         ];
         const tenantId = options.tenant === undefined ? null : await tenants.idBySlug(options.tenant);
         if (options.tenant !== undefined && tenantId === null)
-          throw new Error(`There is no workspace "${options.tenant}".`);
+          throw new Error(`The workspace "${options.tenant}" does not exist.`);
         const actor = options.actor === undefined ? undefined : await identity.findByEmail(options.actor);
-        if (actor === null) throw new Error(`There is no account with the address ${options.actor}.`);
+        if (actor === null) throw new Error(`No account has the address ${options.actor}.`);
         const [objectKind, objectId] = options.object?.split(':') ?? [];
         const filter = {
           actorId: actor?.id,
@@ -80,7 +80,7 @@ async function newest(
   }
 }
 
-/** Prints what comes, until the process is interrupted (`withApp` sees to the embedded database). */
+/** Prints new events until the process is interrupted (`withApp` closes the embedded database). */
 async function follow(
   reader: AuditReader,
   tenantId: string | null,

@@ -16,34 +16,30 @@ interface AddOptions {
   role?: 'admin' | 'member';
 }
 
-/** Adds `workspace client`: the programs that people sign in with, or that act by themselves. */
+/** Adds `workspace client`: OAuth clients of users and services. */
 export function addClients(program: Command, loadConfig: () => Config): void {
-  const client = program
-    .command('client')
-    .description('programs that people sign in with, or that act by themselves');
+  const client = program.command('client').description('OAuth clients of users and services');
   const clients = (app: INestApplicationContext) => app.get(OidcClientsApi, { strict: false });
 
   client
     .command('add')
-    .description('register a program; a secret is shown once and kept as a hash')
+    .description('register a client; its secret is shown once and stored as a hash')
     .addOption(
       new Option(
         '--kind <kind>',
-        'public: in a browser or on a phone; confidential: with a server; device: shows a code; service: acts by itself',
+        'public: in a browser or on a phone; confidential: with a server; device: shows a code; service: without a user',
       )
         .choices(CLIENT_KINDS)
         .makeOptionMandatory(),
     )
-    .requiredOption('--name <name>', 'what people read when they sign in')
-    .option('--id <id>', 'its client_id; default: a random one')
-    .option('--redirect-uri <uri...>', 'where people are sent back to after signing in')
-    .option('--logout-uri <uri...>', 'where people may be sent after signing out')
-    .option('--first-party', 'one of ours: people are not asked whether it may')
-    .option('--tenant <slug>', 'of a service: the workspace it acts in')
+    .requiredOption('--name <name>', 'name on the sign-in page')
+    .option('--id <id>', 'client_id; default: random')
+    .option('--redirect-uri <uri...>', 'redirect URIs after sign-in')
+    .option('--logout-uri <uri...>', 'redirect URIs after sign-out')
+    .option('--first-party', 'first-party client: no consent page')
+    .option('--tenant <slug>', 'workspace of a service')
     .addOption(
-      new Option('--role <role>', 'of a service: what it is there')
-        .choices(['admin', 'member'])
-        .default('member'),
+      new Option('--role <role>', 'role of a service').choices(['admin', 'member']).default('member'),
     )
     .action(async (options: AddOptions) => {
       print(
@@ -65,14 +61,12 @@ export function addClients(program: Command, loadConfig: () => Config): void {
 
   client
     .command('list')
-    .description('all programs: built in, of OIDC_CLIENTS, and those added')
+    .description('list all clients: built in, of OIDC_CLIENTS and of the database')
     .action(async () => print({ clients: await withApp(loadConfig(), (app) => clients(app).list()) }));
 
   client
     .command('remove')
-    .description(
-      'remove a program that was added; what was signed in with it ends everywhere within 5 seconds',
-    )
+    .description('remove a client of the database; its sessions end within 5 seconds')
     .argument('<id>')
     .action(async (id: string) =>
       print({
@@ -84,7 +78,7 @@ export function addClients(program: Command, loadConfig: () => Config): void {
 
 async function tenantNamed(app: INestApplicationContext, slug: string): Promise<string> {
   const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(slug);
-  if (!tenantId) throw new Error(`There is no workspace "${slug}".`);
+  if (!tenantId) throw new Error(`The workspace "${slug}" does not exist.`);
   return tenantId;
 }
 

@@ -8,7 +8,7 @@ import { createLogger, PinoLoggerService } from '../platform/observability/logge
 
 const stderr = (message: string) => void process.stderr.write(`${message}\n`);
 
-/** Runs `work` on the configured database: that of a running server, or the embedded one, started for the time. */
+/** Runs `work` on the configured database: of a running server, or the embedded one, started for the duration. */
 export async function withDatabase<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
   if (config.DATABASE_URL !== undefined) return work(config.DATABASE_URL);
   const database = await EmbeddedDatabase.open({
@@ -16,7 +16,7 @@ export async function withDatabase<T>(config: Config, work: (url: string) => Pro
     role: 'tool',
     log: { info: () => undefined, warn: stderr, error: stderr },
   });
-  // Interrupted: the embedded database must not stay behind.
+  // Stop the embedded database on interruption.
   const interrupted = () => void database.close().finally(() => process.exit(130));
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
@@ -27,7 +27,7 @@ export async function withDatabase<T>(config: Config, work: (url: string) => Pro
   }
 }
 
-/** Runs `work` with the modules of the application, on a migrated database, without serving anything. */
+/** Runs `work` with the modules of the application on a migrated database, without an HTTP server. */
 export async function withApp<T>(
   config: Config,
   work: (app: INestApplicationContext) => Promise<T>,

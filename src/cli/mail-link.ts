@@ -3,7 +3,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Config } from '../config/config.js';
 import { MailApi } from '../modules/mail/index.js';
 import { TenantsApi } from '../modules/tenants/index.js';
-import { accountOf, tenantOf } from './people.js';
+import { accountOf, tenantOf } from './accounts.js';
 
 export interface MailLink {
   email: string;
@@ -14,24 +14,23 @@ export interface MailLink {
 }
 
 /**
- * The password of the account; undefined where none is needed.
- * @throws Error a line for the operator
+ * The password of the account; undefined if not required. @throws Error with a message for the operator
  */
 export async function passwordFor(options: MailLink, config: Config): Promise<string | undefined> {
-  // The embedded mail service is reached by the server that runs it only, and has no accounts but those it made.
+  // Only its server can reach the embedded mail service, which has only accounts of its own.
   if (config.mailService === null)
     throw new Error(
-      'There is nothing to link: without MAIL_SERVICE_URL, npm start runs a mail service of its own, where people get their account when they first use mail.',
+      'Nothing to link: without MAIL_SERVICE_URL, npm start runs an embedded mail service, which creates accounts on first use.',
     );
   if (config.MAIL_SERVICE_MODE === 'service') return undefined;
   const password = options.passwordStdin
     ? (await text(process.stdin)).replace(/\r?\n$/, '')
     : options.password;
-  if (!password) throw new Error('Give the password by --password-stdin, or in MAIL_ACCOUNT_PASSWORD.');
+  if (!password) throw new Error('Pass the password by --password-stdin or in MAIL_ACCOUNT_PASSWORD.');
   return password;
 }
 
-/** Links an account of the mail service to a person. */
+/** Links an account of the mail service to a user. */
 export async function linkMail(
   app: INestApplicationContext,
   { email, tenant, username }: MailLink,
@@ -49,6 +48,6 @@ async function onlyWorkspace(app: INestApplicationContext, userId: string): Prom
   const [only, ...others] = await app.get(TenantsApi, { strict: false }).workspacesOf(userId);
   if (only === undefined) throw new Error('This account is a member of no workspace.');
   if (others.length > 0)
-    throw new Error('This account is a member of several workspaces: name one with --tenant.');
+    throw new Error('This account is a member of several workspaces: choose one with --tenant.');
   return only.id;
 }

@@ -11,7 +11,7 @@ import { addAccountSecurity } from './account-security.js';
 import { addAudit } from './audit.js';
 import { addClients } from './client.js';
 import { withApp, withDatabase } from './context.js';
-import { accountOf, tenantNamed, tenantOf } from './people.js';
+import { accountOf, tenantNamed, tenantOf } from './accounts.js';
 import { linkMail, type MailLink, passwordFor } from './mail-link.js';
 import { provision } from '../provision/provision.js';
 import { ProvisionFile } from '../provision/provision-file.js';
@@ -35,27 +35,24 @@ export function createProgram(loadConfig: () => Config): Command {
 
   program
     .command('provision')
-    .description('create workspaces, people and memberships from a file; running it again changes nothing')
+    .description('create workspaces, users and memberships from a file; idempotent')
     .requiredOption(
-      '--file <people.json>',
+      '--file <provision.json>',
       '{"tenants":[{"slug","name","domains":[],"users":[{"email","name","password"?,"role"?}]}],"accounts":[{"email","name"}]}',
     )
-    .option('--tokens', 'issue an access token for each person')
+    .option('--tokens', 'issue an access token for each user')
     .action(async ({ file, tokens }: { file: string; tokens?: boolean }) => {
-      const people = ProvisionFile.parse(readFileSync(file, 'utf8'));
-      print(await withApp(loadConfig(), (app) => provision(app, people, tokens)));
+      const contents = ProvisionFile.parse(readFileSync(file, 'utf8'));
+      print(await withApp(loadConfig(), (app) => provision(app, contents, tokens)));
     });
 
   program
     .command('token')
-    .description('print an access token, alone')
+    .description('print an access token')
     .requiredOption('--email <address>')
-    .option('--tenant <slug>', 'the workspace it names; without: a token without workspace')
+    .option('--tenant <slug>', 'workspace of the token; default: none')
     .option('--ttl <seconds>', 'lifetime; default TOKEN_TTL', seconds)
-    .option(
-      '--aal2',
-      'as if the second factor had been proven; without: where the account has one, it is asked for',
-    )
+    .option('--aal2', 'with the second factor proven; default: the account must prove its factor, if any')
     .action(async ({ email, tenant, ttl, aal2 }: TokenOptions) => {
       const token = await withApp(loadConfig(), async (app) => {
         const account = await accountOf(app, email);
@@ -71,9 +68,9 @@ export function createProgram(loadConfig: () => Config): Command {
 
   program
     .command('session')
-    .description('sessions of a person')
+    .description('sessions of a user')
     .command('revoke')
-    .description('end all sessions of a person, everywhere within 5 seconds')
+    .description('end all sessions of a user within 5 seconds')
     .requiredOption('--email <address>')
     .action(async ({ email }: { email: string }) => {
       const revoked = await withApp(loadConfig(), async (app) =>
@@ -82,16 +79,16 @@ export function createProgram(loadConfig: () => Config): Command {
       print({ email, revoked_sessions: revoked });
     });
 
-  const user = program.command('user').description('people');
-  for (const [name, status, what] of [
+  const user = program.command('user').description('users');
+  for (const [name, status, description] of [
     ['deactivate', 'deactivated', 'close an account, or only its membership of one workspace'],
-    ['activate', 'active', 'open a closed account again, or only its membership of one workspace'],
+    ['activate', 'active', 'reopen a closed account, or only its membership of one workspace'],
   ] as const) {
     user
       .command(name)
-      .description(what)
+      .description(description)
       .requiredOption('--email <address>')
-      .option('--tenant <slug>', 'only here')
+      .option('--tenant <slug>', 'only this membership')
       .action(async ({ email, tenant }: { email: string; tenant?: string }) => {
         await withApp(loadConfig(), async (app) =>
           setStatus(app, (await accountOf(app, email)).id, tenant, status),
@@ -104,7 +101,7 @@ export function createProgram(loadConfig: () => Config): Command {
     .command('keys')
     .description('signing keys of access tokens')
     .command('rotate')
-    .description('sign new tokens with a new key; tokens signed with the old one stay good')
+    .description('sign new tokens with a new key; existing tokens stay valid')
     .action(async () =>
       print({
         kid: await withApp(loadConfig(), (app) => app.get(IdentityApi, { strict: false }).rotateSigningKey()),
@@ -115,7 +112,7 @@ export function createProgram(loadConfig: () => Config): Command {
     .command('feeds')
     .description('change feeds')
     .command('expire')
-    .description('after restoring a backup, before the servers start: clients rebuild their indexes')
+    .description('make clients rebuild their indexes, after restoring a backup and before the servers start')
     .action(async () => {
       await withApp(loadConfig(), (app) => app.get(SyncCursors, { strict: false }).expireAll());
       print({ cursors: 'expired' });
@@ -130,12 +127,12 @@ export function createProgram(loadConfig: () => Config): Command {
     .command('mail')
     .description('mail accounts')
     .command('link')
-    .description('use an account that exists at the mail service for a person, after trying it')
+    .description('link an existing account of the mail service to a user, after verifying it')
     .requiredOption('--email <address>')
-    .option('--tenant <slug>', 'the workspace; may be left out for a member of one')
-    .requiredOption('--username <name>', 'of the account at the mail service')
+    .option('--tenant <slug>', 'workspace; optional for a member of only one')
+    .requiredOption('--username <name>', 'user name of the account in the mail service')
     .addOption(
-      new Option('--password <password>', 'better not as an argument: others see those').env(
+      new Option('--password <password>', 'visible to other processes; prefer the alternatives').env(
         'MAIL_ACCOUNT_PASSWORD',
       ),
     )
@@ -171,10 +168,12 @@ async function setStatus(
   const tenantId = slug === undefined ? null : await tenantNamed(app, slug);
   await app.get(Db).tx(async (tx) => {
     const memberships = await tenants.setMemberStatus(tx, accountId, tenantId, status);
+    if (tenantId !== null && status === 'active' && !(await identity.reopen(tx, accountId)))
+      throw new Error('The account is closed: run user activate without --tenant first.');
     if (tenantId === null)
       await (status === 'active' ? identity.activate(tx, accountId) : identity.deactivate(tx, accountId));
     else if (memberships === 0) throw new Error(`This account is not a member of "${slug}".`);
-    else await identity.noteAccessChange(tx, accountId, tenantId);
+    else await identity.recordAccessChange(tx, accountId, tenantId);
     const action = status === 'active' ? 'user.activated' : 'user.deactivated';
     await audit.record(tx, operator(tenantId), { action, objectKind: 'user', objectId: accountId });
   });

@@ -20,19 +20,19 @@ export function addTenant(program: Command, loadConfig: () => Config): void {
     .command('tenant')
     .description('workspaces')
     .command('update')
-    .description('change how a workspace presents itself; what is not named stays')
+    .description('update name, colour and logo of a workspace; omitted options stay unchanged')
     .requiredOption('--tenant <slug>')
     .option('--name <text>')
-    .option('--color <#rrggbb>', 'its primary colour; "none" takes it away')
+    .option('--color <#rrggbb>', 'primary colour; "none" removes it')
     .option('--logo <file>', 'PNG, JPEG or WebP, at most 256 KiB')
-    .option('--no-logo', 'take the logo away')
+    .option('--no-logo', 'remove the logo')
     .action(async ({ tenant, name, color, logo }: UpdateOptions) => {
       const branding = color === undefined ? undefined : { primary_color: color === 'none' ? null : color };
       const input = checked({ name, branding });
       const picture = typeof logo === 'string' ? readFileSync(logo) : undefined;
       const result = await withApp(loadConfig(), async (app) => {
         const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(tenant);
-        if (!tenantId) throw new Error(`There is no workspace "${tenant}".`);
+        if (!tenantId) throw new Error(`The workspace "${tenant}" does not exist.`);
         const service = app.get(TenantProfileService, { strict: false });
         const operator = { tenantId, userId: null, origin: 'cli' } as const;
         if (picture) await service.setLogo(operator, picture);
@@ -44,7 +44,7 @@ export function addTenant(program: Command, loadConfig: () => Config): void {
     });
 }
 
-/** The rules of the interface, in words of the command line. */
+/** Validates like the API, with messages for the command line. */
 function checked(input: object): UpdateTenant {
   try {
     return validated(UpdateTenant, input);

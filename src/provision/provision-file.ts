@@ -13,13 +13,13 @@ import {
   type ValidationError,
 } from 'class-validator';
 
-export class ProvisionPerson {
+export class ProvisionAccount {
   @IsEmail({ allow_utf8_local_part: true, require_tld: false }) email!: string;
   @IsString() @Length(1, 200) name!: string;
   @IsOptional() @IsString() @Length(8, 1000) password?: string;
 }
 
-export class ProvisionUser extends ProvisionPerson {
+export class ProvisionUser extends ProvisionAccount {
   @IsOptional() @IsIn(['owner', 'admin', 'member']) role?: 'owner' | 'admin' | 'member';
 }
 
@@ -33,7 +33,7 @@ export class ProvisionTenant {
   @IsOptional() @IsArray() @ValidateNested({ each: true }) @Type(() => ProvisionUser) users?: ProvisionUser[];
 }
 
-/** Maximum number of reported problems. */
+/** Maximum number of reported errors per file. */
 const MAX_PROBLEMS = 20;
 
 /** The file of `workspace provision --file`. */
@@ -46,10 +46,10 @@ export class ProvisionFile {
   @IsOptional()
   @IsArray()
   @ValidateNested({ each: true })
-  @Type(() => ProvisionPerson)
-  accounts?: ProvisionPerson[];
+  @Type(() => ProvisionAccount)
+  accounts?: ProvisionAccount[];
 
-  /** @throws Error with the path of each invalid entry, e.g. `tenants.0.users.3.email` */
+  /** @throws Error that names each invalid entry by its path, e.g. `tenants.0.users.3.email` */
   static parse(text: string): ProvisionFile {
     const plain = parseJson(text);
     if (typeof plain !== 'object' || plain === null || Array.isArray(plain))
@@ -63,7 +63,7 @@ export class ProvisionFile {
   }
 }
 
-/** @throws Error with the reason and the place of a syntax error */
+/** @throws Error with the reason */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { emailKey, IdentityApi, type PersonInput } from '../modules/identity/index.js';
+import { emailKey, IdentityApi, type AccountSpec } from '../modules/identity/index.js';
 import { TenantsApi } from '../modules/tenants/index.js';
 import { Db } from '../platform/database/db.js';
 import type { ProvisionFile, ProvisionTenant } from './provision-file.js';
@@ -17,8 +17,8 @@ export interface ProvisionedUser {
 const CLIENT = 'workspace-cli';
 
 /**
- * Creates the missing workspaces and accounts of the file, and updates the names and roles that the file contains. Existing
- * passwords do not change. Repeating it changes nothing.
+ * Creates missing workspaces, accounts and memberships, and updates names and roles that the file contains. Stored
+ * passwords stay. Idempotent.
  * @param tokens also issue an access token for each user
  */
 export async function provision(
@@ -31,7 +31,7 @@ export async function provision(
     app.get(IdentityApi, { strict: false }),
     app.get(TenantsApi, { strict: false }),
   ];
-  const persons: PersonInput[] = [
+  const everyone: AccountSpec[] = [
     ...(file.tenants ?? []).flatMap((tenant) => tenant.users ?? []),
     ...(file.accounts ?? []),
   ];
@@ -48,7 +48,7 @@ export async function provision(
         domains: tenant.domains ?? [],
       });
       const changed = await tenants.provisionMembers(tx, tenantId, membersOf(tenant, idOf));
-      for (const userId of changed) await identity.noteAccessChange(tx, userId, tenantId);
+      for (const userId of changed) await identity.recordAccessChange(tx, userId, tenantId);
       for (const { email } of tenant.users ?? [])
         result.push({ email, id: idOf(email), tenant: tenant.slug, tenant_id: tenantId });
     }
@@ -66,7 +66,7 @@ export async function provision(
   return { users };
 }
 
-/** One entry for each user: the last one in the file. */
+/** One entry per user; the last one counts. */
 function membersOf(tenant: ProvisionTenant, idOf: (email: string) => string) {
   const members = (tenant.users ?? []).map((user) => ({
     userId: idOf(user.email),

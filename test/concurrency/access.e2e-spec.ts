@@ -2,8 +2,8 @@ import { Db } from '../../src/platform/database/db.js';
 import { TenantsApi } from '../../src/modules/tenants/index.js';
 import { TestApp, type Person } from '../support/app.ts';
 
-/** Two processes' worth of the application on one database: no lock in memory can help. */
-describe('changes of groups that race', () => {
+/** Two applications on one database, so that locks in memory have no effect. */
+describe('concurrent changes of groups', () => {
   let one: TestApp;
   let two: TestApp;
   let made = 0;
@@ -43,17 +43,17 @@ describe('changes of groups that race', () => {
       const { people, group } = await owners('ann', 'ben');
       const [ann, ben] = people as [Person, Person];
       const path = (person: Person) => `/rbac/groups/${group('owners')}/members/${person.id}`;
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         one.as(ann.token).delete(path(ben)),
         two.as(ben.token).delete(path(ann)),
       ]);
-      // Who comes second is no owner any more.
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 403]);
+      // The second one is no longer an owner.
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 403]);
       expect(await activeOwners(ann.tenantId)).toMatchObject([{ role: 'owner' }]);
     }
   });
 
-  test('three owners who all leave, and are closed by the operator at once: one stays', async () => {
+  test('three owners who leave and are deactivated by the operator concurrently: one stays', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { people, group } = await owners('ann', 'ben', 'cat');
       const [ann, ben, cat] = people as [Person, Person, Person];
@@ -68,7 +68,7 @@ describe('changes of groups that race', () => {
     }
   });
 
-  test('a grant against the loss of what is granted: nobody ends up with more than the owner left', async () => {
+  test('a grant against the loss of the permission: the group never has more than the owner left', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { slug, people } = await owners('ann');
       const [ann] = people as [Person];
@@ -83,7 +83,7 @@ describe('changes of groups that race', () => {
         two.as(ann.token).delete(`/rbac/groups/${managers}/permissions/audit.read`),
       ]);
       expect(loss.status).toBe(200);
-      // Either he was first and held it, or he was told that he does not.
+      // Either he was first and held it, or the grant was rejected.
       expect([201, 403]).toContain(grant.status);
       const has = (await ann.api.get(`/rbac/groups/${others}/permissions`)).body.permissions.length;
       expect(has).toBe(grant.status === 201 ? 1 : 0);
@@ -91,7 +91,7 @@ describe('changes of groups that race', () => {
     }
   });
 
-  test('a membership against a grant to the same group: who adds held all it allows', async () => {
+  test('a membership against a grant to the same group: the adder held all permissions', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { slug, people } = await owners('ann');
       const [ann] = people as [Person];
@@ -112,13 +112,13 @@ describe('changes of groups that race', () => {
             AND (data->>'group_id' = $2 OR object_id = $2) ORDER BY id`,
         [ann.tenantId, target],
       );
-      // Joined after the grant: impossible without holding it.
+      // A membership after the grant requires the permission.
       if (join.status === 403) expect(log).toEqual([{ action: 'rbac.permission.granted' }]);
       else expect(log).toHaveLength(2);
     }
   });
 
-  test('counters keep up with members who come and go at once', async () => {
+  test('counters stay correct with concurrent additions and removals', async () => {
     const { slug, people } = await owners('ann');
     const [ann] = people as [Person];
     const { id } = (await ann.api.post('/rbac/groups', { name: 'Counted' })).body.group;

@@ -3,8 +3,8 @@ import { TestApp, type Person } from '../support/app.ts';
 import type { Client } from '../support/client.ts';
 import { Authenticator, stopClock } from '../support/totp.ts';
 
-/** Two processes' worth of the application on one database: no lock in memory can help. */
-describe('at once, on two processes', () => {
+/** Two applications on one database, so that locks in memory have no effect. */
+describe('concurrent requests to two processes', () => {
   let one: TestApp;
   let two: TestApp;
 
@@ -27,7 +27,7 @@ describe('at once, on two processes', () => {
     ).map(({ status }) => status);
   const count = (statuses: number[], ...of: number[]) => statuses.filter((each) => of.includes(each)).length;
 
-  test('one code ten times: it is good once, and locks nobody out', async () => {
+  test('one code ten times: it is valid once, and does not lock', async () => {
     const { person, authenticator } = await enrolled(one, 'alice');
     const sessions = [await session(one, person), await session(one, person)];
     const clients = sessions.flatMap(both);
@@ -42,7 +42,7 @@ describe('at once, on two processes', () => {
     expect(next.status).toBe(200);
   });
 
-  test('one recovery code five times: it is good once', async () => {
+  test('one recovery code five times: it is valid once', async () => {
     const { person, recoveryCodes } = await enrolled(one, 'bob');
     const statuses = await race(both(person), 5, '/auth/verify-2fa', () => ({
       recovery_code: recoveryCodes[0],
@@ -51,7 +51,7 @@ describe('at once, on two processes', () => {
     expect((await person.api.get('/settings/security')).body.two_factor.recovery_codes_left).toBe(9);
   });
 
-  test('20 wrong codes: no more than five are looked at', async () => {
+  test('20 incorrect codes: at most five are verified', async () => {
     const { person, authenticator } = await enrolled(one, 'carol');
     const statuses = await race(both(person), 20, '/auth/verify-2fa', (n) => ({
       code: authenticator.wrong(n),
@@ -59,7 +59,7 @@ describe('at once, on two processes', () => {
     expect([count(statuses, 422), count(statuses, 429)]).toEqual([5, 15]);
   });
 
-  test('20 wrong codes of a session that has yet to prove it: five at most, and it has ended', async () => {
+  test('20 incorrect codes of an unproven session: at most five, and it ends', async () => {
     const { person, authenticator } = await enrolled(one, 'dave');
     const pending = await session(one, person);
     const statuses = await race(both(pending), 20, '/auth/verify-2fa', (n) => ({
@@ -71,21 +71,21 @@ describe('at once, on two processes', () => {
       expect((await client.post('/auth/verify-2fa', { code: '123456' })).status).toBe(401);
   });
 
-  test('the code that enables it ten times: one set of recovery codes is given out', async () => {
+  test('the enabling code ten times: one set of recovery codes is returned', async () => {
     const person = await personWithPassword(one, 'erin');
     const { body } = await person.api.post('/auth/initiate-2fa', { password: PASSWORD });
     const code = new Authenticator(body.secret).code();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, n) => both(person)[n % 2]!.post('/auth/enable-2fa', { code })),
     );
-    const good = answers.filter(({ status }) => status === 200);
+    const good = responses.filter(({ status }) => status === 200);
     expect(good).toHaveLength(1);
     const [recovery] = good[0]!.body.recovery_codes;
-    const answer = await person.api.post('/auth/verify-2fa', { recovery_code: recovery });
-    expect(answer.body).toMatchObject({ verified: true, recovery_codes_left: 9 });
+    const response = await person.api.post('/auth/verify-2fa', { recovery_code: recovery });
+    expect(response.body).toMatchObject({ verified: true, recovery_codes_left: 9 });
   });
 
-  test('turning it on while it is begun anew: what is active is what was enabled', async () => {
+  test('enabling during a new enrolment: the enabled secret is active', async () => {
     const person = await personWithPassword(one, 'frank');
     const { body } = await person.api.post('/auth/initiate-2fa', { password: PASSWORD });
     const authenticator = new Authenticator(body.secret);
@@ -105,7 +105,7 @@ describe('at once, on two processes', () => {
     }
   });
 
-  test('ten application passwords by somebody who has 49: one more', async () => {
+  test('ten application passwords beside 49: one is created', async () => {
     const person = await personWithPassword(one, 'grace');
     const make = (client: Client) =>
       client.post('/settings/application-passwords', { description: 'x', scopes: ['imap'] });
@@ -118,7 +118,7 @@ describe('at once, on two processes', () => {
     expect(body.application_passwords).toHaveLength(50);
   });
 
-  test('60 application passwords from none: 50', async () => {
+  test('60 application passwords: 50 are created', async () => {
     const person = await personWithPassword(one, 'heidi');
     const statuses = await race(both(person), 60, '/settings/application-passwords', () => ({
       description: 'x',
@@ -127,9 +127,9 @@ describe('at once, on two processes', () => {
     expect([count(statuses, 201), count(statuses, 422)]).toEqual([50, 10]);
   });
 
-  test('five changes of one password: one', async () => {
+  test('five changes of one password: one succeeds', async () => {
     const person = await personWithPassword(one, 'ivan');
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 5 }, (_, n) =>
         both(person)[n % 2]!.put('/settings/password', {
           current_password: PASSWORD,
@@ -137,7 +137,7 @@ describe('at once, on two processes', () => {
         }),
       ),
     );
-    const statuses = answers.map(({ status }) => status);
+    const statuses = responses.map(({ status }) => status);
     expect([count(statuses, 200), count(statuses, 403, 429)]).toEqual([1, 4]);
   });
 });

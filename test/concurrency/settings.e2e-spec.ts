@@ -1,7 +1,7 @@
 import { TestApp, type Person } from '../support/app.ts';
 
-/** Two processes' worth of the application on one database. */
-describe('settings that race', () => {
+/** Two applications on one database. */
+describe('concurrent changes of settings', () => {
   let one: TestApp;
   let two: TestApp;
   let alice: Person;
@@ -18,7 +18,7 @@ describe('settings that race', () => {
 
   const clients = () => [one.as(alice.token), two.as(alice.token)] as const;
 
-  test('the default signature set by ten at once, and made by ten at once: exactly one', async () => {
+  test('ten concurrent updates and creations of the default signature: exactly one default', async () => {
     const made = await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
         clients()[n % 2]!.post('/settings/signatures', { name: `${n}`, html: '', is_default: true }),
@@ -37,7 +37,7 @@ describe('settings that race', () => {
     }
   });
 
-  test('preferences of two devices: each change arrives, and with a revision only one wins', async () => {
+  test('preferences of two devices: each change is kept, and with a revision one wins', async () => {
     const path = '/settings/general-preferences';
     const patches = [
       { theme: 'dark' },
@@ -55,7 +55,7 @@ describe('settings that race', () => {
     expect(racers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
   });
 
-  test('profile fields written at once are all kept', async () => {
+  test('concurrent changes of profile fields are all kept', async () => {
     const fields = [
       { title: 'T' },
       { phone: '1' },

@@ -5,8 +5,8 @@ import { Browser, RelyingParty, REDIRECT } from '../support/relying-party.ts';
 import { browser, clientFile, PASSWORD, somebody, startBeside, startSignIn } from '../support/sign-in.ts';
 import { until } from '../support/until.ts';
 
-/** The same service in two processes' worth of it, on one database. */
-describe('signing in at two processes', () => {
+/** Two applications on one database. */
+describe('sign-in across two processes', () => {
   let one: TestApp;
   let two: TestApp;
   let ours: RelyingParty;
@@ -33,21 +33,21 @@ describe('signing in at two processes', () => {
     });
     return { status: response.status, body: (await response.json()) as any };
   };
-  /** Whatever comes of them, none of the tokens opens anything. */
-  const allEnd = async (answers: { body: any }[]) => {
-    for (const { body } of answers.filter(({ body: { access_token: t } }) => t !== undefined)) {
+  /** Whatever the outcome, none of the tokens is valid. */
+  const allEnd = async (responses: { body: any }[]) => {
+    for (const { body } of responses.filter(({ body: { access_token: t } }) => t !== undefined)) {
       await until('the token to end', async () => (await notes(two, body.access_token)) === 401);
       const next = await token(two, { grant_type: 'refresh_token', refresh_token: body.refresh_token });
       expect(next.body.error).toBe('invalid_grant');
     }
   };
 
-  test('a sign-in begun at one goes on at the other', async () => {
+  test('a sign-in started in one process continues in the other', async () => {
     const alice = await person();
     const begun = await ours.begin();
     const at = new Browser(one.base);
     const page = await at.open(begun.url);
-    // The same cookies, the other process: as behind a load balancer.
+    // The same cookies in the other process, as behind a load balancer.
     const there = Object.assign(new Browser(two.base), { cookies: (at as any).cookies }) as Browser;
     const back = await there.submit(
       { ...page, url: page.url.replace(one.base, two.base) },
@@ -57,7 +57,7 @@ describe('signing in at two processes', () => {
         step: 'password',
       },
     );
-    // It sends the browser on to the public address, which is that of the first.
+    // It redirects to the public address, which is that of the first.
     expect(back.url).toMatch(`${one.base}/apis/v1/oidc/auth/`);
     const callback = await at.open(back.url);
     const code = new URL(callback.url).searchParams.get('code')!;
@@ -72,20 +72,20 @@ describe('signing in at two processes', () => {
     expect([await notes(one, body.access_token), await notes(two, body.access_token)]).toEqual([200, 200]);
   });
 
-  test('a refresh token used ten times at once is good once at most, and its family ends', async () => {
+  test('a refresh token used ten times concurrently is valid at most once, and its grant ends', async () => {
     const alice = await person();
     const { refresh_token: stolen } = await ours.signIn(browser(one), alice.email, PASSWORD);
     const fields = { grant_type: 'refresh_token', refresh_token: stolen! };
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, k) => token(either(k), fields)));
-    const errors = answers.filter(({ status }) => status !== 200);
+    const responses = await Promise.all(Array.from({ length: 10 }, (_, k) => token(either(k), fields)));
+    const errors = responses.filter(({ status }) => status !== 200);
     expect(errors.length).toBeGreaterThanOrEqual(9);
     expect(new Set(errors.map(({ status, body }) => `${status} ${body.error}`))).toEqual(
       new Set(['400 invalid_grant']),
     );
-    await allEnd(answers);
+    await allEnd(responses);
   });
 
-  test('a code used ten times at once is good once at most, and what it opened ends', async () => {
+  test('a code used ten times concurrently is valid at most once, and its grant ends', async () => {
     const alice = await person();
     const begun = await ours.begin();
     const on = browser(one);
@@ -101,13 +101,13 @@ describe('signing in at two processes', () => {
       redirect_uri: REDIRECT,
       code_verifier: begun.verifier,
     };
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, k) => token(either(k), fields)));
-    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
-    expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
-    await allEnd(answers);
+    const responses = await Promise.all(Array.from({ length: 10 }, (_, k) => token(either(k), fields)));
+    expect(responses.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+    expect(responses.filter(({ status }) => status >= 500)).toEqual([]);
+    await allEnd(responses);
   });
 
-  test('keys rotate without a restart: both sign with the new one, and take what the old one signed', async () => {
+  test('keys rotate without a restart: both sign with the new key and accept tokens of the old one', async () => {
     const alice = await person();
     const before = await ours.signIn(browser(one), alice.email, PASSWORD);
     const kid = await one.get<IdentityApi>(IdentityApi).rotateSigningKey();
@@ -117,7 +117,7 @@ describe('signing in at two processes', () => {
       ((await (await fetch(`${app.base}/apis/v1/oidc/jwks`)).json()) as { keys: Record<string, unknown>[] })
         .keys;
     for (const app of [one, two]) {
-      // A process looks for new keys once a second.
+      // A process reloads keys once a second.
       await until('the new key', async () => (await keysOf(app)).some((key) => key['kid'] === kid));
       const { body } = await token(app, { grant_type: 'refresh_token', refresh_token: refresh });
       expect([
@@ -133,12 +133,12 @@ describe('signing in at two processes', () => {
       expect(await notes(app, before.access_token)).toBe(200);
       expect(await notes(app, body.access_token)).toBe(200);
     }
-    // A hint signed with the old key is still known.
+    // A hint signed with the old key is still valid.
     const page = await browser(one).open(`/apis/v1/oidc/session/end?id_token_hint=${before.id_token}`);
     expect(page.status).toBe(200);
   });
 
-  test('what is signed out at one is signed out at the other', async () => {
+  test('a sign-out in one process takes effect in the other', async () => {
     const alice = await person();
     const tokens = await ours.signIn(browser(one), alice.email, PASSWORD);
     expect(await notes(two, tokens.access_token)).toBe(200);
@@ -148,7 +148,7 @@ describe('signing in at two processes', () => {
     expect(decodeJwt(tokens.access_token).exp! * 1000).toBeGreaterThan(Date.now());
   });
 
-  test('what has expired is forgotten', async () => {
+  test('expired records are deleted', async () => {
     const alice = await person();
     await ours.signIn(browser(one), alice.email, PASSWORD);
     await one.sql(`UPDATE oidc_records SET expires_at = now() - interval '1 hour'`);

@@ -24,6 +24,8 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/tenant/members', 'administrators see who there is, deactivated people included'],
   ['POST /apis/v1/tenant/members/{user_id}/deactivate', 'the permission users.deactivate stands for it'],
   ['POST /apis/v1/tenant/members/{user_id}/activate', 'and its undoing'],
+  ['GET /apis/v1/tenant/members/{user_id}/content', 'what a deactivated member leaves behind'],
+  ['POST /apis/v1/tenant/members/{user_id}/transfer', 'a new owner for it; the permission users.transfer'],
   ['GET /apis/v1/tenant/audit', 'who did what; the permission audit.read stands for it'],
   [
     'POST /apis/v1/rbac/groups/{group_id}/members/{user_id}',

@@ -281,6 +281,9 @@ describe('answers have exactly the described shape', () => {
     const bob = await app.member('acme', 'bob@acme.example');
     fits('listTenantMembers', await api.get('/tenant/members'));
     fits('deactivateTenantMember', await api.post(`/tenant/members/${bob.id}/deactivate`));
+    fits('readTenantMemberContent', await api.get(`/tenant/members/${bob.id}/content`));
+    const body = { to: alice.id };
+    fits('transferTenantMemberContent', await api.post(`/tenant/members/${bob.id}/transfer`, body));
     fits('activateTenantMember', await api.post(`/tenant/members/${bob.id}/activate`));
     const found = await api.get('/directory/search?q=alice');
     expect(found.body.results).toHaveLength(1);

@@ -70,7 +70,7 @@ describe('the tenancy matrix', () => {
     },
     tenant: async () => {
       const { id } = await app.member('acme', 'dora@acme.example');
-      return { id, body: {} };
+      return { id, body: { to: alice.id } };
     },
     'settings/signatures': async () => {
       const made = await alice.api.post('/settings/signatures', { name: 'secret', html: 'secret' });

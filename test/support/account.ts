@@ -5,7 +5,7 @@ import { Authenticator } from './totp.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 
-/** Somebody of a new workspace who has a password. */
+/** A member of a new workspace with a password. */
 export async function personWithPassword(app: TestApp, name: string): Promise<Person> {
   const slug = `w${Math.random().toString(36).slice(2)}`;
   const email = `${name}@${slug}.example`;
@@ -15,7 +15,7 @@ export async function personWithPassword(app: TestApp, name: string): Promise<Pe
   return { id, email, tenantId, token, api: app.as(token) };
 }
 
-/** Another session of the same person. */
+/** Another session of the same account. */
 export async function session(
   app: TestApp,
   person: Person,
@@ -34,13 +34,13 @@ export interface Enrolled {
   used: string;
 }
 
-/** Somebody whose second factor is on, proven in their session; the codes of now and the next step are still unused. */
+/** An account with its second factor enabled and proven in its session; the codes of this and the next step are unused. */
 export async function enrolled(app: TestApp, name: string): Promise<Enrolled> {
   const person = await personWithPassword(app, name);
   const { body } = await person.api.post('/auth/initiate-2fa', { password: PASSWORD });
   const authenticator = new Authenticator(body.secret);
   const used = authenticator.code(-1);
-  const answer = await person.api.post('/auth/enable-2fa', { code: used });
-  if (answer.status !== 200) throw new Error(`not enabled: ${answer.text}`);
-  return { person, authenticator, recoveryCodes: answer.body.recovery_codes, used };
+  const response = await person.api.post('/auth/enable-2fa', { code: used });
+  if (response.status !== 200) throw new Error(`not enabled: ${response.text}`);
+  return { person, authenticator, recoveryCodes: response.body.recovery_codes, used };
 }

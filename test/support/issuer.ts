@@ -9,13 +9,15 @@ interface IssuerKey {
   publicJwk: object;
 }
 
-/** An OpenID provider on a port of its own: discovery document, key set, and tokens made to order. */
+/** An OpenID provider on its own port: discovery document, key set, and tokens with any claims. */
 export class TestIssuer {
   private keys: IssuerKey[] = [];
   private server: Server | undefined;
-  /** What is answered instead of the key set. */
+  /** The response instead of the key set. */
   broken: { status: number; body: string } | undefined;
   private port = 0;
+  /** Requests received. */
+  reads = 0;
 
   static async start(): Promise<TestIssuer> {
     const issuer = new TestIssuer();
@@ -28,7 +30,7 @@ export class TestIssuer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Makes a new key; the old ones are published no longer. */
+  /** Creates a key; the old ones are no longer published. */
   async rotate(alg: string): Promise<void> {
     const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
     const kid = `key-${Math.random()}`;
@@ -37,17 +39,18 @@ export class TestIssuer {
     ];
   }
 
-  async token(claims: Record<string, unknown>): Promise<string> {
+  async token(claims: Record<string, unknown>, keyId?: string): Promise<string> {
     const { kid, alg, privateKey } = this.keys[0]!;
     const now = Math.floor(Date.now() / 1000);
     return new SignJWT({ iss: this.url, aud: 'workspace-api', iat: now, exp: now + 600, ...claims })
-      .setProtectedHeader({ alg, kid })
+      .setProtectedHeader({ alg, kid: keyId ?? kid })
       .sign(privateKey);
   }
 
   async up(): Promise<void> {
     if (this.server?.listening) return;
     this.server = createServer((request, response) => {
+      this.reads += 1;
       const json = (body: unknown) =>
         response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
       if (request.url === '/.well-known/openid-configuration')

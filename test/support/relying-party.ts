@@ -1,10 +1,10 @@
 import * as client from 'openid-client';
 import type { TestApp } from './app.ts';
 
-/** The device client that is built in. */
+/** The built-in device client. */
 export const DEVICE = 'workspace-device';
 
-/** What a form of a page holds. */
+/** A form of a page. */
 export interface Form {
   action: string;
   fields: Record<string, string>;
@@ -26,7 +26,7 @@ const unescape = (text: string): string =>
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&');
 
-/** A browser without scripts: keeps cookies by path, follows redirects inside the service, fills forms in. */
+/** A browser without scripts: stores cookies by path, follows redirects inside the service, submits forms. */
 export class Browser {
   private cookies: { name: string; value: string; path: string }[] = [];
 
@@ -35,7 +35,7 @@ export class Browser {
     readonly headers: Record<string, string> = {},
   ) {}
 
-  /** @returns the page, or where the browser is sent outside (`status` 0, `url` the target) */
+  /** @returns the page, or an external redirect (`status` 0, `url` the target) */
   async open(url: string, init: RequestInit = {}): Promise<Shown> {
     let [next, request] = [new URL(url, this.base), init];
     for (let hops = 0; hops < 15; hops += 1) {
@@ -61,7 +61,7 @@ export class Browser {
     throw new Error(`too many redirects: ${next.href}`);
   }
 
-  /** Sends the form of a page, with what was typed into it and the button that was pressed. */
+  /** Submits the form of a page with the given values and button. */
   async submit(page: Shown, typed: Record<string, string>): Promise<Shown> {
     if (!page.form) throw new Error(`no form on the page: ${page.status} ${page.html}`);
     const fields = { ...page.form.fields, ...typed };
@@ -71,7 +71,7 @@ export class Browser {
     });
   }
 
-  /** Forgets everything, as a new browser. */
+  /** Deletes all cookies, like a new browser. */
   forget(): void {
     this.cookies = [];
   }
@@ -116,7 +116,7 @@ function formOf(html: string): Form | null {
 
 export const REDIRECT = 'https://app.example/callback';
 
-/** A program that signs people in, made with a certified library. */
+/** A client for sign-in, based on a certified library. */
 export class RelyingParty {
   private constructor(
     readonly config: client.Configuration,
@@ -136,7 +136,7 @@ export class RelyingParty {
     return new RelyingParty(config, app.base, redirectUri);
   }
 
-  /** Where the browser is to go, and what has to be known when it comes back. */
+  /** The authorization URL, and the state for the callback. */
   async begin(extra: Record<string, string> = {}) {
     const verifier = client.randomPKCECodeVerifier();
     const state = client.randomState();
@@ -153,7 +153,7 @@ export class RelyingParty {
     return { url: url.href, verifier, state, nonce };
   }
 
-  /** Exchanges what came back. */
+  /** Exchanges the code of the callback. */
   async finish(callback: string, begun: { verifier: string; state: string; nonce: string }) {
     if (!callback.startsWith(this.redirectUri)) throw new Error(`not sent back to the client: ${callback}`);
     return client.authorizationCodeGrant(this.config, new URL(callback), {
@@ -163,7 +163,7 @@ export class RelyingParty {
     });
   }
 
-  /** The whole way of somebody with a password and nothing else. */
+  /** The complete sign-in of a user with a password only. */
   async signIn(browser: Browser, email: string, password: string, extra: Record<string, string> = {}) {
     const begun = await this.begin(extra);
     const page = await browser.open(begun.url);

@@ -11,13 +11,13 @@ import { Authenticator } from './totp.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 
-/** Clients of the tests, beside those built in. */
+/** Clients of the tests, beside the built-in ones. */
 export const CLIENTS = [
   { id: 'ours', kind: 'public', name: 'Our App', first_party: true, redirect_uris: [REDIRECT] },
   { id: 'theirs', kind: 'public', name: 'Their <App>', redirect_uris: [REDIRECT] },
 ];
 
-/** The application at an address that is known beforehand, as its issuer must be. */
+/** The application at an address that is known in advance, as its issuer requires. */
 export async function startSignIn(settings: Record<string, string> = {}): Promise<TestApp> {
   const port = String(await freePort());
   return TestApp.start({
@@ -33,7 +33,7 @@ export async function startBeside(app: TestApp, settings: Record<string, string>
   return TestApp.start({ PUBLIC_URL: app.base, SIGN_IN_PER_MINUTE: '100000', ...settings }, app.databaseUrl);
 }
 
-/** Somebody with a password, in these workspaces. */
+/** A user with a password in these workspaces. */
 export async function somebody(app: TestApp, name: string, ...slugs: string[]) {
   const email = `${name}@people.example`;
   const user = { email, name: name[0]!.toUpperCase() + name.slice(1), password: PASSWORD };
@@ -46,7 +46,7 @@ export async function somebody(app: TestApp, name: string, ...slugs: string[]) {
 export const browser = (app: TestApp, headers: Record<string, string> = {}): Browser =>
   new Browser(app.base, headers);
 
-/** Turns the second factor of an account on, as if its owner had done so before. */
+/** Enables the second factor of an account. */
 export async function secondFactorOf(app: TestApp, accountId: string) {
   const secret = new Secret({ size: 20 });
   const recoveryCode = 'abcde-fghjk';

@@ -14,7 +14,7 @@ const change = (id: string, account: string, tenant: string | null = null): Acce
   session_id: null,
 });
 
-describe('the watch on access changes', () => {
+describe('polling of access changes', () => {
   let rows: AccessChangeRow[];
   let reachable: boolean;
   let watch: AccessWatch;
@@ -37,7 +37,7 @@ describe('the watch on access changes', () => {
     jest.useRealTimers();
   });
 
-  test('believes what is cached while it can ask, and soon no longer when it cannot', async () => {
+  test('the cache is valid while polls succeed, and expires soon after failures', async () => {
     await jest.advanceTimersByTimeAsync(60_000);
     expect(watch.fresh).toBe(true);
     reachable = false;
@@ -50,29 +50,29 @@ describe('the watch on access changes', () => {
     expect(watch.fresh).toBe(true);
   });
 
-  test('a poll that hangs is as good as none, and the one after it works', async () => {
-    let answer: (rows: AccessChangeRow[]) => void = () => undefined;
+  test('a hanging poll counts as failed, and the next one works', async () => {
+    let response: (rows: AccessChangeRow[]) => void = () => undefined;
     const hanging = new AccessWatch({
-      recentAccessChanges: () => new Promise<AccessChangeRow[]>((resolve) => (answer = resolve)),
+      recentAccessChanges: () => new Promise<AccessChangeRow[]>((resolve) => (response = resolve)),
     } as unknown as IdentityRepository);
     const started = hanging.onModuleInit();
-    answer([]);
+    response([]);
     await started;
     await jest.advanceTimersByTimeAsync(5_000);
     expect(hanging.fresh).toBe(false);
-    // What it brings back is as old as its question.
-    answer([]);
+    // Its result has the age of its start.
+    response([]);
     await jest.advanceTimersByTimeAsync(0);
     expect(hanging.fresh).toBe(false);
     await jest.advanceTimersByTimeAsync(1_000);
-    answer([]);
+    response([]);
     await jest.advanceTimersByTimeAsync(0);
     expect(hanging.fresh).toBe(true);
     const end = hanging.onModuleDestroy();
     await end;
   });
 
-  test('tells of each change once, however long it stays in the window', async () => {
+  test('reports each change once, while it stays in the window', async () => {
     const heard: string[] = [];
     watch.onChange(({ id }) => heard.push(id));
     rows = [change('one', 'a')];
@@ -84,7 +84,7 @@ describe('the watch on access changes', () => {
     expect(heard).toEqual(['one', 'two']);
   });
 
-  test('knows which changes it saw since a moment', async () => {
+  test('finds changes since a time', async () => {
     const before = performance.now();
     rows = [change('one', 'a')];
     await jest.advanceTimersByTimeAsync(1_000);
@@ -94,7 +94,7 @@ describe('the watch on access changes', () => {
     expect(watch.changedSince(after, () => true)).toBe(false);
   });
 
-  test('what is cached is dropped for just those a change concerns, and not believed without the database', async () => {
+  test('a change drops only the affected cache entries; without the database none is used', async () => {
     const identities: Record<string, { accountId: string; tenantId: string | null }> = {
       a1: { accountId: 'a', tenantId: 't1' },
       a2: { accountId: 'a', tenantId: 't2' },
@@ -116,11 +116,11 @@ describe('the watch on access changes', () => {
     const tenants = { activeRole: async () => 'member' };
     const verifier = new TokenVerifier(
       own as never,
-      { claimsToBe: () => false } as never,
+      { isFromIssuer: () => false } as never,
       repository as never,
       tenants as never,
       watch,
-      { period: 0, note: () => undefined } as never,
+      { period: 0, record: () => undefined } as never,
       {} as never,
     );
     const cached = () => Object.keys(identities).filter((token) => verifier.cached(token));

@@ -18,8 +18,8 @@ import { Keyring } from '../../src/platform/secrets/keyring.js';
 import { SecretBox, UnreadableSecretError } from '../../src/platform/secrets/secret-box.js';
 import { Authenticator } from '../support/totp.ts';
 
-describe('codes of an authenticator', () => {
-  // RFC 6238, appendix B: the last six of the eight digits, for the secret of its SHA-1 column.
+describe('authenticator codes', () => {
+  // RFC 6238, appendix B: the last six of eight digits, for the secret of the SHA-1 column.
   const rfc = Buffer.from('12345678901234567890');
   test.each([
     [59, '287082'],
@@ -28,7 +28,7 @@ describe('codes of an authenticator', () => {
     [1234567890, '005924'],
     [2000000000, '279037'],
     [20000000000, '353130'],
-  ])('at %d s are those of RFC 6238', (seconds, code) => {
+  ])('at %d s match RFC 6238', (seconds, code) => {
     const step = Math.floor(seconds / 30);
     expect(totpStep(rfc, code, seconds * 1000)).toEqual({ step, skew: 0 });
     expect(totpStep(rfc, code, (seconds + 30) * 1000)).toEqual({ step, skew: -1 });
@@ -37,14 +37,14 @@ describe('codes of an authenticator', () => {
     expect(totpStep(rfc, code, (seconds - 60) * 1000)).toBeNull();
   });
 
-  test('are those of the enrolment', () => {
+  test('match the enrolment', () => {
     const secret = newTotpSecret();
     expect(secret).toHaveLength(20);
     const { secret: shown } = totpEnrolment(secret, 'Workspace', 'a@b.example');
     expect(totpStep(secret, new Authenticator(shown).code(), Date.now())).not.toBeNull();
   });
 
-  test('nothing else is one', () => {
+  test('other strings are rejected', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         fc.pre(!/^\d{6}$/.test(text));
@@ -54,8 +54,8 @@ describe('codes of an authenticator', () => {
   });
 });
 
-describe('codes one types', () => {
-  test('recovery codes: ten different ones, each known again however it was typed', () => {
+describe('typed codes', () => {
+  test('recovery codes: ten different ones, recognised in any typed form', () => {
     const codes = newRecoveryCodes();
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) {
@@ -65,7 +65,7 @@ describe('codes one types', () => {
     }
   });
 
-  test('whatever text comes, it is a code of ten letters or none', () => {
+  test('any text is a code of ten letters or null', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const plain = plainRecoveryCode(text);
@@ -76,14 +76,14 @@ describe('codes one types', () => {
     );
   });
 
-  test('application passwords are 16 letters, known again in groups', () => {
+  test('application passwords are 16 letters, recognised in groups', () => {
     const password = newApplicationPassword();
     expect(password).toMatch(/^[a-z]{16}$/);
     expect(plainApplicationPassword(password.toUpperCase().replace(/(.{4})/g, '$1 '))).toBe(password);
   });
 });
 
-describe('passwords that are tried first', () => {
+describe('guessable passwords', () => {
   test.each([
     'password1234',
     'iloveyou1234',
@@ -110,7 +110,7 @@ describe('the secret box', () => {
   const box = (keys?: string) => new SecretBox(Config.parse({ SECRET_KEYS: keys }), keyring);
   const [a, b] = ['a'.repeat(32), 'b'.repeat(32)];
 
-  test('gives back what it was given, to its owner and use only, never in the same words', () => {
+  test('opens for the same owner and use only, with random ciphertexts', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.string(), (bytes, owner) => {
         const sealed = box(a).seal('use', owner, Buffer.from(bytes));
@@ -122,7 +122,7 @@ describe('the secret box', () => {
     );
   });
 
-  test('notices every change', () => {
+  test('detects every change', () => {
     const sealed = box().seal('use', 'me', Buffer.from('secret'));
     const [id, text] = sealed.split('.') as [string, string];
     const bytes = Buffer.from(text, 'base64url');
@@ -137,7 +137,7 @@ describe('the secret box', () => {
       expect(() => box().open('use', 'me', text)).toThrow(UnreadableSecretError);
   });
 
-  test('goes on opening with an old key after a new one has come, and before there was any', () => {
+  test('opens with an old key after a rotation, and with the key of the installation', () => {
     const [own, old] = [box(), box(a)].map((each) => each.seal('use', 'me', Buffer.from('x')));
     for (const sealed of [own, old])
       expect(
@@ -152,9 +152,12 @@ describe('the secret box', () => {
     expect(box(a).hashes('use', 'you', 'secret')).not.toContain(now);
   });
 
-  test.each(['short', `${a},short`])('%j is no list of keys, and is not shown', (keys) => {
-    expect(() => Config.parse({ SECRET_KEYS: keys })).toThrow(
-      /^SECRET_KEYS must be one or more keys.*not shown/,
-    );
-  });
+  test.each(['short', `${a},short`])(
+    '%j is not a list of keys, and the error does not contain it',
+    (keys) => {
+      expect(() => Config.parse({ SECRET_KEYS: keys })).toThrow(
+        /^SECRET_KEYS must be one or more keys.*not shown/,
+      );
+    },
+  );
 });

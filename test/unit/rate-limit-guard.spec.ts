@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Taking } from '../../src/platform/rate-limits/rate-limit.js';
+import type { RateLimitKey } from '../../src/platform/rate-limits/rate-limit.js';
 import {
   RateLimited,
   RateLimitGuard,
@@ -15,10 +15,10 @@ describe('limits of routes', () => {
     return route;
   };
 
-  /** What is taken when this route is called like this. */
-  const takings = async (route: () => void, request: object): Promise<Taking[] | null> => {
-    let taken: Taking[] | null = null;
-    const limits = { enforce: async (...given: Taking[]) => void (taken = given) };
+  /** The rate limit keys of a call. */
+  const takings = async (route: () => void, request: object): Promise<RateLimitKey[] | null> => {
+    let taken: RateLimitKey[] | null = null;
+    const limits = { enforce: async (...given: RateLimitKey[]) => void (taken = given) };
     const guard = new RateLimitGuard(limits as never, new Reflector());
     const context = { getHandler: () => route, switchToHttp: () => ({ getRequest: () => request }) };
     expect(await guard.canActivate(context as unknown as ExecutionContext)).toBe(true);
@@ -26,11 +26,11 @@ describe('limits of routes', () => {
   };
   const ctx = (userId: string, sessionId: string | null) => ({ userId, sessionId });
 
-  test('a route without limits takes nothing, and waits for nothing', async () => {
+  test('a route without limits counts nothing and does not wait', async () => {
     expect(await takings(handler(), { ip: '192.0.2.1', headers: {} })).toBeNull();
   });
 
-  test('count by network, account or session, as the route says', async () => {
+  test('count by network, account or session, as the route declares', async () => {
     const route = handler(limit('ip'), limit('account'), limit('token'));
     const request = { ip: '2001:db8::1', headers: { authorization: 'Bearer x' }, ctx: ctx('alice', 's1') };
     expect((await takings(route, request))?.map(({ subject }) => subject)).toEqual([
@@ -40,7 +40,7 @@ describe('limits of routes', () => {
     ]);
   });
 
-  test('a token of another issuer has no session of ours: it counts by itself, not in clear', async () => {
+  test('a token of an external issuer has no session: it counts by its hash', async () => {
     const subject = async (token: string) =>
       (await takings(handler(limit('token')), {
         ip: '192.0.2.1',
@@ -52,7 +52,7 @@ describe('limits of routes', () => {
     expect(await subject('one')).not.toContain('one');
   });
 
-  test('nobody counts by their network, whatever the route says', async () => {
+  test('visitors count by their network for every route', async () => {
     for (const by of ['ip', 'account', 'token'] as const)
       expect((await takings(handler(limit(by)), { ip: '192.0.2.1', headers: {} }))?.[0]?.subject).toBe(
         'ip 192.0.2.1',

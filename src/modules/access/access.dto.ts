@@ -17,20 +17,13 @@ const MAX_NAME = 100;
 const MAX_AT_ONCE = 200;
 
 export class CreateGroup {
-  @ApiProperty({
-    minLength: 1,
-    maxLength: MAX_NAME,
-    example: 'Editors',
-    description: 'Unique, whatever the case.',
-  })
+  /** Unique, ignoring case and accents. @example "Editors" */
+  @ApiProperty({ minLength: 1, maxLength: MAX_NAME })
   @Name(MAX_NAME)
   name!: string;
 
-  @ApiPropertyOptional({
-    example: 'editors',
-    pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
-    description: 'For programs; never changes. Made from the name when left out.',
-  })
+  /** Stable identifier for programs. Default: derived from the name. @example "editors" */
+  @ApiPropertyOptional({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$' })
   @MayBeAbsent()
   @Matches(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
     message: 'key must be lower-case letters, digits, - and _, at most 63',
@@ -43,11 +36,7 @@ export class CreateGroup {
   @IsString()
   description?: string;
 
-  @ApiPropertyOptional({
-    type: [String],
-    example: ['forms.create'],
-    description: 'Only such as you hold yourself.',
-  })
+  /** Only permissions that you hold. @example ["forms.create"] */
   @MayBeAbsent()
   @Distinct()
   @IsString({ each: true })
@@ -68,12 +57,8 @@ export class UpdateGroup {
   @IsString()
   description?: string;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    example: 3,
-    description: 'The `rev` you read: when the group has changed since, 409 `conflict`.',
-  })
+  /** The `rev` that you read. 409 `conflict` when the group has changed since then. @example 3 */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1 })
   @MayBeAbsent()
   @Min(1)
   @IsInt()
@@ -81,7 +66,8 @@ export class UpdateGroup {
 }
 
 export class AddMembers {
-  @ApiPropertyOptional({ format: 'uuid', example: ID, description: 'This or `user_ids`.' })
+  /** Either this or `user_ids`. */
+  @ApiPropertyOptional({ format: 'uuid', example: ID })
   @MayBeAbsent()
   @IsUUID('all', { message: 'user_id must be a UUID' })
   user_id?: string;
@@ -96,12 +82,12 @@ export class AddMembers {
 }
 
 export class GrantPermissions {
-  @ApiPropertyOptional({ example: 'forms.create', description: 'This or `permissions`.' })
+  /** Either this or `permissions`. @example "forms.create" */
   @MayBeAbsent()
   @IsString()
   permission?: string;
 
-  @ApiPropertyOptional({ type: [String], example: ['forms.create'] })
+  /** @example ["forms.create"] */
   @MayBeAbsent()
   @IsString({ each: true })
   @ArrayMaxSize(MAX_AT_ONCE)

@@ -4,10 +4,10 @@ import { CannotGrantResponse, GroupConflictResponse } from './access-errors.resp
 const TIME = '2026-11-21T09:30:00.000Z';
 
 export const AccessErrors = {
-  groupNotFound: defineError(404, 'not_found', 'There is no such group.'),
-  memberNotFound: defineError(404, 'not_found', 'There is no such active member of the workspace.'),
-  personNotFound: defineError(404, 'not_found', 'There is no such member of the workspace.'),
-  notInGroup: defineError(404, 'not_found', 'This person is not a member of the group.'),
+  groupNotFound: defineError(404, 'not_found', 'The group does not exist.'),
+  memberNotFound: defineError(404, 'not_found', 'The workspace has no such active member.'),
+  tenantMemberNotFound: defineError(404, 'not_found', 'The workspace has no such member.'),
+  notInGroup: defineError(404, 'not_found', 'The user is not a member of the group.'),
   notGranted: defineError(404, 'not_found', 'The group does not have this permission.'),
   alreadyExists: defineError(409, 'already_exists', 'A group with this name or key exists already.'),
   conflict: defineError(
@@ -30,15 +30,21 @@ export const AccessErrors = {
     },
     GroupConflictResponse,
   ),
-  lastAdmin: defineError(409, 'last_admin', 'The workspace would be left without an active owner.'),
-  systemGroup: defineError(403, 'system_group', 'This cannot be changed of a system group.'),
+  accountClosed: defineError(
+    409,
+    'account_closed',
+    'The operator closed the account of this member; only the operator can reopen it.',
+  ),
+  memberActive: defineError(409, 'member_active', 'Deactivate the member before the transfer.'),
+  lastAdmin: defineError(409, 'last_admin', 'The workspace must keep an active owner.'),
+  systemGroup: defineError(403, 'system_group', 'System groups do not allow this change.'),
   cannotGrantUnheld: defineError(
     403,
     'cannot_grant_unheld',
-    'You can give, take away and decide only about permissions that you hold yourself.',
+    'You can grant, revoke and manage only permissions that you hold.',
     { permissions: ['forms.manage_any'] },
     CannotGrantResponse,
   ),
-  unknownPermission: defineError(422, 'unknown_permission', 'There is no such permission.'),
+  unknownPermission: defineError(422, 'unknown_permission', 'The permission does not exist.'),
   tooManyGroups: defineError(422, 'too_many_groups', 'A workspace may have at most 500 groups.'),
 } as const;

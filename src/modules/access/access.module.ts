@@ -12,15 +12,20 @@ import { GroupsController } from './groups.controller.js';
 import { GroupsRepository } from './groups.repository.js';
 import { GroupsService } from './groups.service.js';
 import { Membership } from './membership.js';
-import { PeopleController } from './people.controller.js';
-import { PeopleRepository } from './people.repository.js';
-import { PeopleService } from './people.service.js';
+import { TenantMembersController } from './tenant-members.controller.js';
+import { TenantMembersRepository } from './tenant-members.repository.js';
+import { TenantMembersService } from './tenant-members.service.js';
 
-/** Global because routes of every module name the permissions they need (`@Requires`). */
+/** Global because routes of every module require permissions (`@Requires`). */
 @Global()
 @Module({
   imports: [TenantsModule],
-  controllers: [GroupsController, GroupMembersController, GroupPermissionsController, PeopleController],
+  controllers: [
+    GroupsController,
+    GroupMembersController,
+    GroupPermissionsController,
+    TenantMembersController,
+  ],
   providers: [
     AuthorityRepository,
     Authority,
@@ -31,8 +36,8 @@ import { PeopleService } from './people.service.js';
     GroupMembersRepository,
     GroupMembersService,
     GroupPermissionsService,
-    PeopleRepository,
-    PeopleService,
+    TenantMembersRepository,
+    TenantMembersService,
   ],
   exports: [PermissionSource],
 })

@@ -8,7 +8,7 @@ import type { GroupMemberRow } from './group-members.repository.js';
 import type { GroupRow } from './groups.repository.js';
 import { ALL_PERMISSIONS, isPermission, type Permission, PERMISSIONS } from './permissions.js';
 
-/** What a group allows: the owners group allows everything there is. */
+/** The permissions of a group; the owners group has all. */
 export function permissionsOf(group: GroupRow): Permission[] {
   return group.key === 'owners' && group.system
     ? ([...ALL_PERMISSIONS] as Permission[])
@@ -41,7 +41,7 @@ export function presentMember(member: GroupMemberRow): GroupMemberResponse {
   };
 }
 
-/** @param held what the caller holds */
+/** @param held permissions of the caller */
 export function presentPermissions(group: GroupRow, held: ReadonlySet<string>): PermissionsEnvelope {
   const described = (id: Permission) => ({ id, description: PERMISSIONS[id] });
   return {

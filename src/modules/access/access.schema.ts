@@ -6,6 +6,12 @@ import { RbacGrant, RbacGroup, RbacMember, TenantRbac } from './access.entity.js
 export const accessSchema: SchemaPart = {
   owner: 'access',
   entities: { workspace: [TenantRbac, RbacGroup, RbacMember, RbacGrant] },
-  migrations: [sqlMigration('Access1795700000002', new URL('migrations/0001-access.sql', import.meta.url))],
+  migrations: [
+    sqlMigration('Access1795700000002', new URL('migrations/0001-access.sql', import.meta.url)),
+    sqlMigration(
+      'TransferPermission1796000000002',
+      new URL('migrations/0002-transfer-permission.sql', import.meta.url),
+    ),
+  ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'system-groups'),
 };

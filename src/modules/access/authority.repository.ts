@@ -5,25 +5,26 @@ import type { Reader, Tx } from '../../platform/database/tx.js';
 
 export interface AuthorityRow {
   version: string;
-  /** Null: unchanged since the version the caller knows. */
+  /** Null: unchanged since the known version. */
   permissions: string[] | null;
   owner: boolean | null;
 }
 
-// No row: no active member of this workspace. The members group is everybody's.
+// No row: not an active member of this workspace. Every member has the permissions of the members group.
 const authority = workspace.statement<AuthorityRow>(
   'access.authority',
-  `SELECT r.version::text AS version,
-          CASE WHEN r.version::text IS DISTINCT FROM $3 THEN ARRAY(
-            SELECT g.permission FROM rbac_grants g
-             WHERE g.tenant_id = $1 AND g.group_id IN (
-               SELECT m.group_id FROM rbac_members m WHERE m.tenant_id = $1 AND m.user_id = $2
-               UNION ALL SELECT e.id FROM rbac_groups e WHERE e.tenant_id = $1 AND e.key = 'members')) END AS permissions,
-          CASE WHEN r.version::text IS DISTINCT FROM $3 THEN EXISTS (
-            SELECT FROM rbac_groups o JOIN rbac_members m ON m.tenant_id = $1 AND m.group_id = o.id AND m.user_id = $2
-             WHERE o.tenant_id = $1 AND o.key = 'owners') END AS owner
-     FROM tenant_rbac r JOIN tenant_members t ON t.tenant_id = $1 AND t.user_id = $2 AND (t.status = 'active' OR $4)
-    WHERE r.tenant_id = $1`,
+  `SELECT rbac.version::text AS version,
+          CASE WHEN rbac.version::text IS DISTINCT FROM $3 THEN ARRAY(
+            SELECT permission FROM rbac_grants WHERE tenant_id = $1 AND group_id IN (
+              SELECT group_id FROM rbac_members WHERE tenant_id = $1 AND user_id = $2
+              UNION ALL SELECT id FROM rbac_groups WHERE tenant_id = $1 AND key = 'members')) END AS permissions,
+          CASE WHEN rbac.version::text IS DISTINCT FROM $3 THEN EXISTS (
+            SELECT FROM rbac_groups owners
+              JOIN rbac_members owner ON owner.tenant_id = $1 AND owner.group_id = owners.id AND owner.user_id = $2
+             WHERE owners.tenant_id = $1 AND owners.key = 'owners') END AS owner
+     FROM tenant_rbac rbac
+     JOIN tenant_members member ON member.tenant_id = $1 AND member.user_id = $2 AND (member.status = 'active' OR $4)
+    WHERE rbac.tenant_id = $1`,
 );
 
 const bump = workspace.statement<{ tenant_id: string }>(
@@ -31,108 +32,117 @@ const bump = workspace.statement<{ tenant_id: string }>(
   `UPDATE tenant_rbac SET version = version + 1 WHERE tenant_id = $1 RETURNING tenant_id`,
 );
 
-// In one order, whoever asks: two who close accounts at once wait for each other instead of deadlocking.
+// Locks in a fixed order, so that concurrent account closures do not deadlock.
 const bumpOfMember = workspace.statement<{ tenant_id: string }>(
   'access.bump_of_member',
   `WITH locked AS MATERIALIZED (
-     SELECT r.tenant_id FROM tenant_rbac r
-      WHERE r.tenant_id IN (SELECT tenant_id FROM tenant_members WHERE user_id = $1) ORDER BY r.tenant_id FOR UPDATE)
-   UPDATE tenant_rbac r SET version = r.version + 1 FROM locked WHERE r.tenant_id = locked.tenant_id
-   RETURNING r.tenant_id`,
+     SELECT tenant_id FROM tenant_rbac
+      WHERE tenant_id IN (SELECT tenant_id FROM tenant_members WHERE user_id = $1) ORDER BY tenant_id FOR UPDATE)
+   UPDATE tenant_rbac rbac SET version = rbac.version + 1 FROM locked WHERE rbac.tenant_id = locked.tenant_id
+   RETURNING rbac.tenant_id`,
 );
 
 const activeOwners = workspace.statement<{ tenant_id: string; owners: string[] }>(
   'access.active_owners',
-  `SELECT t.id AS tenant_id, ARRAY(
-     SELECT m.user_id FROM rbac_groups g JOIN rbac_members m ON m.tenant_id = g.tenant_id AND m.group_id = g.id
-       JOIN tenant_members a ON a.tenant_id = m.tenant_id AND a.user_id = m.user_id AND a.status = 'active'
-      WHERE g.tenant_id = t.id AND g.key = 'owners') AS owners
-     FROM unnest($1::uuid[]) AS t (id)`,
+  `SELECT wanted.tenant_id, ARRAY(
+     SELECT member.user_id FROM rbac_groups owners
+       JOIN rbac_members owner ON owner.tenant_id = owners.tenant_id AND owner.group_id = owners.id
+       JOIN tenant_members member
+         ON member.tenant_id = owner.tenant_id AND member.user_id = owner.user_id AND member.status = 'active'
+      WHERE owners.tenant_id = wanted.tenant_id AND owners.key = 'owners') AS owners
+     FROM unnest($1::uuid[]) AS wanted (tenant_id)`,
 );
 
-const found = workspace.statement<{ made: boolean }>('access.found', `SELECT rbac_found($1) AS made`);
+const createSystemGroups = workspace.statement<{ made: boolean }>(
+  'access.found',
+  `SELECT rbac_found($1) AS made`,
+);
 
-// The highest of the groups, as the rest of the service knows people: owner, admin or member.
-const projectRoles = workspace.statement<{ user_id: string }>(
+// The role of a member is that of their highest system group: owner, admin or member.
+const applyGroupsToRoles = workspace.statement<{ user_id: string }>(
   'access.project_roles',
-  `UPDATE tenant_members t SET role = w.role
-     FROM (SELECT u.id, CASE min(g.rank) WHEN 1 THEN 'owner' WHEN 2 THEN 'admin' ELSE 'member' END AS role
-             FROM unnest($2::uuid[]) AS u (id)
-             LEFT JOIN rbac_members m ON m.tenant_id = $1 AND m.user_id = u.id
-             LEFT JOIN rbac_groups g ON g.tenant_id = $1 AND g.id = m.group_id AND g.system
-            GROUP BY u.id) w
-    WHERE t.tenant_id = $1 AND t.user_id = w.id AND t.role <> w.role RETURNING t.user_id`,
+  `UPDATE tenant_members member SET role = highest.role
+     FROM (SELECT wanted.user_id, CASE min(grp.rank) WHEN 1 THEN 'owner' WHEN 2 THEN 'admin' ELSE 'member' END AS role
+             FROM unnest($2::uuid[]) AS wanted (user_id)
+             LEFT JOIN rbac_members membership ON membership.tenant_id = $1 AND membership.user_id = wanted.user_id
+             LEFT JOIN rbac_groups grp ON grp.tenant_id = $1 AND grp.id = membership.group_id AND grp.system
+            GROUP BY wanted.user_id) highest
+    WHERE member.tenant_id = $1 AND member.user_id = highest.user_id AND member.role <> highest.role
+   RETURNING member.user_id`,
 );
 
-// Those who are in another of the two groups than their role says.
-const followRoles = workspace.statement<{ user_id: string }>(
+// Moves members between the owners and admins groups according to their roles.
+const applyRolesToGroups = workspace.statement<{ user_id: string }>(
   'access.follow_roles',
-  `WITH given AS (SELECT * FROM unnest($2::uuid[], $3::text[]) AS g (user_id, role)),
-   gone AS (
-     DELETE FROM rbac_members m USING given w, rbac_groups g
-      WHERE m.tenant_id = $1 AND m.user_id = w.user_id AND g.tenant_id = $1 AND g.id = m.group_id
-        AND g.key IN ('owners', 'admins') AND g.key <> w.role || 's' RETURNING m.group_id, m.user_id),
-   come AS (
+  `WITH given AS (SELECT * FROM unnest($2::uuid[], $3::text[]) AS input (user_id, role)),
+   removed AS (
+     DELETE FROM rbac_members membership USING given, rbac_groups grp
+      WHERE membership.tenant_id = $1 AND membership.user_id = given.user_id
+        AND grp.tenant_id = $1 AND grp.id = membership.group_id
+        AND grp.key IN ('owners', 'admins') AND grp.key <> given.role || 's'
+     RETURNING membership.group_id, membership.user_id),
+   added AS (
      INSERT INTO rbac_members (tenant_id, group_id, user_id)
-     SELECT $1, g.id, w.user_id FROM given w JOIN rbac_groups g ON g.tenant_id = $1 AND g.key = w.role || 's'
-      WHERE w.role <> 'member' ON CONFLICT DO NOTHING RETURNING group_id, user_id),
+     SELECT $1, grp.id, given.user_id FROM given JOIN rbac_groups grp ON grp.tenant_id = $1 AND grp.key = given.role || 's'
+      WHERE given.role <> 'member' ON CONFLICT DO NOTHING RETURNING group_id, user_id),
    counted AS (
-     UPDATE rbac_groups g SET members_count = members_count
-            + (SELECT count(*) FROM come WHERE come.group_id = g.id) - (SELECT count(*) FROM gone WHERE gone.group_id = g.id)
-      WHERE g.tenant_id = $1 AND g.key IN ('owners', 'admins')
-        AND g.id IN (SELECT group_id FROM come UNION SELECT group_id FROM gone))
-   SELECT user_id FROM gone UNION SELECT user_id FROM come`,
+     UPDATE rbac_groups grp SET members_count = members_count
+            + (SELECT count(*) FROM added WHERE added.group_id = grp.id)
+            - (SELECT count(*) FROM removed WHERE removed.group_id = grp.id)
+      WHERE grp.tenant_id = $1 AND grp.key IN ('owners', 'admins')
+        AND grp.id IN (SELECT group_id FROM added UNION SELECT group_id FROM removed))
+   SELECT user_id FROM removed UNION SELECT user_id FROM added`,
 );
 
-/** SQL on who holds what in a workspace. */
+/** SQL of permissions and roles in a workspace. */
 @Injectable()
 export class AuthorityRepository {
   constructor(private readonly db: Db) {}
 
-  /** @param known version the caller remembers; @returns null for who is no active member */
+  /** @param knownVersion of the cached permissions @returns null unless the user is an active member */
   async authority(
     tenantId: string,
     userId: string,
-    known: string | null,
+    knownVersion: string | null,
     reader: Reader = this.db,
-    evenDeactivated = false,
+    includeDeactivated = false,
   ): Promise<AuthorityRow | null> {
-    return (await reader.query(authority, [tenantId, userId, known, evenDeactivated]))[0] ?? null;
+    return (await reader.query(authority, [tenantId, userId, knownVersion, includeDeactivated]))[0] ?? null;
   }
 
-  /** Makes every other change of this workspace's groups wait for the end of the transaction. */
+  /** Locks the groups of a workspace until the end of the transaction. */
   async lock(tx: Tx, tenantId: string): Promise<void> {
     await tx.query(bump, [tenantId]);
   }
 
-  /** The same for all workspaces of a person. @returns them */
+  /** Locks the groups of all workspaces of a user. @returns the workspaces */
   async lockAllOf(tx: Tx, userId: string): Promise<string[]> {
     return (await tx.query(bumpOfMember, [userId])).map((row) => row.tenant_id);
   }
 
-  /** Active owners by workspace. */
+  /** Owners with an active membership, by workspace. Their accounts may be closed: see `Membership.activeOwners`. */
   async activeOwners(tx: Tx, tenantIds: string[]): Promise<Map<string, string[]>> {
     const rows = await tx.query(activeOwners, [tenantIds]);
     return new Map(rows.map((row) => [row.tenant_id, row.owners]));
   }
 
-  /** Makes the system groups unless they exist. */
-  async found(tx: Tx, tenantId: string): Promise<void> {
-    await tx.query(found, [tenantId]);
+  /** Creates missing system groups. */
+  async createSystemGroups(tx: Tx, tenantId: string): Promise<void> {
+    await tx.query(createSystemGroups, [tenantId]);
   }
 
-  /** Brings the roles of these people in line with their groups. @returns whose has changed */
-  async projectRoles(tx: Tx, tenantId: string, userIds: string[]): Promise<string[]> {
-    return (await tx.query(projectRoles, [tenantId, userIds])).map((row) => row.user_id);
+  /** Sets the roles of these members from their groups. @returns members whose role changed */
+  async applyGroupsToRoles(tx: Tx, tenantId: string, userIds: string[]): Promise<string[]> {
+    return (await tx.query(applyGroupsToRoles, [tenantId, userIds])).map((row) => row.user_id);
   }
 
-  /** Brings the groups of these people in line with their roles. @returns whose have changed */
-  async followRoles(
+  /** Sets the groups of these members from their roles. @returns members whose groups changed */
+  async applyRolesToGroups(
     tx: Tx,
     tenantId: string,
     members: readonly { userId: string; role: string }[],
   ): Promise<string[]> {
     const values = [members.map(({ userId }) => userId), members.map(({ role }) => role)];
-    return (await tx.query(followRoles, [tenantId, ...values])).map((row) => row.user_id);
+    return (await tx.query(applyRolesToGroups, [tenantId, ...values])).map((row) => row.user_id);
   }
 }

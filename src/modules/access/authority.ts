@@ -11,18 +11,18 @@ import { ALL_PERMISSIONS, isPermission, type Permission } from './permissions.js
 const MAX_CACHED = 10_000;
 const NONE: ReadonlySet<string> = new Set();
 
-interface Remembered {
+interface CachedPermissions {
   version: string;
   permissions: ReadonlySet<string>;
 }
 
 /**
- * What people hold. A remembered set is believed only for the version it was read with, and the version is asked for
- * each time (ADR 22): a change made by any process counts from the next request on.
+ * Permissions of members. A cached set is valid only for the version it was read with, and each request reads the version
+ * (ADR 22): a change in any process takes effect from the next request on.
  */
 @Injectable()
 export class Authority extends PermissionSource {
-  private readonly cache = new LRUCache<string, Remembered>({ max: MAX_CACHED });
+  private readonly cache = new LRUCache<string, CachedPermissions>({ max: MAX_CACHED });
 
   constructor(private readonly repository: AuthorityRepository) {
     super();
@@ -30,20 +30,20 @@ export class Authority extends PermissionSource {
 
   override async of(ctx: Pick<RequestContext, 'tenantId' | 'userId'>): Promise<ReadonlySet<string>> {
     const key = `${ctx.tenantId} ${ctx.userId}`;
-    const known = this.cache.get(key);
-    const row = await this.repository.authority(ctx.tenantId, ctx.userId, known?.version ?? null);
+    const cached = this.cache.get(key);
+    const row = await this.repository.authority(ctx.tenantId, ctx.userId, cached?.version ?? null);
     if (!row) return NONE;
-    if (known && row.permissions === null) return known.permissions;
+    if (cached && row.permissions === null) return cached.permissions;
     const permissions = setOf(row);
     this.cache.set(key, { version: row.version, permissions });
     return permissions;
   }
 
   /**
-   * Begins a change of a workspace's groups: other such changes wait, so what is decided here stays true until the commit.
-   * @returns what the caller holds now
-   * @param needed what the change takes
-   * @throws ApiError 403 `forbidden` when they have just lost that
+   * Starts a change of the groups of a workspace. Other such changes wait until the commit, so decisions stay valid.
+   * @returns the current permissions of the caller
+   * @param needed permission that the change requires
+   * @throws ApiError 403 `forbidden` when the caller lost it meanwhile
    */
   async begin(tx: Tx, ctx: RequestContext, needed: Permission = 'rbac.manage'): Promise<ReadonlySet<string>> {
     await this.repository.lock(tx, ctx.tenantId);
@@ -52,14 +52,14 @@ export class Authority extends PermissionSource {
     return held;
   }
 
-  /** What somebody holds, as this transaction sees it; `evenDeactivated`: what they would hold if they were active. */
+  /** Permissions of a member within this transaction. @param includeDeactivated also of a deactivated member, as if active */
   async inTx(
     tx: Tx,
     tenantId: string,
     userId: string,
-    { evenDeactivated = false } = {},
+    { includeDeactivated = false } = {},
   ): Promise<ReadonlySet<string>> {
-    const row = await this.repository.authority(tenantId, userId, null, tx, evenDeactivated);
+    const row = await this.repository.authority(tenantId, userId, null, tx, includeDeactivated);
     return row ? setOf(row) : NONE;
   }
 }
@@ -68,7 +68,7 @@ function setOf({ owner, permissions }: AuthorityRow): ReadonlySet<string> {
   return owner ? ALL_PERMISSIONS : new Set((permissions ?? []).filter(isPermission));
 }
 
-/** @throws ApiError 403 `cannot_grant_unheld` naming what is missing */
+/** @throws ApiError 403 `cannot_grant_unheld` naming the missing permissions */
 export function assertHolds(held: ReadonlySet<string>, permissions: Iterable<string>): void {
   const missing = [...permissions].filter((permission) => !held.has(permission));
   if (missing.length > 0) throw AccessErrors.cannotGrantUnheld.with({ body: { permissions: missing } });

@@ -13,8 +13,8 @@ import { AccessErrors } from './access.errors.js';
 import { AddedMembersEnvelope, GroupMemberListEnvelope, RemovedMemberEnvelope } from './access.response.js';
 import { GroupMembersService } from './group-members.service.js';
 
-const ADDED = 'Those who came in.';
-const UNCHANGED = 'All were in it already: an empty list.';
+const ADDED = 'The added members.';
+const UNCHANGED = 'All were members already: an empty list.';
 const ADD_ERRORS = [
   AccessErrors.groupNotFound,
   AccessErrors.memberNotFound,
@@ -30,7 +30,7 @@ export class GroupMembersController {
     tag: 'access',
     id: 'listGroupMembers',
     summary: 'List the members of a group',
-    description: 'Of the group `members`: everybody active.',
+    description: 'The group `members` contains every active member of the workspace.',
     errors: [AccessErrors.groupNotFound, Errors.invalidId, Errors.validationFailed, Errors.invalidCursor],
   })
   @ApiOkResponse({ type: GroupMemberListEnvelope, description: 'A page of members.' })
@@ -47,9 +47,8 @@ export class GroupMembersController {
   @Operation({
     tag: 'access',
     id: 'addGroupMembers',
-    summary: 'Add people to a group',
-    description:
-      'That grants them what it allows, so you must hold all of it yourself. All are added, or nobody.',
+    summary: 'Add members to a group',
+    description: 'Grants the permissions of the group, so you must hold all of them. Adds all users or none.',
     errors: [...ADD_ERRORS, Errors.validationFailed, ...BODY_ERRORS],
   })
   @ApiBody({ type: AddMembers })
@@ -68,8 +67,8 @@ export class GroupMembersController {
   @Operation({
     tag: 'access',
     id: 'addGroupMember',
-    summary: 'Add one person to a group',
-    description: 'The same with the person in the path.',
+    summary: 'Add a member to a group',
+    description: 'Like `POST …/members`, with the user in the path.',
     errors: ADD_ERRORS,
   })
   @ApiCreatedResponse({ type: AddedMembersEnvelope, description: ADDED })
@@ -87,8 +86,9 @@ export class GroupMembersController {
   @Operation({
     tag: 'access',
     id: 'removeGroupMember',
-    summary: 'Remove somebody from a group',
-    description: 'You must hold all the group allows. The last active owner of a workspace stays one.',
+    summary: 'Remove a member from a group',
+    description:
+      'You must hold all permissions of the group. The last active owner of a workspace cannot be removed.',
     errors: [
       AccessErrors.groupNotFound,
       AccessErrors.notInGroup,
@@ -98,7 +98,7 @@ export class GroupMembersController {
       Errors.invalidId,
     ],
   })
-  @ApiOkResponse({ type: RemovedMemberEnvelope, description: 'They are out of it.' })
+  @ApiOkResponse({ type: RemovedMemberEnvelope, description: 'The member was removed.' })
   @Requires('rbac.manage')
   @Delete(':user_id')
   remove(

@@ -12,24 +12,22 @@ import { AccessErrors } from './access.errors.js';
 import { permissionsOf, presentMember } from './access.presenter.js';
 import type { GroupMemberListEnvelope, RemovedMemberEnvelope } from './access.response.js';
 import { Authority, assertHolds } from './authority.js';
-import { AuthorityRepository } from './authority.repository.js';
 import { GroupMembersRepository } from './group-members.repository.js';
 import { type GroupRow, GroupsRepository } from './groups.repository.js';
 import { emptyChoice } from './groups.service.js';
 import { Membership } from './membership.js';
 
-const NOBODY = '00000000-0000-0000-0000-000000000000';
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-const isEverybody = (group: GroupRow): boolean => group.system && group.key === 'members';
+const isMembersGroup = (group: GroupRow): boolean => group.system && group.key === 'members';
 
-/** Who is in which group. Adding somebody is granting them what the group allows: one must hold all of it. */
+/** Members of groups. Adding a member grants the permissions of the group, so the caller must hold all of them. */
 @Injectable()
 export class GroupMembersService {
   constructor(
     private readonly members: GroupMembersRepository,
     private readonly groups: GroupsRepository,
     private readonly authority: Authority,
-    private readonly authorities: AuthorityRepository,
     private readonly membership: Membership,
     private readonly cursors: Cursors,
     private readonly audit: Audit,
@@ -44,19 +42,19 @@ export class GroupMembersService {
     const group = await this.groups.read(ctx.tenantId, groupId);
     if (!group) throw AccessErrors.groupNotFound.with();
     const scope = `rbac_members ${ctx.tenantId} ${groupId}`;
-    const after = cursor === undefined ? NOBODY : (this.cursors.read(scope, cursor)[0] as string);
-    const rows = isEverybody(group)
-      ? await this.members.listEverybody(ctx.tenantId, after, limit + 1)
+    const after = cursor === undefined ? FIRST_ID : (this.cursors.read(scope, cursor)[0] as string);
+    const rows = isMembersGroup(group)
+      ? await this.members.listAllActive(ctx.tenantId, after, limit + 1)
       : await this.members.list(ctx.tenantId, groupId, after, limit + 1);
-    const given = rows.slice(0, limit);
-    const last = given.at(-1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
     const next = last && rows.length > limit ? this.cursors.write(scope, [last.user_id]) : null;
-    return { members: given.map(presentMember), next };
+    return { members: page.map(presentMember), next };
   }
 
   /**
-   * 201 with those who came in; 200 with nobody when all were in it already.
-   * @throws ApiError 404 for a group or person that is not there; 403 `cannot_grant_unheld`
+   * 201 with the added members; 200 with an empty list when all were members already.
+   * @throws ApiError 404 for an unknown group or user; 403 `cannot_grant_unheld`
    */
   async add(ctx: RequestContext, groupId: string, body: Checked<AddMembers>): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
@@ -68,13 +66,13 @@ export class GroupMembersService {
       if (wanted.length === 0) throw emptyChoice('user_id and user_ids');
       const active = await this.members.active(tx, ctx.tenantId, wanted);
       if (wanted.some((id) => !active.has(id))) throw AccessErrors.memberNotFound.with();
-      if (isEverybody(group)) return added([]);
-      const before = await this.authorities.activeOwners(tx, [ctx.tenantId]);
-      const come = await this.members.add(tx, ctx.tenantId, groupId, wanted, ctx.userId);
-      const ids = come.map((member) => member.user_id);
+      if (isMembersGroup(group)) return added([]);
+      const before = await this.membership.activeOwners(tx, [ctx.tenantId]);
+      const addedMembers = await this.members.add(tx, ctx.tenantId, groupId, wanted, ctx.userId);
+      const ids = addedMembers.map((member) => member.user_id);
       if (group.system) await this.membership.systemGroupsChanged(tx, ctx.tenantId, ids, before);
       for (const id of ids) await this.log(tx, ctx, 'rbac.member.added', group, id);
-      return added(come.map(presentMember));
+      return added(addedMembers.map(presentMember));
     });
   }
 
@@ -82,18 +80,18 @@ export class GroupMembersService {
   async remove(ctx: RequestContext, groupId: string, userId: string): Promise<RemovedMemberEnvelope> {
     return this.db.tx(async (tx) => {
       const group = await this.manageable(tx, ctx, groupId);
-      // Everybody of the workspace is one of its members, as long as they are of the workspace.
-      if (isEverybody(group)) throw AccessErrors.systemGroup.with();
-      const before = await this.authorities.activeOwners(tx, [ctx.tenantId]);
-      const gone = await this.members.remove(tx, ctx.tenantId, groupId, userId);
-      if (!gone) throw AccessErrors.notInGroup.with();
+      // Every active member of the workspace is in the group `members`.
+      if (isMembersGroup(group)) throw AccessErrors.systemGroup.with();
+      const before = await this.membership.activeOwners(tx, [ctx.tenantId]);
+      const removed = await this.members.remove(tx, ctx.tenantId, groupId, userId);
+      if (!removed) throw AccessErrors.notInGroup.with();
       if (group.system) await this.membership.systemGroupsChanged(tx, ctx.tenantId, [userId], before);
       await this.log(tx, ctx, 'rbac.member.removed', group, userId);
       return { removed: true };
     });
   }
 
-  /** A group of which the caller holds everything; other changes wait. */
+  /** Reads a group of which the caller holds all permissions, and locks the groups. */
   private async manageable(tx: Tx, ctx: RequestContext, groupId: string): Promise<GroupRow> {
     const held = await this.authority.begin(tx, ctx);
     const group = await this.groups.read(ctx.tenantId, groupId, tx);

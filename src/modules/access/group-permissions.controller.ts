@@ -12,8 +12,8 @@ import { AccessErrors } from './access.errors.js';
 import { PermissionsEnvelope } from './access.response.js';
 import { GroupPermissionsService } from './group-permissions.service.js';
 
-const GRANTED = 'What the group allows now.';
-const UNCHANGED = 'What the group allows; it allowed all of that already.';
+const GRANTED = 'Current permissions of the group.';
+const UNCHANGED = 'Permissions of the group, which had all of these already.';
 const CHANGE_ERRORS = [
   AccessErrors.groupNotFound,
   AccessErrors.systemGroup,
@@ -25,7 +25,7 @@ const CHANGE_ERRORS = [
 const PermissionParam = () =>
   ApiParam({
     name: 'permission',
-    description: 'Its key.',
+    description: 'Permission key.',
     schema: { type: 'string', example: 'forms.create' },
   });
 
@@ -36,10 +36,13 @@ export class GroupPermissionsController {
   @Operation({
     tag: 'access',
     id: 'listGroupPermissions',
-    summary: 'What a group allows, and what there is to allow',
+    summary: 'List the permissions of a group, and all permissions',
     errors: [AccessErrors.groupNotFound, Errors.invalidId],
   })
-  @ApiOkResponse({ type: PermissionsEnvelope, description: 'Permissions of the group, and all there are.' })
+  @ApiOkResponse({
+    type: PermissionsEnvelope,
+    description: 'Permissions of the group, and all available ones.',
+  })
   @Requires('rbac.read', 'rbac.manage')
   @Get()
   list(@Ctx() ctx: RequestContext, @Id('group_id') groupId: string): Promise<PermissionsEnvelope> {
@@ -50,7 +53,7 @@ export class GroupPermissionsController {
     tag: 'access',
     id: 'grantGroupPermissions',
     summary: 'Grant permissions to a group',
-    description: 'Only such as you hold yourself. The owners have all.',
+    description: 'Only permissions that you hold. The owners group has all.',
     errors: [...CHANGE_ERRORS, Errors.validationFailed, ...BODY_ERRORS],
   })
   @ApiBody({ type: GrantPermissions })
@@ -70,7 +73,7 @@ export class GroupPermissionsController {
     tag: 'access',
     id: 'grantGroupPermission',
     summary: 'Grant one permission to a group',
-    description: 'The same with the permission in the path.',
+    description: 'Like `POST …/permissions`, with the permission in the path.',
     errors: CHANGE_ERRORS,
   })
   @PermissionParam()
@@ -90,11 +93,11 @@ export class GroupPermissionsController {
     tag: 'access',
     id: 'revokeGroupPermission',
     summary: 'Revoke a permission of a group',
-    description: 'Only one that you hold yourself. The owners keep all.',
+    description: 'Only a permission that you hold. The owners group keeps all.',
     errors: [...CHANGE_ERRORS, AccessErrors.notGranted],
   })
   @PermissionParam()
-  @ApiOkResponse({ type: PermissionsEnvelope, description: 'What the group still allows.' })
+  @ApiOkResponse({ type: PermissionsEnvelope, description: 'Remaining permissions of the group.' })
   @Requires('rbac.manage')
   @Delete(':permission')
   revoke(

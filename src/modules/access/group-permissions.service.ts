@@ -14,7 +14,7 @@ import { type GroupRow, GroupsRepository } from './groups.repository.js';
 import { assertKnown, emptyChoice } from './groups.service.js';
 import { isPermission } from './permissions.js';
 
-/** What each group allows. One can give and take away only what one holds. */
+/** Permissions of groups. Callers grant and revoke only permissions that they hold. */
 @Injectable()
 export class GroupPermissionsService {
   constructor(
@@ -31,8 +31,8 @@ export class GroupPermissionsService {
   }
 
   /**
-   * 201 when something was new, else 200.
-   * @throws ApiError 404; 403 `system_group` (the owners have all), `cannot_grant_unheld`; 422 `unknown_permission`
+   * 201 when a permission was new, else 200.
+   * @throws ApiError 404; 403 `system_group` (the owners group has all), `cannot_grant_unheld`; 422 `unknown_permission`
    */
   async grant(ctx: RequestContext, groupId: string, body: Checked<GrantPermissions>): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
@@ -42,9 +42,9 @@ export class GroupPermissionsService {
       if (wanted.length === 0) throw emptyChoice('permission and permissions');
       assertKnown(wanted, 'permissions');
       assertHolds(held, wanted);
-      const fresh = await this.groups.grant(tx, ctx.tenantId, groupId, ctx.userId, wanted);
-      if (fresh.length > 0) await this.log(tx, ctx, 'rbac.permission.granted', group, fresh);
-      return this.reply(tx, ctx, groupId, held, fresh.length > 0 ? 201 : 200);
+      const granted = await this.groups.grant(tx, ctx.tenantId, groupId, ctx.userId, wanted);
+      if (granted.length > 0) await this.log(tx, ctx, 'rbac.permission.granted', group, granted);
+      return this.reply(tx, ctx, groupId, held, granted.length > 0 ? 201 : 200);
     });
   }
 
@@ -54,8 +54,8 @@ export class GroupPermissionsService {
       const { held, group } = await this.changeable(tx, ctx, groupId);
       if (!isPermission(permission)) throw AccessErrors.unknownPermission.with();
       assertHolds(held, [permission]);
-      const gone = await this.groups.revoke(tx, ctx.tenantId, groupId, permission);
-      if (!gone) throw AccessErrors.notGranted.with();
+      const revoked = await this.groups.revoke(tx, ctx.tenantId, groupId, permission);
+      if (!revoked) throw AccessErrors.notGranted.with();
       await this.log(tx, ctx, 'rbac.permission.revoked', group, [permission]);
       return this.reply(tx, ctx, groupId, await this.authority.inTx(tx, ctx.tenantId, ctx.userId), 200);
     });
@@ -69,7 +69,7 @@ export class GroupPermissionsService {
     const held = await this.authority.begin(tx, ctx);
     const group = await this.groups.read(ctx.tenantId, groupId, tx);
     if (!group) throw AccessErrors.groupNotFound.with();
-    // A workspace whose owners may not do everything could lock itself out.
+    // The owners group keeps all permissions, so that a workspace cannot lock itself out.
     if (group.system && group.key === 'owners') throw AccessErrors.systemGroup.with();
     return { held, group };
   }

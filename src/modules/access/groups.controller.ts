@@ -22,7 +22,7 @@ export class GroupsController {
     tag: 'access',
     id: 'listGroups',
     summary: 'List groups',
-    description: 'Owners, admins and members first, then all others by name.',
+    description: 'The groups owners, admins and members first, then the others by name.',
     errors: [Errors.validationFailed, Errors.invalidCursor],
   })
   @ApiOkResponse({ type: GroupListEnvelope, description: 'A page of groups.' })
@@ -61,8 +61,8 @@ export class GroupsController {
   @Operation({
     tag: 'access',
     id: 'updateGroup',
-    summary: 'Rename or describe a group',
-    description: 'Fields that are left out stay as they are. You must hold every permission of the group.',
+    summary: 'Update the name or description of a group',
+    description: 'Omitted fields stay unchanged. You must hold every permission of the group.',
     errors: [
       AccessErrors.groupNotFound,
       AccessErrors.systemGroup,
@@ -75,7 +75,7 @@ export class GroupsController {
     ],
   })
   @ApiBody({ type: UpdateGroup, examples: { name: { value: { name: 'Editors in chief' } } } })
-  @ApiOkResponse({ type: GroupEnvelope, description: 'The group as it is now.' })
+  @ApiOkResponse({ type: GroupEnvelope, description: 'The updated group.' })
   @Requires('rbac.manage')
   @Put(':group_id')
   update(
@@ -90,7 +90,7 @@ export class GroupsController {
     tag: 'access',
     id: 'deleteGroup',
     summary: 'Delete a group',
-    description: 'Its members lose what it allowed. You must hold every permission of the group.',
+    description: 'Its members lose its permissions. You must hold every permission of the group.',
     errors: [
       AccessErrors.groupNotFound,
       AccessErrors.systemGroup,
@@ -98,7 +98,7 @@ export class GroupsController {
       Errors.invalidId,
     ],
   })
-  @ApiOkResponse({ type: DeletedGroupEnvelope, description: 'The group as it last was.' })
+  @ApiOkResponse({ type: DeletedGroupEnvelope, description: 'The deleted group.' })
   @Requires('rbac.manage')
   @Delete(':group_id')
   delete(@Ctx() ctx: RequestContext, @Id('group_id') id: string): Promise<DeletedGroupEnvelope> {

@@ -15,7 +15,7 @@ export interface GroupRow {
   system: boolean;
   rank: number;
   members_count: number;
-  /** Empty for the owners group, which has all. */
+  /** Empty for the owners group, which has all permissions. */
   permissions: string[];
   rev: number;
   created_at: Date;
@@ -31,32 +31,32 @@ export interface NewGroup {
   permissions: string[];
 }
 
-const GROUP = `g.id, g.key, g.name, g.folded, g.description, g.system, g.rank, g.rev, g.created_at, g.updated_at,
-    CASE WHEN g.rank = 3 THEN (SELECT count(*)::int FROM tenant_members m WHERE m.tenant_id = $1 AND m.status = 'active')
-         ELSE g.members_count END AS members_count,
-    ARRAY(SELECT p.permission FROM rbac_grants p WHERE p.tenant_id = $1 AND p.group_id = g.id ORDER BY 1) AS permissions`;
+const GROUP = `grp.id, grp.key, grp.name, grp.folded, grp.description, grp.system, grp.rank, grp.rev, grp.created_at, grp.updated_at,
+    CASE WHEN grp.rank = 3 THEN (SELECT count(*)::int FROM tenant_members WHERE tenant_id = $1 AND status = 'active')
+         ELSE grp.members_count END AS members_count,
+    ARRAY(SELECT permission FROM rbac_grants WHERE tenant_id = $1 AND group_id = grp.id ORDER BY 1) AS permissions`;
 
 const list = workspace.statement<GroupRow>(
   'access.list_groups',
-  `SELECT ${GROUP} FROM rbac_groups g WHERE g.tenant_id = $1 AND (g.rank, g.folded) > ($2, $3)
-    ORDER BY g.rank, g.folded LIMIT $4`,
+  `SELECT ${GROUP} FROM rbac_groups grp WHERE grp.tenant_id = $1 AND (grp.rank, grp.folded) > ($2, $3)
+    ORDER BY grp.rank, grp.folded LIMIT $4`,
 );
 
 const read = workspace.statement<GroupRow>(
   'access.read_group',
-  `SELECT ${GROUP} FROM rbac_groups g WHERE g.tenant_id = $1 AND g.id = $2`,
+  `SELECT ${GROUP} FROM rbac_groups grp WHERE grp.tenant_id = $1 AND grp.id = $2`,
 );
 
-// No row: there are as many as there may be.
+// No row: the limit is reached.
 const create = workspace.statement<{ id: string }>(
   'access.create_group',
   `WITH made AS (
      INSERT INTO rbac_groups (tenant_id, id, key, name, folded, description)
      SELECT $1, $2, $3, $4, $5, $6
-      WHERE (SELECT count(*) FROM (SELECT FROM rbac_groups WHERE tenant_id = $1 LIMIT $7) g) < $7 RETURNING id),
+      WHERE (SELECT count(*) FROM (SELECT FROM rbac_groups WHERE tenant_id = $1 LIMIT $7) existing) < $7 RETURNING id),
    granted AS (
      INSERT INTO rbac_grants (tenant_id, group_id, permission, granted_by)
-     SELECT $1, made.id, p, $9 FROM made CROSS JOIN unnest($8::text[]) AS p)
+     SELECT $1, made.id, permission, $9 FROM made CROSS JOIN unnest($8::text[]) AS wanted (permission))
    SELECT id FROM made`,
 );
 
@@ -80,7 +80,7 @@ const grant = workspace.statement<{ permission: string }>(
   'access.grant',
   `WITH given AS (
      INSERT INTO rbac_grants (tenant_id, group_id, permission, granted_by)
-     SELECT $1, $2, p, $4 FROM unnest($3::text[]) AS p ON CONFLICT DO NOTHING RETURNING permission),
+     SELECT $1, $2, permission, $4 FROM unnest($3::text[]) AS wanted (permission) ON CONFLICT DO NOTHING RETURNING permission),
    touched AS (
      UPDATE rbac_groups SET rev = rev + 1, updated_at = now()
       WHERE tenant_id = $1 AND id = $2 AND EXISTS (SELECT FROM given))
@@ -97,12 +97,12 @@ const revoke = workspace.statement<{ permission: string }>(
    SELECT permission FROM taken`,
 );
 
-/** All SQL on groups and what they allow. */
+/** SQL of groups and their permissions. */
 @Injectable()
 export class GroupsRepository {
   constructor(private readonly db: Db) {}
 
-  /** The system groups, then the others by name. */
+  /** System groups first, then the others by name. */
   async list(tenantId: string, after: readonly [number, string], limit: number): Promise<GroupRow[]> {
     return this.db.query(list, [tenantId, ...after, limit]);
   }
@@ -123,38 +123,38 @@ export class GroupsRepository {
   ): Promise<'ok' | 'already_exists' | 'too_many'> {
     const { id, key, name, folded, description, permissions } = group;
     const values = [tenantId, id, key, name, folded, description, MAX_GROUPS, permissions, by];
-    const made = await orTaken(tx.query(create, values));
-    if (made === null) return 'already_exists';
-    return made.length === 0 ? 'too_many' : 'ok';
+    const inserted = await nullIfTaken(tx.query(create, values));
+    if (inserted === null) return 'already_exists';
+    return inserted.length === 0 ? 'too_many' : 'ok';
   }
 
-  /** @returns false when another group has this name */
+  /** @returns false when the name is taken */
   async update(
     tx: Tx,
     tenantId: string,
     id: string,
     { name, folded, description }: Pick<NewGroup, 'name' | 'folded' | 'description'>,
   ): Promise<boolean> {
-    return (await orTaken(tx.query(update, [tenantId, id, name, folded, description]))) !== null;
+    return (await nullIfTaken(tx.query(update, [tenantId, id, name, folded, description]))) !== null;
   }
 
   async delete(tx: Tx, tenantId: string, id: string): Promise<void> {
     await tx.query(remove, [tenantId, id]);
   }
 
-  /** @returns those it did not have */
+  /** @returns the newly granted permissions */
   async grant(tx: Tx, tenantId: string, id: string, by: string, permissions: string[]): Promise<string[]> {
     return (await tx.query(grant, [tenantId, id, permissions, by])).map((row) => row.permission);
   }
 
-  /** @returns false when it did not have it */
+  /** @returns false when the group did not have it */
   async revoke(tx: Tx, tenantId: string, id: string, permission: string): Promise<boolean> {
     return (await tx.query(revoke, [tenantId, id, permission])).length > 0;
   }
 }
 
-/** Null: the name or the key is taken. The transaction is then of no use any more: throw. */
-async function orTaken<Row>(query: Promise<Row[]>): Promise<Row[] | null> {
+/** Returns null when the name or key is taken. The transaction is then aborted: the caller must throw. */
+async function nullIfTaken<Row>(query: Promise<Row[]>): Promise<Row[] | null> {
   try {
     return await query;
   } catch (error) {

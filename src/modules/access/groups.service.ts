@@ -23,7 +23,7 @@ import { isPermission } from './permissions.js';
 const FIRST: readonly [number, string] = [0, ''];
 const MAX_KEY = 63;
 
-/** Groups of people, by which permissions are given. */
+/** Groups of members, which grant permissions. */
 @Injectable()
 export class GroupsService {
   constructor(
@@ -39,10 +39,10 @@ export class GroupsService {
     const scope = `rbac_groups ${ctx.tenantId}`;
     const after = cursor === undefined ? FIRST : (this.cursors.read(scope, cursor) as [number, string]);
     const rows = await this.groups.list(ctx.tenantId, after, limit + 1);
-    const given = rows.slice(0, limit);
-    const last = given.at(-1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
     const next = last && rows.length > limit ? this.cursors.write(scope, [last.rank, last.folded]) : null;
-    return { groups: given.map(presentGroup), next };
+    return { groups: page.map(presentGroup), next };
   }
 
   /** @throws ApiError 403 `cannot_grant_unheld`; 409 `already_exists`; 422 `unknown_permission`, `too_many_groups` */
@@ -70,8 +70,8 @@ export class GroupsService {
         objectId: id,
         data,
       });
-      const made = await this.existing(tx, ctx, id);
-      return new JsonReply(JSON.stringify({ group: presentGroup(made) }), { status: 201 });
+      const created = await this.existing(tx, ctx, id);
+      return new JsonReply(JSON.stringify({ group: presentGroup(created) }), { status: 201 });
     });
   }
 
@@ -95,7 +95,7 @@ export class GroupsService {
     });
   }
 
-  /** Its members lose what it allowed. @throws ApiError 404; 403 `system_group` or `cannot_grant_unheld` */
+  /** Its members lose its permissions. @throws ApiError 404; 403 `system_group` or `cannot_grant_unheld` */
   async delete(ctx: RequestContext, id: string): Promise<DeletedGroupEnvelope> {
     return this.db.tx(async (tx) => {
       const group = await this.changeable(tx, ctx, id);
@@ -111,7 +111,7 @@ export class GroupsService {
     });
   }
 
-  /** A group of which the caller holds everything, no system group; other changes wait. */
+  /** Reads a group, not a system group, of which the caller holds all permissions, and locks the groups. */
   private async changeable(tx: Tx, ctx: RequestContext, id: string): Promise<GroupRow> {
     const held = await this.authority.begin(tx, ctx);
     const group = await this.existing(tx, ctx, id);
@@ -126,20 +126,20 @@ export class GroupsService {
     return group;
   }
 
-  /** The key asked for, or one made from the name. */
+  /** The requested key, or one derived from the name. */
   private async keyFor(tx: Tx, ctx: RequestContext, id: string, { key, name }: CreateGroup): Promise<string> {
     if (key !== undefined) return key;
     const own = id.slice(-8);
-    const made = fold(name)
+    const created = fold(name)
       .replace(/[^a-z0-9]+/g, '-')
       .replace(/^-+|-+$/g, '')
       .slice(0, MAX_KEY - own.length - 1);
-    if (made === '') return `group-${own}`;
-    return (await this.groups.keyTaken(tx, ctx.tenantId, made)) ? `${made}-${own}` : made;
+    if (created === '') return `group-${own}`;
+    return (await this.groups.keyTaken(tx, ctx.tenantId, created)) ? `${created}-${own}` : created;
   }
 }
 
-/** Names that differ in case, accents or spaces only are one name: people could not tell them apart. */
+/** Comparison key of a name: ignores case, accents and repeated spaces, which users cannot distinguish. */
 function foldName(name: string): string {
   return fold(name).replace(/\s+/gu, ' ').trim();
 }
@@ -149,12 +149,12 @@ export function assertKnown(permissions: readonly string[], field: string): void
   const details = permissions.flatMap((permission, n) =>
     isPermission(permission)
       ? []
-      : [{ field: `${field}.${n}`, code: 'unknown_permission', message: `${field}.${n} is no permission` }],
+      : [{ field: `${field}.${n}`, code: 'unknown_permission', message: `${field}.${n} does not exist` }],
   );
   if (details.length > 0) throw AccessErrors.unknownPermission.with({ details });
 }
 
 export const emptyChoice = (fields: string) =>
   Errors.validationFailed.with({
-    details: [{ field: '', code: 'is_not_empty', message: `One of ${fields} is needed.` }],
+    details: [{ field: '', code: 'is_not_empty', message: `One of ${fields} is required.` }],
   });

@@ -7,7 +7,7 @@ import { MEMBER_ROLES_SET, MEMBERSHIP_CHANGING, TENANT_PROVISIONED } from '../te
 import { AccessErrors } from './access.errors.js';
 import { AuthorityRepository } from './authority.repository.js';
 
-/** Keeps groups, roles and memberships in line, and every workspace with an active owner once it has one. */
+/** Keeps groups, roles and memberships consistent, and keeps an active owner in every workspace that has one. */
 @Injectable()
 export class Membership implements OnModuleInit {
   constructor(
@@ -19,14 +19,14 @@ export class Membership implements OnModuleInit {
 
   onModuleInit(): void {
     this.hooks.on(TENANT_PROVISIONED, async (tx, { tenantId }) => {
-      await this.repository.found(tx, tenantId);
-      // Before the members are written: changes of groups lock in this order.
+      await this.repository.createSystemGroups(tx, tenantId);
+      // Lock before the members are written: the lock order of all group changes.
       await this.repository.lock(tx, tenantId);
     });
     this.hooks.on(MEMBER_ROLES_SET, async (tx, { tenantId, members }) => {
-      const before = await this.repository.activeOwners(tx, [tenantId]);
-      const changed = new Set(await this.repository.followRoles(tx, tenantId, members));
-      await this.assertStillOwned(tx, before);
+      const before = await this.activeOwners(tx, [tenantId]);
+      const changed = new Set(await this.repository.applyRolesToGroups(tx, tenantId, members));
+      await this.assertOwnerRemains(tx, before);
       for (const { userId, role } of members.filter((member) => changed.has(member.userId)))
         await this.audit.record(tx, operator(tenantId), {
           action: 'rbac.role.set',
@@ -39,15 +39,22 @@ export class Membership implements OnModuleInit {
       const tenantIds = tenantId === null ? await this.repository.lockAllOf(tx, userId) : [tenantId];
       if (tenantId !== null) await this.repository.lock(tx, tenantId);
       if (status === 'active') return;
-      const owners = await this.repository.activeOwners(tx, tenantIds);
+      const owners = await this.activeOwners(tx, tenantIds);
       for (const active of owners.values())
         if (active.length === 1 && active[0] === userId) throw AccessErrors.lastAdmin.with();
     });
   }
 
+  /** Owners by workspace that can act: active members with an open account. */
+  async activeOwners(tx: Tx, tenantIds: string[]): Promise<Map<string, string[]>> {
+    const owners = await this.repository.activeOwners(tx, tenantIds);
+    const open = await this.identity.activeAccounts(tx, [...owners.values()].flat());
+    return new Map([...owners].map(([tenantId, ids]) => [tenantId, ids.filter((id) => open.has(id))]));
+  }
+
   /**
-   * After people came into or left the system groups: their roles follow, and every process learns of it.
-   * @param ownersBefore active owners by workspace, as they were; @throws ApiError 409 `last_admin`
+   * Updates roles after members joined or left system groups, and invalidates cached access in every process.
+   * @param ownersBefore active owners by workspace before the change @throws ApiError 409 `last_admin`
    */
   async systemGroupsChanged(
     tx: Tx,
@@ -55,14 +62,14 @@ export class Membership implements OnModuleInit {
     userIds: string[],
     ownersBefore: Map<string, string[]>,
   ): Promise<void> {
-    const changed = await this.repository.projectRoles(tx, tenantId, userIds);
-    for (const userId of changed) await this.identity.noteAccessChange(tx, userId, tenantId);
-    await this.assertStillOwned(tx, ownersBefore);
+    const changed = await this.repository.applyGroupsToRoles(tx, tenantId, userIds);
+    for (const userId of changed) await this.identity.recordAccessChange(tx, userId, tenantId);
+    await this.assertOwnerRemains(tx, ownersBefore);
   }
 
-  /** A workspace that never had an owner may stay so: nobody is taken away from it. */
-  private async assertStillOwned(tx: Tx, before: Map<string, string[]>): Promise<void> {
-    const after = await this.repository.activeOwners(tx, [...before.keys()]);
+  /** A workspace without an owner before the change may stay without one. */
+  private async assertOwnerRemains(tx: Tx, before: Map<string, string[]>): Promise<void> {
+    const after = await this.activeOwners(tx, [...before.keys()]);
     for (const [tenantId, owners] of before)
       if (owners.length > 0 && (after.get(tenantId)?.length ?? 0) === 0) throw AccessErrors.lastAdmin.with();
   }

@@ -9,7 +9,7 @@ import { PasswordPolicy } from './password-policy.js';
 import type { SecurityEventType } from './security-log.js';
 import { TwoFactorService } from './two-factor/two-factor.service.js';
 
-/** What the operator does for somebody who has lost their password or everything that proves the second factor. */
+/** Operator actions for users who lost their password or second factor. */
 @Injectable()
 export class AccountRecovery {
   constructor(
@@ -24,27 +24,27 @@ export class AccountRecovery {
     private readonly db: Db,
   ) {}
 
-  /** Takes the second factor away. @returns whether there was one */
+  /** Removes the second factor. @returns whether the account had one */
   async removeSecondFactor(accountId: string): Promise<boolean> {
     return this.db.tx(async (tx) => {
-      const was = await this.twoFactor.remove(tx, accountId);
-      if (was) await this.record(tx, accountId, 'security.second_factor_disabled');
-      return was;
+      const removed = await this.twoFactor.remove(tx, accountId);
+      if (removed) await this.record(tx, accountId, 'security.second_factor_disabled');
+      return removed;
     });
   }
 
   /**
    * Sets a password and ends all sessions.
-   * @throws ApiError 422 `weak_password`; Error when the account has gone or somebody else sets a password too
+   * @throws ApiError 422 `weak_password`; Error for an unknown account or a concurrent change
    */
   async setPassword(accountId: string, password: string): Promise<void> {
     const account = await this.credentials.byId(accountId);
-    if (!account) throw new Error('There is no such account.');
+    if (!account) throw new Error('The account does not exist.');
     await this.policy.check(password, account);
     const hash = await this.passwords.hash(password);
     await this.db.tx(async (tx) => {
       if (!(await this.credentials.setPassword(tx, accountId, account.password_hash, hash)))
-        throw new Error('The password has been changed meanwhile.');
+        throw new Error('The password has changed meanwhile.');
       await this.sessions.endOthers(tx, accountId, null);
       await this.record(tx, accountId, 'security.password_changed');
     });

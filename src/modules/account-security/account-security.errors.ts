@@ -1,8 +1,8 @@
 import { defineError } from '../../platform/http/api-error.js';
 
 export const SecurityErrors = {
-  invalidPassword: defineError(403, 'invalid_password', 'The password is not yours.'),
-  notFound: defineError(404, 'not_found', 'There is nothing of yours with this id.'),
+  invalidPassword: defineError(403, 'invalid_password', 'The password is incorrect.'),
+  notFound: defineError(404, 'not_found', 'You have no object with this id.'),
   managedExternally: defineError(
     409,
     'managed_externally',
@@ -13,9 +13,9 @@ export const SecurityErrors = {
   notInitiated: defineError(
     409,
     'second_factor_not_initiated',
-    'Begin with initiate-2fa; what was begun lapses after 15 minutes.',
+    'Start with initiate-2fa; an enrolment expires after 15 minutes.',
   ),
-  invalidCode: defineError(422, 'invalid_code', 'The code is wrong, or has been used.'),
+  invalidCode: defineError(422, 'invalid_code', 'The code is incorrect or has been used.'),
   weakPassword: defineError(422, 'weak_password', 'The new password is too easy to guess; see details.', {
     details: [
       { field: 'new_password', code: 'min_length', message: 'new_password must have 12 characters or more' },
@@ -24,17 +24,17 @@ export const SecurityErrors = {
   tooManyApplicationPasswords: defineError(
     422,
     'too_many_application_passwords',
-    'A person may have at most 50 application passwords.',
+    'A user may have at most 50 application passwords.',
   ),
   tooManyAttempts: defineError(
     429,
     'too_many_attempts',
-    'Too many wrong tries; wait as long as Retry-After says.',
+    'Too many failed attempts; retry after Retry-After seconds.',
   ),
   mailServiceUnavailable: defineError(
     503,
     'mail_service_unavailable',
-    'The mail service cannot be told of the password right now; try again shortly.',
+    'The mail service is unavailable for application passwords; retry shortly.',
   ),
 } as const;
 

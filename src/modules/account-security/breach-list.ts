@@ -6,8 +6,8 @@ const TIMEOUT_MS = 2_000;
 const PREFIX_LENGTH = 5;
 
 /**
- * Asks a service whether a password is known from a data breach, by k-anonymity: only five of the forty digits of its SHA-1
- * leave this process, and the service answers with all it knows under them (the range interface of Pwned Passwords).
+ * Looks up passwords in a breach database by k-anonymity: only five of forty SHA-1 digits leave the process, and the
+ * service returns all hashes with this prefix (range API of Pwned Passwords).
  */
 @Injectable()
 export class BreachList {
@@ -15,7 +15,7 @@ export class BreachList {
 
   constructor(private readonly config: Config) {}
 
-  /** False also where no service is configured or it does not answer: a password can be changed without it. */
+  /** Also false without a configured or available service, so that passwords can always be changed. */
   async contains(password: string): Promise<boolean> {
     const base = this.config.PASSWORD_BREACH_URL?.replace(/\/+$/, '');
     if (!base) return false;
@@ -26,19 +26,19 @@ export class BreachList {
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      if (!response.ok) throw new Error(`it answers ${response.status}`);
+      if (!response.ok) throw new Error(`the response has status ${response.status}`);
       return lists(await response.text(), digest.slice(PREFIX_LENGTH));
     } catch (error) {
-      this.logger.warn({ err: error }, 'the breach list cannot be asked; the password is taken without it');
+      this.logger.warn({ err: error }, 'the breach list is unavailable; the password is accepted without it');
       return false;
     }
   }
 }
 
-/** Lines of `<rest of the hash>:<times seen>`; padding has been seen 0 times. */
-function lists(text: string, rest: string): boolean {
+/** Lines of `<hash suffix>:<count>`; padding lines have count 0. */
+function lists(text: string, suffix: string): boolean {
   return text.split(/\r?\n/).some((line) => {
-    const [suffix, times] = line.split(':');
-    return suffix?.trim().toUpperCase() === rest && Number(times) > 0;
+    const [candidate, count] = line.split(':');
+    return candidate?.trim().toUpperCase() === suffix && Number(count) > 0;
   });
 }

@@ -5,12 +5,12 @@ import { Db } from '../../platform/database/db.js';
 import { GuessLocks } from '../../platform/rate-limits/guess-locks.js';
 import { CredentialsApi, type CredentialsRow, SessionsApi } from '../identity/index.js';
 import { SecurityErrors, tooManyAttempts } from './account-security.errors.js';
-import { CONFIRMATION } from './guessables.js';
+import { CONFIRMATION } from './guess-limits.js';
 
-/** How long a proof of the second factor is fresh enough for changes to the account's safety, seconds. */
+/** Seconds for which a proof of the second factor allows security changes. */
 const FRESH_SECONDS = 600;
 
-/** Makes sure, before a change to the safety of an account, that it is its owner who asks. */
+/** Confirms the identity of the caller before a security change of the account. */
 @Injectable()
 export class Confirmation {
   constructor(
@@ -27,8 +27,8 @@ export class Confirmation {
   }
 
   /**
-   * Compares the account's password; five wrong ones in a row lock for 15 minutes.
-   * @returns the account as it was compared with
+   * Verifies the password of the account; five failures in a row lock it for 15 minutes.
+   * @returns the account with the compared password hash
    * @throws ApiError 403 `invalid_password`, 429 `too_many_attempts`
    */
   async password(ctx: AccountContext, password: string): Promise<CredentialsRow> {
@@ -41,7 +41,7 @@ export class Confirmation {
     return account;
   }
 
-  /** Whether the second factor was proven in this session within the last ten minutes. */
+  /** Whether this session proved the second factor within the last ten minutes. */
   async isFresh(ctx: AccountContext): Promise<boolean> {
     const age = ctx.sessionId === null ? null : await this.sessions.aal2Age(ctx.sessionId);
     return age !== null && age < FRESH_SECONDS;

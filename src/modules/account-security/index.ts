@@ -4,7 +4,7 @@ export {
   ApplicationPasswordProviders,
   type NewApplicationPassword,
   type Scope,
-  TooManyThere,
+  ProviderLimitError,
 } from './application-passwords/application-password-provider.js';
 export { ApplicationPasswordSignIn } from './application-passwords/application-password-sign-in.js';
 export { PasswordSignIn, type SignInOutcome } from './password-sign-in.js';

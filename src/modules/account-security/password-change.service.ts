@@ -14,7 +14,7 @@ import type { ChangePassword } from './security-settings.dto.js';
 import type { PasswordChanged } from './security-settings.response.js';
 import { digits, TwoFactorService } from './two-factor/two-factor.service.js';
 
-/** Changing one's password. */
+/** Changes the password of the caller. */
 @Injectable()
 export class PasswordChangeService {
   constructor(
@@ -30,7 +30,7 @@ export class PasswordChangeService {
   ) {}
 
   /**
-   * @throws ApiError 403 `second_factor_required` when the second factor was proven too long ago and no code is given
+   * @throws ApiError 403 `second_factor_required` when the proof of the second factor is too old and the code is missing
    * @throws ApiError 403 `invalid_password`, 422 `weak_password`, 422 `invalid_code`
    */
   async change(ctx: AccountContext, body: Checked<ChangePassword>): Promise<PasswordChanged> {
@@ -40,14 +40,14 @@ export class PasswordChangeService {
     if (proofNeeded && input.code === undefined) throw Errors.secondFactorRequired.with();
     const account = await this.confirmation.password(ctx, input.current_password);
     if (input.new_password.normalize('NFKC') === input.current_password.normalize('NFKC'))
-      throw weak('unchanged', 'is the one you have');
+      throw weak('unchanged', 'is the current password');
     await this.policy.check(input.new_password, account);
     const hash = await this.passwords.hash(input.new_password);
     const write = (tx: Tx) => this.write(tx, ctx, input, account.password_hash, hash);
     await (proofNeeded
       ? this.twoFactor.prove(ctx, { code: digits(input.code ?? '') }, write)
       : this.db.tx(write));
-    await this.sessions.noticeNow();
+    await this.sessions.refreshNow();
     return { changed: true };
   }
 
@@ -63,7 +63,7 @@ export class PasswordChangeService {
     oldHash: string | null,
     newHash: string,
   ): Promise<void> {
-    // Of two changes at once the second one was asked with a password that is no longer the account's.
+    // A concurrent change won: the compared password is no longer current.
     if (!(await this.credentials.setPassword(tx, ctx.userId, oldHash, newHash)))
       throw SecurityErrors.invalidPassword.with();
     const sessions = input.revoke_sessions ? await this.sessions.endOthers(tx, ctx.userId, ctx.sessionId) : 0;

@@ -6,10 +6,10 @@ import { BreachList } from './breach-list.js';
 import { MAX_PASSWORD } from './password-sign-in.js';
 import { isEasilyGuessed } from './password-strength.js';
 
-/** Code points (NIST SP 800-63B asks for 8, its next edition for 15 where there is no second factor). */
+/** Code points (NIST SP 800-63B requires 8; revision 4 requires 15 without a second factor). */
 export const MIN_PASSWORD = 12;
 
-/** What passwords may be set. No rule on kinds of characters: they make passwords worse, not better. */
+/** Rules for new passwords. No rules on character classes, which weaken passwords in practice. */
 @Injectable()
 export class PasswordPolicy {
   constructor(private readonly breaches: BreachList) {}
@@ -20,14 +20,18 @@ export class PasswordPolicy {
     if (length < MIN_PASSWORD) throw weak('min_length', `must have ${MIN_PASSWORD} characters or more`);
     if (password.length > MAX_PASSWORD)
       throw weak('max_length', `must have ${MAX_PASSWORD} characters or fewer`);
-    const about = [account.email, ...account.email.split(/[@.+_-]/), ...account.display_name.split(/\s+/)];
-    if (await isEasilyGuessed(password, [...about.filter((word) => word.length > 2), 'workspace']))
-      throw weak('too_common', 'is among those that are tried first');
-    if (await this.breaches.contains(password)) throw weak('breached', 'is known from a data breach');
+    const userInputs = [
+      account.email,
+      ...account.email.split(/[@.+_-]/),
+      ...account.display_name.split(/\s+/),
+    ];
+    if (await isEasilyGuessed(password, [...userInputs.filter((word) => word.length > 2), 'workspace']))
+      throw weak('too_common', 'is too easy to guess');
+    if (await this.breaches.contains(password)) throw weak('breached', 'appears in a data breach');
   }
 }
 
-export function weak(code: string, what: string) {
-  const problem: FieldProblem = { field: 'new_password', code, message: `new_password ${what}` };
+export function weak(code: string, requirement: string) {
+  const problem: FieldProblem = { field: 'new_password', code, message: `new_password ${requirement}` };
   return SecurityErrors.weakPassword.with({ details: [problem] });
 }

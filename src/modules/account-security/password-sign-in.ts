@@ -6,7 +6,7 @@ import { GuessLocks } from '../../platform/rate-limits/guess-locks.js';
 import { networkOf } from '../../platform/rate-limits/rate-limit.js';
 import { RateLimits } from '../../platform/rate-limits/rate-limits.js';
 import { CredentialsApi, emailKey } from '../identity/index.js';
-import { SIGN_IN } from './guessables.js';
+import { SIGN_IN } from './guess-limits.js';
 
 export interface SignInAttempt {
   email: string;
@@ -21,19 +21,19 @@ export type SignInOutcome =
       accountId: string;
       email: string;
       displayName: string;
-      /** `SecondFactors.verify` has to say yes before anything is given out. */
+      /** When true, `SecondFactors.verify` must succeed before a session is opened. */
       secondFactor: boolean;
     }
-  /** Wrong password, no such account, or a closed one: which is not told, and takes the same work. */
-  | { outcome: 'refused' }
-  /** Not looked at. Seconds to wait. */
+  /** Incorrect password, unknown or closed account: indistinguishable, also by time. */
+  | { outcome: 'rejected' }
+  /** Not verified. `wait` in seconds. */
   | { outcome: 'limited'; wait: number };
 
-/** Longer ones are nobody's. */
+/** Longer addresses match no account. */
 const MAX_EMAIL = 320;
 export const MAX_PASSWORD = 1_000;
 
-/** Verifies an e-mail address and a password for a sign-in page. */
+/** Verifies e-mail address and password of a sign-in. */
 @Injectable()
 export class PasswordSignIn {
   constructor(
@@ -50,13 +50,13 @@ export class PasswordSignIn {
     const wait = await this.limits.take({ limit, subject: networkOf(ip) });
     if (wait > 0) return { outcome: 'limited', wait };
     if (email.length > MAX_EMAIL || password.length > MAX_PASSWORD || !isStorable(email))
-      return { outcome: 'refused' };
+      return { outcome: 'rejected' };
     const key = emailKey(email);
     const guess = await this.locks.begin(SIGN_IN, key);
     if (!guess.allowed) return { outcome: 'limited', wait: guess.wait };
     const account = await this.credentials.byEmail(email);
     const matches = await this.credentials.passwordMatches(account, password);
-    if (!matches || account?.status !== 'active') return { outcome: 'refused' };
+    if (!matches || account?.status !== 'active') return { outcome: 'rejected' };
     await this.db.single((tx) => this.locks.forget(tx, SIGN_IN, key));
     return {
       outcome: 'ok',

@@ -1,13 +1,13 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 
-/** The time it takes grows with the square of the length, and what makes a password weak shows at its beginning. */
-const MAX_JUDGED = 64;
-/** Guesses a password has to stand: common ones, keyboard walks, repetitions and the like fall below. */
+/** The estimate takes quadratic time, and 64 characters suffice to recognise a weak password. */
+const MAX_ESTIMATED = 64;
+/** Minimum estimated guesses: common passwords, keyboard walks and repetitions need fewer. */
 const MIN_GUESSES_LOG10 = 6;
 
-let judge: Promise<ZxcvbnFactory> | undefined;
+let estimator: Promise<ZxcvbnFactory> | undefined;
 
-/** The word lists take 30 MB: they are loaded when the first password is judged. */
+/** The word lists take 30 MB, so they are loaded with the first estimate. */
 async function load(): Promise<ZxcvbnFactory> {
   const [{ ZxcvbnFactory }, { dictionary, adjacencyGraphs }] = await Promise.all([
     import('@zxcvbn-ts/core'),
@@ -17,11 +17,11 @@ async function load(): Promise<ZxcvbnFactory> {
 }
 
 /**
- * Whether a password is among the first million that somebody would try.
- * @param about words an attacker knows: address, name, the name of the service
+ * Whether an attacker needs fewer than a million guesses.
+ * @param userInputs words that an attacker knows: address, user name, service name
  */
-export async function isEasilyGuessed(password: string, about: string[]): Promise<boolean> {
-  judge ??= load();
-  const result = (await judge).check(password.slice(0, MAX_JUDGED), about);
+export async function isEasilyGuessed(password: string, userInputs: string[]): Promise<boolean> {
+  estimator ??= load();
+  const result = (await estimator).check(password.slice(0, MAX_ESTIMATED), userInputs);
   return result.guessesLog10 < MIN_GUESSES_LOG10;
 }

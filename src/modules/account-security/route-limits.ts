@@ -1,8 +1,8 @@
 import type { RouteLimit } from '../../platform/rate-limits/rate-limit.guard.js';
 
-// The locks on guesses stop guessing; these stop somebody from keeping the processors busy with it.
+// Guess locks stop guessing; these limits bound the processor time.
 
-/** Routes that compare a password: each takes tens of milliseconds of a processor. */
+/** Routes that verify a password, which takes tens of milliseconds of processor time. */
 export const PASSWORD_LIMIT: RouteLimit = {
   scope: 'password-routes',
   by: 'account',
@@ -11,7 +11,7 @@ export const PASSWORD_LIMIT: RouteLimit = {
   burst: 30,
 };
 
-/** Routes that take a code. */
+/** Routes that verify a code. */
 export const PROOF_LIMIT: RouteLimit = {
   scope: 'proof-routes',
   by: 'account',

@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
 import { TenantsApi } from '../tenants/index.js';
 
-/** What happened to the safety of an account. Its owner is told of each, whatever their preferences say. */
+/** Security events of an account. The owner is notified of each, regardless of preferences. */
 export type SecurityEventType =
   | 'security.password_changed'
   | 'security.second_factor_enabled'
@@ -17,11 +17,11 @@ export type SecurityEventType =
   | 'security.application_password_created'
   | 'security.application_password_deleted';
 
-/** Who did it, or to whom. */
+/** The account that acts or is affected. */
 export type SecurityActor = Pick<AccountContext, 'tenantId' | 'userId'> &
   Partial<Pick<AccountContext, 'sessionId' | 'requestId' | 'ip'>>;
 
-/** Writes what happened to the audit log and, as an event for notifications, to the outbox. */
+/** Writes security events to the audit log and, for notifications, to the outbox. */
 @Injectable()
 export class SecurityLog {
   constructor(
@@ -30,7 +30,7 @@ export class SecurityLog {
     private readonly tenants: TenantsApi,
   ) {}
 
-  /** @param data facts without secrets; ids and what a message to the owner needs */
+  /** @param data facts for the notification, without secrets */
   async record(
     tx: Tx,
     actor: SecurityActor,
@@ -38,7 +38,7 @@ export class SecurityLog {
     data: Record<string, unknown> = {},
   ): Promise<void> {
     await this.recordOnly(tx, actor, type, data);
-    // An account is told in the workspace it works in; without one, in one it belongs to.
+    // Notify in the workspace of the session, else in any workspace of the account.
     const tenantId = actor.tenantId ?? (await this.tenants.anyTenantOf(tx, actor.userId));
     if (tenantId === null) return;
     const payload = {
@@ -50,7 +50,7 @@ export class SecurityLog {
     await this.outbox.append(tx, { tenantId, type, payload });
   }
 
-  /** The audit log alone, for what nobody needs a message about. */
+  /** Writes to the audit log only, for events without a notification. */
   async recordOnly(
     tx: Tx,
     actor: SecurityActor,

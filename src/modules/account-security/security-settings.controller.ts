@@ -33,11 +33,11 @@ export class SecuritySettingsController {
   @Operation({
     tag: 'settings',
     id: 'readSecurity',
-    summary: 'Read the state of your account’s security',
+    summary: 'Read the security state of your account',
     description:
-      'Second factor, password, sessions in all your workspaces, and what happened lately. No secrets.',
+      'Second factor, password, sessions in all your workspaces, and recent security events. Contains no secrets.',
   })
-  @ApiOkResponse({ type: SecurityState, description: 'The state.' })
+  @ApiOkResponse({ type: SecurityState, description: 'The security state.' })
   @Tenantless()
   @Get('settings/security')
   read(@Ctx() ctx: AccountContext): Promise<SecurityState> {
@@ -48,10 +48,10 @@ export class SecuritySettingsController {
     tag: 'settings',
     id: 'endSession',
     summary: 'End one of your sessions',
-    description: 'Its tokens stop working within 5 seconds.',
+    description: 'Its tokens become invalid within 5 seconds.',
     errors: [SecurityErrors.notFound, Errors.invalidId],
   })
-  @ApiOkResponse({ type: SessionEnded, description: 'It has ended.' })
+  @ApiOkResponse({ type: SessionEnded, description: 'The session ended.' })
   @Tenantless()
   @Delete('settings/security/sessions/:id')
   async endSession(@Ctx() ctx: AccountContext, @Id() id: string): Promise<SessionEnded> {
@@ -63,8 +63,7 @@ export class SecuritySettingsController {
     tag: 'settings',
     id: 'changePassword',
     summary: 'Change your password',
-    description:
-      'Ends your other sessions, unless told otherwise; application passwords stay, unless told otherwise.',
+    description: 'By default, ends your other sessions and keeps application passwords.',
     errors: [
       SecurityErrors.invalidPassword,
       SecurityErrors.managedExternally,
@@ -77,7 +76,7 @@ export class SecuritySettingsController {
     ],
   })
   @ApiBody({ type: ChangePassword, examples: CHANGES })
-  @ApiOkResponse({ type: PasswordChanged, description: 'It is changed.' })
+  @ApiOkResponse({ type: PasswordChanged, description: 'The password was changed.' })
   @Tenantless()
   @RateLimited(PASSWORD_LIMIT)
   @Put('settings/password')
@@ -91,11 +90,11 @@ export class SecuritySettingsController {
   @Operation({
     tag: 'auth',
     id: 'signOut',
-    summary: 'Sign out, of this session or of all',
-    description: 'The tokens stop working within 5 seconds.',
+    summary: 'End this session or all sessions',
+    description: 'Access tokens become invalid within 5 seconds.',
     errors: [SecurityErrors.managedExternally, Errors.validationFailed, ...BODY_ERRORS],
   })
-  @ApiOkResponse({ type: SignedOut, description: 'It has ended.' })
+  @ApiOkResponse({ type: SignedOut, description: 'The session ended.' })
   @Tenantless()
   @BeforeSecondFactor()
   @HttpCode(200)

@@ -4,45 +4,43 @@ import { MayBeAbsent } from '../../platform/http/input.decorators.js';
 import { MAX_PASSWORD } from './password-sign-in.js';
 
 export class ChangePassword {
-  @ApiProperty({ example: 'correct horse battery staple' })
+  /** @example "correct horse battery staple" */
   @MaxLength(MAX_PASSWORD)
   @IsString()
   current_password!: string;
 
-  @ApiProperty({
-    minLength: 12,
-    maxLength: MAX_PASSWORD,
-    example: 'seven purple teapots dance',
-    description: 'Any characters. Those that are tried first, or known from a data breach, are refused.',
-  })
+  /**
+   * Any characters. Passwords that are easy to guess or known from a data breach are rejected.
+   * @example "seven purple teapots dance"
+   */
+  @ApiProperty({ minLength: 12, maxLength: MAX_PASSWORD })
   @IsString()
   new_password!: string;
 
-  @ApiPropertyOptional({
-    example: '492039',
-    description:
-      'With the second factor on, where it was proven in this session more than ten minutes ago: a code of the authenticator.',
-  })
+  /**
+   * An authenticator code. Required with the second factor on, when this session proved it more than ten minutes ago.
+   * @example "492039"
+   */
   @MayBeAbsent()
-  @Matches(/^\d{3}[ -]?\d{3}$/, { message: 'code must be the six digits the authenticator shows' })
+  @Matches(/^\d{3}[ -]?\d{3}$/, { message: 'code must be the six digits of the authenticator' })
   code?: string;
 
-  @ApiPropertyOptional({ default: true, description: 'End all other sessions.' })
+  /** End all other sessions. */
+  @ApiPropertyOptional()
   @MayBeAbsent()
   @IsBoolean()
   revoke_sessions: boolean = true;
 
-  @ApiPropertyOptional({
-    default: false,
-    description: 'End all application passwords too, in every workspace.',
-  })
+  /** End all application passwords, in every workspace. */
+  @ApiPropertyOptional()
   @MayBeAbsent()
   @IsBoolean()
   revoke_application_passwords: boolean = false;
 }
 
 export class SignOut {
-  @ApiPropertyOptional({ default: false, description: 'End all your sessions, not only this one.' })
+  /** End all your sessions, not only this one. */
+  @ApiPropertyOptional()
   @MayBeAbsent()
   @IsBoolean()
   everywhere: boolean = false;

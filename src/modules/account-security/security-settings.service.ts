@@ -18,7 +18,7 @@ import type {
 
 const RECENT_EVENTS = 20;
 
-/** What the owner of an account sees of its safety, and its sessions. */
+/** Security state and sessions of an account, for its owner. */
 @Injectable()
 export class SecuritySettingsService {
   constructor(
@@ -61,12 +61,12 @@ export class SecuritySettingsService {
       if (!(await this.sessions.end(tx, ctx.userId, id))) throw SecurityErrors.notFound.with();
       await this.log.recordOnly(tx, ctx, 'security.session_ended', { session_id: id });
     });
-    await this.sessions.noticeNow();
+    await this.sessions.refreshNow();
   }
 
-  /** @throws ApiError 409 `managed_externally` for a token whose session is the identity provider's */
+  /** @throws ApiError 409 `managed_externally` for tokens of an external issuer */
   async signOut(ctx: AccountContext, everywhere: boolean): Promise<SignedOut> {
-    // Who has only guessed the password must not be able to throw the owner out.
+    // An attacker with the password alone must not sign the owner out.
     if (everywhere && ctx.secondFactorPending) throw Errors.secondFactorRequired.with();
     const { sessionId } = ctx;
     if (sessionId === null) throw SecurityErrors.managedExternally.with();
@@ -79,7 +79,7 @@ export class SecuritySettingsService {
       await this.log.record(tx, ctx, 'security.sessions_ended', { sessions_ended: count });
       return count;
     });
-    await this.sessions.noticeNow();
+    await this.sessions.refreshNow();
     return { signed_out: true, sessions_ended: ended };
   }
 }

@@ -3,7 +3,7 @@ import { ApiOkResponse } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
 import { Operation } from '../../platform/http/api-docs.js';
 import { Errors } from '../../platform/http/errors.js';
-import { directoryWords } from '../tenants/index.js';
+import { foldWords } from '../tenants/index.js';
 import { SearchDirectory } from './directory.dto.js';
 import { DirectoryRepository, MAX_WORDS } from './directory.repository.js';
 import { DirectoryEnvelope } from './directory.response.js';
@@ -15,15 +15,15 @@ export class DirectoryController {
   @Operation({
     tag: 'directory',
     id: 'searchDirectory',
-    summary: 'Find people and groups of the workspace',
+    summary: 'Search members and groups of the workspace',
     description:
-      'By the beginnings of words; where nothing begins like that, by likeness. Deactivated people are not found. Meant for typing: there is no next page, more letters find fewer.',
+      'Matches the beginnings of words; without a match, similar names. Excludes deactivated members. For search as you type: there are no further pages.',
     errors: [Errors.validationFailed],
   })
   @ApiOkResponse({ type: DirectoryEnvelope, description: 'The best matches.' })
   @Get()
   async search(@Ctx() ctx: RequestContext, @Query() query: SearchDirectory): Promise<DirectoryEnvelope> {
-    const words = directoryWords(query.q).split(' ').filter(Boolean).slice(0, MAX_WORDS);
+    const words = foldWords(query.q).split(' ').filter(Boolean).slice(0, MAX_WORDS);
     if (words.length === 0) return { results: [] };
     const kinds = { users: query.kinds.includes('user'), groups: query.kinds.includes('group') };
     const rows = await this.directory.search(ctx.tenantId, words, kinds, query.limit);

@@ -6,34 +6,21 @@ const MAX_RESULTS = 50;
 const LIMIT = `limit must be a whole number from 1 to ${MAX_RESULTS}`;
 
 export class SearchDirectory {
-  @ApiProperty({
-    minLength: 2,
-    maxLength: 200,
-    example: 'mar',
-    description: 'Beginnings of words of a name or address, in any order. Case and accents do not matter.',
-  })
+  /** Beginnings of words of a name or address, in any order. Ignores case and accents. @example "mar" */
+  @ApiProperty({ minLength: 2, maxLength: 200 })
   @Length(2, 200)
   @IsString()
   q!: string;
 
-  @ApiPropertyOptional({
-    example: 'user,group',
-    default: 'user,group',
-    description: 'Separated by commas: `user`, `group`.',
-  })
+  /** Comma-separated: `user`, `group`. @example "user,group" */
+  @ApiPropertyOptional()
   @IsOptional()
-  @Matches(/^(?:user|group)(?:,(?:user|group))?$/, { message: 'kinds must be of user, group' })
-  @IsString({ message: 'kinds must be of user, group' })
+  @Matches(/^(?:user|group)(?:,(?:user|group))?$/, { message: 'kinds must contain user, group or both' })
+  @IsString({ message: 'kinds must contain user, group or both' })
   kinds: string = 'user,group';
 
-  @ApiProperty({
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_RESULTS,
-    default: 20,
-    required: false,
-    description: 'Results at most.',
-  })
+  /** Maximum number of results. */
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: MAX_RESULTS, required: false })
   @IsOptional()
   @WholeNumber()
   @Min(1, { message: LIMIT })

@@ -3,25 +3,16 @@ import { ApiProperty } from '@nestjs/swagger';
 export class DirectoryResultResponse {
   @ApiProperty({ enum: ['user', 'group'], example: 'user' }) kind!: string;
   @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
-  @ApiProperty({ example: 'Alice Martin' }) name!: string;
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    example: 'alice@demo.example',
-    description: 'Groups have none.',
-  })
+  /** @example "Alice Martin" */ name!: string;
+  /** Null for groups. */
+  @ApiProperty({ example: 'alice@demo.example' })
   email!: string | null;
   @ApiProperty({ type: String, nullable: true, example: null }) avatar_url!: string | null;
-  @ApiProperty({
-    example: 1,
-    minimum: 0,
-    maximum: 1,
-    description: '1: begins like that; 0.9: has words that begin like that; less: looks alike.',
-  })
+  /** 1: begins with the query; 0.9: contains words that begin with it; less: similar. @example 1 */
+  @ApiProperty({ minimum: 0, maximum: 1 })
   score!: number;
 }
 
 export class DirectoryEnvelope {
-  @ApiProperty({ type: [DirectoryResultResponse], description: 'Best first.' })
-  results!: DirectoryResultResponse[];
+  /** Best match first. */ results!: DirectoryResultResponse[];
 }

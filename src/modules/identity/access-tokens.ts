@@ -10,6 +10,9 @@ export const AUDIENCE = 'workspace';
 const TYPE = 'at+jwt';
 const CLOCK_TOLERANCE_SECONDS = 5;
 
+/** A claim of a correctly signed token has an invalid form. */
+export class InvalidClaimsError extends Error {}
+
 export interface AccessTokenClaims {
   accountId: string;
   tenantId: string | null;
@@ -18,7 +21,7 @@ export interface AccessTokenClaims {
   expiresAt: Date;
 }
 
-/** Signs and verifies our own access tokens: JWTs of RFC 9068. */
+/** Signs and verifies the access tokens of this installation: JWTs (RFC 9068). */
 @Injectable()
 export class AccessTokens {
   constructor(
@@ -27,12 +30,12 @@ export class AccessTokens {
     private readonly config: Config,
   ) {}
 
-  /** Names this installation, not an address: tokens stay good when the service moves to another host name. */
+  /** Identifies the installation by URN, not by address: tokens stay valid when the host name changes. */
   get issuer(): string {
     return `urn:workspace:${this.keyring.installationId}`;
   }
 
-  /** Whose tokens are ours: this installation's, and those of its OpenID provider, which RFC 9068 names by address. */
+  /** Accepted issuers: the installation, and its OpenID provider, whose issuer is an address (RFC 9068). */
   private get issuers(): string[] {
     return this.config.signInIssuer ? [this.issuer, this.config.signInIssuer] : [this.issuer];
   }
@@ -54,7 +57,7 @@ export class AccessTokens {
       .sign(key);
   }
 
-  /** @throws JOSEError or Error when anything about the token is wrong */
+  /** @throws JOSEError, UnknownKeyError or InvalidClaimsError when the token is invalid */
   async verify(token: string): Promise<AccessTokenClaims> {
     const { payload } = await jwtVerify(token, this.keys.resolve, {
       algorithms: [ALGORITHM],
@@ -65,7 +68,7 @@ export class AccessTokens {
       requiredClaims: ['sub', 'sid', 'exp', 'iat', 'jti'],
     });
     const { sub, sid, tid = null, exp = 0, iat = 0 } = payload;
-    if (!isUuid(sub) || !isUuid(sid) || !(tid === null || isUuid(tid))) throw new Error('malformed claims');
+    if (!isUuid(sub) || !isUuid(sid) || !(tid === null || isUuid(tid))) throw new InvalidClaimsError();
     return {
       accountId: sub,
       sessionId: sid,

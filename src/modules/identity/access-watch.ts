@@ -2,21 +2,21 @@ import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@ne
 import { type AccessChangeRow, IdentityRepository } from './identity.repository.js';
 
 const POLL_MS = 1_000;
-/** Without a successful poll for this long nothing cached is believed. With POLL_MS it bounds a revocation: under 5 s. */
+/** Cached verifications are unused after this time without a successful poll. With POLL_MS it bounds a revocation to 5 s. */
 const FRESH_MS = 3_500;
-/** A change becomes visible at its commit, up to a statement timeout after it was stamped: look back further than that. */
+/** A change becomes visible at its commit, up to one statement timeout after its timestamp: the window is longer. */
 const WINDOW_SECONDS = 45;
 
 type Listener = (change: AccessChangeRow) => void;
 
 /**
- * Learns, by one small query a second, whose access has changed anywhere, so that cached verifications can be dropped
- * without asking the database on each request.
+ * Polls once a second for accounts whose access changed in any process, and notifies listeners, which drop cached
+ * verifications. Requests then need no query.
  */
 @Injectable()
 export class AccessWatch implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(AccessWatch.name);
-  /** Changes of the window, by id, with the time at which this process first saw them. */
+  /** Changes of the window by id, with the time when this process first read them. */
   private readonly seen = new Map<string, { change: AccessChangeRow; at: number }>();
   private readonly listeners: Listener[] = [];
   private polledAt = Number.NEGATIVE_INFINITY;
@@ -30,7 +30,7 @@ export class AccessWatch implements OnModuleInit, OnModuleDestroy {
     this.timer = setInterval(() => {
       this.polling ??= this.poll()
         .catch((error: unknown) =>
-          this.logger.warn({ err: error }, 'access changes not read, verifying each request'),
+          this.logger.warn({ err: error }, 'access changes cannot be read; each request is verified'),
         )
         .finally(() => (this.polling = undefined));
     }, POLL_MS);
@@ -46,17 +46,17 @@ export class AccessWatch implements OnModuleInit, OnModuleDestroy {
     this.listeners.push(listener);
   }
 
-  /** Whether the last poll is recent enough to believe what is cached. */
+  /** Whether the last poll is recent enough to use cached verifications. */
   get fresh(): boolean {
     return performance.now() - this.polledAt < FRESH_MS;
   }
 
   /**
-   * Whether a change that fits was first seen at or after `since` (a `performance.now()` time): a verification that began
-   * before then may have read the state before the change.
+   * Whether a matching change was first read at or after `since` (a `performance.now()` time). A verification that started
+   * before then may have read the earlier state.
    */
-  changedSince(since: number, fits: (change: AccessChangeRow) => boolean): boolean {
-    for (const { change, at } of this.seen.values()) if (at >= since && fits(change)) return true;
+  changedSince(since: number, matches: (change: AccessChangeRow) => boolean): boolean {
+    for (const { change, at } of this.seen.values()) if (at >= since && matches(change)) return true;
     return false;
   }
 

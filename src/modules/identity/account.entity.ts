@@ -9,6 +9,7 @@ export class Account {
   @Column('text', { name: 'display_name' }) displayName!: string;
   @Column('text', { name: 'password_hash', nullable: true }) passwordHash!: string | null;
   @Column('text') status!: 'active' | 'deactivated';
+  @Column('boolean', { name: 'closed_by_owner' }) closedByOwner!: boolean;
   @Column('timestamptz', { name: 'tokens_valid_after', nullable: true }) tokensValidAfter!: Date | null;
   @Column('timestamptz', { name: 'password_changed_at', nullable: true }) passwordChangedAt!: Date | null;
   @Column('timestamptz', { name: 'second_factor_since', nullable: true }) secondFactorSince!: Date | null;

@@ -5,7 +5,7 @@ import { type CredentialsRow, CredentialsRepository } from './credentials.reposi
 import { emailKey } from './email.js';
 import { Passwords } from './passwords.js';
 
-/** What accounts prove who they are with: the password, and whether a second factor is asked. */
+/** Credentials of accounts: the password, and whether a second factor is required. */
 @Injectable()
 export class CredentialsApi {
   constructor(
@@ -23,8 +23,8 @@ export class CredentialsApi {
   }
 
   /**
-   * Compares a password, with the same work for nobody's; a hash made with old settings is made anew.
-   * @param account null: there is none
+   * Compares a password. The time is the same for an unknown account. Replaces a hash that has outdated parameters.
+   * @param account null: unknown account
    */
   async passwordMatches(account: CredentialsRow | null, password: string): Promise<boolean> {
     const phc = account?.password_hash ?? null;
@@ -38,15 +38,15 @@ export class CredentialsApi {
   }
 
   /**
-   * @param oldHash what the old password was compared with
-   * @param newHash made by `Passwords.hash` before the transaction
-   * @returns false when somebody has changed the password in between
+   * @param oldHash the hash that the current password was compared with
+   * @param newHash from `Passwords.hash`, computed before the transaction
+   * @returns false when the password changed in between
    */
   async setPassword(tx: Tx, accountId: string, oldHash: string | null, newHash: string): Promise<boolean> {
     return this.repository.setPassword(tx, accountId, oldHash, newHash);
   }
 
-  /** Whether every session has to prove a second factor from now on. */
+  /** Sets whether every session must prove a second factor. */
   async setSecondFactor(tx: Tx, accountId: string, on: boolean): Promise<void> {
     await this.repository.setSecondFactor(tx, accountId, on);
   }

@@ -41,7 +41,7 @@ const setSecondFactor = directory.statement<never>(
   `UPDATE accounts SET second_factor_since = CASE WHEN $2 THEN now() END, updated_at = now() WHERE id = $1`,
 );
 
-/** All SQL on what people prove who they are with. */
+/** SQL of credentials. */
 @Injectable()
 export class CredentialsRepository {
   constructor(private readonly db: Db) {}
@@ -54,7 +54,7 @@ export class CredentialsRepository {
     return (await reader.query(byId, [accountId]))[0] ?? null;
   }
 
-  /** @returns false when the password is no longer the one that was compared */
+  /** @returns false when the password is no longer `oldHash` */
   async setPassword(tx: Tx, accountId: string, oldHash: string | null, newHash: string): Promise<boolean> {
     return (await tx.query(setPassword, [accountId, oldHash, newHash])).length > 0;
   }

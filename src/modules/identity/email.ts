@@ -1,13 +1,13 @@
 /**
- * Whether two addresses certainly name one mailbox: equal but for the case of ASCII letters. Stricter than `emailKey`, for
- * where a claim to an address opens an account: letters that merely look alike are other mailboxes.
+ * Whether two addresses identify the same mailbox: equal except for the case of ASCII letters. Stricter than `emailKey`,
+ * for claims that open an account: look-alike letters are different mailboxes.
  */
-export function sameMailbox(one: string, other: string): boolean {
+export function sameMailbox(a: string, b: string): boolean {
   const plain = (email: string) => email.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-  return plain(one) === plain(other);
+  return plain(a) === plain(b);
 }
 
-/** An address as it is compared and kept unique: without case and compatibility differences. */
+/** The comparison key of an address: without differences of case and Unicode compatibility. */
 export function emailKey(email: string): string {
   return email.trim().normalize('NFKC').toLowerCase();
 }

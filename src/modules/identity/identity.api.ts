@@ -9,7 +9,7 @@ import { type AccountRow, IdentityRepository } from './identity.repository.js';
 import { hashPassword } from './passwords.js';
 import { SigningKeys } from './signing-keys.js';
 
-export interface PersonInput {
+export interface AccountSpec {
   email: string;
   name: string;
   password?: string;
@@ -18,17 +18,17 @@ export interface PersonInput {
 export interface TokenRequest {
   accountId: string;
   tenantId: string | null;
-  /** The second factor has been proven just now: the session starts at AAL2. */
+  /** The second factor was just proven: the session starts at AAL2. */
   aal2?: boolean;
-  /** Of the browser that signs in, for the owner's list of sessions. */
+  /** User-Agent of the browser, for the owner's list of sessions. */
   userAgent?: string | null;
   ip?: string | null;
 }
 
-/** Passwords hashed at once: one per processor of a small machine; each takes 7 MiB. */
+/** Concurrent password hashes; each uses 7 MiB. */
 const HASHERS = 4;
 
-/** What the rest of the service may do with accounts, sessions and tokens. */
+/** Operations on accounts, sessions and tokens for other modules. */
 @Injectable()
 export class IdentityApi {
   constructor(
@@ -44,22 +44,22 @@ export class IdentityApi {
   }
 
   /**
-   * Hashes the passwords of those who have none yet. Slow by nature, so it comes before the transaction.
+   * Hashes passwords of accounts that have none yet. Slow, so call it before the transaction.
    * @returns hash by e-mail key
    */
-  async hashNewPasswords(people: PersonInput[]): Promise<Map<string, string>> {
+  async hashNewPasswords(accounts: AccountSpec[]): Promise<Map<string, string>> {
     const holders = await this.repository.passwordHolders(
       this.db,
-      people.map((person) => emailKey(person.email)),
+      accounts.map((account) => emailKey(account.email)),
     );
-    // Of several passwords for one person the first stays, as it would if they came one after the other.
-    const queue = people
+    // Of several passwords for one account the first counts, as in sequential calls.
+    const queue = accounts
       .map(({ email, password }) => ({ key: emailKey(email), password }))
       .filter(({ key, password }) => password && !holders.has(key) && holders.add(key));
     const hashes = new Map<string, string>();
     const work = async (): Promise<void> => {
-      for (let person = queue.pop(); person; person = queue.pop()) {
-        hashes.set(person.key, await hashPassword(person.password as string));
+      for (let account = queue.pop(); account; account = queue.pop()) {
+        hashes.set(account.key, await hashPassword(account.password as string));
       }
     };
     await Promise.all(Array.from({ length: HASHERS }, work));
@@ -67,21 +67,25 @@ export class IdentityApi {
   }
 
   /** Creates the accounts that do not exist; renames the others. @returns account id by e-mail key */
-  async provision(tx: Tx, people: PersonInput[], hashes: Map<string, string>): Promise<Map<string, string>> {
-    const unique = new Map(people.map((person) => [emailKey(person.email), person]));
+  async provision(
+    tx: Tx,
+    accounts: AccountSpec[],
+    hashes: Map<string, string>,
+  ): Promise<Map<string, string>> {
+    const unique = new Map(accounts.map((account) => [emailKey(account.email), account]));
     return this.repository.upsertAccounts(
       tx,
-      [...unique].map(([key, person]) => ({
+      [...unique].map(([key, account]) => ({
         id: uuidv7(),
-        email: person.email.trim(),
+        email: account.email.trim(),
         emailKey: key,
-        displayName: person.name,
+        displayName: account.name,
         passwordHash: hashes.get(key) ?? null,
       })),
     );
   }
 
-  /** Opens a session for each request and signs its access token. Membership is the caller's business. */
+  /** Opens a session for each request and signs its access token. The caller checks membership. */
   async issueTokens(
     requests: TokenRequest[],
     clientId: string,
@@ -98,37 +102,52 @@ export class IdentityApi {
     );
   }
 
-  /** Ends all sessions of an account, everywhere within 5 seconds. @returns how many ended */
+  /** Ends all sessions of an account, everywhere within 5 seconds. @returns number of ended sessions */
   async revokeSessions(accountId: string): Promise<number> {
     return this.db.tx(async (tx) => {
       const count = await this.repository.revokeSessions(tx, accountId);
-      await this.noteAccessChange(tx, accountId);
+      await this.recordAccessChange(tx, accountId);
       return count;
     });
   }
 
-  /** Ends a person's sessions of one workspace; what is cached about their access there is out of date. */
+  /** Ends the sessions of an account in one workspace, and invalidates its cached access there. */
   async endSessionsIn(tx: Tx, accountId: string, tenantId: string): Promise<void> {
     await this.repository.revokeSessionsIn(tx, accountId, tenantId);
-    await this.noteAccessChange(tx, accountId, tenantId);
+    await this.recordAccessChange(tx, accountId, tenantId);
   }
 
-  /** Closes the account itself. */
-  async deactivate(tx: Tx, accountId: string): Promise<void> {
-    await this.repository.setStatus(tx, accountId, 'deactivated');
+  /** Closes the account. @param byOwner activating a membership then reopens it */
+  async deactivate(tx: Tx, accountId: string, { byOwner = false } = {}): Promise<void> {
+    await this.repository.setStatus(tx, accountId, 'deactivated', byOwner);
     await this.repository.revokeSessions(tx, accountId);
-    await this.noteAccessChange(tx, accountId);
+    await this.recordAccessChange(tx, accountId);
   }
 
-  /** Opens a closed account again; its sessions stay ended. */
+  /** Reopens a closed account; its sessions stay ended. */
   async activate(tx: Tx, accountId: string): Promise<void> {
     await this.repository.setStatus(tx, accountId, 'active');
-    await this.noteAccessChange(tx, accountId);
+    await this.recordAccessChange(tx, accountId);
   }
 
-  /** Makes every process forget, within 5 seconds, what it has cached about this person's access. */
-  async noteAccessChange(tx: Tx, accountId: string, tenantId: string | null = null): Promise<void> {
-    await this.repository.noteAccessChange(tx, uuidv7(), { accountId, tenantId });
+  /** Serialises the end of the last membership with the activation of another one. */
+  async lockAccount(tx: Tx, accountId: string): Promise<void> {
+    await this.repository.lockAccount(tx, accountId);
+  }
+
+  /** Reopens an account that its owner closed, and locks it. @returns false when the operator closed it */
+  async reopen(tx: Tx, accountId: string): Promise<boolean> {
+    return this.repository.reopen(tx, accountId);
+  }
+
+  /** Returns those of the accounts that are not closed. */
+  async activeAccounts(tx: Tx, accountIds: string[]): Promise<Set<string>> {
+    return this.repository.activeAccounts(tx, accountIds);
+  }
+
+  /** Invalidates the cached access of an account in every process within 5 seconds. */
+  async recordAccessChange(tx: Tx, accountId: string, tenantId: string | null = null): Promise<void> {
+    await this.repository.recordAccessChange(tx, uuidv7(), { accountId, tenantId });
   }
 
   /** @returns the new key's id */

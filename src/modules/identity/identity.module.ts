@@ -20,7 +20,7 @@ import { SignInSessions } from './sign-in-sessions.js';
 import { SigningKeys } from './signing-keys.js';
 import { TokenVerifier } from './token-verifier.js';
 
-/** Global because the bearer guard, which every module stands behind, resolves tokens through it. */
+/** Global because the bearer guard of every module resolves tokens through it. */
 @Global()
 @Module({
   imports: [TenantsModule],

@@ -22,7 +22,7 @@ export interface AccountInput {
 
 /** The account of a token's session. */
 export interface SessionAccountRow extends AccountRow {
-  /** The account has a second factor and this session has not proven it yet. */
+  /** The account has a second factor that this session has not proven yet. */
   second_factor_pending: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface SessionInput {
   tenantId: string | null;
   clientId: string;
   expiresAt: Date;
-  /** The second factor has been proven just now. */
+  /** The second factor was just proven. */
   aal2?: boolean;
   userAgent?: string | null;
   ip?: string | null;
@@ -53,7 +53,7 @@ export interface AccessChangeRow {
   session_id: string | null;
 }
 
-/** Characters of a User-Agent header that are kept. */
+/** Stored characters of a User-Agent header. */
 const MAX_USER_AGENT = 400;
 
 const ACCOUNT = 'id, email, display_name, status, tokens_valid_after';
@@ -65,17 +65,17 @@ const byEmail = directory.statement<AccountRow>(
 
 const bySession = directory.statement<SessionAccountRow>(
   'identity.by_session',
-  `SELECT a.id, a.email, a.display_name, a.status, a.tokens_valid_after,
-          a.second_factor_since IS NOT NULL AND s.aal2_at IS NULL AS second_factor_pending
-     FROM sessions s JOIN accounts a ON a.id = s.account_id
-    WHERE s.id = $1 AND s.account_id = $2 AND s.tenant_id IS NOT DISTINCT FROM $3
-      AND s.revoked_at IS NULL AND s.expires_at > now()`,
+  `SELECT account.id, account.email, account.display_name, account.status, account.tokens_valid_after,
+          account.second_factor_since IS NOT NULL AND session.aal2_at IS NULL AS second_factor_pending
+     FROM sessions session JOIN accounts account ON account.id = session.account_id
+    WHERE session.id = $1 AND session.account_id = $2 AND session.tenant_id IS NOT DISTINCT FROM $3
+      AND session.revoked_at IS NULL AND session.expires_at > now()`,
 );
 
 const byLink = directory.statement<AccountRow>(
   'identity.by_link',
-  `SELECT a.id, a.email, a.display_name, a.status, a.tokens_valid_after
-     FROM account_links l JOIN accounts a ON a.id = l.account_id WHERE l.issuer = $1 AND l.subject = $2`,
+  `SELECT account.id, account.email, account.display_name, account.status, account.tokens_valid_after
+     FROM account_links link JOIN accounts account ON account.id = link.account_id WHERE link.issuer = $1 AND link.subject = $2`,
 );
 
 const link = directory.statement<{ account_id: string }>(
@@ -90,12 +90,12 @@ const passwordHolders = directory.statement<{ email_key: string }>(
 
 const upsertAccounts = directory.statement<{ id: string; email_key: string }>(
   'identity.upsert_accounts',
-  `INSERT INTO accounts AS a (id, email, email_key, display_name, password_hash)
+  `INSERT INTO accounts AS account (id, email, email_key, display_name, password_hash)
    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]) ORDER BY 3
    ON CONFLICT (email_key) DO UPDATE
      SET display_name = excluded.display_name,
-         password_hash = coalesce(a.password_hash, excluded.password_hash),
-         updated_at = CASE WHEN a.display_name = excluded.display_name THEN a.updated_at ELSE now() END
+         password_hash = coalesce(account.password_hash, excluded.password_hash),
+         updated_at = CASE WHEN account.display_name = excluded.display_name THEN account.updated_at ELSE now() END
    RETURNING id, email_key`,
 );
 
@@ -104,7 +104,7 @@ const createSessions = directory.statement<never>(
   `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at, aal2_at, user_agent, ip)
    SELECT id, account_id, tenant_id, client_id, expires_at, CASE WHEN aal2 THEN now() END, user_agent, ip
      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::bool[], $7::text[], $8::text[])
-       AS s (id, account_id, tenant_id, client_id, expires_at, aal2, user_agent, ip)`,
+       AS session (id, account_id, tenant_id, client_id, expires_at, aal2, user_agent, ip)`,
 );
 
 const revokeSessions = directory.statement<{ id: string }>(
@@ -125,10 +125,26 @@ const voidTokens = directory.statement<never>(
 
 const setStatus = directory.statement<never>(
   'identity.set_status',
-  `UPDATE accounts SET status = $2, updated_at = now() WHERE id = $1`,
+  `UPDATE accounts SET status = $2, closed_by_owner = $3, updated_at = now() WHERE id = $1`,
 );
 
-const noteAccessChange = directory.statement<never>(
+const lockAccount = directory.statement<never>(
+  'identity.lock_account',
+  `SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE`,
+);
+
+const reopen = directory.statement<{ id: string }>(
+  'identity.reopen',
+  `UPDATE accounts SET status = 'active', closed_by_owner = false
+    WHERE id = $1 AND (status = 'active' OR closed_by_owner) RETURNING id`,
+);
+
+const activeAccounts = directory.statement<{ id: string }>(
+  'identity.active_accounts',
+  `SELECT id FROM accounts WHERE id = ANY ($1::uuid[]) AND status = 'active'`,
+);
+
+const recordAccessChange = directory.statement<never>(
   'identity.note_access_change',
   `INSERT INTO access_changes (id, account_id, tenant_id, session_id) VALUES ($1, $2, $3, $4)`,
 );
@@ -161,7 +177,7 @@ const retireSigningKeys = directory.statement<never>(
   `UPDATE signing_keys SET retired_at = now() WHERE retired_at IS NULL AND id <> $1`,
 );
 
-/** All SQL on accounts, sessions and keys. */
+/** SQL of accounts, sessions and keys. */
 @Injectable()
 export class IdentityRepository {
   constructor(private readonly db: Db) {}
@@ -170,7 +186,7 @@ export class IdentityRepository {
     return (await this.db.query(byEmail, [emailKey]))[0] ?? null;
   }
 
-  /** The account of a live session that was opened for just this account and workspace. */
+  /** The account of a live session that was opened for this account and workspace. */
   async bySession(
     sessionId: string,
     accountId: string,
@@ -192,7 +208,7 @@ export class IdentityRepository {
     return new Set((await reader.query(passwordHolders, [emailKeys])).map((row) => row.email_key));
   }
 
-  /** Creates accounts, renames known ones; a password that is set stays. @returns id by e-mail key */
+  /** Creates accounts and renames existing ones; a stored password stays. @returns id by e-mail key */
   async upsertAccounts(tx: Tx, accounts: AccountInput[]): Promise<Map<string, string>> {
     const column = <K extends keyof AccountInput>(key: K) => accounts.map((account) => account[key]);
     const values = [
@@ -219,7 +235,7 @@ export class IdentityRepository {
     ]);
   }
 
-  /** Ends every session and voids every token issued so far. @returns how many sessions ended */
+  /** Ends every session and invalidates every issued token. @returns number of ended sessions */
   async revokeSessions(tx: Tx, accountId: string): Promise<number> {
     await tx.query(voidTokens, [accountId]);
     return (await tx.query(revokeSessions, [accountId])).length;
@@ -230,16 +246,34 @@ export class IdentityRepository {
     await tx.query(revokeSessionsIn, [accountId, tenantId]);
   }
 
-  async setStatus(tx: Tx, accountId: string, status: AccountRow['status']): Promise<void> {
-    await tx.query(setStatus, [accountId, status]);
+  async setStatus(
+    tx: Tx,
+    accountId: string,
+    status: AccountRow['status'],
+    closedByOwner = false,
+  ): Promise<void> {
+    await tx.query(setStatus, [accountId, status, closedByOwner]);
   }
 
-  async noteAccessChange(
+  async lockAccount(tx: Tx, accountId: string): Promise<void> {
+    await tx.query(lockAccount, [accountId]);
+  }
+
+  /** Locks the account, and reopens it if its owner closed it. @returns whether it is active now */
+  async reopen(tx: Tx, accountId: string): Promise<boolean> {
+    return (await tx.query(reopen, [accountId])).length > 0;
+  }
+
+  async activeAccounts(tx: Tx, accountIds: string[]): Promise<Set<string>> {
+    return new Set((await tx.query(activeAccounts, [accountIds])).map((row) => row.id));
+  }
+
+  async recordAccessChange(
     tx: Tx,
     id: string,
     change: { accountId: string; tenantId?: string | null; sessionId?: string | null },
   ): Promise<void> {
-    await tx.query(noteAccessChange, [
+    await tx.query(recordAccessChange, [
       id,
       change.accountId,
       change.tenantId ?? null,
@@ -255,7 +289,7 @@ export class IdentityRepository {
     await tx.query(forgetOld, []);
   }
 
-  /** Newest first. @param retiredSeconds how long ago a key may have been retired */
+  /** Newest first. @param retiredSeconds maximum age of a retirement */
   async signingKeys(retiredSeconds: number): Promise<SigningKeyRow[]> {
     return this.db.query(signingKeys, [retiredSeconds]);
   }

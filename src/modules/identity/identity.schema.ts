@@ -8,6 +8,10 @@ export const identitySchema: SchemaPart = {
   migrations: [
     sqlMigration('Identity1795000000003', new URL('migrations/0001-identity.sql', import.meta.url)),
     sqlMigration('SecondFactor1795500000002', new URL('migrations/0201-second-factor.sql', import.meta.url)),
+    sqlMigration(
+      'ClosedAccounts1796000000001',
+      new URL('migrations/0301-closed-accounts.sql', import.meta.url),
+    ),
   ],
   sql: [],
 };

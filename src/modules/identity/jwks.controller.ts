@@ -14,7 +14,7 @@ export class JwksController {
     tag: 'identity',
     id: 'listSigningKeys',
     summary: 'Signing keys',
-    description: 'For services that verify our access tokens.',
+    description: 'For services that verify access tokens of this API.',
     errors: [Errors.badRequest, Errors.overloaded],
   })
   @ApiOkResponse({ type: JwksResponse, description: 'A JSON Web Key Set, RFC 7517.' })

@@ -9,20 +9,20 @@ import {
 } from '../../platform/workers/concurrency-limiter.js';
 
 /**
- * One of the settings for argon2id that OWASP's password storage cheat sheet lists as equal in defence (from 46 MiB and
- * one pass to 7 MiB and five): the one that takes the least time here, since its memory fits a processor's cache.
+ * One of the equivalent argon2id settings of OWASP's password storage cheat sheet (46 MiB and one pass to 7 MiB and five).
+ * This one is the fastest: its memory fits a processor cache.
  */
 const OPTIONS = { algorithm: Algorithm.Argon2id, memoryCost: 7_168, timeCost: 5, parallelism: 1 };
 
 const PREFIX = `$argon2id$v=19$m=${OPTIONS.memoryCost},t=${OPTIONS.timeCost},p=${OPTIONS.parallelism}$`;
 
-/** Matches no password that anybody will find, and takes as long to compare as one that does. */
-const NOBODYS = `${PREFIX}${'A'.repeat(22)}$${'A'.repeat(43)}`;
+/** Matches no password, and takes as long to compare as a stored hash. */
+const DUMMY_HASH = `${PREFIX}${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-/** Comparisons of a process that may wait; at 30 ms each the last one waits a few seconds. */
-const QUEUE = 128;
+/** Queued comparisons of a process; at 30 ms each the last one waits a few seconds. */
+const MAX_QUEUED = 128;
 
-/** @returns a PHC string, salt and parameters included */
+/** @returns a PHC string with salt and parameters */
 export async function hashPassword(password: string): Promise<string> {
   return hash(password.normalize('NFKC'), OPTIONS);
 }
@@ -31,10 +31,10 @@ export async function verifyPassword(phc: string, password: string): Promise<boo
   return verify(phc, password.normalize('NFKC'));
 }
 
-/** Hashes and compares passwords, no more at once than there are processors. */
+/** Hashes and compares passwords, at most one per processor at a time. */
 @Injectable()
 export class Passwords implements OnModuleDestroy {
-  private readonly lanes = new ConcurrencyLimiter(availableParallelism(), QUEUE);
+  private readonly lanes = new Lanes(availableParallelism(), MAX_QUEUED);
 
   onModuleDestroy(): void {
     this.lanes.close();
@@ -46,16 +46,16 @@ export class Passwords implements OnModuleDestroy {
   }
 
   /**
-   * Takes the same work whether there is a password or not.
-   * @param phc null: nobody's, or an account without a password
+   * Takes the same time whether a password exists or not.
+   * @param phc null: unknown account, or an account without a password
    * @throws ApiError 503 `overloaded`
    */
   async verify(phc: string | null, password: string): Promise<boolean> {
-    const matches = await this.run(() => verifyPassword(phc ?? NOBODYS, password));
+    const matches = await this.run(() => verifyPassword(phc ?? DUMMY_HASH, password));
     return matches && phc !== null;
   }
 
-  /** Whether the hash was made with other settings than today's. */
+  /** Whether the hash has other parameters than the current ones. */
   isOutdated(phc: string): boolean {
     return !phc.startsWith(PREFIX);
   }

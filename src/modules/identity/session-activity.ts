@@ -6,7 +6,7 @@ const FLUSH_MS = 60_000;
 /** Sessions written in one statement. */
 const BATCH = 2_000;
 
-/** Notes when sessions were used last, without a write for each request: in memory, written once a minute. */
+/** Records the last use of sessions in memory and writes it once a minute, so that requests do not write. */
 @Injectable()
 export class SessionActivity implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(SessionActivity.name);
@@ -35,16 +35,16 @@ export class SessionActivity implements OnModuleInit, OnModuleDestroy {
     await this.flush().catch(() => undefined);
   }
 
-  /** Changes with each flush: who remembers it knows whether a session has been noted since. */
+  /** Changes with each flush: a caller that stores it knows whether it recorded a session since then. */
   get period(): number {
     return this.round;
   }
 
-  note(sessionId: string): void {
+  record(sessionId: string): void {
     this.seen.set(sessionId, new Date());
   }
 
-  /** Writes what was noted. What cannot be written is lost: it is only for people to look at. */
+  /** Writes the recorded times. A failed write is lost: the times are informational. */
   async flush(): Promise<void> {
     const entries = [...this.seen].toSorted(([a], [b]) => (a < b ? -1 : 1));
     this.seen = new Map();

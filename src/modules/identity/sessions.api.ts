@@ -5,10 +5,10 @@ import { AccessWatch } from './access-watch.js';
 import { IdentityRepository } from './identity.repository.js';
 import { type SessionRow, SessionsRepository } from './sessions.repository.js';
 
-/** Sessions shown at most; somebody with more sees those used last. */
+/** Maximum number of listed sessions: those used last. */
 export const MAX_SHOWN = 100;
 
-/** What may be done with single sessions. Whatever ends or lowers one counts on every process within 5 seconds. */
+/** Operations on single sessions. An end or loss of AAL2 takes effect in every process within 5 seconds. */
 @Injectable()
 export class SessionsApi {
   constructor(
@@ -22,48 +22,51 @@ export class SessionsApi {
     return this.sessions.live(accountId, current, MAX_SHOWN);
   }
 
-  /** Seconds since the second factor was proven in this session; null: it was not. */
+  /** Seconds since the second factor was proven in this session; null: not proven. */
   async aal2Age(sessionId: string): Promise<number | null> {
     return this.sessions.aal2Age(sessionId);
   }
 
-  /** The second factor has been proven in this session. Counts for its next request on every process. */
-  async raise(tx: Tx, sessionId: string): Promise<void> {
-    await this.sessions.raise(tx, sessionId);
+  /** Raises the session to AAL2, from its next request on in every process. */
+  async setAal2(tx: Tx, sessionId: string): Promise<void> {
+    await this.sessions.setAal2(tx, sessionId);
   }
 
-  /** Ends one session of the account. @returns false when it is not a live one of theirs */
+  /** Ends one session of the account. @returns false when it is not a live session of the account */
   async end(tx: Tx, accountId: string, sessionId: string): Promise<boolean> {
     const ended = await this.sessions.revokeOne(tx, accountId, sessionId);
-    if (ended) await this.announce(tx, accountId, sessionId);
+    if (ended) await this.invalidate(tx, accountId, sessionId);
     return ended;
   }
 
-  /** Ends all sessions but `except`. @returns how many ended */
+  /** Ends all sessions except `except`. @returns number of ended sessions */
   async endOthers(tx: Tx, accountId: string, except: string | null): Promise<number> {
     const ended = await this.sessions.revokeOthers(tx, accountId, except);
-    if (ended.length > 0) await this.announce(tx, accountId);
+    if (ended.length > 0) await this.invalidate(tx, accountId);
     return ended.length;
   }
 
-  /** Ends the sessions that have yet to prove the second factor. @returns how many ended */
+  /** Ends the sessions that have not proven the second factor. @returns number of ended sessions */
   async endPending(tx: Tx, accountId: string): Promise<number> {
     return (await this.sessions.revokePending(tx, accountId)).length;
   }
 
-  /** What all sessions have proven is void: the factor is gone. */
-  async lower(tx: Tx, accountId: string): Promise<void> {
-    await this.sessions.lower(tx, accountId);
-    await this.announce(tx, accountId);
+  /** Removes AAL2 from all sessions, after the factor was removed. */
+  async clearAal2(tx: Tx, accountId: string): Promise<void> {
+    await this.sessions.clearAal2(tx, accountId);
+    await this.invalidate(tx, accountId);
   }
 
-  /** Makes every process look at the sessions of this account anew. */
-  async announce(tx: Tx, accountId: string, sessionId: string | null = null): Promise<void> {
-    await this.identity.noteAccessChange(tx, uuidv7(), { accountId, sessionId });
+  /** Makes every process verify the sessions of this account again. */
+  async invalidate(tx: Tx, accountId: string, sessionId: string | null = null): Promise<void> {
+    await this.identity.recordAccessChange(tx, uuidv7(), { accountId, sessionId });
   }
 
-  /** Makes this process notice now what has just been announced; the others do within 5 seconds, and so does it if this fails. */
-  async noticeNow(): Promise<void> {
+  /**
+   * Applies recorded changes in this process now. Other processes apply them within 5 seconds, as this one does if the poll
+   * fails.
+   */
+  async refreshNow(): Promise<void> {
     await this.watch.poll().catch(() => undefined);
   }
 }

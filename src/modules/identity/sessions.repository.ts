@@ -3,7 +3,7 @@ import { Db } from '../../platform/database/db.js';
 import { directory } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 
-/** A session as its owner sees it. */
+/** A session in its owner's list. */
 export interface SessionRow {
   id: string;
   tenant_id: string | null;
@@ -31,7 +31,7 @@ const aal2 = directory.statement<{ seconds: number | null }>(
   `SELECT extract(epoch FROM clock_timestamp() - aal2_at)::float8 AS seconds FROM sessions WHERE id = $1`,
 );
 
-const raise = directory.statement<never>(
+const setAal2 = directory.statement<never>(
   'identity.raise_session',
   `UPDATE sessions SET aal2_at = now() WHERE id = $1`,
 );
@@ -51,36 +51,37 @@ const revokePending = directory.statement<{ id: string }>(
   `UPDATE sessions SET revoked_at = now() WHERE account_id = $1 AND aal2_at IS NULL AND ${LIVE} RETURNING id`,
 );
 
-const lower = directory.statement<never>(
+const clearAal2 = directory.statement<never>(
   'identity.lower_sessions',
   `UPDATE sessions SET aal2_at = NULL WHERE account_id = $1 AND aal2_at IS NOT NULL`,
 );
 
 const seen = directory.statement<never>(
   'identity.sessions_seen',
-  `UPDATE sessions s SET last_seen_at = date_trunc('minute', g.at)
-     FROM unnest($1::uuid[], $2::timestamptz[]) AS g (id, at)
-    WHERE s.id = g.id AND (s.last_seen_at IS NULL OR s.last_seen_at < date_trunc('minute', g.at))`,
+  `UPDATE sessions session SET last_seen_at = date_trunc('minute', given.at)
+     FROM unnest($1::uuid[], $2::timestamptz[]) AS given (id, at)
+    WHERE session.id = given.id
+      AND (session.last_seen_at IS NULL OR session.last_seen_at < date_trunc('minute', given.at))`,
 );
 
-/** All SQL on single sessions. */
+/** SQL of single sessions. */
 @Injectable()
 export class SessionsRepository {
   constructor(private readonly db: Db) {}
 
-  /** The live sessions of an account: `first` first, then by last use. */
-  async live(accountId: string, first: string | null, limit: number): Promise<SessionRow[]> {
-    return this.db.query(live, [accountId, first, limit]);
+  /** Live sessions of an account: `current` first, then by last use. */
+  async live(accountId: string, current: string | null, limit: number): Promise<SessionRow[]> {
+    return this.db.query(live, [accountId, current, limit]);
   }
 
-  /** Seconds since the second factor was proven in this session; null: it was not. */
+  /** Seconds since the second factor was proven in this session; null: not proven. */
   async aal2Age(sessionId: string): Promise<number | null> {
     return (await this.db.query(aal2, [sessionId]))[0]?.seconds ?? null;
   }
 
-  /** The second factor has been proven in this session. */
-  async raise(tx: Tx, sessionId: string): Promise<void> {
-    await tx.query(raise, [sessionId]);
+  /** Raises the session to AAL2. */
+  async setAal2(tx: Tx, sessionId: string): Promise<void> {
+    await tx.query(setAal2, [sessionId]);
   }
 
   /** @returns whether it was live */
@@ -88,19 +89,19 @@ export class SessionsRepository {
     return (await tx.query(revokeOne, [accountId, sessionId])).length > 0;
   }
 
-  /** @param except this one stays; null: none does @returns those that ended */
+  /** @param except stays; null: none stays @returns ids of the ended sessions */
   async revokeOthers(tx: Tx, accountId: string, except: string | null): Promise<string[]> {
     return (await tx.query(revokeOthers, [accountId, except])).map((row) => row.id);
   }
 
-  /** Ends the sessions that have not proven the second factor. @returns those that ended */
+  /** Ends the sessions that have not proven the second factor. @returns their ids */
   async revokePending(tx: Tx, accountId: string): Promise<string[]> {
     return (await tx.query(revokePending, [accountId])).map((row) => row.id);
   }
 
-  /** What the sessions have proven was about a factor that is gone. */
-  async lower(tx: Tx, accountId: string): Promise<void> {
-    await tx.query(lower, [accountId]);
+  /** Removes AAL2 from all sessions of the account. */
+  async clearAal2(tx: Tx, accountId: string): Promise<void> {
+    await tx.query(clearAal2, [accountId]);
   }
 
   /** @param times by session id */

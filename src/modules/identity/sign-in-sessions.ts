@@ -5,7 +5,7 @@ import { directory } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { TenantsApi } from '../tenants/index.js';
 
-/** A session that may still get tokens. */
+/** A session that may still obtain tokens. */
 export interface LiveSession {
   id: string;
   accountId: string;
@@ -17,20 +17,20 @@ export interface LiveSession {
   displayName: string;
 }
 
-/** What a session is opened with. */
+/** Properties of a new session. */
 export interface SessionOpening {
   id: string;
   accountId: string;
   tenantId: string | null;
   clientId: string;
   expiresAt: Date;
-  /** When the second factor was proven, seconds since 1970; null: it was not. */
+  /** When the second factor was proven, seconds since 1970; null: not proven. */
   secondFactorAt: number | null;
   userAgent: string | null;
   ip: string | null;
 }
 
-/** Characters of a User-Agent header that are kept. */
+/** Stored characters of a User-Agent header. */
 const MAX_USER_AGENT = 400;
 
 const open = directory.statement<never>(
@@ -39,25 +39,25 @@ const open = directory.statement<never>(
    VALUES ($1, $2, $3, $4, $5, to_timestamp($6), $7, $8)`,
 );
 
-/** An account as the OpenID provider knows it. */
+/** An account as the OpenID provider reads it. */
 export interface SignInAccount {
   id: string;
   email: string;
   displayName: string;
-  /** It asks for a second factor. */
+  /** The account requires a second factor. */
   secondFactor: boolean;
-  /** A browser that signed in earlier must do so again: everything was signed out, or the password or factor is new. */
+  /** A browser that signed in earlier must sign in again: after a global sign-out or a change of password or factor. */
   signInsValidAfter: Date | null;
-  /** The database's clock, seconds since 1970: what `signInsValidAfter` is compared with. */
+  /** Database time in seconds since 1970, to compare with `signInsValidAfter`. */
   now: number;
 }
 
 const live = directory.statement<LiveSession>(
   'sign_in_sessions.live',
-  `SELECT s.id, s.account_id AS "accountId", s.tenant_id AS "tenantId", s.client_id AS "clientId",
-          s.expires_at AS "expiresAt", a.email, a.display_name AS "displayName"
-     FROM sessions s JOIN accounts a ON a.id = s.account_id
-    WHERE s.id = $1 AND s.revoked_at IS NULL AND s.expires_at > now() AND a.status = 'active'`,
+  `SELECT session.id, session.account_id AS "accountId", session.tenant_id AS "tenantId", session.client_id AS "clientId",
+          session.expires_at AS "expiresAt", account.email, account.display_name AS "displayName"
+     FROM sessions session JOIN accounts account ON account.id = session.account_id
+    WHERE session.id = $1 AND session.revoked_at IS NULL AND session.expires_at > now() AND account.status = 'active'`,
 );
 
 const end = directory.statement<never>(
@@ -84,7 +84,7 @@ const account = directory.statement<SignInAccount>(
      FROM accounts WHERE id = $1 AND status = 'active'`,
 );
 
-/** Sessions that outlive one access token: the OpenID provider opens one for each sign-in with a client. */
+/** Sessions of the OpenID provider: one for each sign-in with a client. */
 @Injectable()
 export class SignInSessions {
   constructor(
@@ -103,12 +103,12 @@ export class SignInSessions {
     await this.db.single((tx) => tx.query(end, [id, uuidv7()]));
   }
 
-  /** Ends all sessions that were opened with a client. @returns how many */
+  /** Ends all sessions of a client. @returns their number */
   async endOfClient(tx: Tx, clientId: string): Promise<number> {
     return (await tx.query(endOfClient, [clientId])).length;
   }
 
-  /** Null when the session has ended, the account is closed, or its owner has left the workspace. */
+  /** Null when the session ended, the account is closed, or the membership ended. */
   async live(id: string): Promise<LiveSession | null> {
     const [session] = await this.db.query(live, [id]);
     if (!session) return null;

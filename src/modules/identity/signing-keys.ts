@@ -14,10 +14,13 @@ import { isUuid } from '../../platform/http/id.pipe.js';
 import { IdentityRepository } from './identity.repository.js';
 
 export const ALGORITHM = 'ES256';
-/** A retired key stays published this long: longer than any token may live (TOKEN_TTL is at most a year). */
+/** Time that a retired key stays published: longer than the maximum TOKEN_TTL of a year. */
 const RETIRED_SECONDS = 366 * 24 * 3600;
-/** The database is asked for news at most this often, whatever key ids strangers make up. */
+/** Minimum interval between two reads of the keys, whatever key ids the tokens name. */
 const RELOAD_MS = 1_000;
+
+/** The header of a token names no key of this installation. */
+export class UnknownKeyError extends Error {}
 
 interface LoadedKey {
   id: string;
@@ -27,7 +30,7 @@ interface LoadedKey {
   sign: CryptoKey | null;
 }
 
-/** The keys our access tokens are signed with: made at first start, shared by all processes through the database. */
+/** The signing keys of access tokens: created at first start, shared by all processes through the database. */
 @Injectable()
 export class SigningKeys implements OnModuleInit {
   private keys: LoadedKey[] = [];
@@ -44,7 +47,7 @@ export class SigningKeys implements OnModuleInit {
     if (!this.keys.some((key) => key.sign)) await this.rotate();
   }
 
-  /** Makes a new key and retires the others: they verify what they signed, and sign nothing more. @returns its id */
+  /** Creates a key and retires the others, which then only verify. @returns the id of the new key */
   async rotate(): Promise<string> {
     const pair = await generateKeyPair(ALGORITHM, { extractable: true });
     const id = uuidv7();
@@ -60,7 +63,7 @@ export class SigningKeys implements OnModuleInit {
     return id;
   }
 
-  /** The newest key that signs: another process may have made it a moment ago. */
+  /** The newest signing key. Another process may have created it just now. */
   async current(): Promise<{ id: string; key: CryptoKey }> {
     await this.refresh();
     const signer = this.keys.find((key) => key.sign);
@@ -69,8 +72,7 @@ export class SigningKeys implements OnModuleInit {
   }
 
   /**
-   * Every key with its private half, the one that signs first: for the OpenID provider, which signs with the first and
-   * publishes all of them.
+   * Every key with its private half, the signing key first. The OpenID provider signs with the first and publishes all.
    */
   async signers(): Promise<JWK[]> {
     const { id } = await this.current();
@@ -79,12 +81,12 @@ export class SigningKeys implements OnModuleInit {
       .map((key) => ({ ...key.privateJwk, kid: key.id, alg: ALGORITHM, use: 'sig' }));
   }
 
-  /** For jose: the key a token's header names. @throws Error for an unknown one */
+  /** For jose: the key that a token header names. @throws UnknownKeyError */
   readonly resolve = async (header: JWTHeaderParameters): Promise<CryptoKey> => {
     const known = () => this.keys.find((key) => key.id === header.kid)?.verify;
     if (!known() && isUuid(header.kid)) await this.loadAgain();
     const key = known();
-    if (!key) throw new Error('unknown key');
+    if (!key) throw new UnknownKeyError();
     return key;
   };
 
@@ -100,7 +102,7 @@ export class SigningKeys implements OnModuleInit {
     if (performance.now() - this.loadedAt > RELOAD_MS) await this.loadAgain();
   }
 
-  /** Loads what is in the database from now on, as soon as it may be asked again; all who wait share one look. */
+  /** Reloads the keys after the minimum interval; concurrent callers share one read. */
   private loadAgain(): Promise<void> {
     this.nextLoad ??= delay(Math.max(0, this.loadedAt + RELOAD_MS - performance.now())).then(() => {
       this.nextLoad = undefined;

@@ -5,29 +5,31 @@ import { TokenResolver } from '../../platform/context/token-resolver.js';
 import { Db } from '../../platform/database/db.js';
 import { errors } from 'jose';
 import { TenantsApi } from '../tenants/index.js';
-import { AccessTokens } from './access-tokens.js';
+import { AccessTokens, InvalidClaimsError } from './access-tokens.js';
 import { AccessWatch } from './access-watch.js';
 import { emailKey, sameMailbox } from './email.js';
 import { SessionActivity } from './session-activity.js';
 import { ExternalTokens, type ExternalClaims } from './external-tokens.js';
 import { type AccessChangeRow, type AccountRow, IdentityRepository } from './identity.repository.js';
+import { UnknownKeyError } from './signing-keys.js';
 
 const MAX_CACHED = 10_000;
+const MAX_CLOCK_AHEAD_MS = 60_000;
 
 interface Verified {
   identity: Identity;
   expiresAt: number;
-  /** The period of `SessionActivity` in which its use was noted. */
-  notedIn: number;
+  /** The period of `SessionActivity` in which the last use was recorded. */
+  recordedIn: number;
 }
 
-/** Verifies access tokens, ours and the external issuer's, and remembers the good ones until something changes. */
+/** Verifies access tokens of this installation and of the external issuer, and caches valid ones until a change. */
 @Injectable()
 export class TokenVerifier extends TokenResolver {
   private readonly cache = new LRUCache<string, Verified>({ max: MAX_CACHED });
 
   constructor(
-    private readonly own: AccessTokens,
+    private readonly ownTokens: AccessTokens,
     private readonly external: ExternalTokens,
     private readonly repository: IdentityRepository,
     private readonly tenants: TenantsApi,
@@ -42,7 +44,7 @@ export class TokenVerifier extends TokenResolver {
   override cached(token: string): Identity | undefined {
     const verified = this.watch.fresh ? this.cache.get(token) : undefined;
     if (!verified || verified.expiresAt <= Date.now()) return undefined;
-    if (verified.notedIn !== this.activity.period) this.noteUse(verified);
+    if (verified.recordedIn !== this.activity.period) this.recordUse(verified);
     return verified.identity;
   }
 
@@ -50,9 +52,9 @@ export class TokenVerifier extends TokenResolver {
     const began = performance.now();
     const verified = await this.verify(token);
     if (!verified) return null;
-    this.noteUse(verified);
+    this.recordUse(verified);
     const affects = (change: AccessChangeRow) => concerns(change, verified.identity);
-    // A session below AAL2 is looked at anew each time, so that proving the factor counts at once on every process.
+    // A session below AAL2 is never cached, so that a proof takes effect at once in every process.
     if (!verified.identity.secondFactorPending && !this.watch.changedSince(began, affects))
       this.cache.set(token, verified);
     return verified.identity;
@@ -60,31 +62,33 @@ export class TokenVerifier extends TokenResolver {
 
   private async verify(token: string): Promise<Verified | null> {
     try {
-      return this.external.claimsToBe(token) ? await this.verifyExternal(token) : await this.verifyOwn(token);
+      return this.external.isFromIssuer(token)
+        ? await this.verifyExternal(token)
+        : await this.verifyOwn(token);
     } catch (error) {
-      // What jose and the claim checks refuse is a bad token; trouble of ours (no database, no issuer) is not.
-      if (error instanceof errors.JOSEError || (error instanceof Error && BAD_TOKEN.has(error.message)))
-        return null;
+      // jose and the claim checks reject invalid tokens; other errors (database, issuer) are failures.
+      if (INVALID_TOKEN.some((type) => error instanceof type)) return null;
       throw error;
     }
   }
 
   private async verifyOwn(token: string): Promise<Verified | null> {
-    const { accountId, tenantId, sessionId, issuedAt, expiresAt } = await this.own.verify(token);
+    const { accountId, tenantId, sessionId, issuedAt, expiresAt } = await this.ownTokens.verify(token);
     const account = await this.repository.bySession(sessionId, accountId, tenantId);
-    // A session is revoked by itself; tokens_valid_after is for issuers whose sessions we do not keep.
-    if (!account || account.status !== 'active' || issuedAt > new Date(Date.now() + 60_000)) return null;
+    // Each session is revoked by itself; tokens_valid_after is for external issuers, which have no sessions here.
+    if (!account || account.status !== 'active' || isInFuture(issuedAt)) return null;
     return this.admit(account, tenantId, sessionId, expiresAt, account.second_factor_pending);
   }
 
   private async verifyExternal(token: string): Promise<Verified | null> {
     const claims = await this.external.verify(token);
+    if (isInFuture(claims.issuedAt)) return null;
     const account = await this.accountOf(claims);
     if (!account || account.status !== 'active') return null;
     if (account.tokens_valid_after && claims.issuedAt <= account.tokens_valid_after) return null;
     const tenantId = claims.tenant === null ? null : await this.tenants.idOfName(claims.tenant);
     if (claims.tenant !== null && tenantId === null) return null;
-    // How many factors its people prove is that issuer's business.
+    // The external issuer is responsible for second factors.
     return this.admit(account, tenantId, null, claims.expiresAt, false);
   }
 
@@ -96,7 +100,7 @@ export class TokenVerifier extends TokenResolver {
     const fresh = await this.db.single((tx) =>
       this.repository.link(tx, claims.issuer, claims.subject, account.id),
     );
-    // Not fresh: linked this instant by a parallel request, or the address belonged to another subject before.
+    // No new link: a parallel request created it, or the address belongs to another subject.
     return fresh ? account : this.repository.byLink(claims.issuer, claims.subject);
   }
 
@@ -112,13 +116,13 @@ export class TokenVerifier extends TokenResolver {
     return {
       identity: Object.freeze({ userId: account.id, tenantId, role, sessionId, secondFactorPending }),
       expiresAt: expiresAt.getTime(),
-      notedIn: -1,
+      recordedIn: -1,
     };
   }
 
-  private noteUse(verified: Verified): void {
-    verified.notedIn = this.activity.period;
-    if (verified.identity.sessionId !== null) this.activity.note(verified.identity.sessionId);
+  private recordUse(verified: Verified): void {
+    verified.recordedIn = this.activity.period;
+    if (verified.identity.sessionId !== null) this.activity.record(verified.identity.sessionId);
   }
 
   private forget(change: AccessChangeRow): void {
@@ -127,7 +131,10 @@ export class TokenVerifier extends TokenResolver {
   }
 }
 
-const BAD_TOKEN = new Set(['unknown key', 'malformed claims']);
+const INVALID_TOKEN = [errors.JOSEError, UnknownKeyError, InvalidClaimsError];
+
+/** Beyond the tolerated clock difference. */
+const isInFuture = (issuedAt: Date): boolean => issuedAt.getTime() > Date.now() + MAX_CLOCK_AHEAD_MS;
 
 function concerns(change: AccessChangeRow, identity: Identity): boolean {
   return (

@@ -1,4 +1,4 @@
-/** A name of the IANA time zone database, e.g. `Europe/Berlin`; no bare offset, which knows no summer time. */
+/** A name of the IANA time zone database, e.g. `Europe/Berlin`; not a bare offset, which has no daylight saving time. */
 export function isTimeZone(value: unknown): value is string {
   if (typeof value !== 'string' || !/^[A-Za-z][\w+\-/]{0,63}$/.test(value)) return false;
   try {

@@ -1,21 +1,21 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FieldProblem } from '../../platform/http/api-error.js';
 
-/** JSON Schema as the documentation library types it. */
+/** JSON Schema with the types of the documentation library. */
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 export type SchemaObject = Exclude<Schemas[string], { $ref: string }>;
 
-/** One preference: what it is by default, what it may be, and how it is described. */
+/** One preference: default, validation and schema. */
 export interface Leaf {
   readonly leaf: true;
   readonly fallback: unknown;
-  /** JSON Schema, for the description of the interface. */
+  /** JSON Schema for the API description. */
   readonly schema: SchemaObject;
-  /** What is wrong with a value, or undefined. */
+  /** Returns the error of a value, or undefined. */
   problem(value: unknown): string | undefined;
 }
 
-/** Preferences by name; they may nest. */
+/** Preferences by name, possibly nested. */
 export interface Spec {
   readonly [key: string]: Leaf | Spec;
 }
@@ -26,13 +26,14 @@ const isLeaf = (node: Leaf | Spec): node is Leaf => node.leaf === true;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** One of these words; the first is the default. */
-export function oneOf(...words: [string, ...string[]]): Leaf {
+/** One of these values; the first is the default. */
+export function oneOf(...values: [string, ...string[]]): Leaf {
   return {
     leaf: true,
-    fallback: words[0],
-    schema: { type: 'string', enum: words, example: words[0] },
-    problem: (value) => (words.includes(value as string) ? undefined : `must be one of ${words.join(', ')}`),
+    fallback: values[0],
+    schema: { type: 'string', enum: values, example: values[0] },
+    problem: (value) =>
+      values.includes(value as string) ? undefined : `must be one of ${values.join(', ')}`,
   };
 }
 
@@ -45,12 +46,12 @@ export function flag(fallback: boolean): Leaf {
   };
 }
 
-/** Null by default: nothing chosen. */
+/** Null by default. */
 export function choice(schema: SchemaObject, problem: (value: unknown) => string | undefined): Leaf {
   return { leaf: true, fallback: null, schema: { ...schema, nullable: true }, problem };
 }
 
-/** All preferences: what is stored, and the defaults of what is not. What the spec no longer knows is left out. */
+/** Returns all preferences: stored values, and defaults of the others. Omits stored keys that the spec no longer has. */
 export function viewOf(spec: Spec, stored: Stored): Record<string, unknown> {
   const members = Object.entries(spec).map(([key, node]) => {
     const value = Object.hasOwn(stored, key) ? stored[key] : undefined;
@@ -61,9 +62,9 @@ export function viewOf(spec: Spec, stored: Stored): Record<string, unknown> {
 }
 
 /**
- * Merges a patch into what is stored, in the manner of RFC 7396: members that are left out stay, `null` goes back to the
- * default, lists are replaced whole.
- * @returns what to store, unless there are problems
+ * Merges a patch into the stored preferences like RFC 7396: omitted members stay, `null` resets to the default, lists are
+ * replaced.
+ * @returns the preferences to store, valid only without problems
  */
 export function patched(
   spec: Spec,
@@ -76,11 +77,11 @@ export function patched(
   for (const [key, value] of Object.entries(patch)) {
     const field = `${path}${key}`;
     const node = Object.hasOwn(spec, key) ? (spec[key] as Leaf | Spec) : undefined;
-    if (node === undefined) problems.push(problem(field, 'unknown_key', 'is no preference'));
+    if (node === undefined) problems.push(problem(field, 'unknown_key', 'is not a preference'));
     else if (value === null) delete next[key];
     else if (isLeaf(node)) {
-      const wrong = node.problem(value);
-      if (wrong !== undefined) problems.push(problem(field, 'invalid_value', wrong));
+      const error = node.problem(value);
+      if (error !== undefined) problems.push(problem(field, 'invalid_value', error));
       next[key] = value;
     } else if (!isObject(value)) problems.push(problem(field, 'is_object', 'must be an object'));
     else {
@@ -93,12 +94,12 @@ export function patched(
   return { stored: next, problems };
 }
 
-function problem(path: string, code: string, what: string): FieldProblem {
+function problem(path: string, code: string, text: string): FieldProblem {
   const field = path.length <= 100 ? path : `${path.slice(0, 100).toWellFormed()}…`;
-  return { field, code, message: `${field} ${what}` };
+  return { field, code, message: `${field} ${text}` };
 }
 
-/** JSON Schema of the whole; `partial`: of a patch, where any member may be left out or null. */
+/** JSON Schema of all preferences; `partial`: of a patch, in which every member is optional and nullable. */
 export function schemaOf(spec: Spec, partial: boolean): SchemaObject {
   const properties = Object.entries(spec).map(([key, node]) => {
     const schema = isLeaf(node) ? (partial ? orNull(node.schema) : node.schema) : schemaOf(node, partial);
@@ -112,7 +113,7 @@ export function schemaOf(spec: Spec, partial: boolean): SchemaObject {
   };
 }
 
-/** A patch may say null of any member: back to the default. */
+/** In a patch, null resets a member to its default. */
 const orNull = (schema: SchemaObject): SchemaObject => ({
   ...schema,
   nullable: true,

@@ -1,13 +1,13 @@
 import { schemaOf, type SchemaObject, viewOf } from './preference-spec.js';
 import { type PreferenceKind, PREFERENCES } from './preferences.js';
 
-const REV = { type: 'integer', minimum: 0, example: 3, description: 'Rises with each change.' } as const;
+const REV = { type: 'integer', minimum: 0, example: 3, description: 'Increases with each change.' } as const;
 const NAMES: Record<PreferenceKind, string> = {
   general: 'GeneralPreferences',
   notifications: 'NotificationPreferences',
 };
 
-/** Examples of changes: a few members, and the whole as it was read; never both. */
+/** Examples of changes: a few members, or the complete preferences as read. */
 export const UPDATE_EXAMPLES: Record<PreferenceKind, Record<string, { value: unknown }>> = {
   general: {
     some: { value: { theme: 'dark', language: 'de', reduce_motion: null } },
@@ -21,13 +21,13 @@ export const UPDATE_EXAMPLES: Record<PreferenceKind, Record<string, { value: unk
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** Where the schema of an answer stands in the description. */
+/** Reference to the schema of a response. */
 export const preferencesEnvelope = (kind: PreferenceKind) => ref(`${NAMES[kind]}Envelope`);
 
-/** Where the schema of a change stands in the description. */
+/** Reference to the schema of a change. */
 export const updatePreferences = (kind: PreferenceKind) => ref(`Update${NAMES[kind]}`);
 
-/** Schemas made from the preferences there are; named, so that the types of generated clients have names. */
+/** Schemas derived from the preferences. Named, so that generated clients have named types. */
 export const PREFERENCE_SCHEMAS: Record<string, SchemaObject> = Object.assign(
   {},
   ...(Object.keys(NAMES) as PreferenceKind[]).map((kind) => {

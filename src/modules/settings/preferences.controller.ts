@@ -10,17 +10,17 @@ import { type PreferencesEnvelope, PreferencesService } from './preferences.serv
 import { SettingsErrors } from './settings.errors.js';
 
 const MERGE =
-  'In the manner of RFC 7396: what is left out stays, null goes back to the default, lists are replaced whole. Unknown keys are refused. With `rev`, only unless they have changed since.';
+  'Merges like RFC 7396: omitted members stay, null resets to the default, lists are replaced. Unknown keys are rejected. With `rev`: 409 `conflict` when the preferences have changed since then.';
 
-const Answer = (kind: PreferenceKind) =>
+const PreferencesResponse = (kind: PreferenceKind) =>
   ApiOkResponse({
-    description: 'All preferences, those never chosen with their defaults.',
+    description: 'All preferences, with defaults for unset ones.',
     schema: preferencesEnvelope(kind),
   });
 
-const Patch = (kind: PreferenceKind) =>
+const PreferencesBody = (kind: PreferenceKind) =>
   ApiBody({
-    description: 'Preferences and `rev`; or both as they were read, the former under `preferences`.',
+    description: 'Preferences and `rev`, or both as read, with the preferences under `preferences`.',
     schema: updatePreferences(kind),
     examples: UPDATE_EXAMPLES[kind],
   });
@@ -31,8 +31,8 @@ const ERRORS = [SettingsErrors.conflict, Errors.validationFailed, ...BODY_ERRORS
 export class PreferencesController {
   constructor(private readonly preferences: PreferencesService) {}
 
-  @Operation({ tag: 'settings', id: 'readGeneralPreferences', summary: 'Your general preferences' })
-  @Answer('general')
+  @Operation({ tag: 'settings', id: 'readGeneralPreferences', summary: 'Read your general preferences' })
+  @PreferencesResponse('general')
   @Get('general-preferences')
   readGeneral(@Ctx() ctx: RequestContext): Promise<PreferencesEnvelope> {
     return this.preferences.read(ctx, 'general');
@@ -41,12 +41,12 @@ export class PreferencesController {
   @Operation({
     tag: 'settings',
     id: 'updateGeneralPreferences',
-    summary: 'Change your general preferences',
+    summary: 'Update your general preferences',
     description: MERGE,
     errors: ERRORS,
   })
-  @Patch('general')
-  @Answer('general')
+  @PreferencesBody('general')
+  @PreferencesResponse('general')
   @Put('general-preferences')
   updateGeneral(@Ctx() ctx: RequestContext, @Req() { body }: Request): Promise<PreferencesEnvelope> {
     return this.preferences.merge(ctx, 'general', body);
@@ -55,9 +55,9 @@ export class PreferencesController {
   @Operation({
     tag: 'settings',
     id: 'readNotificationPreferences',
-    summary: 'What you are told about, and where',
+    summary: 'Read your notification preferences',
   })
-  @Answer('notifications')
+  @PreferencesResponse('notifications')
   @Get('notifications')
   readNotifications(@Ctx() ctx: RequestContext): Promise<PreferencesEnvelope> {
     return this.preferences.read(ctx, 'notifications');
@@ -66,12 +66,12 @@ export class PreferencesController {
   @Operation({
     tag: 'settings',
     id: 'updateNotificationPreferences',
-    summary: 'Choose what you are told about, and where',
+    summary: 'Update your notification preferences',
     description: `${MERGE} E-mail about the safety of the account (\`security.*\`) cannot be switched off.`,
     errors: ERRORS,
   })
-  @Patch('notifications')
-  @Answer('notifications')
+  @PreferencesBody('notifications')
+  @PreferencesResponse('notifications')
   @Put('notifications')
   updateNotifications(@Ctx() ctx: RequestContext, @Req() { body }: Request): Promise<PreferencesEnvelope> {
     return this.preferences.merge(ctx, 'notifications', body);

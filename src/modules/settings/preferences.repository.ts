@@ -18,7 +18,7 @@ const read = workspace.statement<PreferencesRow>(
   `SELECT data, rev FROM preferences WHERE tenant_id = $1 AND user_id = $2 AND kind = $3`,
 );
 
-// There may be no row to lock yet: the person's own is there.
+// The row may not exist yet, so the row of the member is locked.
 const lock = workspace.statement<never>(
   'settings.lock_preferences',
   `SELECT FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE`,
@@ -26,21 +26,21 @@ const lock = workspace.statement<never>(
 
 const write = workspace.statement<never>(
   'settings.write_preferences',
-  `INSERT INTO preferences AS p (tenant_id, user_id, kind, data, rev) VALUES ($1, $2, $3, $4, $5)
+  `INSERT INTO preferences AS stored (tenant_id, user_id, kind, data, rev) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (tenant_id, user_id, kind) DO UPDATE SET data = excluded.data, rev = excluded.rev, updated_at = now()`,
 );
 
-/** SQL on preferences. */
+/** SQL of preferences. */
 @Injectable()
 export class PreferencesRepository {
   constructor(private readonly db: Db) {}
 
-  /** Revision 0 and nothing stored where nothing was ever changed. */
+  /** Returns revision 0 and no data without stored preferences. */
   async read(ctx: RequestContext, kind: PreferenceKind): Promise<PreferencesRow> {
     return (await this.db.query(read, [ctx.tenantId, ctx.userId, kind]))[0] ?? NONE;
   }
 
-  /** The same; other changes of this person's settings wait for the end of the transaction. */
+  /** Reads the preferences and locks the settings of the member until the end of the transaction. */
   async lock(tx: Tx, ctx: RequestContext, kind: PreferenceKind): Promise<PreferencesRow> {
     await tx.query(lock, [ctx.tenantId, ctx.userId]);
     return (await tx.query(read, [ctx.tenantId, ctx.userId, kind]))[0] ?? NONE;

@@ -12,13 +12,13 @@ import { SettingsErrors } from './settings.errors.js';
 
 export interface PreferencesEnvelope {
   preferences: Record<string, unknown>;
-  /** Rises with each change; 0: nothing was ever changed. */
+  /** Increases with each change; 0 without any change. */
   rev: number;
 }
 
 const MAX_REV = 2_147_483_647;
 
-/** The caller's own preferences. */
+/** Preferences of the caller. */
 @Injectable()
 export class PreferencesService {
   constructor(
@@ -33,8 +33,8 @@ export class PreferencesService {
   }
 
   /**
-   * Merges what is given into what is there.
-   * @param body preferences, or `{ preferences }` as they were read; with `rev`, only unless they have changed since
+   * Merges a patch into the stored preferences.
+   * @param body preferences, or `{ preferences }` as read; with `rev`, the expected revision
    * @throws ApiError 409 `conflict`; 422 for an unknown key or a value of the wrong type
    */
   async merge(ctx: RequestContext, kind: PreferenceKind, body: unknown): Promise<PreferencesEnvelope> {
@@ -61,19 +61,19 @@ export class PreferencesService {
 }
 
 function readBody(body: unknown): { patch: Record<string, unknown>; rev: number | undefined } {
-  if (!isObject(body)) throw wrong('', 'is_object', 'The body must be a JSON object.');
+  if (!isObject(body)) throw invalid('', 'is_object', 'The body must be a JSON object.');
   const { rev, ...rest } = body;
   const isRev = Number.isInteger(rev) && (rev as number) >= 0 && (rev as number) <= MAX_REV;
-  if (rev !== undefined && !isRev) throw wrong('rev', 'is_int', 'rev must be the whole number that was read');
+  if (rev !== undefined && !isRev) throw invalid('rev', 'is_int', 'rev must be the integer that you read');
   const { preferences, ...others } = rest;
   if (preferences === undefined) return { patch: rest, rev: rev as number | undefined };
-  if (!isObject(preferences)) throw wrong('preferences', 'is_object', 'preferences must be an object');
-  const [stray] = Object.keys(others);
-  if (stray !== undefined)
-    throw wrong(
-      stray.slice(0, 100).toWellFormed(),
+  if (!isObject(preferences)) throw invalid('preferences', 'is_object', 'preferences must be an object');
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined)
+    throw invalid(
+      unknown.slice(0, 100).toWellFormed(),
       'unknown_key',
-      'Nothing but rev stands beside preferences.',
+      'Only rev is allowed beside preferences.',
     );
   return { patch: preferences, rev: rev as number | undefined };
 }
@@ -81,5 +81,5 @@ function readBody(body: unknown): { patch: Record<string, unknown>; rev: number 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const wrong = (field: string, code: string, message: string) =>
+const invalid = (field: string, code: string, message: string) =>
   Errors.validationFailed.with({ details: [{ field, code, message } satisfies FieldProblem] });

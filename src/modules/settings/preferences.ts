@@ -6,15 +6,15 @@ const timeZone = (): Leaf =>
     isTimeZone(value) ? undefined : 'must be a time zone such as Europe/Berlin',
   );
 
-/** How the interface looks and speaks. */
+/** Appearance and language of the user interface. */
 export const GENERAL: Spec = {
   theme: oneOf('system', 'light', 'dark'),
   density: oneOf('comfortable', 'compact'),
-  /** Null: that of the profile. */
+  /** Null: the value of the profile. */
   language: choice({ type: 'string', example: 'de' }, (value) =>
     isLocale(value) ? undefined : 'must be a language tag such as de or pt-BR',
   ),
-  /** Null: that of the profile. */
+  /** Null: the value of the profile. */
   timezone: timeZone(),
   week_start: oneOf('monday', 'sunday', 'saturday'),
   time_format: oneOf('24h', '12h'),
@@ -23,7 +23,7 @@ export const GENERAL: Spec = {
   keyboard_shortcuts: flag(true),
 };
 
-/** What one can be told about. `.*` stands for all of a kind. */
+/** Notification types. `.*` matches all types of a kind. */
 const NOTIFICATION_TYPES = [
   'chat.message',
   'chat.mention',
@@ -45,12 +45,12 @@ const NOTIFICATION_TYPES = [
 
 const channels = (email: Leaf): Spec => ({ email, push: flag(true), in_app: flag(true) });
 
-/** Warnings about one's own account always come by e-mail: whoever took it over could silence them. */
-const always: Leaf = {
+/** Security warnings are always sent by e-mail, so that an attacker cannot disable them. */
+const alwaysOn: Leaf = {
   leaf: true,
   fallback: true,
   schema: { type: 'boolean', enum: [true], example: true },
-  problem: (value) => (value === true ? undefined : 'cannot be switched off'),
+  problem: (value) => (value === true ? undefined : 'cannot be disabled'),
 };
 
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
@@ -95,13 +95,13 @@ function isRange(value: unknown): boolean {
   return isTime(from) && isTime(to) && from !== to && areDays && Object.keys(rest).length === 0;
 }
 
-/** What reaches somebody, and where. Quiet hours put off e-mail and push only. */
+/** Notification channels and times. Quiet hours delay e-mail and push only. */
 export const NOTIFICATIONS: Spec = {
   channels: channels(flag(true)),
   types: Object.fromEntries(
-    NOTIFICATION_TYPES.map((type) => [type, channels(type === 'security.*' ? always : flag(true))]),
+    NOTIFICATION_TYPES.map((type) => [type, channels(type === 'security.*' ? alwaysOn : flag(true))]),
   ),
-  /** `tz` null: that of the profile. */
+  /** `tz` null: the time zone of the profile. */
   quiet_hours: { tz: timeZone(), ranges },
   digest: oneOf('off', 'daily', 'weekly'),
 };

@@ -14,7 +14,7 @@ import { DeactivatedProfileEnvelope, ProfileEnvelope } from './settings.response
 export class ProfileController {
   constructor(private readonly profiles: ProfileService) {}
 
-  @Operation({ tag: 'settings', id: 'readProfile', summary: 'Your profile' })
+  @Operation({ tag: 'settings', id: 'readProfile', summary: 'Read your profile' })
   @ApiOkResponse({ type: ProfileEnvelope, description: 'Your profile in this workspace.' })
   @Get()
   read(@Ctx() ctx: RequestContext): Promise<ProfileEnvelope> {
@@ -25,10 +25,10 @@ export class ProfileController {
     tag: 'settings',
     id: 'updateProfile',
     summary: 'Update your profile',
-    description: 'Fields that are left out stay as they are.',
+    description: 'Omitted fields stay unchanged.',
     errors: [Errors.validationFailed, ...BODY_ERRORS],
   })
-  @ApiOkResponse({ type: ProfileEnvelope, description: 'Your profile as it is now.' })
+  @ApiOkResponse({ type: ProfileEnvelope, description: 'The updated profile.' })
   @Put()
   update(@Ctx() ctx: RequestContext, @Body() body: UpdateProfile): Promise<ProfileEnvelope> {
     return this.profiles.update(ctx, body);
@@ -39,18 +39,19 @@ export class ProfileController {
     id: 'deactivateProfile',
     summary: 'Leave the workspace',
     description:
-      'Ends your membership and the sessions of it, everywhere within 5 seconds. When you belong to no other workspace, your account is closed. Only an administrator can undo it. The last owner cannot leave.',
+      'Ends your membership and its sessions within 5 seconds. Closes your account when you belong to no other workspace. Only an administrator can undo this. The last owner cannot leave. Your content stays unless `transfer_to` names a new owner.',
     errors: [
       SecurityErrors.invalidPassword,
       SecurityErrors.invalidCode,
       SecurityErrors.tooManyAttempts,
       Errors.tooManyRequests,
       AccessErrors.lastAdmin,
+      AccessErrors.memberNotFound,
       Errors.validationFailed,
       ...BODY_ERRORS,
     ],
   })
-  @ApiOkResponse({ type: DeactivatedProfileEnvelope, description: 'Your profile as it last was.' })
+  @ApiOkResponse({ type: DeactivatedProfileEnvelope, description: 'Your deactivated profile.' })
   @RateLimited(PASSWORD_LIMIT)
   @Delete()
   deactivate(

@@ -20,22 +20,23 @@ export interface ProfileRow {
   updated_at: Date;
 }
 
-/** What people write about themselves; their display name is their membership's. */
+/** Profile fields that members edit; the display name belongs to the membership. */
 export type ProfileFields = Pick<
   ProfileRow,
   'given_name' | 'family_name' | 'title' | 'phone' | 'timezone' | 'locale'
 >;
 
-const PROFILE = `SELECT m.user_id AS id, m.email, m.display_name, m.role, m.status, m.created_at,
-         coalesce(p.given_name, '') AS given_name, coalesce(p.family_name, '') AS family_name,
-         coalesce(p.title, '') AS title, coalesce(p.phone, '') AS phone, p.timezone, p.locale,
-         coalesce(p.updated_at, m.created_at) AS updated_at
-    FROM tenant_members m LEFT JOIN user_profiles p ON p.tenant_id = m.tenant_id AND p.user_id = m.user_id
-   WHERE m.tenant_id = $1 AND m.user_id = $2`;
+const PROFILE = `SELECT member.user_id AS id, member.email, member.display_name, member.role, member.status, member.created_at,
+         coalesce(profile.given_name, '') AS given_name, coalesce(profile.family_name, '') AS family_name,
+         coalesce(profile.title, '') AS title, coalesce(profile.phone, '') AS phone, profile.timezone, profile.locale,
+         coalesce(profile.updated_at, member.created_at) AS updated_at
+    FROM tenant_members member
+    LEFT JOIN user_profiles profile ON profile.tenant_id = member.tenant_id AND profile.user_id = member.user_id
+   WHERE member.tenant_id = $1 AND member.user_id = $2`;
 
 const read = workspace.statement<ProfileRow>('settings.read_profile', PROFILE);
 
-// Read afterwards, by a statement of its own: what this one would read beside the locked row may be older than the lock.
+// A second statement reads the profile: this one could read rows older than the lock.
 const lock = workspace.statement<never>(
   'settings.lock_profile',
   `SELECT FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE`,
@@ -43,14 +44,14 @@ const lock = workspace.statement<never>(
 
 const write = workspace.statement<never>(
   'settings.write_profile',
-  `INSERT INTO user_profiles AS p (tenant_id, user_id, given_name, family_name, title, phone, timezone, locale)
+  `INSERT INTO user_profiles AS profile (tenant_id, user_id, given_name, family_name, title, phone, timezone, locale)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
    ON CONFLICT (tenant_id, user_id) DO UPDATE
      SET given_name = excluded.given_name, family_name = excluded.family_name, title = excluded.title,
          phone = excluded.phone, timezone = excluded.timezone, locale = excluded.locale, updated_at = now()`,
 );
 
-/** SQL on profiles. */
+/** SQL of profiles. */
 @Injectable()
 export class ProfileRepository {
   constructor(private readonly db: Db) {}
@@ -59,7 +60,7 @@ export class ProfileRepository {
     return (await reader.query(read, [tenantId, userId]))[0] ?? null;
   }
 
-  /** The same, and whoever changes this person's settings too waits for the end of the transaction. */
+  /** Reads the profile and locks the settings of the member until the end of the transaction. */
   async lock(tx: Tx, tenantId: string, userId: string): Promise<ProfileRow | null> {
     await tx.query(lock, [tenantId, userId]);
     return this.read(tenantId, userId, tx);

@@ -3,21 +3,24 @@ import { changes } from '../../platform/audit/audit-data.js';
 import { Audit } from '../../platform/audit/audit.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
+import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
 import { Errors } from '../../platform/http/errors.js';
 import { OwnerCheck } from '../account-security/index.js';
 import { IdentityApi } from '../identity/index.js';
-import { TenantsApi } from '../tenants/index.js';
+import { MemberContent, TenantsApi } from '../tenants/index.js';
+import { AccessErrors } from '../access/index.js';
 import { type ProfileFields, ProfileRepository, type ProfileRow } from './profile.repository.js';
 import type { DeactivateProfile, UpdateProfile } from './settings.dto.js';
 import type { DeactivatedProfileEnvelope, ProfileEnvelope, ProfileResponse } from './settings.response.js';
 
-/** The caller's own profile in the workspace. */
+/** Profile of the caller in the workspace. */
 @Injectable()
 export class ProfileService {
   constructor(
     private readonly profiles: ProfileRepository,
     private readonly tenants: TenantsApi,
+    private readonly content: MemberContent,
     private readonly identity: IdentityApi,
     private readonly owners: OwnerCheck,
     private readonly outbox: Outbox,
@@ -29,7 +32,7 @@ export class ProfileService {
     return { profile: present(await this.profiles.read(ctx.tenantId, ctx.userId)) };
   }
 
-  /** Fields that are left out stay. @throws ApiError 422 for another e-mail address */
+  /** Omitted fields stay unchanged. @throws ApiError 422 for another e-mail address */
   async update(ctx: RequestContext, input: UpdateProfile): Promise<ProfileEnvelope> {
     return this.db.tx(async (tx) => {
       const before = existing(await this.profiles.lock(tx, ctx.tenantId, ctx.userId));
@@ -52,24 +55,26 @@ export class ProfileService {
   }
 
   /**
-   * Ends the caller's membership and the sessions that belong to it; where it was their last, their account is closed.
-   * What else hangs on the membership ends by MEMBERSHIP_CHANGING and the event `member.deactivated`.
-   * @throws ApiError 409 `last_admin`, and what `OwnerCheck` throws
+   * Ends the membership of the caller and its sessions, and closes the account after the last membership. Handlers of
+   * MEMBERSHIP_CHANGING and of the event `member.deactivated` end what depends on the membership.
+   * @throws ApiError 404 for an unknown `transfer_to`; 409 `last_admin`; and the errors of `OwnerCheck`
    */
   async deactivate(ctx: RequestContext, input: DeactivateProfile): Promise<DeactivatedProfileEnvelope> {
-    // A token alone may be a stolen one.
+    // A token alone may be stolen.
     await this.owners.assert(ctx, input);
     return this.db.tx(async (tx) => {
       await this.tenants.setMemberStatus(tx, ctx.userId, ctx.tenantId, 'deactivated');
+      const transferred = await this.transfer(tx, ctx, input.transfer_to?.toLowerCase());
+      await this.identity.lockAccount(tx, ctx.userId);
       const closed = !(await this.tenants.hasMembership(tx, ctx.userId));
       await (closed
-        ? this.identity.deactivate(tx, ctx.userId)
+        ? this.identity.deactivate(tx, ctx.userId, { byOwner: true })
         : this.identity.endSessionsIn(tx, ctx.userId, ctx.tenantId));
       await this.audit.record(tx, ctx, {
         action: 'user.deactivated',
         objectKind: 'user',
         objectId: ctx.userId,
-        data: { by_themselves: true, account_closed: closed },
+        data: { by_themselves: true, account_closed: closed, ...transferred },
       });
       const { tenantId, userId } = ctx;
       await this.outbox.append(tx, { tenantId, type: 'member.deactivated', payload: { user_id: userId } });
@@ -77,10 +82,18 @@ export class ProfileService {
       return { profile, deactivated: true, account_closed: closed };
     });
   }
+
+  /** @param to undefined: the content stays; the memberships are locked @throws ApiError 404 unless an active member */
+  private async transfer(tx: Tx, ctx: RequestContext, to: string | undefined): Promise<object> {
+    if (to === undefined) return {};
+    if ((await this.tenants.activeRole(ctx.tenantId, to, tx)) === null)
+      throw AccessErrors.memberNotFound.with();
+    return { to, ...(await this.content.transfer(tx, { ctx, from: ctx.userId, to })) };
+  }
 }
 
 function existing(row: ProfileRow | null): ProfileRow {
-  // Their membership ended while the request was under way.
+  // The membership ended during the request.
   if (!row) throw Errors.workspaceForbidden.with();
   return row;
 }

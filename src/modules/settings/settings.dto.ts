@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsString, Matches, ValidateBy } from 'class-validator';
+import { IsString, IsUUID, Matches, ValidateBy } from 'class-validator';
 import { Line, MaxBytes, MayBeAbsent, Name, Nullable } from '../../platform/http/input.decorators.js';
 import { isLocale, isTimeZone } from './locale-values.js';
 
@@ -34,43 +34,46 @@ export class UpdateProfile {
   @Line(50)
   phone?: string;
 
-  @ApiPropertyOptional({ type: String, nullable: true, example: 'Europe/Berlin' })
+  /** @example "Europe/Berlin" */
   @Nullable()
   @Is('timeZone', isTimeZone, 'timezone must be a time zone such as Europe/Berlin')
   timezone?: string | null;
 
-  @ApiPropertyOptional({ type: String, nullable: true, example: 'de-AT', description: 'BCP 47.' })
+  /** BCP 47. @example "de-AT" */
   @Nullable()
   @Is('locale', isLocale, 'locale must be a language tag such as de-AT')
   @Transform(({ value }) => (isLocale(value) ? Intl.getCanonicalLocales(value)[0] : value))
   locale?: string | null;
 
-  @ApiPropertyOptional({
-    example: 'alice@demo.example',
-    description: 'Cannot be changed here: it may be sent back as it was read, and another one is refused.',
-  })
+  /** Read-only: the current address is accepted, another one is rejected. */
+  @ApiPropertyOptional({ example: 'alice@demo.example' })
   @MayBeAbsent()
   @IsString()
   email?: string;
 }
 
 export class DeactivateProfile {
-  @ApiPropertyOptional({
-    maxLength: 1000,
-    example: 'demo workspace password',
-    description: 'Needed where the account has one and an external provider does not sign you in.',
-  })
+  /**
+   * Required when the account has a password, unless an external provider signs you in.
+   * @example "demo workspace password"
+   */
+  @ApiPropertyOptional({ maxLength: 1000 })
   @MayBeAbsent()
   @MaxBytes(4000)
   @IsString()
   password?: string;
 
-  @ApiPropertyOptional({
-    example: '492039',
-    description:
-      'With the second factor on, where it was proven in this session more than ten minutes ago: a code of the authenticator.',
-  })
+  /**
+   * An authenticator code. Required with the second factor on, when this session proved it more than ten minutes ago.
+   * @example "492039"
+   */
   @MayBeAbsent()
-  @Matches(/^\d{3}[ -]?\d{3}$/, { message: 'code must be the six digits the authenticator shows' })
+  @Matches(/^\d{3}[ -]?\d{3}$/, { message: 'code must be the six digits of the authenticator' })
   code?: string;
+
+  /** An active member who becomes the owner of your notes, tasks and folders. */
+  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
+  @MayBeAbsent()
+  @IsUUID('all', { message: 'transfer_to must be a UUID' })
+  transfer_to?: string;
 }

@@ -20,20 +20,20 @@ const KINDS: ClientKind[] = ['public', 'confidential', 'device'];
 class ClientEntry {
   @Matches(/^[\w.-]{1,100}$/) id!: string;
   @IsIn(KINDS, {
-    message: `kind must be one of ${KINDS.join(', ')}; services are made by workspace client add`,
+    message: `kind must be one of ${KINDS.join(', ')}; create services with workspace client add`,
   })
   kind!: ClientKind;
   @IsString() @Length(1, 100) name!: string;
   @IsOptional() @IsBoolean() first_party?: boolean;
   @IsOptional() @IsArray() @ArrayMaxSize(50) @IsString({ each: true }) redirect_uris?: string[];
   @IsOptional() @IsArray() @ArrayMaxSize(50) @IsString({ each: true }) post_logout_redirect_uris?: string[];
-  /** SHA-256 of the secret, in hexadecimal: the file holds nothing to steal. */
+  /** SHA-256 of the secret in hexadecimal, so that the file contains no secret. */
   @IsOptional() @Matches(/^[0-9a-f]{64}$/) secret_sha256?: string;
 }
 
 /**
  * Reads the file that OIDC_CLIENTS names.
- * @throws ConfigError naming each wrong entry
+ * @throws ConfigError that names each invalid entry
  */
 export function readClientFile(path: string): ClientRow[] {
   let entries: unknown;
@@ -54,8 +54,8 @@ export function readClientFile(path: string): ClientRow[] {
 }
 
 function problems(client: ClientEntry): string[] {
-  const wrong = validateSync(client).flatMap(({ constraints }) => Object.values(constraints ?? {}));
-  if (wrong.length > 0) return wrong;
+  const errors = validateSync(client).flatMap(({ constraints }) => Object.values(constraints ?? {}));
+  if (errors.length > 0) return errors;
   const uris = [...(client.redirect_uris ?? []), ...(client.post_logout_redirect_uris ?? [])];
   return [
     ...uris.flatMap((uri) => {
@@ -64,7 +64,7 @@ function problems(client: ClientEntry): string[] {
     }),
     ...(client.kind === 'confidential' && !client.secret_sha256 ? ['needs secret_sha256'] : []),
     ...(client.kind !== 'confidential' && client.secret_sha256
-      ? ['has a secret, which its kind does not']
+      ? ['must not have secret_sha256 unless confidential']
       : []),
     ...(client.kind !== 'device' && !client.redirect_uris?.length ? ['needs redirect_uris'] : []),
   ];

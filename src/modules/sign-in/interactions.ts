@@ -8,6 +8,7 @@ import { PasswordSignIn, SecondFactors } from '../account-security/index.js';
 import { SignInSessions } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
 import { OidcClientsApi } from './oidc-clients.api.js';
+import type { ClientRow } from './oidc-clients.repository.js';
 import { OIDC_PATH, SIGN_IN_COOKIE } from './oidc-configuration.js';
 import { OidcProvider } from './oidc-provider.js';
 import { OidcRecords } from './oidc-records.js';
@@ -15,7 +16,7 @@ import { API_SCOPE, isOidcScope } from './oidc-scopes.js';
 import * as pages from './pages/index.js';
 import { type Origin, SignInGrants } from './sign-in-grants.js';
 
-/** Somebody whose password was right and who has yet to prove the second factor. */
+/** A sign-in with a verified password that awaits the second factor. */
 interface Pending {
   accountId: string;
   email: string;
@@ -23,21 +24,21 @@ interface Pending {
   at: number;
 }
 
-/** A sign-in in a browser, at the moment of one request. */
+/** The state of a browser sign-in during one request. */
 interface SignIn {
   request: Request & { id?: string };
   response: Response;
   provider: Provider;
   details: Interaction;
-  speaking: pages.Speaking;
-  client: { id: string; name: string; firstParty: boolean };
+  locale: pages.PageLocale;
+  client: ClientRow;
 }
 
-/** How long a right password waits for its second factor. */
+/** Time between password and second factor. */
 const PENDING_MS = 10 * 60_000;
 const BODY = { limit: '16kb', parameterLimit: 20, extended: false };
 
-/** The pages of a sign-in: who are you, prove it, in which workspace, may this client. Plain forms, no script. */
+/** The pages of a sign-in: password, second factor, workspace and consent. Plain forms, no script. */
 @Injectable()
 export class Interactions {
   private readonly parse = express.urlencoded(BODY);
@@ -54,156 +55,161 @@ export class Interactions {
     private readonly keyring: Keyring,
   ) {}
 
-  /** @returns the page to show; null when the browser has been sent on */
+  /** @returns the page to show; null after a redirect */
   async handle(request: Request, response: Response, uid: string): Promise<pages.Page | null> {
-    const accepted = request.headers['accept-language'];
-    let speaking = speakingOf(undefined, accepted);
+    const acceptLanguage = request.headers['accept-language'];
+    let locale = localeOf(undefined, acceptLanguage);
     try {
       const provider = await this.oidc.current();
       const details = await provider.interactionDetails(request, response);
       const { params } = details;
-      speaking = speakingOf(params['ui_locales'], accepted);
+      locale = localeOf(params['ui_locales'], acceptLanguage);
       const client = await this.clients.find(String(params['client_id']));
-      if (details.uid !== uid || client === null) return pages.expiredPage(speaking);
-      const at: SignIn = { request, response, provider, details, speaking, client };
-      return request.method === 'POST' ? await this.submitted(at) : await this.asked(at);
+      if (details.uid !== uid || client === null) return pages.expiredPage(locale);
+      const signIn: SignIn = { request, response, provider, details, locale, client };
+      return request.method === 'POST' ? await this.submitted(signIn) : await this.currentPage(signIn);
     } catch (error) {
-      if (error instanceof errors.SessionNotFound) return pages.expiredPage(speaking);
+      if (error instanceof errors.SessionNotFound) return pages.expiredPage(locale);
       const { kind } = asApiError(error);
-      if (kind.status < 500) return pages.expiredPage(speaking);
-      if (kind.status === 503) return pages.troublePage(speaking, 503);
+      if (kind.status < 500) return pages.expiredPage(locale);
+      if (kind.status === 503) return pages.failurePage(locale, 503);
       throw error;
     }
   }
 
-  /** The page that the sign-in has come to. */
-  private async asked(at: SignIn): Promise<pages.Page> {
-    if (at.details.prompt.name === 'consent') return this.consentPage(at);
-    const pending = pendingOf(at.details);
-    if (pending) return pages.codePage(this.frame(at), pending.email, 'totp');
-    const hint = at.details.params['login_hint'];
-    return pages.passwordPage(this.frame(at), typeof hint === 'string' ? hint.slice(0, 320) : '');
+  /** The page of the current step. */
+  private async currentPage(signIn: SignIn): Promise<pages.Page> {
+    if (signIn.details.prompt.name === 'consent') return this.consentPage(signIn);
+    const pending = pendingOf(signIn.details);
+    if (pending) return pages.codePage(this.frame(signIn), pending.email, 'totp');
+    const hint = signIn.details.params['login_hint'];
+    return pages.passwordPage(this.frame(signIn), typeof hint === 'string' ? hint.slice(0, 320) : '');
   }
 
-  private async submitted(at: SignIn): Promise<pages.Page | null> {
-    const fields = await this.fields(at);
-    if (!this.isOurs(at, fields)) return pages.expiredPage(at.speaking);
-    const login = at.details.prompt.name === 'login';
+  private async submitted(signIn: SignIn): Promise<pages.Page | null> {
+    const fields = await this.fields(signIn);
+    if (!this.isSameSiteForm(signIn, fields)) return pages.expiredPage(signIn.locale);
+    const login = signIn.details.prompt.name === 'login';
     switch (fields('step')) {
       case 'cancel':
-        return this.finish(at, { error: 'access_denied', error_description: 'the person did not sign in' });
+        return this.finish(signIn, {
+          error: 'access_denied',
+          error_description: 'the user cancelled the sign-in',
+        });
       case 'password':
-        return login ? this.password(at, fields('email').trim(), fields('password')) : this.asked(at);
+        return login
+          ? this.password(signIn, fields('email').trim(), fields('password'))
+          : this.currentPage(signIn);
       case 'code':
-        return login ? this.code(at, fields) : this.asked(at);
+        return login ? this.code(signIn, fields) : this.currentPage(signIn);
       case 'totp':
       case 'recovery':
-        return this.otherMethod(at, fields('step') as 'totp' | 'recovery');
+        return this.otherMethod(signIn, fields('step') as 'totp' | 'recovery');
       case 'restart':
-        await this.remember(at, undefined);
-        return pages.passwordPage(this.frame(at), '');
+        await this.savePending(signIn, undefined);
+        return pages.passwordPage(this.frame(signIn), '');
       case 'consent':
-        return login ? this.asked(at) : this.consent(at, fields('workspace'));
+        return login ? this.currentPage(signIn) : this.consent(signIn, fields('workspace'));
       default:
-        return this.asked(at);
+        return this.currentPage(signIn);
     }
   }
 
-  private async password(at: SignIn, email: string, password: string): Promise<pages.Page | null> {
-    const { t } = at.speaking;
+  private async password(signIn: SignIn, email: string, password: string): Promise<pages.Page | null> {
+    const { t } = signIn.locale;
     if (email === '' || password === '')
-      return pages.passwordPage(this.frame(at, t('password_missing')), email);
-    const ip = at.request.ip ?? null;
+      return pages.passwordPage(this.frame(signIn, t('password_missing')), email);
+    const ip = signIn.request.ip ?? null;
     const attempt = await this.passwords.verify({ email, password, ip });
-    if (attempt.outcome === 'limited') return pages.limitedPage(at.speaking, attempt.wait);
-    if (attempt.outcome === 'refused') return pages.passwordPage(this.frame(at, t('wrong_password')), email);
-    if (!attempt.secondFactor) return this.signedIn(at, attempt.accountId, ['pwd']);
+    if (attempt.outcome === 'limited') return pages.limitedPage(signIn.locale, attempt.wait);
+    if (attempt.outcome === 'rejected')
+      return pages.passwordPage(this.frame(signIn, t('invalid_password')), email);
+    if (!attempt.secondFactor) return this.signedIn(signIn, attempt.accountId, ['pwd']);
     const { accountId, email: address } = attempt;
-    await this.remember(at, { accountId, email: address, at: Date.now() });
-    return pages.codePage(this.frame(at), address, 'totp');
+    await this.savePending(signIn, { accountId, email: address, at: Date.now() });
+    return pages.codePage(this.frame(signIn), address, 'totp');
   }
 
-  private async code(at: SignIn, fields: (name: string) => string): Promise<pages.Page | null> {
-    const pending = pendingOf(at.details);
-    if (!pending) return pages.passwordPage(this.frame(at), '');
+  private async code(signIn: SignIn, fields: (name: string) => string): Promise<pages.Page | null> {
+    const pending = pendingOf(signIn.details);
+    if (!pending) return pages.passwordPage(this.frame(signIn), '');
     const recovery = fields('recovery_code') !== '';
     const method = recovery ? 'recovery' : 'totp';
     const code = fields(recovery ? 'recovery_code' : 'code').replaceAll(/\s/g, '');
-    const { t } = at.speaking;
-    if (code === '') return pages.codePage(this.frame(at, t('code_missing')), pending.email, method);
+    const { t } = signIn.locale;
+    if (code === '') return pages.codePage(this.frame(signIn, t('code_missing')), pending.email, method);
     const proof = recovery ? { recoveryCode: code } : { code };
     const result = await this.factors.verify(pending.accountId, proof);
     switch (result.outcome) {
       case 'proven':
-        return this.signedIn(at, pending.accountId, ['pwd', recovery ? 'mca' : 'otp', 'mfa']);
-      case 'wrong':
-        if (result.locked) await this.remember(at, undefined);
-        return pages.codePage(this.frame(at, t('wrong_code')), pending.email, method);
+        return this.signedIn(signIn, pending.accountId, ['pwd', recovery ? 'mca' : 'otp', 'mfa']);
+      case 'invalid':
+        if (result.locked) await this.savePending(signIn, undefined);
+        return pages.codePage(this.frame(signIn, t('invalid_code')), pending.email, method);
       case 'locked':
-        await this.remember(at, undefined);
-        return pages.limitedPage(at.speaking, result.wait);
-      case 'off':
-        // Switched off since the password was taken: to begin again is the safe answer.
-        await this.remember(at, undefined);
-        return pages.passwordPage(this.frame(at), pending.email);
+        await this.savePending(signIn, undefined);
+        return pages.limitedPage(signIn.locale, result.wait);
+      case 'not_enabled':
+        // Disabled since the password was verified: restart.
+        await this.savePending(signIn, undefined);
+        return pages.passwordPage(this.frame(signIn), pending.email);
     }
   }
 
-  private otherMethod(at: SignIn, method: 'totp' | 'recovery'): pages.Page {
-    const pending = pendingOf(at.details);
+  private otherMethod(signIn: SignIn, method: 'totp' | 'recovery'): pages.Page {
+    const pending = pendingOf(signIn.details);
     return pending
-      ? pages.codePage(this.frame(at), pending.email, method)
-      : pages.passwordPage(this.frame(at), '');
+      ? pages.codePage(this.frame(signIn), pending.email, method)
+      : pages.passwordPage(this.frame(signIn), '');
   }
 
-  /** Where there is nothing left to ask, the client gets its grant in the same step. */
-  private async signedIn(at: SignIn, accountId: string, amr: string[]): Promise<null> {
+  /** Opens the grant at once when no consent or choice of workspace is needed. */
+  private async signedIn(signIn: SignIn, accountId: string, amr: string[]): Promise<null> {
     const account = await this.sessions.account(accountId);
-    if (!account) return this.finish(at, { error: 'access_denied' });
+    if (!account) return this.finish(signIn, { error: 'access_denied' });
     const login = { accountId, ts: account.now, amr };
     const workspaces = await this.tenants.workspacesOf(accountId);
-    if (!at.client.firstParty || workspaces.length > 1) return this.finish(at, { login });
-    const grantId = await this.open(at, { accountId, ts: account.now, amr }, workspaces[0]?.id ?? null);
-    return this.finish(at, { login, consent: { grantId } });
+    if (!signIn.client.firstParty || workspaces.length > 1) return this.finish(signIn, { login });
+    const grantId = await this.open(signIn, { accountId, ts: account.now, amr }, workspaces[0]?.id ?? null);
+    return this.finish(signIn, { login, consent: { grantId } });
   }
 
-  private async consentPage(at: SignIn, alert?: string): Promise<pages.Page> {
-    const accountId = at.details.session?.accountId;
+  private async consentPage(signIn: SignIn, alert?: string): Promise<pages.Page> {
+    const accountId = signIn.details.session?.accountId;
     const account = accountId === undefined ? null : await this.sessions.account(accountId);
-    if (!account) return pages.expiredPage(at.speaking);
+    if (!account) return pages.expiredPage(signIn.locale);
     const workspaces = await this.tenants.workspacesOf(account.id);
-    const host = pages.formTargetOf(at.details.params['redirect_uri']);
-    return pages.consentPage(this.frame(at, alert), {
-      workspaces: workspaces.length > 1 || at.client.firstParty ? workspaces : null,
-      scopes: at.client.firstParty ? null : requestedScopes(at.details),
+    const host = pages.formTargetOf(signIn.details.params['redirect_uri']);
+    return pages.consentPage(this.frame(signIn, alert), {
+      workspaces: workspaces.length > 1 || signIn.client.firstParty ? workspaces : null,
+      scopes: signIn.client.firstParty ? null : requestedScopes(signIn.details),
       host: host?.replace(/^https?:\/\//, '') ?? null,
       email: account.email,
     });
   }
 
-  private async consent(at: SignIn, workspace: string): Promise<pages.Page | null> {
-    const { session, lastSubmission, grantId } = at.details;
+  private async consent(signIn: SignIn, workspace: string): Promise<pages.Page | null> {
+    const { session, lastSubmission } = signIn.details;
     const accountId = session?.accountId;
-    if (accountId === undefined) return pages.expiredPage(at.speaking);
+    if (accountId === undefined) return pages.expiredPage(signIn.locale);
     const workspaces = await this.tenants.workspacesOf(accountId);
     const chosen =
       workspaces.length === 1 && workspace === ''
         ? workspaces[0]
         : workspaces.find(({ id }) => id === workspace);
-    if (!chosen && workspaces.length > 0) return this.consentPage(at, at.speaking.t('choose_missing'));
+    if (!chosen && workspaces.length > 0) return this.consentPage(signIn, signIn.locale.t('choose_missing'));
     const login = lastSubmission?.login;
-    const browser = await at.provider.Session.findByUid(session!.uid);
+    const browser = await signIn.provider.Session.findByUid(session!.uid);
     const proof = {
       accountId,
       ts: login?.ts ?? browser?.loginTs ?? 0,
       amr: login?.amr ?? browser?.amr ?? [],
     };
-    const opened = await this.open(at, proof, chosen?.id ?? null);
-    // A browser has one sign-in with a client: the one this replaces would never be signed out.
-    if (grantId) await this.records.endGrant(grantId);
-    return this.finish(at, { ...(login && { login }), consent: { grantId: opened } });
+    const opened = await this.open(signIn, proof, chosen?.id ?? null);
+    return this.finish(signIn, { ...(login && { login }), consent: { grantId: opened } });
   }
 
+  /** Opens a grant and ends the one that it replaces: a browser has one per client, and a second would survive the sign-out. */
   private async open(
     { provider, client, details, request }: SignIn,
     { accountId, ts, amr }: { accountId: string; ts: number; amr: string[] },
@@ -212,39 +218,44 @@ export class Interactions {
     const secondFactorAt = amr.includes('mfa') ? ts : null;
     const scopes = requestedScopes(details);
     const grant = { accountId, clientId: client.id, tenantId, scopes, secondFactorAt };
-    return this.grants.open(provider, grant, originOf(request));
+    const opened = await this.grants.open(provider, grant, originOf(request));
+    const browser = details.session && (await provider.Session.findByUid(details.session.uid));
+    const replaced = browser?.grantIdFor(client.id);
+    // Devices share a browser only to confirm their codes, and stay signed in.
+    if (replaced && client.kind !== 'device') await this.records.endGrant(replaced);
+    return opened;
   }
 
   private async finish(
     { provider, details, request, response }: SignIn,
     result: InteractionResults,
   ): Promise<null> {
-    // The provider leaves its cookie to time; browsers keep a limited number of them.
-    const gone = {
+    // The provider does not clear its cookies, and browsers store a limited number.
+    const cookie = {
       path: `${OIDC_PATH}/interaction/${details.uid}`,
       httpOnly: true,
       sameSite: 'lax',
     } as const;
-    for (const name of [SIGN_IN_COOKIE, `${SIGN_IN_COOKIE}.sig`]) response.clearCookie(name, gone);
+    for (const name of [SIGN_IN_COOKIE, `${SIGN_IN_COOKIE}.sig`]) response.clearCookie(name, cookie);
     await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
     return null;
   }
 
-  /** Keeps, on our side, whose password was right; undefined: nobody's. */
-  private async remember(
+  /** Stores the account with the verified password on the server; undefined clears it. */
+  private async savePending(
     { provider, request, response }: SignIn,
     pending: Pending | undefined,
   ): Promise<void> {
     await provider.interactionResult(request, response, { pending }, { mergeWithLastSubmission: true });
   }
 
-  private frame(at: SignIn, alert?: string): pages.SignInPage {
+  private frame(signIn: SignIn, alert?: string): pages.SignInPage {
     return {
-      ...at.speaking,
-      action: `${OIDC_PATH}/interaction/${at.details.uid}`,
-      csrf: this.csrf(at.details.uid),
-      clientName: at.client.name,
-      formTarget: pages.formTargetOf(at.details.params['redirect_uri']),
+      ...signIn.locale,
+      action: `${OIDC_PATH}/interaction/${signIn.details.uid}`,
+      csrf: this.csrf(signIn.details.uid),
+      clientName: signIn.client.name,
+      formTarget: pages.formTargetOf(signIn.details.params['redirect_uri']),
       alert,
     };
   }
@@ -253,15 +264,15 @@ export class Interactions {
     return this.keyring.sign('sign-in form', uid, 16).toString('base64url');
   }
 
-  /** The form must be one of ours: it brings our token, and no browser says that another site has sent it. */
-  private isOurs({ request, details }: SignIn, fields: (name: string) => string): boolean {
+  /** Whether the form is from this site: it has the CSRF token, and Sec-Fetch-Site names no other site. */
+  private isSameSiteForm({ request, details }: SignIn, fields: (name: string) => string): boolean {
     const site = request.headers['sec-fetch-site'];
     if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
     const token = Buffer.from(fields('csrf').slice(0, 100), 'base64url');
     return token.length === 16 && this.keyring.verify('sign-in form', details.uid, token);
   }
 
-  /** The fields of the form; what is missing or was sent twice is empty. */
+  /** Returns the fields of the form; missing and repeated fields are empty. */
   private async fields({ request, response }: SignIn): Promise<(name: string) => string> {
     await new Promise<void>((resolve, reject) => {
       this.parse(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
@@ -274,8 +285,8 @@ export class Interactions {
   }
 }
 
-function speakingOf(uiLocales: unknown, accepted: string | undefined): pages.Speaking {
-  const language = pages.chooseLanguage(uiLocales, accepted);
+function localeOf(uiLocales: unknown, acceptLanguage: string | undefined): pages.PageLocale {
+  const language = pages.chooseLanguage(uiLocales, acceptLanguage);
   return { language, t: pages.translator(language) };
 }
 
@@ -284,7 +295,7 @@ function pendingOf({ result }: Interaction): Pending | null {
   return pending && isUuid(pending.accountId) && Date.now() - pending.at < PENDING_MS ? pending : null;
 }
 
-/** Of what the client asks for, what there is. */
+/** The supported scopes that the client requests. */
 function requestedScopes({ params }: Interaction): string[] {
   const scopes = typeof params['scope'] === 'string' ? params['scope'].split(' ') : [];
   return [...new Set(scopes)].filter((scope) => scope === API_SCOPE || isOidcScope(scope));

@@ -6,7 +6,7 @@ import { SignInGrants } from './sign-in-grants.js';
 
 const DAY_SECONDS = 86_400;
 
-/** The accounts as the OpenID provider asks for them. */
+/** Accounts in the form of the OpenID provider. */
 @Injectable()
 export class OidcAccounts {
   constructor(
@@ -16,8 +16,8 @@ export class OidcAccounts {
   ) {}
 
   /**
-   * @param token the code or token that names the account; without one the browser's own session does
-   * @returns undefined when the account is closed or the sign-in has been ended meanwhile
+   * @param token the code or token that names the account; without it the browser session does
+   * @returns undefined when the account is closed or the grant ended
    */
   async find(
     ctx: KoaContextWithOIDC,
@@ -26,7 +26,7 @@ export class OidcAccounts {
   ): Promise<Account | undefined> {
     const account = await this.sessions.account(accountId);
     if (!account) return undefined;
-    if (token?.grantId !== undefined && !(await this.grants.alive(token.grantId, accountId)))
+    if (token?.grantId !== undefined && !(await this.grants.isAlive(token.grantId, accountId)))
       return undefined;
     if (token === undefined && this.signedOut(ctx.oidc.session?.loginTs, account)) return undefined;
     return {
@@ -41,9 +41,9 @@ export class OidcAccounts {
   }
 
   /**
-   * Whether a browser must sign in anew: it did so too long ago, or before everything was signed out or the password or
-   * factor changed.
-   * @param at seconds since 1970; undefined: nobody has signed in
+   * Whether a browser must sign in again: its sign-in expired, or is older than a global sign-out or a change of password
+   * or factor.
+   * @param at time of sign-in, seconds since 1970; undefined: not signed in
    */
   private signedOut(at: number | undefined, { signInsValidAfter, now }: SignInAccount): boolean {
     if (at === undefined) return false;

@@ -11,7 +11,7 @@ import { TenantsApi } from '../tenants/index.js';
 import { isNative, redirectUriProblem } from './client-uris.js';
 import { type ClientKind, type ClientRow, OidcClientsRepository } from './oidc-clients.repository.js';
 
-/** Swagger UI, as it is served at /apis/v1/docs. */
+/** Swagger UI at /apis/v1/docs. */
 export const SWAGGER_CLIENT = 'swagger-ui';
 /** For programs without a browser: `curl`, scripts, television sets. */
 export const DEVICE_CLIENT = 'workspace-device';
@@ -31,12 +31,12 @@ export interface NewClient {
   firstParty: boolean;
   redirectUris: string[];
   logoutUris: string[];
-  /** Of a service: where it acts, and as what. */
+  /** Workspace and role of a service. */
   tenantId?: string;
   role?: TenantRole;
 }
 
-/** A client as it is listed; without its secret, of which only a hash is kept. */
+/** A listed client, without the secret. */
 export interface ListedClient {
   id: string;
   kind: ClientKind;
@@ -44,21 +44,21 @@ export interface ListedClient {
   first_party: boolean;
   redirect_uris: string[];
   post_logout_redirect_uris: string[];
-  /** Slug of the workspace a service acts in. */
+  /** Slug of the workspace of a service. */
   tenant: string | null;
   from: 'built in' | 'OIDC_CLIENTS' | 'database';
 }
 
 /** The clients of the file OIDC_CLIENTS. */
-export class ListedClients {
+export class ConfiguredClients {
   constructor(readonly clients: readonly ClientRow[]) {}
 }
 
-/** The programs that may ask for tokens: built in, of the file OIDC_CLIENTS, and of the database. */
+/** OAuth clients: built in, of the file OIDC_CLIENTS, and of the database. */
 @Injectable()
 export class OidcClientsApi {
   private readonly builtIn: Map<string, ClientRow>;
-  private readonly ofFile: Map<string, ClientRow>;
+  private readonly configured: Map<string, ClientRow>;
 
   constructor(
     private readonly repository: OidcClientsRepository,
@@ -67,36 +67,36 @@ export class OidcClientsApi {
     private readonly tenants: TenantsApi,
     private readonly audit: Audit,
     private readonly db: Db,
-    ofFile: ListedClients,
+    configured: ConfiguredClients,
     config: Config,
   ) {
     this.builtIn = new Map(builtInClients(config).map((client) => [client.id, client]));
-    this.ofFile = new Map(ofFile.clients.map((client) => [client.id, client]));
+    this.configured = new Map(configured.clients.map((client) => [client.id, client]));
   }
 
   async find(id: string): Promise<ClientRow | null> {
-    // No id of ours is longer or has other characters; PostgreSQL need not be asked for what it cannot store.
+    // Client ids are never longer and have no other characters; PostgreSQL cannot store some of them.
     if (!/^[\w.-]{1,100}$/.test(id)) return null;
-    return this.builtIn.get(id) ?? this.ofFile.get(id) ?? (await this.repository.find(id));
+    return this.builtIn.get(id) ?? this.configured.get(id) ?? (await this.repository.find(id));
   }
 
-  /** The client in the words of OpenID Connect Dynamic Client Registration, which the provider understands. */
+  /** The client as metadata of OpenID Connect Dynamic Client Registration. */
   async metadata(id: string): Promise<ClientMetadata | undefined> {
     const client = await this.find(id);
     return client ? metadataOf(client) : undefined;
   }
 
   /**
-   * Registers a client; of a service also the account it acts as, a member of its workspace.
-   * @returns the secret, which is not kept; null where the kind has none
-   * @throws Error when the id is taken or an address is no address
+   * Registers a client. For a service, also creates its account, a member of its workspace.
+   * @returns the id and the secret, which is stored only as a hash; null for kinds without one
+   * @throws Error when the id is taken or a URI is invalid
    */
   async add(input: NewClient): Promise<{ id: string; secret: string | null }> {
     const { kind, name, firstParty, redirectUris, logoutUris } = input;
     const id = input.id ?? randomBytes(12).toString('hex');
-    assertSound({ ...input, id });
-    const taken = new Error(`There is a client "${id}" already.`);
-    if (this.builtIn.has(id) || this.ofFile.has(id)) throw taken;
+    assertValid({ ...input, id });
+    const taken = new Error(`The client "${id}" already exists.`);
+    if (this.builtIn.has(id) || this.configured.has(id)) throw taken;
     const secret =
       kind === 'confidential' || kind === 'service' ? randomBytes(32).toString('base64url') : null;
     const secretHash = secret === null ? null : sha256(secret);
@@ -119,20 +119,19 @@ export class OidcClientsApi {
     const stored = await this.repository.list();
     return [
       ...[...this.builtIn.values()].map((row) => listed(row, null, 'built in' as const)),
-      ...[...this.ofFile.values()].map((row) => listed(row, null, 'OIDC_CLIENTS' as const)),
+      ...[...this.configured.values()].map((row) => listed(row, null, 'OIDC_CLIENTS' as const)),
       ...stored.map((row) => listed(row, row.tenant, 'database' as const)),
     ];
   }
 
   /**
-   * Removes a client of the database and ends what was opened with it.
-   * @returns how many sessions ended
-   * @throws Error when there is none
+   * Removes a client of the database and ends its sessions.
+   * @returns the number of ended sessions @throws Error for an unknown client
    */
   async remove(id: string): Promise<number> {
     return this.db.tx(async (tx) => {
       const accountId = await this.repository.remove(tx, id);
-      if (accountId === undefined) throw new Error(`There is no client "${id}" that could be removed.`);
+      if (accountId === undefined) throw new Error(`The client "${id}" does not exist in the database.`);
       const ended = await this.sessions.endOfClient(tx, id);
       if (accountId !== null) {
         await this.tenants.setMemberStatus(tx, accountId, null, 'deactivated');
@@ -148,7 +147,7 @@ export class OidcClientsApi {
     });
   }
 
-  /** The account a service acts as: a member that has no password, so nobody else can be it. */
+  /** Creates the account of a service: a member without a password. */
   private async addServiceAccount(tx: Tx, client: NewClient & { id: string }): Promise<string> {
     const email = `${client.id}@clients.invalid`.toLowerCase();
     const ids = await this.identity.provision(tx, [{ email, name: client.name }], new Map());
@@ -161,7 +160,7 @@ export class OidcClientsApi {
   }
 }
 
-/** SHA-256 of a client's secret. */
+/** SHA-256 of a client secret. */
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 function builtInClients(config: Config): ClientRow[] {
@@ -182,7 +181,7 @@ function builtInClients(config: Config): ClientRow[] {
 
 function metadataOf(client: ClientRow): ClientMetadata {
   const secret = client.secretHash?.toString('hex');
-  // Only a client without a secret can be on somebody's own machine; the built-in one is served from there.
+  // Native clients have no secret; the built-in Swagger UI is a web client.
   const native =
     client.kind === 'public' && client.id !== SWAGGER_CLIENT && client.redirectUris.some(isNative);
   return {
@@ -194,12 +193,12 @@ function metadataOf(client: ClientRow): ClientMetadata {
     grant_types: GRANTS[client.kind],
     response_types: client.redirectUris.length > 0 ? ['code'] : [],
     token_endpoint_auth_method: secret ? 'client_secret_basic' : 'none',
-    // What is compared is the hash (see oidc-provider.ts).
+    // The provider compares hashes (see oidc-provider.ts).
     ...(secret && { client_secret: secret }),
   };
 }
 
-function assertSound({ id, kind, redirectUris, logoutUris, tenantId }: NewClient & { id: string }): void {
+function assertValid({ id, kind, redirectUris, logoutUris, tenantId }: NewClient & { id: string }): void {
   if (!/^[\w.-]{1,100}$/.test(id))
     throw new Error('A client id is 1 to 100 letters, digits, dots and hyphens.');
   for (const uri of [...redirectUris, ...logoutUris]) {
@@ -210,7 +209,7 @@ function assertSound({ id, kind, redirectUris, logoutUris, tenantId }: NewClient
   if (browser && redirectUris.length === 0) throw new Error(`A ${kind} client needs a redirect URI.`);
   if (!browser && redirectUris.length > 0) throw new Error(`A ${kind} client has no redirect URIs.`);
   if ((kind === 'service') !== (tenantId !== undefined))
-    throw new Error('A service, and only a service, acts in one workspace: name its slug.');
+    throw new Error('A service client, and no other, requires the slug of a workspace.');
 }
 
 function listed(row: ClientRow, tenant: string | null, from: ListedClient['from']): ListedClient {

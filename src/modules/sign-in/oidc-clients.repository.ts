@@ -6,8 +6,8 @@ import type { Tx } from '../../platform/database/tx.js';
 export const CLIENT_KINDS = ['public', 'confidential', 'device', 'service'] as const;
 
 /**
- * `public`: an application in a browser or on a phone. `confidential`: one with a server that keeps a secret.
- * `device`: one without a browser, which shows a code (RFC 8628). `service`: an integration that acts by itself.
+ * `public`: an application in a browser or on a phone. `confidential`: an application with a server that stores a secret.
+ * `device`: a device without a browser, which shows a code (RFC 8628). `service`: an integration without a user.
  */
 export type ClientKind = (typeof CLIENT_KINDS)[number];
 
@@ -20,7 +20,7 @@ export interface ClientRow {
   secretHash: Buffer | null;
   redirectUris: string[];
   logoutUris: string[];
-  /** Of a service: who it acts as, and where. */
+  /** Account and workspace of a service. */
   accountId: string | null;
   tenantId: string | null;
 }
@@ -35,7 +35,7 @@ const find = directory.statement<ClientRow>(
 
 const list = directory.statement<ClientRow & { tenant: string | null }>(
   'oidc_clients.list',
-  `SELECT ${CLIENT}, (SELECT slug FROM tenants t WHERE t.id = tenant_id) AS tenant FROM oidc_clients ORDER BY id`,
+  `SELECT ${CLIENT}, (SELECT slug FROM tenants tenant WHERE tenant.id = tenant_id) AS tenant FROM oidc_clients ORDER BY id`,
 );
 
 const create = directory.statement<{ id: string }>(
@@ -61,14 +61,14 @@ export class OidcClientsRepository {
     return this.db.query(list, []);
   }
 
-  /** @returns false when there is one of this id */
+  /** @returns false when the id is taken */
   async create(tx: Tx, client: ClientRow): Promise<boolean> {
     const { id, kind, name, firstParty, secretHash, redirectUris, logoutUris, accountId, tenantId } = client;
     const values = [id, kind, name, firstParty, secretHash, redirectUris, logoutUris, accountId, tenantId];
     return (await tx.query(create, values)).length > 0;
   }
 
-  /** @returns the account of the service it was, if it was one; undefined when there is no such client */
+  /** @returns the account of a service, null for other kinds; undefined for an unknown client */
   async remove(tx: Tx, id: string): Promise<string | null | undefined> {
     return (await tx.query(remove, [id]))[0]?.account_id;
   }

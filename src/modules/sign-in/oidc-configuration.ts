@@ -8,10 +8,10 @@ import { API_SCOPE, apiResource, OIDC_SCOPES } from './oidc-scopes.js';
 import type { SignInGrants } from './sign-in-grants.js';
 import { LANGUAGES, type ProviderPages } from './pages/index.js';
 
-/** Under the prefix of the API. */
+/** Path of the OpenID provider. */
 export const OIDC_PATH = '/apis/v1/oidc';
 
-/** Which sign-in under way is this browser's; sent to its pages only. */
+/** Cookie that identifies the pending sign-in of a browser; limited to the sign-in pages. */
 export const SIGN_IN_COOKIE = 'workspace_sign_in';
 
 const ALGORITHM = 'ES256';
@@ -19,22 +19,22 @@ const HOUR = 3_600;
 const DAY = 86_400;
 const REFRESH_DAYS = 14;
 
-/** What the configuration is made of. */
+/** Parts of the configuration. */
 export interface ConfigurationParts {
   config: Config;
-  /** The signing keys, with their private halves; the first signs. */
+  /** Private signing keys; the first one signs. */
   keys: JWK[];
-  /** What cookies are signed with. */
+  /** Signing keys of cookies. */
   cookieKeys: string[];
   adapter: (model: string) => Adapter;
   accounts: OidcAccounts;
   grants: SignInGrants;
   pages: ProviderPages;
-  /** Whether the client is ours: then people are not asked, and it may refresh without `offline_access`. */
+  /** Whether the client is first-party: no consent page, and refresh tokens without `offline_access`. */
   firstParty: (clientId: string) => Promise<boolean>;
 }
 
-/** How the OpenID provider is set up: the strict half of what it offers (OAuth 2.1, RFC 9700). */
+/** Configuration of the OpenID provider: its strict options (OAuth 2.1, RFC 9700). */
 export function oidcConfiguration(parts: ConfigurationParts): Configuration {
   const { config, accounts, pages } = parts;
   return {
@@ -63,7 +63,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     },
     findAccount: (ctx, id, token) => accounts.find(ctx, id, token),
     interactions: {
-      policy: signInPolicy((id, account) => parts.grants.alive(id, account)),
+      policy: signInPolicy((id, account) => parts.grants.isAlive(id, account)),
       url: (_ctx, interaction) => `${OIDC_PATH}/interaction/${interaction.uid}`,
     },
     clientBasedCORS: (_ctx, origin, client) =>
@@ -106,15 +106,15 @@ function features({ config, pages }: ConfigurationParts): Configuration['feature
       logoutSource: (ctx) => pages.signOut(ctx),
       postLogoutSuccessSource: (ctx) => pages.signedOut(ctx),
     },
-    // Not offered: the bearer guard does not check that a token is presented by whom it is bound to.
+    // Disabled: the bearer guard does not verify sender-constrained tokens.
     dPoP: { enabled: false },
     pushedAuthorizationRequests: { enabled: false },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => resource,
       useGrantedResource: (_ctx, source) => source.scopes.has(API_SCOPE),
-      getResourceServerInfo(_ctx, wanted) {
-        if (wanted !== resource) throw new errors.InvalidTarget();
+      getResourceServerInfo(_ctx, requested) {
+        if (requested !== resource) throw new errors.InvalidTarget();
         return {
           scope: API_SCOPE,
           audience: AUDIENCE,
@@ -139,12 +139,12 @@ function lifetimes(config: Config): Pick<Configuration, 'ttl'> {
       Grant: signIn,
       IdToken: HOUR,
       Interaction: HOUR,
-      // Unused that long it ends; used, it lasts as long as its grant.
+      // Expires when unused that long; otherwise with its grant.
       RefreshToken: (ctx) => {
         const grant = ctx.oidc.entities.Grant;
         return Math.max(1, Math.min(REFRESH_DAYS * DAY, grant?.remainingTTL ?? signIn));
       },
-      // Used or not; and not longer than that after the password was typed (OidcAccounts).
+      // Absolute; OidcAccounts bounds it by the time of sign-in too.
       Session: signIn,
     },
   };
@@ -156,27 +156,27 @@ function tokens({ grants, firstParty }: ConfigurationParts): Partial<Configurati
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed('refresh_token') &&
       (source.scopes.has('offline_access') || (await firstParty(client.clientId))),
-    // Signing out of the browser ends what was opened from it, except what was to stay, and devices, which are elsewhere.
+    // The browser sign-out ends its grants, except those with offline_access and those of devices.
     expiresWithSession: (_ctx, source) =>
       !source.scopes.has('offline_access') && source.kind !== 'DeviceCode',
     loadExistingGrant: async (ctx) => {
       const { client, session, account, result } = ctx.oidc;
       const id = result?.consent?.grantId ?? session?.grantIdFor(client!.clientId);
-      if (!id || !account || !(await grants.alive(id, account.accountId))) return undefined;
+      if (!id || !account || !(await grants.isAlive(id, account.accountId))) return undefined;
       return ctx.oidc.provider.Grant.find(id);
     },
     extraTokenClaims: async (_ctx, token) => {
       if (token.resourceServer === undefined) return undefined;
-      // Without this scope it would be a token that nobody agreed to, and the API takes any of ours.
+      // The API accepts any token of this issuer, so tokens without this scope, and thus without consent, must not exist.
       if (!token.scope?.split(' ').includes(API_SCOPE))
-        throw new errors.InvalidScope(`the scope ${API_SCOPE} is needed`, API_SCOPE);
+        throw new errors.InvalidScope(`the scope ${API_SCOPE} is required`, API_SCOPE);
       return token.kind === 'ClientCredentials'
         ? grants.serviceClaims(token)
         : grants.tokenClaims(token.grantId);
     },
     formats: {
       customizers: {
-        // A service has an account of its own, by which the API knows it.
+        // The API identifies a service by its account.
         jwt(_ctx, token, parts) {
           const sub = token.kind === 'ClientCredentials' ? token.extra?.['sub'] : undefined;
           if (sub !== undefined) parts.payload['sub'] = sub;

@@ -3,21 +3,21 @@ import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 const { Check, base } = interactionPolicy;
 
 /**
- * When the provider has to show a page: the library's own reasons, and when this browser's sign-in, or one that was opened
- * from it, has been ended from elsewhere: who takes a session away from a stolen browser does not want it to open another.
- * @param alive whether a grant may still get tokens
+ * When the provider shows a page: for the reasons of the library, and when the sign-in of this browser, or a grant opened
+ * from it, was ended elsewhere. A browser whose session was ended must not open another one silently.
+ * @param isAlive whether a grant may still obtain tokens
  */
 export function signInPolicy(alive: (grantId: string, accountId: string) => Promise<boolean>) {
   const policy = base();
   policy.get('login')?.checks.add(
-    new Check('session_ended', 'the sign-in has been ended', async ({ oidc }) => {
+    new Check('session_ended', 'the sign-in has ended', async ({ oidc }) => {
       const { session, account, result } = oidc;
       if (session?.accountId === undefined) return false;
       if (account === undefined) return true;
       const ended = await endedGrants(session, alive);
       if (ended.length === 0) return false;
       if (result?.login === undefined) return true;
-      // Signed in anew: what had ended is of no importance any more.
+      // After a new sign-in, ended grants no longer matter.
       session.authorizations = Object.fromEntries(
         Object.entries(session.authorizations ?? {}).filter(([clientId]) => !ended.includes(clientId)),
       );
@@ -27,7 +27,7 @@ export function signInPolicy(alive: (grantId: string, accountId: string) => Prom
   return policy;
 }
 
-/** The clients whose grants, opened from this browser, have been ended. */
+/** Clients whose grants, opened from this browser, have ended. */
 async function endedGrants(
   { accountId, authorizations = {} }: NonNullable<KoaContextWithOIDC['oidc']['session']>,
   alive: (grantId: string, accountId: string) => Promise<boolean>,

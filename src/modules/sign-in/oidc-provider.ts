@@ -14,13 +14,13 @@ import { providerPages } from './pages/index.js';
 import { SignInGrants } from './sign-in-grants.js';
 
 interface Built {
-  /** Of the signing keys it was made with; the first signs. */
+  /** Ids of the signing keys; the first one signs. */
   keyIds: string;
   provider: Provider;
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
-/** The OpenID provider of the library, made with our parts; made anew when the signing keys change, without a restart. */
+/** The OpenID provider of the library. Rebuilt when the signing keys change, without a restart. */
 @Injectable()
 export class OidcProvider {
   private readonly logger = new Logger('OIDC');
@@ -36,17 +36,17 @@ export class OidcProvider {
     private readonly grants: SignInGrants,
   ) {}
 
-  /** The provider with the keys of now: another process may have rotated them a second ago. */
+  /** The provider with the current keys, which another process may have rotated. */
   async current(): Promise<Provider> {
-    return (await this.builtNow()).provider;
+    return (await this.currentBuild()).provider;
   }
 
-  /** Answers a request of the protocol. */
+  /** Handles a protocol request. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    await (await this.builtNow()).handle(request, response);
+    await (await this.currentBuild()).handle(request, response);
   }
 
-  private async builtNow(): Promise<Built> {
+  private async currentBuild(): Promise<Built> {
     const keys = await this.signingKeys.signers();
     const keyIds = keys.map(({ kid }) => kid).join(' ');
     if (this.built?.keyIds !== keyIds) {
@@ -58,7 +58,7 @@ export class OidcProvider {
 
   private build(keys: JWK[]): Provider {
     const issuer = this.config.signInIssuer;
-    if (issuer === null) throw new Error('the built-in OpenID provider is off: OIDC_ISSUER is set');
+    if (issuer === null) throw new Error('the built-in OpenID provider is disabled: OIDC_ISSUER is set');
     const provider = new Provider(
       issuer,
       oidcConfiguration({
@@ -72,13 +72,13 @@ export class OidcProvider {
         firstParty: async (id) => (await this.clients.find(id))?.firstParty ?? false,
       }),
     );
-    livesAt(provider, new URL(issuer));
+    fixAddress(provider, new URL(issuer));
     compareHashes(provider);
-    wholeSeconds(provider);
-    unsavedStaysUnsaved(provider);
-    provider.use((ctx, next) => this.around(ctx as KoaContextWithOIDC, next));
-    provider.on('server_error', (ctx, error) => this.failed(ctx, error));
-    // Koa's own: answers that could not be written. Without a listener it prints them.
+    useWholeSeconds(provider);
+    skipUnsavedSessions(provider);
+    provider.use((ctx, next) => this.errorsWithMessage(ctx as KoaContextWithOIDC, next));
+    provider.on('server_error', (ctx, error) => this.reportFailure(ctx, error));
+    // Koa reports failed responses here, and prints them without a listener.
     (provider as NodeJS.EventEmitter).on('error', (err) => this.logger.warn({ err }, 'OpenID provider'));
     return provider;
   }
@@ -88,32 +88,32 @@ export class OidcProvider {
     return model === 'Client' ? { ...adapter, find: (id: string) => this.clients.metadata(id) } : adapter;
   }
 
-  /** Errors get a `message` as all of this service have, beside what OAuth prescribes; devices are kept to their pace. */
-  private async around(ctx: KoaContextWithOIDC, next: () => Promise<unknown>): Promise<void> {
+  /** Adds `message` to errors, as in the rest of the API, and enforces the polling interval of devices. */
+  private async errorsWithMessage(ctx: KoaContextWithOIDC, next: () => Promise<unknown>): Promise<void> {
     try {
       await next();
     } catch (error) {
       ctx.status = 500;
       ctx.body = { error: 'server_error' };
-      this.failed(ctx, error);
+      this.reportFailure(ctx, error);
     }
     if (!isObject(ctx.body)) return;
     const body: Record<string, unknown> = ctx.body;
-    if (body['error'] === 'authorization_pending' && (await this.tooSoon(ctx))) {
+    if (body['error'] === 'authorization_pending' && (await this.isPollTooSoon(ctx))) {
       body['error'] = 'slow_down';
-      body['error_description'] = 'ask less often: wait five seconds longer';
+      body['error_description'] = 'poll less often: add five seconds to the interval';
     }
     if (typeof body['error'] === 'string') body['message'] ??= body['error_description'] ?? body['error'];
     if (body['device_code'] !== undefined) body['interval'] = DEVICE_INTERVAL;
   }
 
-  private async tooSoon(ctx: KoaContextWithOIDC): Promise<boolean> {
+  private async isPollTooSoon(ctx: KoaContextWithOIDC): Promise<boolean> {
     const code = ctx.oidc.params?.['device_code'];
-    return typeof code === 'string' && this.records.askedTooSoon(code);
+    return typeof code === 'string' && this.records.isPollTooSoon(code);
   }
 
-  /** Trouble of ours: told to the operator, and to the client only whether it is worth trying again. */
-  private failed(ctx: KoaContextWithOIDC, error: unknown): void {
+  /** Logs an internal failure. The client learns only whether to retry. */
+  private reportFailure(ctx: KoaContextWithOIDC, error: unknown): void {
     this.logger.error(
       { err: error, method: ctx.method, route: ctx.oidc?.route },
       'the OpenID provider failed',
@@ -130,8 +130,8 @@ export class OidcProvider {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Buffer.isBuffer(value) && !('pipe' in value);
 
-/** Addresses are made of PUBLIC_URL, never of what a request says about itself. */
-function livesAt(provider: Provider, issuer: URL): void {
+/** Builds addresses from PUBLIC_URL, never from request headers. */
+function fixAddress(provider: Provider, issuer: URL): void {
   const fixed = (value: string) => ({ get: () => value, configurable: true });
   Object.defineProperties(provider.request, {
     protocol: fixed(issuer.protocol.slice(0, -1)),
@@ -139,7 +139,7 @@ function livesAt(provider: Provider, issuer: URL): void {
   });
 }
 
-/** What the provider holds as a client's secret is its SHA-256, in hexadecimal. */
+/** The client secret of the provider is the SHA-256 in hexadecimal. */
 function compareHashes(provider: Provider): void {
   provider.Client.prototype.compareClientSecret = function compare(actual: string): boolean {
     const hash = createHash('sha256').update(actual).digest();
@@ -147,18 +147,18 @@ function compareHashes(provider: Provider): void {
   };
 }
 
-/** A browser's sign-in is kept to the microsecond, to compare it with a sign-out; `auth_time` is told in seconds. */
-function wholeSeconds(provider: Provider): void {
+/** The time of sign-in has microseconds, to compare with a sign-out; `auth_time` is in seconds. */
+function useWholeSeconds(provider: Provider): void {
   provider.Session.prototype.authTime = function authTime() {
     return this.loginTs === undefined ? undefined : Math.floor(this.loginTs);
   };
 }
 
 /**
- * A page for a browser that has no sign-in yet changes a session that was never saved; saving it would fail, and without a
- * cookie it could never be found again.
+ * Pages for a browser without a sign-in change a session that was never saved. Saving it would fail, and without a cookie
+ * it could not be found.
  */
-function unsavedStaysUnsaved(provider: Provider): void {
+function skipUnsavedSessions(provider: Provider): void {
   const { prototype } = provider.Session;
   const persist = Object.getOwnPropertyDescriptor(prototype, 'persist')?.value as () => Promise<string>;
   prototype.persist = async function persistSaved() {

@@ -23,11 +23,11 @@ const FOUND = 'id_hash, payload, consumed_at IS NOT NULL AS consumed';
 
 const upsert = directory.statement<never>(
   'oidc_records.upsert',
-  `INSERT INTO oidc_records AS r (model, id_hash, payload, grant_id, uid_hash, user_code_hash, expires_at)
+  `INSERT INTO oidc_records AS record (model, id_hash, payload, grant_id, uid_hash, user_code_hash, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
    ON CONFLICT (model, id_hash) DO UPDATE
      SET payload = excluded.payload, grant_id = excluded.grant_id, uid_hash = excluded.uid_hash,
-         user_code_hash = excluded.user_code_hash, expires_at = excluded.expires_at`,
+         user_code_hash = coalesce(excluded.user_code_hash, record.user_code_hash), expires_at = excluded.expires_at`,
 );
 
 const find = directory.statement<RecordRow>(
@@ -72,9 +72,9 @@ const destroyFamily = directory.statement<never>(
 
 const polled = directory.statement<{ too_soon: boolean }>(
   'oidc_records.polled',
-  `UPDATE oidc_records r SET polled_at = now()
+  `UPDATE oidc_records record SET polled_at = now()
      FROM (SELECT polled_at FROM oidc_records WHERE model = $1 AND id_hash = $2) AS before
-    WHERE r.model = $1 AND r.id_hash = $2
+    WHERE record.model = $1 AND record.id_hash = $2
    RETURNING coalesce(before.polled_at > now() - make_interval(secs => $3), false) AS too_soon`,
 );
 
@@ -84,7 +84,7 @@ const forgetExpired = directory.statement<never>(
      (SELECT model, id_hash FROM oidc_records WHERE expires_at < now() - interval '5 minutes' LIMIT 10000)`,
 );
 
-/** All SQL on what the OpenID provider remembers. */
+/** SQL of the records of the OpenID provider. */
 @Injectable()
 export class OidcRecordsRepository {
   constructor(private readonly db: Db) {}
@@ -108,12 +108,12 @@ export class OidcRecordsRepository {
     return (await this.db.query(findByUserCode, [model, userCodeHash]))[0] ?? null;
   }
 
-  /** @returns whether it was unused until now: of several at once, one is told so */
+  /** @returns whether it was unused; true for exactly one of concurrent calls */
   async consume(model: string, idHash: Buffer): Promise<boolean> {
     return (await this.db.single((tx) => tx.query(consume, [model, idHash]))).length > 0;
   }
 
-  /** The grant a record belongs to. */
+  /** The grant of a record. */
   async familyOf(model: string, idHash: Buffer): Promise<string | null> {
     return (await this.db.query(familyOf, [model, idHash]))[0]?.grant_id ?? null;
   }
@@ -122,17 +122,17 @@ export class OidcRecordsRepository {
     await this.db.single((tx) => tx.query(destroy, [model, idHash]));
   }
 
-  /** The records of one kind that belong to a grant. */
+  /** Deletes the records of one model that belong to a grant. */
   async destroyOfGrant(model: string, grantId: string): Promise<void> {
     await this.db.single((tx) => tx.query(destroyOfGrant, [model, grantId]));
   }
 
-  /** Everything that belongs to a grant, itself included. */
+  /** Deletes a grant and all its records. */
   async destroyFamily(grantId: string): Promise<void> {
     await this.db.single((tx) => tx.query(destroyFamily, [grantId]));
   }
 
-  /** Notes that a device asks. @returns whether it asked less than `seconds` ago too */
+  /** Records a poll of a device. @returns whether the previous poll is less than `seconds` ago */
   async polledTooSoon(model: string, idHash: Buffer, seconds: number): Promise<boolean> {
     return (await this.db.single((tx) => tx.query(polled, [model, idHash, seconds])))[0]?.too_soon ?? false;
   }

@@ -5,16 +5,16 @@ import { Keyring } from '../../platform/secrets/keyring.js';
 import { SignInSessions } from '../identity/index.js';
 import { OidcRecordsRepository, type RecordRow } from './oidc-records.repository.js';
 
-/** A record that was found by another key than its id stands for itself by its hash, signed. */
+/** Signed handle of a record that was found by another key than its id. */
 const HANDLE = /^@([\w-]{43})\.([\w-]{22})$/;
-/** What belongs to a grant and ends with it; a sign-in under way (Interaction) only mentions one. */
+/** Models that belong to a grant and end with it; an Interaction only refers to one. */
 const FAMILY = new Set(['AccessToken', 'AuthorizationCode', 'DeviceCode', 'RefreshToken']);
-/** How often a device may ask for the outcome, seconds: the default of RFC 8628, section 3.2. */
+/** Polling interval of devices in seconds: the default of RFC 8628, section 3.2. */
 export const DEVICE_INTERVAL = 5;
-/** What a clock and a network may take off it. */
+/** Tolerated deviation of clock and network. */
 const TOLERANCE = 1;
 
-/** Where the OpenID provider keeps what it must remember: PostgreSQL, shared by all processes. */
+/** Storage of the OpenID provider: PostgreSQL, shared by all processes. */
 @Injectable()
 export class OidcRecords {
   constructor(
@@ -33,7 +33,8 @@ export class OidcRecords {
       },
       findByUserCode: async (code) => {
         const row = await this.repository.findByUserCode(model, this.hash('user code', code));
-        return payloadOf(row, row && this.handle(model, row.id_hash));
+        const payload = payloadOf(row, row && this.handle(model, row.id_hash));
+        return payload && { ...payload, userCode: code };
       },
       consume: (id) => this.consume(model, id),
       destroy: (id) => this.destroy(model, id),
@@ -41,21 +42,22 @@ export class OidcRecords {
     };
   }
 
-  /** Whether a device asks again sooner than it was told to. */
-  async askedTooSoon(deviceCode: string): Promise<boolean> {
+  /** Whether a device polls before its interval has passed. */
+  async isPollTooSoon(deviceCode: string): Promise<boolean> {
     const hash = this.hash('DeviceCode', deviceCode);
     return this.repository.polledTooSoon('DeviceCode', hash, DEVICE_INTERVAL - TOLERANCE);
   }
 
-  /** Ends a sign-in: its session and everything it could get tokens with. */
+  /** Ends a grant: its session and all its codes and tokens. */
   async endGrant(grantId: string): Promise<void> {
     await this.repository.destroyFamily(grantId);
     if (isUuid(grantId)) await this.sessions.end(grantId);
   }
 
   private async upsert(model: string, id: string, payload: AdapterPayload, ttl: number): Promise<void> {
-    const { jti: _, ...rest } = payload;
-    // The browser's cookie: the provider compares the session's `uid`, and need not have this written down.
+    // Only hashes of the ids and the user code are stored.
+    const { jti: _, userCode, ...rest } = payload;
+    // Do not store the browser cookie: the provider compares the `uid` of the session.
     if (rest.session && 'cookie' in rest.session) rest.session = { ...rest.session, cookie: '' };
     const grantId = model === 'Grant' ? id : FAMILY.has(model) ? payload.grantId : null;
     await this.repository.upsert({
@@ -64,14 +66,14 @@ export class OidcRecords {
       payload: JSON.stringify(rest),
       grantId: isUuid(grantId) ? grantId : null,
       uidHash: payload.uid === undefined ? null : this.hash(`${model} uid`, payload.uid),
-      userCodeHash: payload.userCode === undefined ? null : this.hash('user code', payload.userCode),
+      userCodeHash: userCode === undefined ? null : this.hash('user code', userCode),
       ttl,
     });
   }
 
   /**
-   * Of several who present the same code or refresh token at once one wins; the others prove that it has leaked, so the
-   * whole family ends (RFC 9700, section 4.14.2).
+   * One of concurrent uses of a code or refresh token succeeds. Any other use indicates a leak, so the grant ends (RFC
+   * 9700, section 4.14.2).
    */
   private async consume(model: string, id: string): Promise<void> {
     const hash = this.hashOf(model, id);

@@ -1,15 +1,15 @@
-/** A route of the provider or of the pages beside it. */
+/** A route of the provider or of the sign-in pages. */
 export interface OidcRoute {
   name: 'protocol' | 'token' | 'start' | 'device' | 'userinfo' | 'interaction';
-  /** As the metrics name it. */
+  /** Path in the metrics. */
   path: string;
 }
 
 const GET = ['GET', 'HEAD'];
-/** As the provider makes them: 256 bits. */
+/** Ids of the provider: 256 bits. */
 const UID = '[\\w-]{43}';
 
-/** Everything that is served under /apis/v1/oidc; the provider itself would be lenient about case and slashes. */
+/** All routes under /apis/v1/oidc, matched exactly: the provider itself ignores case and trailing slashes. */
 const ROUTES: [methods: string[], pattern: string, name: OidcRoute['name'], path: string][] = [
   [GET, '/\\.well-known/openid-configuration', 'protocol', '/.well-known/openid-configuration'],
   [GET, '/\\.well-known/oauth-authorization-server', 'protocol', '/.well-known/oauth-authorization-server'],
@@ -35,10 +35,10 @@ const TABLE = ROUTES.map(([methods, pattern, name, path]) => ({
   route: { name, path },
 }));
 
-/** @param path below /apis/v1/oidc @returns null: there is nothing */
+/** @param path below /apis/v1/oidc @returns null for an unknown route */
 export function findOidcRoute(method: string, path: string): OidcRoute | null {
   return TABLE.find((entry) => entry.methods.has(method) && entry.pattern.test(path))?.route ?? null;
 }
 
-/** The routes as they are listed in the documentation. */
+/** Route paths for the documentation. */
 export const OIDC_ROUTES: readonly string[] = ROUTES.map(([, , , path]) => path);

@@ -11,7 +11,7 @@ import { API_SCOPE, apiResource, isOidcScope } from './oidc-scopes.js';
 
 const DAY_SECONDS = 86_400;
 
-/** Where a sign-in comes from, for the owner's list of sessions and the audit log. */
+/** Origin of a sign-in, for the list of sessions and the audit log. */
 export interface Origin {
   ip: string | null;
   userAgent: string | null;
@@ -23,15 +23,15 @@ export interface GrantRequest {
   clientId: string;
   /** Null: a sign-in without a workspace. */
   tenantId: string | null;
-  /** What the client asked for and the person agreed to. */
+  /** Requested scopes with the consent of the user. */
   scopes: string[];
-  /** When the second factor was proven, seconds since 1970; null: it was not. */
+  /** When the second factor was proven, seconds since 1970; null: not proven. */
   secondFactorAt: number | null;
 }
 
 /**
- * A grant is what somebody has allowed one client to do in one workspace. Each has a session of the identity module under
- * the same id, which its access tokens name: whatever ends the session ends the grant, and the other way round.
+ * Grants: consent of a user to one client in one workspace. Each grant has a session of the identity module with the same
+ * id, which its access tokens name. Grant and session end together.
  */
 @Injectable()
 export class SignInGrants {
@@ -69,19 +69,19 @@ export class SignInGrants {
     return grant.save();
   }
 
-  /** Whether a grant may still get tokens for this account. */
-  async alive(grantId: string, accountId: string): Promise<boolean> {
+  /** Whether a grant may still obtain tokens for this account. */
+  async isAlive(grantId: string, accountId: string): Promise<boolean> {
     return (await this.sessions.live(grantId))?.accountId === accountId;
   }
 
-  /** What an access token says beside the standard: its session and workspace, by which it is verified. */
+  /** Private claims of an access token: session and workspace. */
   async tokenClaims(grantId: string): Promise<{ sid: string; tid?: string }> {
     const session = await this.sessions.live(grantId);
     if (!session) throw new errors.InvalidGrant('the sign-in has ended');
     return { sid: session.id, ...(session.tenantId !== null && { tid: session.tenantId }) };
   }
 
-  /** The same for a service, which has no grant: each of its tokens is a session. */
+  /** Claims of a service token. A service has no grant: each token has its own session. */
   async serviceClaims(token: ClientCredentials): Promise<{ sub: string; sid: string; tid: string }> {
     const clientId = token.clientId as string;
     const { accountId, tenantId } = (await this.clients.find(clientId)) ?? {};
@@ -91,9 +91,9 @@ export class SignInGrants {
         : null;
     if (!accountId || !tenantId || member === null)
       throw new errors.UnauthorizedClient('the account of this service is closed');
-    const nobody = { secondFactorAt: null, userAgent: null, ip: null };
+    const unattended = { secondFactorAt: null, userAgent: null, ip: null };
     const expiresAt = new Date(Date.now() + token.expiration * 1000);
-    const session = { id: uuidv7(), accountId, tenantId, clientId, expiresAt, ...nobody };
+    const session = { id: uuidv7(), accountId, tenantId, clientId, expiresAt, ...unattended };
     await this.db.single((tx) => this.sessions.open(tx, session));
     return { sub: accountId, sid: session.id, tid: tenantId };
   }

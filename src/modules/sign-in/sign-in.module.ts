@@ -6,7 +6,7 @@ import { TenantsModule } from '../tenants/index.js';
 import { readClientFile } from './client-file.js';
 import { Interactions } from './interactions.js';
 import { OidcAccounts } from './oidc-accounts.js';
-import { ListedClients, OidcClientsApi } from './oidc-clients.api.js';
+import { ConfiguredClients, OidcClientsApi } from './oidc-clients.api.js';
 import { OidcClientsRepository } from './oidc-clients.repository.js';
 import { OidcProvider } from './oidc-provider.js';
 import { OidcRecords } from './oidc-records.js';
@@ -14,7 +14,7 @@ import { OidcRecordsRepository } from './oidc-records.repository.js';
 import { SignInGrants } from './sign-in-grants.js';
 import { SignInServer } from './sign-in.server.js';
 
-/** How people and programs get tokens: an OpenID provider and its pages. */
+/** Sign-in of users and programs: an OpenID provider and its pages. */
 @Module({
   imports: [TenantsModule, AccountSecurityModule],
   providers: [
@@ -31,10 +31,10 @@ import { SignInServer } from './sign-in.server.js';
   exports: [SignInServer, OidcClientsApi],
 })
 export class SignInModule implements OnModuleInit {
-  /** @throws ConfigError when the file of OIDC_CLIENTS is wrong; here, before anything has been opened */
+  /** @throws ConfigError for an invalid file OIDC_CLIENTS, before any connection is opened */
   static forRoot({ OIDC_CLIENTS: file }: Config): DynamicModule {
-    const useValue = new ListedClients(file ? readClientFile(file) : []);
-    return { module: SignInModule, providers: [{ provide: ListedClients, useValue }] };
+    const useValue = new ConfiguredClients(file ? readClientFile(file) : []);
+    return { module: SignInModule, providers: [{ provide: ConfiguredClients, useValue }] };
   }
 
   constructor(

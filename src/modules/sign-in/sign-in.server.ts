@@ -17,11 +17,11 @@ import { chooseLanguage, limitedPage, type Page, pagePolicy, translator } from '
 
 const BEARER_JWT = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
-/** The provider's own small pages, which post themselves: it adds the hash of their script to this policy. */
+/** Policy of the self-submitting pages of the provider, which adds the hash of their script. */
 const PROTOCOL_POLICY =
   "default-src 'none'; script-src 'report-sample'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Serves everything below /apis/v1/oidc: the protocol by the provider, the pages by us. */
+/** Serves /apis/v1/oidc: the protocol by the provider, the pages by `Interactions`. */
 @Injectable()
 export class SignInServer {
   constructor(
@@ -33,16 +33,16 @@ export class SignInServer {
     private readonly config: Config,
   ) {}
 
-  /** False where people sign in at an external issuer: then there is nothing here. */
+  /** False with an external issuer: then no route exists. */
   get enabled(): boolean {
     return this.config.signInIssuer !== null;
   }
 
-  /** An Express handler, to be mounted at `OIDC_PATH`; what it does not know goes on to the 404 of everything else. */
+  /** Express handler for `OIDC_PATH`; unknown routes pass to the general 404. */
   readonly handle = (request: Request & { id?: string }, response: Response, next: NextFunction): void => {
     const route = request.originalUrl.startsWith('/') ? findOidcRoute(request.method, request.path) : null;
     if (route === null) return next();
-    // For the metrics and the log: a path without ids.
+    // Path without ids, for metrics and log.
     request.route = { path: `${OIDC_PATH}${route.path}` };
     for (const [name, value] of pageHeaders) response.setHeader(name, value);
     response.setHeader('Content-Security-Policy', PROTOCOL_POLICY);
@@ -52,7 +52,7 @@ export class SignInServer {
 
   private async serve(route: OidcRoute, request: Request, response: Response): Promise<void> {
     const wait = await this.wait(route, request);
-    if (wait > 0) return this.refuse(route, request, response, wait);
+    if (wait > 0) return this.reject(route, request, response, wait);
     const jwt = BEARER_JWT.exec(request.headers.authorization ?? '')?.[1];
     if (route.name === 'userinfo' && jwt !== undefined && request.method !== 'OPTIONS')
       return this.userinfo(response, jwt);
@@ -66,7 +66,7 @@ export class SignInServer {
     if (page !== null) sendPage(response, page);
   }
 
-  /** For a token of the API, which says who it stands for; the provider itself knows those made for this route alone. */
+  /** Userinfo for access tokens of the API; the provider handles only its own opaque tokens. */
   private async userinfo(response: Response, token: string): Promise<void> {
     const identity = this.tokens.cached(token) ?? (await this.tokens.resolve(token));
     if (identity?.secondFactorPending) return writeError(response, Errors.secondFactorRequired.with());
@@ -76,13 +76,13 @@ export class SignInServer {
     return writeJson(response, 200, JSON.stringify({ sub, name, email, email_verified: true }));
   }
 
-  /** Everything here is open to strangers: a bound on how often, per network. @returns seconds to wait */
+  /** Rate limit per network, as all routes are public. @returns seconds to wait */
   private async wait({ name }: OidcRoute, request: Request): Promise<number> {
     const limit = this.limitOf(name);
     return limit ? this.limits.take({ limit, subject: networkOf(request.ip) }) : 0;
   }
 
-  /** In proportion to SIGN_IN_PER_MINUTE, which bounds the passwords themselves. */
+  /** Limits in proportion to SIGN_IN_PER_MINUTE, the limit of password attempts. */
   private limitOf(name: OidcRoute['name']): RateLimit | null {
     const base = { perSeconds: 60 };
     const perMinute = this.config.SIGN_IN_PER_MINUTE;
@@ -91,7 +91,7 @@ export class SignInServer {
         return { ...base, scope: 'oidc-token', requests: perMinute * 20 };
       case 'start':
         return { ...base, scope: 'oidc-start', requests: perMinute * 10 };
-      // The code on a device is short enough to be guessed.
+      // User codes of devices are short enough to guess.
       case 'device':
         return { ...base, scope: 'oidc-device', requests: perMinute };
       default:
@@ -99,7 +99,7 @@ export class SignInServer {
     }
   }
 
-  private refuse(route: OidcRoute, request: Request, response: Response, wait: number): void {
+  private reject(route: OidcRoute, request: Request, response: Response, wait: number): void {
     if (route.name !== 'token' && request.accepts(['html', 'json']) === 'html') {
       const language = chooseLanguage(request.query['ui_locales'], request.headers['accept-language']);
       return sendPage(response, limitedPage({ language, t: translator(language) }, wait));

@@ -5,8 +5,8 @@ import { TenantsRepository } from './tenants.repository.js';
 const BATCH = 500;
 
 /**
- * Folds, after the start, the names of members that a version without the directory has written: SQL cannot fold as the
- * application does. Nothing to do but once after an upgrade.
+ * Folds the names of members that a version without the directory wrote: SQL cannot fold like the application. Runs after
+ * each start, and has work only after an upgrade.
  */
 @Injectable()
 export class DirectoryBackfill implements OnApplicationBootstrap, OnModuleDestroy {
@@ -21,7 +21,7 @@ export class DirectoryBackfill implements OnApplicationBootstrap, OnModuleDestro
 
   onApplicationBootstrap(): void {
     this.running = this.run().catch((error: unknown) =>
-      this.logger.warn({ err: error }, 'names not folded, will be at the next start'),
+      this.logger.warn({ err: error }, 'member names cannot be folded; the next start retries'),
     );
   }
 
@@ -30,7 +30,7 @@ export class DirectoryBackfill implements OnApplicationBootstrap, OnModuleDestro
     await this.running;
   }
 
-  /** @returns when all names are folded */
+  /** @returns after all names are folded */
   async run(): Promise<void> {
     for (;;) {
       const count = await this.db.tx((tx) => this.tenants.foldSome(tx, BATCH));

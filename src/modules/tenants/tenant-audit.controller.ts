@@ -19,9 +19,9 @@ export class TenantAuditController {
   @Operation({
     tag: 'tenant',
     id: 'listAuditEvents',
-    summary: 'Who did what in the workspace',
+    summary: 'List the audit events of the workspace',
     description:
-      'Newest first. What is logged is never changed, and forgotten after a time the operator sets.',
+      'Newest first. Events never change, and are deleted after a retention time that the operator sets.',
     errors: [Errors.validationFailed, Errors.invalidCursor],
   })
   @ApiOkResponse({ type: AuditEventListEnvelope, description: 'A page of events.' })
@@ -33,10 +33,10 @@ export class TenantAuditController {
     const scope = `audit ${ctx.tenantId} ${JSON.stringify(filter)}`;
     const before = cursor === undefined ? undefined : (this.cursors.read(scope, cursor)[0] as string);
     const rows = await this.reader.page(ctx.tenantId, filter, limit + 1, before);
-    const given = rows.slice(0, limit);
-    const last = given.at(-1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
     return {
-      events: given.map((event) => ({ ...event, occurred_at: event.occurred_at.toISOString() })),
+      events: page.map((event) => ({ ...event, occurred_at: event.occurred_at.toISOString() })),
       next: last && rows.length > limit ? this.cursors.write(scope, [last.id]) : null,
     };
   }

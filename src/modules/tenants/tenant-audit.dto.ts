@@ -7,38 +7,42 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00Z';
 
 export class ListAuditEvents extends PageQuery {
-  @ApiPropertyOptional({ format: 'uuid', example: ID, description: 'What this person did.' })
+  /** Events caused by this user. */
+  @ApiPropertyOptional({ format: 'uuid', example: ID })
   @IsOptional()
   @IsUUID('all', { message: 'actor_id must be a UUID' })
   actor_id?: string;
 
-  @ApiPropertyOptional({ example: 'rbac.member.added', description: 'Only this.' })
+  /** Events with this action. @example "rbac.member.added" */
   @IsOptional()
   @MaxLength(100)
   @IsString()
   action?: string;
 
-  @ApiPropertyOptional({ example: 'group', description: 'What happened to things of this kind.' })
+  /** Events about objects of this kind. @example "group" */
   @IsOptional()
   @MaxLength(100)
   @IsString()
   object_kind?: string;
 
-  @ApiPropertyOptional({ example: ID, description: 'What happened to this one.' })
+  /** Events about this object. */
+  @ApiPropertyOptional({ example: ID })
   @IsOptional()
   @MaxLength(200)
   @IsString()
   object_id?: string;
 
-  @ApiPropertyOptional({ type: String, format: 'date-time', example: TIME, description: 'At or after.' })
+  /** Events at or after this time. */
+  @ApiPropertyOptional({ type: String, format: 'date-time', example: TIME })
   @IsOptional()
   @Timestamp()
-  @IsDate({ message: 'since must be a time of RFC 3339' })
+  @IsDate({ message: 'since must be an RFC 3339 time' })
   since?: Date;
 
-  @ApiPropertyOptional({ type: String, format: 'date-time', example: TIME, description: 'Before.' })
+  /** Events before this time. */
+  @ApiPropertyOptional({ type: String, format: 'date-time', example: TIME })
   @IsOptional()
   @Timestamp()
-  @IsDate({ message: 'until must be a time of RFC 3339' })
+  @IsDate({ message: 'until must be an RFC 3339 time' })
   until?: Date;
 }

@@ -16,16 +16,16 @@ export interface TenantProfileRow {
 export interface LogoRow {
   format: 'png' | 'jpeg' | 'webp';
   version: string;
-  /** Null: the version is the one the client has. */
+  /** Null when the client has this version. */
   bytes: Buffer | null;
 }
 
 const read = directory.statement<TenantProfileRow>(
   'tenants.read_profile',
-  `SELECT t.id, t.name, t.slug, t.branding, l.version AS logo_version, coalesce((
-            SELECT json_agg(json_build_object('domain', d.domain, 'verified', d.verified_at IS NOT NULL) ORDER BY d.domain)
-              FROM tenant_domains d WHERE d.tenant_id = t.id), '[]') AS domains
-     FROM tenants t LEFT JOIN tenant_logos l ON l.tenant_id = t.id WHERE t.id = $1`,
+  `SELECT tenant.id, tenant.name, tenant.slug, tenant.branding, logo.version AS logo_version, coalesce((
+            SELECT json_agg(json_build_object('domain', domain, 'verified', verified_at IS NOT NULL) ORDER BY domain)
+              FROM tenant_domains WHERE tenant_id = $1), '[]') AS domains
+     FROM tenants tenant LEFT JOIN tenant_logos logo ON logo.tenant_id = tenant.id WHERE tenant.id = $1`,
 );
 
 const lock = directory.statement<never>(
@@ -46,7 +46,7 @@ const readLogo = directory.statement<LogoRow>(
 
 const writeLogo = directory.statement<never>(
   'tenants.write_logo',
-  `INSERT INTO tenant_logos AS l (tenant_id, format, bytes, version, width, height) VALUES ($1, $2, $3, $4, $5, $6)
+  `INSERT INTO tenant_logos AS logo (tenant_id, format, bytes, version, width, height) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (tenant_id) DO UPDATE
      SET format = excluded.format, bytes = excluded.bytes, version = excluded.version, width = excluded.width,
          height = excluded.height, updated_at = now()`,
@@ -57,18 +57,18 @@ const deleteLogo = directory.statement<{ version: string }>(
   `DELETE FROM tenant_logos WHERE tenant_id = $1 RETURNING version`,
 );
 
-/** SQL on how a workspace presents itself. */
+/** SQL of workspace profiles and logos. */
 @Injectable()
 export class TenantProfileRepository {
   constructor(private readonly db: Db) {}
 
   async read(tenantId: string, reader: Reader = this.db): Promise<TenantProfileRow> {
     const [row] = await reader.query(read, [tenantId]);
-    if (!row) throw new Error(`the workspace ${tenantId} is gone`);
+    if (!row) throw new Error(`the workspace ${tenantId} does not exist`);
     return row;
   }
 
-  /** The same; other changes wait for the end of the transaction. */
+  /** Reads and locks the profile until the end of the transaction. */
   async lock(tx: Tx, tenantId: string): Promise<TenantProfileRow> {
     await tx.query(lock, [tenantId]);
     return this.read(tenantId, tx);
@@ -78,16 +78,16 @@ export class TenantProfileRepository {
     await tx.query(update, [tenantId, name, branding]);
   }
 
-  /** @param known versions that need not be sent again */
-  async logo(tenantId: string, known: string[]): Promise<LogoRow | null> {
-    return (await this.db.query(readLogo, [tenantId, known]))[0] ?? null;
+  /** @param knownVersions versions that the client has */
+  async logo(tenantId: string, knownVersions: string[]): Promise<LogoRow | null> {
+    return (await this.db.query(readLogo, [tenantId, knownVersions]))[0] ?? null;
   }
 
   async writeLogo(tx: Tx, tenantId: string, bytes: Buffer, version: string, size: ImageSize): Promise<void> {
     await tx.query(writeLogo, [tenantId, size.format, bytes, version, size.width, size.height]);
   }
 
-  /** @returns false when there was none */
+  /** @returns false when the workspace has no logo */
   async deleteLogo(tx: Tx, tenantId: string): Promise<boolean> {
     return (await tx.query(deleteLogo, [tenantId])).length > 0;
   }

@@ -21,10 +21,10 @@ export interface TenantChanges {
   branding?: { primary_color?: string | null };
 }
 
-/** Somebody who acts on one workspace: a member with `tenant.manage`, or the operator. */
+/** Actor of a change: a member with `tenant.manage`, or the operator. */
 export type TenantActor = AuditActor & { readonly tenantId: string };
 
-/** How a workspace presents itself: its name, colour and logo, and what the deployment offers it. */
+/** Profile of a workspace: name, colour and logo, and features and limits of the deployment. */
 @Injectable()
 export class TenantProfileService implements OnModuleInit {
   constructor(
@@ -43,7 +43,7 @@ export class TenantProfileService implements OnModuleInit {
     return this.present(await this.profiles.read(tenantId));
   }
 
-  /** What is left out stays. */
+  /** Omitted fields stay unchanged. */
   async update(actor: TenantActor, input: TenantChanges): Promise<TenantEnvelope> {
     return this.db.tx(async (tx) => {
       const before = await this.profiles.lock(tx, actor.tenantId);
@@ -67,16 +67,16 @@ export class TenantProfileService implements OnModuleInit {
     });
   }
 
-  /** @param known versions the client has; @throws ApiError 404 where there is no logo */
-  async logo(tenantId: string, known: string[]): Promise<BodyReply> {
-    const logo = await this.profiles.logo(tenantId, known);
+  /** @param knownVersions versions that the client has @throws ApiError 404 without a logo */
+  async logo(tenantId: string, knownVersions: string[]): Promise<ImageReply> {
+    const logo = await this.profiles.logo(tenantId, knownVersions);
     if (!logo) throw TenantErrors.noLogo.with();
     return imageReply(logo.bytes, logo.format, `"${logo.version}"`);
   }
 
   /**
    * @param bytes at most MAX_LOGO_BYTES
-   * @throws ApiError 422 `invalid_image` for what is no PNG, JPEG or WebP by its content, or too large a picture
+   * @throws ApiError 422 `invalid_image` unless the content is a PNG, JPEG or WebP of an allowed size
    */
   async setLogo(actor: TenantActor, bytes: Buffer): Promise<TenantEnvelope> {
     const size = imageSize(bytes);
@@ -95,7 +95,7 @@ export class TenantProfileService implements OnModuleInit {
     });
   }
 
-  /** @throws ApiError 404 where there is no logo */
+  /** @throws ApiError 404 without a logo */
   async removeLogo(actor: TenantActor): Promise<TenantEnvelope> {
     return this.db.tx(async (tx) => {
       const before = await this.profiles.lock(tx, actor.tenantId);

@@ -13,7 +13,7 @@ import { UpdateTenant } from './tenant.dto.js';
 import { TenantEnvelope } from './tenant.response.js';
 import { TenantErrors } from './tenants.errors.js';
 
-const NOW = 'The workspace as it is now.';
+const NOW = 'The updated workspace.';
 
 @Controller('tenant')
 export class TenantController {
@@ -22,8 +22,8 @@ export class TenantController {
   @Operation({
     tag: 'tenant',
     id: 'readTenant',
-    summary: 'Your workspace',
-    description: 'Its name, domains and branding, and what this deployment offers: features and limits.',
+    summary: 'Read your workspace',
+    description: 'Name, domains, branding, and the features and limits of this deployment.',
   })
   @ApiOkResponse({ type: TenantEnvelope, description: 'The workspace.' })
   @Get()
@@ -34,8 +34,8 @@ export class TenantController {
   @Operation({
     tag: 'tenant',
     id: 'updateTenant',
-    summary: 'Rename or colour your workspace',
-    description: 'What is left out stays as it is.',
+    summary: 'Update name and branding of your workspace',
+    description: 'Omitted fields stay unchanged.',
     errors: [Errors.validationFailed, ...BODY_ERRORS],
   })
   @ApiOkResponse({ type: TenantEnvelope, description: NOW })
@@ -48,11 +48,11 @@ export class TenantController {
   @Operation({
     tag: 'tenant',
     id: 'readTenantLogo',
-    summary: 'The logo',
-    description: 'PNG, JPEG or WebP. Send its ETag as `If-None-Match`: 304 when it is still the same.',
+    summary: 'Read the logo',
+    description: 'PNG, JPEG or WebP. With its ETag as `If-None-Match`: 304 when unchanged.',
     errors: [TenantErrors.noLogo],
   })
-  @ApiFile('image/*', 'The picture.')
+  @ApiFile('image/*', 'The image.')
   @Get('logo')
   logo(
     @Ctx() ctx: RequestContext,
@@ -66,7 +66,7 @@ export class TenantController {
     id: 'setTenantLogo',
     summary: 'Set the logo',
     description:
-      'The picture as it is, at most 256 KiB and 2048 pixels a side. What it is, its content says.',
+      'The body is the image, at most 256 KiB and 2048 pixels per side. The format is detected from the content.',
     errors: [TenantErrors.invalidImage, Errors.bodyTooLarge, Errors.unsupportedMediaType],
   })
   @ApiConsumes(...LOGO_TYPES)

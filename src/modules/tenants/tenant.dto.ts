@@ -4,12 +4,7 @@ import { IsObject, Matches, ValidateNested } from 'class-validator';
 import { MayBeAbsent, Name, Nullable } from '../../platform/http/input.decorators.js';
 
 export class BrandingInput {
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    example: '#2f80ed',
-    description: 'As #rrggbb; null: none.',
-  })
+  /** As #rrggbb; null removes it. @example "#2f80ed" */
   @Nullable()
   @Matches(/^#[0-9a-f]{6}$/i, { message: 'primary_color must be #rrggbb' })
   primary_color?: string | null;
@@ -21,7 +16,6 @@ export class UpdateTenant {
   @Name(200)
   name?: string;
 
-  @ApiPropertyOptional({ type: BrandingInput })
   @MayBeAbsent()
   @ValidateNested()
   @Type(() => BrandingInput)

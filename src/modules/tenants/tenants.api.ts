@@ -16,7 +16,7 @@ import {
   TENANT_PROVISIONED,
 } from './tenants.hooks.js';
 
-/** What other domains may ask of workspaces and their members. */
+/** Operations on workspaces and their members for other modules. */
 @Injectable()
 export class TenantsApi {
   constructor(
@@ -24,34 +24,41 @@ export class TenantsApi {
     private readonly hooks: TxHooks,
   ) {}
 
-  /** The role of an active member; null for anybody else. */
-  async activeRole(tenantId: string, userId: string): Promise<TenantRole | null> {
-    return (await this.tenants.membership(tenantId, userId))?.role ?? null;
+  /** The role of an active member, else null. */
+  async activeRole(tenantId: string, userId: string, reader?: Reader): Promise<TenantRole | null> {
+    return (await this.tenants.membership(tenantId, userId, reader))?.role ?? null;
   }
 
-  /** The workspaces somebody is an active member of, by name; at most 500. */
+  /** Workspaces with an active membership of the user, by name; at most 500. */
   async workspacesOf(userId: string): Promise<Workspace[]> {
     return this.tenants.workspacesOf(userId);
   }
 
-  /** The workspace somebody has belonged to longest; null: none. For what concerns a person wherever they work. */
+  /** The workspace with the oldest membership of the user, for events about the account; null without one. */
   async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {
     return this.tenants.anyTenantOf(reader, userId);
   }
 
-  /** Under which address and name an active member is known in the workspace; null for anybody else. */
+  /** Address and name of an active member in the workspace, else null. */
   async profile(tenantId: string, userId: string): Promise<{ email: string; displayName: string } | null> {
     const found = await this.tenants.profile(tenantId, userId);
     return found && { email: found.email, displayName: found.display_name };
   }
 
   /**
-   * @param named ids and e-mail addresses
-   * @returns user id by what it was named with; who is no member of the workspace is missing
+   * Finds active members of the workspace.
+   * @param names user ids and e-mail addresses
+   * @param evenDeactivated user ids that may be deactivated, e.g. current assignees
+   * @returns user id by name, without names that match no member
    */
-  async findMembers(tenantId: string, named: string[]): Promise<Map<string, string>> {
-    const isId = Map.groupBy(named, isUuid);
-    return this.tenants.findMembers(tenantId, isId.get(true) ?? [], isId.get(false) ?? []);
+  async findMembers(
+    tenantId: string,
+    names: string[],
+    evenDeactivated: readonly string[] = [],
+  ): Promise<Map<string, string>> {
+    const isId = Map.groupBy(names, isUuid);
+    const [ids, emails] = [isId.get(true) ?? [], isId.get(false) ?? []];
+    return this.tenants.findMembers(tenantId, ids, emails, evenDeactivated);
   }
 
   async idBySlug(slug: string): Promise<string | null> {
@@ -63,7 +70,7 @@ export class TenantsApi {
     return this.tenants.idOfName(name);
   }
 
-  /** Creates or renames the workspace with this slug, adds verified domains. @returns its id */
+  /** Creates or renames the workspace with this slug and adds verified domains. @returns its id */
   async provision(
     tx: Tx,
     tenant: { id: string; slug: string; name: string | null; domains: string[] },
@@ -74,30 +81,30 @@ export class TenantsApi {
     return id;
   }
 
-  /** @returns the members whose role has changed: what is cached about their access is out of date */
+  /** @returns members whose role changed: the caller invalidates their cached access */
   async provisionMembers(tx: Tx, tenantId: string, members: MemberInput[]): Promise<string[]> {
     const changed = await this.tenants.upsertMembers(tx, tenantId, members);
-    const told = members.flatMap(({ userId, role }) => (role === null ? [] : [{ userId, role }]));
-    if (told.length > 0) await this.hooks.run(tx, MEMBER_ROLES_SET, { tenantId, members: told });
+    const withRole = members.flatMap(({ userId, role }) => (role === null ? [] : [{ userId, role }]));
+    if (withRole.length > 0) await this.hooks.run(tx, MEMBER_ROLES_SET, { tenantId, members: withRole });
     await this.hooks.run(tx, MEMBERS_PROVISIONED, { tenantId, userIds: members.map(({ userId }) => userId) });
     return changed;
   }
 
-  /** Changes the name under which the members of the workspace see somebody. */
+  /** Changes the display name of a member. */
   async renameMember(tx: Tx, tenantId: string, userId: string, displayName: string): Promise<void> {
     await this.tenants.rename(tx, tenantId, userId, displayName);
   }
 
-  /** Whether somebody is an active member of any workspace. */
+  /** Whether the user is an active member of any workspace. */
   async hasMembership(tx: Tx, userId: string): Promise<boolean> {
     return this.tenants.hasMembership(tx, userId);
   }
 
   /**
-   * Ends or renews memberships.
-   * @param tenantId null: in all of the person's workspaces
-   * @returns how many memberships there are
-   * @throws what an effect of MEMBERSHIP_CHANGING throws, e.g. ApiError 409 `last_admin`
+   * Deactivates or activates memberships.
+   * @param tenantId null: all workspaces of the user
+   * @returns number of memberships
+   * @throws errors of MEMBERSHIP_CHANGING handlers, e.g. ApiError 409 `last_admin`
    */
   async setMemberStatus(
     tx: Tx,

@@ -5,6 +5,6 @@ export const TenantErrors = {
   invalidImage: defineError(
     422,
     'invalid_image',
-    'The logo must be a PNG, JPEG or WebP picture of at most 2048 by 2048 pixels.',
+    'The logo must be a PNG, JPEG or WebP image of at most 2048 by 2048 pixels.',
   ),
 } as const;

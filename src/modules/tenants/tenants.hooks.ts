@@ -2,10 +2,10 @@ import type { TenantRole } from '../../platform/context/request-context.js';
 import { TxHook } from '../../platform/events/tx-hooks.js';
 import type { MemberStatus } from './tenants.repository.js';
 
-/** A workspace has been created, or named again by the operator. Comes before its people. */
+/** A workspace was created or provisioned again. Runs before its members are written. */
 export const TENANT_PROVISIONED = new TxHook<{ tenantId: string }>('tenant provisioned');
 
-/** The operator has said what role these members have. */
+/** The operator set the roles of these members. */
 export const MEMBER_ROLES_SET = new TxHook<{
   tenantId: string;
   members: readonly { userId: string; role: TenantRole }[];
@@ -17,8 +17,8 @@ export const MEMBERS_PROVISIONED = new TxHook<{ tenantId: string; userIds: reado
 );
 
 /**
- * A person's membership (with `tenantId` null: all of theirs) is about to end or to be renewed. An effect that throws
- * keeps it as it is; what belongs to the membership, such as credentials for mail programs, ends here too.
+ * A membership of a user (`tenantId` null: all memberships) is about to be deactivated or activated. A handler may throw to
+ * reject the change, and ends what depends on the membership, such as application passwords.
  */
 export const MEMBERSHIP_CHANGING = new TxHook<{
   userId: string;

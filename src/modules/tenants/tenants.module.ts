@@ -4,6 +4,7 @@ import { TenantAuditController } from './tenant-audit.controller.js';
 import { TenantController } from './tenant.controller.js';
 import { TenantProfileRepository } from './tenant-profile.repository.js';
 import { TenantProfileService } from './tenant-profile.service.js';
+import { MemberContent } from './member-content.js';
 import { TenantsApi } from './tenants.api.js';
 import { TenantsRepository } from './tenants.repository.js';
 
@@ -12,10 +13,11 @@ import { TenantsRepository } from './tenants.repository.js';
   providers: [
     TenantsRepository,
     TenantsApi,
+    MemberContent,
     TenantProfileRepository,
     TenantProfileService,
     DirectoryBackfill,
   ],
-  exports: [TenantsApi, TenantProfileService],
+  exports: [TenantsApi, MemberContent, TenantProfileService],
 })
 export class TenantsModule {}

@@ -3,14 +3,14 @@ import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { directory, workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import { directoryWords } from './directory-words.js';
+import { foldWords } from './fold-words.js';
 
 export interface Membership {
   tenant_id: string;
   role: TenantRole;
 }
 
-/** A workspace as one of its members sees it. */
+/** A workspace with the role of one member. */
 export interface Workspace {
   id: string;
   slug: string;
@@ -24,7 +24,7 @@ export interface MemberInput {
   userId: string;
   email: string;
   displayName: string;
-  /** Null: the role they have, `member` for somebody new. */
+  /** Null: the current role, or `member` for a new member. */
   role: TenantRole | null;
 }
 
@@ -34,7 +34,7 @@ const membership = workspace.statement<Membership>(
     WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
 );
 
-/** Across workspaces, as the choice of one must be: by the index on user_id. */
+/** Across workspaces, by the index on user_id. */
 const membershipsOf = workspace.statement<Membership>(
   'tenants.memberships_of',
   `SELECT tenant_id, role FROM tenant_members
@@ -52,13 +52,15 @@ const anyTenantOf = workspace.statement<{ tenant_id: string }>(
   `SELECT tenant_id FROM tenant_members WHERE user_id = $1 AND status = 'active' ORDER BY created_at, tenant_id LIMIT 1`,
 );
 
-const findMembers = workspace.statement<{ who: string; user_id: string }>(
+const findMembers = workspace.statement<{ named_as: string; user_id: string }>(
   'tenants.find_members',
-  `SELECT w.who, m.user_id FROM unnest($2::text[]) AS w (who)
-     JOIN tenant_members m ON m.tenant_id = $1 AND m.user_id = w.who::uuid
+  `SELECT wanted.named_as, member.user_id FROM unnest($2::text[]) AS wanted (named_as)
+     JOIN tenant_members member ON member.tenant_id = $1 AND member.user_id = wanted.named_as::uuid
+      AND (member.status = 'active' OR member.user_id = ANY ($4::uuid[]))
    UNION ALL
-   SELECT w.who, m.user_id FROM unnest($3::text[]) AS w (who)
-     JOIN tenant_members m ON m.tenant_id = $1 AND lower(m.email) = lower(trim(w.who))`,
+   SELECT wanted.named_as, member.user_id FROM unnest($3::text[]) AS wanted (named_as)
+     JOIN tenant_members member ON member.tenant_id = $1 AND lower(member.email) = lower(trim(wanted.named_as))
+      AND (member.status = 'active' OR member.user_id = ANY ($4::uuid[]))`,
 );
 
 const profile = workspace.statement<{ email: string; display_name: string }>(
@@ -78,33 +80,34 @@ const idOfName = directory.statement<{ id: string }>(
 
 const upsert = directory.statement<{ id: string }>(
   'tenants.upsert',
-  `INSERT INTO tenants AS t (id, slug, name) VALUES ($1, $2, coalesce($3, $2))
-   ON CONFLICT (slug) DO UPDATE SET name = coalesce($3, t.name) RETURNING id`,
+  `INSERT INTO tenants AS tenant (id, slug, name) VALUES ($1, $2, coalesce($3, $2))
+   ON CONFLICT (slug) DO UPDATE SET name = coalesce($3, tenant.name) RETURNING id`,
 );
 
 const addDomains = directory.statement<never>(
   'tenants.add_domains',
   `INSERT INTO tenant_domains (tenant_id, domain, verified_at)
-   SELECT $1, d, now() FROM unnest($2::text[]) AS d ON CONFLICT DO NOTHING`,
+   SELECT $1, domain, now() FROM unnest($2::text[]) AS given (domain) ON CONFLICT DO NOTHING`,
 );
 
 const upsertMembers = workspace.statement<{ user_id: string }>(
   'tenants.upsert_members',
   `WITH given AS (
      SELECT * FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
-         AS g (user_id, email, display_name, role, folded)),
+         AS input (user_id, email, display_name, role, folded)),
    before AS (
-     SELECT m.user_id, m.role FROM tenant_members m JOIN given g ON g.user_id = m.user_id WHERE m.tenant_id = $1),
+     SELECT member.user_id, member.role FROM tenant_members member JOIN given ON given.user_id = member.user_id
+      WHERE member.tenant_id = $1),
    written AS (
-     INSERT INTO tenant_members AS m (tenant_id, user_id, email, display_name, role, folded)
-     SELECT $1, g.user_id, g.email, g.display_name, coalesce(g.role, b.role, 'member'), g.folded
-       FROM given g LEFT JOIN before b ON b.user_id = g.user_id ORDER BY g.user_id
+     INSERT INTO tenant_members AS member (tenant_id, user_id, email, display_name, role, folded)
+     SELECT $1, given.user_id, given.email, given.display_name, coalesce(given.role, before.role, 'member'), given.folded
+       FROM given LEFT JOIN before ON before.user_id = given.user_id ORDER BY given.user_id
      ON CONFLICT (tenant_id, user_id) DO UPDATE
        SET email = excluded.email, display_name = excluded.display_name, role = excluded.role, folded = excluded.folded
-     WHERE (m.email, m.display_name, m.role, m.folded)
+     WHERE (member.email, member.display_name, member.role, member.folded)
            IS DISTINCT FROM (excluded.email, excluded.display_name, excluded.role, excluded.folded)
-     RETURNING m.user_id, m.role)
-   SELECT w.user_id FROM written w JOIN before b ON b.user_id = w.user_id WHERE w.role <> b.role`,
+     RETURNING member.user_id, member.role)
+   SELECT written.user_id FROM written JOIN before ON before.user_id = written.user_id WHERE written.role <> before.role`,
 );
 
 const rename = workspace.statement<never>(
@@ -127,12 +130,12 @@ const unfolded = workspace.statement<{
   `SELECT tenant_id, user_id, display_name, email FROM tenant_members WHERE folded IS NULL LIMIT $1`,
 );
 
-// Unless somebody has been renamed meanwhile: that has folded it too.
+// A rename in between has folded the name already.
 const foldMembers = workspace.statement<never>(
   'tenants.fold_members',
-  `UPDATE tenant_members m SET folded = f.folded
-     FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS f (tenant_id, user_id, folded)
-    WHERE m.tenant_id = f.tenant_id AND m.user_id = f.user_id AND m.folded IS NULL`,
+  `UPDATE tenant_members member SET folded = given.folded
+     FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS given (tenant_id, user_id, folded)
+    WHERE member.tenant_id = given.tenant_id AND member.user_id = given.user_id AND member.folded IS NULL`,
 );
 
 const hasMembership = workspace.statement<{ user_id: string }>(
@@ -154,8 +157,8 @@ const setStatusEverywhere = workspace.statement<{ user_id: string }>(
 export class TenantsRepository {
   constructor(private readonly db: Db) {}
 
-  async membership(tenantId: string, userId: string): Promise<Membership | null> {
-    return (await this.db.query(membership, [tenantId, userId]))[0] ?? null;
+  async membership(tenantId: string, userId: string, reader: Reader = this.db): Promise<Membership | null> {
+    return (await reader.query(membership, [tenantId, userId]))[0] ?? null;
   }
 
   /** By name; at most 500. */
@@ -174,10 +177,15 @@ export class TenantsRepository {
     return (await this.db.query(profile, [tenantId, userId]))[0] ?? null;
   }
 
-  /** @returns user id by what it was named with; who is no member is missing */
-  async findMembers(tenantId: string, ids: string[], emails: string[]): Promise<Map<string, string>> {
-    const rows = await this.db.query(findMembers, [tenantId, ids, emails]);
-    return new Map(rows.map((row) => [row.who, row.user_id]));
+  /** @returns user id by name, without names that match no member */
+  async findMembers(
+    tenantId: string,
+    ids: string[],
+    emails: string[],
+    evenDeactivated: readonly string[],
+  ): Promise<Map<string, string>> {
+    const rows = await this.db.query(findMembers, [tenantId, ids, emails, evenDeactivated]);
+    return new Map(rows.map((row) => [row.named_as, row.user_id]));
   }
 
   async idBySlug(slug: string): Promise<string | null> {
@@ -198,28 +206,28 @@ export class TenantsRepository {
     if (domains.length > 0) await tx.query(addDomains, [tenantId, domains]);
   }
 
-  /** @returns those whose role has changed */
+  /** @returns members whose role changed */
   async upsertMembers(tx: Tx, tenantId: string, members: MemberInput[]): Promise<string[]> {
     const column = <K extends keyof MemberInput>(key: K) => members.map((member) => member[key]);
     const columns = [column('userId'), column('email'), column('displayName'), column('role')];
-    const folded = members.map((member) => directoryWords(member.displayName, member.email));
+    const folded = members.map((member) => foldWords(member.displayName, member.email));
     return (await tx.query(upsertMembers, [tenantId, ...columns, folded])).map((row) => row.user_id);
   }
 
   async rename(tx: Tx, tenantId: string, userId: string, displayName: string): Promise<void> {
     const [member] = await tx.query(emailOf, [tenantId, userId]);
-    const folded = directoryWords(displayName, member?.email ?? '');
+    const folded = foldWords(displayName, member?.email ?? '');
     await tx.query(rename, [tenantId, userId, displayName, folded]);
   }
 
-  /** Folds up to `limit` rows that a version without the directory has written. @returns how many there were */
+  /** Folds up to `limit` names that a version without the directory wrote. @returns their number */
   async foldSome(tx: Tx, limit: number): Promise<number> {
     const rows = await tx.query(unfolded, [limit]);
     if (rows.length > 0)
       await tx.query(foldMembers, [
         rows.map((row) => row.tenant_id),
         rows.map((row) => row.user_id),
-        rows.map((row) => directoryWords(row.display_name, row.email)),
+        rows.map((row) => foldWords(row.display_name, row.email)),
       ]);
     return rows.length;
   }
@@ -228,7 +236,7 @@ export class TenantsRepository {
     return (await tx.query(hasMembership, [userId])).length > 0;
   }
 
-  /** @returns how many memberships there are to set */
+  /** @returns number of memberships */
   async setStatus(tx: Tx, userId: string, tenantId: string | null, status: MemberStatus): Promise<number> {
     const rows =
       tenantId === null

@@ -2,12 +2,12 @@ const MAX_BYTES = 8 * 1024;
 const MAX_TEXT = 500;
 const MAX_ITEMS = 50;
 const MAX_DEPTH = 4;
-/** Names of members whose values are redacted. */
+/** Names of members whose values are never stored. */
 const SECRET = /passw|secret|token|otp|recovery|credential|private|^code$|_hash$|^hash$/i;
 
 /**
- * Limits the data of an audit entry: texts of 500 characters, lists of 50, four levels, 8 KiB in total. Redacts members with
- * the names of secrets. It never throws, because the audited change must not fail.
+ * Bounds the data of an audit entry: strings of 500 characters, lists of 50, four levels, 8 KiB in total. Redacts members
+ * with names of secrets. Never throws, so that the audited change does not fail.
  */
 export function boundedData(data: Record<string, unknown>): Record<string, unknown> {
   const kept = bounded(data, 0) as Record<string, unknown>;
@@ -15,8 +15,8 @@ export function boundedData(data: Record<string, unknown>): Record<string, unkno
 }
 
 /**
- * Returns `{ before, after }` with the members that an update changed.
- * @param after undefined members are unchanged
+ * Returns `{ before, after }` of the members that an update changes.
+ * @param after undefined members stay unchanged
  */
 export function changes(
   before: Record<string, unknown>,
@@ -43,7 +43,7 @@ function bounded(value: unknown, depth: number): unknown {
   );
 }
 
-/** Converts any text to text that jsonb can store. */
+/** Makes a string storable as jsonb. */
 function text(value: string): string {
   const storable = value.toWellFormed().replaceAll('\0', '\ufffd');
   return storable.length <= MAX_TEXT ? storable : `${storable.slice(0, MAX_TEXT).toWellFormed()}…`;

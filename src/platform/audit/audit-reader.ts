@@ -3,7 +3,7 @@ import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 import { firstIdOf, NO_TENANT } from './audit.js';
 
-/** An entry with the names of the API. */
+/** An audit event with the field names of the API. */
 export interface AuditEvent {
   id: string;
   occurred_at: Date;
@@ -30,7 +30,7 @@ export interface AuditFilter {
 const COLUMNS =
   'id, occurred_at, origin, actor_id, session_id, request_id, ip, action, object_kind, object_id, data';
 
-/** Each filter has its own index, ordered by id. The statement contains only the given filters. */
+/** Each filter has an index ordered by id; the statement contains only the given filters. */
 function pageOf(filters: readonly Condition[]) {
   const given = CONDITIONS.filter((condition) => filters.includes(condition));
   const where = given.map((condition, n) => ` AND ${condition} $${n + 5}`).join('');
@@ -47,7 +47,7 @@ type Condition = (typeof CONDITIONS)[number];
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-// The actions of a user and those on the user, in the workspace and on the account.
+// Events by and about a user, in the workspace and of the account.
 const concerning = either.statement<AuditEvent>(
   'audit.concerning',
   `SELECT ${COLUMNS} FROM (
@@ -66,7 +66,7 @@ export class AuditReader {
   constructor(private readonly db: Db) {}
 
   /**
-   * @param tenantId null: events outside workspaces
+   * @param tenantId null: events without a workspace
    * @param before id of the last entry of the previous page
    */
   async page(
@@ -94,8 +94,8 @@ export class AuditReader {
   }
 
   /**
-   * Returns the latest events of a user: actions of the user and actions of others on the user.
-   * @param tenantId the workspace to include in addition to the account; null: the account only
+   * Recent events by and about a user.
+   * @param tenantId the workspace, in addition to events of the account; null: account events only
    */
   async concerning(tenantId: string | null, userId: string, limit: number): Promise<AuditEvent[]> {
     return this.db.query(concerning, [tenantId ?? NO_TENANT, userId, limit]);

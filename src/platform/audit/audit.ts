@@ -4,16 +4,16 @@ import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import { boundedData } from './audit-data.js';
 
-/** The tenant id of events outside workspaces, such as those of accounts. */
+/** Workspace id of events without a workspace, such as account events. */
 export const NO_TENANT = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The actor of an event. `RequestContext` implements it; sign-in, the command line and jobs create their own.
+ * The actor of an event: a `RequestContext`, or one created by sign-in, command line and jobs.
  */
 export interface AuditActor {
-  /** Null: the event is outside workspaces. */
+  /** Null: no workspace. */
   readonly tenantId: string | null;
-  /** Null: the operator, the service itself, or an anonymous client. */
+  /** Null: the operator, the service, or a visitor. */
   readonly userId: string | null;
   readonly sessionId?: string | null;
   readonly requestId?: string | null;
@@ -25,10 +25,10 @@ export interface AuditActor {
 interface AuditEntry {
   /** `<domain>.<object>.<past tense>`, e.g. `rbac.member.added`. */
   action: string;
-  /** `user`, `group`, `tenant`, ... Users can read the events of their own `user` object. */
+  /** `user`, `group`, `tenant`, ... Users see events about their own object `user`. */
   objectKind: string;
   objectId?: string | null;
-  /** Additional data without secrets; `boundedData` limits it. */
+  /** Further facts without secrets, bounded by `boundedData`. */
   data?: Record<string, unknown>;
 }
 
@@ -39,13 +39,13 @@ const append = either.statement<never>(
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 );
 
-/** The operator at the command line, acting on a workspace (null: on an account). */
+/** The operator at the command line, in a workspace (null: on an account). */
 export const operator = (tenantId: string | null): AuditActor => ({ tenantId, userId: null, origin: 'cli' });
 
 /** Writes the audit log. `AuditReader` reads it. */
 @Injectable()
 export class Audit {
-  /** Adds an entry in the transaction of its cause, so that exactly the committed changes are logged. */
+  /** Adds an entry in the transaction of its cause, so that both commit or neither. */
   async record(tx: Tx, actor: AuditActor, entry: AuditEntry): Promise<void> {
     const id = uuidv7();
     await tx.query(append, [
@@ -70,7 +70,7 @@ export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 
-/** The lowest UUIDv7 of a time: later events have higher ids. */
+/** The lowest UUIDv7 of a time: later ids are higher. */
 export function firstIdOf(time: Date): string {
   const ms = Math.min(Math.max(0, time.getTime()), 2 ** 48 - 1)
     .toString(16)

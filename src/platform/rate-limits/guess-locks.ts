@@ -5,18 +5,18 @@ import type { Tx } from '../database/tx.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { Keyring } from '../secrets/keyring.js';
 
-/** A secret that can be guessed, and the number of wrong guesses in a row that lock it. */
-export interface Guessable {
+/** A guessable secret, and its number of allowed failures in a row. */
+export interface GuessLimit {
   /** Unique name. */
   readonly purpose: string;
-  /** Guesses until it locks. */
+  /** Guesses until the lock. */
   readonly allowed: number;
-  /** Duration of the lock, seconds. Older failures do not count. */
+  /** Seconds of a lock; older failures do not count. */
   readonly lockSeconds: number;
 }
 
-type Guess =
-  /** The guess may be compared. It counts as a failure until `forget`. `last`: a wrong guess locks the subject. */
+export type Guess =
+  /** Allowed, and counted as a failure until `forget`. `last`: another failure locks. */
   { allowed: true; last: boolean } | { allowed: false; /** Seconds. */ wait: number };
 
 const SUBJECT_BYTES = 16;
@@ -41,7 +41,7 @@ const forgetOld = directory.statement<never>(
   `DELETE FROM guess_locks WHERE last_at < now() - interval '1 day' AND coalesce(locked_until < now(), true)`,
 );
 
-/** Locks the subject of repeated wrong guesses, over all sessions, processes and restarts (docs/adr/0019). */
+/** Locks a secret after failed guesses, across sessions, processes and restarts (docs/adr/0019). */
 @Injectable()
 export class GuessLocks implements OnModuleInit {
   constructor(
@@ -58,25 +58,25 @@ export class GuessLocks implements OnModuleInit {
     });
   }
 
-  /** Counts a guess before it is compared. The count is committed first. */
-  async begin(what: Guessable, subject: string): Promise<Guess> {
-    const values = [what.purpose, this.keyOf(what, subject), what.allowed, what.lockSeconds];
+  /** Starts a guess: counts it and commits before the comparison. */
+  async begin(limit: GuessLimit, subject: string): Promise<Guess> {
+    const values = [limit.purpose, this.keyOf(limit, subject), limit.allowed, limit.lockSeconds];
     const [row] = await this.db.single((tx) => tx.query(begin, values));
     const { failures, wait } = row as { failures: number; wait: number };
-    return wait > 0 ? { allowed: false, wait } : { allowed: true, last: failures >= what.allowed };
+    return wait > 0 ? { allowed: false, wait } : { allowed: true, last: failures >= limit.allowed };
   }
 
-  /** Call it after a right guess. Removes the earlier failures. */
-  async forget(tx: Tx, what: Guessable, subject: string): Promise<void> {
-    await tx.query(forget, [what.purpose, this.keyOf(what, subject)]);
+  /** Resets the count after a correct guess. */
+  async forget(tx: Tx, limit: GuessLimit, subject: string): Promise<void> {
+    await tx.query(forget, [limit.purpose, this.keyOf(limit, subject)]);
   }
 
-  /** Call it when the input was not a guess, such as a valid code that is sent twice. Removes the count. */
-  async giveBack(tx: Tx, what: Guessable, subject: string): Promise<void> {
-    await tx.query(giveBack, [what.purpose, this.keyOf(what, subject)]);
+  /** Discounts a guess that was none, such as a correct code sent twice. */
+  async giveBack(tx: Tx, limit: GuessLimit, subject: string): Promise<void> {
+    await tx.query(giveBack, [limit.purpose, this.keyOf(limit, subject)]);
   }
 
-  private keyOf({ purpose }: Guessable, subject: string): Buffer {
+  private keyOf({ purpose }: GuessLimit, subject: string): Buffer {
     return this.keyring.sign('guess-lock', `${purpose} ${subject}`, SUBJECT_BYTES);
   }
 }

@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { AuthenticatedRequest } from '../context/request-context.js';
-import { networkOf, type RateLimit, type Taking } from './rate-limit.js';
+import { networkOf, type RateLimit, type RateLimitKey } from './rate-limit.js';
 import { RateLimits } from './rate-limits.js';
 
 const RATE_LIMITED = 'workspace:rate-limited';
 
-/** A limit of a route and its subject. */
+/** A limit of a route and its key. */
 export interface RouteLimit extends RateLimit {
-  /** `ip`: the network of the client; `account`: the caller; `token`: the session, or the token if it has no session. */
+  /** `ip`: network of the client; `account`: account of the caller; `token`: the session or, without one, the token. */
   readonly by: 'ip' | 'account' | 'token';
 }
 
-/** The route returns 429 `too_many_requests` over these limits. Document it with `Errors.tooManyRequests`. */
+/** Beyond these limits the route returns 429 `too_many_requests`; document it with `Errors.tooManyRequests`. */
 export const RateLimited = (...limits: RouteLimit[]): MethodDecorator => SetMetadata(RATE_LIMITED, limits);
 
-/** Global. Runs between the bearer guard and the body guard. */
+/** Global, between the bearer guard and the body parser. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(
@@ -29,7 +29,7 @@ export class RateLimitGuard implements CanActivate {
     if (limits === undefined) return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     return this.limits
-      .enforce(...limits.map((limit): Taking => ({ limit, subject: subjectOf(limit, request) })))
+      .enforce(...limits.map((limit): RateLimitKey => ({ limit, subject: subjectOf(limit, request) })))
       .then(() => true);
   }
 }

@@ -1,26 +1,26 @@
 import { isIPv6 } from 'node:net';
 
-/** The rate that a limit allows. */
+/** A maximum rate. */
 export interface RateLimit {
-  /** Unique name. Uses with the same name are counted together. */
+  /** Unique name; requests of a scope are counted together. */
   readonly scope: string;
-  /** Number of uses in each period of `perSeconds`. */
+  /** Allowed requests per `perSeconds`. */
   readonly requests: number;
   readonly perSeconds: number;
-  /** Maximum number of uses at once. Default: `requests`. */
+  /** Allowed burst after an idle time. Default: `requests`. */
   readonly burst?: number;
 }
 
-/** One use of a limit. */
-export interface Taking {
+/** A limit and the subject that it counts. */
+export interface RateLimitKey {
   readonly limit: RateLimit;
-  /** The counted subject: an address, an account id, ... Stored as an HMAC only. */
+  /** An address, an account id, ... Stored only as HMAC. */
   readonly subject: string;
 }
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** The network of a client: the IPv4 address, or the /64 prefix, which is what an IPv6 subscriber has. */
+/** The network of a client address: an IPv4 address, or the /64 of an IPv6 subscriber. */
 export function networkOf(ip: string | null | undefined): string {
   if (!ip) return 'unknown';
   const mapped = MAPPED.exec(ip);

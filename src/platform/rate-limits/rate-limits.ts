@@ -6,7 +6,7 @@ import { Errors } from '../http/errors.js';
 import type { ApiError } from '../http/api-error.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { Keyring } from '../secrets/keyring.js';
-import type { Taking } from './rate-limit.js';
+import type { RateLimitKey } from './rate-limit.js';
 
 const MAX_REMEMBERED = 10_000;
 const SUBJECT_BYTES = 16;
@@ -22,13 +22,13 @@ const forgetPaid = directory.statement<never>(
 );
 
 /**
- * Rate limits over all processes, counted in PostgreSQL (generic cell rate algorithm: a constant rate with a burst). One round
- * trip for any number of limits; none while an earlier rejection is in force.
+ * Rate limits, counted in PostgreSQL across processes (generic cell rate algorithm with burst). One round trip for any
+ * number of limits; none while a previous rejection is still valid.
  */
 @Injectable()
 export class RateLimits implements OnModuleInit {
-  /** End of each rejection by scope and subject, in the time of `performance.now()`. It only increases. */
-  private readonly refused = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  /** Ends of rejections (`performance.now()`) by scope and subject. They are only extended. */
+  private readonly rejections = new LRUCache<string, number>({ max: MAX_REMEMBERED });
 
   constructor(
     private readonly db: Db,
@@ -44,10 +44,10 @@ export class RateLimits implements OnModuleInit {
     });
   }
 
-  /** Counts one use of each limit. @returns 0, or the number of seconds until the next use is allowed */
-  async take(...takings: Taking[]): Promise<number> {
-    // The same order everywhere prevents deadlocks between requests with two limits in common.
-    const sorted = takings
+  /** Counts one request against each limit. @returns 0, or seconds until a retry */
+  async take(...keys: RateLimitKey[]): Promise<number> {
+    // A fixed order, so that concurrent requests with the same limits do not deadlock.
+    const sorted = keys
       .map(({ limit, subject }) => ({ limit, key: this.keyOf(limit.scope, subject) }))
       .toSorted((a, b) => (a.limit.scope < b.limit.scope ? -1 : 1));
     const remembered = Math.max(0, ...sorted.map(({ limit, key }) => this.remembered(limit.scope, key)));
@@ -61,22 +61,22 @@ export class RateLimits implements OnModuleInit {
       ]),
     );
     const wait = row?.wait ?? 0;
-    // The result does not say which limit rejected, so only a rejection by a single limit is cached.
+    // With several limits the rejecting one is unknown; a single one can be cached.
     if (wait > 0 && sorted.length === 1) {
       const [{ limit, key }] = sorted as [(typeof sorted)[number]];
-      this.refused.set(name(limit.scope, key), performance.now() + wait * 1000);
+      this.rejections.set(name(limit.scope, key), performance.now() + wait * 1000);
     }
     return wait;
   }
 
   /** @throws ApiError 429 `too_many_requests` with `Retry-After` */
-  async enforce(...takings: Taking[]): Promise<void> {
-    const wait = await this.take(...takings);
+  async enforce(...keys: RateLimitKey[]): Promise<void> {
+    const wait = await this.take(...keys);
     if (wait > 0) throw tooManyRequests(wait);
   }
 
   private remembered(scope: string, key: Buffer): number {
-    const until = this.refused.get(name(scope, key));
+    const until = this.rejections.get(name(scope, key));
     return until === undefined ? 0 : Math.max(0, (until - performance.now()) / 1000);
   }
 

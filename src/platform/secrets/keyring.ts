@@ -11,7 +11,7 @@ const read = directory.statement<{ id: string; material: Buffer }>(
   `SELECT id, material FROM platform_secrets WHERE purpose = $1 ORDER BY id`,
 );
 
-/** Blocks other processes that create the first secret, but not readers. */
+/** Readers continue; concurrent creators wait. */
 const lock = directory.statement<never>(
   'secrets.lock',
   'LOCK TABLE platform_secrets IN SHARE ROW EXCLUSIVE MODE',
@@ -24,8 +24,8 @@ const create = directory.statement<never>(
 );
 
 /**
- * The secret of the installation, created at the first start and stored in the database, so that all processes use the same
- * keys without configuration. Each use derives its own key from it (HKDF, RFC 5869).
+ * The secret of the installation, created at first start and stored in the database, so that all processes share it without
+ * configuration. Each use derives its own key (HKDF, RFC 5869).
  */
 @Injectable()
 export class Keyring implements OnModuleInit {
@@ -42,7 +42,7 @@ export class Keyring implements OnModuleInit {
     this.id = id;
   }
 
-  /** Identifies this installation during the life of its database. */
+  /** Id of the installation, stored in its database. */
   get installationId(): string {
     return this.id;
   }
@@ -57,7 +57,7 @@ export class Keyring implements OnModuleInit {
     return signature.length >= 12 && timingSafeEqual(expected, signature);
   }
 
-  /** Creates the secret. When two processes start at the same time, the second one waits and reads the secret of the first. */
+  /** One of concurrent first starts creates the secret; the others wait for its commit and read it. */
   private async create(): Promise<{ id: string; material: Buffer }> {
     return this.db.tx(async (tx) => {
       await tx.query(lock, []);
@@ -68,7 +68,7 @@ export class Keyring implements OnModuleInit {
     });
   }
 
-  /** The key of 32 bytes for `use`. */
+  /** A separate 32-byte key for `use`. */
   derive(use: string): Buffer {
     return this.key(use);
   }

@@ -7,23 +7,23 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const ALGORITHM = 'aes-256-gcm';
 
-/** The text was encrypted with a key that is no longer in SECRET_KEYS, or it was modified. */
+/** The key of the sealed text is missing in SECRET_KEYS, or the text was modified. */
 export class UnreadableSecretError extends Error {
-  constructor(why: string) {
-    super(`a stored secret cannot be read: ${why}`);
+  constructor(reason: string) {
+    super(`a stored secret cannot be read: ${reason}`);
     this.name = 'UnreadableSecretError';
   }
 }
 
 interface BoxKey {
   id: string;
-  /** The master key from which the key of each use is derived. */
+  /** Input key material of the derived keys. */
   material: Buffer;
 }
 
 /**
- * Encrypts secrets that must be read again (AES-256-GCM), and hashes short secrets with a key. The keys come from SECRET_KEYS, so
- * that a copy of the database alone reveals nothing. Default: the secret of the installation.
+ * Encrypts stored secrets (AES-256-GCM) and hashes short secrets with a key. Keys come from SECRET_KEYS, so that a copy of
+ * the database reveals no secret; without the setting, from the secret of the installation.
  */
 @Injectable()
 export class SecretBox {
@@ -36,7 +36,7 @@ export class SecretBox {
 
   /**
    * @param use purpose of the key
-   * @param owner authenticated with the text: decryption for another owner fails
+   * @param owner bound to the text, which opens only with the same owner
    * @returns `<key id>.<base64url of iv, ciphertext and tag>`
    */
   seal(use: string, owner: string, plain: Buffer): string {
@@ -52,9 +52,9 @@ export class SecretBox {
   open(use: string, owner: string, sealed: string): Buffer {
     const [id, text = ''] = sealed.split('.');
     const key = this.keys().find((each) => each.id === id);
-    if (!key) throw new UnreadableSecretError(`there is no key ${id} among SECRET_KEYS`);
+    if (!key) throw new UnreadableSecretError(`SECRET_KEYS has no key ${id}`);
     const bytes = Buffer.from(text, 'base64url');
-    if (bytes.length < IV_BYTES + TAG_BYTES) throw new UnreadableSecretError('it is too short');
+    if (bytes.length < IV_BYTES + TAG_BYTES) throw new UnreadableSecretError('the text is too short');
     const decipher = createDecipheriv(ALGORITHM, this.key(key, `seal ${use}`), bytes.subarray(0, IV_BYTES), {
       authTagLength: TAG_BYTES,
     });
@@ -63,13 +63,12 @@ export class SecretBox {
     try {
       return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
     } catch {
-      throw new UnreadableSecretError('it was changed, or belongs to somebody else');
+      throw new UnreadableSecretError('the text was modified, or has another owner');
     }
   }
 
   /**
-   * Hashes a secret that is too short for a plain hash, with each key, the current one first. Store the first hash; a stored
-   * hash matches when it is in the list.
+   * Keyed hashes of a short secret, one per key, the current key first. Store the first; a stored hash matches any of them.
    */
   hashes(use: string, owner: string, secret: string): [string, ...string[]] {
     return this.keys().map((key) => {

@@ -12,25 +12,25 @@ import type { Answer } from '../../support/client.ts';
 const says = ({ status, body }: Answer) => [status, body?.error];
 const PATH = '/settings/application-passwords';
 
-/** A mail service that keeps such passwords itself, as far as we see of it. */
+/** A mail service that stores application passwords, reduced to its interface here. */
 class MailService implements ApplicationPasswordProvider {
   readonly known = new Map<string, NewApplicationPassword>();
   readonly forgotten: { id: string; providerId: string | null }[] = [];
-  trouble: 'none' | 'down' | 'answer lost' = 'none';
+  trouble: 'none' | 'down' | 'response lost' = 'none';
 
   concerns(_: object, scopes: readonly string[]): boolean {
     return scopes.some((scope) => scope !== 'caldav' && scope !== 'carddav');
   }
 
   async create(password: NewApplicationPassword): Promise<string> {
-    if (this.trouble === 'down') throw new Error('connection refused');
+    if (this.trouble === 'down') throw new Error('connection rejected');
     this.known.set(password.id, password);
-    if (this.trouble === 'answer lost') throw new Error('timeout');
+    if (this.trouble === 'response lost') throw new Error('timeout');
     return `mail-${password.id}`;
   }
 
   async remove({ id, providerId }: { id: string; providerId: string | null }): Promise<void> {
-    if (this.trouble === 'down') throw new Error('connection refused');
+    if (this.trouble === 'down') throw new Error('connection rejected');
     this.known.delete(id);
     this.forgotten.push({ id, providerId });
   }
@@ -63,7 +63,7 @@ describe('application passwords', () => {
       .verify({ tenantId: person.tenantId as string, userId: person.id }, password, scope as never, ip);
 
   describe('for their owner', () => {
-    test('are made, shown once, listed, read and ended', async () => {
+    test('are created, returned once, listed, read and ended', async () => {
       const alice = await somebody();
       const { status, body } = await make(alice, { ttl: 3600 });
       expect(status).toBe(201);
@@ -112,7 +112,7 @@ describe('application passwords', () => {
       expect(says(await bob.api.get(`${PATH}?cursor=${next}`))).toEqual([422, 'invalid_cursor']);
     });
 
-    test('are 50 at most; what has ended or expired makes room', async () => {
+    test('are 50 at most; ended and expired ones free a slot', async () => {
       const alice = await somebody();
       for (let k = 0; k < 49; k += 1) await make(alice);
       const { body } = await make(alice, { ttl: 60 });
@@ -141,7 +141,7 @@ describe('application passwords', () => {
       [{ ttl: 1e12 }],
       [{ ttl: '3600' }],
       [{ ttl: 60.5 }],
-    ])('%j is refused', async (more) => {
+    ])('%j is rejected', async (more) => {
       const alice = await shared();
       expect(says(await make(alice, more))).toEqual([422, 'validation_failed']);
     });
@@ -160,7 +160,7 @@ describe('application passwords', () => {
   });
 
   describe('for mail and calendar programs', () => {
-    test('are good for their protocols, however they are typed, and say when they were used', async () => {
+    test('are valid for their protocols in any typed form, and report their last use', async () => {
       const alice = await somebody();
       const { application_password: made, password } = (await make(alice)).body;
       expect(await signIn(alice, password)).toBe(made.id);
@@ -181,7 +181,7 @@ describe('application passwords', () => {
       expect(await signIn({ ...alice, tenantId: bob.tenantId }, password)).toBeNull();
     });
 
-    test('end with their time, with their owner’s membership, and with the account', async () => {
+    test('end with their time, with the membership, and with the account', async () => {
       const make1 = async () => {
         const person = await somebody();
         const { application_password: made, password } = (await make(person, { ttl: 600 })).body;
@@ -196,7 +196,7 @@ describe('application passwords', () => {
         expect(await signIn(person, password)).toBeNull();
     });
 
-    test('are no bearer tokens', async () => {
+    test('are not bearer tokens', async () => {
       const alice = await somebody();
       const { password } = (await make(alice)).body;
       expect(says(await app.as(password).get('/notes'))).toEqual([401, 'unauthorized']);
@@ -207,7 +207,7 @@ describe('application passwords', () => {
       ]);
     });
 
-    test('are stored in no way that gives them back', async () => {
+    test('are stored irreversibly', async () => {
       const alice = await somebody();
       const { password } = (await make(alice)).body;
       const rows = await app.sql(
@@ -221,7 +221,7 @@ describe('application passwords', () => {
       expect(selector).toMatch(/^own\.[\w-]{4}$/);
     });
 
-    test('made under another key are still known while that key is', async () => {
+    test('of another key stay valid while the key is configured', async () => {
       const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
       const with1 = await TestApp.start({ SECRET_KEYS: first }, app.databaseUrl);
       const with21 = await TestApp.start({ SECRET_KEYS: `${second}, ${first}` }, app.databaseUrl);
@@ -243,7 +243,7 @@ describe('application passwords', () => {
     });
   });
 
-  describe('where the mail service keeps them too', () => {
+  describe('stored by the mail service', () => {
     let mailed: TestApp;
     const mail = new MailService();
 
@@ -261,7 +261,7 @@ describe('application passwords', () => {
       mailed.sql('SELECT id, state, provider_id FROM application_passwords WHERE user_id = $1', [id]);
     const retryNow = () => mailed.sql('UPDATE outbox SET due_at = now()');
 
-    test('it is told of the clear text once, and forgets the password before we do', async () => {
+    test('receives the clear text once, and deletes the password first', async () => {
       const alice = await somebody(mailed);
       const { application_password: made, password } = (await make(alice)).body;
       expect(mail.known.get(made.id)).toMatchObject({
@@ -286,28 +286,31 @@ describe('application passwords', () => {
       expect(await rowsOf(alice)).toEqual([]);
     });
 
-    test('it is not told of what does not concern it', async () => {
+    test('does not receive passwords of other protocols', async () => {
       const alice = await somebody(mailed);
       const { body } = await make(alice, { scopes: ['caldav'] });
       expect(mail.known.has(body.application_password.id)).toBe(false);
       expect(await signIn(alice, body.password, 'caldav', null, mailed)).toBe(body.application_password.id);
     });
 
-    test.each(['down', 'answer lost'] as const)('%s: none is made, and none stays there', async (trouble) => {
-      const alice = await somebody(mailed);
-      mail.trouble = trouble;
-      const answer = await make(alice);
-      expect(says(answer)).toEqual([503, 'mail_service_unavailable']);
-      expect(answer.headers.get('retry-after')).toBe('5');
-      expect((await alice.api.get(PATH)).body.application_passwords).toEqual([]);
-      mail.trouble = 'none';
-      await retryNow();
-      await drain();
-      expect([...mail.known.values()].filter(({ userId }) => userId === alice.id)).toEqual([]);
-      expect(await rowsOf(alice)).toEqual([]);
-    });
+    test.each(['down', 'response lost'] as const)(
+      '%s: none is made, and none stays there',
+      async (trouble) => {
+        const alice = await somebody(mailed);
+        mail.trouble = trouble;
+        const response = await make(alice);
+        expect(says(response)).toEqual([503, 'mail_service_unavailable']);
+        expect(response.headers.get('retry-after')).toBe('5');
+        expect((await alice.api.get(PATH)).body.application_passwords).toEqual([]);
+        mail.trouble = 'none';
+        await retryNow();
+        await drain();
+        expect([...mail.known.values()].filter(({ userId }) => userId === alice.id)).toEqual([]);
+        expect(await rowsOf(alice)).toEqual([]);
+      },
+    );
 
-    test('what a killed process left half made, and what has expired, is cleared away', async () => {
+    test('incomplete creations of a killed process and expired passwords are removed', async () => {
       const alice = await somebody(mailed);
       const [half, old] = [(await make(alice)).body, (await make(alice, { ttl: 60 })).body];
       await mailed.sql(

@@ -39,16 +39,16 @@ describe('the password', () => {
   const change = ({ api }: Person, body: object) =>
     api.put('/settings/password', { current_password: PASSWORD, new_password: NEW, ...body });
 
-  test('is changed by who knows it; other sessions end, this one and application passwords stay', async () => {
+  test('changes with the current password; other sessions end, this one and application passwords stay', async () => {
     const alice = await personWithPassword(app, 'alice');
     const other = await session(app, alice);
     const clients = [other.api, twin.as(other.token)];
     for (const client of clients) expect((await client.get('/notes')).status).toBe(200);
     await alice.api.post('/settings/application-passwords', { description: 'x', scopes: ['imap'] });
     expect((await alice.api.get('/settings/security')).body.password_changed_at).toBeNull();
-    const answer = await change(alice, {});
-    expect([answer.status, answer.body]).toEqual([200, { changed: true }]);
-    expect([await signsIn(alice, PASSWORD), await signsIn(alice, NEW)]).toEqual(['refused', 'ok']);
+    const response = await change(alice, {});
+    expect([response.status, response.body]).toEqual([200, { changed: true }]);
+    expect([await signsIn(alice, PASSWORD), await signsIn(alice, NEW)]).toEqual(['rejected', 'ok']);
     expect((await alice.api.get('/notes')).status).toBe(200);
     expect((await clients[0]!.get('/notes')).status).toBe(401);
     await until('the other process', async () => (await clients[1]!.get('/notes')).status === 401);
@@ -59,7 +59,7 @@ describe('the password', () => {
     expect(told).toContainEqual(expect.objectContaining({ user_id: alice.id, sessions_ended: 1 }));
   });
 
-  test('ends what it is told to end', async () => {
+  test('ends what the request selects', async () => {
     const alice = await personWithPassword(app, 'alice');
     const other = await session(app, alice);
     await alice.api.post('/settings/application-passwords', { description: 'x', scopes: ['imap'] });
@@ -68,7 +68,7 @@ describe('the password', () => {
     expect((await alice.api.get('/settings/application-passwords')).body.application_passwords).toEqual([]);
   });
 
-  test('is not changed by who does not know it, five times in a row at most', async () => {
+  test('does not change without the current password; five attempts in a row at most', async () => {
     const alice = await personWithPassword(app, 'alice');
     for (let n = 0; n < 5; n += 1)
       expect(says(await change(alice, { current_password: `wrong ${n}` }))).toEqual([
@@ -93,24 +93,27 @@ describe('the password', () => {
     ['123456789012', 'too_common'],
     ['workspace2026', 'too_common'],
     [PASSWORD, 'unchanged'],
-  ])('%j is refused as %s', async (password, code) => {
+  ])('%j is rejected as %s', async (password, code) => {
     const alice = await shared();
-    const answer = await change(alice, { new_password: password });
-    expect(why(answer)).toEqual([422, 'weak_password', code]);
-    expect(answer.text).not.toContain(password || 'nothing');
+    const response = await change(alice, { new_password: password });
+    expect(why(response)).toEqual([422, 'weak_password', code]);
+    expect(response.text).not.toContain(password || 'nothing');
   });
 
-  test('may be any other text, and is the same however it is encoded', async () => {
+  test('may be any other text, in any Unicode normalisation', async () => {
     const alice = await personWithPassword(app, 'alice');
     const text = 'Ångström läuft 走る 😀';
     expect((await change(alice, { new_password: text.normalize('NFD') })).status).toBe(200);
     expect(await signsIn(alice, text.normalize('NFC'))).toBe('ok');
     const long = 'the longest one that is taken '.repeat(34).slice(0, 1000);
     expect((await change(alice, { current_password: text, new_password: long })).status).toBe(200);
-    expect([await signsIn(alice, long), await signsIn(alice, long.slice(0, 999))]).toEqual(['ok', 'refused']);
+    expect([await signsIn(alice, long), await signsIn(alice, long.slice(0, 999))]).toEqual([
+      'ok',
+      'rejected',
+    ]);
   });
 
-  test('is not one’s own address', async () => {
+  test('must not be the own address', async () => {
     const alice = await personWithPassword(app, 'alice');
     expect(why(await change(alice, { new_password: alice.email }))).toEqual([
       422,
@@ -119,7 +122,7 @@ describe('the password', () => {
     ]);
   });
 
-  test('nonsense is told as such', async () => {
+  test('invalid input is a typed error', async () => {
     const alice = await shared();
     for (const body of [
       {},
@@ -144,12 +147,12 @@ describe('the password', () => {
     const age = ({ id }: Person) =>
       app.sql(`UPDATE sessions SET aal2_at = aal2_at - interval '11 minutes' WHERE account_id = $1`, [id]);
 
-    test('is changed where it was proven a moment ago', async () => {
+    test('changes after a recent proof', async () => {
       const { person } = await enrolled(app, 'fresh');
       expect((await change(person, {})).status).toBe(200);
     });
 
-    test('needs a code, or another proof, where that was long ago', async () => {
+    test('needs a code or another proof after an old one', async () => {
       const { person, authenticator } = await enrolled(app, 'stale');
       await age(person);
       expect(says(await change(person, {}))).toEqual([403, 'second_factor_required']);
@@ -167,9 +170,9 @@ describe('the password', () => {
     });
   });
 
-  describe('asked for before an account is closed', () => {
+  describe('confirmation before an account is closed', () => {
     const close = ({ api }: Person, body: object) => api.delete('/settings/profile', body);
-    /** Somebody whose workspace has another owner, so that they may leave it. */
+    /** A member whose workspace has another owner, so that they may leave it. */
     const leaver = async (person: Person) => {
       await app.sql(`UPDATE tenant_members SET role = 'member' WHERE user_id = $1`, [person.id]);
       await app.sql(
@@ -180,14 +183,14 @@ describe('the password', () => {
       return person;
     };
 
-    test('five wrong ones lock', async () => {
+    test('five failures lock', async () => {
       const alice = await personWithPassword(app, 'alice');
       for (let n = 0; n < 5; n += 1)
         expect(says(await close(alice, { password: `wrong ${n}` }))).toEqual([403, 'invalid_password']);
       expect(says(await close(alice, { password: PASSWORD }))).toEqual([429, 'too_many_attempts']);
     });
 
-    test('with a code where the second factor was proven long ago; application passwords end too', async () => {
+    test('with a code after an old proof; application passwords end too', async () => {
       const { person, authenticator } = await enrolled(app, 'leaver');
       await leaver(person);
       await person.api.post('/settings/application-passwords', { description: 'x', scopes: ['imap'] });
@@ -202,21 +205,21 @@ describe('the password', () => {
       await app.get<OutboxWorker>(OutboxWorker).drain();
       const left = await app.sql('SELECT id FROM application_passwords WHERE user_id = $1', [person.id]);
       expect(left).toEqual([]);
-      expect(await signsIn(person, PASSWORD)).toBe('refused');
+      expect(await signsIn(person, PASSWORD)).toBe('rejected');
     });
   });
 
   describe('and data breaches', () => {
     let server: Server;
     let asked: { url: string; padding: unknown }[] = [];
-    let answer: { status: number; body: string };
+    let reply: { status: number; body: string };
     let breached: TestApp;
     const digest = createHash('sha1').update(NEW).digest('hex').toUpperCase();
 
     beforeAll(async () => {
       server = createServer((request, response) => {
         asked.push({ url: String(request.url), padding: request.headers['add-padding'] });
-        response.writeHead(answer.status).end(answer.body);
+        response.writeHead(reply.status).end(reply.body);
       });
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const { port } = server.address() as AddressInfo;
@@ -231,14 +234,14 @@ describe('the password', () => {
     });
 
     const attempt = async (status: number, body: string) => {
-      [answer, asked] = [{ status, body }, []];
+      [reply, asked] = [{ status, body }, []];
       const { token } = await personWithPassword(app, 'breach');
       return breached.as(token).put('/settings/password', { current_password: PASSWORD, new_password: NEW });
     };
 
-    test('one that is known is refused; only five digits of its hash were told', async () => {
-      const refused = await attempt(200, `${'0'.repeat(35)}:9\r\n${digest.slice(5)}:3\r\n`);
-      expect(why(refused)).toEqual([422, 'weak_password', 'breached']);
+    test('a known one is rejected; only five digits of its hash were sent', async () => {
+      const rejected = await attempt(200, `${'0'.repeat(35)}:9\r\n${digest.slice(5)}:3\r\n`);
+      expect(why(rejected)).toEqual([422, 'weak_password', 'breached']);
       expect(asked).toEqual([{ url: `/range/${digest.slice(0, 5)}`, padding: 'true' }]);
     });
 
@@ -247,13 +250,13 @@ describe('the password', () => {
       ['padding', 200, `${digest.slice(5)}:0`],
       ['trouble there', 500, `${digest.slice(5)}:3`],
       ['nonsense', 200, '<html>'],
-    ])('%s: it is taken', async (_, status, body) => {
+    ])('%s: the password is accepted', async (_, status, body) => {
       expect((await attempt(status, body)).status).toBe(200);
       expect(asked).toHaveLength(1);
     });
   });
 
-  test('and the second factor are the identity provider’s where there is one', async () => {
+  test('and second factor belong to the external identity provider, if configured', async () => {
     const issuer = await TestIssuer.start();
     const managed = await TestApp.start(
       { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: 'workspace-api' },

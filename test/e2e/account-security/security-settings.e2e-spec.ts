@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts';
 const says = ({ status, body }: Answer) => [status, body?.error];
 const STRANGER = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
-describe('the security of an account, as its owner sees it', () => {
+describe('security settings of an account', () => {
   let app: TestApp;
   let twin: TestApp;
 
@@ -24,7 +24,7 @@ describe('the security of an account, as its owner sees it', () => {
   });
 
   const read = async ({ api }: Person) => (await api.get('/settings/security')).body;
-  /** Round trips of some work; the least of several times, since housekeeping makes some of its own. */
+  /** Round trips of some work: the minimum of several runs, as housekeeping adds some. */
   const leastTrips = async (work: () => Promise<unknown>): Promise<number> => {
     const db = app.get<Db>(Db);
     const trips = [];
@@ -40,7 +40,7 @@ describe('the security of an account, as its owner sees it', () => {
     await until('the other process', async () => (await twin.as(token).get('/notes')).status === 401);
   };
 
-  test('an account that has done nothing yet', async () => {
+  test('a new account', async () => {
     const alice = await personWithPassword(app, 'alice');
     expect(await read(alice)).toEqual({
       managed_externally: false,
@@ -60,12 +60,12 @@ describe('the security of an account, as its owner sees it', () => {
           second_factor: false,
         },
       ],
-      // How they came into the workspace.
+      // The event of their membership.
       recent_events: [expect.objectContaining({ action: 'rbac.role.set' })],
     });
   });
 
-  test('sessions: this one first, then by last use, of every workspace, without those that have ended', async () => {
+  test('sessions: this one first, then by last use, of every workspace, without ended ones', async () => {
     const alice = await personWithPassword(app, 'alice');
     const phone = await session(app, alice, { userAgent: 'Phone/1.0' });
     const tenantless = await session(app, alice, { tenantId: null });
@@ -88,7 +88,7 @@ describe('the security of an account, as its owner sees it', () => {
     }
   });
 
-  test('when a session was used last is written once a minute, not with each request', async () => {
+  test('the last use of a session is written once a minute, not with each request', async () => {
     const alice = await personWithPassword(app, 'alice');
     const { api } = alice;
     await api.get('/notes');
@@ -106,7 +106,7 @@ describe('the security of an account, as its owner sees it', () => {
     expect(sessions[0].last_seen).toMatch(/:00\.000Z$/);
   });
 
-  test('what happened lately, newest first, without data', async () => {
+  test('recent events, newest first, without data', async () => {
     const { person, recoveryCodes } = await enrolled(app, 'alice');
     await person.api.post('/auth/verify-2fa', { recovery_code: recoveryCodes[0] });
     await person.api.post('/settings/application-passwords', { description: 'hidden', scopes: ['imap'] });
@@ -128,14 +128,14 @@ describe('the security of an account, as its owner sees it', () => {
       const other = await session(app, alice);
       for (const each of [app, twin]) expect((await each.as(other.token).get('/notes')).status).toBe(200);
       const id = (await read(alice)).sessions[1].id;
-      const answer = await alice.api.delete(`/settings/security/sessions/${id}`);
-      expect([answer.status, answer.body]).toEqual([200, { deleted: true }]);
+      const response = await alice.api.delete(`/settings/security/sessions/${id}`);
+      expect([response.status, response.body]).toEqual([200, { deleted: true }]);
       await isOver(other.token);
       expect((await alice.api.get('/notes')).status).toBe(200);
       expect(says(await alice.api.delete(`/settings/security/sessions/${id}`))).toEqual([404, 'not_found']);
     });
 
-    test('none of anybody else', async () => {
+    test('no session of another account', async () => {
       const [alice, bob] = [await personWithPassword(app, 'alice'), await personWithPassword(app, 'bob')];
       const id = (await read(bob)).sessions[0].id;
       for (const each of [id, STRANGER])
@@ -147,27 +147,27 @@ describe('the security of an account, as its owner sees it', () => {
       expect((await bob.api.get('/notes')).status).toBe(200);
     });
 
-    test('this one: signed out', async () => {
+    test('this session: signed out', async () => {
       const alice = await personWithPassword(app, 'alice');
       const other = await session(app, alice);
       for (const each of [app, twin]) expect((await each.as(alice.token).get('/notes')).status).toBe(200);
-      const answer = await alice.api.post('/auth/sign-out');
-      expect([answer.status, answer.body]).toEqual([200, { signed_out: true, sessions_ended: 1 }]);
+      const response = await alice.api.post('/auth/sign-out');
+      expect([response.status, response.body]).toEqual([200, { signed_out: true, sessions_ended: 1 }]);
       await isOver(alice.token);
       expect((await other.api.get('/notes')).status).toBe(200);
     });
 
-    test('all of them: signed out everywhere', async () => {
+    test('all sessions: signed out everywhere', async () => {
       const alice = await personWithPassword(app, 'alice');
       const others = [await session(app, alice), await session(app, alice, { tenantId: null })];
       for (const { token } of others) await twin.as(token).get('/settings/security');
-      const answer = await alice.api.post('/auth/sign-out', { everywhere: true });
-      expect(answer.body).toEqual({ signed_out: true, sessions_ended: 3 });
+      const response = await alice.api.post('/auth/sign-out', { everywhere: true });
+      expect(response.body).toEqual({ signed_out: true, sessions_ended: 3 });
       for (const { token } of [alice, ...others]) await isOver(token);
       expect((await (await session(app, alice)).api.get('/notes')).status).toBe(200);
     });
 
-    test('nothing for nonsense', async () => {
+    test('nothing for invalid input', async () => {
       const alice = await personWithPassword(app, 'alice');
       for (const body of [{ everywhere: 'yes' }, { everywhere: null }, [], 'x'])
         expect(says(await alice.api.post('/auth/sign-out', body))).toEqual([422, 'validation_failed']);
@@ -175,13 +175,13 @@ describe('the security of an account, as its owner sees it', () => {
     });
   });
 
-  test('knowing the second factor of a session costs nothing: one round trip for a read, as before', async () => {
+  test('the check of the second factor costs nothing: one round trip for a read', async () => {
     const { person } = await enrolled(app, 'cheap');
     await person.api.get('/notes');
     expect(await leastTrips(() => person.api.get('/notes'))).toBe(1);
   });
 
-  test('an operator resets what somebody has lost', async () => {
+  test('an operator resets lost credentials', async () => {
     const { AccountRecovery } = await import('../../../src/modules/account-security/index.js');
     const { person } = await enrolled(app, 'lost');
     const pending = await session(app, person);

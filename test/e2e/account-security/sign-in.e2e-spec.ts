@@ -25,7 +25,7 @@ describe('verifying a password at sign-in', () => {
   const attempt = (email: string, password: string, on = app, ip = '192.0.2.1'): Promise<SignInOutcome> =>
     on.get(PasswordSignIn).verify({ email, password, ip });
 
-  test('says who it is, however the address is written', async () => {
+  test('returns the account for any spelling of the address', async () => {
     const { id, email } = await account('alice');
     for (const typed of [email, ` ${email.toUpperCase()} `])
       expect(await attempt(typed, PASSWORD)).toEqual({
@@ -37,7 +37,7 @@ describe('verifying a password at sign-in', () => {
       });
   });
 
-  test('refuses alike a wrong password, nobody’s address, no password, a closed account and nonsense', async () => {
+  test('rejects alike an incorrect password, an unknown address, no password, a closed account and invalid input', async () => {
     const { email } = await account('bob');
     const closed = await account('carol');
     await app.sql(`UPDATE accounts SET status = 'deactivated' WHERE id = $1`, [closed.id]);
@@ -56,36 +56,39 @@ describe('verifying a password at sign-in', () => {
       [`${'x'.repeat(400)}@acme.example`, PASSWORD],
       [email, 'x'.repeat(5_000)],
     ] as const)
-      expect([who, await attempt(who, password)]).toEqual([who, { outcome: 'refused' }]);
+      expect([who, await attempt(who, password)]).toEqual([who, { outcome: 'rejected' }]);
   });
 
-  test.each(['known', 'unknown'])('ten wrong passwords lock a %s address on every process', async (kind) => {
-    const email = kind === 'known' ? (await account('erin')).email : 'nobody-at-all@acme.example';
-    const outcomes = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => attempt(email, `wrong ${n}`, n % 2 ? app : twin)),
-    );
-    const refused = outcomes.filter(({ outcome }) => outcome === 'refused');
-    expect([refused.length, outcomes.length - refused.length]).toEqual([10, 20]);
-    for (const process of [app, twin]) {
-      const locked = await attempt(email, PASSWORD, process);
-      expect(locked).toEqual({ outcome: 'limited', wait: expect.any(Number) });
-      expect((locked as { wait: number }).wait).toBeGreaterThan(800);
-    }
-  });
+  test.each(['known', 'unknown'])(
+    'ten incorrect passwords lock a %s address in every process',
+    async (kind) => {
+      const email = kind === 'known' ? (await account('erin')).email : 'nobody-at-all@acme.example';
+      const outcomes = await Promise.all(
+        Array.from({ length: 30 }, (_, n) => attempt(email, `wrong ${n}`, n % 2 ? app : twin)),
+      );
+      const rejected = outcomes.filter(({ outcome }) => outcome === 'rejected');
+      expect([rejected.length, outcomes.length - rejected.length]).toEqual([10, 20]);
+      for (const process of [app, twin]) {
+        const locked = await attempt(email, PASSWORD, process);
+        expect(locked).toEqual({ outcome: 'limited', wait: expect.any(Number) });
+        expect((locked as { wait: number }).wait).toBeGreaterThan(800);
+      }
+    },
+  );
 
-  test('the lock ends with its time, and success forgives what failed before', async () => {
+  test('the lock expires, and success resets the failures', async () => {
     const { id, email } = await account('frank');
     for (let n = 0; n < 10; n += 1) await attempt(email, 'wrong');
     expect((await attempt(email, PASSWORD)).outcome).toBe('limited');
     await app.sql(`UPDATE guess_locks SET locked_until = now() - interval '1 second'`);
     expect(await attempt(email, PASSWORD)).toMatchObject({ outcome: 'ok', accountId: id });
     for (let round = 0; round < 2; round += 1) {
-      for (let n = 0; n < 9; n += 1) expect((await attempt(email, 'wrong')).outcome).toBe('refused');
+      for (let n = 0; n < 9; n += 1) expect((await attempt(email, 'wrong')).outcome).toBe('rejected');
       expect((await attempt(email, PASSWORD)).outcome).toBe('ok');
     }
   });
 
-  test('a hash of other settings is made anew', async () => {
+  test('a hash with outdated parameters is replaced', async () => {
     const { id, email } = await account('grace');
     const { hash } = await import('@node-rs/argon2');
     await app.sql('UPDATE accounts SET password_hash = $2 WHERE id = $1', [
@@ -100,20 +103,20 @@ describe('verifying a password at sign-in', () => {
     expect((await attempt(email, PASSWORD)).outcome).toBe('ok');
   });
 
-  test('a network may try only so often, whatever the addresses', async () => {
+  test('attempts are limited per network, for any addresses', async () => {
     const strict = await TestApp.start({ SIGN_IN_PER_MINUTE: '3' }, app.databaseUrl);
     try {
       const tries = [];
       for (let n = 0; n < 5; n += 1)
         tries.push(await attempt(`x${n}@acme.example`, 'x', strict, `2001:db8:0:1::${n + 1}`));
       expect(tries.map(({ outcome }) => outcome)).toEqual([
-        'refused',
-        'refused',
-        'refused',
+        'rejected',
+        'rejected',
+        'rejected',
         'limited',
         'limited',
       ]);
-      expect((await attempt('x@acme.example', 'x', strict, '2001:db8:0:2::1')).outcome).toBe('refused');
+      expect((await attempt('x@acme.example', 'x', strict, '2001:db8:0:2::1')).outcome).toBe('rejected');
     } finally {
       await strict.stop();
     }

@@ -42,8 +42,8 @@ describe('the second factor', () => {
       `UPDATE guess_locks SET last_at = last_at - interval '1 hour', locked_until = locked_until - interval '1 hour'`,
     );
 
-  describe('turned on', () => {
-    test('with a secret, a picture of it and the first code', async () => {
+  describe('enabling', () => {
+    test('with a secret, its QR code and the first code', async () => {
       const alice = await personWithPassword(app, 'alice');
       const begun = await alice.api.post('/auth/initiate-2fa', { password: PASSWORD });
       expect(begun.status).toBe(200);
@@ -76,7 +76,7 @@ describe('the second factor', () => {
       expect(await eventsOf(alice)).toEqual(['security.second_factor_enabled']);
     });
 
-    test('nothing that is stored gives secret or codes away', async () => {
+    test('stored data reveals neither secret nor codes', async () => {
       const { person, recoveryCodes } = await enrolled(app, 'stored');
       const rows = await app.sql(
         `SELECT f::text AS t FROM second_factors f WHERE account_id = $1
@@ -95,7 +95,7 @@ describe('the second factor', () => {
       expect(secret).toMatch(/^own\.[\w-]{64}$/);
     });
 
-    test('only with the right password, and not twice', async () => {
+    test('only with the correct password, and not twice', async () => {
       const alice = await personWithPassword(app, 'alice');
       expect(says(await alice.api.post('/auth/initiate-2fa', { password: 'wrong' }))).toEqual([
         403,
@@ -114,7 +114,7 @@ describe('the second factor', () => {
       ]);
     });
 
-    test('by the latest secret only, while it has not lapsed', async () => {
+    test('only with the latest secret, before it expires', async () => {
       const alice = await personWithPassword(app, 'alice');
       const begin = async () =>
         new Authenticator((await alice.api.post('/auth/initiate-2fa', { password: PASSWORD })).body.secret);
@@ -133,7 +133,7 @@ describe('the second factor', () => {
       expect((await alice.api.post('/auth/enable-2fa', { code: third.code() })).status).toBe(200);
     });
 
-    test('a secret that was begun asks nobody for anything', async () => {
+    test('a pending secret requires no proof', async () => {
       const alice = await personWithPassword(app, 'alice');
       await alice.api.post('/auth/initiate-2fa', { password: PASSWORD });
       const other = await session(app, alice);
@@ -145,8 +145,8 @@ describe('the second factor', () => {
     });
   });
 
-  describe('a session that has yet to prove it', () => {
-    test('may prove it or sign out, and nothing else', async () => {
+  describe('a session that has not proven it', () => {
+    test('may prove it or sign out only', async () => {
       const { person } = await enrolled(app, 'pending');
       const pending = await session(app, person);
       for (const [method, path] of [
@@ -177,20 +177,20 @@ describe('the second factor', () => {
       expect((await person.api.get('/notes')).status).toBe(200);
     });
 
-    test('has proven it for its next request, on every process', async () => {
+    test('has proven it from its next request on, in every process', async () => {
       const { person, authenticator } = await enrolled(app, 'raised');
       const pending = await session(app, person);
       const elsewhere = twin.as(pending.token);
       for (let n = 0; n < 3; n += 1)
         for (const client of [pending.api, elsewhere])
           expect(says(await client.get('/notes'))).toEqual([403, 'second_factor_required']);
-      const answer = await pending.api.post('/auth/verify-2fa', { code: authenticator.code() });
-      expect([answer.status, answer.body]).toEqual([200, { verified: true, method: 'totp' }]);
+      const response = await pending.api.post('/auth/verify-2fa', { code: authenticator.code() });
+      expect([response.status, response.body]).toEqual([200, { verified: true, method: 'totp' }]);
       expect((await elsewhere.get('/notes')).status).toBe(200);
       expect((await pending.api.get('/notes')).status).toBe(200);
     });
 
-    test('is what the others become when the factor is turned on', async () => {
+    test('is any other session after the factor was enabled', async () => {
       const alice = await personWithPassword(app, 'alice');
       const other = await session(app, alice);
       const clients = [other.api, twin.as(other.token)];
@@ -202,7 +202,7 @@ describe('the second factor', () => {
       expect((await alice.api.get('/notes')).status).toBe(200);
     });
 
-    test('may be one without a workspace', async () => {
+    test('may have no workspace', async () => {
       const { person, authenticator } = await enrolled(app, 'tenantless');
       const pending = await session(app, person, { tenantId: null });
       expect(says(await pending.api.get('/settings/security'))).toEqual([403, 'second_factor_required']);
@@ -212,7 +212,7 @@ describe('the second factor', () => {
   });
 
   describe('codes', () => {
-    test('of one step before and after now are good, those further off are not', async () => {
+    test('of one step before and after now are valid, others are not', async () => {
       const { person, authenticator } = await enrolled(app, 'window');
       const verify = (code: string) => person.api.post('/auth/verify-2fa', { code });
       expect(says(await verify(authenticator.code(-3)))).toEqual([422, 'invalid_code']);
@@ -220,7 +220,7 @@ describe('the second factor', () => {
       expect((await verify(authenticator.code(1))).status).toBe(200);
     });
 
-    test('are good once: not the one that enabled it, nor one older than the last', async () => {
+    test('are valid once: not the one that enabled it, nor one older than the last', async () => {
       const { person, authenticator, used } = await enrolled(app, 'replay');
       const verify = (code: string) => person.api.post('/auth/verify-2fa', { code });
       expect(says(await verify(used))).toEqual([422, 'invalid_code']);
@@ -233,14 +233,14 @@ describe('the second factor', () => {
     test('sent twice do not lock', async () => {
       const { person, authenticator } = await enrolled(app, 'twice');
       const code = authenticator.code();
-      const answers = [];
+      const responses = [];
       for (let n = 0; n < 12; n += 1)
-        answers.push((await person.api.post('/auth/verify-2fa', { code })).status);
-      expect(answers).toEqual([200, ...Array.from({ length: 11 }, () => 422)]);
+        responses.push((await person.api.post('/auth/verify-2fa', { code })).status);
+      expect(responses).toEqual([200, ...Array.from({ length: 11 }, () => 422)]);
       expect((await person.api.post('/auth/verify-2fa', { code: authenticator.code(1) })).status).toBe(200);
     });
 
-    test('of recovery are good once each, however they are typed', async () => {
+    test('of recovery are valid once each, in any typed form', async () => {
       const { person, recoveryCodes } = await enrolled(app, 'recovery');
       const use = (text: string) => person.api.post('/auth/verify-2fa', { recovery_code: text });
       const [one, two, three] = recoveryCodes as [string, string, string];
@@ -256,7 +256,7 @@ describe('the second factor', () => {
       expect(body.two_factor.recovery_codes_left).toBe(7);
     });
 
-    test('of somebody else are worth nothing', async () => {
+    test('of another account are invalid', async () => {
       const [one, other] = [await enrolled(app, 'one'), await enrolled(app, 'other')];
       const proofs = [{ code: other.authenticator.code() }, { recovery_code: other.recoveryCodes[0] }];
       for (const proof of proofs)
@@ -264,7 +264,7 @@ describe('the second factor', () => {
       expect((await other.person.api.post('/auth/verify-2fa', proofs[1])).status).toBe(200);
     });
 
-    test('of no such form are no proof, and no try either', async () => {
+    test('of another form are rejected and do not count as a guess', async () => {
       const { person } = await enrolled(app, 'nonsense');
       const nonsense = [
         {},
@@ -290,7 +290,7 @@ describe('the second factor', () => {
   });
 
   describe('guessing', () => {
-    test('five wrong ones lock the account over all its sessions and processes, for 15 minutes', async () => {
+    test('five failures lock the account across its sessions and processes for 15 minutes', async () => {
       const { person, authenticator, recoveryCodes } = await enrolled(app, 'guessed');
       const sessions = [
         (await session(app, person, { aal2: true })).api,
@@ -305,9 +305,9 @@ describe('the second factor', () => {
         [sessions[1]!, { recovery_code: recoveryCodes[0] }],
         [person.api, { code: authenticator.code() }],
       ] as const) {
-        const answer = await client.post('/auth/verify-2fa', proof);
-        expect(says(answer)).toEqual([429, 'too_many_attempts']);
-        const wait = Number(answer.headers.get('retry-after'));
+        const response = await client.post('/auth/verify-2fa', proof);
+        expect(says(response)).toEqual([429, 'too_many_attempts']);
+        const wait = Number(response.headers.get('retry-after'));
         expect(wait > 850 && wait <= 900).toBe(true);
       }
       expect(
@@ -319,7 +319,7 @@ describe('the second factor', () => {
       expect((await person.api.post('/auth/verify-2fa', { code: authenticator.code() })).status).toBe(200);
     });
 
-    test('the lock ends the sessions that had yet to prove it', async () => {
+    test('the lock ends the sessions that have not proven it', async () => {
       const { person, authenticator } = await enrolled(app, 'ended');
       const [guesser, bystander] = [await session(app, person), await session(app, person)];
       for (let n = 0; n < 4; n += 1)
@@ -336,7 +336,7 @@ describe('the second factor', () => {
       expect((await person.api.get('/notes')).status).toBe(200);
     });
 
-    test('the code that would enable it cannot be guessed either', async () => {
+    test('the code that enables it cannot be guessed either', async () => {
       const alice = await personWithPassword(app, 'alice');
       const { body } = await alice.api.post('/auth/initiate-2fa', { password: PASSWORD });
       const authenticator = new Authenticator(body.secret);
@@ -351,7 +351,7 @@ describe('the second factor', () => {
       ]);
     });
 
-    test('the password inside a session locks too, without a word to the sign-in page', async () => {
+    test('the password confirmation locks too, apart from the sign-in page', async () => {
       const { person, authenticator } = await enrolled(app, 'password');
       const disable = (password: string) =>
         person.api.post('/auth/disable-2fa', { password, code: authenticator.code() });
@@ -365,12 +365,12 @@ describe('the second factor', () => {
       expect(outcome).toMatchObject({ outcome: 'ok', secondFactor: true });
     });
 
-    test('a route asked all the time says when to come back', async () => {
+    test('a route under constant requests returns Retry-After', async () => {
       const alice = await personWithPassword(app, 'flood');
-      const answers = [];
+      const responses = [];
       for (let n = 0; n < 70; n += 1)
-        answers.push(await alice.api.post('/auth/verify-2fa', { code: '123456' }));
-      const limited = answers.filter(({ status }) => status === 429);
+        responses.push(await alice.api.post('/auth/verify-2fa', { code: '123456' }));
+      const limited = responses.filter(({ status }) => status === 429);
       expect(limited.length).toBeGreaterThan(0);
       expect(limited[0]!.body.error).toBe('too_many_requests');
       expect(limited[0]!.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
@@ -378,7 +378,7 @@ describe('the second factor', () => {
   });
 
   describe('new recovery codes', () => {
-    test('with the password and a proof, in place of all there were', async () => {
+    test('with the password and a proof, replace the old ones', async () => {
       const { person, authenticator, recoveryCodes } = await enrolled(app, 'renewal');
       const renew = (body: object) => person.api.post('/auth/recovery-codes', body);
       const use = (code: string) => person.api.post('/auth/verify-2fa', { recovery_code: code });
@@ -401,7 +401,7 @@ describe('the second factor', () => {
       ]);
     });
 
-    test('also with the last of the old ones, which is used up like any', async () => {
+    test('also with the last of the old ones, which is then used', async () => {
       const { person, recoveryCodes } = await enrolled(app, 'last-code');
       const renew = () =>
         person.api.post('/auth/recovery-codes', { password: PASSWORD, recovery_code: recoveryCodes[9] });
@@ -417,8 +417,8 @@ describe('the second factor', () => {
     });
   });
 
-  describe('turned off', () => {
-    test('with the password and a code, and then nobody is asked', async () => {
+  describe('disabling', () => {
+    test('with the password and a code; then no proof is required', async () => {
       const { person, authenticator, recoveryCodes } = await enrolled(app, 'off');
       const off = (body: object) => person.api.post('/auth/disable-2fa', body);
       const code = authenticator.code();
@@ -442,7 +442,7 @@ describe('the second factor', () => {
       expect((await app.sql('SELECT FROM recovery_codes WHERE account_id = $1', [person.id])).length).toBe(0);
     });
 
-    test('with a recovery code; turned on again every session proves it anew', async () => {
+    test('with a recovery code; enabled again, every session must prove it again', async () => {
       const { person, recoveryCodes } = await enrolled(app, 'again');
       const other = await session(app, person, { aal2: true });
       await person.api.post('/auth/disable-2fa', { password: PASSWORD, recovery_code: recoveryCodes[3] });
@@ -458,7 +458,7 @@ describe('the second factor', () => {
     });
   });
 
-  test('without a password of its own an account has none to confirm with', async () => {
+  test('an account without a password cannot confirm', async () => {
     const [bare] = (await app.tenant(`bare${Date.now()}`, 'bare')) as [Person];
     expect(says(await bare.api.post('/auth/initiate-2fa', { password: '' }))).toEqual([
       403,

@@ -75,7 +75,7 @@ describe('workspace, the admin command line', () => {
     );
 
   describe('provision', () => {
-    test('creates what the file names and says so; again it changes nothing; tokens work at once', async () => {
+    test('creates and reports the entries of the file; idempotent; tokens are valid at once', async () => {
       const name = file(PEOPLE);
       const first = json(succeeded(await run('provision', '--file', name)));
       const id = expect.stringMatching(UUID);
@@ -108,7 +108,7 @@ describe('workspace, the admin command line', () => {
       }
     });
 
-    test('brings names and roles up to date where the file says them; passwords stay', async () => {
+    test('updates names and roles of the file; passwords stay', async () => {
       const [{ password_hash: hash }] = (await app.sql(
         `SELECT password_hash FROM accounts WHERE email_key = 'alice@acme.example'`,
       )) as [{ password_hash: string }];
@@ -139,7 +139,7 @@ describe('workspace, the admin command line', () => {
       ]).toEqual([true, false]);
     });
 
-    test('names each wrong entry of a file, and takes none of it', async () => {
+    test('names each invalid entry of a file, and applies nothing', async () => {
       const wrong = {
         tenants: [
           {
@@ -193,7 +193,7 @@ describe('workspace, the admin command line', () => {
   });
 
   describe('token, session revoke, user deactivate, keys rotate', () => {
-    test('token prints a token alone, for a workspace or none, for as long as wanted', async () => {
+    test('token prints only a token, with or without workspace, with the given lifetime', async () => {
       const { stdout } = succeeded(
         await run('token', '--email', 'BOB@acme.example', '--tenant', 'acme', '--ttl', '90'),
       );
@@ -212,11 +212,11 @@ describe('workspace, the admin command line', () => {
     });
 
     test.each([
-      ['an unknown address', ['token', '--email', 'nobody@acme.example'], /no account.*nobody@acme\.example/],
+      ['an unknown address', ['token', '--email', 'nobody@acme.example'], /No account.*nobody@acme\.example/],
       [
         'an unknown workspace',
         ['token', '--email', 'bob@acme.example', '--tenant', 'nowhere'],
-        /no workspace "nowhere"/,
+        /workspace "nowhere" does not exist/,
       ],
       [
         'a stranger to the workspace',
@@ -225,18 +225,18 @@ describe('workspace, the admin command line', () => {
       ],
       ['a lifetime of nothing', ['token', '--email', 'bob@acme.example', '--ttl', '0'], /--ttl/],
       ['no address', ['token'], /--email/],
-      ['an unknown address (revoke)', ['session', 'revoke', '--email', 'nobody@acme.example'], /no account/],
+      ['an unknown address (revoke)', ['session', 'revoke', '--email', 'nobody@acme.example'], /No account/],
       [
         'an unknown address (deactivate)',
         ['user', 'deactivate', '--email', 'nobody@acme.example'],
-        /no account/,
+        /No account/,
       ],
       ['an unknown command', ['destroy'], /unknown command/],
     ])('fails for %s', async (_, args, message) => {
       expect(failed(await run(...args))).toMatch(message);
     });
 
-    test('a running server follows each of them within 5 seconds', async () => {
+    test('a running server applies each of them within 5 seconds', async () => {
       const issue = async (slug: string) =>
         app.as(
           succeeded(await run('token', '--email', 'alice@acme.example', '--tenant', slug)).stdout.trimEnd(),
@@ -250,7 +250,7 @@ describe('workspace, the admin command line', () => {
       expect([(await acme.get('/notes')).status, (await beta.get('/notes')).status]).toEqual([200, 200]);
 
       const close = () => run('user', 'deactivate', '--email', 'Alice@acme.example', '--tenant', 'acme');
-      expect(failed(await close())).toMatch(/without an active owner/);
+      expect(failed(await close())).toMatch(/must keep an active owner/);
       const users = [{ email: 'bob@acme.example', name: 'Bob', role: 'owner' }];
       succeeded(await run('provision', '--file', file({ tenants: [{ slug: 'acme', users }] })));
       const member = json(succeeded(await close()));
@@ -294,7 +294,7 @@ describe('workspace, the admin command line', () => {
       ]);
     });
 
-    test('feeds expire: cursors given out so far are no good to processes started later', async () => {
+    test('feeds expire: previous cursors are invalid in processes started later', async () => {
       const { stdout } = succeeded(await run('token', '--email', 'bob@acme.example', '--tenant', 'acme'));
       const api = app.as(stdout.trim());
       const { cursor } = (await api.get('/notes/changes')).body;
@@ -327,7 +327,7 @@ describe('workspace, the admin command line', () => {
       }
     });
 
-    test('every command has help, and needs no settings for it', async () => {
+    test('every command has help without settings', async () => {
       const commands = [
         [],
         ['provision'],
@@ -349,7 +349,7 @@ describe('workspace, the admin command line', () => {
       }
     });
 
-    test('wrong settings are named, exit code 78; a database that is not there is a line too', async () => {
+    test('invalid settings are named, exit code 78; a missing database is a one-line error', async () => {
       const wrong = await spawnWorkspace({ DATABASE_URL: 'nonsense', TOKEN_TTL: 'soon' }, 'migrate');
       expect([wrong.code, wrong.stdout]).toEqual([78, '']);
       expect(wrong.stderr).toMatch(/DATABASE_URL.*\n(.*\n)*TOKEN_TTL|TOKEN_TTL.*\n(.*\n)*DATABASE_URL/);
@@ -361,7 +361,7 @@ describe('workspace, the admin command line', () => {
       expect(nobody.stderr).not.toContain('secret');
     });
 
-    test('with the embedded database and no server it starts it for the time', async () => {
+    test('starts the embedded database for the duration if no server runs', async () => {
       const data = { DATA_DIR: path.join(directory, 'data') };
       const name = file({ tenants: [{ slug: 'solo', users: [{ email: 'ann@solo.example', name: 'Ann' }] }] });
       const [first, second] = [

@@ -44,7 +44,7 @@ describe('the directory', () => {
   };
   const names = async (q: string, more = '') => (await search(q, more)).map((result: any) => result.name);
 
-  test('finds by the beginnings of words, names and addresses, without case and accents', async () => {
+  test('matches beginnings of words in names and addresses, ignoring case and accents', async () => {
     expect(await names('mar', '&kinds=user')).toEqual(['Márta Nagy', 'Martín Fierro', 'Alice Martin']);
     expect(await names('martin al')).toEqual(['Alice Martin']);
     expect(await names('NGUYEN', '&kinds=user')).toEqual(['Nguyễn Thị Hương']);
@@ -55,11 +55,11 @@ describe('the directory', () => {
     expect(await names('mf@other.example')).toEqual(['Martín Fierro']);
     expect(await names('zed_100%')).toEqual(['Zed_100%']);
     expect(await names('edit')).toEqual(['Éditeurs']);
-    // In the middle of a word it only looks alike.
+    // The middle of a word matches only by similarity.
     for (const { score } of await search('artin')) expect(score).toBeLessThan(0.9);
   });
 
-  test('puts who begins like that first, then words that do, then who looks alike', async () => {
+  test('orders matches at the beginning first, then of words, then similar ones', async () => {
     const results = await search('marta');
     expect(results[0]).toEqual({
       kind: 'user',
@@ -80,7 +80,7 @@ describe('the directory', () => {
     expect(await search('mar', '&limit=1')).toHaveLength(1);
   });
 
-  test('shows nobody from elsewhere, and nobody deactivated', async () => {
+  test('excludes other workspaces and deactivated members', async () => {
     expect(await names('martina')).not.toContain('Martina');
     const id = ids.get('Stephen Hawkins') as string;
     const set = (status: 'active' | 'deactivated') =>
@@ -99,14 +99,14 @@ describe('the directory', () => {
     await alice.api.put('/settings/profile', { display_name: 'Alice Martin' });
   });
 
-  test('finds people that a version without the directory has written', async () => {
+  test('finds members that a version without the directory wrote', async () => {
     await app.sql('UPDATE tenant_members SET folded = NULL WHERE tenant_id = $1', [alice.tenantId]);
     expect(await names('hawkins')).toEqual([]);
     await app.get(DirectoryBackfill).run();
     expect(await names('hawkins')).toEqual(['Stephen Hawkins']);
   });
 
-  test('refuses what it cannot search for, and never fails', async () => {
+  test('rejects invalid queries, and never fails', async () => {
     for (const query of [
       '',
       '?q=a',

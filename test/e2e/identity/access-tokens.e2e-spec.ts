@@ -51,7 +51,7 @@ describe('access tokens', () => {
     );
     return token as string;
   };
-  /** A good token of Alice's with something changed, signed with the real key unless told otherwise. */
+  /** A valid token of Alice with changed claims, signed with the real key by default. */
   const forged = async (
     claims: object = {},
     header: object = {},
@@ -68,7 +68,7 @@ describe('access tokens', () => {
   };
 
   describe('shape', () => {
-    test('is that of RFC 9068, and anybody can verify it with the published keys', async () => {
+    test('follows RFC 9068, and verifies with the published keys', async () => {
       const jwks = createRemoteJWKSet(new URL(`${app.base}/apis/v1/.well-known/jwks.json`));
       const { payload, protectedHeader } = await jwtVerify(alice.token, jwks, {
         typ: 'at+jwt',
@@ -93,7 +93,7 @@ describe('access tokens', () => {
       expect(session).toEqual([{ account_id: alice.id, tenant_id: alice.tenantId }]);
     });
 
-    test('the key set publishes no private half and needs no token', async () => {
+    test('the key set contains no private key and needs no token', async () => {
       const { status, body } = await app.anonymous.get('/.well-known/jwks.json');
       expect(status).toBe(200);
       for (const key of body.keys)
@@ -101,7 +101,7 @@ describe('access tokens', () => {
       expect(body.keys).toHaveLength(1);
     });
 
-    test('a token without workspace names none, and reaches no workspace route', async () => {
+    test('a token without a workspace has no tid claim, and reaches no workspace route', async () => {
       const loner = await app.loner('loner');
       const { payload } = await jwtVerify(
         loner.token,
@@ -114,11 +114,12 @@ describe('access tokens', () => {
     });
   });
 
-  describe('refused', () => {
+  describe('rejected', () => {
     const using = async (authorization: string) =>
       app.anonymous.get('/notes', { headers: { authorization } });
 
-    test('nothing, other schemes, and headers that are not quite it', async () => {
+    test('missing tokens, other schemes and malformed headers', async () => {
+      isRefused(await app.anonymous.get('/notes'));
       const token = await fresh(alice);
       // RFC 6750, section 3: no error code without a bearer token.
       isRefused(await app.anonymous.get('/notes'), 'Bearer');
@@ -137,7 +138,7 @@ describe('access tokens', () => {
       expect((await using(`bearer ${token}`)).status).toBe(200);
     });
 
-    test('a token in the query or in the body only', async () => {
+    test('a token only in the query or in the body', async () => {
       const token = await fresh(alice);
       isRefused(await app.anonymous.get(`/notes?access_token=${token}`), 'Bearer');
       isRefused(await app.anonymous.post('/notes', { access_token: token }), 'Bearer');
@@ -216,7 +217,7 @@ describe('access tokens', () => {
       isRefused(await using(`Bearer ${await make()}`));
     });
 
-    test('a good token made the same way is let in', async () => {
+    test('a valid token made the same way is accepted', async () => {
       expect((await using(`Bearer ${await forged()}`)).status).toBe(200);
     });
 
@@ -225,19 +226,19 @@ describe('access tokens', () => {
       return app.get<SigningKeys>(SigningKeys).resolve(protectedHeader as never);
     }
 
-    test('a token used when it expires is refused although it is cached', async () => {
+    test('a cached token is rejected after its expiry', async () => {
       const token = await fresh(alice, 5);
       expect((await using(`Bearer ${token}`)).status).toBe(200);
       const value = await until('the expiry', async () => {
-        const answer = await using(`Bearer ${token}`);
-        return answer.status !== 200 && answer;
+        const response = await using(`Bearer ${token}`);
+        return response.status !== 200 && response;
       });
       isRefused(value);
     });
   });
 
   describe('cost', () => {
-    test('a token verified before costs no signature check and no round trip: a read is one', async () => {
+    test('a cached token needs no signature check and no round trip: a read is one', async () => {
       const { body } = await alice.api.post('/notes', { title: 'warm' });
       await alice.api.get(`/notes/${body.note.id}`);
       const check = jest.spyOn(app.get<AccessTokens>(AccessTokens), 'verify');
@@ -250,7 +251,7 @@ describe('access tokens', () => {
         return db.roundTrips - before;
       };
       try {
-        // Timers of the application ask the database as well, beside the requests.
+        // Timers of the application also query the database.
         await until('ten reads that nothing came between', async () => (await ten()) === 10);
         expect(check).not.toHaveBeenCalled();
         await app.as(await fresh(alice)).get(`/notes/${body.note.id}`);
@@ -261,7 +262,7 @@ describe('access tokens', () => {
     });
   });
 
-  test('tokens verified at the same time are not taken for one another', async () => {
+  test('concurrently verified tokens are not confused', async () => {
     const names = Array.from({ length: 10 }, (_, n) => `p${n}`);
     const people = await app.tenant('crowd', ...names);
     await Promise.all(people.map((person) => person.api.post('/notes', { title: person.email })));
@@ -269,7 +270,7 @@ describe('access tokens', () => {
     expect(cold.map(({ body }) => body.notes[0].title)).toEqual(people.map((person) => person.email));
   });
 
-  describe('taken away', () => {
+  describe('revoked', () => {
     let second: TestApp;
 
     beforeAll(async () => {
@@ -277,21 +278,21 @@ describe('access tokens', () => {
     });
     afterAll(() => second?.stop());
 
-    /** Both processes have the tokens cached; `change` happens in the first. @returns when the last of them refused */
+    /** Both processes have cached the tokens; `change` happens in the first. @returns when the last one rejected */
     const lost = async (tokens: string[], change: () => Promise<unknown>): Promise<void> => {
       const clients = [app, second].flatMap((each) => tokens.map((token) => each.as(token)));
       for (const client of clients) expect((await client.get('/notes')).status).toBe(200);
       await change();
-      const refused = clients.map((client) =>
-        until('the refusal', async () => {
-          const answer = await client.get('/notes');
-          return answer.status !== 200 && answer;
+      const rejected = clients.map((client) =>
+        until('the rejection', async () => {
+          const response = await client.get('/notes');
+          return response.status !== 200 && response;
         }),
       );
-      for (const answer of await Promise.all(refused)) isRefused(answer);
+      for (const response of await Promise.all(rejected)) isRefused(response);
     };
 
-    test('a revoked session is refused everywhere within 5 seconds, a new one is not', async () => {
+    test('a revoked session is rejected in every process within 5 seconds, a new one is not', async () => {
       const [carol, dave] = (await app.tenant('revoked', 'carol', 'dave')) as [Person, Person];
       await lost([carol.token, await fresh(carol)], async () =>
         expect(await identity().revokeSessions(carol.id)).toBe(2),
@@ -300,7 +301,7 @@ describe('access tokens', () => {
       expect((await second.as(dave.token).get('/notes')).status).toBe(200);
     });
 
-    test('a member closed in one workspace keeps the other', async () => {
+    test('a member deactivated in one workspace keeps the other', async () => {
       const users = [{ email: 'erin@both.example', name: 'Erin' }];
       const { users: made } = await provision(
         app.served.nest,
@@ -316,22 +317,25 @@ describe('access tokens', () => {
       await lost([one.token], () =>
         app.get<Db>(Db).tx(async (tx) => {
           await app.get<TenantsApi>(TenantsApi).setMemberStatus(tx, one.id, one.tenant_id, 'deactivated');
-          await identity().noteAccessChange(tx, one.id, one.tenant_id);
+          await identity().recordAccessChange(tx, one.id, one.tenant_id);
         }),
       );
       for (const each of [app, second]) expect((await each.as(two.token).get('/notes')).status).toBe(200);
     });
 
-    test('a closed account is refused, without workspace too', async () => {
+    test('a closed account is rejected, without workspace too', async () => {
       const [frank] = (await app.tenant('closed', 'frank')) as [Person];
       const [bare] = await identity().issueTokens([{ accountId: frank.id, tenantId: null }], 'test');
       expect((await second.as(bare as string).get('/notes')).status).toBe(403);
       await lost([frank.token], () => app.get<Db>(Db).tx((tx) => identity().deactivate(tx, frank.id)));
       isRefused(await app.as(bare as string).get('/notes'));
-      await until('the refusal', async () => (await second.as(bare as string).get('/notes')).status === 401);
+      await until(
+        'the rejection',
+        async () => (await second.as(bare as string).get('/notes')).status === 401,
+      );
     });
 
-    test('a changed role is known everywhere', async () => {
+    test('a changed role takes effect in every process', async () => {
       const [, heidi] = (await app.tenant('roles', 'grace', 'heidi')) as [Person, Person];
       const roles = () =>
         Promise.all([app, second].map(async (each) => (await resolve(each, heidi.token))?.role));
@@ -341,11 +345,11 @@ describe('access tokens', () => {
       await until('the new role', async () => (await roles()).every((role) => role === 'admin'));
     });
 
-    test('a verification under way while the session is revoked is not remembered', async () => {
+    test('a verification in flight while the session is revoked is not cached', async () => {
       const [ivan] = (await app.tenant('racing', 'ivan')) as [Person];
       const repository = app.get<IdentityRepository>(IdentityRepository);
       const read = repository.bySession.bind(repository);
-      // Verified against the state before the revocation; the change is seen before the verification is over.
+      // Verified against the state before the revocation; the change is read before the verification ends.
       const slow = jest.spyOn(repository, 'bySession').mockImplementationOnce(async (...args) => {
         const account = await read(...args);
         await identity().revokeSessions(ivan.id);
@@ -368,7 +372,7 @@ describe('access tokens', () => {
   });
 
   describe('key rotation', () => {
-    test('old tokens stay good, new ones use the new key, other processes learn it', async () => {
+    test('old tokens stay valid, new ones use the new key, other processes load it', async () => {
       const second = await TestApp.start({}, app.databaseUrl);
       try {
         const old = await fresh(alice);
@@ -398,7 +402,7 @@ describe('access tokens', () => {
       }
     });
 
-    test('a key retired longer ago than any token lives verifies nothing', async () => {
+    test('a key retired longer ago than any token lifetime verifies nothing', async () => {
       const old = await fresh(bob);
       const oldKid = decodeProtectedHeader(old).kid as string;
       await identity().rotateSigningKey();

@@ -338,12 +338,12 @@ describe('mail accounts', () => {
         [await link(...named), /password/],
         [
           await link('--email', 'nobody@x.example', '--username', 'right', '--password', 'right'),
-          /no account/,
+          /No account/,
         ],
-        [await link(...named, '--password', 'right', '--tenant', 'nowhere'), /no workspace/],
+        [await link(...named, '--password', 'right', '--tenant', 'nowhere'), /does not exist/],
         [
           await workspace({ DATABASE_URL: app.databaseUrl }, 'mail', 'link', ...named, '--password', 'right'),
-          /nothing to link: without MAIL_SERVICE_URL/,
+          /Nothing to link: without MAIL_SERVICE_URL/,
         ],
       ] as const) {
         expect([result.code, result.stdout]).toEqual([1, '']);

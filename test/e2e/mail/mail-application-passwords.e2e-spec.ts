@@ -240,7 +240,7 @@ describe('application passwords for mail', () => {
        UNION ALL SELECT a::text FROM audit_log a`,
     );
     const text = `${lines.join('')}${stored.map(({ t }) => t).join('')}`;
-    expect(lines.join('')).toContain('the mail service has not taken an application password');
+    expect(lines.join('')).toContain('the mail service did not accept an application password');
     for (const password of told) expect(text).not.toContain(password);
   });
 

@@ -22,7 +22,7 @@ describe('the audit log', () => {
   const reader = () => app.get(AuditReader);
   const actions = (events: { action: string }[]) => events.map((event) => event.action);
 
-  test('keeps who, from where, what and which, and gives pages from the newest on', async () => {
+  test('stores actor, origin, action and object, and returns pages, newest first', async () => {
     const sessionId = uuidv7();
     const where = { sessionId, requestId: 'r-1', ip: '192.0.2.7' };
     for (let n = 0; n < 5; n += 1)
@@ -49,7 +49,7 @@ describe('the audit log', () => {
     expect(await reader().page(uuidv7(), {}, 9)).toEqual([]);
   });
 
-  test('says nothing of what was rolled back', async () => {
+  test('contains nothing that was rolled back', async () => {
     const undone = app.get(Db).tx(async (tx) => {
       await app.get(Audit).record(tx, as(alice), { action: 't.undone', objectKind: 'thing' });
       throw new Error('no');
@@ -58,7 +58,7 @@ describe('the audit log', () => {
     expect(await reader().page(alice.tenantId, { action: 't.undone' }, 9)).toEqual([]);
   });
 
-  test('keeps bounded data, no secrets, and what the database cannot hold does not fail the change', async () => {
+  test('stores bounded data without secrets, and unstorable data does not fail the change', async () => {
     const cyclicDepth = { a: { b: { c: { d: { e: 1 } } } } };
     const data = {
       name: 'x'.repeat(10_000),
@@ -86,7 +86,7 @@ describe('the audit log', () => {
     expect(big!.data).toEqual({ omitted: Object.keys(huge) });
   });
 
-  test('what concerns a person: what they did and what was done to them, here and to the account', async () => {
+  test('events of a user: by them and about them, in the workspace and of the account', async () => {
     const [carol, dave] = (await app.tenant('own', 'carol', 'dave')) as [Person, Person];
     await record(as(carol), { action: 'c.did', objectKind: 'thing' });
     await record(as(dave), { action: 'c.suffered', objectKind: 'user', objectId: carol.id });
@@ -107,7 +107,7 @@ describe('the audit log', () => {
     );
   });
 
-  test('cannot be rewritten; only what is old enough can be forgotten', async () => {
+  test('cannot be changed; only old events can be deleted', async () => {
     await record(as(alice), { action: 't.kept', objectKind: 'thing' });
     for (const sql of [
       `UPDATE audit_log SET action = 'x'`,
@@ -133,7 +133,7 @@ describe('the audit log', () => {
     ).toEqual([{ action: 't.kept' }, { action: 't.young' }]);
   });
 
-  test('`workspace audit` prints it, oldest first, one line each', async () => {
+  test('`workspace audit` prints it, oldest first, one line per event', async () => {
     const env = { DATABASE_URL: app.databaseUrl };
     const [zoe] = (await app.tenant('cli', 'zoe')) as [Person];
     await record(as(zoe), { action: 'z.first', objectKind: 'thing', objectId: '1' });
@@ -157,7 +157,7 @@ describe('the audit log', () => {
     expect(await of('--since', new Date(Date.now() + 60_000).toISOString())).toEqual([]);
     expect(await spawnWorkspace(env, 'audit', '--tenant', 'nowhere')).toMatchObject({
       code: 1,
-      stderr: 'There is no workspace "nowhere".\n',
+      stderr: 'The workspace "nowhere" does not exist.\n',
     });
     for (const wrong of [
       ['--since', 'yesterday'],

@@ -1,11 +1,11 @@
-import { GuessLocks, type Guessable } from '../../../src/platform/rate-limits/guess-locks.js';
+import { GuessLocks, type GuessLimit } from '../../../src/platform/rate-limits/guess-locks.js';
 import type { RateLimit } from '../../../src/platform/rate-limits/rate-limit.js';
 import { RateLimits } from '../../../src/platform/rate-limits/rate-limits.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp } from '../../support/app.ts';
 
-describe('limits held in the database', () => {
+describe('limits in the database', () => {
   let one: TestApp;
   let two: TestApp;
 
@@ -20,7 +20,7 @@ describe('limits held in the database', () => {
 
   const processes = () => [one, two] as const;
   const limits = (n = 0) => processes()[n % 2]!.get(RateLimits);
-  /** Slow enough that nothing comes back while a test runs. */
+  /** Slow enough that no request is regained during a test. */
   const slow = (scope: string, requests: number, burst?: number): RateLimit => ({
     scope,
     requests,
@@ -29,7 +29,7 @@ describe('limits held in the database', () => {
   });
 
   describe('rate limits', () => {
-    test('40 at once on two processes take no more than there are', async () => {
+    test('40 concurrent requests in two processes do not exceed the limit', async () => {
       const limit = slow('parallel', 7);
       const waits = await Promise.all(
         Array.from({ length: 40 }, (_, n) => limits(n).take({ limit, subject: 'a' })),
@@ -41,7 +41,7 @@ describe('limits held in the database', () => {
       }
     });
 
-    test('each subject and each scope has its own', async () => {
+    test('each subject and each scope has its own limit', async () => {
       const limit = slow('own', 1);
       expect(await limits().take({ limit, subject: 'a' })).toBe(0);
       expect(await limits().take({ limit, subject: 'a' })).toBeGreaterThan(0);
@@ -49,7 +49,7 @@ describe('limits held in the database', () => {
       expect(await limits().take({ limit: slow('other', 1), subject: 'a' })).toBe(0);
     });
 
-    test('one comes back after each interval, and no more than the burst after a long time', async () => {
+    test('one request is regained per interval, at most the burst', async () => {
       const limit: RateLimit = { scope: 'pace', requests: 60, perSeconds: 6_000, burst: 3 };
       const take = async () => (await two.get(RateLimits).take({ limit, subject: 'a' })) === 0;
       const pass = (seconds: number) =>
@@ -57,11 +57,11 @@ describe('limits held in the database', () => {
           `UPDATE rate_limits SET paid_until = paid_until - make_interval(secs => $1) WHERE scope = 'pace'`,
           [seconds],
         );
-      // What this process remembers of a refusal is for wall time: it is asked on the other one each time.
+      // This process caches rejections by wall time, so the other one is used each time.
       const taken = async () => {
         let n = 0;
         while (n < 10 && (await take())) n += 1;
-        two.get<any>(RateLimits).refused.clear();
+        two.get<any>(RateLimits).rejections.clear();
         return n;
       };
       expect(await taken()).toBe(3);
@@ -72,7 +72,7 @@ describe('limits held in the database', () => {
       expect(await taken()).toBe(3);
     });
 
-    test('several limits are one round trip; a refusal that holds is none', async () => {
+    test('several limits are one round trip; a cached rejection is none', async () => {
       const db = one.get<Db>(Db);
       const trips = async (work: () => Promise<unknown>) => {
         const before = db.roundTrips;
@@ -88,7 +88,7 @@ describe('limits held in the database', () => {
       expect(await limits().take({ limit: a, subject: 'x' })).toBeGreaterThan(0);
     });
 
-    test('refuses with 429 and Retry-After', async () => {
+    test('rejects with 429 and Retry-After', async () => {
       const limit = slow('enforced', 1);
       await limits().enforce({ limit, subject: 'a' });
       await expect(limits().enforce({ limit, subject: 'a' })).rejects.toMatchObject({
@@ -97,7 +97,7 @@ describe('limits held in the database', () => {
       });
     });
 
-    test('stores nothing that names anybody', async () => {
+    test('stores no subjects in clear', async () => {
       await limits().take({ limit: slow('private', 1), subject: 'alice@acme.example' });
       const [row] = await one.sql(
         `SELECT subject, r::text AS whole FROM rate_limits r WHERE scope = 'private'`,
@@ -106,7 +106,7 @@ describe('limits held in the database', () => {
       expect(row.whole).not.toContain('alice');
     });
 
-    test('what is paid off is forgotten', async () => {
+    test('expired rows are deleted', async () => {
       await limits().take({ limit: slow('old', 1), subject: 'a' }, { limit: slow('new', 1), subject: 'a' });
       await one.sql(`UPDATE rate_limits SET paid_until = now() - interval '1 hour' WHERE scope = 'old'`);
       await one.sql('DELETE FROM job_runs');
@@ -117,12 +117,12 @@ describe('limits held in the database', () => {
   });
 
   describe('guesses', () => {
-    const what: Guessable = { purpose: 'test', allowed: 5, lockSeconds: 900 };
+    const what: GuessLimit = { purpose: 'test', allowed: 5, lockSeconds: 900 };
     const begin = (subject: string, n = 0) => processes()[n % 2]!.get(GuessLocks).begin(what, subject);
     const within = (work: (locks: GuessLocks, tx: any) => Promise<void>) =>
       one.get<Db>(Db).tx((tx) => work(one.get(GuessLocks), tx));
 
-    test('20 at once on two processes: five are looked at, one of them is the last', async () => {
+    test('20 concurrent guesses in two processes: five are allowed, one of them is the last', async () => {
       const guesses = await Promise.all(Array.from({ length: 20 }, (_, n) => begin('parallel', n)));
       const allowed = guesses.filter((guess) => guess.allowed);
       expect(allowed).toHaveLength(5);
@@ -131,7 +131,7 @@ describe('limits held in the database', () => {
         if (!guess.allowed) expect(guess.wait > 890 && guess.wait <= 900).toBe(true);
     });
 
-    test('success forgives; what is given back does not count', async () => {
+    test('success resets; discounted guesses do not count', async () => {
       for (let n = 0; n < 4; n += 1) await begin('forgiven');
       await within((locks, tx) => locks.forget(tx, what, 'forgiven'));
       for (let n = 0; n < 4; n += 1) expect(await begin('forgiven')).toEqual({ allowed: true, last: false });
@@ -143,7 +143,7 @@ describe('limits held in the database', () => {
       expect(await begin('forgiven')).toMatchObject({ allowed: false });
     });
 
-    test('old failures are forgiven, a lock that is over begins anew', async () => {
+    test('old failures expire, and an expired lock starts again', async () => {
       const age = (seconds: number) =>
         one.sql(
           `UPDATE guess_locks SET last_at = last_at - make_interval(secs => $1),
@@ -159,7 +159,7 @@ describe('limits held in the database', () => {
       expect((await begin('aged')).allowed).toBe(false);
     });
 
-    test('a lock is kept by a restart', async () => {
+    test('a lock survives a restart', async () => {
       for (let n = 0; n < 6; n += 1) await begin('restart');
       const later = await TestApp.start({}, one.databaseUrl);
       try {

@@ -23,7 +23,7 @@ describe('settings', () => {
       .map((event) => event.action);
 
   describe('profile', () => {
-    test('begins with the membership; fields given change, the others stay', async () => {
+    test('starts with the membership; given fields change, others stay', async () => {
       const [ann, ben] = (await people('ann', 'ben')) as [Person, Person];
       const first = (await ann.api.get('/settings/profile')).body.profile;
       expect(first).toEqual({
@@ -65,7 +65,7 @@ describe('settings', () => {
         phone: '+84 28 3829 (0)',
         timezone: null,
       });
-      // As it was read, with members nobody knows: nothing changes, and nothing is logged.
+      // As read, with unknown members: nothing changes, and nothing is logged.
       const again = await ann.api.put('/settings/profile', { ...third.body.profile, made_up: 1 });
       expect([again.status, again.body]).toEqual([200, third.body]);
       expect(await actions(ann)).toEqual(['profile.updated', 'profile.updated']);
@@ -74,7 +74,7 @@ describe('settings', () => {
       expect((await ben.api.get(`/notes/${note.id}/revisions`)).body.revisions[0].author.name).toBe('Ann Lê');
     });
 
-    test('another e-mail address is refused, and so is what makes no sense', async () => {
+    test('another e-mail address and invalid values are rejected', async () => {
       const wrong: [object, string, string][] = [
         [{ email: 'mallory@acme.example' }, 'email', 'not_writable'],
         [{ display_name: ' ' }, 'display_name', 'matches'],
@@ -89,8 +89,8 @@ describe('settings', () => {
         [{ title: 'x'.repeat(101) }, 'title', 'is_length'],
       ];
       for (const [body, field, code] of wrong) {
-        const answer = await alice.api.put('/settings/profile', body);
-        expect([body, answer.status, answer.body.details?.[0]]).toEqual([
+        const response = await alice.api.put('/settings/profile', body);
+        expect([body, response.status, response.body.details?.[0]]).toEqual([
           body,
           422,
           expect.objectContaining({ field, code }),
@@ -98,7 +98,7 @@ describe('settings', () => {
       }
     });
 
-    test('whatever is sent, it is taken as it is or refused; what is stored is what was answered', async () => {
+    test('any input is accepted unchanged or rejected; stored and returned values are equal', async () => {
       const field = fc.oneof(fc.string({ unit: 'binary', maxLength: 120 }), fc.anything());
       const body = fc.record(
         {
@@ -113,10 +113,10 @@ describe('settings', () => {
       );
       await fc.assert(
         fc.asyncProperty(body, async (input) => {
-          const answer = await alice.api.put('/settings/profile', input);
-          expect([200, 422]).toContain(answer.status);
-          if (answer.status === 200)
-            expect((await alice.api.get('/settings/profile')).body).toEqual(answer.body);
+          const response = await alice.api.put('/settings/profile', input);
+          expect([200, 422]).toContain(response.status);
+          if (response.status === 200)
+            expect((await alice.api.get('/settings/profile')).body).toEqual(response.body);
         }),
         { numRuns: 60 },
       );
@@ -124,7 +124,7 @@ describe('settings', () => {
   });
 
   describe('leaving', () => {
-    /** People with passwords. */
+    /** Users with passwords. */
     const withPasswords = async (slug: string, ...names: string[]) => {
       const users = names.map((name, n) => ({
         email: `${name}@${slug}.example`,
@@ -138,7 +138,7 @@ describe('settings', () => {
     const gone = (client: { get: (path: string) => Promise<{ status: number }> }) =>
       until('401', async () => (await client.get('/notes')).status === 401);
 
-    test('takes the password; then the membership and its sessions end, elsewhere life goes on', async () => {
+    test('requires the password; then the membership and its sessions end, other workspaces stay', async () => {
       const [, ben] = await withPasswords('leave-one', 'ann', 'ben');
       const elsewhere = await app.member('leave-two', ben!.email);
       for (const password of [undefined, '', 'wrong', "ann's long password"]) {
@@ -163,7 +163,7 @@ describe('settings', () => {
           [false, false],
         ]),
       );
-      // There the account has its last membership.
+      // The last membership of the account.
       const last = await elsewhere.api.delete('/settings/profile', { password: "ben's long password" });
       expect(last.body).toMatchObject({ deactivated: true, account_closed: true });
       await gone(elsewhere.api);
@@ -174,7 +174,7 @@ describe('settings', () => {
       expect(log[0]).toMatchObject({ action: 'user.deactivated', data: { by_themselves: true } });
     });
 
-    test('tells other domains', async () => {
+    test('publishes an event for other modules', async () => {
       const [, ben] = await withPasswords('leave-told', 'ann', 'ben');
       await ben!.api.delete('/settings/profile', { password: "ben's long password" });
       const events = await app.sql(
@@ -193,7 +193,7 @@ describe('settings', () => {
       expect((await ann!.api.get('/settings/profile')).body.profile.status).toBe('active');
     });
 
-    test('an account without a password has none to prove', async () => {
+    test('an account without a password needs no proof', async () => {
       const [, ben] = (await people('ann', 'ben')) as [Person, Person];
       expect((await ben.api.delete('/settings/profile')).status).toBe(200);
     });
@@ -201,9 +201,13 @@ describe('settings', () => {
 
   describe('signatures', () => {
     const create = async (person: Person, body: object) => {
-      const answer = await person.api.post('/settings/signatures', { name: 'S', html: '<p>x</p>', ...body });
-      expect(answer.status).toBe(201);
-      return answer.body.signature;
+      const response = await person.api.post('/settings/signatures', {
+        name: 'S',
+        html: '<p>x</p>',
+        ...body,
+      });
+      expect(response.status).toBe(201);
+      return response.body.signature;
     };
     const defaults = async (person: Person) =>
       (await person.api.get('/settings/signatures')).body.signatures
@@ -303,8 +307,8 @@ describe('settings', () => {
         [{ name: 'x', html: '<b>'.repeat(10_000) }, 'html'],
       ];
       for (const [body, field] of wrong) {
-        const { status, body: answer } = await ann.api.post('/settings/signatures', body);
-        expect([field, status, answer.details?.[0].field]).toEqual([field, 422, field]);
+        const { status, body: response } = await ann.api.post('/settings/signatures', body);
+        expect([field, status, response.details?.[0].field]).toEqual([field, 422, field]);
       }
       for (let n = 0; n < 100; n += 1) await create(ann, { name: `${n}` });
       const { status, body } = await ann.api.post('/settings/signatures', { name: 'x', html: '' });
@@ -316,7 +320,7 @@ describe('settings', () => {
     const path = `/settings/${name}`;
     const sample = name === 'notifications' ? { digest: 'daily' } : { theme: 'dark' };
 
-    test('defaults, merging, going back to them, revisions', async () => {
+    test('defaults, merges, resets, revisions', async () => {
       const [ann, ben] = (await people('ann', 'ben')) as [Person, Person];
       const defaults = (await ann.api.get(path)).body;
       expect(defaults.rev).toBe(0);
@@ -327,7 +331,7 @@ describe('settings', () => {
       ]);
       expect((await ann.api.put(path, sample)).body.rev).toBe(1);
       expect((await ann.api.put(path, {})).body).toEqual(first.body);
-      // As it was read.
+      // As read.
       expect((await ann.api.put(path, first.body)).body).toEqual(first.body);
       expect((await ben.api.get(path)).body).toEqual(defaults);
       const stale = await ann.api.put(path, { ...sample, rev: 0 });
@@ -341,7 +345,7 @@ describe('settings', () => {
       expect((await ann.api.put(path, { ...back, rev: 1 })).body).toEqual({ ...defaults, rev: 2 });
     });
 
-    test('unknown keys and wrong values are named, and then nothing changes', async () => {
+    test('unknown keys and invalid values are named, and nothing changes', async () => {
       const [ann] = (await people('ann')) as [Person];
       const before = (await ann.api.get(path)).body;
       const key = Object.keys(sample)[0] as string;
@@ -359,8 +363,8 @@ describe('settings', () => {
         [[], '', 'is_object'],
         ['text', '', 'is_object'],
       ] as [any, string, string][]) {
-        const answer = await ann.api.put(path, body);
-        expect([body, answer.status, answer.body.details?.[0]]).toEqual([
+        const response = await ann.api.put(path, body);
+        expect([body, response.status, response.body.details?.[0]]).toEqual([
           body,
           422,
           expect.objectContaining({ field, code }),
@@ -371,7 +375,7 @@ describe('settings', () => {
       expect((await ann.api.get(path)).body).toEqual(before);
     });
 
-    test('whatever is sent, it is merged or refused, never half', async () => {
+    test('any input is merged or rejected as a whole', async () => {
       const [ann] = (await people('ann')) as [Person];
       const { preferences } = (await ann.api.get(path)).body;
       const keys = fc.oneof(fc.constantFrom(...Object.keys(preferences)), fc.string({ maxLength: 8 }));
@@ -386,10 +390,10 @@ describe('settings', () => {
       await fc.assert(
         fc.asyncProperty(fc.dictionary(keys, values, { maxKeys: 3 }), async (patch) => {
           const before = (await ann.api.get(path)).body;
-          const answer = await ann.api.put(path, patch);
-          expect([200, 409, 422]).toContain(answer.status);
+          const response = await ann.api.put(path, patch);
+          expect([200, 409, 422]).toContain(response.status);
           const after = (await ann.api.get(path)).body;
-          expect(after).toEqual(answer.status === 200 ? answer.body : before);
+          expect(after).toEqual(response.status === 200 ? response.body : before);
           expect(Object.keys(after.preferences)).toEqual(Object.keys(preferences));
         }),
         { numRuns: 80 },
@@ -397,7 +401,7 @@ describe('settings', () => {
     });
   });
 
-  test('notification preferences merge deep, replace lists, and never silence the safety of the account', async () => {
+  test('notification preferences merge deeply, replace lists, and never disable security mails', async () => {
     const { api } = bob;
     const path = '/settings/notifications';
     const quiet = { tz: 'Europe/Berlin', ranges: [{ from: '22:00', to: '07:00', days: ['mon', 'sun'] }] };

@@ -30,14 +30,14 @@ describe('signing in with a browser', () => {
   const person = (...slugs: string[]) => somebody(app, `person${(n += 1)}`, ...slugs);
   const notes = async (token: string) => (await app.as(token).get('/notes')).status;
   const ended = (token: string) => until('the token to end', async () => (await notes(token)) === 401);
-  const refused = async (attempt: Promise<unknown>) => {
+  const rejected = async (attempt: Promise<unknown>) => {
     const error: any = await attempt.then(
       () => null,
       (reason: unknown) => reason,
     );
     return error?.error ?? error;
   };
-  /** A page after the password, for somebody who is asked something more. */
+  /** The page after the password, for a sign-in with further steps. */
   const afterPassword = async (party: RelyingParty, email: string, extra = {}, on = browser(app)) => {
     const begun = await party.begin(extra);
     const page = await on.submit(await on.open(begun.url), { email, password: PASSWORD, step: 'password' });
@@ -45,7 +45,7 @@ describe('signing in with a browser', () => {
   };
 
   describe('the tokens', () => {
-    test('open the API and say who it is', async () => {
+    test('give access to the API and identify the user', async () => {
       const alice = await person('acme');
       const tokens = await ours.signIn(browser(app), alice.email, PASSWORD);
       expect(tokens.claims()).toMatchObject({ sub: alice.id, email: alice.email, email_verified: true });
@@ -67,7 +67,7 @@ describe('signing in with a browser', () => {
       });
     });
 
-    test('are not for the API when the client did not ask for it', async () => {
+    test('are not valid for the API without its scope', async () => {
       const alice = await person('acme');
       const tokens = await ours.signIn(browser(app), alice.email, PASSWORD, {
         scope: 'openid email something',
@@ -78,7 +78,7 @@ describe('signing in with a browser', () => {
       );
     });
 
-    test('name no workspace for somebody who is in none', async () => {
+    test('name no workspace for a user without one', async () => {
       const loner = await person();
       const tokens = await ours.signIn(browser(app), loner.email, PASSWORD);
       expect(decodeJwt(tokens.access_token)['tid']).toBeUndefined();
@@ -106,16 +106,16 @@ describe('signing in with a browser', () => {
   });
 
   describe('the code', () => {
-    test('needs the verifier it was asked with', async () => {
+    test('needs its verifier', async () => {
       const alice = await person('acme');
       const { begun, page } = await afterPassword(ours, alice.email);
       const other = await ours.begin();
-      expect(await refused(ours.finish(page.url, { ...begun, verifier: other.verifier }))).toBe(
+      expect(await rejected(ours.finish(page.url, { ...begun, verifier: other.verifier }))).toBe(
         'invalid_grant',
       );
     });
 
-    test('cannot be asked for without a challenge, nor with a plain one', async () => {
+    test('cannot be requested without a challenge, nor with a plain one', async () => {
       const extras: Record<string, string>[] = [
         { code_challenge: '', code_challenge_method: '' },
         { code_challenge_method: 'plain' },
@@ -127,17 +127,17 @@ describe('signing in with a browser', () => {
       }
     });
 
-    test('works once; used again, it ends what it had opened', async () => {
+    test('works once; a second use ends its grant', async () => {
       const alice = await person('acme');
       const { begun, page } = await afterPassword(ours, alice.email);
       const tokens = await ours.finish(page.url, begun);
       expect(await notes(tokens.access_token)).toBe(200);
-      expect(await refused(ours.finish(page.url, begun))).toBe('invalid_grant');
+      expect(await rejected(ours.finish(page.url, begun))).toBe('invalid_grant');
       await ended(tokens.access_token);
-      expect(await refused(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
+      expect(await rejected(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
     });
 
-    test('goes to no address that is not registered, and to no other client', async () => {
+    test('goes to registered addresses of its client only', async () => {
       for (const uri of [
         `${REDIRECT}/`,
         'https://evil.example/callback',
@@ -150,20 +150,20 @@ describe('signing in with a browser', () => {
       }
       const alice = await person('acme');
       const { begun, page } = await afterPassword(ours, alice.email);
-      expect(await refused(theirs.finish(page.url, begun))).toBe('invalid_grant');
+      expect(await rejected(theirs.finish(page.url, begun))).toBe('invalid_grant');
     });
   });
 
   describe('the refresh token', () => {
-    test('rotates, and its family ends when an old one is used again', async () => {
+    test('rotates, and its grant ends when an old one is used again', async () => {
       const alice = await person('acme');
       const first = await ours.signIn(browser(app), alice.email, PASSWORD);
       const second = await ours.refresh(first.refresh_token!);
       expect(second.refresh_token).not.toBe(first.refresh_token);
       const third = await ours.refresh(second.refresh_token!);
       expect(await notes(third.access_token)).toBe(200);
-      expect(await refused(ours.refresh(first.refresh_token!))).toBe('invalid_grant');
-      expect(await refused(ours.refresh(third.refresh_token!))).toBe('invalid_grant');
+      expect(await rejected(ours.refresh(first.refresh_token!))).toBe('invalid_grant');
+      expect(await rejected(ours.refresh(third.refresh_token!))).toBe('invalid_grant');
       await ended(third.access_token);
     });
 
@@ -175,12 +175,12 @@ describe('signing in with a browser', () => {
       expect(rows.filter(({ row }) => row.includes(token!))).toEqual([]);
     });
 
-    test('given back, ends the sign-in', async () => {
+    test('revoked, ends the sign-in', async () => {
       const alice = await person('acme');
       const tokens = await ours.signIn(browser(app), alice.email, PASSWORD);
       await ours.revoke(tokens.refresh_token!);
       await ended(tokens.access_token);
-      expect(await refused(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
+      expect(await rejected(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
     });
 
     test.each([
@@ -194,20 +194,20 @@ describe('signing in with a browser', () => {
         (id: string) =>
           app.get<Db>(Db).tx(async (tx) => {
             await app.get<TenantsApi>(TenantsApi).setMemberStatus(tx, id, null, 'deactivated');
-            await app.get<IdentityApi>(IdentityApi).noteAccessChange(tx, id);
+            await app.get<IdentityApi>(IdentityApi).recordAccessChange(tx, id);
           }),
       ],
-    ])('is worth nothing once %s', async (_, end) => {
+    ])('is invalid once %s', async (_, end) => {
       const alice = await person('acme');
       const tokens = await ours.signIn(browser(app), alice.email, PASSWORD);
       await end(alice.id);
-      expect(await refused(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
+      expect(await rejected(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
       await ended(tokens.access_token);
     });
   });
 
   describe('the browser', () => {
-    test('is signed in for the next client, which asks nothing but where', async () => {
+    test('is signed in for the next client, which asks only for the workspace', async () => {
       const alice = await person('acme');
       const on = browser(app);
       await ours.signIn(on, alice.email, PASSWORD);
@@ -216,7 +216,7 @@ describe('signing in with a browser', () => {
       expect((await ours.finish(back.url, again)).claims()?.sub).toBe(alice.id);
     });
 
-    test('signs in anew after everything was signed out, or one of its sign-ins was ended', async () => {
+    test('signs in again after a global sign-out, or after one of its grants was ended', async () => {
       const alice = await person('acme');
       const on = browser(app);
       await ours.signIn(on, alice.email, PASSWORD);
@@ -232,7 +232,7 @@ describe('signing in with a browser', () => {
       expect((await on.open((await ours.begin()).url)).status).toBe(0);
     });
 
-    test('signs in anew after the password has changed', async () => {
+    test('signs in again after a change of password', async () => {
       const alice = await person('acme');
       const on = browser(app);
       await ours.signIn(on, alice.email, PASSWORD);
@@ -240,7 +240,7 @@ describe('signing in with a browser', () => {
       expect((await on.open((await ours.begin()).url)).html).toContain('name="password"');
     });
 
-    test('signs in anew after SIGN_IN_DAYS, however often it came by', async () => {
+    test('signs in again after SIGN_IN_DAYS, regardless of use', async () => {
       const alice = await person('acme');
       const on = browser(app);
       await ours.signIn(on, alice.email, PASSWORD);
@@ -252,7 +252,7 @@ describe('signing in with a browser', () => {
       expect((await on.open((await ours.begin()).url)).html).toContain('name="password"');
     });
 
-    test('changes hands: somebody else signs in', async () => {
+    test('can sign in with another account', async () => {
       const [alice, bob] = [await person('acme'), await person('acme')];
       const on = browser(app);
       const first = await ours.signIn(on, alice.email, PASSWORD);
@@ -267,7 +267,7 @@ describe('signing in with a browser', () => {
       await ended(first.access_token);
     });
 
-    test('signs out, and what was opened from it ends', async () => {
+    test('signs out, and its grants end', async () => {
       const alice = await person('acme');
       const on = browser(app);
       const tokens = await ours.signIn(on, alice.email, PASSWORD);
@@ -276,11 +276,48 @@ describe('signing in with a browser', () => {
       const done = await on.submit(page, { logout: 'yes' });
       expect(done.html).toContain('You are signed out');
       await ended(tokens.access_token);
-      expect(await refused(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
+      expect(await rejected(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
       expect((await on.open((await ours.begin()).url)).html).toContain('name="password"');
     });
 
-    test('is sent after signing out only where the client has said', async () => {
+    test.each([
+      ['one workspace', ['acme']],
+      ['two workspaces', ['acme', 'beta']],
+    ])(
+      'with %s: has one grant per client after any prompts, and none after the sign-out',
+      async (_, slugs) => {
+        const alice = await person(...slugs);
+        const on = browser(app);
+        const live = () =>
+          app.sql('SELECT client_id FROM sessions WHERE account_id = $1 AND revoked_at IS NULL', [alice.id]);
+        const sid = (token: string) => decodeJwt(token)['sid'];
+        let previous: string | undefined;
+        let last: Awaited<ReturnType<typeof ours.signIn>> | undefined;
+        for (const prompt of ['login', 'consent', 'login', 'login consent', 'consent']) {
+          const begun = await ours.begin({ prompt });
+          let page = await on.open(begun.url);
+          while (page.status === 200) {
+            const password = page.html.includes('name="password"');
+            const [, workspace] = /name="workspace"\s+value="([^"]+)"/.exec(page.html) ?? [];
+            page = password
+              ? await on.submit(page, { email: alice.email, password: PASSWORD, step: 'password' })
+              : await on.submit(page, { step: 'consent', ...(workspace && { workspace }) });
+          }
+          last = await ours.finish(page.url, begun);
+          expect([prompt, await live()]).toEqual([prompt, [{ client_id: 'ours' }]]);
+          // `prompt=login` alone keeps the grant of a member of several workspaces.
+          if (previous !== undefined && sid(previous) !== sid(last.access_token)) await ended(previous);
+          previous = last.access_token;
+          expect(await notes(previous)).toBe(200);
+        }
+        const page = await on.open(`/apis/v1/oidc/session/end?id_token_hint=${last!.id_token}`);
+        await on.submit(page, { logout: 'yes' });
+        expect(await live()).toEqual([]);
+        await ended(previous!);
+      },
+    );
+
+    test('is redirected after the sign-out only to registered addresses', async () => {
       const page = await browser(app).open(
         '/apis/v1/oidc/session/end?client_id=ours&post_logout_redirect_uri=https://evil.example',
       );
@@ -289,7 +326,7 @@ describe('signing in with a browser', () => {
   });
 
   describe('the pages', () => {
-    test('ask a member of several workspaces which', async () => {
+    test('let a member of several workspaces choose', async () => {
       const alice = await person('acme', 'beta');
       const { begun, page, on } = await afterPassword(ours, alice.email);
       expect(page.html).toMatch(/acme[\s\S]*beta/);
@@ -301,7 +338,7 @@ describe('signing in with a browser', () => {
       const back = await on.submit(wrong, { workspace: alice.tenantIds[1]!, step: 'consent' });
       const tokens = await ours.finish(back.url, begun);
       expect(decodeJwt(tokens.access_token)['tid']).toBe(alice.tenantIds[1]);
-      // To choose another, the client asks for consent; the sign-in this replaces ends.
+      // The client asks for consent to choose another; the replaced grant ends.
       const again = await ours.begin({ prompt: 'consent' });
       const other = await on.submit(await on.open(again.url), {
         workspace: alice.tenantIds[0]!,
@@ -309,11 +346,11 @@ describe('signing in with a browser', () => {
       });
       const replaced = await ours.finish(other.url, again);
       expect(decodeJwt(replaced.access_token)['tid']).toBe(alice.tenantIds[0]);
-      expect(await refused(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
+      expect(await rejected(ours.refresh(tokens.refresh_token!))).toBe('invalid_grant');
       expect(await notes(replaced.access_token)).toBe(200);
     });
 
-    test('ask whether a client that is not ours may, and say what', async () => {
+    test('ask for consent to a third-party client, and list its scopes', async () => {
       const alice = await person('acme');
       const { begun, page, on } = await afterPassword(theirs, alice.email);
       expect(page.html).toContain('Allow Their &lt;App&gt;?');
@@ -328,11 +365,11 @@ describe('signing in with a browser', () => {
       expect(new URL(no.url).searchParams.get('error')).toBe('access_denied');
     });
 
-    test('give a client that is not ours a refresh token when somebody has agreed to that', async () => {
+    test('give a third-party client a refresh token with consent', async () => {
       const alice = await person('acme');
       const scope = 'openid workspace offline_access';
       const { begun, page, on } = await afterPassword(theirs, alice.email, { scope, prompt: 'consent' });
-      expect(page.html).toContain('stay signed in when you are away');
+      expect(page.html).toContain('stay signed in while you are away');
       const tokens = await theirs.finish((await on.submit(page, { step: 'consent' })).url, begun);
       const out = await on.submit(await on.open('/apis/v1/oidc/session/end'), { logout: 'yes' });
       expect(out.status).toBe(200);
@@ -340,25 +377,25 @@ describe('signing in with a browser', () => {
       expect(await notes(next.access_token)).toBe(200);
     });
 
-    test('do not tell a wrong password from an address that nobody has', async () => {
+    test('do not distinguish an incorrect password from an unknown address', async () => {
       const alice = await person('acme');
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [alice.email, 'nobody@people.example'].map(async (email) => {
           const on = browser(app);
           const page = await on.open((await ours.begin()).url);
-          const answer = await on.submit(page, { email, password: 'not it', step: 'password' });
-          const masked = answer.html
+          const response = await on.submit(page, { email, password: 'not it', step: 'password' });
+          const masked = response.html
             .replaceAll(email, 'ADDRESS')
             .replaceAll(/interaction\/[\w-]+/g, 'UID')
             .replaceAll(/name="csrf" value="[^"]+"/g, 'CSRF');
-          return [answer.status, masked];
+          return [response.status, masked];
         }),
       );
-      expect(answers[0]).toEqual(answers[1]);
-      expect(answers[0]![0]).toBe(422);
+      expect(responses[0]).toEqual(responses[1]);
+      expect(responses[0]![0]).toBe(422);
     });
 
-    test('speak the language that the client or the browser asks for', async () => {
+    test('have the language that the client or the browser requests', async () => {
       const lang = async (headers: Record<string, string>, extra = {}) =>
         /<html lang="(\w+)"/.exec(
           (await browser(app, headers).open((await ours.begin(extra)).url)).html,
@@ -369,7 +406,7 @@ describe('signing in with a browser', () => {
       expect(await lang({ 'accept-language': 'en;q=0, de;q=0.1' })).toBe('de');
     });
 
-    test('run no script, cannot be framed, and lead nowhere but to the client', async () => {
+    test('run no script, cannot be framed, and redirect only to the client', async () => {
       const page = await browser(app).open((await ours.begin()).url);
       const policy = page.headers.get('content-security-policy');
       expect(policy).toMatch(
@@ -382,7 +419,7 @@ describe('signing in with a browser', () => {
       expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     });
 
-    test('take only forms of their own, from the browser they were shown in', async () => {
+    test('accept only own forms, from the browser that received them', async () => {
       const alice = await person('acme');
       const typed = { email: alice.email, password: PASSWORD, step: 'password' };
       const on = browser(app);
@@ -399,7 +436,7 @@ describe('signing in with a browser', () => {
       ];
       expect(expired.map(({ status, form }) => [status, form])).toEqual(expired.map(() => [400, null]));
       expect((await on.submit(page, typed)).status).toBe(0);
-      // It is over: neither the form nor its cookie is good for anything.
+      // The sign-in has ended: form and cookie are invalid.
       expect((await on.submit(page, typed)).status).toBe(400);
     });
   });
@@ -420,7 +457,7 @@ describe('signing in with a browser', () => {
           step: 'code',
         },
       );
-      expect([retry.status, retry.html.includes('That code is not right')]).toEqual([422, true]);
+      expect([retry.status, retry.html.includes('The code is incorrect')]).toEqual([422, true]);
       const fresh = await afterPassword(ours, alice.email);
       const back = await fresh.on.submit(fresh.page, { code: authenticator.code(), step: 'code' });
       const tokens = await ours.finish(back.url, fresh.begun);
@@ -431,7 +468,7 @@ describe('signing in with a browser', () => {
       expect(second.status).toBe(422);
     });
 
-    test('a recovery code does once', async () => {
+    test('a recovery code works once', async () => {
       const alice = await person('acme');
       const { recoveryCode } = await secondFactorOf(app, alice.id);
       const { begun, page, on } = await afterPassword(ours, alice.email);
@@ -444,7 +481,7 @@ describe('signing in with a browser', () => {
       expect(used.status).toBe(422);
     });
 
-    test('five wrong codes lock, with a page that says for how long', async () => {
+    test('five failures lock, with a page that shows the time', async () => {
       const alice = await person('acme');
       const { authenticator } = await secondFactorOf(app, alice.id);
       let { page, on } = await afterPassword(ours, alice.email);
@@ -456,7 +493,7 @@ describe('signing in with a browser', () => {
       expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(600);
     });
 
-    test('turned on, it is asked of a browser that had signed in before', async () => {
+    test('enabled later, it is required from a browser that signed in before', async () => {
       const alice = await person('acme');
       const on = browser(app);
       await ours.signIn(on, alice.email, PASSWORD);

@@ -16,14 +16,14 @@ function thrown(work: () => unknown): unknown {
   }
 }
 
-describe('the sign-in as it is configured', () => {
+describe('configuration of the sign-in', () => {
   let app: TestApp | undefined;
   afterEach(async () => {
     await app?.stop();
     app = undefined;
   });
 
-  test('is off where an external issuer is set, and nothing speaks of it', async () => {
+  test('is disabled with an external issuer, and not documented', async () => {
     app = await TestApp.start({ OIDC_ISSUER: 'https://issuer.example', OIDC_AUDIENCE: 'workspace' });
     for (const path of [
       '/.well-known/openid-configuration',
@@ -42,7 +42,7 @@ describe('the sign-in as it is configured', () => {
     expect((await app.anonymous.get('/docs/swagger-ui-init.js')).text).not.toContain('oauth2RedirectUrl');
   });
 
-  test('lives at PUBLIC_URL: behind a proxy that does TLS its cookies are secure', async () => {
+  test('uses PUBLIC_URL: behind a TLS proxy its cookies are secure', async () => {
     app = await TestApp.start({
       PUBLIC_URL: 'https://work.example/',
       TRUST_PROXY: 'loopback',
@@ -67,7 +67,7 @@ describe('the sign-in as it is configured', () => {
     expect(cookies.filter((cookie) => !/samesite=lax/i.test(cookie))).toEqual([]);
   });
 
-  test('says what it offers, and nothing weaker', async () => {
+  test('announces its features, and nothing weaker', async () => {
     app = await TestApp.start();
     const { body } = await app.anonymous.get('/oidc/.well-known/openid-configuration');
     expect(body).toMatchObject({
@@ -98,12 +98,12 @@ describe('the sign-in as it is configured', () => {
     expect(ids[0]).toEqual(ids[1]);
   });
 
-  test('bounds how often a network may try, with a page that says so', async () => {
+  test('limits attempts per network, with an error page', async () => {
     app = await TestApp.start({ SIGN_IN_PER_MINUTE: '2', OIDC_CLIENTS: clientFile() });
     const { email } = await somebody(app, 'alice', 'acme');
     const on = new Browser(app.base);
     const start = `/apis/v1/oidc/auth?client_id=ours&response_type=code&scope=openid&redirect_uri=https%3A%2F%2Fapp.example%2Fcallback&code_challenge=${CHALLENGE}&code_challenge_method=S256`;
-    // Addresses are made of PUBLIC_URL, which is not where this test listens.
+    // Addresses use PUBLIC_URL, which is not the address of this test.
     const location = (await fetch(`${app.base}${start}`, { redirect: 'manual' })).headers;
     const cookie = location
       .getSetCookie()
@@ -119,11 +119,11 @@ describe('the sign-in as it is configured', () => {
         headers: { cookie },
         body: new URLSearchParams({ csrf, email, password, step: 'password' }),
       });
-    const answers = [];
-    for (const password of ['a', 'b', PASSWORD]) answers.push(await attempt(password));
-    expect(answers.map(({ status }) => status)).toEqual([422, 422, 429]);
-    expect(await answers[2]!.text()).toContain('Too many attempts');
-    expect(Number(answers[2]!.headers.get('retry-after'))).toBeGreaterThan(0);
+    const responses = [];
+    for (const password of ['a', 'b', PASSWORD]) responses.push(await attempt(password));
+    expect(responses.map(({ status }) => status)).toEqual([422, 422, 429]);
+    expect(await responses[2]!.text()).toContain('Too many attempts');
+    expect(Number(responses[2]!.headers.get('retry-after'))).toBeGreaterThan(0);
     let device = await on.open('/apis/v1/oidc/device', {
       method: 'POST',
       body: new URLSearchParams({ user_code: 'AAAA-AAAA' }),
@@ -142,9 +142,9 @@ describe('the sign-in as it is configured', () => {
         }),
       ),
     );
-    const refused = tokens.filter(({ status }) => status === 429);
-    expect(refused.length).toBeGreaterThan(0);
-    expect(refused[0]!.body).toMatchObject({ error: 'too_many_requests', message: expect.any(String) });
+    const rejected = tokens.filter(({ status }) => status === 429);
+    expect(rejected.length).toBeGreaterThan(0);
+    expect(rejected[0]!.body).toMatchObject({ error: 'too_many_requests', message: expect.any(String) });
   });
 
   test.each([
@@ -159,7 +159,7 @@ describe('the sign-in as it is configured', () => {
       /secret_sha256/,
     ],
     ['[{"id":"a","kind":"device","name":"A"},{"id":"a","kind":"device","name":"B"}]', /same id/],
-  ])('refuses to start with clients that are wrong: %s', async (text, why) => {
+  ])('does not start with invalid clients: %s', async (text, why) => {
     const file = clientFile([]);
     writeFileSync(file, text);
     const error = thrown(() => readClientFile(file));
@@ -167,7 +167,7 @@ describe('the sign-in as it is configured', () => {
     expect((error as ConfigError).message).toMatch(why);
   });
 
-  test('refuses to start with a file of clients that is not there, in one line', async () => {
+  test('does not start without the file of clients, with a one-line error', async () => {
     app = await TestApp.start();
     const env = { DATABASE_URL: app.databaseUrl, OIDC_CLIENTS: '/nowhere/clients.json' };
     const { code, stderr } = await spawnWorkspace(env, 'client', 'list');

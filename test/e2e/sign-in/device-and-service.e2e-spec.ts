@@ -35,16 +35,16 @@ describe('signing in without a browser', () => {
       (await post('/device/auth', { client_id: DEVICE, scope: 'openid workspace' })).body;
     const ask = (code: string, clientId = DEVICE) =>
       post('/token', { grant_type: DEVICE_GRANT, client_id: clientId, device_code: code });
-    /** As if the device had waited as it was told. */
+    /** As if the device had waited for its interval. */
     const wait = () => app.sql(`UPDATE oidc_records SET polled_at = polled_at - interval '1 minute'`);
     const confirm = async (begun: { verification_uri_complete: string }, press: Record<string, string>) => {
       const on = browser(app);
-      // The link holds the code; the page posts it by itself, or by its button where there is no script.
+      // The link contains the code; the page submits it by script, or by its button.
       const shown = await on.submit(await on.open(begun.verification_uri_complete), {});
       return { on, page: await on.submit(shown, press), shown };
     };
 
-    test('gets tokens once somebody has confirmed its code and signed in', async () => {
+    test('gets tokens after a user confirmed its code and signed in', async () => {
       const party = await RelyingParty.discover(app, DEVICE);
       const begun = await client.initiateDeviceAuthorization(party.config, { scope: 'openid workspace' });
       expect(begun).toMatchObject({
@@ -55,14 +55,14 @@ describe('signing in without a browser', () => {
       expect(begun.verification_uri).toBe(`${app.base}/apis/v1/oidc/device`);
       const { on, page, shown } = await confirm(begun as never, { confirm: 'yes' });
       expect(shown.html).toContain(begun.user_code);
-      expect(shown.html).toContain('Command line asks to sign in as you');
+      expect(shown.html).toContain('Command line requests to sign in as you');
       const done = await on.submit(page, { email: alice.email, password: PASSWORD, step: 'password' });
       expect(done.html).toContain('Your device is connected');
       const tokens = await client.pollDeviceAuthorizationGrant(
         party.config,
         { ...begun, interval: 0.1 },
         undefined,
-        // Its own would be a timer of ten minutes.
+        // The real timer takes ten minutes.
         { signal: new AbortController().signal },
       );
       expect(decodeJwt(tokens.access_token)).toMatchObject({
@@ -73,12 +73,12 @@ describe('signing in without a browser', () => {
       expect(await notes(tokens.access_token)).toBe(200);
       const next = await party.refresh(tokens.refresh_token!);
       expect(await notes(next.access_token)).toBe(200);
-      // The browser that confirmed signs out: the device is somewhere else, and stays.
+      // The browser that confirmed signs out; the device stays signed in.
       await on.submit(await on.open('/apis/v1/oidc/session/end'), { logout: 'yes' });
       expect(await notes((await party.refresh(next.refresh_token!)).access_token)).toBe(200);
     });
 
-    test('waits, and is told to slow down when it asks too often', async () => {
+    test('waits, and gets slow_down when it polls too often', async () => {
       const { device_code: code } = await begin();
       const errors: string[] = [];
       for (let n = 0; n < 3; n += 1) errors.push((await ask(code)).body.error);
@@ -87,7 +87,7 @@ describe('signing in without a browser', () => {
       expect((await ask(code)).body.error).toBe('authorization_pending');
     });
 
-    test('is refused when somebody says no, before or after signing in', async () => {
+    test('is rejected when the user cancels, before or after the sign-in', async () => {
       const first = await begin();
       expect((await confirm(first, { abort: 'yes' })).page.html).toContain('The device was not connected');
       expect((await ask(first.device_code)).body.error).toBe('access_denied');
@@ -97,7 +97,7 @@ describe('signing in without a browser', () => {
       expect((await ask(second.device_code)).body.error).toBe('access_denied');
     });
 
-    test('is refused when its code has expired, was used, is unknown or is another client’s', async () => {
+    test('is rejected when its code is expired, used, unknown or of another client', async () => {
       const { device_code: code, user_code: userCode } = await begin();
       await app.sql(
         `UPDATE oidc_records SET payload = jsonb_set(payload::jsonb, '{exp}', '1000000000')::text WHERE model = 'DeviceCode'`,
@@ -105,7 +105,7 @@ describe('signing in without a browser', () => {
       expect((await ask(code)).body.error).toBe('expired_token');
       const on = browser(app);
       const page = await on.submit(await on.open('/apis/v1/oidc/device'), { user_code: userCode });
-      expect([page.status, page.html.includes('There is no such code')]).toEqual([422, true]);
+      expect([page.status, page.html.includes('The code is unknown')]).toEqual([422, true]);
       expect((await ask('nothing')).body.error).toBe('invalid_grant');
       const used = await begin();
       const { on: other, page: login } = await confirm(used, { confirm: 'yes' });
@@ -113,15 +113,19 @@ describe('signing in without a browser', () => {
       const tokens = await ask(used.device_code);
       expect(tokens.status).toBe(200);
       expect((await ask(used.device_code)).body.error).toBe('invalid_grant');
-      // A code that is used twice has leaked: what it opened ends.
+      // A code that is used twice has leaked: its grant ends.
       await until('the session to end', async () => (await notes(tokens.body.access_token)) === 401);
     });
 
-    test('keeps its codes from whoever reads the database', async () => {
+    test('stores its codes as hashes', async () => {
       const begun = await begin();
       const rows = await app.sql<{ id_hash: Buffer; payload: string }>(
         `SELECT id_hash, payload FROM oidc_records WHERE model = 'DeviceCode'`,
       );
+      const all = await app.sql<{ row: string }>('SELECT r::text AS row FROM oidc_records r');
+      const userCode = begun.user_code.replace('-', '');
+      const clear = all.filter(({ row }) => row.includes(begun.user_code) || row.includes(userCode));
+      expect(clear).toEqual([]);
       expect(rows.some(({ payload }) => payload.includes(begun.device_code))).toBe(false);
       for (const { id_hash: hash } of rows)
         expect((await ask(`@${hash.toString('base64url')}.${'A'.repeat(22)}`)).body.error).toBe(
@@ -131,7 +135,7 @@ describe('signing in without a browser', () => {
   });
 
   describe('a service', () => {
-    test('acts in its one workspace, as an account of its own', async () => {
+    test('acts in its workspace with its own account', async () => {
       const { client_id: id, client_secret: secret } = json(await cli('add', ...SERVICE, '--tenant', 'acme'));
       const party = await RelyingParty.discover(app, id, { secret });
       const tokens = await client.clientCredentialsGrant(party.config, { scope: 'workspace' });
@@ -145,7 +149,7 @@ describe('signing in without a browser', () => {
       expect(row.secret_hash.toString('hex')).not.toContain(secret);
     });
 
-    test('needs its secret, in either of the two ways, and the scope', async () => {
+    test('needs its secret, by either method, and the scope', async () => {
       const { client_id: id, client_secret: secret } = json(await cli('add', ...SERVICE, '--tenant', 'acme'));
       const ask = (fields: Record<string, string>) =>
         post('/token', { grant_type: 'client_credentials', client_id: id, scope: 'workspace', ...fields });
@@ -184,7 +188,7 @@ describe('signing in without a browser', () => {
       expect((await cli('remove', id)).code).toBe(1);
     });
 
-    test('is no more than its account: thrown out of the workspace, it gets nothing', async () => {
+    test('gets no token after its account left the workspace', async () => {
       const { client_id: id, client_secret: secret } = json(await cli('add', ...SERVICE, '--tenant', 'acme'));
       await app.sql(
         `UPDATE tenant_members SET status = 'deactivated' WHERE user_id = (SELECT account_id FROM oidc_clients WHERE id = $1)`,
@@ -201,7 +205,7 @@ describe('signing in without a browser', () => {
   });
 
   describe('workspace client', () => {
-    test('registers programs that people sign in with', async () => {
+    test('registers clients', async () => {
       const uri = 'https://web.example/callback';
       const added = json(
         await cli(
@@ -255,12 +259,12 @@ describe('signing in without a browser', () => {
       [['--kind', 'public', '--name', 'X', '--redirect-uri', 'javascript:alert(1)'], /must be https/],
       [['--kind', 'public', '--name', 'X', '--redirect-uri', 'https://app.example/#x'], /fragment/],
       [['--kind', 'device', '--name', 'X', '--redirect-uri', 'https://app.example/'], /no redirect URIs/],
-      [['--kind', 'service', '--name', 'X'], /acts in one workspace/],
-      [['--kind', 'service', '--name', 'X', '--tenant', 'nowhere'], /no workspace "nowhere"/],
+      [['--kind', 'service', '--name', 'X'], /requires the slug of a workspace/],
+      [['--kind', 'service', '--name', 'X', '--tenant', 'nowhere'], /workspace "nowhere" does not exist/],
       [['--kind', 'device', '--name', 'X', '--id', 'swagger-ui'], /already/],
       [['--kind', 'device', '--name', 'X', '--id', 'a b'], /letters, digits/],
       [['--kind', 'robot', '--name', 'X'], /Allowed choices/],
-    ])('refuses %j', async (args, why) => {
+    ])('rejects %j', async (args, why) => {
       const { code, stderr } = await cli('add', ...args);
       expect([code, stderr]).toEqual([1, expect.stringMatching(why)]);
     });

@@ -12,7 +12,7 @@ import {
 
 const RUNS = { numRuns: 60 };
 
-/** Texts that programs stumble over, and any other. */
+/** Problematic strings, and random ones. */
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.constantFrom(
@@ -65,7 +65,7 @@ describe('hostile input', () => {
 
   const call = (method: string, path: string, init: RequestInit = {}) =>
     fetch(`${app.base}/apis/v1/oidc${path}`, { method, redirect: 'manual', ...init });
-  /** No trouble of ours, and no redirect to where nobody registered. */
+  /** No 500, and no redirect to an unregistered URI. */
   const harmless = async (response: Response, where: string) => {
     const body = await response.text();
     if (response.status >= 500) throw new Error(`${response.status} for ${where}: ${body.slice(0, 300)}`);
@@ -103,7 +103,7 @@ describe('hostile input', () => {
     'display',
   ];
 
-  test('the authorization endpoint, one good parameter after the other replaced', async () => {
+  test('the authorization endpoint, with each valid parameter replaced', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...PARAMETERS), text, fc.boolean(), async (name, value, twice) => {
         const url = new URL((await ours.begin()).url);
@@ -120,7 +120,7 @@ describe('hostile input', () => {
     );
   });
 
-  test('every other address, with any fields', async () => {
+  test('every other route, with any fields', async () => {
     const fields = [
       'grant_type',
       'client_id',
@@ -212,9 +212,9 @@ describe('hostile input', () => {
           const safe = Object.fromEntries(
             Object.entries(fields).map(([name, value]) => [name, value.toWellFormed().slice(0, 20_000)]),
           );
-          const answer = await on.submit(page, { step, ...safe });
-          if (answer.status >= 500) throw new Error(`${answer.status}: ${step} ${JSON.stringify(safe)}`);
-          expect(answer.html).not.toContain('<script>');
+          const response = await on.submit(page, { step, ...safe });
+          if (response.status >= 500) throw new Error(`${response.status}: ${step} ${JSON.stringify(safe)}`);
+          expect(response.html).not.toContain('<script>');
         },
       ),
       RUNS,
@@ -228,12 +228,12 @@ describe('hostile input', () => {
         'application/x-www-form-urlencoded; charset=utf-7',
       ]) {
         const { on, page } = await pageAt(0);
-        const answer = await on.open(page.form!.action, {
+        const response = await on.open(page.form!.action, {
           method: 'POST',
           body,
           headers: { 'content-type': type },
         });
-        expect([body.slice(0, 9), type, answer.status]).toEqual([body.slice(0, 9), type, 400]);
+        expect([body.slice(0, 9), type, response.status]).toEqual([body.slice(0, 9), type, 400]);
       }
     const cookies = [
       'workspace_sign_in=x',
@@ -248,7 +248,7 @@ describe('hostile input', () => {
         await harmless(await call('GET', path, { headers: { cookie } }), `${path} ${cookie}`);
   });
 
-  test('what is not there answers as everything that is not there', async () => {
+  test('unknown routes return the general 404', async () => {
     const strange = [
       '',
       '/',
@@ -277,7 +277,7 @@ describe('hostile input', () => {
     expect((await call('DELETE', '/token')).status).toBe(404);
   });
 
-  test('a Host header changes no address', async () => {
+  test('a Host header does not change addresses', async () => {
     const { hostname, port } = new URL(app.base);
     const { request } = await import('node:http');
     const discovery = await new Promise<string>((resolve, reject) => {

@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 
-/** A server of its own, whose log can be read. */
+/** A separate server with a readable log. */
 async function serve(databaseUrl: string) {
   const port = String(await freePort());
   const base = `http://127.0.0.1:${port}`;
@@ -63,7 +63,7 @@ describe('the log of a sign-in', () => {
     await app?.stop();
   });
 
-  test('holds the requests, at its most talkative, and nothing to sign in with', async () => {
+  test('contains the requests at the lowest level, and no credentials', async () => {
     const alice = await somebody(app, 'alice', 'acme');
     const { authenticator } = await secondFactorOf(app, alice.id);
     const party = await RelyingParty.discover(server as never, 'ours');

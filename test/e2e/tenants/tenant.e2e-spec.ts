@@ -34,7 +34,7 @@ const webp = (kind: string, rest: number[]): Buffer =>
   Buffer.concat([Buffer.from('RIFF\0\0\0\0WEBP', 'latin1'), Buffer.from(kind, 'latin1'), Buffer.from(rest)]);
 const WEBP = webp('VP8X', [10, 0, 0, 0, 0, 0, 0, 0, 99, 0, 0, 49, 0, 0]);
 
-describe('the workspace itself', () => {
+describe('the workspace', () => {
   let app: TestApp;
   let directory: string;
   let made = 0;
@@ -94,7 +94,7 @@ describe('the workspace itself', () => {
     }
   });
 
-  test('who may manage it renames and colours it; the others may not', async () => {
+  test('tenant.manage allows changes of name and branding', async () => {
     const { owner, member } = await people();
     expect((await member.api.put('/tenant', { name: 'Mine' })).body.error).toBe('forbidden');
     const first = await owner.api.put('/tenant', { name: ' Acme ', branding: { primary_color: '#2F80ED' } });
@@ -132,7 +132,7 @@ describe('the workspace itself', () => {
     ]);
   });
 
-  test('the logo: set, shown in place, kept by its ETag, replaced and removed', async () => {
+  test('the logo: set, read, cached by its ETag, replaced and removed', async () => {
     const { owner, member } = await people();
     expect((await member.api.get('/tenant/logo')).body).toMatchObject({ error: 'not_found' });
     expect((await put(member, png(10, 10))).body.error).toBe('forbidden');
@@ -172,7 +172,7 @@ describe('the workspace itself', () => {
       [JPEG, 'image/jpeg'],
       [WEBP, 'image/webp'],
     ] as const) {
-      // What it is, its content says.
+      // The content decides the format.
       expect((await put(owner, bytes, 'image/png')).status).toBe(200);
       expect((await get({ 'if-none-match': etag })).headers.get('content-type')).toBe(type);
     }
@@ -189,11 +189,11 @@ describe('the workspace itself', () => {
     expect(log[3]!.data).toMatchObject({ format: 'png', width: 200, height: 80, bytes: picture.length });
   });
 
-  test('nothing but a raster picture of modest size becomes a logo', async () => {
+  test('only a raster image of limited size becomes a logo', async () => {
     const { owner } = await people();
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
     const gif = Buffer.from('GIF89a\u0010\0\u0010\0\0\0\0', 'latin1');
-    const refusals: [Buffer, string, number, string][] = [
+    const rejections: [Buffer, string, number, string][] = [
       [svg, 'image/svg+xml', 415, 'unsupported_media_type'],
       [svg, 'image/png', 422, 'invalid_image'],
       [gif, 'image/png', 422, 'invalid_image'],
@@ -214,9 +214,9 @@ describe('the workspace itself', () => {
         'invalid_image',
       ],
     ];
-    for (const [bytes, type, status, error] of refusals) {
-      const answer = await put(owner, bytes, type);
-      expect([type, bytes.length, answer.status, answer.body.error]).toEqual([
+    for (const [bytes, type, status, error] of rejections) {
+      const response = await put(owner, bytes, type);
+      expect([type, bytes.length, response.status, response.body.error]).toEqual([
         type,
         bytes.length,
         status,
@@ -224,12 +224,12 @@ describe('the workspace itself', () => {
       ]);
     }
     expect((await owner.api.get('/tenant')).body.tenant.branding.logo_url).toBeNull();
-    // The largest that is taken.
+    // The largest accepted size.
     const largest = Buffer.concat([png(2048, 2048), Buffer.alloc(256 * 1024)]).subarray(0, 256 * 1024);
     expect((await put(owner, largest)).status).toBe(200);
   });
 
-  test('webp keeps its size in three places', async () => {
+  test('webp stores its size in three places', async () => {
     const { owner } = await people();
     const sizes = async (bytes: Buffer) => {
       expect((await put(owner, bytes, 'image/webp')).status).toBe(200);
@@ -245,7 +245,7 @@ describe('the workspace itself', () => {
     expect(await sizes(webp('VP8L', [0, 0, 0, 0, 0x2f, ...lossless, 0, 0, 0, 0, 0]))).toEqual([30, 20]);
   });
 
-  test('the operator does the same by command line', async () => {
+  test('the operator does the same on the command line', async () => {
     const { slug, owner } = await people();
     const env = { DATABASE_URL: app.databaseUrl };
     const file = path.join(directory, 'logo.png');
@@ -272,7 +272,7 @@ describe('the workspace itself', () => {
     expect(event).toMatchObject({ origin: 'cli', actor_id: null, action: 'tenant.updated' });
   });
 
-  test('the audit log: for who holds audit.read, in pages, by each filter', async () => {
+  test('the audit log: requires audit.read, has pages and filters', async () => {
     const { owner, member } = await people();
     expect((await member.api.get('/tenant/audit')).body.error).toBe('forbidden');
     for (const name of ['A', 'B', 'C']) await owner.api.post('/rbac/groups', { name });

@@ -5,7 +5,7 @@ import { chooseLanguage } from '../../../src/modules/sign-in/pages/language.js';
 import { formTargetOf } from '../../../src/modules/sign-in/pages/provider-pages.js';
 import { redirectUriProblem } from '../../../src/modules/sign-in/client-uris.js';
 
-/** The elements of a document and their attributes, as a browser reads them. */
+/** Elements and attributes of a document, as parsed by a browser. */
 function elements(text: string): string[] {
   const found: string[] = [];
   const walk = (node: any): void => {
@@ -31,7 +31,7 @@ const hostile = fc.oneof(
 );
 
 describe('the pages', () => {
-  test('have the elements and attributes they were written with, whatever is put into them', () => {
+  test('keep their elements and attributes with any values', () => {
     const page = (text: string) => html`<p title="${text}">${text}${[html`<i>${text}</i>`]}</p>`.text;
     const plain = elements(page(''));
     fc.assert(
@@ -42,11 +42,11 @@ describe('the pages', () => {
     );
   });
 
-  test('leave out what is not there, and keep numbers', () => {
+  test('omit missing values, and keep numbers', () => {
     expect(html`${null}${undefined}${false}${0}${''}${[]}`.text).toBe('0');
   });
 
-  test('speak a language they have, whatever is asked for', () => {
+  test('have a supported language for any request', () => {
     fc.assert(
       fc.property(
         fc.oneof(hostile, fc.constant(undefined)),
@@ -60,7 +60,7 @@ describe('the pages', () => {
     expect(chooseLanguage('pt-BR', 'de')).toBe('pt');
   });
 
-  test('name in their policy where a form may end up, and nothing that could be more', () => {
+  test('name the form target in their policy, and nothing more', () => {
     expect(formTargetOf('https://app.example:8443/cb?x=1')).toBe('https://app.example:8443');
     expect(formTargetOf('com.example.app:/cb')).toBe('com.example.app:');
     expect(formTargetOf('nonsense')).toBeNull();

@@ -11,7 +11,7 @@ BEGIN
   INSERT INTO rbac_grants (tenant_id, group_id, permission)
   SELECT p_tenant, g.id, p.permission FROM rbac_groups g JOIN (VALUES
     ('admins', 'tenant.read'), ('admins', 'tenant.manage'), ('admins', 'rbac.read'), ('admins', 'rbac.manage'),
-    ('admins', 'users.deactivate'), ('admins', 'chat.rooms.create'), ('admins', 'chat.rooms.moderate'),
+    ('admins', 'users.deactivate'), ('admins', 'users.transfer'), ('admins', 'chat.rooms.create'), ('admins', 'chat.rooms.moderate'),
     ('admins', 'chat.messages.delete_any'), ('admins', 'calls.start'), ('admins', 'calls.record'),
     ('admins', 'calls.moderate'), ('admins', 'guests.invite'), ('admins', 'guests.review'),
     ('admins', 'guest_domains.review'), ('admins', 'recordings.read_any'), ('admins', 'forms.create'),

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 
-/** What an application password may be used for. */
+/** Protocols of application passwords. */
 export const SCOPES = ['imap', 'pop3', 'smtp', 'caldav', 'carddav'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** A password as the mail service is told of it. The clear text is in memory only, and only this once. */
+/** A new password for the mail service. The clear text exists only in memory, during creation. */
 export interface NewApplicationPassword {
   tenantId: string;
   userId: string;
-  /** Ours; a good idempotency key. */
+  /** The id in this service, usable as idempotency key. */
   id: string;
   description: string;
   scopes: Scope[];
@@ -16,23 +16,22 @@ export interface NewApplicationPassword {
   expiresAt: Date | null;
 }
 
-/** The service keeps no more passwords for this person. */
-export class TooManyThere extends Error {}
+/** The service has reached its limit of passwords for this user. */
+export class ProviderLimitError extends Error {}
 
-/** A service that keeps passwords for mail programs itself. Implemented by the mail module, which registers it. */
+/** A service that stores application passwords itself. The mail module implements and registers it. */
 export interface ApplicationPasswordProvider {
-  /** Whether it has anything to do with passwords of these scopes of this person. */
+  /** Whether it stores passwords with these scopes for this user. */
   concerns(owner: { tenantId: string; userId: string }, scopes: readonly Scope[]): boolean | Promise<boolean>;
   /**
-   * Makes the password known there.
-   * @returns its id there; null when it turns out that no such passwords are kept there
-   * @throws TooManyThere, and anything else when it is not known whether that was done
+   * Creates the password in the service.
+   * @returns its id in the service; null when the service stores no such passwords
+   * @throws ProviderLimitError; any other error when the outcome is unknown
    */
   create(password: NewApplicationPassword): Promise<string | null>;
   /**
-   * Makes it unknown there; also when it is unknown already. Repeated until it succeeds.
-   * @param password `providerId` is null where the answer to `create` was lost, and where it was never told: it is to be
-   *   found by our id, if at all
+   * Deletes the password from the service, idempotently. Repeated until it succeeds.
+   * @param password `providerId` is null after a lost response of `create`: find the password by `id`
    */
   remove(password: {
     tenantId: string;
@@ -42,13 +41,13 @@ export interface ApplicationPasswordProvider {
   }): Promise<void>;
 }
 
-/** The mail service, where there is one that wants to be told. */
+/** The registered provider, if any. */
 @Injectable()
 export class ApplicationPasswordProviders {
   private registered: ApplicationPasswordProvider | undefined;
 
   register(provider: ApplicationPasswordProvider): void {
-    if (this.registered) throw new Error('there is a provider of application passwords already');
+    if (this.registered) throw new Error('a provider of application passwords is already registered');
     this.registered = provider;
   }
 

@@ -10,7 +10,7 @@ import { ApplicationPasswords, REMOVING } from './application-passwords.service.
 
 const HOUSEKEEPING_SECONDS = 600;
 
-/** Makes the mail service forget what has ended here, and then forgets it here; repeated until both are done. */
+/** Deletes ended application passwords from the mail service, then here; repeated until both succeed. */
 @Injectable()
 export class ApplicationPasswordRemoval implements OnModuleInit {
   constructor(
@@ -25,7 +25,7 @@ export class ApplicationPasswordRemoval implements OnModuleInit {
 
   onModuleInit(): void {
     this.outbox.subscribe(REMOVING, 'application-passwords', (event) => this.handle(event));
-    // They belong to the membership: who leaves a workspace must not read its mail any longer.
+    // Application passwords end with the membership, so that former members cannot read mail.
     this.hooks.on(MEMBERSHIP_CHANGING, async (tx, { userId, tenantId, status }) => {
       if (status === 'deactivated') await this.passwords.endAll(tx, userId, tenantId);
     });

@@ -2,22 +2,22 @@ import { randomInt, timingSafeEqual } from 'node:crypto';
 import type { SecretBox } from '../../../platform/secrets/secret-box.js';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
-/** 16 letters are 75 bits: nobody guesses them, so a fast hash is enough. */
+/** 16 letters are 75 bits and cannot be guessed, so a fast hash is sufficient. */
 const LENGTH = 16;
-/** Bits of the HMAC that say which password it may be: enough to find it, too few to help anybody who reads the table. */
+/** Prefix of the HMAC that selects candidates: long enough for a look-up, too short to help a reader of the table. */
 const SELECTOR_CHARACTERS = 4;
 
 export function newApplicationPassword(): string {
   return Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('');
 }
 
-/** As it is compared: programs show and people type it in groups. Null: it cannot be one. */
+/** Normalises a typed password: removes grouping and case. Null for anything else. */
 export function plainApplicationPassword(typed: string): string | null {
   const plain = typed.replaceAll(/[\s-]/g, '').toLowerCase();
   return /^[a-z]{16}$/.test(plain) ? plain : null;
 }
 
-/** Its selectors and hashes, one for each key there is, the current one first. */
+/** Selectors and hashes of a password, one per key, the current key first. */
 export function applicationPasswordHashes(
   box: SecretBox,
   owner: string,
@@ -32,7 +32,7 @@ export function applicationPasswordHashes(
   };
 }
 
-export function sameHash(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+export function sameHash(stored: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(stored), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

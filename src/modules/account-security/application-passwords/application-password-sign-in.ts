@@ -12,7 +12,7 @@ import {
 import { ApplicationPasswordsRepository } from './application-passwords.repository.js';
 import { ownerOf } from './application-passwords.service.js';
 
-/** Verifies application passwords, for servers of the protocols they are meant for. Nothing else takes them. */
+/** Verifies application passwords for servers of their protocols. */
 @Injectable()
 export class ApplicationPasswordSignIn {
   constructor(
@@ -24,8 +24,8 @@ export class ApplicationPasswordSignIn {
   ) {}
 
   /**
-   * @param scope the protocol that is spoken
-   * @returns the password's id; null when it is wrong, has ended, is not for this protocol, or its owner may not sign in
+   * @param scope the protocol of the server
+   * @returns the password's id; null when it is incorrect, ended or of another protocol, or the owner may not sign in
    */
   async verify(
     owner: { tenantId: string; userId: string },

@@ -7,40 +7,29 @@ const TIME = '2026-11-21T09:30:00.000Z';
 
 export class ApplicationPasswordResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ example: 'Thunderbird on the laptop' }) description!: string;
+  /** @example "Thunderbird on the laptop" */ description!: string;
   @ApiProperty({ enum: SCOPES, isArray: true, example: ['imap', 'smtp'] }) scopes!: Scope[];
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   expires_at!: string | null;
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    example: TIME,
-    description: 'To the minute.',
-  })
+  /** Precise to the minute. */
+  @ApiProperty({ format: 'date-time', example: TIME })
   last_used_at!: string | null;
   @ApiProperty({ type: String, nullable: true, example: '192.0.2.7' }) last_used_ip!: string | null;
 }
 
 export class ApplicationPasswordEnvelope {
-  @ApiProperty({ type: ApplicationPasswordResponse }) application_password!: ApplicationPasswordResponse;
+  application_password!: ApplicationPasswordResponse;
 }
 
 export class NewApplicationPasswordEnvelope extends ApplicationPasswordEnvelope {
-  @ApiProperty({ example: 'qmzvtkdpwhyrxcnb', description: 'Sixteen letters; shown only now.' })
-  password!: string;
+  /** Sixteen letters; shown only now. @example "qmzvtkdpwhyrxcnb" */ password!: string;
 }
 
 export class ApplicationPasswordListEnvelope {
-  @ApiProperty({ type: [ApplicationPasswordResponse] })
   application_passwords!: ApplicationPasswordResponse[];
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    example: null,
-    description: 'The `cursor` of the next page; null on the last.',
-  })
+  /** The `cursor` of the next page; null on the last. */
+  @ApiProperty({ example: null })
   next!: string | null;
 }
 
@@ -48,7 +37,7 @@ export class DeletedApplicationPassword {
   @ApiProperty({ enum: [true], example: true }) deleted!: true;
 }
 
-/** What its owner sees of one: never the secret, nor anything made from it. */
+/** Presents an application password, without the secret and its hash. */
 export function applicationPassword(row: ApplicationPasswordRow): ApplicationPasswordResponse {
   return {
     id: row.id,

@@ -23,10 +23,10 @@ export class ApplicationPasswordsController {
     tag: 'settings',
     id: 'listApplicationPasswords',
     summary: 'List your application passwords',
-    description: 'Newest first, of this workspace; without the passwords themselves.',
+    description: 'Application passwords of this workspace, newest first, without the secrets.',
     errors: [Errors.validationFailed, Errors.invalidCursor],
   })
-  @ApiOkResponse({ type: ApplicationPasswordListEnvelope, description: 'A page of them.' })
+  @ApiOkResponse({ type: ApplicationPasswordListEnvelope, description: 'A page of application passwords.' })
   @Get()
   list(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<ApplicationPasswordListEnvelope> {
     return this.passwords.list(ctx, query);
@@ -37,7 +37,7 @@ export class ApplicationPasswordsController {
     id: 'createApplicationPassword',
     summary: 'Create a password for a mail or calendar program',
     description:
-      'The program signs in with your address and this password instead of your own, for the protocols named. It is no bearer token, and survives a change of your password.',
+      'The program signs in with your address and this password, for the named protocols only. It is not a bearer token, and stays valid after a change of your password.',
     errors: [
       SecurityErrors.tooManyApplicationPasswords,
       SecurityErrors.mailServiceUnavailable,
@@ -58,10 +58,10 @@ export class ApplicationPasswordsController {
     tag: 'settings',
     id: 'readApplicationPassword',
     summary: 'Read an application password',
-    description: 'When and from where it was used last; never the password itself.',
+    description: 'Includes time and address of the last use, not the secret.',
     errors: [SecurityErrors.notFound, Errors.invalidId],
   })
-  @ApiOkResponse({ type: ApplicationPasswordEnvelope, description: 'What is known of it.' })
+  @ApiOkResponse({ type: ApplicationPasswordEnvelope, description: 'The application password.' })
   @Get(':asp_id')
   async read(@Ctx() ctx: RequestContext, @Id('asp_id') id: string): Promise<ApplicationPasswordEnvelope> {
     return { application_password: await this.passwords.read(ctx, id) };
@@ -73,7 +73,7 @@ export class ApplicationPasswordsController {
     summary: 'End an application password',
     errors: [SecurityErrors.notFound, Errors.invalidId],
   })
-  @ApiOkResponse({ type: DeletedApplicationPassword, description: 'It works no longer.' })
+  @ApiOkResponse({ type: DeletedApplicationPassword, description: 'The application password ended.' })
   @Delete(':asp_id')
   async delete(@Ctx() ctx: RequestContext, @Id('asp_id') id: string): Promise<DeletedApplicationPassword> {
     await this.passwords.delete(ctx, id);

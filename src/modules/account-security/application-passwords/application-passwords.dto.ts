@@ -11,26 +11,16 @@ export class CreateApplicationPassword {
   @IsString()
   description!: string;
 
-  @ApiProperty({
-    enum: SCOPES,
-    isArray: true,
-    example: ['imap', 'smtp'],
-    description: 'What the program may do with it; as little as it needs.',
-  })
+  /** Protocols that the program may use. Choose as few as possible. @example ["imap", "smtp"] */
+  @ApiProperty({ enum: SCOPES, isArray: true })
   @Distinct()
-  @IsIn(SCOPES, { each: true, message: `scopes must be some of ${SCOPES.join(', ')}` })
+  @IsIn(SCOPES, { each: true, message: `scopes must contain only ${SCOPES.join(', ')}` })
   @ArrayNotEmpty()
   @IsArray()
   scopes!: Scope[];
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    nullable: true,
-    minimum: 60,
-    maximum: TEN_YEARS,
-    example: 2_592_000,
-    description: 'Seconds until it expires; without, it does not.',
-  })
+  /** Seconds until expiry. Default: no expiry. @example 2592000 */
+  @ApiPropertyOptional({ type: 'integer', minimum: 60, maximum: TEN_YEARS })
   @Nullable()
   @Min(60)
   @Max(TEN_YEARS)

@@ -16,7 +16,7 @@ export interface ApplicationPasswordRow {
   last_used_ip: string | null;
 }
 
-/** What names one for whoever has to forget it. */
+/** Key for the removal from the mail service. */
 export interface ApplicationPasswordKey {
   tenant_id: string;
   user_id: string;
@@ -37,14 +37,16 @@ export interface ApplicationPasswordInput {
 const COLUMNS = 'id, description, scopes, created_at, expires_at, last_used_at, last_used_ip';
 const LIVE = `state = 'active' AND (expires_at IS NULL OR expires_at > now())`;
 
-// Any free slot: parallel creations seldom want the same one, and those that do try again.
+// A random free slot: parallel creations rarely collide, and retry if they do.
 const create = workspace.statement<ApplicationPasswordRow>(
   'application_passwords.create',
   `INSERT INTO application_passwords
      (tenant_id, user_id, id, slot, state, description, scopes, selector, hash, expires_at)
-   SELECT $1, $2, $3, s.slot, $4, $5, $6::text[], $7, $8, now() + make_interval(secs => $9::float8)
-     FROM generate_series(1, $10::int) AS s (slot)
-    WHERE NOT EXISTS (SELECT FROM application_passwords p WHERE p.tenant_id = $1 AND p.user_id = $2 AND p.slot = s.slot)
+   SELECT $1, $2, $3, free.slot, $4, $5, $6::text[], $7, $8, now() + make_interval(secs => $9::float8)
+     FROM generate_series(1, $10::int) AS free (slot)
+    WHERE NOT EXISTS (
+      SELECT FROM application_passwords taken
+       WHERE taken.tenant_id = $1 AND taken.user_id = $2 AND taken.slot = free.slot)
     ORDER BY random() LIMIT 1
    ON CONFLICT (tenant_id, user_id, slot) DO NOTHING
    RETURNING ${COLUMNS}`,
@@ -96,7 +98,7 @@ const endAll = workspace.statement<ApplicationPasswordKey>(
   `UPDATE application_passwords SET state = 'removing', slot = NULL WHERE user_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2) AND state = 'active' RETURNING ${KEY}`,
 );
 
-// Those that were never finished may be known at the mail service all the same.
+// The mail service may store passwords whose creation did not complete.
 const endLapsed = workspace.statement<ApplicationPasswordKey>(
   'application_passwords.end_lapsed',
   `UPDATE application_passwords SET state = 'removing', slot = NULL
@@ -137,12 +139,12 @@ const used = workspace.statement<never>(
       AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute' OR last_used_ip IS DISTINCT FROM $3)`,
 );
 
-/** All SQL on application passwords. */
+/** SQL of application passwords. */
 @Injectable()
 export class ApplicationPasswordsRepository {
   constructor(private readonly db: Db) {}
 
-  /** @returns null when there is no free place, or a parallel request took the one that was chosen */
+  /** @returns null without a free slot, or when a parallel request took the chosen slot */
   async create(
     tx: Tx,
     tenantId: string,
@@ -163,7 +165,9 @@ export class ApplicationPasswordsRepository {
     return (await this.db.query(count, [tenantId, userId]))[0]?.n ?? 0;
   }
 
-  /** @param providerId of the mail service; null where it keeps none @returns false when it was given up meanwhile */
+  /**
+   * @param providerId of the mail service; null if it stores none @returns false when the creation was abandoned meanwhile
+   */
   async activate(
     tx: Tx,
     tenantId: string,
@@ -192,7 +196,7 @@ export class ApplicationPasswordsRepository {
     return (await tx.query(end, [tenantId, userId, id]))[0] ?? null;
   }
 
-  /** Ends one that was never finished. */
+  /** Ends a password whose creation did not complete. */
   async abandon(
     tx: Tx,
     tenantId: string,
@@ -211,12 +215,12 @@ export class ApplicationPasswordsRepository {
     return tx.query(endExpiredOf, [tenantId, userId]);
   }
 
-  /** Ends those that have expired or were never finished; up to 1,000. */
+  /** Ends expired and incomplete passwords; up to 1,000. */
   async endLapsed(tx: Tx): Promise<ApplicationPasswordKey[]> {
     return tx.query(endLapsed, []);
   }
 
-  /** Of one that is on its way out. */
+  /** The key of a password in removal. */
   async removing(tenantId: string, id: string): Promise<ApplicationPasswordKey | null> {
     return (await this.db.query(keyOf, [tenantId, id]))[0] ?? null;
   }
@@ -233,7 +237,7 @@ export class ApplicationPasswordsRepository {
     return this.db.query(bySelector, [tenantId, userId, selectors]);
   }
 
-  /** To the minute, or when the address changes. */
+  /** Records the last use, at most once a minute per address. */
   async used(tx: Tx, tenantId: string, id: string, ip: string | null): Promise<void> {
     await tx.query(used, [tenantId, id, ip]);
   }

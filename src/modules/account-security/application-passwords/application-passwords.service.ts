@@ -8,7 +8,7 @@ import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import { SecurityErrors } from '../account-security.errors.js';
-import { ApplicationPasswordProviders, TooManyThere } from './application-password-provider.js';
+import { ApplicationPasswordProviders, ProviderLimitError } from './application-password-provider.js';
 import { applicationPasswordHashes, newApplicationPassword } from './application-password-secret.js';
 import {
   applicationPassword,
@@ -24,12 +24,12 @@ import {
 } from './application-passwords.repository.js';
 import { SecurityLog } from '../security-log.js';
 
-/** The mail service has yet to forget one: `{ id }`. Handled by `ApplicationPasswordRemoval`. */
+/** Outbox event `{ id }`: the mail service must delete a password. Handled by `ApplicationPasswordRemoval`. */
 export const REMOVING = 'application_password.removing';
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Passwords for single mail and calendar programs of one person in one workspace. */
+/** Passwords for mail and calendar programs of a user in one workspace. */
 @Injectable()
 export class ApplicationPasswords {
   private readonly logger = new Logger(ApplicationPasswords.name);
@@ -68,8 +68,8 @@ export class ApplicationPasswords {
   }
 
   /**
-   * Makes one. Where the mail service keeps such passwords itself it is told between two transactions: the first reserves
-   * the place, the second lets the password be used.
+   * Creates a password. If the mail service stores passwords, it is called between two transactions: the first reserves a
+   * slot, the second activates the password.
    * @throws ApiError 422 `too_many_application_passwords`, 503 `mail_service_unavailable`
    */
   async create(
@@ -78,12 +78,12 @@ export class ApplicationPasswords {
   ): Promise<NewApplicationPasswordEnvelope> {
     const [id, password] = [uuidv7(), newApplicationPassword()];
     const { provider } = this.providers;
-    const told = (await provider?.concerns(ctx, input.scopes)) ? provider : undefined;
-    const row = await this.insert(ctx, id, input, password, told !== undefined);
-    if (told) {
+    const storing = (await provider?.concerns(ctx, input.scopes)) ? provider : undefined;
+    const row = await this.insert(ctx, id, input, password, storing !== undefined);
+    if (storing) {
       const { tenantId, userId } = ctx;
       const { description, scopes } = input;
-      const providerId = await told
+      const providerId = await storing
         .create({ tenantId, userId, id, description, scopes, password, expiresAt: row.expires_at })
         .catch((error: unknown) => this.giveUp(ctx, id, error));
       await this.activate(ctx, row, providerId);
@@ -91,7 +91,7 @@ export class ApplicationPasswords {
     return { application_password: applicationPassword(row), password };
   }
 
-  /** It is refused from the commit on; the mail service forgets it before we do. @throws ApiError 404 */
+  /** Ends a password at commit; the mail service deletes it first, then this service. @throws ApiError 404 */
   async delete(ctx: RequestContext, id: string): Promise<void> {
     await this.db.tx(async (tx) => {
       const key = await this.repository.end(tx, ctx.tenantId, ctx.userId, id);
@@ -101,14 +101,14 @@ export class ApplicationPasswords {
     });
   }
 
-  /** Ends all of a person. @param tenantId null: in every workspace @returns how many there were */
+  /** Ends all passwords of a user. @param tenantId null: in every workspace @returns their number */
   async endAll(tx: Tx, userId: string, tenantId: string | null): Promise<number> {
     const keys = await this.repository.endAll(tx, userId, tenantId);
     await this.remove(tx, keys);
     return keys.length;
   }
 
-  /** Ends what has expired, and what was begun and never finished. @returns how many */
+  /** Ends expired and incomplete passwords. @returns their number */
   async endLapsed(): Promise<number> {
     return this.db.tx(async (tx) => {
       const keys = await this.repository.endLapsed(tx);
@@ -134,7 +134,7 @@ export class ApplicationPasswords {
         const row = await this.repository.create(tx, ctx.tenantId, ctx.userId, { ...values, state });
         if (row && !creating) await this.noteCreation(tx, ctx, row);
         if (row) return row;
-        // Somebody else took the place that was chosen; each time this happens there is one place less.
+        // A parallel request took the chosen slot; each retry has one free slot less.
         if (await this.repository.isFull(tx, ctx.tenantId, ctx.userId))
           throw SecurityErrors.tooManyApplicationPasswords.with();
       }
@@ -151,15 +151,15 @@ export class ApplicationPasswords {
       if (done) await this.noteCreation(tx, ctx, row);
       return done;
     });
-    // It took so long that it was given up.
+    // The creation was abandoned as too slow.
     if (!active) throw SecurityErrors.mailServiceUnavailable.with({ headers: { 'Retry-After': '5' } });
   }
 
-  /** The mail service may have taken it and the answer been lost: it is told to forget it. */
+  /** The mail service may have stored it before the response was lost, so it must delete it. */
   private async giveUp(ctx: RequestContext, id: string, error: unknown): Promise<never> {
-    this.logger.warn({ err: error }, 'the mail service has not taken an application password');
+    this.logger.warn({ err: error }, 'the mail service did not accept an application password');
     await this.db.tx((tx) => this.abandon(tx, ctx, id));
-    if (error instanceof TooManyThere) throw SecurityErrors.tooManyApplicationPasswords.with();
+    if (error instanceof ProviderLimitError) throw SecurityErrors.tooManyApplicationPasswords.with();
     throw SecurityErrors.mailServiceUnavailable.with({ headers: { 'Retry-After': '5' } });
   }
 
@@ -183,6 +183,6 @@ export class ApplicationPasswords {
   }
 }
 
-/** What a hash is bound to. */
+/** The owner that a hash is bound to. */
 export const ownerOf = ({ tenantId, userId }: { tenantId: string; userId: string }): string =>
   `${tenantId} ${userId}`;

@@ -4,26 +4,26 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import type { CredentialsRow } from '../../identity/index.js';
-import { SECOND_FACTOR } from '../guessables.js';
+import { SECOND_FACTOR } from '../guess-limits.js';
 import { newRecoveryCodes, plainRecoveryCode } from './recovery-codes.js';
 import { RECOVERY_CODE, TOTP_SECRET } from './second-factors.js';
 import { SecondFactorsRepository } from './second-factors.repository.js';
 import { newTotpSecret, totpEnrolment, totpStep } from './totp.js';
 import type { TwoFactorInitiated } from './two-factor.response.js';
 
-/** Within which a factor that was begun has to be enabled. */
+/** Time in which a new factor must be enabled. */
 const PENDING_SECONDS = 900;
-/** What the authenticator lists the account under. */
+/** Issuer name in the authenticator. */
 const ISSUER = 'Workspace';
 
 type EnableOutcome =
   | { outcome: 'enabled'; recoveryCodes: string[] }
-  | { outcome: 'wrong' }
-  /** Lapsed, begun anew or enabled by another request meanwhile. */
-  | { outcome: 'gone' }
+  | { outcome: 'invalid' }
+  /** Expired, restarted or enabled by another request meanwhile. */
+  | { outcome: 'not_pending' }
   | { outcome: 'locked'; wait: number };
 
-/** How a second factor comes to an account, and leaves it. */
+/** Adds a second factor to an account and removes it. */
 @Injectable()
 export class SecondFactorEnrolment {
   constructor(
@@ -33,7 +33,7 @@ export class SecondFactorEnrolment {
     private readonly db: Db,
   ) {}
 
-  /** Null: there is none, or what was begun has lapsed. */
+  /** Null without a factor, or when the pending one has expired. */
   async state(accountId: string): Promise<'pending' | 'active' | null> {
     return (await this.repository.read(accountId))?.state ?? null;
   }
@@ -42,14 +42,14 @@ export class SecondFactorEnrolment {
     return this.repository.codesLeft(accountId);
   }
 
-  /** Makes a secret, in place of one that was begun before. @returns null when a factor is active */
+  /** Creates a secret, which replaces a pending one. @returns null when a factor is active */
   async begin(account: CredentialsRow): Promise<TwoFactorInitiated | null> {
     const secret = newTotpSecret();
     const sealed = this.box.seal(TOTP_SECRET, account.id, secret);
-    const begun = await this.db.single((tx) =>
+    const started = await this.db.single((tx) =>
       this.repository.begin(tx, account.id, sealed, PENDING_SECONDS),
     );
-    if (!begun) return null;
+    if (!started) return null;
     const shown = totpEnrolment(secret, ISSUER, account.email);
     return {
       secret: shown.secret,
@@ -60,8 +60,8 @@ export class SecondFactorEnrolment {
   }
 
   /**
-   * Turns the pending factor on with its first code, which is thereby used up.
-   * @param onEnabled done in the same transaction
+   * Enables the pending factor with its first code, which is then used.
+   * @param onEnabled runs in the same transaction
    */
   async enable(
     accountId: string,
@@ -69,11 +69,11 @@ export class SecondFactorEnrolment {
     onEnabled: (tx: Tx) => Promise<void>,
   ): Promise<EnableOutcome> {
     const factor = await this.repository.read(accountId);
-    if (factor?.state !== 'pending') return { outcome: 'gone' };
+    if (factor?.state !== 'pending') return { outcome: 'not_pending' };
     const guess = await this.locks.begin(SECOND_FACTOR, accountId);
     if (!guess.allowed) return { outcome: 'locked', wait: guess.wait };
     const found = totpStep(this.box.open(TOTP_SECRET, accountId, factor.secret), code, Date.now());
-    if (!found) return { outcome: 'wrong' };
+    if (!found) return { outcome: 'invalid' };
     const recoveryCodes = await this.db.tx(async (tx) => {
       if (!(await this.repository.activate(tx, accountId, factor.secret, found.step))) return null;
       await this.locks.forget(tx, SECOND_FACTOR, accountId);
@@ -81,19 +81,19 @@ export class SecondFactorEnrolment {
       return this.renewCodes(tx, accountId);
     });
     if (recoveryCodes) return { outcome: 'enabled', recoveryCodes };
-    // A right code, sent twice: no guess.
+    // A correct code sent twice is not a guess.
     await this.db.single((tx) => this.locks.giveBack(tx, SECOND_FACTOR, accountId));
-    return { outcome: 'gone' };
+    return { outcome: 'not_pending' };
   }
 
-  /** Makes recovery codes; those there were are void. */
+  /** Creates recovery codes and invalidates the previous ones. */
   async renewCodes(tx: Tx, accountId: string): Promise<string[]> {
     const recoveryCodes = newRecoveryCodes();
     await this.repository.putCodes(tx, accountId, this.hashesOf(accountId, recoveryCodes));
     return recoveryCodes;
   }
 
-  /** @returns whether there was one */
+  /** @returns whether the account had one */
   async remove(tx: Tx, accountId: string): Promise<boolean> {
     await this.locks.forget(tx, SECOND_FACTOR, accountId);
     return this.repository.remove(tx, accountId);
@@ -106,7 +106,7 @@ export class SecondFactorEnrolment {
   }
 }
 
-/** Loaded when the first one is wanted: few processes ever draw one. */
+/** Loaded on first use: few processes need it. */
 async function qrCode(text: string): Promise<string> {
   const { default: qr } = await import('qrcode');
   return qr.toDataURL(text, { errorCorrectionLevel: 'M', margin: 4, scale: 4 });

@@ -9,7 +9,7 @@ export interface FactorRow {
   secret: string;
 }
 
-// A pending factor whose time is over is as good as none.
+// An expired pending factor counts as none.
 const read = directory.statement<FactorRow>(
   'second_factors.read',
   `SELECT state, secret FROM second_factors
@@ -18,11 +18,11 @@ const read = directory.statement<FactorRow>(
 
 const begin = directory.statement<{ account_id: string }>(
   'second_factors.begin',
-  `INSERT INTO second_factors AS f (account_id, state, secret, expires_at)
+  `INSERT INTO second_factors AS factor (account_id, state, secret, expires_at)
    VALUES ($1, 'pending', $2, now() + make_interval(secs => $3))
    ON CONFLICT (account_id) DO UPDATE
      SET secret = excluded.secret, expires_at = excluded.expires_at, last_step = 0, created_at = now()
-   WHERE f.state = 'pending'
+   WHERE factor.state = 'pending'
    RETURNING account_id`,
 );
 
@@ -64,7 +64,7 @@ const codes = directory.statement<{ unused: number; used: boolean }>(
      FROM recovery_codes WHERE account_id = $1`,
 );
 
-/** All SQL on second factors. */
+/** SQL of second factors. */
 @Injectable()
 export class SecondFactorsRepository {
   constructor(private readonly db: Db) {}
@@ -73,22 +73,22 @@ export class SecondFactorsRepository {
     return (await this.db.query(read, [accountId]))[0] ?? null;
   }
 
-  /** @returns false when a factor is active: it stays as it is */
+  /** @returns false when a factor is active, which stays unchanged */
   async begin(tx: Tx, accountId: string, secret: string, seconds: number): Promise<boolean> {
     return (await tx.query(begin, [accountId, secret, seconds])).length > 0;
   }
 
-  /** @returns false when the pending factor is no longer the one with this secret */
+  /** @returns false when the pending factor has another secret */
   async activate(tx: Tx, accountId: string, secret: string, step: number): Promise<boolean> {
     return (await tx.query(activate, [accountId, secret, step])).length > 0;
   }
 
-  /** Uses the code of a time step up. @returns false when it, or a later one, has been used before */
+  /** Uses the code of a time step. @returns false when this or a later code was used before */
   async takeStep(tx: Tx, accountId: string, secret: string, step: number): Promise<boolean> {
     return (await tx.query(takeStep, [accountId, secret, step])).length > 0;
   }
 
-  /** @returns whether there was a factor */
+  /** @returns whether the account had a factor */
   async remove(tx: Tx, accountId: string): Promise<boolean> {
     return (await tx.query(remove, [accountId])).length > 0;
   }
@@ -97,12 +97,12 @@ export class SecondFactorsRepository {
     await tx.query(putCodes, [accountId, hashes]);
   }
 
-  /** Uses a recovery code up. @param hashes of it, one for each key @returns false when it is not an unused one */
+  /** Uses a recovery code. @param hashes of the code, one per key @returns false unless it is an unused code */
   async useCode(tx: Tx, accountId: string, hashes: string[]): Promise<boolean> {
     return (await tx.query(useCode, [accountId, hashes])).length > 0;
   }
 
-  /** How many codes are left, and whether the one with these hashes has been used. */
+  /** Number of unused codes, and whether the code with these hashes was used. */
   async codes(
     reader: Pick<Db, 'query'> | Tx,
     accountId: string,

@@ -4,13 +4,13 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import { SessionsApi } from '../../identity/index.js';
-import { SECOND_FACTOR } from '../guessables.js';
+import { SECOND_FACTOR } from '../guess-limits.js';
 import { plainRecoveryCode } from './recovery-codes.js';
 import { type FactorRow, SecondFactorsRepository } from './second-factors.repository.js';
 import { type SecurityActor, SecurityLog } from '../security-log.js';
 import { totpStep } from './totp.js';
 
-/** What somebody sends to prove the second factor: a code of the authenticator, or one of the recovery codes. */
+/** Proof of the second factor: an authenticator code or a recovery code. */
 export interface Proof {
   code?: string;
   recoveryCode?: string;
@@ -19,28 +19,28 @@ export interface Proof {
 export interface Proven {
   outcome: 'proven';
   method: 'totp' | 'recovery_code';
-  /** After a recovery code. */
+  /** Set after a recovery code. */
   recoveryCodesLeft?: number;
-  /** Time steps the clock of the authenticator is off. */
+  /** Clock difference of the authenticator in time steps. */
   skew?: number;
 }
 
 export type ProofOutcome =
   | Proven
-  /** Wrong, or used before: which is not told. `locked`: it was the last one allowed, and what was pending has ended. */
-  | { outcome: 'wrong'; locked: boolean }
-  /** Not looked at. Seconds to wait. */
+  /** Incorrect or used before. `locked`: the last allowed failure, which ended pending sessions. */
+  | { outcome: 'invalid'; locked: boolean }
+  /** Not verified. `wait` in seconds. */
   | { outcome: 'locked'; wait: number }
   /** The account has no second factor. */
-  | { outcome: 'off' };
+  | { outcome: 'not_enabled' };
 
 export const TOTP_SECRET = 'totp secret';
 export const RECOVERY_CODE = 'recovery code';
 
-/** The code is right but has been used: rolls the transaction back, so that nothing comes of it. */
+/** The code is correct but was used before. Rolls the transaction back. */
 class UsedBefore extends Error {}
 
-/** Verifies second factors: each code once, five wrong ones in a row lock for 15 minutes (docs/adr/0019). */
+/** Verifies second factors: each code once; five failures in a row lock for 15 minutes (docs/adr/0019). */
 @Injectable()
 export class SecondFactors {
   constructor(
@@ -53,9 +53,9 @@ export class SecondFactors {
   ) {}
 
   /**
-   * The last wrong one allowed ends the sessions that have yet to prove the factor.
-   * @param by who proves it, as far as it is known: for the audit log
-   * @param then done in the transaction that uses the code up
+   * The last allowed failure ends the sessions that have not proven the factor.
+   * @param by the actor, for the audit log
+   * @param then runs in the transaction that uses the code
    */
   async verify(
     accountId: string,
@@ -65,7 +65,7 @@ export class SecondFactors {
   ): Promise<ProofOutcome> {
     const actor = { tenantId: null, ...by, userId: accountId };
     const factor = await this.repository.read(accountId);
-    if (factor?.state !== 'active') return { outcome: 'off' };
+    if (factor?.state !== 'active') return { outcome: 'not_enabled' };
     const guess = await this.locks.begin(SECOND_FACTOR, accountId);
     if (!guess.allowed) return { outcome: 'locked', wait: guess.wait };
     try {
@@ -73,12 +73,12 @@ export class SecondFactors {
       if (proven) return proven;
     } catch (error) {
       if (!(error instanceof UsedBefore)) throw error;
-      // Whoever holds a right code is not guessing: a button pressed twice must not lock anybody out.
+      // A correct code is not a guess: a double submit must not lock the account.
       await this.db.single((tx) => this.locks.giveBack(tx, SECOND_FACTOR, accountId));
-      return { outcome: 'wrong', locked: false };
+      return { outcome: 'invalid', locked: false };
     }
     if (guess.last) await this.noteLock(actor);
-    return { outcome: 'wrong', locked: guess.last };
+    return { outcome: 'invalid', locked: guess.last };
   }
 
   private async prove(
@@ -118,7 +118,7 @@ export class SecondFactors {
     });
   }
 
-  /** Compare-and-set on the time step: of requests with the same code exactly one gets it. */
+  /** Compare-and-set on the time step: exactly one of concurrent requests with the same code succeeds. */
   private async useCode(tx: Tx, accountId: string, factor: FactorRow, code: string): Promise<Proven | null> {
     const secret = this.box.open(TOTP_SECRET, accountId, factor.secret);
     const found = totpStep(secret, code, Date.now());

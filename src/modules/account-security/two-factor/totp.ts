@@ -1,10 +1,10 @@
 import { Secret, TOTP } from 'otpauth';
 
-/** What every authenticator application assumes (RFC 6238, section 1.2 and its reference values). */
+/** Defaults of authenticator applications (RFC 6238, section 1.2). */
 const SETTINGS = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
 /** 160 bits, as RFC 4226 section 4 recommends. */
 const SECRET_BYTES = 20;
-/** Steps before and after now that are taken: the clock of a phone may be off by as much. */
+/** Accepted time steps before and after now, for inaccurate clocks. */
 const WINDOW = 1;
 
 /** @returns a new random secret */
@@ -12,7 +12,7 @@ export function newTotpSecret(): Buffer {
   return Buffer.from(new Secret({ size: SECRET_BYTES }).bytes);
 }
 
-/** The secret as people type it, in groups of four, and as the QR code says it (Key Uri Format of the authenticators). */
+/** The secret for typing, and as URL for the QR code (Key Uri Format). */
 export function totpEnrolment(
   secret: Buffer,
   issuer: string,
@@ -25,7 +25,7 @@ export function totpEnrolment(
 /**
  * @param code six digits
  * @param now milliseconds since 1970
- * @returns the time step the code belongs to, and how far that is from now; null: it is none of the window
+ * @returns the time step of the code and its distance from now; null when no step of the window matches
  */
 export function totpStep(secret: Buffer, code: string, now: number): { step: number; skew: number } | null {
   const skew = TOTP.validate({

@@ -32,7 +32,7 @@ const COMMON = [
   ...BODY_ERRORS,
 ];
 
-/** Of what takes the password and a code. */
+/** Errors of routes that require the password and a code. */
 const CONFIRMATION = [
   SecurityErrors.invalidPassword,
   SecurityErrors.notEnabled,
@@ -53,13 +53,13 @@ export class TwoFactorController {
   @Operation({
     tag: 'auth',
     id: 'initiateTwoFactor',
-    summary: 'Begin to turn on the second factor',
+    summary: 'Start the enrolment of a second factor',
     description:
-      'Gives out a secret for an authenticator application (TOTP, RFC 6238). Nothing changes until `enable-2fa`; doing it again gives another secret.',
+      'Returns a secret for an authenticator application (TOTP, RFC 6238). Nothing changes until `enable-2fa`; each call returns a new secret.',
     errors: [SecurityErrors.invalidPassword, SecurityErrors.alreadyEnabled, ...COMMON],
   })
   @ApiBody({ type: InitiateTwoFactor })
-  @ApiOkResponse({ type: TwoFactorInitiated, description: 'The secret; shown only now.' })
+  @ApiOkResponse({ type: TwoFactorInitiated, description: 'The secret, returned only once.' })
   @Tenantless()
   @RateLimited(PASSWORD_LIMIT)
   @HttpCode(200)
@@ -74,9 +74,9 @@ export class TwoFactorController {
   @Operation({
     tag: 'auth',
     id: 'enableTwoFactor',
-    summary: 'Turn on the second factor with its first code',
+    summary: 'Enable the second factor with its first code',
     description:
-      'From then on every other session of yours has to prove it: `verify-2fa`. This one has done so by the code.',
+      'All your other sessions must then prove the factor with `verify-2fa`. This session is verified by the code.',
     errors: [
       SecurityErrors.alreadyEnabled,
       SecurityErrors.notInitiated,
@@ -85,7 +85,7 @@ export class TwoFactorController {
     ],
   })
   @ApiBody({ type: EnableTwoFactor })
-  @ApiOkResponse({ type: TwoFactorEnabled, description: 'It is on.' })
+  @ApiOkResponse({ type: TwoFactorEnabled, description: 'The second factor is enabled.' })
   @Tenantless()
   @RateLimited(PROOF_LIMIT)
   @HttpCode(200)
@@ -102,14 +102,14 @@ export class TwoFactorController {
     id: 'verifyTwoFactor',
     summary: 'Prove the second factor in this session',
     description:
-      'With a code of the authenticator or a recovery code, each good once. Five wrong ones in a row lock the account’s second factor for 15 minutes and end the sessions that had yet to prove it.',
+      'With an authenticator code or a recovery code; each is valid once. Five failures in a row lock the second factor for 15 minutes and end the sessions that have not proven it.',
     errors: [SecurityErrors.notEnabled, SecurityErrors.invalidCode, ...COMMON],
   })
   @ApiBody({
     type: VerifyTwoFactor,
     examples: { code: { value: { code: '492039' } }, recovery: { value: { recovery_code: 'k7m2x-9qd4t' } } },
   })
-  @ApiOkResponse({ type: TwoFactorVerified, description: 'This session may do everything now.' })
+  @ApiOkResponse({ type: TwoFactorVerified, description: 'The session has proven the second factor.' })
   @Tenantless()
   @BeforeSecondFactor()
   @RateLimited(PROOF_LIMIT)
@@ -125,11 +125,14 @@ export class TwoFactorController {
   @Operation({
     tag: 'auth',
     id: 'disableTwoFactor',
-    summary: 'Turn off the second factor',
+    summary: 'Disable the second factor',
     errors: CONFIRMATION,
   })
   @ApiBody({ type: DisableTwoFactor, examples: WITH_PASSWORD })
-  @ApiOkResponse({ type: TwoFactorDisabled, description: 'It is off; the recovery codes are void.' })
+  @ApiOkResponse({
+    type: TwoFactorDisabled,
+    description: 'The second factor is disabled, and its recovery codes are invalid.',
+  })
   @Tenantless()
   @RateLimited(PASSWORD_LIMIT)
   @HttpCode(200)
@@ -144,12 +147,12 @@ export class TwoFactorController {
   @Operation({
     tag: 'auth',
     id: 'renewRecoveryCodes',
-    summary: 'Get new recovery codes',
-    description: 'For those that were used up or that others may have seen: all there were are void.',
+    summary: 'Create new recovery codes',
+    description: 'Replaces all previous recovery codes, which become invalid.',
     errors: CONFIRMATION,
   })
   @ApiBody({ type: RenewRecoveryCodes, examples: WITH_PASSWORD })
-  @ApiOkResponse({ type: RecoveryCodes, description: 'The new codes; shown only now.' })
+  @ApiOkResponse({ type: RecoveryCodes, description: 'The new codes, returned only once.' })
   @Tenantless()
   @RateLimited(PASSWORD_LIMIT)
   @HttpCode(200)

@@ -1,44 +1,40 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsString, Matches, MaxLength } from 'class-validator';
 import { MayBeAbsent } from '../../../platform/http/input.decorators.js';
 import { MAX_PASSWORD } from '../password-sign-in.js';
 
 const CODE = /^\d{3}[ -]?\d{3}$/;
-const CODE_MESSAGE = 'code must be the six digits the authenticator shows';
+const CODE_MESSAGE = 'code must be the six digits of the authenticator';
 
 export class InitiateTwoFactor {
-  @ApiProperty({ example: 'correct horse battery staple', description: 'Your password.' })
+  /** Your password. @example "correct horse battery staple" */
   @MaxLength(MAX_PASSWORD)
   @IsString()
   password!: string;
 }
 
 export class EnableTwoFactor {
-  @ApiProperty({ example: '492039', description: 'What the authenticator shows.' })
+  /** The code of the authenticator. @example "492039" */
   @Matches(CODE, { message: CODE_MESSAGE })
   code!: string;
 }
 
-/** One of the two. */
+/** Either `code` or `recovery_code`. */
 export class VerifyTwoFactor {
-  @ApiPropertyOptional({ example: '492039', description: 'What the authenticator shows.' })
+  /** The code of the authenticator. @example "492039" */
   @MayBeAbsent()
   @Matches(CODE, { message: CODE_MESSAGE })
   code?: string;
 
-  @ApiPropertyOptional({
-    example: 'k7m2x-9qd4t',
-    description: 'One of the recovery codes, instead of `code`.',
-  })
+  /** A recovery code, instead of `code`. @example "k7m2x-9qd4t" */
   @MayBeAbsent()
   @MaxLength(64)
   @IsString()
   recovery_code?: string;
 }
 
-/** And the password. */
+/** The password and a proof of the second factor. */
 class ConfirmTwoFactor extends VerifyTwoFactor {
-  @ApiProperty({ example: 'correct horse battery staple', description: 'Your password.' })
+  /** Your password. @example "correct horse battery staple" */
   @MaxLength(MAX_PASSWORD)
   @IsString()
   password!: string;

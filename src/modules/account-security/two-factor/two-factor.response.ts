@@ -1,30 +1,21 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
 export class TwoFactorInitiated {
-  @ApiProperty({
-    example: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
-    description: 'To type into the authenticator.',
-  })
+  /** Secret to type into the authenticator. @example "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP" */
   secret!: string;
-  @ApiProperty({
-    example: 'otpauth://totp/Workspace:alice%40demo.example?issuer=Workspace&secret=JBSWY3DPEHPK3PXP',
-  })
+  /** @example "otpauth://totp/Workspace:alice%40demo.example?issuer=Workspace&secret=JBSWY3DPEHPK3PXP" */
   otpauth_url!: string;
-  @ApiProperty({
-    example: 'data:image/png;base64,iVBORw0KGgo=',
-    description: 'The same as a picture to scan.',
-  })
+  /** The URL as QR code image. @example "data:image/png;base64,iVBORw0KGgo=" */
   qr_code!: string;
-  @ApiProperty({ type: 'integer', example: 900, description: 'Seconds within which to enable it.' })
+  /** Seconds until the enrolment expires. @example 900 */ @ApiProperty({ type: 'integer' })
   expires_in!: number;
 }
 
 export class RecoveryCodes {
-  @ApiProperty({
-    type: [String],
-    example: ['k7m2x-9qd4t', '3fv8n-w0h6p'],
-    description: 'Ten codes for when the authenticator is lost, each good once. Shown only now.',
-  })
+  /**
+   * Ten codes that replace a lost authenticator, each valid once. Returned only once.
+   * @example ["k7m2x-9qd4t", "3fv8n-w0h6p"]
+   */
   recovery_codes!: string[];
 }
 
@@ -34,12 +25,9 @@ export class TwoFactorEnabled extends RecoveryCodes {
 
 export class TwoFactorVerified {
   @ApiProperty({ enum: [true], example: true }) verified!: true;
-  @ApiProperty({ enum: ['totp', 'recovery_code'], example: 'totp' }) method!: 'totp' | 'recovery_code';
-  @ApiPropertyOptional({
-    type: 'integer',
-    example: 9,
-    description: 'After a recovery code: how many are left.',
-  })
+  /** @example "totp" */ method!: 'totp' | 'recovery_code';
+  /** Remaining recovery codes, after the use of one. @example 9 */
+  @ApiPropertyOptional({ type: 'integer' })
   recovery_codes_left?: number;
 }
 

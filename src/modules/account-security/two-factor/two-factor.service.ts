@@ -7,7 +7,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { CredentialsApi, SessionsApi } from '../../identity/index.js';
 import { SecurityErrors, tooManyAttempts } from '../account-security.errors.js';
 import { Confirmation } from '../confirmation.js';
-import { SECOND_FACTOR } from '../guessables.js';
+import { SECOND_FACTOR } from '../guess-limits.js';
 import { SecondFactorEnrolment } from './second-factor-enrolment.js';
 import { type Proof, type Proven, SecondFactors } from './second-factors.js';
 import { SecurityLog } from '../security-log.js';
@@ -26,7 +26,7 @@ import type {
   TwoFactorVerified,
 } from './two-factor.response.js';
 
-/** Turning the second factor on and off, and proving it in a session. */
+/** Enables, disables and verifies the second factor. */
 @Injectable()
 export class TwoFactorService {
   constructor(
@@ -39,17 +39,17 @@ export class TwoFactorService {
     private readonly db: Db,
   ) {}
 
-  /** Begins: nothing depends on the new secret until it is enabled. An active factor stays untouched. */
+  /** Starts an enrolment: the new secret has no effect until it is enabled. An active factor stays unchanged. */
   async initiate(ctx: AccountContext, body: Checked<InitiateTwoFactor>): Promise<TwoFactorInitiated> {
     this.confirmation.requireLocal();
     if ((await this.enrolment.state(ctx.userId)) === 'active') throw SecurityErrors.alreadyEnabled.with();
     const account = await this.confirmation.password(ctx, body.value.password);
-    const begun = await this.enrolment.begin(account);
-    if (!begun) throw SecurityErrors.alreadyEnabled.with();
-    return begun;
+    const started = await this.enrolment.begin(account);
+    if (!started) throw SecurityErrors.alreadyEnabled.with();
+    return started;
   }
 
-  /** The first code turns it on; this session has proven it thereby, all others have yet to. */
+  /** Enables the factor with its first code. This session is then verified; all others must prove the factor. */
   async enable(ctx: AccountContext, body: Checked<EnableTwoFactor>): Promise<TwoFactorEnabled> {
     this.confirmation.requireLocal();
     const state = await this.enrolment.state(ctx.userId);
@@ -58,17 +58,17 @@ export class TwoFactorService {
     const result = await this.enrolment.enable(ctx.userId, digits(body.value.code), async (tx) => {
       await this.credentials.setSecondFactor(tx, ctx.userId, true);
       await this.raise(tx, ctx);
-      await this.sessions.announce(tx, ctx.userId);
+      await this.sessions.invalidate(tx, ctx.userId);
       await this.log.record(tx, ctx, 'security.second_factor_enabled');
     });
     if (result.outcome === 'locked') throw tooManyAttempts(result.wait);
-    if (result.outcome === 'gone') throw SecurityErrors.notInitiated.with();
-    if (result.outcome === 'wrong') throw SecurityErrors.invalidCode.with();
-    await this.sessions.noticeNow();
+    if (result.outcome === 'not_pending') throw SecurityErrors.notInitiated.with();
+    if (result.outcome === 'invalid') throw SecurityErrors.invalidCode.with();
+    await this.sessions.refreshNow();
     return { enabled: true, recovery_codes: result.recoveryCodes };
   }
 
-  /** Raises this session to AAL2, from its next request on and on every process. */
+  /** Raises this session to AAL2, from its next request on in every process. */
   async verify(ctx: AccountContext, body: Checked<VerifyTwoFactor>): Promise<TwoFactorVerified> {
     this.confirmation.requireLocal();
     if ((await this.enrolment.state(ctx.userId)) !== 'active') throw SecurityErrors.notEnabled.with();
@@ -85,11 +85,11 @@ export class TwoFactorService {
       await this.remove(tx, ctx.userId);
       await this.log.record(tx, ctx, 'security.second_factor_disabled');
     });
-    await this.sessions.noticeNow();
+    await this.sessions.refreshNow();
     return { enabled: false };
   }
 
-  /** New recovery codes for those that were used up or seen by others. */
+  /** Replaces all recovery codes. */
   async renewRecoveryCodes(ctx: AccountContext, body: Checked<RenewRecoveryCodes>): Promise<RecoveryCodes> {
     let codes: string[] = [];
     await this.confirm(ctx, body, async (tx) => {
@@ -99,16 +99,16 @@ export class TwoFactorService {
     return { recovery_codes: codes };
   }
 
-  /** Takes the factor away, whoever decided so: the owner, or the operator for somebody who has lost everything. */
+  /** Removes the factor, for the owner or the operator. */
   async remove(tx: Tx, accountId: string): Promise<boolean> {
-    const was = await this.enrolment.remove(tx, accountId);
+    const removed = await this.enrolment.remove(tx, accountId);
     await this.credentials.setSecondFactor(tx, accountId, false);
-    await this.sessions.lower(tx, accountId);
-    return was;
+    await this.sessions.clearAal2(tx, accountId);
+    return removed;
   }
 
   /**
-   * Proves the second factor in this session, and does `then` in the same transaction.
+   * Proves the second factor in this session and runs `then` in the same transaction.
    * @throws ApiError 422 `invalid_code`, 429 `too_many_attempts`, 409 `second_factor_not_enabled`
    */
   async prove(
@@ -121,14 +121,14 @@ export class TwoFactorService {
       await then(tx);
     });
     if (result.outcome === 'proven') return result;
-    if (result.outcome === 'off') throw SecurityErrors.notEnabled.with();
+    if (result.outcome === 'not_enabled') throw SecurityErrors.notEnabled.with();
     if (result.outcome === 'locked') throw tooManyAttempts(result.wait);
-    // The session that was pending has ended with this failure: it is told so, a wrong code is not what matters now.
+    // This failure ended the pending session, so report the lock instead of the invalid code.
     if (result.locked && ctx.secondFactorPending) throw tooManyAttempts(SECOND_FACTOR.lockSeconds);
     throw SecurityErrors.invalidCode.with();
   }
 
-  /** By the password and the second factor; `then` is done in the transaction that uses the code up. */
+  /** Verifies password and second factor, and runs `then` in the transaction that uses the code. */
   private async confirm(
     ctx: AccountContext,
     body: Checked<DisableTwoFactor | RenewRecoveryCodes>,
@@ -142,11 +142,11 @@ export class TwoFactorService {
   }
 
   private async raise(tx: Tx, ctx: AccountContext): Promise<void> {
-    if (ctx.sessionId !== null) await this.sessions.raise(tx, ctx.sessionId);
+    if (ctx.sessionId !== null) await this.sessions.setAal2(tx, ctx.sessionId);
   }
 }
 
-/** Six digits, however they were grouped. */
+/** Removes grouping from a six-digit code. */
 export const digits = (code: string): string => code.replaceAll(/\D/g, '');
 
 function proofOf({ code, recovery_code: recoveryCode }: VerifyTwoFactor): Proof {
@@ -156,7 +156,7 @@ function proofOf({ code, recovery_code: recoveryCode }: VerifyTwoFactor): Proof 
         {
           field: 'code',
           code: 'one_of',
-          message: 'either code or recovery_code must be given, and not both',
+          message: 'exactly one of code and recovery_code is required',
         },
       ],
     });

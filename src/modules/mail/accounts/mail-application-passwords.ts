@@ -5,7 +5,7 @@ import {
   ApplicationPasswordProviders,
   type NewApplicationPassword,
   type Scope,
-  TooManyThere,
+  ProviderLimitError,
 } from '../../account-security/index.js';
 import { isFields, isObjectId } from '../fields.js';
 import { MailAccountsRepository, type MailOwner } from './mail-accounts.repository.js';
@@ -45,7 +45,7 @@ export class MailApplicationPasswords implements ApplicationPasswordProvider, On
     return scopes.some((scope) => MAIL_SCOPES.has(scope)) && this.hasAccount(owner);
   }
 
-  /** @throws TooManyThere; ApiError 500 `Proxy failed` and others when the outcome is unknown */
+  /** @throws ProviderLimitError; ApiError 500 `Proxy failed` and others when the outcome is unknown */
   async create(input: NewApplicationPassword): Promise<string | null> {
     const { id, description, password, expiresAt } = input;
     const response = await this.request(input, {
@@ -63,7 +63,7 @@ export class MailApplicationPasswords implements ApplicationPasswordProvider, On
       this.logger.debug({ status: response.status }, 'the mail service has no application passwords');
       return null;
     }
-    if (response.status === 403 && response.code === 'TooMany') throw new TooManyThere();
+    if (response.status === 403 && response.code === 'TooMany') throw new ProviderLimitError();
     const created = successOf(response)['id'];
     if (!isObjectId(created)) throw new Error('the mail service returned no id of an application password');
     return created;

@@ -1,4 +1,4 @@
-/** A piece of HTML that is safe to send: made by `html` only, so everything that was put into it has been escaped. */
+/** Safe HTML: created only by `html`, which escapes all values. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -16,9 +16,8 @@ const ESCAPES: Record<string, string> = {
 const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 
 /**
- * Template tag: text put in is escaped, pieces of HTML are not, `false` and nothing are left out. Twenty lines instead of a
- * template library: it is typed, there is no way round the escaping, and a page is a plain function.
- * Attribute values must stand in quotes; no values in scripts or styles.
+ * Template tag that escapes text, keeps `Html` and omits `false`, `null` and `undefined`. Smaller than a template library,
+ * typed, and without a way to skip the escaping. Quote attribute values; do not insert values into scripts or styles.
  */
 export function html(strings: TemplateStringsArray, ...pieces: Piece[]): Html {
   let text = strings[0]!;

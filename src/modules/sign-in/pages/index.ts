@@ -1,14 +1,14 @@
 export { chooseLanguage, type Language, LANGUAGES, translator } from './language.js';
-export { page, type Page, type Speaking } from './layout.js';
+export { page, type Page, type PageLocale } from './layout.js';
 export { formTargetOf, type ProviderPages, providerPages } from './provider-pages.js';
 export {
   codePage,
   consentPage,
-  type ConsentQuestion,
+  type ConsentDetails,
   expiredPage,
   limitedPage,
   passwordPage,
   type SignInPage,
-  troublePage,
+  failurePage,
 } from './sign-in-pages.js';
 export { pagePolicy } from './style.js';

@@ -5,11 +5,11 @@ import { vi } from './messages/vi.js';
 
 const CATALOGUES: Record<Language, Messages> = { en, de, pt, vi };
 
-/** The languages the pages speak. */
+/** Languages of the pages. */
 export const LANGUAGES = ['en', 'de', 'pt', 'vi'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Looks a text up and fills its `{places}` in. */
+/** Returns a text with its `{placeholders}` replaced. */
 export type Translate = (key: keyof Messages, values?: Record<string, string>) => string;
 
 export function translator(language: Language): Translate {
@@ -18,20 +18,22 @@ export function translator(language: Language): Translate {
 }
 
 /**
- * @param uiLocales what the client asks for: tags of BCP 47, best first
+ * @param uiLocales requested languages: BCP 47 tags, best first
  * @param accepted the browser's Accept-Language header
  */
 export function chooseLanguage(uiLocales: unknown, accepted: string | undefined): Language {
-  const wanted = typeof uiLocales === 'string' ? uiLocales.slice(0, 200).split(' ') : [];
-  return [...wanted, ...preferred(accepted ?? '')].map(known).find((language) => language !== null) ?? 'en';
+  const requested = typeof uiLocales === 'string' ? uiLocales.slice(0, 200).split(' ') : [];
+  return (
+    [...requested, ...preferred(accepted ?? '')].map(supported).find((language) => language !== null) ?? 'en'
+  );
 }
 
-function known(tag: string): Language | null {
+function supported(tag: string): Language | null {
   const primary = tag.toLowerCase().split('-')[0];
   return LANGUAGES.find((language) => language === primary) ?? null;
 }
 
-/** Tags by their weight (RFC 9110, section 12.5.4). */
+/** Language tags by weight (RFC 9110, section 12.5.4). */
 function preferred(header: string): string[] {
   return header
     .slice(0, 500)

@@ -2,36 +2,36 @@ import type { Language, Translate } from './language.js';
 import { html, Html } from './html.js';
 import { STYLE } from './style.js';
 
-/** In which language a page speaks. */
-export interface Speaking {
+/** Language and texts of a page. */
+export interface PageLocale {
   language: Language;
   t: Translate;
 }
 
-/** A page: its text and what its answer says of it. */
+/** A page and its response headers. */
 export interface Page {
   status: number;
   body: string;
-  /** Where a form of it may end up beside here: an origin or a scheme. */
+  /** Origin or scheme that a form may redirect to. */
   formTarget?: string | null;
-  /** Seconds until it is worth trying again. */
+  /** Seconds until a retry. */
   retryAfter?: number;
 }
 
 export interface PageParts extends Pick<Page, 'formTarget' | 'retryAfter'> {
   heading: string;
   lead?: string | undefined;
-  /** What went wrong with the last attempt. */
+  /** Error of the last attempt. */
   alert?: string | undefined;
   content?: Html | undefined;
   status?: number;
 }
 
-/** Whole, because its hash stands in the policy: nothing may come between the tags and the text. */
+/** One constant, as the policy contains the hash of the exact text. */
 const style = new Html(`<style>${STYLE}</style>`);
 
-/** The frame around every page. */
-export function page({ language, t }: Speaking, parts: PageParts): Page {
+/** The layout of every page. */
+export function page({ language, t }: PageLocale, parts: PageParts): Page {
   const { heading, lead, alert, content, status = 200, formTarget = null, retryAfter } = parts;
   const title = `${alert === undefined ? '' : t('error_prefix')}${heading} · ${t('title')}`;
   const { text } = html`<!doctype html>
@@ -55,7 +55,7 @@ export function page({ language, t }: Speaking, parts: PageParts): Page {
   return { status, body: text, formTarget, ...(retryAfter !== undefined && { retryAfter }) };
 }
 
-/** A form that is posted to `action` with a token that only our own pages know. */
+/** A form that posts to `action` with hidden fields such as the CSRF token. */
 export function form(action: string, hidden: Record<string, string>, content: Html): Html {
   const fields = Object.entries(hidden).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" /> `,

@@ -1,11 +1,11 @@
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { chooseLanguage, translator } from './language.js';
 import { html } from './html.js';
-import { form, page, type Page, type Speaking } from './layout.js';
-import { expiredPage, troublePage } from './sign-in-pages.js';
+import { form, page, type Page, type PageLocale } from './layout.js';
+import { expiredPage, failurePage } from './sign-in-pages.js';
 import { pagePolicy } from './style.js';
 
-/** The pages that the OpenID provider asks for while it answers a request of its own. */
+/** Pages that the OpenID provider renders during its own requests. */
 export interface ProviderPages {
   error(ctx: KoaContextWithOIDC, out: ErrorOut): void;
   deviceCode(ctx: KoaContextWithOIDC, out?: ErrorOut, error?: Error): void;
@@ -19,15 +19,15 @@ export interface ProviderPages {
   signedOut(ctx: KoaContextWithOIDC): void;
 }
 
-/** Errors of the library that somebody can mend by typing another code. */
-const ABOUT_THE_CODE = new Set(['NoCodeError', 'NotFoundError', 'ExpiredError', 'AlreadyUsedError']);
+/** Errors of the library that another code can fix. */
+const CODE_ERRORS = new Set(['NoCodeError', 'NotFoundError', 'ExpiredError', 'AlreadyUsedError']);
 
-const speaking = (ctx: KoaContextWithOIDC): Speaking => {
+const localeOf = (ctx: KoaContextWithOIDC): PageLocale => {
   const language = chooseLanguage(ctx.oidc.params?.['ui_locales'], ctx.get('accept-language'));
   return { language, t: translator(language) };
 };
 
-/** The token in the browser's own session that a form of ours must bring back. */
+/** The CSRF token in the browser session. */
 const xsrf = (ctx: KoaContextWithOIDC): string => {
   const secret = ctx.oidc.session?.state?.['secret'];
   return typeof secret === 'string' ? secret : '';
@@ -35,33 +35,38 @@ const xsrf = (ctx: KoaContextWithOIDC): string => {
 
 export const providerPages: ProviderPages = {
   error(ctx, out) {
-    const at = speaking(ctx);
-    if (ctx.status >= 500) return send(ctx, troublePage(at, ctx.status));
+    const locale = localeOf(ctx);
+    if (ctx.status >= 500) return send(ctx, failurePage(locale, ctx.status));
     if (out.error === 'invalid_request' && /session|expired/.test(out.error_description ?? ''))
-      return send(ctx, expiredPage(at));
+      return send(ctx, expiredPage(locale));
     const detail = [out.error, out.error_description].filter(Boolean).join(': ');
-    const content = html`<p class="hint">${at.t('failed_detail', { detail })}</p>`;
+    const content = html`<p class="hint">${locale.t('failed_detail', { detail })}</p>`;
     return send(
       ctx,
-      page(at, { heading: at.t('failed'), lead: at.t('failed_lead'), content, status: ctx.status }),
+      page(locale, {
+        heading: locale.t('failed'),
+        lead: locale.t('failed_lead'),
+        content,
+        status: ctx.status,
+      }),
     );
   },
 
   deviceCode(ctx, out, error) {
-    const at = speaking(ctx);
-    const { t } = at;
+    const locale = localeOf(ctx);
+    const { t } = locale;
     if (error?.name === 'AbortedError')
-      return send(ctx, page(at, { heading: t('device_stopped'), lead: t('device_stopped_lead') }));
-    if (out !== undefined && ctx.status >= 500) return send(ctx, troublePage(at, ctx.status));
-    if (out !== undefined && !ABOUT_THE_CODE.has(error?.name ?? '')) {
+      return send(ctx, page(locale, { heading: t('device_stopped'), lead: t('device_stopped_lead') }));
+    if (out !== undefined && ctx.status >= 500) return send(ctx, failurePage(locale, ctx.status));
+    if (out !== undefined && !CODE_ERRORS.has(error?.name ?? '')) {
       const content = html`<p><a href="${ctx.oidc.urlFor('code_verification')}">${t('device')}</a></p>`;
       return send(
         ctx,
-        page(at, { heading: t('expired'), lead: t('device_again'), content, status: ctx.status }),
+        page(locale, { heading: t('expired'), lead: t('device_again'), content, status: ctx.status }),
       );
     }
     const alert =
-      out === undefined ? undefined : t(error?.name === 'NoCodeError' ? 'device_missing' : 'device_wrong');
+      out === undefined ? undefined : t(error?.name === 'NoCodeError' ? 'device_missing' : 'device_invalid');
     const content = html`<div class="field">
         <label for="user_code">${t('device_code')}</label>
         <input
@@ -80,7 +85,7 @@ export const providerPages: ProviderPages = {
       <button>${t('continue')}</button>`;
     return send(
       ctx,
-      page(at, {
+      page(locale, {
         heading: t('device'),
         lead: t('device_lead'),
         alert,
@@ -91,14 +96,14 @@ export const providerPages: ProviderPages = {
   },
 
   deviceConfirm(ctx, client, code) {
-    const at = speaking(ctx);
-    const { t } = at;
+    const locale = localeOf(ctx);
+    const { t } = locale;
     const content = html`<span class="big">${code}</span>
       <button name="confirm" value="yes">${t('device_yes')}</button>
       <button class="second" name="abort" value="yes">${t('device_no')}</button>`;
     send(
       ctx,
-      page(at, {
+      page(locale, {
         heading: t('device_confirm'),
         lead: t('device_confirm_lead', { client: client.clientName ?? client.clientId }),
         content: form(ctx.oidc.urlFor('code_verification'), { xsrf: xsrf(ctx), user_code: code }, content),
@@ -107,17 +112,17 @@ export const providerPages: ProviderPages = {
   },
 
   deviceDone(ctx) {
-    const at = speaking(ctx);
-    send(ctx, page(at, { heading: at.t('device_done'), lead: at.t('device_done_lead') }));
+    const locale = localeOf(ctx);
+    send(ctx, page(locale, { heading: locale.t('device_done'), lead: locale.t('device_done_lead') }));
   },
 
   signOut(ctx) {
-    const at = speaking(ctx);
-    const { t } = at;
+    const locale = localeOf(ctx);
+    const { t } = locale;
     const content = html`<button name="logout" value="yes" autofocus>${t('sign_out_yes')}</button>`;
     send(
       ctx,
-      page(at, {
+      page(locale, {
         heading: t('sign_out'),
         lead: t('sign_out_lead'),
         content: form(ctx.oidc.urlFor('end_session_confirm'), { xsrf: xsrf(ctx) }, content),
@@ -127,12 +132,12 @@ export const providerPages: ProviderPages = {
   },
 
   signedOut(ctx) {
-    const at = speaking(ctx);
-    send(ctx, page(at, { heading: at.t('signed_out'), lead: at.t('signed_out_lead') }));
+    const locale = localeOf(ctx);
+    send(ctx, page(locale, { heading: locale.t('signed_out'), lead: locale.t('signed_out_lead') }));
   },
 };
 
-/** What of an address the policy of a page has to name: its origin, or the scheme of an application. */
+/** The origin of a URI, or the scheme of an application, for the policy of a page. */
 export function formTargetOf(uri: unknown): string | null {
   const url = typeof uri === 'string' ? URL.parse(uri) : null;
   if (url === null) return null;

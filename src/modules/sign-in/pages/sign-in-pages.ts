@@ -1,9 +1,9 @@
 import { html, type Html } from './html.js';
-import { form, page, type Page, type Speaking } from './layout.js';
+import { form, page, type Page, type PageLocale } from './layout.js';
 
-/** What the pages of one sign-in have in common. */
-export interface SignInPage extends Speaking {
-  /** Where its form is posted to. */
+/** Common properties of the sign-in pages. */
+export interface SignInPage extends PageLocale {
+  /** Action of the form. */
   action: string;
   csrf: string;
   clientName: string;
@@ -12,10 +12,10 @@ export interface SignInPage extends Speaking {
   status?: number;
 }
 
-const cancel = ({ t }: Speaking, text = t('cancel')): Html =>
+const cancel = ({ t }: PageLocale, text = t('cancel')): Html =>
   html`<button class="second" name="step" value="cancel" formnovalidate>${text}</button>`;
 
-/** A form needs its first button to be the one that the return key presses. */
+/** The Enter key presses the first button of a form. */
 const common = ({ formTarget, alert, status }: SignInPage) => ({
   formTarget,
   alert,
@@ -26,8 +26,8 @@ const invalid = (alert: string | undefined): Html | false =>
   alert !== undefined && html` aria-invalid="true" aria-describedby="alert"`;
 
 /** E-mail address and password. */
-export function passwordPage(at: SignInPage, email: string): Page {
-  const { t, alert } = at;
+export function passwordPage(signIn: SignInPage, email: string): Page {
+  const { t, alert } = signIn;
   const focusEmail = email === '';
   const content = html`<div class="field">
       <label for="email">${t('email')}</label>
@@ -56,18 +56,18 @@ export function passwordPage(at: SignInPage, email: string): Page {
       />
     </div>
     <button name="step" value="password">${t('sign_in')}</button>
-    ${cancel(at)}`;
-  return page(at, {
+    ${cancel(signIn)}`;
+  return page(signIn, {
     heading: t('sign_in'),
-    lead: t('to_continue', { client: at.clientName }),
-    content: form(at.action, { csrf: at.csrf }, content),
-    ...common(at),
+    lead: t('to_continue', { client: signIn.clientName }),
+    content: form(signIn.action, { csrf: signIn.csrf }, content),
+    ...common(signIn),
   });
 }
 
-/** The second factor: a code of the authenticator, or a recovery code. */
-export function codePage(at: SignInPage, email: string, method: 'totp' | 'recovery'): Page {
-  const { t, alert } = at;
+/** The second factor: an authenticator code or a recovery code. */
+export function codePage(signIn: SignInPage, email: string, method: 'totp' | 'recovery'): Page {
+  const { t, alert } = signIn;
   const field =
     method === 'totp'
       ? html`<label for="code">${t('code')}<span class="hint" id="hint">${t('code_hint')}</span></label>
@@ -104,11 +104,11 @@ export function codePage(at: SignInPage, email: string, method: 'totp' | 'recove
       ${t(method === 'totp' ? 'use_recovery' : 'use_code')}
     </button>
     <button class="plain" name="step" value="restart" formnovalidate>${t('other_account')}</button>`;
-  return page(at, {
+  return page(signIn, {
     heading: t('second_factor'),
     lead: t('second_factor_lead', { email }),
-    content: form(at.action, { csrf: at.csrf }, content),
-    ...common(at),
+    content: form(signIn.action, { csrf: signIn.csrf }, content),
+    ...common(signIn),
   });
 }
 
@@ -118,42 +118,42 @@ export interface WorkspaceChoice {
   slug: string;
 }
 
-export interface ConsentQuestion {
-  /** Null: there is nothing to choose. */
+export interface ConsentDetails {
+  /** Null without a choice. */
   workspaces: WorkspaceChoice[] | null;
-  /** What a client that is not ours asks for; null for one of ours, which need not ask. */
+  /** Requested scopes of a third-party client; null for a first-party client. */
   scopes: string[] | null;
-  /** Where the browser is sent afterwards; null for a device. */
+  /** Host of the redirect; null for a device. */
   host: string | null;
-  /** Whose sign-in it is. */
+  /** Address of the account. */
   email: string;
 }
 
-/** In which workspace, and whether a client that is not ours may. */
-export function consentPage(at: SignInPage, { workspaces, scopes, host, email }: ConsentQuestion): Page {
-  const { t, clientName: client } = at;
+/** Choice of workspace, and consent for a third-party client. */
+export function consentPage(signIn: SignInPage, { workspaces, scopes, host, email }: ConsentDetails): Page {
+  const { t, clientName: client } = signIn;
   const asks = scopes !== null;
   const content = html`${
       asks &&
       html`<ul>
-        ${scopes.map((scope) => html`<li>${scopeText(at, scope)}</li>`)}
+        ${scopes.map((scope) => html`<li>${scopeText(signIn, scope)}</li>`)}
       </ul>`
     }
-    ${workspaces !== null && workspaceField(at, workspaces, !asks)}
+    ${workspaces !== null && workspaceField(signIn, workspaces, !asks)}
     <p class="hint">
       ${t('signed_in_as', { email })}.${asks && host !== null && html` ${t('returns_to', { host })}`}
     </p>
     <button name="step" value="consent">${asks ? t('allow') : t('continue')}</button>
-    ${cancel(at, asks ? t('deny') : t('cancel'))}`;
-  return page(at, {
+    ${cancel(signIn, asks ? t('deny') : t('cancel'))}`;
+  return page(signIn, {
     heading: asks ? t('consent', { client }) : t('choose_workspace'),
     lead: asks ? t('consent_lead', { client }) : t('choose_lead', { client }),
-    content: form(at.action, { csrf: at.csrf }, content),
-    ...common(at),
+    content: form(signIn.action, { csrf: signIn.csrf }, content),
+    ...common(signIn),
   });
 }
 
-/** @param focus not where the return key would allow something */
+/** @param focus false on consent pages, where Enter must not give consent */
 function workspaceField({ t, alert }: SignInPage, workspaces: WorkspaceChoice[], focus: boolean): Html {
   const choices = workspaces.map(
     ({ id, name, slug }, n) =>
@@ -170,7 +170,7 @@ function workspaceField({ t, alert }: SignInPage, workspaces: WorkspaceChoice[],
 ${choices}</fieldset>`;
 }
 
-function scopeText({ t }: Speaking, scope: string): string {
+function scopeText({ t }: PageLocale, scope: string): string {
   switch (scope) {
     case 'openid':
       return t('scope_openid');
@@ -188,26 +188,26 @@ function scopeText({ t }: Speaking, scope: string): string {
 }
 
 /** Too many attempts. @param wait seconds */
-export function limitedPage(at: Speaking, wait: number): Page {
+export function limitedPage(signIn: PageLocale, wait: number): Page {
   const n = Math.max(1, Math.ceil(wait / 60));
-  const minutes = n === 1 ? at.t('minute') : at.t('minutes', { n: String(n) });
-  return page(at, {
-    heading: at.t('limited'),
-    lead: at.t('limited_lead', { minutes }),
+  const minutes = n === 1 ? signIn.t('minute') : signIn.t('minutes', { n: String(n) });
+  return page(signIn, {
+    heading: signIn.t('limited'),
+    lead: signIn.t('limited_lead', { minutes }),
     status: 429,
     retryAfter: Math.ceil(wait),
   });
 }
 
-/** The sign-in this page belonged to is over. */
-export const expiredPage = (at: Speaking): Page =>
-  page(at, { heading: at.t('expired'), lead: at.t('expired_lead'), status: 400 });
+/** The sign-in of this page has ended. */
+export const expiredPage = (signIn: PageLocale): Page =>
+  page(signIn, { heading: signIn.t('expired'), lead: signIn.t('expired_lead'), status: 400 });
 
-/** Our own trouble. */
-export const troublePage = (at: Speaking, status: number): Page =>
-  page(at, {
-    heading: at.t('trouble'),
-    lead: at.t('trouble_lead'),
+/** Internal failure. */
+export const failurePage = (signIn: PageLocale, status: number): Page =>
+  page(signIn, {
+    heading: signIn.t('trouble'),
+    lead: signIn.t('trouble_lead'),
     status,
     ...(status === 503 && { retryAfter: 1 }),
   });

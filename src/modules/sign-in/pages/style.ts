@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The style of every page: one small sheet inside it, which its policy names by its hash. No request more than the page. */
+/** The inline style sheet of every page, allowed by hash in the policy. Pages need no further requests. */
 export const STYLE = `
 :root{color-scheme:light dark;--page:#f3f4f7;--card:#fff;--text:#1b1d22;--soft:#565c68;--line:#8a909c;--accent:#1d4ed8;--on-accent:#fff;--bad:#b3261e;--bad-soft:#fdeceb;--shadow:0 1px 2px #0001,0 8px 28px #0f172a14}
 @media(prefers-color-scheme:dark){:root{--page:#101216;--card:#191c22;--text:#eceef2;--soft:#a9b0bd;--line:#757d8c;--accent:#9db8ff;--on-accent:#0d1530;--bad:#ffb4ab;--bad-soft:#3a1d1b;--shadow:0 0 0 1px #2a2e37}}
@@ -42,7 +42,7 @@ const hash = createHash('sha256').update(STYLE).digest('base64');
 
 /**
  * The Content-Security-Policy of a page.
- * @param formTarget where, beside ourselves, a form may end up: browsers follow its redirects under this directive
+ * @param formTarget origin or scheme beside this one: browsers apply the directive to redirects after a form
  */
 export function pagePolicy(formTarget: string | null = null): string {
   const forms = formTarget === null ? "'self'" : `'self' ${formTarget}`;

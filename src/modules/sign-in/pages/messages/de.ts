@@ -9,7 +9,7 @@ export const de: Messages = {
   password: 'Passwort',
   cancel: 'Abbrechen',
   continue: 'Weiter',
-  wrong_password:
+  invalid_password:
     'E-Mail-Adresse und Passwort passen nicht zusammen. Bitte beides prüfen und noch einmal versuchen.',
   second_factor: 'Code eingeben',
   second_factor_lead: 'Anmeldung als {email}',
@@ -22,7 +22,7 @@ export const de: Messages = {
   use_code: 'Stattdessen die Authenticator-App verwenden',
   other_account: 'Mit einem anderen Konto anmelden',
   verify: 'Prüfen',
-  wrong_code: 'Der Code stimmt nicht oder wurde schon verwendet. Bitte den nächsten versuchen.',
+  invalid_code: 'Der Code stimmt nicht oder wurde schon verwendet. Bitte den nächsten versuchen.',
   choose_workspace: 'Workspace wählen',
   choose_lead: '{client} wird ihn öffnen.',
   signed_in_as: 'Angemeldet als {email}',
@@ -41,7 +41,7 @@ export const de: Messages = {
   device: 'Gerät verbinden',
   device_lead: 'Geben Sie den Code ein, den Ihr Gerät anzeigt.',
   device_code: 'Code',
-  device_wrong:
+  device_invalid:
     'Diesen Code gibt es nicht, oder er ist abgelaufen oder verbraucht. Bitte prüfen oder am Gerät neu beginnen.',
   device_missing: 'Bitte den Code eingeben.',
   device_again: 'Bitte den Code noch einmal eingeben.',

@@ -9,7 +9,7 @@ export const pt: Messages = {
   password: 'Senha',
   cancel: 'Cancelar',
   continue: 'Continuar',
-  wrong_password: 'O e-mail e a senha não conferem. Verifique os dois e tente de novo.',
+  invalid_password: 'O e-mail e a senha não conferem. Verifique os dois e tente de novo.',
   second_factor: 'Digite o código',
   second_factor_lead: 'Entrando como {email}',
   code: 'Código do aplicativo autenticador',
@@ -20,7 +20,7 @@ export const pt: Messages = {
   use_code: 'Usar o aplicativo autenticador',
   other_account: 'Entrar com outra conta',
   verify: 'Verificar',
-  wrong_code: 'O código não está certo ou já foi usado. Tente o próximo.',
+  invalid_code: 'O código não está certo ou já foi usado. Tente o próximo.',
   choose_workspace: 'Escolha um workspace',
   choose_lead: '{client} vai abri-lo.',
   signed_in_as: 'Você entrou como {email}',
@@ -39,7 +39,7 @@ export const pt: Messages = {
   device: 'Conectar um dispositivo',
   device_lead: 'Digite o código que seu dispositivo mostra.',
   device_code: 'Código',
-  device_wrong:
+  device_invalid:
     'Esse código não existe, expirou ou já foi usado. Verifique-o ou comece de novo no dispositivo.',
   device_missing: 'Digite o código.',
   device_again: 'Digite o código de novo.',

@@ -9,7 +9,7 @@ export const vi: Messages = {
   password: 'Mật khẩu',
   cancel: 'Hủy',
   continue: 'Tiếp tục',
-  wrong_password: 'Email và mật khẩu không khớp. Hãy kiểm tra cả hai rồi thử lại.',
+  invalid_password: 'Email và mật khẩu không khớp. Hãy kiểm tra cả hai rồi thử lại.',
   second_factor: 'Nhập mã',
   second_factor_lead: 'Đang đăng nhập với {email}',
   code: 'Mã từ ứng dụng xác thực',
@@ -20,7 +20,7 @@ export const vi: Messages = {
   use_code: 'Dùng ứng dụng xác thực',
   other_account: 'Đăng nhập bằng tài khoản khác',
   verify: 'Xác minh',
-  wrong_code: 'Mã không đúng hoặc đã được dùng. Hãy thử mã tiếp theo.',
+  invalid_code: 'Mã không đúng hoặc đã được dùng. Hãy thử mã tiếp theo.',
   choose_workspace: 'Chọn không gian làm việc',
   choose_lead: '{client} sẽ mở không gian này.',
   signed_in_as: 'Đã đăng nhập với {email}',
@@ -39,7 +39,7 @@ export const vi: Messages = {
   device: 'Kết nối thiết bị',
   device_lead: 'Nhập mã mà thiết bị của bạn hiển thị.',
   device_code: 'Mã',
-  device_wrong:
+  device_invalid:
     'Không có mã này, hoặc mã đã hết hạn hay đã được dùng. Hãy kiểm tra lại hoặc bắt đầu lại trên thiết bị.',
   device_missing: 'Hãy nhập mã.',
   device_again: 'Hãy nhập lại mã.',

@@ -2,14 +2,14 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { IdentityApi } from '../modules/identity/index.js';
 import { TenantsApi } from '../modules/tenants/index.js';
 
-/** @throws Error a line for the operator */
+/** @throws Error with a message for the operator */
 export async function accountOf(app: INestApplicationContext, email: string) {
   const account = await app.get(IdentityApi, { strict: false }).findByEmail(email);
-  if (!account) throw new Error(`There is no account with the address ${email}.`);
+  if (!account) throw new Error(`No account has the address ${email}.`);
   return account;
 }
 
-/** The id of the workspace, if the account is an active member. */
+/** The id of the workspace. @throws Error unless the account is an active member */
 export async function tenantOf(
   app: INestApplicationContext,
   slug: string,
@@ -24,6 +24,6 @@ export async function tenantOf(
 /** The id of a workspace, by its slug. */
 export async function tenantNamed(app: INestApplicationContext, slug: string): Promise<string> {
   const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(slug);
-  if (!tenantId) throw new Error(`There is no workspace "${slug}".`);
+  if (!tenantId) throw new Error(`The workspace "${slug}" does not exist.`);
   return tenantId;
 }

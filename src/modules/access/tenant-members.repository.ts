@@ -4,7 +4,7 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 
-export interface PersonRow {
+export interface TenantMemberRow {
   user_id: string;
   display_name: string;
   email: string;
@@ -13,35 +13,35 @@ export interface PersonRow {
   created_at: Date;
 }
 
-const PERSON = 'user_id, display_name, email, role, status, created_at';
+const MEMBER = 'user_id, display_name, email, role, status, created_at';
 
-const list = workspace.statement<PersonRow>(
+const list = workspace.statement<TenantMemberRow>(
   'access.list_people',
-  `SELECT ${PERSON} FROM tenant_members
+  `SELECT ${MEMBER} FROM tenant_members
     WHERE tenant_id = $1 AND user_id > $2 AND ($3::text IS NULL OR status = $3) ORDER BY user_id LIMIT $4`,
 );
 
-const read = workspace.statement<PersonRow>(
+const read = workspace.statement<TenantMemberRow>(
   'access.read_person',
-  `SELECT ${PERSON} FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
+  `SELECT ${MEMBER} FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
 );
 
-/** SQL on the people of a workspace, as its administrators see them. */
+/** SQL of workspace members for administrators. */
 @Injectable()
-export class PeopleRepository {
+export class TenantMembersRepository {
   constructor(private readonly db: Db) {}
 
-  /** In the order of their ids. @param status undefined: all */
+  /** Ordered by user id. @param status undefined: all members */
   async list(
     tenantId: string,
-    status: PersonRow['status'] | undefined,
+    status: TenantMemberRow['status'] | undefined,
     after: string,
     limit: number,
-  ): Promise<PersonRow[]> {
+  ): Promise<TenantMemberRow[]> {
     return this.db.query(list, [tenantId, after, status ?? null, limit]);
   }
 
-  async read(tenantId: string, userId: string, reader: Reader = this.db): Promise<PersonRow | null> {
+  async read(tenantId: string, userId: string, reader: Reader = this.db): Promise<TenantMemberRow | null> {
     return (await reader.query(read, [tenantId, userId]))[0] ?? null;
   }
 }

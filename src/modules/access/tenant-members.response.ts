@@ -1,0 +1,41 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+export class TenantMemberResponse {
+  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) user_id!: string;
+  /** @example "Bob Okafor" */ display_name!: string;
+  @ApiProperty({ example: 'bob@demo.example' }) email!: string;
+  @ApiProperty({ enum: ['owner', 'admin', 'member'], example: 'admin' }) role!: string;
+  @ApiProperty({ enum: ['active', 'deactivated'], example: 'active' }) status!: string;
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) created_at!: string;
+}
+
+export class TenantMemberEnvelope {
+  member!: TenantMemberResponse;
+}
+
+export class TenantMemberListEnvelope {
+  members!: TenantMemberResponse[];
+  /** The `cursor` of the next page; null on the last. */
+  @ApiProperty({ example: null })
+  next!: string | null;
+}
+
+export class MemberContentEnvelope {
+  /** Number of objects by kind, including those in the trash. */
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    example: { notes: 12, tasks: 3 },
+  })
+  content!: Record<string, number>;
+}
+
+export class TransferredContentEnvelope {
+  /** Number of transferred objects by kind. */
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    example: { notes: 12, tasks: 3 },
+  })
+  transferred!: Record<string, number>;
+}

@@ -1,0 +1,19 @@
+import type { GuessLimit } from '../../platform/rate-limits/guess-locks.js';
+
+const LOCK_SECONDS = 15 * 60;
+
+/** Codes of the second factor, including recovery codes; per account, across its sessions. */
+export const SECOND_FACTOR: GuessLimit = {
+  purpose: 'second-factor',
+  allowed: 5,
+  lockSeconds: LOCK_SECONDS,
+};
+
+/** Passwords at sign-in; per e-mail address, known or unknown. */
+export const SIGN_IN: GuessLimit = { purpose: 'sign-in', allowed: 10, lockSeconds: LOCK_SECONDS };
+
+/**
+ * Password confirmation inside a session; per account. Counted apart from sign-in, so that failures of one do not lock the
+ * other.
+ */
+export const CONFIRMATION: GuessLimit = { purpose: 'confirmation', allowed: 5, lockSeconds: LOCK_SECONDS };

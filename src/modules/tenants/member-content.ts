@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+
+/** A transfer of everything that one member owns to another active member of the same workspace. */
+export interface ContentTransfer {
+  /** The caller who transfers, for history and audit. */
+  ctx: RequestContext;
+  from: string;
+  to: string;
+}
+
+/** One kind of content that members own, e.g. notes. Its module registers it. */
+export interface OwnedContent {
+  /** Plural name in responses, e.g. `note_folders`. */
+  readonly kind: string;
+  /** Position in the lock order of a transfer: task folders 10, tasks 20, note folders 30, notes 40. */
+  readonly order: number;
+  /** Number of objects of an owner, including those in the trash. */
+  count(reader: Reader, owner: { tenantId: string; userId: string }): Promise<number>;
+  /** Changes the owner of all objects of `from`, with history, feeds and search. @returns number of objects */
+  transfer(tx: Tx, transfer: ContentTransfer): Promise<number>;
+}
+
+/** Content of members by kind, across modules. */
+@Injectable()
+export class MemberContent {
+  private registered: OwnedContent[] = [];
+
+  register(content: OwnedContent): void {
+    if (this.registered.some(({ kind }) => kind === content.kind))
+      throw new Error(`content of the kind ${content.kind} is already registered`);
+    this.registered = [...this.registered, content].toSorted((a, b) => a.order - b.order);
+  }
+
+  /** @returns number of objects by kind */
+  async count(reader: Reader, owner: { tenantId: string; userId: string }): Promise<Record<string, number>> {
+    return this.each((content) => content.count(reader, owner));
+  }
+
+  /** The caller has locked the memberships and checked both members. @returns number of objects by kind */
+  async transfer(tx: Tx, transfer: ContentTransfer): Promise<Record<string, number>> {
+    return this.each((content) => content.transfer(tx, transfer));
+  }
+
+  private async each(of: (content: OwnedContent) => Promise<number>): Promise<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for (const content of this.registered) counts[content.kind] = await of(content);
+    return counts;
+  }
+}
