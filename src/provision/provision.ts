@@ -31,13 +31,13 @@ export async function provision(
     app.get(IdentityApi, { strict: false }),
     app.get(TenantsApi, { strict: false }),
   ];
-  const everyone: AccountSpec[] = [
+  const accounts: AccountSpec[] = [
     ...(file.tenants ?? []).flatMap((tenant) => tenant.users ?? []),
     ...(file.accounts ?? []),
   ];
-  const hashes = await identity.hashNewPasswords(persons);
+  const hashes = await identity.hashNewPasswords(accounts);
   const users = await db.tx(async (tx) => {
-    const ids = await identity.provision(tx, persons, hashes);
+    const ids = await identity.provision(tx, accounts, hashes);
     const idOf = (email: string): string => ids.get(emailKey(email)) as string;
     const result: ProvisionedUser[] = [];
     for (const tenant of file.tenants ?? []) {

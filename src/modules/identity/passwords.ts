@@ -34,10 +34,10 @@ export async function verifyPassword(phc: string, password: string): Promise<boo
 /** Hashes and compares passwords, at most one per processor at a time. */
 @Injectable()
 export class Passwords implements OnModuleDestroy {
-  private readonly lanes = new Lanes(availableParallelism(), MAX_QUEUED);
+  private readonly limiter = new ConcurrencyLimiter(availableParallelism(), MAX_QUEUED);
 
   onModuleDestroy(): void {
-    this.lanes.close();
+    this.limiter.close();
   }
 
   /** @throws ApiError 503 `overloaded` */
@@ -62,7 +62,7 @@ export class Passwords implements OnModuleDestroy {
 
   private async run<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await this.lanes.run(work);
+      return await this.limiter.run(work);
     } catch (error) {
       if (error instanceof QueueFullError || error instanceof ClosedError)
         throw Errors.overloaded.with({ headers: { 'Retry-After': '1' } });

@@ -68,7 +68,7 @@ export class TenantProfileService implements OnModuleInit {
   }
 
   /** @param knownVersions versions that the client has @throws ApiError 404 without a logo */
-  async logo(tenantId: string, knownVersions: string[]): Promise<ImageReply> {
+  async logo(tenantId: string, knownVersions: string[]): Promise<BodyReply> {
     const logo = await this.profiles.logo(tenantId, knownVersions);
     if (!logo) throw TenantErrors.noLogo.with();
     return imageReply(logo.bytes, logo.format, `"${logo.version}"`);
