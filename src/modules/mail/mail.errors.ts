@@ -48,5 +48,6 @@ export const MAIL_REJECTIONS = [
   }),
   rejection(403, 'Your email has too many recipients', { code: 'TooMany' }),
   rejection(404, 'This message does not exist', { code: 'MessageNotFound' }),
+  rejection(422, 'The message has no recipients', { code: 'NoRecipients' }),
   rejection(500, 'Nothing was changed', {}),
 ];

@@ -16,6 +16,8 @@ import { Errors } from './errors.js';
 
 /** Errors of any operation behind the bearer guard. */
 const COMMON = [
+  // A path that cannot be decoded.
+  Errors.badRequest,
   Errors.unauthorized,
   Errors.workspaceForbidden,
   Errors.secondFactorRequired,

@@ -58,7 +58,7 @@ export const ACTIVITY_TYPES = [
   'subtask_reopened',
   'subtask_deleted',
   'attachment_added',
-  'attachment_deleted',
+  'attachment_removed',
 ] as const;
 
 export class TaskActivityResponse {

@@ -1,0 +1,140 @@
+import { IdentityApi } from '../../../src/modules/identity/index.js';
+import { PERMISSIONS } from '../../../src/modules/access/index.js';
+import type { Person, TestApp } from '../../support/app.ts';
+import { upload } from '../../support/multipart.ts';
+
+const EXPENDABLE_SESSIONS = 10;
+
+/** A workspace with objects of each kind that a path can name. */
+export interface FuzzWorkspace {
+  owner: string;
+  member: string;
+  /** Tokens of a user who may lose their account. */
+  expendable: string[];
+  /** Ids by the path segment before them. */
+  ids: Record<string, string[]>;
+  allIds: string[];
+  /** A small PNG. */
+  image: Buffer;
+}
+
+export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWorkspace> {
+  const [owner, member, leaver] = (await app.tenant(slug, 'owner', 'member', 'leaver')) as [
+    Person,
+    Person,
+    Person,
+  ];
+  const request = { accountId: leaver.id, tenantId: leaver.tenantId };
+  const sessions = Array.from({ length: EXPENDABLE_SESSIONS }, () => request);
+  const expendable = await app.get<IdentityApi>(IdentityApi).issueTokens(sessions, 'fuzz');
+  const ids = {
+    ...(await makeNotes(owner, member)),
+    ...(await makeTasks(owner, member)),
+    ...(await makeSettings(owner)),
+    ...(await makeMail(owner)),
+    // The others are needed: their roles and sessions stay.
+    members: [leaver.id, leaver.id, member.id],
+    permissions: Object.keys(PERMISSIONS).slice(0, 5),
+    revisions: ['1', '2'],
+    sessions: (await leaver.api.get('/settings/security')).body.sessions.map(({ id }: { id: string }) => id),
+  };
+  return {
+    owner: owner.token,
+    member: member.token,
+    expendable,
+    ids,
+    allIds: [
+      owner.id,
+      member.id,
+      leaver.id,
+      ...ids.notes,
+      ...ids.note_folders,
+      ...ids.tasks,
+      ...ids.task_folders,
+    ],
+    image: smallPng(),
+  };
+}
+
+async function makeNotes(owner: Person, member: Person) {
+  const folders = [];
+  for (const name of ['Projects', 'Archive'])
+    folders.push((await owner.api.post('/note_folders', { name })).body.folder.id);
+  const notes = [];
+  for (const title of ['Plan', 'Minutes', 'Ideas', 'Old']) {
+    const { note } = (
+      await owner.api.post('/notes', { title, content: `<p>${title}</p>`, folder_id: folders[0] })
+    ).body;
+    notes.push(note.id);
+  }
+  await owner.api.put(`/notes/${notes[0]}/invited`, { invited: [member.id] });
+  await owner.api.post(`/notes/${notes[1]}/share`, { role: 'viewer' });
+  await owner.api.delete(`/notes/${notes[3]}`, { base_revision: 1 });
+  return { notes: notes as string[], note_folders: folders as string[] };
+}
+
+async function makeTasks(owner: Person, member: Person) {
+  const { folder } = (await owner.api.post('/task_folders', { name: 'Launch', members: [member.id] })).body;
+  const tasks = [];
+  for (const title of ['Book rooms', 'Write agenda', 'Report'])
+    tasks.push(
+      (
+        await owner.api.post('/tasks', {
+          title,
+          folder_id: folder.id,
+          assignees: [member.id],
+          due_at: '2099-01-04T09:00:00Z',
+          recurrence: 'FREQ=WEEKLY',
+        })
+      ).body.task.id,
+    );
+  const path = `/tasks/${tasks[0]}`;
+  const { subtask } = (await owner.api.post(`${path}/subtasks`, { title: 'Ask for a quote' })).body;
+  const { comment } = (await owner.api.post(`${path}/comments`, { body: 'Done soon' })).body;
+  const { attachment } = (await upload(owner.api, `${path}/attachments`, 'content')).body;
+  return {
+    tasks: tasks as string[],
+    task_folders: [folder.id] as string[],
+    subtasks: [subtask.id],
+    comments: [comment.id],
+    attachments: [attachment.id],
+  };
+}
+
+async function makeSettings(owner: Person) {
+  const { group } = (await owner.api.post('/rbac/groups', { name: 'Helpers' })).body;
+  const signatures = [];
+  for (const name of ['Short', 'Long'])
+    signatures.push(
+      (await owner.api.post('/settings/signatures', { name, html: '<p>x</p>' })).body.signature.id,
+    );
+  const made = await owner.api.post('/settings/application-passwords', {
+    description: 'phone',
+    scopes: ['imap'],
+  });
+  return { groups: [group.id], signatures, 'application-passwords': [made.body.application_password.id] };
+}
+
+async function makeMail(owner: Person) {
+  const { results } = (await owner.api.get('/mail/users/me/mailboxes')).body;
+  const drafts = results.find(({ path }: { path: string }) => path === 'Drafts').id;
+  for (const subject of ['One', 'Two'])
+    await owner.api.post(`/mail/users/me/mailboxes/${drafts}/messages`, {
+      draft: true,
+      subject,
+      text: 'text',
+    });
+  const { body: made } = await owner.api.post('/mail/users/me/mailboxes', { path: 'Projects' });
+  return {
+    mailboxes: [drafts, drafts, made.id, ...results.map(({ id }: { id: string }) => id)],
+    messages: ['1', '2', '3'],
+  };
+}
+
+function smallPng(): Buffer {
+  const png = Buffer.alloc(24);
+  png.write('\u0089PNG\r\n\u001A\n', 'latin1');
+  png.writeUInt32BE(1, 16);
+  png.writeUInt32BE(1, 20);
+  return png;
+}
