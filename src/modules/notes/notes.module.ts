@@ -12,6 +12,7 @@ import { NoteListsService } from './note-lists.service.js';
 import { NoteFeedController } from './feed/note-feed.controller.js';
 import { NoteFeedRepository } from './feed/note-feed.repository.js';
 import { NotesOfFolders } from './notes-of-folders.js';
+import { NotesOfMembers } from './notes-of-members.js';
 import { TrashPurge } from './trash-purge.js';
 import { NotesApi } from './notes.api.js';
 import { NotesController } from './notes.controller.js';
@@ -54,6 +55,7 @@ import { NotesService } from './notes.service.js';
     NotesSearchService,
     NoteFeedRepository,
     NotesOfFolders,
+    NotesOfMembers,
     NotesTasksRepository,
     NotesTasksService,
     TrashPurge,

@@ -1,0 +1,42 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { workspace } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import { Outbox } from '../../platform/events/outbox.js';
+import { type ContentTransfer, MemberContent, type OwnedContent } from '../tenants/index.js';
+
+// Index notes_by_title.
+const count = workspace.statement<{ count: number }>(
+  'notes.count_owned',
+  `SELECT count(*)::int AS count FROM notes WHERE tenant_id = $1 AND owner_id = $2`,
+);
+
+const transfer = workspace.statement<{ count: number }>(
+  'notes.transfer',
+  `SELECT notes_transfer($1, $2, $3, $4) AS count`,
+);
+
+/** The notes that a member owns, for a transfer to another member. */
+@Injectable()
+export class NotesOfMembers implements OwnedContent, OnModuleInit {
+  readonly kind = 'notes';
+  readonly order = 40;
+
+  constructor(
+    private readonly contents: MemberContent,
+    private readonly outbox: Outbox,
+  ) {}
+
+  onModuleInit(): void {
+    this.contents.register(this);
+  }
+
+  async count(reader: Reader, { tenantId, userId }: { tenantId: string; userId: string }): Promise<number> {
+    return (await reader.query(count, [tenantId, userId]))[0]?.count ?? 0;
+  }
+
+  /** Share links end; invited members stay. The former owner gets a removal in the feed. */
+  async transfer(tx: Tx, { ctx, from, to }: ContentTransfer): Promise<number> {
+    this.outbox.notice(tx);
+    return (await tx.query(transfer, [ctx.tenantId, from, to, ctx.userId]))[0]?.count ?? 0;
+  }
+}
