@@ -168,7 +168,17 @@ describe('the schema', () => {
     const cli = spawnSync(
       process.execPath,
       ['node_modules/typeorm/cli.js', 'migration:show', '-d', 'ormconfig.ts'],
-      { encoding: 'utf8', env: { ...process.env, DATABASE_URL: app.databaseUrl, NODE_OPTIONS: '' } },
+      {
+        encoding: 'utf8',
+        // CI would make the command line print in colour.
+        env: {
+          ...process.env,
+          DATABASE_URL: app.databaseUrl,
+          NODE_OPTIONS: '',
+          NO_COLOR: '1',
+          FORCE_COLOR: '0',
+        },
+      },
     );
     expect(cli.stderr).toBe('');
     const lines = cli.stdout.trim().split('\n');
