@@ -27,7 +27,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The module of the first frame outside `platform`: the code that asked for the transaction. */
 function beginner(stack: string): string {
   for (const frame of stack.split(ROOT)) {
-    const part = /^(?:(?:src|dist)\/(?:modules\/)?([\w-]+)|test\/(?!support)[\w-]+)\//.exec(frame);
+    const part = /^(?:(?:src|dist)\/(?:modules\/)?([\w-]+)|test\/(?!support|contract)[\w-]+)\//.exec(frame);
     const module = part && (part[1] ?? 'test');
     if (module && module !== 'platform') return module;
   }

@@ -57,8 +57,11 @@ async function foldersOf(
   return folders;
 }
 
-/** Titles of what a task refers to are looked up when it is read: the task does not come anew when they change. */
-const withoutTitles = (task: any): any => ({
+/**
+ * The part of a task that a device must hold. Titles of references are looked up at each read, without a feed row when they
+ * change. Comments are in the feed only: a device that reads a task by itself does not get them.
+ */
+const withoutTitles = ({ comments: _comments, ...task }: any): any => ({
   ...task,
   references: task.references?.map((one: any) => ({ ...one, title: null })),
 });

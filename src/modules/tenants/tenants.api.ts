@@ -46,19 +46,15 @@ export class TenantsApi {
   }
 
   /**
-   * Finds active members of the workspace.
+   * Finds members of the workspace, deactivated ones included: callers that accept active members only check that themselves,
+   * since a deactivated member may stay where they already are.
    * @param names user ids and e-mail addresses
-   * @param evenDeactivated user ids that may be deactivated, e.g. current assignees
    * @returns user id by name, without names that match no member
    */
-  async findMembers(
-    tenantId: string,
-    names: string[],
-    evenDeactivated: readonly string[] = [],
-  ): Promise<Map<string, string>> {
+  async findMembers(tenantId: string, names: string[]): Promise<Map<string, string>> {
     const isId = Map.groupBy(names, isUuid);
     const [ids, emails] = [isId.get(true) ?? [], isId.get(false) ?? []];
-    return this.tenants.findMembers(tenantId, ids, emails, evenDeactivated);
+    return this.tenants.findMembers(tenantId, ids, emails);
   }
 
   async idBySlug(slug: string): Promise<string | null> {

@@ -56,11 +56,9 @@ const findMembers = workspace.statement<{ named_as: string; user_id: string }>(
   'tenants.find_members',
   `SELECT wanted.named_as, member.user_id FROM unnest($2::text[]) AS wanted (named_as)
      JOIN tenant_members member ON member.tenant_id = $1 AND member.user_id = wanted.named_as::uuid
-      AND (member.status = 'active' OR member.user_id = ANY ($4::uuid[]))
    UNION ALL
    SELECT wanted.named_as, member.user_id FROM unnest($3::text[]) AS wanted (named_as)
-     JOIN tenant_members member ON member.tenant_id = $1 AND lower(member.email) = lower(trim(wanted.named_as))
-      AND (member.status = 'active' OR member.user_id = ANY ($4::uuid[]))`,
+     JOIN tenant_members member ON member.tenant_id = $1 AND lower(member.email) = lower(trim(wanted.named_as))`,
 );
 
 const profile = workspace.statement<{ email: string; display_name: string }>(
@@ -178,13 +176,8 @@ export class TenantsRepository {
   }
 
   /** @returns user id by name, without names that match no member */
-  async findMembers(
-    tenantId: string,
-    ids: string[],
-    emails: string[],
-    evenDeactivated: readonly string[],
-  ): Promise<Map<string, string>> {
-    const rows = await this.db.query(findMembers, [tenantId, ids, emails, evenDeactivated]);
+  async findMembers(tenantId: string, ids: string[], emails: string[]): Promise<Map<string, string>> {
+    const rows = await this.db.query(findMembers, [tenantId, ids, emails]);
     return new Map(rows.map((row) => [row.named_as, row.user_id]));
   }
 

@@ -84,7 +84,7 @@ describe('the embedded engine', () => {
     const leaving = new AbortController();
     const running = one.convert(LARGE, leaving.signal);
     const next = one.convert(source('next'));
-    await expect(one.convert(source('third'))).rejects.toThrow('wait');
+    await expect(one.convert(source('third'))).rejects.toThrow('the queue is full');
     leaving.abort(new Error('left'));
     await expect(running).rejects.toThrow('left');
     expect(textOf(readDocx(await next).body)).toBe('next');
@@ -164,8 +164,8 @@ describe('the LibreOffice engine', () => {
   });
 
   it.each([
-    ['ends with an error', 'exit 3', 'ended with 3'],
-    ['is killed', 'kill -9 $$', 'ended with a signal'],
+    ['ends with an error', 'exit 3', 'exited with 3'],
+    ['is killed', 'kill -9 $$', 'exited with a signal'],
     ['makes nothing', 'exit 0', 'ENOENT'],
   ])('fails when the program %s', async (_, script, message) => {
     await expect(office(script).convert(source('x'))).rejects.toThrow(message);
@@ -179,7 +179,7 @@ describe('the LibreOffice engine', () => {
       slow.catch(() => undefined);
       const pids = await until('both processes to run', () => lines().length === 2 && lines());
       jest.advanceTimersByTime(LIMITS.timeoutMs);
-      await expect(slow).rejects.toThrow('took too long');
+      await expect(slow).rejects.toThrow('timed out');
       await until('the processes to end', () => pids.every((pid) => !alive(pid)));
     } finally {
       jest.useRealTimers();
@@ -192,7 +192,7 @@ describe('the LibreOffice engine', () => {
     const first = one.convert(source('x'), leaving.signal);
     const pid = await until('the program to run', () => lines()[0]);
     const second = one.convert(source('y'));
-    await expect(one.convert(source('z'))).rejects.toThrow('wait');
+    await expect(one.convert(source('z'))).rejects.toThrow('the queue is full');
     leaving.abort(new Error('left'));
     await expect(first).rejects.toThrow('left');
     await until('the process to be gone', () => !alive(pid));

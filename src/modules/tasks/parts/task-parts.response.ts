@@ -58,7 +58,7 @@ export const ACTIVITY_TYPES = [
   'subtask_reopened',
   'subtask_deleted',
   'attachment_added',
-  'attachment_removed',
+  'attachment_deleted',
 ] as const;
 
 export class TaskActivityResponse {
