@@ -41,14 +41,14 @@ describe('the transfer of notes to another member', () => {
     await owner.api.post(`/tenant/members/${leaver.id}/deactivate`);
     const moved = await owner.api.post(`/tenant/members/${leaver.id}/transfer`, { to: heir.id });
     expect(moved.status).toBe(200);
-    const notes = await since(heir, cursors[0]!);
+    const notes = await since(heir, cursors[0]);
     expect(notes).toMatchObject([
       { id: shared, role: 'owner', owner: { id: heir.id }, revision: 1, content: '<p>kept</p>' },
       { id: linked, role: 'owner', share: null },
       { id: trashed, role: 'owner', deleted: true },
     ]);
     expect(notes[0].invited).toMatchObject([{ id: reader.id, role: 'editor' }]);
-    expect(await since(reader, cursors[1]!)).toMatchObject([
+    expect(await since(reader, cursors[1])).toMatchObject([
       { id: shared, role: 'editor', owner: { id: heir.id } },
     ]);
     expect((await reader.api.get(`/notes/${linked}?share_token=${token}`)).status).toBe(404);
@@ -59,7 +59,7 @@ describe('the transfer of notes to another member', () => {
     ).toEqual([heir.id, leaver.id]);
     await owner.api.post(`/tenant/members/${leaver.id}/activate`);
     expect((await leaver.api.get('/notes?state=all')).body.notes).toEqual([]);
-    const removals = await since(leaver, cursors[2]!);
+    const removals = await since(leaver, cursors[2]);
     expect(removals.map(({ removed, reason }: any) => [removed, reason])).toEqual(
       Array.from({ length: 3 }, () => [true, 'unshared']),
     );

@@ -370,7 +370,8 @@ describe('settings', () => {
         ]);
       }
       const own = await ann.api.put(path, undefined, { raw: '{"__proto__":{"theme":"dark"}}' });
-      expect([own.status, own.body.details[0].field]).toEqual([422, '__proto__']);
+      // Keys that JavaScript reflects on never reach the handler: nothing is left to change.
+      expect([own.status, own.body]).toEqual([200, before]);
       expect((await ann.api.get(path)).body).toEqual(before);
     });
 
