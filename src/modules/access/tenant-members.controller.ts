@@ -70,7 +70,8 @@ export class TenantMembersController {
     tag: 'tenant',
     id: 'readTenantMemberContent',
     summary: 'Count the content of a member',
-    description: 'Number of notes, tasks and folders that the member owns.',
+    description:
+      'Number of objects that the member owns and that a transfer moves: notes, including those in the trash.',
     errors: [AccessErrors.tenantMemberNotFound, Errors.invalidId],
   })
   @ApiOkResponse({ type: MemberContentEnvelope, description: 'Number of objects by kind.' })
@@ -85,7 +86,7 @@ export class TenantMembersController {
     id: 'transferTenantMemberContent',
     summary: 'Transfer the content of a deactivated member',
     description:
-      'Makes another active member the owner of all notes, tasks and folders, including those in the trash. You must hold all permissions of the deactivated member.',
+      'Makes another active member the owner of all notes, including those in the trash. Tasks and folders keep their owner. You must hold all permissions of the deactivated member.',
     errors: [
       AccessErrors.tenantMemberNotFound,
       AccessErrors.cannotGrantUnheld,

@@ -25,7 +25,7 @@ export class MemberContentEnvelope {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'integer' },
-    example: { notes: 12, tasks: 3 },
+    example: { notes: 12 },
   })
   content!: Record<string, number>;
 }
@@ -35,7 +35,7 @@ export class TransferredContentEnvelope {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'integer' },
-    example: { notes: 12, tasks: 3 },
+    example: { notes: 12 },
   })
   transferred!: Record<string, number>;
 }
