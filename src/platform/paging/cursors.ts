@@ -45,8 +45,8 @@ export class Cursors {
     const after = cursor === undefined ? undefined : (this.read(list.scope, cursor) as Position as Key);
     const found = await list.rows(after, limit + 1);
     const rows = found.slice(0, limit);
-    const last = rows.at(-1);
-    const next = last && found.length > limit ? this.write(list.scope, list.key(last)) : null;
+    const hasMore = found.length > limit;
+    const next = hasMore ? this.write(list.scope, list.key(rows.at(-1) as Row)) : null;
     return { rows, next };
   }
 
