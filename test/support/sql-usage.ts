@@ -11,7 +11,7 @@ interface View {
 
 const WORD = /(?<![\w.$])"?([a-z_][a-z0-9_]*)"?(\s*\()?/gi;
 
-/** Comments and string literals removed: what is left names tables, columns, functions and keywords. */
+/** The text without comments and string literals: names of tables, columns and functions, and keywords. */
 const code = (sql: string): string =>
   sql
     .replaceAll(/--[^\n]*/g, ' ')

@@ -24,7 +24,7 @@ export interface InProcessResponse {
   body: Buffer | null;
 }
 
-/** In place of a network connection: discards what is written to it. */
+/** Replaces a network connection and discards all written data. */
 class NullSocket extends Duplex {
   constructor(readonly remoteAddress: string | undefined) {
     super();

@@ -62,7 +62,7 @@ describe('links between tasks and notes', () => {
     expect([await links(one), await links(two)]).toEqual([[task.id], [task.id]]);
     await edit(bob, task.id, { references: [] });
     expect([await links(one), await links(two)]).toEqual([[], []]);
-    // What was removed does not come back with the task.
+    // A removed link does not return with the restored task.
     await bob.api.delete(`/tasks/${task.id}`);
     await bob.api.post(`/tasks/${task.id}/restore`);
     expect([await links(one), await links(two)]).toEqual([[], []]);
@@ -82,7 +82,7 @@ describe('links between tasks and notes', () => {
     const task = await make(carol, refs(note));
     expect(task.references).toMatchObject([{ id: note, title: 'read only' }]);
     expect(await links(note)).toEqual([]);
-    // Somebody else who may edit the note and writes the references links it.
+    // A second member with edit rights on the note links it by writing the references.
     await edit(carol, task.id, { assignees: [bob.id] });
     await edit(bob, task.id, refs(note));
     expect(await links(note)).toEqual([task.id]);
