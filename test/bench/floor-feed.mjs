@@ -15,7 +15,7 @@ function pageOf({ rows }) {
   return { items: given.map((row) => row.json), more, last: given.at(-1)?.seq ?? 0 };
 }
 
-const ending = (more) => `"has_more":${more}`;
+const ending = (more, head) => `"has_more":${more},"head":${head}`;
 const time = () => `"server_time":"${new Date().toISOString()}"`;
 
 export class FloorFeed {
@@ -31,9 +31,10 @@ export class FloorFeed {
     const include = query.get('include') ?? 'content';
     const found = await this.#notes.changes(ctx, { after, limit, liveOnly: false, include });
     const { items, more, last } = pageOf(found);
-    const cursor = write([0, more ? last : found.head, since]);
+    const head = more ? last : found.head;
+    const cursor = write([0, head, since]);
     const next = more ? `"${cursor}"` : 'null';
-    return jsonList(['notes'], items, `"cursor":"${cursor}","next":${next},${ending(more)},${time()}}`);
+    return jsonList(['notes'], items, `"cursor":"${cursor}","next":${next},${ending(more, head)},${time()}}`);
   }
 
   async index(ctx, query) {
@@ -49,7 +50,7 @@ export class FloorFeed {
     return jsonList(
       ['notes'],
       items,
-      `"cursor":"${next ?? checkpoint}","next":${JSON.stringify(next)},${ending(more)},"changes_cursor":"${checkpoint}",${time()}}`,
+      `"cursor":"${next ?? checkpoint}","next":${JSON.stringify(next)},${ending(more, head)},"changes_cursor":"${checkpoint}",${time()}}`,
     );
   }
 }

@@ -33,7 +33,7 @@ const lists = new NoteListRepository(db);
 const feed = new FloorFeed(db);
 
 async function read(ctx, id) {
-  const { note, role_name: role } = await notes.read(ctx, id);
+  const { note, role } = await notes.read(ctx, id);
   return { status: 200, json: `{"note":${note},"role":"${role}"}` };
 }
 
@@ -56,12 +56,13 @@ async function list(ctx) {
 }
 
 async function create(ctx, body) {
-  const { json } = await notes.create(db, ctx, uuidv7(), { ...body, id: uuidv7() });
+  const { json } = await notes.create(db, ctx, uuidv7(), uuidv7(), body);
   return { status: 201, json: `{"note":${json}}` };
 }
 
 async function update(ctx, id, body) {
-  const { outcome, json } = await notes.update(db, ctx, uuidv7(), id, body.base_revision, body);
+  const { base_revision: base, ...patch } = body;
+  const { outcome, json } = await notes.update(db, ctx, uuidv7(), id, base, patch);
   if (outcome === 'ok') return { status: 200, json: `{"note":${json}}` };
   if (outcome !== 'conflict') throw new Error(outcome);
   // The server reads this JSON and writes it anew, without the spaces; so does the floor.
