@@ -1,0 +1,171 @@
+/** The kinds of RFC 6350, 6.1.4. A card with another kind is an `individual` and keeps its kind in `custom`. */
+export const CARD_KINDS = ['individual', 'group', 'org', 'location'] as const;
+export type CardKind = (typeof CARD_KINDS)[number];
+
+export interface CardName {
+  prefix: string | null;
+  given: string | null;
+  middle: string | null;
+  family: string | null;
+  suffix: string | null;
+  phonetic_given: string | null;
+  phonetic_family: string | null;
+}
+
+/** The common part of the entries that a card may have several of. */
+export interface CardEntry {
+  /** A label of the user's own words, e.g. `Summer house`. */
+  label: string | null;
+  /** Lower case, without duplicates, e.g. `home`, `work`, `cell`, `fax`. */
+  types: string[];
+  /** At most one entry of each list is primary. */
+  primary: boolean;
+}
+
+/** An e-mail address or a URL. */
+export interface CardValue extends CardEntry {
+  value: string;
+}
+
+export interface CardPhone extends CardValue {
+  /** Digits after `;ext=` of a tel URI. */
+  extension: string | null;
+}
+
+export interface CardAddress extends CardEntry {
+  street: string | null;
+  extended: string | null;
+  po_box: string | null;
+  locality: string | null;
+  region: string | null;
+  postal_code: string | null;
+  country: string | null;
+  /** ISO 3166-1, two letters, upper case. */
+  country_code: string | null;
+  /** The whole address as on an envelope, with line breaks. */
+  formatted: string | null;
+}
+
+/** An account of instant messaging or of a social network. At least one of `user` and `uri` is present. */
+export interface CardProfile extends CardEntry {
+  /** The name of the service as the source spells it, e.g. `Mastodon`. */
+  service: string | null;
+  user: string | null;
+  uri: string | null;
+}
+
+export const CARD_DATE_TYPES = ['birthday', 'anniversary', 'other'] as const;
+export type CardDateType = (typeof CARD_DATE_TYPES)[number];
+
+/** A calendar date; each part may be unknown, but not all three. `label` is set for `other` only. */
+export interface CardDate {
+  type: CardDateType;
+  /** 1 to 9999. */
+  year: number | null;
+  month: number | null;
+  day: number | null;
+  label: string | null;
+}
+
+/** A related person. At least one of `name` and `uri` is present. */
+export interface CardRelated {
+  /** Lower case, e.g. `spouse`, `child`, `manager`; `agent` has the card of the agent as a data URI in `uri`. */
+  type: string | null;
+  name: string | null;
+  uri: string | null;
+}
+
+export interface CardOrganization {
+  name: string | null;
+  units: string[];
+}
+
+/** A property that the other fields cannot hold. Writers write it back as it was read. */
+export interface CardProperty {
+  /** The group before the name: `item1` in `item1.X-FOO`. */
+  group: string | null;
+  /** Upper case. */
+  name: string;
+  /** Names in upper case. */
+  params: Record<string, string[]>;
+  /** The value as it stands in a vCard 3.0 or 4.0: escaped, in UTF-8, without quoted-printable. */
+  value: string;
+}
+
+/**
+ * The content of a contact that is plain JSON, in the spelling of the API. Every member is present: `null` and `[]` mean "none".
+ * Texts are not empty and use `\n` for line breaks.
+ */
+export interface CardFields {
+  /** Without `urn:uuid:`. */
+  uid: string | null;
+  kind: CardKind;
+  full_name: string | null;
+  name: CardName | null;
+  nicknames: string[];
+  organization: CardOrganization | null;
+  job_title: string | null;
+  emails: CardValue[];
+  phones: CardPhone[];
+  addresses: CardAddress[];
+  urls: CardValue[];
+  profiles: CardProfile[];
+  dates: CardDate[];
+  notes: string | null;
+  categories: string[];
+  related: CardRelated[];
+  /** The uids of the members of a group. */
+  members: string[];
+  /** An IANA name or an offset such as `-05:00`. */
+  time_zone: string | null;
+  /** BCP 47. */
+  language: string | null;
+  custom: CardProperty[];
+}
+
+/** A picture within the card, or the address of one. */
+export type CardPhoto = { media_type: string | null; data: Uint8Array } | { uri: string };
+
+/** A contact as vCard and JSContact represent it. */
+export interface Card extends CardFields {
+  photo: CardPhoto | null;
+}
+
+/** A card without content; the given members replace the empty ones. */
+export function newCard(fields: Partial<Card> = {}): Card {
+  return {
+    uid: null,
+    kind: 'individual',
+    full_name: null,
+    name: null,
+    nicknames: [],
+    organization: null,
+    job_title: null,
+    emails: [],
+    phones: [],
+    addresses: [],
+    urls: [],
+    profiles: [],
+    dates: [],
+    notes: null,
+    categories: [],
+    related: [],
+    members: [],
+    time_zone: null,
+    language: null,
+    custom: [],
+    photo: null,
+    ...fields,
+  };
+}
+
+/** True for a card without name, nickname, organization, e-mail address and phone number. */
+export function isAnonymous(card: CardFields): boolean {
+  const texts = [
+    card.full_name,
+    ...Object.values(card.name ?? {}),
+    card.organization?.name,
+    ...card.nicknames,
+  ];
+  return !texts.some(Boolean) && card.emails.length === 0 && card.phones.length === 0;
+}
