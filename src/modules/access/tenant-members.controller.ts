@@ -71,7 +71,7 @@ export class TenantMembersController {
     id: 'readTenantMemberContent',
     summary: 'Count the content of a member',
     description:
-      'Number of objects that the member owns and that a transfer moves: notes, including those in the trash.',
+      'Number of objects that the member owns and that a transfer moves: notes and tasks, including those in the trash, and their folders.',
     errors: [AccessErrors.tenantMemberNotFound, Errors.invalidId],
   })
   @ApiOkResponse({ type: MemberContentEnvelope, description: 'Number of objects by kind.' })
@@ -86,7 +86,7 @@ export class TenantMembersController {
     id: 'transferTenantMemberContent',
     summary: 'Transfer the content of a deactivated member',
     description:
-      'Makes another active member the owner of all notes, including those in the trash. Tasks and folders keep their owner. You must hold all permissions of the deactivated member.',
+      'Makes another active member the owner of all notes and tasks, including those in the trash, and of their folders. Items stay in their folders and shared with the same members; share links end. You must hold all permissions of the deactivated member.',
     errors: [
       AccessErrors.tenantMemberNotFound,
       AccessErrors.cannotGrantUnheld,

@@ -25,7 +25,7 @@ export class MemberContentEnvelope {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'integer' },
-    example: { notes: 12 },
+    example: { task_folders: 1, tasks: 30, note_folders: 2, notes: 12 },
   })
   content!: Record<string, number>;
 }
@@ -35,7 +35,7 @@ export class TransferredContentEnvelope {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'integer' },
-    example: { notes: 12 },
+    example: { task_folders: 1, tasks: 30, note_folders: 2, notes: 12 },
   })
   transferred!: Record<string, number>;
 }

@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
+import { TenantsModule } from '../tenants/index.js';
+import { NoteFoldersOfMembers } from './note-folders-of-members.js';
 import { NoteFolderFeedController, NoteFoldersController } from './note-folders.controller.js';
 import { NoteFoldersRepository } from './note-folders.repository.js';
 import { NoteFoldersService } from './note-folders.service.js';
 
 @Module({
+  imports: [TenantsModule],
   controllers: [NoteFolderFeedController, NoteFoldersController],
-  providers: [NoteFoldersRepository, NoteFoldersService],
+  providers: [NoteFoldersRepository, NoteFoldersService, NoteFoldersOfMembers],
 })
 export class NoteFoldersModule {}

@@ -31,8 +31,8 @@ export class NoteFoldersRepository extends OwnerFeed<NoteFolder> {
     return this.rows(this.db).page(where, ['position', 'id'], after, limit);
   }
 
-  /** All folders of the caller. Lock the counter first to change them. */
-  async tree(tx: Tx, ctx: RequestContext): Promise<Tree> {
+  /** All folders of a user. Lock the counter first to change them. */
+  async tree(tx: Tx, ctx: Pick<RequestContext, 'tenantId' | 'userId'>): Promise<Tree> {
     return new Tree(await this.rows(tx).all(this.own(ctx), ['id', 'parentId', 'position']));
   }
 

@@ -10,6 +10,13 @@ const count = workspace.statement<{ count: number }>(
   `SELECT count(*)::int AS count FROM notes WHERE tenant_id = $1 AND owner_id = $2`,
 );
 
+const lock = workspace.statement<{ user_id: string }>(
+  'notes.lock_owned',
+  `WITH locked AS (
+     SELECT member_ids FROM notes WHERE tenant_id = $1 AND owner_id = $2 ORDER BY id FOR UPDATE)
+   SELECT DISTINCT unnest(member_ids) AS user_id FROM locked`,
+);
+
 const transfer = workspace.statement<{ count: number }>(
   'notes.transfer',
   `SELECT notes_transfer($1, $2, $3, $4) AS count`,
@@ -34,7 +41,11 @@ export class NotesOfMembers implements OwnedContent, OnModuleInit {
     return (await reader.query(count, [tenantId, userId]))[0]?.count ?? 0;
   }
 
-  /** Share links end; invited members stay. The former owner gets a removal in the feed. */
+  async lock(tx: Tx, { ctx, from }: ContentTransfer): Promise<string[]> {
+    return (await tx.query(lock, [ctx.tenantId, from])).map((row) => row.user_id);
+  }
+
+  /** Share links end; invited members stay. Notes keep their folder, which has been transferred before. */
   async transfer(tx: Tx, { ctx, from, to }: ContentTransfer): Promise<number> {
     this.outbox.notice(tx);
     return (await tx.query(transfer, [ctx.tenantId, from, to, ctx.userId]))[0]?.count ?? 0;

@@ -39,7 +39,7 @@ export class ProfileController {
     id: 'deactivateProfile',
     summary: 'Leave the workspace',
     description:
-      'Ends your membership and its sessions within 5 seconds. Closes your account when you belong to no other workspace. Only an administrator can undo this. The last owner cannot leave. Your content stays; `transfer_to` names a new owner of your notes.',
+      'Ends your membership and its sessions within 5 seconds. Closes your account when you belong to no other workspace. Only an administrator can undo this. The last owner cannot leave. Your content stays; `transfer_to` names a new owner of your notes, tasks and folders.',
     errors: [
       SecurityErrors.invalidPassword,
       SecurityErrors.invalidCode,

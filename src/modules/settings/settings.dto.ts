@@ -71,7 +71,7 @@ export class DeactivateProfile {
   @Matches(/^\d{3}[ -]?\d{3}$/, { message: 'code must be the six digits of the authenticator' })
   code?: string;
 
-  /** An active member who becomes the owner of your notes. */
+  /** An active member who becomes the owner of your notes, tasks and folders. */
   @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
   @MayBeAbsent()
   @IsUUID('all', { message: 'transfer_to must be a UUID' })

@@ -9,7 +9,10 @@ import { TxHook } from '../../platform/events/tx-hooks.js';
 export const TaskEvents = {
   /** `repeats`: the completed task this one is the next occurrence of. */
   created: 'task.created',
-  /** `changed`: names of fields. Also after every comment, subtask and attachment, with the name of that list. */
+  /**
+   * `changed`: names of fields. Also after every comment, subtask and attachment, with the name of that list, and after a
+   * transfer with `creator`, or with `folder_owner` for the tasks of others in a transferred folder.
+   */
   updated: 'task.updated',
   /** `added`, `removed`: ids of users. */
   assigned: 'task.assigned',

@@ -14,6 +14,7 @@ import { ATTACHMENT_MAX_BYTES, TaskAttachmentsService } from './parts/task-attac
 import { TaskClock } from './schedule/task-clock.js';
 import { TaskCommentsController } from './parts/task-comments.controller.js';
 import { TaskFolderFeedController, TaskFoldersController } from './folders/task-folders.controller.js';
+import { TaskFoldersOfMembers } from './folders/task-folders-of-members.js';
 import { TaskFoldersRepository } from './folders/task-folders.repository.js';
 import { TaskFoldersService } from './folders/task-folders.service.js';
 import { TaskIndexRepository } from './search/task-index.repository.js';
@@ -31,6 +32,7 @@ import { TaskSearchController } from './search/task-search.controller.js';
 import { TaskSearchRepository } from './search/task-search.repository.js';
 import { TaskSearchService } from './search/task-search.service.js';
 import { TasksApi } from './tasks.api.js';
+import { TasksOfMembers } from './tasks-of-members.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
@@ -66,6 +68,8 @@ import { TasksService } from './tasks.service.js';
     TaskAttachmentsService,
     TaskFoldersRepository,
     TaskFoldersService,
+    TaskFoldersOfMembers,
+    TasksOfMembers,
     TaskFeedRepository,
     TaskFolderFeedRepository,
     TaskIndexRepository,

@@ -45,5 +45,6 @@ export const tasksSchema: SchemaPart = {
     'task-clock',
     'task-search',
     'task-attachments',
+    'tasks-of-members',
   ),
 };

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
+import { lockHeads } from '../../platform/sync/sync-heads.js';
 
 /** A transfer of everything that one member owns to another active member of the same workspace. */
 export interface ContentTransfer {
@@ -18,6 +19,8 @@ export interface OwnedContent {
   readonly order: number;
   /** Number of objects of an owner, including those in the trash. */
   count(reader: Reader, owner: { tenantId: string; userId: string }): Promise<number>;
+  /** Locks the rows that the transfer writes, except feed counters. @returns users whose feeds change, besides both members */
+  lock(tx: Tx, transfer: ContentTransfer): Promise<string[]>;
   /** Changes the owner of all objects of `from`, with history, feeds and search. @returns number of objects */
   transfer(tx: Tx, transfer: ContentTransfer): Promise<number>;
 }
@@ -38,8 +41,16 @@ export class MemberContent {
     return this.each((content) => content.count(reader, owner));
   }
 
-  /** The caller has locked the memberships and checked both members. @returns number of objects by kind */
+  /**
+   * Locks everything in the lock order of all writes, then transfers kind by kind. The caller has locked the memberships and
+   * checked both members.
+   * @returns number of objects by kind
+   */
   async transfer(tx: Tx, transfer: ContentTransfer): Promise<Record<string, number>> {
+    const { ctx, from, to } = transfer;
+    const users = [from, to];
+    for (const content of this.registered) users.push(...(await content.lock(tx, transfer)));
+    await lockHeads(tx, ctx.tenantId, users);
     return this.each((content) => content.transfer(tx, transfer));
   }
 

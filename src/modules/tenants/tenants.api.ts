@@ -46,8 +46,8 @@ export class TenantsApi {
   }
 
   /**
-   * Finds members of the workspace, deactivated ones included: callers that accept active members only check that themselves,
-   * since a deactivated member may stay where they already are.
+   * Finds members of the workspace, deactivated ones included: a deactivated member may stay where it is. Check additions
+   * with `inactiveMembers` or the SQL function `inactive_members`.
    * @param names user ids and e-mail addresses
    * @returns user id by name, without names that match no member
    */
@@ -55,6 +55,16 @@ export class TenantsApi {
     const isId = Map.groupBy(names, isUuid);
     const [ids, emails] = [isId.get(true) ?? [], isId.get(false) ?? []];
     return this.tenants.findMembers(tenantId, ids, emails);
+  }
+
+  /** The deactivated members among users that are about to be added to those `present`. */
+  async inactiveMembers(
+    reader: Reader,
+    tenantId: string,
+    userIds: readonly string[],
+    present: readonly string[] = [],
+  ): Promise<string[]> {
+    return this.tenants.inactive(reader, tenantId, userIds, present);
   }
 
   async idBySlug(slug: string): Promise<string | null> {

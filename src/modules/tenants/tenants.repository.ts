@@ -61,6 +61,11 @@ const findMembers = workspace.statement<{ named_as: string; user_id: string }>(
      JOIN tenant_members member ON member.tenant_id = $1 AND lower(member.email) = lower(trim(wanted.named_as))`,
 );
 
+const inactive = workspace.statement<{ ids: string[] | null }>(
+  'tenants.inactive_members',
+  `SELECT inactive_members($1, $2, $3) AS ids`,
+);
+
 const profile = workspace.statement<{ email: string; display_name: string }>(
   'tenants.profile',
   `SELECT email, display_name FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
@@ -179,6 +184,15 @@ export class TenantsRepository {
   async findMembers(tenantId: string, ids: string[], emails: string[]): Promise<Map<string, string>> {
     const rows = await this.db.query(findMembers, [tenantId, ids, emails]);
     return new Map(rows.map((row) => [row.named_as, row.user_id]));
+  }
+
+  async inactive(
+    reader: Reader,
+    tenantId: string,
+    userIds: readonly string[],
+    present: readonly string[],
+  ): Promise<string[]> {
+    return (await reader.query(inactive, [tenantId, userIds, present]))[0]?.ids ?? [];
   }
 
   async idBySlug(slug: string): Promise<string | null> {

@@ -5,7 +5,7 @@ import { Tenant, TenantDomain, TenantLogo, TenantMember } from './tenant.entity.
 
 export const tenantsSchema: SchemaPart = {
   owner: 'tenants',
-  publishes: ['member_profiles'],
+  publishes: ['member_profiles', 'inactive_members'],
   entities: { directory: [Tenant, TenantDomain, TenantLogo], workspace: [TenantMember] },
   migrations: [
     sqlMigration('Tenants1795000000002', new URL('migrations/0001-tenants.sql', import.meta.url)),

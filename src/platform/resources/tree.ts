@@ -15,7 +15,10 @@ export class Tree {
 
   constructor(nodes: readonly TreeNode[]) {
     this.nodes = new Map(nodes.map((node) => [node.id, node]));
-    this.byParent = Map.groupBy(nodes, (node) => node.parentId);
+    this.byParent = Map.groupBy(
+      nodes.toSorted((a, b) => a.position - b.position),
+      (node) => node.parentId,
+    );
   }
 
   get size(): number {
@@ -26,6 +29,7 @@ export class Tree {
     return this.nodes.has(id);
   }
 
+  /** In the order of their positions. */
   children(id: string | null): string[] {
     return (this.byParent.get(id) ?? []).map((node) => node.id);
   }

@@ -18,7 +18,7 @@ import {
   highestSeq,
   type IndexRead,
 } from './feed-source.js';
-import { allocate, lockHead } from './sync-heads.js';
+import { allocate, expireCursors, lockHead } from './sync-heads.js';
 
 /**
  * Columns of an item that only its owner sees and synchronises. The table has the primary key `(tenant_id, id)` and a
@@ -94,7 +94,7 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
   abstract present(reader: Reader, ctx: RequestContext, items: E[]): Promise<object[]>;
 
   /** Conditions for the caller's items that are not deleted. */
-  protected own(ctx: RequestContext, where: object = {}): TenantWhere<E> {
+  protected own(ctx: Pick<RequestContext, 'tenantId' | 'userId'>, where: object = {}): TenantWhere<E> {
     const { tenantId, userId: ownerId } = ctx;
     return { ...where, tenantId, ownerId, goneAt: IsNull() } as unknown as TenantWhere<E>;
   }
@@ -136,14 +136,38 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
     return this.write(tx, ctx, ids, { goneAt: NOW });
   }
 
-  private async write(tx: Tx, ctx: RequestContext, ids: readonly string[], values: object): Promise<E[]> {
+  /**
+   * Makes another user the owner of these items, numbered in the order of `ids` in the feed of that user. An item has one
+   * row, so the former owner gets no removals: the cursors of the former owner expire. Both counters are locked.
+   * @param values further columns; SQL expressions among them may use `:ids` and the parameters
+   */
+  async transfer(
+    tx: Tx,
+    { tenantId, from, to }: { tenantId: string; from: string; to: string },
+    ids: readonly string[],
+    values: object,
+    parameters: object,
+  ): Promise<E[]> {
+    if (ids.length > 0) await expireCursors(tx, { tenantId, userId: from }, this.collection);
+    const revised = { ...values, ownerId: to, revision: () => 'revision + 1', updatedAt: NOW };
+    return this.write(tx, { tenantId, userId: from }, ids, revised, { numbered: to, parameters });
+  }
+
+  /** @param numbered the user whose feed gets the numbers; default: the owner */
+  private async write(
+    tx: Tx,
+    owner: Pick<RequestContext, 'tenantId' | 'userId'>,
+    ids: readonly string[],
+    values: object,
+    { numbered = owner.userId, parameters = {} } = {},
+  ): Promise<E[]> {
     if (ids.length === 0) return [];
-    const before = await allocate(tx, ctx, ids.length);
+    const before = await allocate(tx, { ...owner, userId: numbered }, ids.length);
     const seq = () => ':before + array_position(:ids::uuid[], id)';
     return rowsOf(tx, this.entity).update(
-      this.own(ctx, { id: In(ids) }),
+      this.own(owner, { id: In(ids) }),
       { ...values, seq } as unknown as ColumnValues<E>,
-      { before, ids },
+      { ...parameters, before, ids },
     );
   }
 

@@ -5,8 +5,9 @@ import type { Tx } from '../database/tx.js';
 type Owner = Pick<RequestContext, 'tenantId' | 'userId'>;
 
 const lock = workspace.statement<never>(
-  'sync.lock_own_head',
-  `INSERT INTO sync_heads AS counter (tenant_id, user_id, head) VALUES ($1, $2, 0)
+  'sync.lock_heads',
+  `INSERT INTO sync_heads AS counter (tenant_id, user_id, head)
+   SELECT DISTINCT $1::uuid, owner, 0 FROM unnest($2::uuid[]) AS owner ORDER BY owner
    ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = counter.head`,
 );
 
@@ -17,9 +18,26 @@ const advance = workspace.statement<{ head: number }>(
    RETURNING head::float8 AS head`,
 );
 
+// The new head lies behind every cursor of the user, and the floor at it: each of them is expired.
+const expire = workspace.statement<never>(
+  'sync.expire_cursors',
+  `UPDATE sync_heads SET head = head + 1, floors = floors || jsonb_build_object($3::text, head + 1)
+    WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 /** Locks the feed counter of a user until the end of the transaction: other changes of their collections wait. */
 export async function lockHead(tx: Tx, { tenantId, userId }: Owner): Promise<void> {
-  await tx.query(lock, [tenantId, userId]);
+  await lockHeads(tx, tenantId, [userId]);
+}
+
+/** Locks the feed counters of these users, in the order of their ids. */
+export async function lockHeads(tx: Tx, tenantId: string, userIds: readonly string[]): Promise<void> {
+  await tx.query(lock, [tenantId, userIds]);
+}
+
+/** Expires all cursors that a user has for a collection: their clients rebuild the index. The counter is locked. */
+export async function expireCursors(tx: Tx, { tenantId, userId }: Owner, collection: string): Promise<void> {
+  await tx.query(expire, [tenantId, userId, collection]);
 }
 
 /**

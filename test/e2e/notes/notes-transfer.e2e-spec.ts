@@ -1,3 +1,4 @@
+import { session } from '../../support/account.ts';
 import { TestApp, type Person } from '../../support/app.ts';
 
 describe('the transfer of notes to another member', () => {
@@ -18,6 +19,11 @@ describe('the transfer of notes to another member', () => {
   });
   afterAll(() => app?.stop());
 
+  const reactivate = async () => {
+    await owner.api.post(`/tenant/members/${leaver.id}/activate`);
+    // The sessions ended with the membership.
+    leaver = await session(app, leaver);
+  };
   const create = async (title: string): Promise<string> =>
     (await leaver.api.post('/notes', { title, content: '<p>kept</p>' })).body.note.id;
   const cursorOf = async (person: Person) => (await person.api.get('/notes/changes?limit=500')).body.cursor;
@@ -57,7 +63,7 @@ describe('the transfer of notes to another member', () => {
     expect(
       (await heir.api.get(`/notes/${shared}/revisions`)).body.revisions.map((r: any) => r.author.id),
     ).toEqual([heir.id, leaver.id]);
-    await owner.api.post(`/tenant/members/${leaver.id}/activate`);
+    await reactivate();
     expect((await leaver.api.get('/notes?state=all')).body.notes).toEqual([]);
     const removals = await since(leaver, cursors[2]);
     expect(removals.map(({ removed, reason }: any) => [removed, reason])).toEqual(
@@ -69,8 +75,64 @@ describe('the transfer of notes to another member', () => {
     const id = await create('Quartalsbericht');
     await owner.api.post(`/tenant/members/${leaver.id}/deactivate`);
     expect((await owner.api.post(`/tenant/members/${leaver.id}/transfer`, { to: heir.id })).status).toBe(200);
-    await owner.api.post(`/tenant/members/${leaver.id}/activate`);
+    await reactivate();
     expect((await leaver.api.get('/search/notes?q=quartalsbericht')).body.notes).toEqual([]);
     expect((await heir.api.get(`/notes/${id}`)).body.role).toBe('owner');
+  });
+
+  test('note folders move with their notes; notes of others leave the folders', async () => {
+    const folder = async (person: Person, fields: object) =>
+      (await person.api.post('/note_folders', fields)).body.folder.id as string;
+    await folder(heir, { name: 'mine', position: 3 });
+    const [second, first] = [
+      await folder(leaver, { name: 'second', position: 2 }),
+      await folder(leaver, { name: 'first', position: 1 }),
+    ];
+    const inner = await folder(leaver, { name: 'inner', parent_id: first });
+    const own = await create('own');
+    await leaver.api.patch(`/notes/${own}`, { folder_id: inner, base_revision: 1 });
+    const placed = await create('placed by the heir');
+    await leaver.api.put(`/notes/${placed}/invited`, { invited: [{ id: heir.id, role: 'viewer' }] });
+    await leaver.api.patch(`/notes/${placed}`, { folder_id: second, base_revision: 1 });
+    const target = await folder(heir, { name: 'target' });
+    const placing = await heir.api.patch(`/notes/${placed}`, { folder_id: target, base_revision: 2 });
+    expect([placing.status, placing.body.error]).toEqual([200, undefined]);
+    const foreign = (await reader.api.post('/notes', { title: 'of another member' })).body.note.id;
+    await reader.api.put(`/notes/${foreign}/invited`, { invited: [{ id: leaver.id, role: 'viewer' }] });
+    expect(
+      (await leaver.api.patch(`/notes/${foreign}`, { folder_id: second, base_revision: 1 })).status,
+    ).toBe(200);
+    const cursors = [
+      (await heir.api.get('/note_folders/changes')).body.cursor,
+      (await leaver.api.get('/note_folders/changes')).body.cursor,
+      await cursorOf(leaver),
+    ];
+    await owner.api.post(`/tenant/members/${leaver.id}/deactivate`);
+    const moved = await owner.api.post(`/tenant/members/${leaver.id}/transfer`, { to: heir.id });
+    expect(moved.body.transferred).toMatchObject({ note_folders: 3, notes: 2 });
+    await reactivate();
+
+    const { note_folders: folders } = (await heir.api.get(`/note_folders/changes?cursor=${cursors[0]}`)).body;
+    expect(folders.map((each: any) => [each.id, each.parent_id, each.revision])).toEqual([
+      [first, null, 2],
+      [inner, first, 2],
+      [second, null, 2],
+    ]);
+    const listed = (await heir.api.get('/note_folders?parent_id=none')).body.note_folders;
+    expect(listed.map((each: any) => each.name)).toEqual(['mine', 'target', 'first', 'second']);
+    expect((await heir.api.get(`/notes/${own}`)).body.note).toMatchObject({
+      folder_id: inner,
+      role: 'owner',
+    });
+    expect((await heir.api.get(`/notes/${placed}`)).body.note).toMatchObject({
+      folder_id: target,
+      role: 'owner',
+    });
+    expect((await heir.api.get(`/note_folders/${inner}`)).body.folder.note_count).toBe(1);
+
+    expect((await leaver.api.get(`/note_folders/changes?cursor=${cursors[1]}`)).status).toBe(410);
+    expect((await leaver.api.get('/note_folders/index')).body.note_folders).toEqual([]);
+    const changed = await since(leaver, cursors[2] as string);
+    expect(changed.find((each) => each.id === foreign)).toMatchObject({ folder_id: null });
   });
 });

@@ -85,9 +85,7 @@ BEGIN
   END IF;
   IF v_note.deleted_at IS NOT NULL THEN RETURN note_deleted(v_note); END IF;
   IF p_ids IS NULL THEN RETURN note_rejected('invalid_request'); END IF;
-  SELECT json_agg(person.user_id) INTO v_inactive FROM member_profiles person
-   WHERE person.tenant_id = p_tenant AND person.user_id = ANY (p_ids) AND person.user_id <> ALL (v_note.member_ids)
-     AND person.status <> 'active';
+  v_inactive := inactive_members(p_tenant, p_ids, v_note.member_ids);
   IF v_inactive IS NOT NULL THEN RETURN ('unknown_user', NULL, v_inactive::text)::note_outcome; END IF;
   v_outcome := note_written(v_note, p_user);
   IF v_role = 'owner' THEN
@@ -105,20 +103,19 @@ BEGIN
   RETURN v_outcome;
 END $$;
 
--- Gives all notes of one owner to another member. The former owner no longer sees them; share links end. Note rows are
--- locked first, in the order of ids, then the heads of all members, in the order of user ids. Returns the number of notes.
+-- Gives all notes of one owner to another member. The former owner no longer sees them; share links end. The rows of the
+-- notes and the heads of all members are locked, and the folders of the former owner belong to the new one: a note stays in
+-- its folder, unless the new owner has placed it already. Returns the number of notes.
 CREATE FUNCTION notes_transfer(p_tenant uuid, p_from uuid, p_to uuid, p_actor uuid) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
   v_owned notes[];
   v_note notes;
+  v_folder uuid;
   v_ids uuid[];
   v_roles note_role[];
 BEGIN
   v_owned := ARRAY(SELECT owned FROM notes owned
-                    WHERE owned.tenant_id = p_tenant AND owned.owner_id = p_from ORDER BY owned.id FOR UPDATE);
-  INSERT INTO sync_heads (tenant_id, user_id, head)
-  SELECT DISTINCT p_tenant, member_id, 0 FROM unnest(v_owned) AS owned, unnest(owned.member_ids || p_to) AS member_id
-   ORDER BY member_id ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = sync_heads.head;
+                    WHERE owned.tenant_id = p_tenant AND owned.owner_id = p_from ORDER BY owned.id);
   FOREACH v_note IN ARRAY v_owned LOOP
     SELECT p_to || coalesce(array_agg(id ORDER BY position), '{}'),
            'owner'::note_role || coalesce(array_agg(member_role ORDER BY position), '{}') INTO v_ids, v_roles
@@ -126,7 +123,15 @@ BEGIN
      WHERE id <> ALL (ARRAY[p_from, p_to]);
     UPDATE notes SET share_token = NULL, share_role = NULL, share_expires_at = NULL, share_created_at = NULL
      WHERE tenant_id = p_tenant AND id = v_note.id AND share_token IS NOT NULL;
+    SELECT folder_id INTO v_folder FROM note_members
+     WHERE tenant_id = p_tenant AND note_id = v_note.id AND user_id = p_from;
     PERFORM note_set_members(v_note, v_ids, v_roles, p_actor, gen_random_uuid());
+    UPDATE note_members SET folder_id = v_folder
+     WHERE tenant_id = p_tenant AND note_id = v_note.id AND user_id = p_to AND folder_id IS NULL;
   END LOOP;
+  -- Notes of others, which the former owner had placed in folders that are now those of the new owner.
+  PERFORM notes_move_folder(p_tenant, p_from, placed.folder_id, NULL) FROM (
+    SELECT DISTINCT folder_id FROM note_members
+     WHERE tenant_id = p_tenant AND user_id = p_from AND folder_id IS NOT NULL) AS placed;
   RETURN cardinality(v_owned);
 END $$;

@@ -14,8 +14,10 @@ import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { type ListFolders, parentOf } from '../../../platform/resources/folder.dto.js';
 import { checkPlace, FolderErrors } from '../../../platform/resources/folders.js';
+import { TenantsApi } from '../../tenants/index.js';
 import { TaskInputs } from '../task-inputs.js';
 import { TaskLinks } from '../task-references.js';
+import { inactive } from '../task-results.js';
 import type { TaskFolder } from './task-folder.entity.js';
 import type { TaskFolderResponse } from './task-folder.response.js';
 import type { CreateTaskFolder, DeleteTaskFolder, UpdateTaskFolder } from './task-folders.dto.js';
@@ -35,6 +37,7 @@ export class TaskFoldersService {
   constructor(
     private readonly folders: TaskFoldersRepository,
     private readonly inputs: TaskInputs,
+    private readonly tenants: TenantsApi,
     private readonly links: TaskLinks,
     private readonly writes: IdempotentWrites,
     private readonly cursors: Cursors,
@@ -72,6 +75,7 @@ export class TaskFoldersService {
       await this.folders.lockTree(tx, tenantId, ownerId);
       const tree = await this.folders.tree(tx, tenantId, ownerId);
       checkPlace(tree, undefined, parentId);
+      await this.assertActive(tx, tenantId, memberIds, []);
       const { name = body.name, position = tree.lastPosition(parentId) } = input;
       const values = { tenantId, ownerId, id, name, color, parentId, position, memberIds, memberRoles };
       if (!(await this.folders.insert(tx, values))) throw FolderErrors.alreadyExists.with();
@@ -156,6 +160,7 @@ export class TaskFoldersService {
     const tree = await this.folders.tree(tx, tenantId, folder.ownerId);
     const parentId = changes.parentId === undefined ? folder.parentId : changes.parentId;
     if (changes.parentId) checkPlace(tree, id, changes.parentId);
+    await this.assertActive(tx, tenantId, changes.memberIds ?? [], folder.memberIds);
     await this.folders.change(tx, tenantId, [id], changes);
     const shared = ['parentId', 'memberIds', 'memberRoles'].some((field) => field in changes);
     const folders = shared ? tree.below(id) : [id];
@@ -166,6 +171,13 @@ export class TaskFoldersService {
     }
     await this.folders.apply(tx, tenantId, { folders, touched: folders, tasks });
     await this.announce(tx, ctx, id, folder.memberIds, changes.memberIds ?? folder.memberIds);
+  }
+
+  /** A deactivated member may stay. @throws ApiError 422 `unknown_user` for a new one */
+  private async assertActive(tx: Tx, tenantId: string, users: string[], present: string[]): Promise<void> {
+    if (users.length === 0) return;
+    const found = await this.tenants.inactiveMembers(tx, tenantId, users, present);
+    if (found.length > 0) throw inactive('members', found);
   }
 
   /** Reads the role before the lock too: a request for a folder of others does not wait for their tree. */

@@ -59,6 +59,7 @@ export const ACTIVITY_TYPES = [
   'subtask_deleted',
   'attachment_added',
   'attachment_deleted',
+  'transferred',
 ] as const;
 
 export class TaskActivityResponse {

@@ -22,9 +22,7 @@ DECLARE
   v_inactive json;
 BEGIN
   IF task.assignee_ids <@ p_before THEN RETURN NULL; END IF;
-  SELECT json_agg(person.user_id) INTO v_inactive FROM member_profiles person
-   WHERE person.tenant_id = task.tenant_id AND person.user_id = ANY (task.assignee_ids) AND person.user_id <> ALL (p_before)
-     AND person.status <> 'active';
+  v_inactive := inactive_members(task.tenant_id, task.assignee_ids, p_before);
   RETURN CASE WHEN v_inactive IS NOT NULL THEN ('unknown_user', NULL, v_inactive::text, NULL)::task_outcome END;
 END $$;
 
