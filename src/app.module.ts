@@ -20,7 +20,7 @@ import { BearerGuard } from './platform/context/bearer.guard.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { DeploymentModule } from './platform/deployment/deployment.js';
 import { EventsModule } from './platform/events/events.module.js';
-import { BodyGuard } from './platform/http/body.guard.js';
+import { BodyGuard } from './platform/http/body/body.guard.js';
 import { InputPipe } from './platform/http/input.pipe.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { ObservabilityModule } from './platform/observability/observability.module.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Router } from 'express';
-import type { LeanExpressAdapter } from '../../src/platform/http/lean-express.adapter.js';
+import type { LeanExpressAdapter } from '../../src/platform/http/server/lean-express.adapter.js';
 import { OIDC_ROUTES } from '../../src/modules/sign-in/oidc-routes.js';
 import { PERMISSIONS } from '../../src/modules/access/index.js';
 import { TestApp } from '../support/app.ts';

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { LeanExpressAdapter } from '../../platform/http/lean-express.adapter.js';
+import { LeanExpressAdapter } from '../../platform/http/server/lean-express.adapter.js';
 import { writeJson } from './reply.js';
 
 /** The platform's adapter with WildDuck's responses: status 200 for every success. */

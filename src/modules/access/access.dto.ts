@@ -10,7 +10,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { Distinct, MayBeAbsent, Name } from '../../platform/http/input.decorators.js';
+import { Distinct, Optional, Name } from '../../platform/http/input.decorators.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const MAX_NAME = 100;
@@ -24,20 +24,20 @@ export class CreateGroup {
 
   /** Stable identifier for programs. Default: derived from the name. @example "editors" */
   @ApiPropertyOptional({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$' })
-  @MayBeAbsent()
+  @Optional()
   @Matches(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
     message: 'key must be lower-case letters, digits, - and _, at most 63',
   })
   key?: string;
 
   @ApiPropertyOptional({ maxLength: 1000, example: 'Keep the handbook up to date.' })
-  @MayBeAbsent()
+  @Optional()
   @MaxLength(1000)
   @IsString()
   description?: string;
 
   /** Only permissions that you hold. @example ["forms.create"] */
-  @MayBeAbsent()
+  @Optional()
   @Distinct()
   @IsString({ each: true })
   @ArrayMaxSize(MAX_AT_ONCE)
@@ -47,19 +47,19 @@ export class CreateGroup {
 
 export class UpdateGroup {
   @ApiPropertyOptional({ minLength: 1, maxLength: MAX_NAME, example: 'Editors' })
-  @MayBeAbsent()
+  @Optional()
   @Name(MAX_NAME)
   name?: string;
 
   @ApiPropertyOptional({ maxLength: 1000, example: 'Keep the handbook up to date.' })
-  @MayBeAbsent()
+  @Optional()
   @MaxLength(1000)
   @IsString()
   description?: string;
 
   /** The `rev` that you read. 409 `conflict` when the group has changed since then. @example 3 */
   @ApiPropertyOptional({ type: 'integer', minimum: 1 })
-  @MayBeAbsent()
+  @Optional()
   @Min(1)
   @IsInt()
   rev?: number;
@@ -68,12 +68,12 @@ export class UpdateGroup {
 export class AddMembers {
   /** Either this or `user_ids`. */
   @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @MayBeAbsent()
+  @Optional()
   @IsUUID('all', { message: 'user_id must be a UUID' })
   user_id?: string;
 
   @ApiPropertyOptional({ type: [String], format: 'uuid', example: [ID], maxItems: MAX_AT_ONCE })
-  @MayBeAbsent()
+  @Optional()
   @IsUUID('all', { each: true, message: 'user_ids must be UUIDs' })
   @ArrayMaxSize(MAX_AT_ONCE)
   @ArrayMinSize(1)
@@ -83,12 +83,12 @@ export class AddMembers {
 
 export class GrantPermissions {
   /** Either this or `permissions`. @example "forms.create" */
-  @MayBeAbsent()
+  @Optional()
   @IsString()
   permission?: string;
 
   /** @example ["forms.create"] */
-  @MayBeAbsent()
+  @Optional()
   @IsString({ each: true })
   @ArrayMaxSize(MAX_AT_ONCE)
   @ArrayMinSize(1)

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString, Matches, MaxLength } from 'class-validator';
-import { MayBeAbsent } from '../../platform/http/input.decorators.js';
+import { Optional } from '../../platform/http/input.decorators.js';
 import { MAX_PASSWORD } from './password-sign-in.js';
 
 export class ChangePassword {
@@ -21,19 +21,19 @@ export class ChangePassword {
    * An authenticator code. Required with the second factor on, when this session proved it more than ten minutes ago.
    * @example "492039"
    */
-  @MayBeAbsent()
+  @Optional()
   @Matches(/^\d{3}[ -]?\d{3}$/, { message: 'code must be the six digits of the authenticator' })
   code?: string;
 
   /** End all other sessions. */
   @ApiPropertyOptional()
-  @MayBeAbsent()
+  @Optional()
   @IsBoolean()
   revoke_sessions: boolean = true;
 
   /** End all application passwords, in every workspace. */
   @ApiPropertyOptional()
-  @MayBeAbsent()
+  @Optional()
   @IsBoolean()
   revoke_application_passwords: boolean = false;
 }
@@ -41,7 +41,7 @@ export class ChangePassword {
 export class SignOut {
   /** End all your sessions, not only this one. */
   @ApiPropertyOptional()
-  @MayBeAbsent()
+  @Optional()
   @IsBoolean()
   everywhere: boolean = false;
 }

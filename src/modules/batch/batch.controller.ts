@@ -3,7 +3,7 @@ import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import type { AuthenticatedRequest } from '../../platform/context/request-context.js';
 import { DisconnectSignal } from '../../platform/http/abort-signal.js';
 import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
-import { BodyLimit } from '../../platform/http/body.guard.js';
+import { BodyLimit } from '../../platform/http/body/body.guard.js';
 import { Errors } from '../../platform/http/errors.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { Batch, MAX_REQUESTS, parseBatch } from './batch.dto.js';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { BodyReply } from '../../platform/http/body-reply.js';
+import { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { JsonReply } from '../../platform/http/json-reply.js';
 import { MailAccounts, type MailCredential, type MailRequester } from './accounts/mail-accounts.js';
 import type { MailOwner } from './accounts/mail-accounts.repository.js';

@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch } from '@nestjs/common';
 import type { ApiError } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
-import { ApiExceptionFilter, asApiError } from '../../platform/http/exception.filter.js';
+import { ApiExceptionFilter, asApiError } from '../../platform/http/server/exception.filter.js';
 import { MailErrors } from './mail.errors.js';
 
 /** The contract's error `Internal server error` for unexpected exceptions on mail routes (section 7). */

@@ -14,7 +14,7 @@ import {
 import {
   Distinct,
   MaxBytes,
-  MayBeAbsent,
+  Optional,
   Nullable,
   Repeatable,
 } from '../../platform/http/input.decorators.js';
@@ -69,7 +69,7 @@ class DeviceFields {
    * Names the client in the history and in change feeds, at most 200 characters.
    * @example "alices-phone"
    */
-  @MayBeAbsent()
+  @Optional()
   @MaxLength(MAX_DEVICE_ID)
   @IsString()
   device_id?: string;
@@ -90,7 +90,7 @@ export class NoteFields extends IntersectionType(
 export class CreateNote extends NoteFields {
   /** Any UUID, so that a note created offline keeps its id. Default: a new one. */
   @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @MayBeAbsent()
+  @Optional()
   @IsUUID('all', { message: 'id must be a UUID' })
   id?: string;
 }
@@ -177,7 +177,7 @@ export class ShareTokenQuery {
    * The token of a share link.
    * @example "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4"
    */
-  @MayBeAbsent()
+  @Optional()
   @Length(1, 200)
   @IsString()
   share_token?: string;

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsString, IsUUID, Matches, ValidateBy } from 'class-validator';
-import { Line, MaxBytes, MayBeAbsent, Name, Nullable } from '../../platform/http/input.decorators.js';
+import { Line, MaxBytes, Optional, Name, Nullable } from '../../platform/http/input.decorators.js';
 import { isLocale, isTimeZone } from './locale-values.js';
 
 const Is = (name: string, validate: (value: unknown) => boolean, message: string) =>
@@ -9,27 +9,27 @@ const Is = (name: string, validate: (value: unknown) => boolean, message: string
 
 export class UpdateProfile {
   @ApiPropertyOptional({ minLength: 1, maxLength: 200, example: 'Alice Martin' })
-  @MayBeAbsent()
+  @Optional()
   @Name(200)
   display_name?: string;
 
   @ApiPropertyOptional({ maxLength: 100, example: 'Alice' })
-  @MayBeAbsent()
+  @Optional()
   @Line(100)
   given_name?: string;
 
   @ApiPropertyOptional({ maxLength: 100, example: 'Martin' })
-  @MayBeAbsent()
+  @Optional()
   @Line(100)
   family_name?: string;
 
   @ApiPropertyOptional({ maxLength: 100, example: 'Head of Research' })
-  @MayBeAbsent()
+  @Optional()
   @Line(100)
   title?: string;
 
   @ApiPropertyOptional({ maxLength: 50, example: '+49 30 901820' })
-  @MayBeAbsent()
+  @Optional()
   @Matches(/^[+\d ().\-/*#xX]{0,50}$/, { message: 'phone must be a telephone number' })
   @Line(50)
   phone?: string;
@@ -47,7 +47,7 @@ export class UpdateProfile {
 
   /** Read-only: the current address is accepted, another one is rejected. */
   @ApiPropertyOptional({ example: 'alice@demo.example' })
-  @MayBeAbsent()
+  @Optional()
   @IsString()
   email?: string;
 }
@@ -58,7 +58,7 @@ export class DeactivateProfile {
    * @example "demo workspace password"
    */
   @ApiPropertyOptional({ maxLength: 1000 })
-  @MayBeAbsent()
+  @Optional()
   @MaxBytes(4000)
   @IsString()
   password?: string;
@@ -67,13 +67,13 @@ export class DeactivateProfile {
    * An authenticator code. Required with the second factor on, when this session proved it more than ten minutes ago.
    * @example "492039"
    */
-  @MayBeAbsent()
+  @Optional()
   @Matches(/^\d{3}[ -]?\d{3}$/, { message: 'code must be the six digits of the authenticator' })
   code?: string;
 
   /** An active member who becomes the owner of your notes, tasks and folders. */
   @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @MayBeAbsent()
+  @Optional()
   @IsUUID('all', { message: 'transfer_to must be a UUID' })
   transfer_to?: string;
 }

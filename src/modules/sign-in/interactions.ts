@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import express, { type Request, type Response } from 'express';
 import { errors, type Interaction, type InteractionResults, type Provider } from 'oidc-provider';
-import { asApiError } from '../../platform/http/exception.filter.js';
+import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import { Keyring } from '../../platform/secrets/keyring.js';
 import { PasswordSignIn, SecondFactors } from '../account-security/index.js';

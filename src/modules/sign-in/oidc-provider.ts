@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
 import { type JWK, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { Config } from '../../config/config.js';
-import { asApiError } from '../../platform/http/exception.filter.js';
+import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { Keyring } from '../../platform/secrets/keyring.js';
 import { SigningKeys } from '../identity/index.js';
 import { OidcAccounts } from './oidc-accounts.js';

@@ -4,7 +4,7 @@ import { Config } from '../../config/config.js';
 import { TokenResolver } from '../../platform/context/token-resolver.js';
 import type { ApiError } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
-import { writeJson } from '../../platform/http/reply-writer.js';
+import { writeJson } from '../../platform/http/replies/reply-writer.js';
 import { pageHeaders } from '../../platform/http/security-headers.js';
 import { networkOf, type RateLimit } from '../../platform/rate-limits/rate-limit.js';
 import { RateLimits, tooManyRequests } from '../../platform/rate-limits/rate-limits.js';

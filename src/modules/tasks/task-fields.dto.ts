@@ -12,7 +12,7 @@ import {
   ValidateBy,
   ValidateIf,
 } from 'class-validator';
-import { MayBeAbsent, Nullable, Timestamp } from '../../platform/http/input.decorators.js';
+import { Optional, Nullable, Timestamp } from '../../platform/http/input.decorators.js';
 import { isCalendarDay, isTimeZone } from './schedule/calendar.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
 
@@ -121,13 +121,13 @@ export class ReferenceInput {
 /** A moment, or minutes before the task is due (before the start of the day when it has no hour). */
 export class ReminderInput {
   @ApiPropertyOptional({ format: 'date-time', example: '2026-12-01T08:00:00Z' })
-  @MayBeAbsent()
+  @Optional()
   @Moment()
   @Timestamp()
   at?: Date;
 
   @ApiPropertyOptional({ type: 'integer', example: 30 })
-  @MayBeAbsent()
+  @Optional()
   @Max(YEAR_MINUTES)
   @Min(0)
   @IsInt()
@@ -146,7 +146,7 @@ export class Recurrence {
 
   /** The next date follows the current date (`schedule`), and also the day of completion (`completion`). */
   @ApiPropertyOptional({ default: 'schedule' })
-  @MayBeAbsent()
+  @Optional()
   @IsIn(['schedule', 'completion'])
   from: 'schedule' | 'completion' = 'schedule';
 }

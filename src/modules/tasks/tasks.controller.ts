@@ -11,7 +11,7 @@ import {
   IDEMPOTENCY_ERRORS,
   Operation,
 } from '../../platform/http/api-docs.js';
-import { BodyLimit } from '../../platform/http/body.guard.js';
+import { BodyLimit } from '../../platform/http/body/body.guard.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';

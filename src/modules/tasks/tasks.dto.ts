@@ -27,7 +27,7 @@ import {
   Distinct,
   EachAs,
   MaxBytes,
-  MayBeAbsent,
+  Optional,
   Nullable,
   Timestamp,
 } from '../../platform/http/input.decorators.js';
@@ -141,7 +141,7 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
     items: { anyOf: [{ $ref: getSchemaPath(NamedPerson) }, { type: 'string' }] },
     example: [{ email: 'bob@demo.example' }],
   })
-  @MayBeAbsent()
+  @Optional()
   @ValidateNested({ each: true, message: 'each entry of assignees must be an object, an id or an address' })
   @EachAs((entry) => asPerson(NamedPerson, entry))
   @ArrayMaxSize(MAX_ASSIGNEES)
@@ -155,7 +155,7 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
     items: { $ref: getSchemaPath(ReferenceInput) },
     example: [{ type: 'url', url: 'https://example.com/hotel', title: 'The hotel' }],
   })
-  @MayBeAbsent()
+  @Optional()
   @ValidateNested({ each: true, message: 'each entry of references must be an object' })
   @EachAs((entry) => asInstance(ReferenceInput, entry))
   @ArrayMaxSize(MAX_REFERENCES)
@@ -186,7 +186,7 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
     items: { $ref: getSchemaPath(ReminderInput) },
     example: [{ minutes_before: 30 }],
   })
-  @MayBeAbsent()
+  @Optional()
   @ValidateNested({ each: true, message: 'each entry of reminders must be an object' })
   @EachAs((entry) => asInstance(ReminderInput, entry))
   @ArrayMaxSize(MAX_REMINDERS)
@@ -215,7 +215,7 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
    * Name of the client device, as `updated_device` in the change feed.
    * @example "alices-phone"
    */
-  @MayBeAbsent()
+  @Optional()
   @MaxLength(MAX_DEVICE_ID)
   @IsString()
   device_id?: string;
@@ -230,7 +230,7 @@ export class CreateTask extends IntersectionType(
    * Any UUID. Default: a new one.
    * @example "01890a5d-ac96-774b-bcce-b302099a8057"
    */
-  @MayBeAbsent()
+  @Optional()
   @IsUUID('all', { message: 'id must be a UUID' })
   id?: string;
 }
@@ -254,7 +254,7 @@ export class LinkedTask extends PickType(UpdateTask, [
    * Missing or blank: the title of the note.
    * @example "Book the rooms"
    */
-  @MayBeAbsent()
+  @Optional()
   @MaxLength(MAX_TITLE)
   @IsString()
   title?: string;

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsObject, Matches, ValidateNested } from 'class-validator';
-import { MayBeAbsent, Name, Nullable } from '../../platform/http/input.decorators.js';
+import { Optional, Name, Nullable } from '../../platform/http/input.decorators.js';
 
 export class BrandingInput {
   /** As #rrggbb; null removes it. @example "#2f80ed" */
@@ -12,11 +12,11 @@ export class BrandingInput {
 
 export class UpdateTenant {
   @ApiPropertyOptional({ minLength: 1, maxLength: 200, example: 'Demo Workspace' })
-  @MayBeAbsent()
+  @Optional()
   @Name(200)
   name?: string;
 
-  @MayBeAbsent()
+  @Optional()
   @ValidateNested()
   @Type(() => BrandingInput)
   @IsObject({ message: 'branding must be an object' })

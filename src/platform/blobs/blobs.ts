@@ -4,7 +4,7 @@ import { isStorageFull } from '../database/storage-full.js';
 import type { Tx } from '../database/tx.js';
 import type { ApiError } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
-import { STORAGE_RETRY_AFTER } from '../http/exception.filter.js';
+import { STORAGE_RETRY_AFTER } from '../http/server/exception.filter.js';
 import { Dependencies } from '../observability/dependencies.js';
 import {
   type BlobKey,

@@ -6,7 +6,7 @@ import type { Tx } from '../database/tx.js';
 import { ClientDisconnectedError } from '../http/abort-signal.js';
 import { ApiError } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
-import { uploadedFileName } from '../http/file-name.js';
+import { uploadedFileName } from '../http/replies/file-name.js';
 import { Blobs, fileTooLarge, type StoredBlob } from './blobs.js';
 import { BlobErrors } from './blobs.errors.js';
 import { contentTypeOf, SNIFF_BYTES } from './content-type.js';

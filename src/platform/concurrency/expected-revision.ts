@@ -1,6 +1,8 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { ApiError } from '../http/api-error.js';
+import { IDEMPOTENCY_ERRORS } from '../http/api-docs.js';
 import { Errors } from '../http/errors.js';
+import { documentsInput } from '../http/input-docs.js';
 import { parseRevisionTag } from './etag.js';
 
 /** PostgreSQL's int4: no revision is higher, so a higher number is simply stale. */
@@ -75,4 +77,6 @@ export class ExpectedRevision {
 export const Expected = createParamDecorator(
   (_: unknown, context: ExecutionContext) =>
     context.switchToHttp().getRequest<{ expected?: ExpectedRevision }>().expected,
+  // The interceptor takes an `Idempotency-Key` too.
+  [documentsInput({ errors: [Errors.invalidRevision, ...IDEMPOTENCY_ERRORS] })],
 );

@@ -4,8 +4,10 @@ import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import type { RequestContext } from '../context/request-context.js';
-import type { RequestWithBody } from '../http/body.guard.js';
+import type { RequestWithBody } from '../http/body/body.guard.js';
+import { ApiIdempotency, IDEMPOTENCY_ERRORS } from '../http/api-docs.js';
 import { Errors } from '../http/errors.js';
+import { documentsInput } from '../http/input-docs.js';
 import { JsonReply } from '../http/json-reply.js';
 
 /** A client's promise that requests with this key are one request (draft-ietf-httpapi-idempotency-key-header). */
@@ -30,8 +32,10 @@ export function idempotencyKeyOf(request: RequestWithBody): IdempotencyKey | nul
 }
 
 /** `idempotencyKeyOf` the request, for handlers that pass it to `IdempotentWrites`. */
-export const Idempotency = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  idempotencyKeyOf(context.switchToHttp().getRequest<RequestWithBody>()),
+export const Idempotency = createParamDecorator(
+  (_: unknown, context: ExecutionContext) =>
+    idempotencyKeyOf(context.switchToHttp().getRequest<RequestWithBody>()),
+  [documentsInput({ errors: IDEMPOTENCY_ERRORS, header: ApiIdempotency() })],
 );
 
 interface Claim {

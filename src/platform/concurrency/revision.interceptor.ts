@@ -12,7 +12,7 @@ import { ApiHeader } from '@nestjs/swagger';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import type { RequestContext } from '../context/request-context.js';
 import { ApiIdempotency } from '../http/api-docs.js';
-import type { RequestWithBody } from '../http/body.guard.js';
+import type { RequestWithBody } from '../http/body/body.guard.js';
 import type { JsonReply } from '../http/json-reply.js';
 import { ExpectedRevision } from './expected-revision.js';
 import { idempotencyKeyOf, IdempotentWrites } from './idempotency.js';
@@ -59,7 +59,7 @@ export class RevisionInterceptor implements NestInterceptor {
 
 /**
  * A write of an existing object of this kind: it must, or where `optional` may, carry the revision that the client read. It
- * takes an `Idempotency-Key`; document its errors with `IDEMPOTENCY_ERRORS`.
+ * takes an `Idempotency-Key`.
  */
 export const Revisioned = (kind: string, { optional = false } = {}) =>
   applyDecorators(

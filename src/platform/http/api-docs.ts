@@ -13,6 +13,9 @@ import { IS_PUBLIC, REQUIRES } from './access-metadata.js';
 import type { ErrorKind } from './api-error.js';
 import { ErrorResponse } from './error.response.js';
 import { Errors } from './errors.js';
+import { inputDocsOf } from './input-docs.js';
+
+export { BODY_ERRORS } from './input-docs.js';
 
 /** Errors of any operation behind the bearer guard. */
 const COMMON = [
@@ -28,9 +31,6 @@ const COMMON = [
   Errors.storageFull,
 ];
 
-/** Errors of an operation that reads a JSON body. */
-export const BODY_ERRORS = [Errors.invalidJson, Errors.bodyTooLarge, Errors.unsupportedMediaType];
-
 /** Errors of an operation that takes an `Idempotency-Key`. */
 export const IDEMPOTENCY_ERRORS = [
   Errors.idempotencyKeyReused,
@@ -38,27 +38,35 @@ export const IDEMPOTENCY_ERRORS = [
   Errors.invalidIdempotencyKey,
 ];
 
-interface OperationDocs {
-  tag: string;
+export interface OperationDocs {
+  /** Section of the documentation. Default: `@ApiTags` of the controller. */
+  tag?: string;
   /** Unique; generated clients name their method after it. */
   id: string;
   summary: string;
   description?: string;
-  /** Beyond the errors of any operation. */
-  errors?: ErrorKind[];
+  /** Beyond the errors of any operation and those that follow from the parameters. */
+  errors?: readonly ErrorKind[];
 }
 
 /**
- * Documents an operation: with the bearer token and its errors, unless the handler is `@Public()`, and with the permission
- * it needs where the handler has `@Requires(...)` below.
+ * Documents an operation: with the bearer token and its errors, unless the handler is `@Public()`, with the permission it
+ * needs where the handler has `@Requires(...)` below, and with the errors and headers that follow from its parameters.
  */
 export function Operation({ tag, id, summary, description, errors = [] }: OperationDocs): MethodDecorator {
   return (target, key, descriptor) => {
     const isPublic = Reflect.getMetadata(IS_PUBLIC, descriptor.value as object) === true;
     const requires = Reflect.getMetadata(REQUIRES, descriptor.value as object) as string[] | undefined;
-    const kinds = [...errors, ...(requires ? [Errors.forbidden] : []), ...(isPublic ? [] : COMMON)];
+    const inputs = inputDocsOf(target, key);
+    const kinds = [
+      ...errors,
+      ...inputs.flatMap((input) => input.errors),
+      ...(requires ? [Errors.forbidden] : []),
+      ...(isPublic ? [] : COMMON),
+    ];
     const decorate = applyDecorators(
-      ApiTags(tag),
+      ...(tag === undefined ? [] : [ApiTags(tag)]),
+      ...inputs.flatMap((input) => input.header ?? []),
       ...(isPublic ? [] : [ApiBearerAuth()]),
       ApiExtraModels(ErrorResponse, ...kinds.flatMap(({ type }) => type ?? [])),
       ApiOperation({
@@ -140,15 +148,21 @@ export function ApiRevision(status: number, type: Type, description: string, kin
   });
 }
 
-/** The operation takes an `Idempotency-Key`. */
-export const ApiIdempotency = (): MethodDecorator =>
-  ApiHeader({
-    name: 'Idempotency-Key',
-    required: false,
-    description:
-      'Up to 255 visible ASCII characters. Within 24 hours a repeated request returns the first response and changes nothing.',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
-  });
+const IDEMPOTENCY_HEADER = ApiHeader({
+  name: 'Idempotency-Key',
+  required: false,
+  description:
+    'Up to 255 visible ASCII characters. Within 24 hours a repeated request returns the first response and changes nothing.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+});
+
+/** The operation takes an `Idempotency-Key`. `@Idempotency()` and `@Revisioned()` document it by themselves. */
+export const ApiIdempotency = (): MethodDecorator => (target, key, descriptor) => {
+  const known = (Reflect.getMetadata('swagger/apiParameters', descriptor.value as object) ?? []) as {
+    name?: string;
+  }[];
+  if (!known.some(({ name }) => name === 'Idempotency-Key')) IDEMPOTENCY_HEADER(target, key, descriptor);
+};
 
 /** A success that is a file to download. */
 export function ApiFile(contentType: string, description: string): MethodDecorator {

@@ -1,6 +1,7 @@
 import { Injectable, Param, type PipeTransform } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import { Errors } from './errors.js';
+import { documentsInput } from './input-docs.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -16,12 +17,14 @@ class IdPipe implements PipeTransform<string, string> {
 }
 
 const ID_PIPE = new IdPipe();
+const ID_ERRORS = documentsInput({ errors: [Errors.invalidId] });
 
 /** Injects and documents the `:id` of a path, or another id parameter. */
 export const Id =
   (name = 'id'): ParameterDecorator =>
   (target, key, index) => {
     Param(name, ID_PIPE)(target, key, index);
+    ID_ERRORS(target, key, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, key as string)!;
     ID_DOCS(name)(target, key as string, descriptor);
   };

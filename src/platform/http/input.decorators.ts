@@ -12,7 +12,7 @@ import {
 import { isUuid } from './id.pipe.js';
 
 /** The field is optional; `null` is invalid (class-validator's IsOptional accepts it). */
-export const MayBeAbsent = () => ValidateIf((_, value) => value !== undefined);
+export const Optional = () => ValidateIf((_, value) => value !== undefined);
 
 /** The field is optional or `null`. */
 export const Nullable = () => ValidateIf((_, value) => value !== undefined && value !== null);

@@ -10,6 +10,7 @@ import { validateSync, type ValidationError } from 'class-validator';
 import type { Request } from 'express';
 import { ApiError, type FieldProblem } from './api-error.js';
 import { Errors } from './errors.js';
+import { bodyDocs, documentsInput } from './input-docs.js';
 import { assertStorable } from './storable-text.js';
 
 type Class<T> = new () => T;
@@ -99,7 +100,14 @@ export class Checked<T> {
   }
 }
 
-/** The body as `Checked<T>`: for writes of existing objects. */
-export const CheckedBody = createParamDecorator((type: Class<object>, context: ExecutionContext) =>
+const InjectCheckedBody = createParamDecorator((type: Class<object>, context: ExecutionContext) =>
   Checked.of(type, context.switchToHttp().getRequest<Request>().body),
 );
+
+/** The body as `Checked<T>`: for writes of existing objects. */
+export const CheckedBody =
+  (type: Class<object>): ParameterDecorator =>
+  (target, key, index) => {
+    InjectCheckedBody(type)(target, key, index);
+    documentsInput(bodyDocs(type))(target, key, index);
+  };

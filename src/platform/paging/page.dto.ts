@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { Errors } from '../http/errors.js';
 import { WholeNumber } from '../http/input.decorators.js';
 
 export const DEFAULT_LIMIT = 50;
@@ -7,6 +8,8 @@ export const MAX_LIMIT = 200;
 
 /** Query parameters of every list. */
 export class PageQuery {
+  static readonly documentedErrors = [Errors.invalidCursor];
+
   @ApiProperty({
     type: 'integer',
     minimum: 1,

@@ -1,13 +1,13 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsNumber, IsOptional, IsUUID, Matches } from 'class-validator';
-import { MayBeAbsent, Nullable } from '../http/input.decorators.js';
+import { Optional, Nullable } from '../http/input.decorators.js';
 import { PageQuery } from '../paging/page.dto.js';
 
 /** An item whose id the client may choose, so that it can be created offline. */
 export class ClientId {
   /** Any UUID. Default: a new one. */
   @ApiPropertyOptional({ example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @MayBeAbsent()
+  @Optional()
   @IsUUID('all', { message: 'id must be a UUID' })
   id?: string;
 }
@@ -22,7 +22,7 @@ export class FolderFields extends ClientId {
 
   /** Order among its siblings: any number, also between two others. Default: last. */
   @ApiPropertyOptional({ example: 1.5 })
-  @MayBeAbsent()
+  @Optional()
   @IsNumber({ allowNaN: false, allowInfinity: false })
   position?: number;
 

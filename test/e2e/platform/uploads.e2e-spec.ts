@@ -13,7 +13,7 @@ import { Uploads } from '../../../src/platform/blobs/uploads.js';
 import { Ctx, type RequestContext } from '../../../src/platform/context/request-context.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
-import { ContentReply } from '../../../src/platform/http/content-reply.js';
+import { ContentReply } from '../../../src/platform/http/replies/content-reply.js';
 import { Errors } from '../../../src/platform/http/errors.js';
 import { Id } from '../../../src/platform/http/id.pipe.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';

@@ -1,4 +1,4 @@
-import { asApiError } from '../../../src/platform/http/exception.filter.js';
+import { asApiError } from '../../../src/platform/http/server/exception.filter.js';
 import { QueueFullError } from '../../../src/platform/workers/concurrency-limiter.js';
 
 const error = (code: string) => Object.assign(new Error(code), { code });

@@ -1,7 +1,7 @@
 import { parse } from 'content-disposition';
 import fc from 'fast-check';
-import { asciiFileName, safeFileName } from '../../../src/platform/http/file-name.js';
-import { fileReply } from '../../../src/platform/http/file-reply.js';
+import { asciiFileName, safeFileName } from '../../../src/platform/http/replies/file-name.js';
+import { fileReply } from '../../../src/platform/http/replies/file-reply.js';
 
 const name = (title: string): string => safeFileName(title, '.docx', 'note');
 const header = (title: string): string => {

@@ -1,5 +1,5 @@
 import { IsString, Matches, MaxLength } from 'class-validator';
-import { MayBeAbsent } from '../../../platform/http/input.decorators.js';
+import { Optional } from '../../../platform/http/input.decorators.js';
 import { MAX_PASSWORD } from '../password-sign-in.js';
 
 const CODE = /^\d{3}[ -]?\d{3}$/;
@@ -21,12 +21,12 @@ export class EnableTwoFactor {
 /** Either `code` or `recovery_code`. */
 export class VerifyTwoFactor {
   /** The code of the authenticator. @example "492039" */
-  @MayBeAbsent()
+  @Optional()
   @Matches(CODE, { message: CODE_MESSAGE })
   code?: string;
 
   /** A recovery code, instead of `code`. @example "k7m2x-9qd4t" */
-  @MayBeAbsent()
+  @Optional()
   @MaxLength(64)
   @IsString()
   recovery_code?: string;

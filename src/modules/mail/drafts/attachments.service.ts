@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { create as contentDisposition } from 'content-disposition';
-import { asciiFileName, safeFileName } from '../../../platform/http/file-name.js';
-import { BodyReply } from '../../../platform/http/body-reply.js';
+import { asciiFileName, safeFileName } from '../../../platform/http/replies/file-name.js';
+import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { type MailCall, messagePath } from '../mail-call.js';
 import { forwarded, MailClient, type MailReply, type MailSession } from '../mail-client.js';
 import { JsonResponse } from '../upstream-response.js';

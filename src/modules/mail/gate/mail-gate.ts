@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { bearerToken, notAuthenticated } from '../../../platform/context/bearer.guard.js';
 import { TokenResolver } from '../../../platform/context/token-resolver.js';
-import { writeJson } from '../../../platform/http/reply-writer.js';
+import { writeJson } from '../../../platform/http/replies/reply-writer.js';
 import { mailTarget, type MailTarget, REJECTED } from './mail-target.js';
 import { asMailError } from '../mail-exception.filter.js';
 import { MailErrors } from '../mail.errors.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { DOCX_TYPE, DocxConverter } from '../../../platform/docx/docx-converter.js';
-import type { BodyReply } from '../../../platform/http/body-reply.js';
-import { fileReply, type FileRequest } from '../../../platform/http/file-reply.js';
+import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { fileReply, type FileRequest } from '../../../platform/http/replies/file-reply.js';
 import { NoteErrors } from '../notes.errors.js';
 import { NotesRepository } from '../notes.repository.js';
 

@@ -12,7 +12,7 @@ import {
 import {
   asPerson,
   EachAs,
-  MayBeAbsent,
+  Optional,
   Nullable,
   Timestamp,
 } from '../../../platform/http/input.decorators.js';
@@ -25,7 +25,7 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 export class ShareNote {
   /** Role of visitors with the link. */
   @ApiPropertyOptional({ enum: ROLES, default: 'viewer' })
-  @MayBeAbsent()
+  @Optional()
   @IsIn(ROLES)
   role: (typeof ROLES)[number] = 'viewer';
 
@@ -40,12 +40,12 @@ export class ShareNote {
 /** A member to invite: one of `user_id`, `id` (the same) and `email`. */
 export class InvitedPerson {
   @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @MayBeAbsent()
+  @Optional()
   @IsUUID('all', { message: 'user_id must be a UUID' })
   user_id?: string;
 
   @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @MayBeAbsent()
+  @Optional()
   @IsUUID('all', { message: 'id must be a UUID' })
   id?: string;
 
@@ -56,7 +56,7 @@ export class InvitedPerson {
   email?: string | null;
 
   @ApiPropertyOptional({ enum: ROLES, default: 'viewer' })
-  @MayBeAbsent()
+  @Optional()
   @IsIn(ROLES)
   role: (typeof ROLES)[number] = 'viewer';
 }

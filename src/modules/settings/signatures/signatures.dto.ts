@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, PartialType } from '@nestjs/swagger';
 import { IsBoolean, IsString } from 'class-validator';
-import { MaxBytes, MayBeAbsent, Name, Nullable } from '../../../platform/http/input.decorators.js';
+import { MaxBytes, Optional, Name, Nullable } from '../../../platform/http/input.decorators.js';
 
 export const MAX_HTML = 64 * 1024;
 
@@ -29,7 +29,7 @@ export class CreateSignature {
 
   /** Replaces the current default. */
   @ApiPropertyOptional({ example: true })
-  @MayBeAbsent()
+  @Optional()
   @IsBoolean()
   is_default?: boolean;
 }

@@ -17,7 +17,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
-import { asPerson, EachAs, MayBeAbsent } from '../../../platform/http/input.decorators.js';
+import { asPerson, EachAs, Optional } from '../../../platform/http/input.decorators.js';
 import { FolderFields } from '../../../platform/resources/folder.dto.js';
 import { LowerCase, NamedPerson, NotBlank } from '../task-fields.dto.js';
 
@@ -28,7 +28,7 @@ const ROLES = ['editor', 'viewer'] as const;
 export class FolderMember extends NamedPerson {
   /** `editor`: creates and changes tasks in it. `viewer`: reads them and comments. */
   @ApiPropertyOptional({ enum: ROLES, default: 'editor' })
-  @MayBeAbsent()
+  @Optional()
   @IsIn(ROLES)
   @LowerCase()
   role: (typeof ROLES)[number] = 'editor';
@@ -52,7 +52,7 @@ export class CreateTaskFolder extends FolderFields {
     items: { anyOf: [{ $ref: getSchemaPath(FolderMember) }, { type: 'string' }] },
     example: [{ email: 'bob@demo.example', role: 'editor' }],
   })
-  @MayBeAbsent()
+  @Optional()
   @ValidateNested({ each: true, message: 'each entry of members must be an object, an id or an address' })
   @EachAs((entry) => asPerson(FolderMember, entry))
   @ArrayMaxSize(MAX_FOLDER_MEMBERS)

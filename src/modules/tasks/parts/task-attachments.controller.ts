@@ -11,7 +11,7 @@ import {
   IDEMPOTENCY_ERRORS,
   Operation,
 } from '../../../platform/http/api-docs.js';
-import type { ContentReply } from '../../../platform/http/content-reply.js';
+import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';

@@ -8,7 +8,7 @@ import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurr
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { ContentReply } from '../../../platform/http/content-reply.js';
+import { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { rejection, TaskResults } from '../task-results.js';
 import { TaskErrors } from '../tasks.errors.js';

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional, PickType } from '@nestjs/swagger';
 import { IsString, MaxLength } from 'class-validator';
-import { MayBeAbsent } from '../../../platform/http/input.decorators.js';
+import { Optional } from '../../../platform/http/input.decorators.js';
 import { NotBlank } from '../task-fields.dto.js';
 import { UpdateTask } from '../tasks.dto.js';
 
@@ -10,7 +10,7 @@ const MAX_BODY = 10_000;
 export class WriteComment extends PickType(UpdateTask, ['device_id'] as const) {
   /** Plain text. Use one of `body`, `text` and `content`. */
   @ApiPropertyOptional({ minLength: 1, example: 'They have rooms until Friday.' })
-  @MayBeAbsent()
+  @Optional()
   @MaxLength(MAX_BODY)
   @NotBlank()
   @IsString()
@@ -20,7 +20,7 @@ export class WriteComment extends PickType(UpdateTask, ['device_id'] as const) {
    * The same as `body`.
    * @example "They have rooms until Friday."
    */
-  @MayBeAbsent()
+  @Optional()
   @MaxLength(MAX_BODY)
   @NotBlank()
   @IsString()
@@ -30,7 +30,7 @@ export class WriteComment extends PickType(UpdateTask, ['device_id'] as const) {
    * The same as `body`.
    * @example "They have rooms until Friday."
    */
-  @MayBeAbsent()
+  @Optional()
   @MaxLength(MAX_BODY)
   @NotBlank()
   @IsString()

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
-import { countForwardedBytes } from '../memory/garbage.js';
-import { Errors } from './errors.js';
+import { countForwardedBytes } from '../../memory/garbage.js';
+import { Errors } from '../errors.js';
 
 /** Minimum size of a long body, bytes. */
 const LONG = 1024 * 1024;

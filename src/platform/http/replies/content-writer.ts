@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import { requestedRange, type RequestedRange } from './byte-range.js';
 import type { ContentReply } from './content-reply.js';
-import { Errors } from './errors.js';
-import { JSON_HEADERS } from './security-headers.js';
+import { Errors } from '../errors.js';
+import { JSON_HEADERS } from '../security-headers.js';
 
 /** A connection without progress for this time is closed, because it keeps a file open. */
 const STALLED_MS = 60_000;

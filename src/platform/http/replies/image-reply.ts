@@ -1,4 +1,4 @@
-import type { ImageFormat } from '../../lib/image-size/index.js';
+import type { ImageFormat } from '../../../lib/image-size/index.js';
 import { BodyReply } from './body-reply.js';
 
 /**

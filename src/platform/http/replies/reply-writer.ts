@@ -1,8 +1,8 @@
 import { pipeline, Readable } from 'node:stream';
 import type { Request, Response } from 'express';
-import { countForwardedBytes } from '../memory/garbage.js';
+import { countForwardedBytes } from '../../memory/garbage.js';
 import type { BodyReply } from './body-reply.js';
-import { JSON_HEADERS } from './security-headers.js';
+import { JSON_HEADERS } from '../security-headers.js';
 
 const FIXED_HEADERS: readonly string[] = JSON_HEADERS.flat();
 /** Responses from this length on count for the garbage collection. */

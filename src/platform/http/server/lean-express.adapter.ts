@@ -1,11 +1,11 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Response, type Router } from 'express';
-import { BodyReply } from './body-reply.js';
+import { BodyReply } from '../replies/body-reply.js';
 import { createHttpServer } from './client-error.js';
-import { ContentReply } from './content-reply.js';
-import { writeContent } from './content-writer.js';
-import { JsonReply } from './json-reply.js';
-import { writeBody, writeJson } from './reply-writer.js';
+import { ContentReply } from '../replies/content-reply.js';
+import { writeContent } from '../replies/content-writer.js';
+import { JsonReply } from '../json-reply.js';
+import { writeBody, writeJson } from '../replies/reply-writer.js';
 import { RouteIndex } from './route-index.js';
 
 /**

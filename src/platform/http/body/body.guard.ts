@@ -1,10 +1,10 @@
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import express, { type Request, type RequestHandler, type Response } from 'express';
-import { Errors } from './errors.js';
+import { Errors } from '../errors.js';
 import { LargeBodies } from './large-bodies.js';
 import { lengthOfLong, parsedLong, readLong } from './long-body.js';
-import { assertStorable, removeInheritedKeys } from './storable-text.js';
+import { assertStorable, removeInheritedKeys } from '../storable-text.js';
 
 const DEFAULT_LIMIT = 1024 * 1024;
 /** Larger bodies count against `LargeBodies`: several times their size is in memory until the response. */

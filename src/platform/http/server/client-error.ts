@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ErrorKind } from './api-error.js';
-import { Errors } from './errors.js';
-import { JSON_HEADERS } from './security-headers.js';
+import { ErrorKind } from '../api-error.js';
+import { Errors } from '../errors.js';
+import { JSON_HEADERS } from '../security-headers.js';
 
 const REASONS: Record<number, string> = {
   400: 'Bad Request',

@@ -1,4 +1,4 @@
-import { Errors } from './errors.js';
+import { Errors } from '../errors.js';
 
 /** Large bodies in memory at the same time, in this process and of one user. */
 const MAX_TOTAL = 8;

@@ -13,13 +13,13 @@ import {
   isRetryable,
   isTimeout,
   isUnstorableText,
-} from '../database/database-errors.js';
-import { isStorageFull } from '../database/storage-full.js';
-import { QueueFullError } from '../workers/concurrency-limiter.js';
-import { ClientDisconnectedError } from './abort-signal.js';
-import { ApiError, type ErrorKind } from './api-error.js';
-import { Errors } from './errors.js';
-import { writeJson } from './reply-writer.js';
+} from '../../database/database-errors.js';
+import { isStorageFull } from '../../database/storage-full.js';
+import { QueueFullError } from '../../workers/concurrency-limiter.js';
+import { ClientDisconnectedError } from '../abort-signal.js';
+import { ApiError, type ErrorKind } from '../api-error.js';
+import { Errors } from '../errors.js';
+import { writeJson } from '../replies/reply-writer.js';
 
 const RETRY_AFTER = { headers: { 'Retry-After': '1' } };
 /** Free space comes from an operator, so a client that retries every second gains nothing. */

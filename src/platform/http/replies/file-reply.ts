@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { create as contentDisposition } from 'content-disposition';
 import type { Request, Response } from 'express';
-import { disconnectSignal } from './abort-signal.js';
+import { disconnectSignal } from '../abort-signal.js';
 import { BodyReply } from './body-reply.js';
 import { asciiFileName, safeFileName } from './file-name.js';
 

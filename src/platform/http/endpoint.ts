@@ -1,0 +1,108 @@
+import { applyDecorators, Delete, Get, HttpCode, Patch, Post, Put, type Type } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { ApiBody, ApiResponse } from '@nestjs/swagger';
+import { ApiRevision, LOCATION_HEADER, Operation, type OperationDocs } from './api-docs.js';
+import { inputDocsOf } from './input-docs.js';
+
+const ROUTES = { GET: Get, POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
+
+export type Method = keyof typeof ROUTES;
+
+export interface EndpointDocs extends OperationDocs {
+  /** Class and description of the success. Without it, a decorator below documents the success. */
+  response?: readonly [type: Type, description: string];
+  /** Status of the success; default 200. */
+  status?: 200 | 201;
+  /** The request may change nothing: description of the 200 with the same class, beside the 201. */
+  unchanged?: string;
+  /** The success has a `Location`; implied by `etag`. */
+  location?: boolean;
+  /** Kind of object whose revision is the ETag of the success. */
+  etag?: string;
+  /** Example of the body; default: the examples of its fields. */
+  example?: object;
+  /** Several examples of the body, by name. */
+  examples?: Record<string, { value: object }>;
+  /** The body may be missing. */
+  optionalBody?: boolean;
+  /** Operation id of `PUT` on the same path, which means the same as `PATCH`. */
+  putId?: string;
+}
+
+/**
+ * Route and documentation of a handler. It stands on top of the handler; `@Requires(...)` and the like go below it. Errors
+ * and headers that follow from the parameters of the handler are documented without being named here.
+ * @param route method and path below that of the controller, e.g. `POST :id/restore`
+ */
+export function Endpoint(route: Method | `${Method} ${string}`, docs: EndpointDocs): MethodDecorator {
+  const [method, path = ''] = route.split(' ') as [Method, string?];
+  return (target, key, descriptor) => {
+    const { putId } = docs;
+    if (putId !== undefined) {
+      const twin = addTwin(target, key, descriptor as PropertyDescriptor);
+      const put = {
+        ...docs,
+        id: putId,
+        summary: `${docs.summary} (PUT)`,
+        description: 'The same as PATCH: missing fields stay as they are.',
+      };
+      endpoint('PUT', path, put)(target, twin.key, twin.descriptor);
+    }
+    endpoint(method, path, docs)(target, key, descriptor);
+  };
+}
+
+const endpoint =
+  (method: Method, path: string, docs: EndpointDocs): MethodDecorator =>
+  (target, key, descriptor) => {
+    // The Swagger plugin does not see the method: it documents each return type with status 200.
+    if (docs.response)
+      Reflect.deleteMetadata('swagger/apiResponse', (descriptor as PropertyDescriptor).value as object);
+    const type = inputDocsOf(target, key).findLast(({ body }) => body)?.body;
+    const { status = 200 } = docs;
+    applyDecorators(
+      Operation(docs),
+      ...(type ? [bodyOf(type, docs)] : []),
+      ...successesOf(docs),
+      ...(status === (method === 'POST' ? 201 : 200) ? [] : [HttpCode(status)]),
+      ROUTES[method](path),
+    )(target, key, descriptor);
+  };
+
+function bodyOf(type: Type, { example, examples, optionalBody }: EndpointDocs): MethodDecorator {
+  const named = example ? { example: { value: example } } : examples;
+  return ApiBody({ type, required: !optionalBody, ...(named && { examples: named }) });
+}
+
+function successesOf({ response, status = 200, unchanged, location, etag }: EndpointDocs): MethodDecorator[] {
+  if (!response) return [];
+  const [type, description] = response;
+  return [
+    etag === undefined
+      ? ApiResponse({ status, type, description, ...(location && { headers: LOCATION_HEADER }) })
+      : ApiRevision(status, type, description, etag),
+    ...(unchanged === undefined ? [] : [ApiResponse({ status: 200, type, description: unchanged })]),
+  ];
+}
+
+type Handler = (...values: unknown[]) => unknown;
+
+/** Adds a second method that calls the first one, with the decorators of its parameters and those below it. */
+function addTwin(target: object, key: string | symbol, descriptor: PropertyDescriptor) {
+  const original = descriptor.value as Handler;
+  const name = `${String(key)}ByPut`;
+  const twin = {
+    [name](this: unknown, ...values: unknown[]): unknown {
+      return original.apply(this, values);
+    },
+  }[name] as Handler;
+  for (const metadata of Reflect.getMetadataKeys(original))
+    Reflect.defineMetadata(metadata, Reflect.getMetadata(metadata, original), twin);
+  for (const metadata of Reflect.getMetadataKeys(target, key))
+    Reflect.defineMetadata(metadata, Reflect.getMetadata(metadata, target, key), target, name);
+  const parameters: unknown = Reflect.getMetadata(ROUTE_ARGS_METADATA, target.constructor, key);
+  Reflect.defineMetadata(ROUTE_ARGS_METADATA, parameters, target.constructor, name);
+  const added = { ...descriptor, value: twin };
+  Object.defineProperty(target, name, added);
+  return { key: name, descriptor: added };
+}
