@@ -1,9 +1,8 @@
-import { Controller, Delete, Get, Param, Post } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiParam } from '@nestjs/swagger';
+import { Controller, Param } from '@nestjs/common';
+import { ApiTags, ApiParam } from '@nestjs/swagger';
 import { Requires } from '../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
-import { Errors } from '../../platform/http/errors.js';
+import { Endpoint } from '../../platform/http/endpoint.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { Checked, CheckedBody } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
@@ -19,7 +18,6 @@ const CHANGE_ERRORS = [
   AccessErrors.systemGroup,
   AccessErrors.cannotGrantUnheld,
   AccessErrors.unknownPermission,
-  Errors.invalidId,
 ];
 
 const PermissionParam = () =>
@@ -29,38 +27,32 @@ const PermissionParam = () =>
     schema: { type: 'string', example: 'forms.create' },
   });
 
+@ApiTags('access')
 @Controller('rbac/groups/:group_id/permissions')
 export class GroupPermissionsController {
   constructor(private readonly permissions: GroupPermissionsService) {}
 
-  @Operation({
-    tag: 'access',
+  @Endpoint('GET', {
     id: 'listGroupPermissions',
     summary: 'List the permissions of a group, and all permissions',
-    errors: [AccessErrors.groupNotFound, Errors.invalidId],
-  })
-  @ApiOkResponse({
-    type: PermissionsEnvelope,
-    description: 'Permissions of the group, and all available ones.',
+    response: [PermissionsEnvelope, 'Permissions of the group, and all available ones.'],
+    errors: [AccessErrors.groupNotFound],
   })
   @Requires('rbac.read', 'rbac.manage')
-  @Get()
   list(@Ctx() ctx: RequestContext, @Id('group_id') groupId: string): Promise<PermissionsEnvelope> {
     return this.permissions.list(ctx, groupId);
   }
 
-  @Operation({
-    tag: 'access',
+  @Endpoint('POST', {
     id: 'grantGroupPermissions',
     summary: 'Grant permissions to a group',
     description: 'Only permissions that you hold. The owners group has all.',
-    errors: [...CHANGE_ERRORS, Errors.validationFailed, ...BODY_ERRORS],
+    status: 201,
+    response: [PermissionsEnvelope, GRANTED],
+    unchanged: UNCHANGED,
+    errors: CHANGE_ERRORS,
   })
-  @ApiBody({ type: GrantPermissions })
-  @ApiCreatedResponse({ type: PermissionsEnvelope, description: GRANTED })
-  @ApiOkResponse({ type: PermissionsEnvelope, description: UNCHANGED })
   @Requires('rbac.manage')
-  @Post()
   grant(
     @Ctx() ctx: RequestContext,
     @Id('group_id') groupId: string,
@@ -69,18 +61,17 @@ export class GroupPermissionsController {
     return this.permissions.grant(ctx, groupId, body);
   }
 
-  @Operation({
-    tag: 'access',
+  @Endpoint('POST :permission', {
     id: 'grantGroupPermission',
     summary: 'Grant one permission to a group',
     description: 'Like `POST …/permissions`, with the permission in the path.',
+    status: 201,
+    response: [PermissionsEnvelope, GRANTED],
+    unchanged: UNCHANGED,
     errors: CHANGE_ERRORS,
   })
   @PermissionParam()
-  @ApiCreatedResponse({ type: PermissionsEnvelope, description: GRANTED })
-  @ApiOkResponse({ type: PermissionsEnvelope, description: UNCHANGED })
   @Requires('rbac.manage')
-  @Post(':permission')
   grantOne(
     @Ctx() ctx: RequestContext,
     @Id('group_id') groupId: string,
@@ -89,17 +80,15 @@ export class GroupPermissionsController {
     return this.permissions.grant(ctx, groupId, Checked.of(GrantPermissions, { permission }));
   }
 
-  @Operation({
-    tag: 'access',
+  @Endpoint('DELETE :permission', {
     id: 'revokeGroupPermission',
     summary: 'Revoke a permission of a group',
     description: 'Only a permission that you hold. The owners group keeps all.',
+    response: [PermissionsEnvelope, 'Remaining permissions of the group.'],
     errors: [...CHANGE_ERRORS, AccessErrors.notGranted],
   })
   @PermissionParam()
-  @ApiOkResponse({ type: PermissionsEnvelope, description: 'Remaining permissions of the group.' })
   @Requires('rbac.manage')
-  @Delete(':permission')
   revoke(
     @Ctx() ctx: RequestContext,
     @Id('group_id') groupId: string,

@@ -1,10 +1,9 @@
-import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiOkResponse } from '@nestjs/swagger';
+import { Body, Controller, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Idempotency, type IdempotencyKey } from '../../platform/concurrency/idempotency.js';
 import { Requires } from '../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { ApiIdempotency, BODY_ERRORS, IDEMPOTENCY_ERRORS, Operation } from '../../platform/http/api-docs.js';
-import { Errors } from '../../platform/http/errors.js';
+import { Endpoint } from '../../platform/http/endpoint.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
@@ -14,42 +13,35 @@ import { AccessErrors } from './access.errors.js';
 import { DeletedGroupEnvelope, GroupEnvelope, GroupListEnvelope } from './access.response.js';
 import { GroupsService } from './groups.service.js';
 
+@ApiTags('access')
 @Controller('rbac/groups')
 export class GroupsController {
   constructor(private readonly groups: GroupsService) {}
 
-  @Operation({
-    tag: 'access',
+  @Endpoint('GET', {
     id: 'listGroups',
     summary: 'List groups',
     description: 'The groups owners, admins and members first, then the others by name.',
-    errors: [Errors.validationFailed, Errors.invalidCursor],
+    response: [GroupListEnvelope, 'A page of groups.'],
   })
-  @ApiOkResponse({ type: GroupListEnvelope, description: 'A page of groups.' })
   @Requires('rbac.read', 'rbac.manage')
-  @Get()
   list(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<GroupListEnvelope> {
     return this.groups.list(ctx, query);
   }
 
-  @Operation({
-    tag: 'access',
+  @Endpoint('POST', {
     id: 'createGroup',
     summary: 'Create a group',
+    status: 201,
+    response: [GroupEnvelope, 'The new group.'],
     errors: [
       AccessErrors.cannotGrantUnheld,
       AccessErrors.alreadyExists,
       AccessErrors.unknownPermission,
       AccessErrors.tooManyGroups,
-      Errors.validationFailed,
-      ...BODY_ERRORS,
-      ...IDEMPOTENCY_ERRORS,
     ],
   })
-  @ApiIdempotency()
-  @ApiCreatedResponse({ type: GroupEnvelope, description: 'The new group.' })
   @Requires('rbac.manage')
-  @Post()
   create(
     @Ctx() ctx: RequestContext,
     @Idempotency() key: IdempotencyKey | null,
@@ -58,26 +50,21 @@ export class GroupsController {
     return this.groups.create(ctx, key, body);
   }
 
-  @Operation({
-    tag: 'access',
+  @Endpoint('PUT :group_id', {
     id: 'updateGroup',
     summary: 'Update the name or description of a group',
     description: 'Omitted fields stay unchanged. You must hold every permission of the group.',
+    response: [GroupEnvelope, 'The updated group.'],
+    example: { name: 'Editors in chief' },
     errors: [
       AccessErrors.groupNotFound,
       AccessErrors.systemGroup,
       AccessErrors.cannotGrantUnheld,
       AccessErrors.conflict,
       AccessErrors.alreadyExists,
-      Errors.invalidId,
-      Errors.validationFailed,
-      ...BODY_ERRORS,
     ],
   })
-  @ApiBody({ type: UpdateGroup, examples: { name: { value: { name: 'Editors in chief' } } } })
-  @ApiOkResponse({ type: GroupEnvelope, description: 'The updated group.' })
   @Requires('rbac.manage')
-  @Put(':group_id')
   update(
     @Ctx() ctx: RequestContext,
     @Id('group_id') id: string,
@@ -86,21 +73,14 @@ export class GroupsController {
     return this.groups.update(ctx, id, body);
   }
 
-  @Operation({
-    tag: 'access',
+  @Endpoint('DELETE :group_id', {
     id: 'deleteGroup',
     summary: 'Delete a group',
     description: 'Its members lose its permissions. You must hold every permission of the group.',
-    errors: [
-      AccessErrors.groupNotFound,
-      AccessErrors.systemGroup,
-      AccessErrors.cannotGrantUnheld,
-      Errors.invalidId,
-    ],
+    response: [DeletedGroupEnvelope, 'The deleted group.'],
+    errors: [AccessErrors.groupNotFound, AccessErrors.systemGroup, AccessErrors.cannotGrantUnheld],
   })
-  @ApiOkResponse({ type: DeletedGroupEnvelope, description: 'The deleted group.' })
   @Requires('rbac.manage')
-  @Delete(':group_id')
   delete(@Ctx() ctx: RequestContext, @Id('group_id') id: string): Promise<DeletedGroupEnvelope> {
     return this.groups.delete(ctx, id);
   }

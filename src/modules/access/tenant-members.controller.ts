@@ -1,9 +1,8 @@
-import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { Body, Controller, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
-import { Errors } from '../../platform/http/errors.js';
+import { Endpoint } from '../../platform/http/endpoint.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { AccessErrors } from './access.errors.js';
 import { ListTenantMembers, TransferContent } from './tenant-members.dto.js';
@@ -15,91 +14,71 @@ import {
 } from './tenant-members.response.js';
 import { TenantMembersService } from './tenant-members.service.js';
 
-const STATUS_ERRORS = [AccessErrors.tenantMemberNotFound, AccessErrors.cannotGrantUnheld, Errors.invalidId];
+const STATUS_ERRORS = [AccessErrors.tenantMemberNotFound, AccessErrors.cannotGrantUnheld];
 
+@ApiTags('tenant')
 @Controller('tenant/members')
 export class TenantMembersController {
   constructor(private readonly members: TenantMembersService) {}
 
-  @Operation({
-    tag: 'tenant',
+  @Endpoint('GET', {
     id: 'listTenantMembers',
     summary: 'List the members of the workspace, including deactivated ones',
-    errors: [Errors.validationFailed, Errors.invalidCursor],
+    response: [TenantMemberListEnvelope, 'A page of members.'],
   })
-  @ApiOkResponse({ type: TenantMemberListEnvelope, description: 'A page of members.' })
   @Requires('tenant.read')
-  @Get()
   list(@Ctx() ctx: RequestContext, @Query() query: ListTenantMembers): Promise<TenantMemberListEnvelope> {
     return this.members.list(ctx, query);
   }
 
-  @Operation({
-    tag: 'tenant',
+  @Endpoint('POST :user_id/deactivate', {
     id: 'deactivateTenantMember',
     summary: 'Deactivate a member',
     description:
       'Ends their sessions in this workspace within 5 seconds. You must hold all permissions of the member. The last active owner cannot be deactivated. To leave the workspace yourself, use `DELETE /settings/profile`.',
+    response: [TenantMemberEnvelope, 'The updated member.'],
     errors: [...STATUS_ERRORS, AccessErrors.lastAdmin],
   })
-  @ApiOkResponse({ type: TenantMemberEnvelope, description: 'The updated member.' })
   @Requires('users.deactivate')
-  @HttpCode(200)
-  @Post(':user_id/deactivate')
   deactivate(@Ctx() ctx: RequestContext, @Id('user_id') userId: string): Promise<TenantMemberEnvelope> {
     return this.members.setStatus(ctx, userId, 'deactivated');
   }
 
-  @Operation({
-    tag: 'tenant',
+  @Endpoint('POST :user_id/activate', {
     id: 'activateTenantMember',
     summary: 'Activate a member',
     description:
       'Restores the membership with its groups, and reopens an account that its owner closed by leaving. You must hold all permissions of these groups.',
+    response: [TenantMemberEnvelope, 'The updated member.'],
     errors: [...STATUS_ERRORS, AccessErrors.accountClosed],
   })
-  @ApiOkResponse({ type: TenantMemberEnvelope, description: 'The updated member.' })
   @Requires('users.deactivate')
-  @HttpCode(200)
-  @Post(':user_id/activate')
   activate(@Ctx() ctx: RequestContext, @Id('user_id') userId: string): Promise<TenantMemberEnvelope> {
     return this.members.setStatus(ctx, userId, 'active');
   }
 
-  @Operation({
-    tag: 'tenant',
+  @Endpoint('GET :user_id/content', {
     id: 'readTenantMemberContent',
     summary: 'Count the content of a member',
     description:
       'Number of objects that the member owns and that a transfer moves: notes and tasks, including those in the trash, and their folders.',
-    errors: [AccessErrors.tenantMemberNotFound, Errors.invalidId],
+    response: [MemberContentEnvelope, 'Number of objects by kind.'],
+    errors: [AccessErrors.tenantMemberNotFound],
   })
-  @ApiOkResponse({ type: MemberContentEnvelope, description: 'Number of objects by kind.' })
   @Requires('users.transfer')
-  @Get(':user_id/content')
   readContent(@Ctx() ctx: RequestContext, @Id('user_id') userId: string): Promise<MemberContentEnvelope> {
     return this.members.readContent(ctx, userId);
   }
 
-  @Operation({
-    tag: 'tenant',
+  @Endpoint('POST :user_id/transfer', {
     id: 'transferTenantMemberContent',
     summary: 'Transfer the content of a deactivated member',
     description:
       'Makes another active member the owner of all notes and tasks, including those in the trash, and of their folders. Items stay in their folders and shared with the same members; share links end. You must hold all permissions of the deactivated member.',
-    errors: [
-      AccessErrors.tenantMemberNotFound,
-      AccessErrors.cannotGrantUnheld,
-      AccessErrors.memberActive,
-      Errors.invalidId,
-      Errors.validationFailed,
-      ...BODY_ERRORS,
-    ],
+    response: [TransferredContentEnvelope, 'Number of transferred objects by kind.'],
+    errors: [AccessErrors.tenantMemberNotFound, AccessErrors.cannotGrantUnheld, AccessErrors.memberActive],
   })
-  @ApiOkResponse({ type: TransferredContentEnvelope, description: 'Number of transferred objects by kind.' })
   @Requires('users.transfer')
-  @HttpCode(200)
-  @Post(':user_id/transfer')
   transfer(
     @Ctx() ctx: RequestContext,
     @Id('user_id') userId: string,

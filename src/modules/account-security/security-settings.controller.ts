@@ -1,8 +1,7 @@
-import { Body, Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
-import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
+import { Body, Controller } from '@nestjs/common';
 import { BeforeSecondFactor, Tenantless } from '../../platform/context/access.decorators.js';
 import { type AccountContext, Ctx } from '../../platform/context/request-context.js';
-import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
+import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
@@ -30,40 +29,40 @@ export class SecuritySettingsController {
     private readonly passwords: PasswordChangeService,
   ) {}
 
-  @Operation({
+  @Endpoint('GET settings/security', {
     tag: 'settings',
     id: 'readSecurity',
     summary: 'Read the security state of your account',
     description:
       'Second factor, password, sessions in all your workspaces, and recent security events. Contains no secrets.',
+    response: [SecurityState, 'The security state.'],
   })
-  @ApiOkResponse({ type: SecurityState, description: 'The security state.' })
   @Tenantless()
-  @Get('settings/security')
   read(@Ctx() ctx: AccountContext): Promise<SecurityState> {
     return this.security.read(ctx);
   }
 
-  @Operation({
+  @Endpoint('DELETE settings/security/sessions/:id', {
     tag: 'settings',
     id: 'endSession',
     summary: 'End one of your sessions',
     description: 'Its tokens become invalid within 5 seconds.',
-    errors: [SecurityErrors.notFound, Errors.invalidId],
+    response: [SessionEnded, 'The session ended.'],
+    errors: [SecurityErrors.notFound],
   })
-  @ApiOkResponse({ type: SessionEnded, description: 'The session ended.' })
   @Tenantless()
-  @Delete('settings/security/sessions/:id')
   async endSession(@Ctx() ctx: AccountContext, @Id() id: string): Promise<SessionEnded> {
     await this.security.endSession(ctx, id);
     return { deleted: true };
   }
 
-  @Operation({
+  @Endpoint('PUT settings/password', {
     tag: 'settings',
     id: 'changePassword',
     summary: 'Change your password',
     description: 'By default, ends your other sessions and keeps application passwords.',
+    response: [PasswordChanged, 'The password was changed.'],
+    examples: CHANGES,
     errors: [
       SecurityErrors.invalidPassword,
       SecurityErrors.managedExternally,
@@ -71,15 +70,10 @@ export class SecuritySettingsController {
       SecurityErrors.invalidCode,
       SecurityErrors.tooManyAttempts,
       Errors.tooManyRequests,
-      Errors.validationFailed,
-      ...BODY_ERRORS,
     ],
   })
-  @ApiBody({ type: ChangePassword, examples: CHANGES })
-  @ApiOkResponse({ type: PasswordChanged, description: 'The password was changed.' })
   @Tenantless()
   @RateLimited(PASSWORD_LIMIT)
-  @Put('settings/password')
   changePassword(
     @Ctx() ctx: AccountContext,
     @CheckedBody(ChangePassword) body: Checked<ChangePassword>,
@@ -87,18 +81,16 @@ export class SecuritySettingsController {
     return this.passwords.change(ctx, body);
   }
 
-  @Operation({
+  @Endpoint('POST auth/sign-out', {
     tag: 'auth',
     id: 'signOut',
     summary: 'End this session or all sessions',
     description: 'Access tokens become invalid within 5 seconds.',
-    errors: [SecurityErrors.managedExternally, Errors.validationFailed, ...BODY_ERRORS],
+    response: [SignedOut, 'The session ended.'],
+    errors: [SecurityErrors.managedExternally],
   })
-  @ApiOkResponse({ type: SignedOut, description: 'The session ended.' })
   @Tenantless()
   @BeforeSecondFactor()
-  @HttpCode(200)
-  @Post('auth/sign-out')
   signOut(@Ctx() ctx: AccountContext, @Body() body: SignOut): Promise<SignedOut> {
     return this.security.signOut(ctx, body.everywhere);
   }

@@ -1,27 +1,24 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { Controller, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { Operation } from '../../platform/http/api-docs.js';
-import { Errors } from '../../platform/http/errors.js';
+import { Endpoint } from '../../platform/http/endpoint.js';
 import { foldWords } from '../tenants/index.js';
 import { SearchDirectory } from './directory.dto.js';
 import { DirectoryRepository, MAX_WORDS } from './directory.repository.js';
 import { DirectoryEnvelope } from './directory.response.js';
 
+@ApiTags('directory')
 @Controller('directory/search')
 export class DirectoryController {
   constructor(private readonly directory: DirectoryRepository) {}
 
-  @Operation({
-    tag: 'directory',
+  @Endpoint('GET', {
     id: 'searchDirectory',
     summary: 'Search members and groups of the workspace',
     description:
       'Matches the beginnings of words; without a match, similar names. Excludes deactivated members. For search as you type: there are no further pages.',
-    errors: [Errors.validationFailed],
+    response: [DirectoryEnvelope, 'The best matches.'],
   })
-  @ApiOkResponse({ type: DirectoryEnvelope, description: 'The best matches.' })
-  @Get()
   async search(@Ctx() ctx: RequestContext, @Query() query: SearchDirectory): Promise<DirectoryEnvelope> {
     const words = foldWords(query.q).split(' ').filter(Boolean).slice(0, MAX_WORDS);
     if (words.length === 0) return { results: [] };

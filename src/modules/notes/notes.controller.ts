@@ -1,17 +1,11 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiParam } from '@nestjs/swagger';
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { ApiTags, ApiParam } from '@nestjs/swagger';
 import { Expected, type ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
 import { Idempotency, type IdempotencyKey } from '../../platform/concurrency/idempotency.js';
 import { Revisioned } from '../../platform/concurrency/revision.interceptor.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import {
-  ApiIdempotency,
-  ApiRevision,
-  BODY_ERRORS,
-  IDEMPOTENCY_ERRORS,
-  Operation,
-} from '../../platform/http/api-docs.js';
 import { BodyLimit } from '../../platform/http/body/body.guard.js';
+import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
@@ -31,15 +25,7 @@ import { NoteErrors } from './notes.errors.js';
 import { NotesService } from './notes.service.js';
 
 const NOTE_BODY_BYTES = 8 * 1024 * 1024;
-const WRITE_ERRORS = [
-  NoteErrors.notFound,
-  Errors.forbidden,
-  NoteErrors.deleted,
-  NoteErrors.conflict,
-  Errors.invalidRevision,
-  ...BODY_ERRORS,
-  ...IDEMPOTENCY_ERRORS,
-];
+const WRITE_ERRORS = [NoteErrors.notFound, Errors.forbidden, NoteErrors.deleted, NoteErrors.conflict];
 
 // Examples without ids, so that "Try it out" works unchanged.
 const CREATE_EXAMPLE = {
@@ -47,8 +33,8 @@ const CREATE_EXAMPLE = {
   content: '<h1>Agenda</h1><p>Travel, rooms, budget</p>',
   labels: ['planning'],
 };
-const UPDATE_EXAMPLE = { base_revision: 1, title: 'Team offsite in May' };
 
+@ApiTags('notes')
 @Controller('notes')
 export class NotesController {
   constructor(
@@ -56,30 +42,26 @@ export class NotesController {
     private readonly lists: NoteListsService,
   ) {}
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('GET', {
     id: 'listNotes',
     summary: 'List notes',
     description: 'Notes you own and notes shared with you, newest change first.',
-    errors: [Errors.validationFailed, Errors.invalidCursor],
+    response: [NoteListEnvelope, 'A page of notes.'],
   })
-  @ApiOkResponse({ type: NoteListEnvelope, description: 'A page of notes.' })
-  @Get()
   list(@Ctx() ctx: RequestContext, @Query() query: ListNotes): Promise<JsonReply> {
     return this.lists.list(ctx, query);
   }
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('POST', {
     id: 'createNote',
     summary: 'Create a note',
-    errors: [NoteErrors.alreadyExists, Errors.validationFailed, ...BODY_ERRORS, ...IDEMPOTENCY_ERRORS],
+    status: 201,
+    response: [NoteEnvelope, 'The new note.'],
+    etag: 'note',
+    example: CREATE_EXAMPLE,
+    errors: [NoteErrors.alreadyExists],
   })
-  @ApiBody({ type: CreateNote, examples: { note: { value: CREATE_EXAMPLE } } })
-  @ApiIdempotency()
-  @ApiRevision(201, NoteEnvelope, 'The new note.')
   @BodyLimit(NOTE_BODY_BYTES)
-  @Post()
   create(
     @Ctx() ctx: RequestContext,
     @Idempotency() key: IdempotencyKey | null,
@@ -88,32 +70,31 @@ export class NotesController {
     return this.notes.create(ctx, key, body);
   }
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('GET :id', {
     id: 'readNote',
     summary: 'Read a note',
     description: 'With your role on it.',
-    errors: [NoteErrors.notFound, Errors.invalidId, Errors.validationFailed],
+    response: [NoteWithRoleEnvelope, 'The note and your role on it.'],
+    etag: 'note',
+    errors: [NoteErrors.notFound],
   })
-  @ApiRevision(200, NoteWithRoleEnvelope, 'The note and your role on it.')
-  @Get(':id')
   read(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ShareTokenQuery): Promise<JsonReply> {
     return this.notes.read(ctx, id, query.share_token);
   }
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('PATCH :id', {
     id: 'updateNote',
+    putId: 'putNote',
     summary: 'Update a note',
     description:
       'Only the given fields change. The request carries the revision you read; a stale one changes nothing and returns 409 with the current note.',
-    errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed, NoteErrors.noChanges],
+    response: [NoteEnvelope, 'The current note.'],
+    etag: 'note',
+    example: { base_revision: 1, title: 'Team offsite in May' },
+    errors: [...WRITE_ERRORS, NoteErrors.noChanges],
   })
-  @ApiBody({ type: UpdateNote, examples: { title: { value: UPDATE_EXAMPLE } } })
-  @ApiRevision(200, NoteEnvelope, 'The current note.')
   @BodyLimit(NOTE_BODY_BYTES)
   @Revisioned('note')
-  @Patch(':id')
   update(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -124,39 +105,16 @@ export class NotesController {
     return this.notes.update(ctx, id, expected, body, query.share_token);
   }
 
-  @Operation({
-    tag: 'notes',
-    id: 'putNote',
-    summary: 'Update a note (PUT)',
-    description: 'The same as PATCH: missing fields stay as they are.',
-    errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed, NoteErrors.noChanges],
-  })
-  @ApiBody({ type: UpdateNote, examples: { title: { value: UPDATE_EXAMPLE } } })
-  @ApiRevision(200, NoteEnvelope, 'The current note.')
-  @BodyLimit(NOTE_BODY_BYTES)
-  @Revisioned('note')
-  @Put(':id')
-  put(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Expected() expected: ExpectedRevision,
-    @CheckedBody(UpdateNote) body: Checked<UpdateNote>,
-    @Query() query: ShareTokenQuery,
-  ): Promise<JsonReply> {
-    return this.notes.update(ctx, id, expected, body, query.share_token);
-  }
-
-  @Operation({
-    tag: 'notes',
+  @Endpoint('DELETE :id', {
     id: 'deleteNote',
     summary: 'Move a note to the trash',
     description: 'The note can be restored until it is purged.',
-    errors: [...WRITE_ERRORS, Errors.invalidId, Errors.validationFailed],
+    response: [NoteEnvelope, 'The current note.'],
+    etag: 'note',
+    optionalBody: true,
+    errors: WRITE_ERRORS,
   })
-  @ApiBody({ type: DeleteNote, required: false })
-  @ApiRevision(200, NoteEnvelope, 'The current note.')
   @Revisioned('note')
-  @Delete(':id')
   trash(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -166,24 +124,14 @@ export class NotesController {
     return this.notes.trash(ctx, id, expected, body);
   }
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('POST :id/restore', {
     id: 'restoreNote',
     summary: 'Restore a note from the trash',
     description: 'A note outside the trash is returned unchanged.',
-    errors: [
-      NoteErrors.notFound,
-      Errors.forbidden,
-      Errors.invalidId,
-      Errors.validationFailed,
-      ...BODY_ERRORS,
-      ...IDEMPOTENCY_ERRORS,
-    ],
+    response: [NoteEnvelope, 'The current note.'],
+    etag: 'note',
+    errors: [NoteErrors.notFound, Errors.forbidden],
   })
-  @ApiIdempotency()
-  @ApiRevision(200, NoteEnvelope, 'The current note.')
-  @HttpCode(200)
-  @Post(':id/restore')
   restore(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -193,22 +141,13 @@ export class NotesController {
     return this.notes.restore(ctx, id, key, body);
   }
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('DELETE :id/purge', {
     id: 'purgeNote',
     summary: 'Purge a note from the trash',
     description: 'Removes the note and its history permanently. Its id is never used again.',
-    errors: [
-      NoteErrors.notFound,
-      Errors.forbidden,
-      NoteErrors.notInTrash,
-      Errors.invalidId,
-      ...IDEMPOTENCY_ERRORS,
-    ],
+    response: [PurgedNoteEnvelope, 'The purged note.'],
+    errors: [NoteErrors.notFound, Errors.forbidden, NoteErrors.notInTrash],
   })
-  @ApiIdempotency()
-  @ApiOkResponse({ type: PurgedNoteEnvelope, description: 'The purged note.' })
-  @Delete(':id/purge')
   purge(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -217,33 +156,29 @@ export class NotesController {
     return this.notes.purge(ctx, id, key);
   }
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('GET :id/revisions', {
     id: 'listNoteRevisions',
     summary: "List a note's revisions",
     description: 'Newest first, without content.',
-    errors: [NoteErrors.notFound, Errors.invalidId, Errors.invalidCursor, Errors.validationFailed],
+    response: [NoteRevisionListEnvelope, 'A page of revisions.'],
+    errors: [NoteErrors.notFound],
   })
-  @ApiOkResponse({ type: NoteRevisionListEnvelope, description: 'A page of revisions.' })
-  @Get(':id/revisions')
   revisions(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: PageQuery): Promise<JsonReply> {
     return this.lists.revisions(ctx, id, query);
   }
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('GET :id/revisions/:revision', {
     id: 'readNoteRevision',
     summary: 'Read one revision',
     description: 'With its content. To go back to it, update the note with its fields.',
-    errors: [NoteErrors.notFound, Errors.invalidId, Errors.invalidRevision],
+    response: [NoteRevisionEnvelope, 'The revision.'],
+    errors: [NoteErrors.notFound, Errors.invalidRevision],
   })
   @ApiParam({
     name: 'revision',
     description: 'Number of the revision.',
     schema: { type: 'integer', minimum: 1, example: 1 },
   })
-  @ApiOkResponse({ type: NoteRevisionEnvelope, description: 'The revision.' })
-  @Get(':id/revisions/:revision')
   revision(
     @Ctx() ctx: RequestContext,
     @Id() id: string,

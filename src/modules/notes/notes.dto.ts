@@ -11,13 +11,7 @@ import {
   Matches,
   MaxLength,
 } from 'class-validator';
-import {
-  Distinct,
-  MaxBytes,
-  Optional,
-  Nullable,
-  Repeatable,
-} from '../../platform/http/input.decorators.js';
+import { Distinct, MaxBytes, Optional, Nullable, Repeatable } from '../../platform/http/input.decorators.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
 
 export const MAX_TITLE = 512;

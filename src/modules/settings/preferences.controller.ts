@@ -1,11 +1,12 @@
-import { Controller, Get, Put, Req } from '@nestjs/common';
-import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
+import { Controller, Req } from '@nestjs/common';
+import { ApiTags, ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
+import { BODY_ERRORS } from '../../platform/http/api-docs.js';
+import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
-import type { PreferenceKind } from './preferences.js';
 import { preferencesEnvelope, UPDATE_EXAMPLES, updatePreferences } from './preferences-docs.js';
+import type { PreferenceKind } from './preferences.js';
 import { type PreferencesEnvelope, PreferencesService } from './preferences.service.js';
 import { SettingsErrors } from './settings.errors.js';
 
@@ -27,19 +28,21 @@ const PreferencesBody = (kind: PreferenceKind) =>
 
 const ERRORS = [SettingsErrors.conflict, Errors.validationFailed, ...BODY_ERRORS];
 
+@ApiTags('settings')
 @Controller('settings')
 export class PreferencesController {
   constructor(private readonly preferences: PreferencesService) {}
 
-  @Operation({ tag: 'settings', id: 'readGeneralPreferences', summary: 'Read your general preferences' })
+  @Endpoint('GET general-preferences', {
+    id: 'readGeneralPreferences',
+    summary: 'Read your general preferences',
+  })
   @PreferencesResponse('general')
-  @Get('general-preferences')
   readGeneral(@Ctx() ctx: RequestContext): Promise<PreferencesEnvelope> {
     return this.preferences.read(ctx, 'general');
   }
 
-  @Operation({
-    tag: 'settings',
+  @Endpoint('PUT general-preferences', {
     id: 'updateGeneralPreferences',
     summary: 'Update your general preferences',
     description: MERGE,
@@ -47,24 +50,20 @@ export class PreferencesController {
   })
   @PreferencesBody('general')
   @PreferencesResponse('general')
-  @Put('general-preferences')
   updateGeneral(@Ctx() ctx: RequestContext, @Req() { body }: Request): Promise<PreferencesEnvelope> {
     return this.preferences.merge(ctx, 'general', body);
   }
 
-  @Operation({
-    tag: 'settings',
+  @Endpoint('GET notifications', {
     id: 'readNotificationPreferences',
     summary: 'Read your notification preferences',
   })
   @PreferencesResponse('notifications')
-  @Get('notifications')
   readNotifications(@Ctx() ctx: RequestContext): Promise<PreferencesEnvelope> {
     return this.preferences.read(ctx, 'notifications');
   }
 
-  @Operation({
-    tag: 'settings',
+  @Endpoint('PUT notifications', {
     id: 'updateNotificationPreferences',
     summary: 'Update your notification preferences',
     description: `${MERGE} E-mail about the safety of the account (\`security.*\`) cannot be switched off.`,
@@ -72,7 +71,6 @@ export class PreferencesController {
   })
   @PreferencesBody('notifications')
   @PreferencesResponse('notifications')
-  @Put('notifications')
   updateNotifications(@Ctx() ctx: RequestContext, @Req() { body }: Request): Promise<PreferencesEnvelope> {
     return this.preferences.merge(ctx, 'notifications', body);
   }

@@ -1,17 +1,10 @@
-import { Body, Controller, Delete, HttpCode, Post, Query } from '@nestjs/common';
-import { ApiBody } from '@nestjs/swagger';
+import { Body, Controller, Query } from '@nestjs/common';
 import { Expected, type ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
 import { Idempotency, type IdempotencyKey } from '../../platform/concurrency/idempotency.js';
 import { Revisioned } from '../../platform/concurrency/revision.interceptor.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import {
-  ApiIdempotency,
-  ApiRevision,
-  BODY_ERRORS,
-  IDEMPOTENCY_ERRORS,
-  Operation,
-} from '../../platform/http/api-docs.js';
 import { BodyLimit } from '../../platform/http/body/body.guard.js';
+import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
@@ -81,28 +74,18 @@ export class TasksController {
     return this.tasks.update(ctx, id, expected, body);
   }
 
-  @Operation({
+  @Endpoint('DELETE :id', {
     tag: 'tasks',
     id: 'deleteTask',
     summary: 'Move a task to the trash',
     description:
       'Only for its creator. The task can be restored until it is purged; notes that link to it lose the link.',
-    errors: [
-      TASKS.notFound,
-      Errors.forbidden,
-      TaskErrors.deleted,
-      TASKS.conflict!,
-      Errors.invalidRevision,
-      Errors.invalidId,
-      Errors.validationFailed,
-      ...BODY_ERRORS,
-      ...IDEMPOTENCY_ERRORS,
-    ],
+    response: [TASKS.envelopes.deleted, 'The task as it is now.'],
+    etag: 'task',
+    optionalBody: true,
+    errors: [TASKS.notFound, Errors.forbidden, TaskErrors.deleted, TASKS.conflict!],
   })
-  @ApiBody({ type: DeleteTask, required: false })
-  @ApiRevision(200, TASKS.envelopes.deleted, 'The task as it is now.', 'task')
   @Revisioned('task', { optional: true })
-  @Delete(':id')
   trash(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -112,25 +95,16 @@ export class TasksController {
     return this.tasks.trash(ctx, id, expected, body);
   }
 
-  @Operation({
+  @Endpoint('POST :id/restore', {
     tag: 'tasks',
     id: 'restoreTask',
     summary: 'Restore a task from the trash',
     description: 'A task that is not in the trash is returned unchanged.',
-    errors: [
-      TASKS.notFound,
-      Errors.forbidden,
-      Errors.invalidId,
-      Errors.validationFailed,
-      ...BODY_ERRORS,
-      ...IDEMPOTENCY_ERRORS,
-    ],
+    response: [TASKS.envelopes.item, 'The task as it is now.'],
+    etag: 'task',
+    optionalBody: true,
+    errors: [TASKS.notFound, Errors.forbidden],
   })
-  @ApiBody({ type: RestoreTask, required: false })
-  @ApiIdempotency()
-  @ApiRevision(200, TASKS.envelopes.item, 'The task as it is now.', 'task')
-  @HttpCode(200)
-  @Post(':id/restore')
   restore(
     @Ctx() ctx: RequestContext,
     @Id() id: string,

@@ -1,14 +1,14 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { Controller, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { AuditReader } from '../../platform/audit/audit-reader.js';
 import { Requires } from '../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { Operation } from '../../platform/http/api-docs.js';
-import { Errors } from '../../platform/http/errors.js';
+import { Endpoint } from '../../platform/http/endpoint.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import { ListAuditEvents } from './tenant-audit.dto.js';
 import { AuditEventListEnvelope } from './tenant-audit.response.js';
 
+@ApiTags('tenant')
 @Controller('tenant/audit')
 export class TenantAuditController {
   constructor(
@@ -16,17 +16,14 @@ export class TenantAuditController {
     private readonly cursors: Cursors,
   ) {}
 
-  @Operation({
-    tag: 'tenant',
+  @Endpoint('GET', {
     id: 'listAuditEvents',
     summary: 'List the audit events of the workspace',
     description:
       'Newest first. Events never change, and are deleted after a retention time that the operator sets.',
-    errors: [Errors.validationFailed, Errors.invalidCursor],
+    response: [AuditEventListEnvelope, 'A page of events.'],
   })
-  @ApiOkResponse({ type: AuditEventListEnvelope, description: 'A page of events.' })
   @Requires('audit.read')
-  @Get()
   async list(@Ctx() ctx: RequestContext, @Query() query: ListAuditEvents): Promise<AuditEventListEnvelope> {
     const { limit, cursor, actor_id, action, object_kind, object_id, since, until } = query;
     const filter = { actorId: actor_id, action, objectKind: object_kind, objectId: object_id, since, until };

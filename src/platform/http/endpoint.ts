@@ -39,7 +39,7 @@ export function Endpoint(route: Method | `${Method} ${string}`, docs: EndpointDo
   return (target, key, descriptor) => {
     const { putId } = docs;
     if (putId !== undefined) {
-      const twin = addTwin(target, key, descriptor as PropertyDescriptor);
+      const twin = addTwin(target, key, descriptor);
       const put = {
         ...docs,
         id: putId,

@@ -1,10 +1,10 @@
-import { Controller, Get } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { Controller } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Public } from '../context/access.decorators.js';
 import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
-import { Operation } from '../http/api-docs.js';
 import { defineError } from '../http/api-error.js';
+import { Endpoint } from '../http/endpoint.js';
 import { Errors } from '../http/errors.js';
 import { Dependencies } from './dependencies.js';
 import { HealthResponse, ReadinessResponse } from './health.response.js';
@@ -19,6 +19,7 @@ const NOT_READY = defineError(
 const ping = either.statement<{ one: number }>('health.ping', 'SELECT 1 AS one');
 const TIMEOUT_MS = 2_000;
 
+@ApiTags('health')
 @Controller('health')
 export class HealthController {
   constructor(
@@ -27,30 +28,26 @@ export class HealthController {
     private readonly dependencies: Dependencies,
   ) {}
 
-  @Operation({
-    tag: 'health',
+  @Endpoint('GET live', {
     id: 'healthLive',
     summary: 'Liveness',
     description: 'Restart the process when this does not respond.',
+    response: [HealthResponse, 'The process is alive.'],
     errors: [Errors.badRequest],
   })
-  @ApiOkResponse({ type: HealthResponse, description: 'The process is alive.' })
   @Public()
-  @Get('live')
   live(): HealthResponse {
     return { status: 'ok' };
   }
 
-  @Operation({
-    tag: 'health',
+  @Endpoint('GET ready', {
     id: 'healthReady',
     summary: 'Readiness',
     description: 'Send traffic only when this returns 200. Also reports the state of the other services.',
+    response: [ReadinessResponse, 'The process accepts traffic.'],
     errors: [Errors.badRequest, NOT_READY],
   })
-  @ApiOkResponse({ type: ReadinessResponse, description: 'The process accepts traffic.' })
   @Public()
-  @Get('ready')
   async ready(): Promise<ReadinessResponse> {
     if (this.lifecycle.current !== 'serving' || !(await this.databaseResponds()))
       throw NOT_READY.with({ headers: { 'Retry-After': '1' } });

@@ -1,15 +1,9 @@
-import { Controller, Post } from '@nestjs/common';
-import { ApiBody, ApiProperty } from '@nestjs/swagger';
+import { Controller } from '@nestjs/common';
+import { ApiTags, ApiProperty } from '@nestjs/swagger';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import {
-  ApiIdempotency,
-  ApiRevision,
-  BODY_ERRORS,
-  IDEMPOTENCY_ERRORS,
-  Operation,
-} from '../../../platform/http/api-docs.js';
 import { BodyLimit } from '../../../platform/http/body/body.guard.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
@@ -25,37 +19,30 @@ export class NoteTaskEnvelope extends NoteEnvelope {
   @ApiProperty({ type: TaskResponse }) task!: TaskResponse;
 }
 
+@ApiTags('notes')
 @Controller('notes')
 export class NotesTasksController {
   constructor(private readonly tasks: NotesTasksService) {}
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('POST :id/task', {
     id: 'createTaskFromNote',
     summary: 'Create a task from a note',
     description:
       'The task refers to the note and the note links to the task; the revision of the note stays. A missing title becomes that of the note.',
+    status: 201,
+    response: [NoteTaskEnvelope, 'The new task, and the note with its link.'],
+    etag: 'note',
+    optionalBody: true,
+    example: { title: 'Book the rooms', date: '2026-12-01' },
     errors: [
       NoteErrors.notFound,
       Errors.forbidden,
       NoteErrors.deleted,
       NoteErrors.tooManyLinks,
       NoteErrors.unknownUser,
-      Errors.invalidId,
-      Errors.validationFailed,
-      ...BODY_ERRORS,
-      ...IDEMPOTENCY_ERRORS,
     ],
   })
-  @ApiBody({
-    type: LinkedTask,
-    required: false,
-    examples: { task: { value: { title: 'Book the rooms', date: '2026-12-01' } } },
-  })
-  @ApiIdempotency()
-  @ApiRevision(201, NoteTaskEnvelope, 'The new task, and the note with its link.')
   @BodyLimit(TASK_BODY_BYTES)
-  @Post(':id/task')
   create(
     @Ctx() ctx: RequestContext,
     @Id() id: string,

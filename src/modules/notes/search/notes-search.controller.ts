@@ -1,27 +1,26 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { Controller, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { Operation } from '../../../platform/http/api-docs.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { SearchNotes } from './notes-search.dto.js';
 import { NoteSearchEnvelope } from './notes-search.response.js';
 import { NotesSearchService } from './notes-search.service.js';
 
+@ApiTags('notes')
 @Controller('search/notes')
 export class NotesSearchController {
   constructor(private readonly notes: NotesSearchService) {}
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('GET', {
     id: 'searchNotes',
     summary: 'Search notes',
     description:
       'Searches the notes you own and those shared with you, best match first. Your own changes are found at once, changes of others within about a second.',
-    errors: [Errors.validationFailed, Errors.invalidCursor],
+    response: [NoteSearchEnvelope, 'A page of notes.'],
+    errors: [Errors.invalidCursor],
   })
-  @ApiOkResponse({ type: NoteSearchEnvelope, description: 'A page of notes.' })
-  @Get()
   search(@Ctx() ctx: RequestContext, @Query() query: SearchNotes): Promise<JsonReply> {
     return this.notes.search(ctx, query);
   }

@@ -1,14 +1,8 @@
-import { Controller, Delete, HttpCode, Post, Put } from '@nestjs/common';
-import { ApiBody } from '@nestjs/swagger';
+import { Controller } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import {
-  ApiIdempotency,
-  ApiRevision,
-  BODY_ERRORS,
-  IDEMPOTENCY_ERRORS,
-  Operation,
-} from '../../../platform/http/api-docs.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
@@ -18,25 +12,23 @@ import { NoteErrors } from '../notes.errors.js';
 import { InviteToNote, ShareNote } from './notes-sharing.dto.js';
 import { NotesSharingService } from './notes-sharing.service.js';
 
-const SHARING_ERRORS = [NoteErrors.notFound, Errors.forbidden, NoteErrors.deleted, Errors.invalidId];
+const SHARING_ERRORS = [NoteErrors.notFound, Errors.forbidden, NoteErrors.deleted];
 
+@ApiTags('notes')
 @Controller('notes/:id')
 export class NotesSharingController {
   constructor(private readonly sharing: NotesSharingService) {}
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('POST share', {
     id: 'shareNote',
     summary: 'Create the share link',
     description:
       'The link (`share_token`) opens the note to signed-in members of the workspace. An existing link gets the new role and expiry; its token stays. Only for the owner.',
-    errors: [...SHARING_ERRORS, Errors.validationFailed, ...BODY_ERRORS, ...IDEMPOTENCY_ERRORS],
+    response: [NoteEnvelope, 'The note with its share link.'],
+    etag: 'note',
+    optionalBody: true,
+    errors: SHARING_ERRORS,
   })
-  @ApiBody({ type: ShareNote, required: false })
-  @ApiIdempotency()
-  @ApiRevision(200, NoteEnvelope, 'The note with its share link.')
-  @HttpCode(200)
-  @Post('share')
   share(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -46,17 +38,14 @@ export class NotesSharingController {
     return this.sharing.share(ctx, id, key, body);
   }
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('POST share/regenerate', {
     id: 'regenerateNoteShare',
     summary: 'Replace the share link',
     description: 'The previous link stops working; role and expiry stay.',
-    errors: [...SHARING_ERRORS, NoteErrors.notShared, ...IDEMPOTENCY_ERRORS],
+    response: [NoteEnvelope, 'The note with its new share link.'],
+    etag: 'note',
+    errors: [...SHARING_ERRORS, NoteErrors.notShared],
   })
-  @ApiIdempotency()
-  @ApiRevision(200, NoteEnvelope, 'The note with its new share link.')
-  @HttpCode(200)
-  @Post('share/regenerate')
   regenerate(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -65,16 +54,14 @@ export class NotesSharingController {
     return this.sharing.regenerate(ctx, id, key);
   }
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('DELETE share', {
     id: 'revokeNoteShare',
     summary: 'Revoke the share link',
     description: 'A note without a link is returned unchanged.',
-    errors: [...SHARING_ERRORS, ...IDEMPOTENCY_ERRORS],
+    response: [NoteEnvelope, 'The note without a share link.'],
+    etag: 'note',
+    errors: SHARING_ERRORS,
   })
-  @ApiIdempotency()
-  @ApiRevision(200, NoteEnvelope, 'The note without a share link.')
-  @Delete('share')
   revoke(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -83,24 +70,15 @@ export class NotesSharingController {
     return this.sharing.revoke(ctx, id, key);
   }
 
-  @Operation({
-    tag: 'notes',
+  @Endpoint('PUT invited', {
     id: 'inviteToNote',
     summary: 'Set the invited members',
     description:
       'Replaces the whole list. Members that are new in it can read the note; members that are missing lose it. Only for the owner; an invited member leaves by sending the list without their own entry. Only active members can be added.',
-    errors: [
-      ...SHARING_ERRORS,
-      Errors.validationFailed,
-      NoteErrors.unknownUser,
-      ...BODY_ERRORS,
-      ...IDEMPOTENCY_ERRORS,
-    ],
+    response: [NoteEnvelope, 'The note with its list; for a member that leaves, the note before that.'],
+    etag: 'note',
+    errors: [...SHARING_ERRORS, NoteErrors.unknownUser],
   })
-  @ApiBody({ type: InviteToNote })
-  @ApiIdempotency()
-  @ApiRevision(200, NoteEnvelope, 'The note with its list; for a member that leaves, the note before that.')
-  @Put('invited')
   invite(
     @Ctx() ctx: RequestContext,
     @Id() id: string,

@@ -9,13 +9,7 @@ import {
   MinDate,
   ValidateNested,
 } from 'class-validator';
-import {
-  asPerson,
-  EachAs,
-  Optional,
-  Nullable,
-  Timestamp,
-} from '../../../platform/http/input.decorators.js';
+import { asPerson, EachAs, Optional, Nullable, Timestamp } from '../../../platform/http/input.decorators.js';
 
 export const MAX_INVITED = 200;
 

@@ -1,9 +1,7 @@
-import { Body, Controller, Put, Query } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { Body, Controller, Query } from '@nestjs/common';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { Operation } from '../../../platform/http/api-docs.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
@@ -55,15 +53,14 @@ export class SignaturesController {
     return this.signatures.update(ctx, id, body);
   }
 
-  @Operation({
+  @Endpoint('PUT :id/default', {
     tag: 'settings',
     id: 'setDefaultSignature',
     summary: 'Make a signature the default',
     description: 'Replaces the previous default.',
-    errors: [SIGNATURES.notFound, Errors.invalidId],
+    response: [SIGNATURES.envelopes.item, 'The signature, now the default.'],
+    errors: [SIGNATURES.notFound],
   })
-  @ApiOkResponse({ type: SIGNATURES.envelopes.item, description: 'The signature, now the default.' })
-  @Put(':id/default')
   makeDefault(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
     return this.signatures.makeDefault(ctx, id);
   }

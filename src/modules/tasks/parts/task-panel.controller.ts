@@ -1,9 +1,8 @@
-import { Controller, Get } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { Controller } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { Operation } from '../../../platform/http/api-docs.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { TaskReferences } from '../task-references.js';
@@ -15,6 +14,7 @@ import { type LinkedNoteResponse, TaskPanelResponse } from './task-parts.respons
 /** Number of comments and of entries of the history in the panel. */
 const PANEL_PAGE = 50;
 
+@ApiTags('tasks')
 @Controller('tasks')
 export class TaskPanelController {
   constructor(
@@ -24,15 +24,13 @@ export class TaskPanelController {
     private readonly db: Db,
   ) {}
 
-  @Operation({
-    tag: 'tasks',
+  @Endpoint('GET :id/panel', {
     id: 'readTaskPanel',
     summary: 'Read a task with all its parts',
     description: 'With its newest comments, its history, the notes it refers to and your permissions.',
-    errors: [TaskErrors.notFound, Errors.invalidId],
+    response: [TaskPanelResponse, 'The panel.'],
+    errors: [TaskErrors.notFound],
   })
-  @ApiOkResponse({ type: TaskPanelResponse, description: 'The panel.' })
-  @Get(':id/panel')
   async panel(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
     const row = await this.parts.panel(ctx, id, PANEL_PAGE);
     if (!row) throw TaskErrors.notFound.with();

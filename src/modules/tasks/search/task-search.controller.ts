@@ -1,27 +1,26 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { Controller, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { Operation } from '../../../platform/http/api-docs.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { SearchTasks } from './task-search.dto.js';
 import { TaskSearchEnvelope } from './task-search.response.js';
 import { TaskSearchService } from './task-search.service.js';
 
+@ApiTags('tasks')
 @Controller('search/tasks')
 export class TaskSearchController {
   constructor(private readonly tasks: TaskSearchService) {}
 
-  @Operation({
-    tag: 'tasks',
+  @Endpoint('GET', {
     id: 'searchTasks',
     summary: 'Search tasks',
     description:
       'Titles and descriptions of the tasks you can see, best match first. What you have written yourself is found at once, what others change within about a second.',
-    errors: [Errors.validationFailed, Errors.invalidCursor],
+    response: [TaskSearchEnvelope, 'A page of tasks.'],
+    errors: [Errors.invalidCursor],
   })
-  @ApiOkResponse({ type: TaskSearchEnvelope, description: 'A page of tasks.' })
-  @Get()
   search(@Ctx() ctx: RequestContext, @Query() query: SearchTasks): Promise<JsonReply> {
     return this.tasks.search(ctx, query);
   }
