@@ -40,7 +40,6 @@ export class NoteFoldersController {
   }
 
   @CreateOperation(NOTE_FOLDERS, {
-    body: CreateNoteFolder,
     errors: [FolderErrors.alreadyExists, FolderErrors.tooDeep, FolderErrors.tooMany],
   })
   create(
@@ -59,7 +58,6 @@ export class NoteFoldersController {
   @UpdateOperation(NOTE_FOLDERS, {
     summary: 'Rename, move or colour a note folder',
     description: 'Only the given fields change. A folder cannot be moved into itself or below itself.',
-    body: UpdateNoteFolder,
     example: { name: 'Projects of 2027' },
     errors: [FolderErrors.cycle, FolderErrors.tooDeep, noChanges],
   })

@@ -39,7 +39,6 @@ export class TasksController {
   }
 
   @CreateOperation(TASKS, {
-    body: CreateTask,
     example: { title: 'Book the rooms', date: '2026-12-01', priority: 'high' },
     errors: [TaskErrors.alreadyExists, TaskErrors.unknownUser],
   })
@@ -60,7 +59,6 @@ export class TasksController {
   @UpdateOperation(TASKS, {
     description:
       'Only the given fields change; without a difference the task is returned as it is. Completing a task that repeats creates the next one (`next_task_id`).',
-    body: UpdateTask,
     example: { done: true },
     errors: [Errors.forbidden, TaskErrors.deleted, TaskErrors.unknownUser],
   })

@@ -26,7 +26,7 @@ export class SignaturesController {
     return this.signatures.list(ctx, query);
   }
 
-  @CreateOperation(SIGNATURES, { body: CreateSignature, errors: [tooManySignatures] })
+  @CreateOperation(SIGNATURES, { errors: [tooManySignatures] })
   create(
     @Ctx() ctx: RequestContext,
     @Idempotency() key: IdempotencyKey | null,
@@ -42,7 +42,6 @@ export class SignaturesController {
 
   @UpdateOperation(SIGNATURES, {
     description: 'Missing fields stay as they are.',
-    body: UpdateSignature,
     methods: ['PUT'],
   })
   update(

@@ -40,7 +40,6 @@ export class TaskFoldersController {
   }
 
   @CreateOperation(TASK_FOLDERS, {
-    body: CreateTaskFolder,
     example: { name: 'Offsite', color: '#2f80ed' },
     errors: [FolderErrors.alreadyExists, FolderErrors.tooDeep, FolderErrors.tooMany, TaskErrors.unknownUser],
   })
@@ -61,7 +60,6 @@ export class TaskFoldersController {
     summary: 'Update or share a task folder',
     description:
       'Only the given fields change; without a difference the folder is returned as it is. Members see the folder, the folders below it and the tasks in them. Only the owner changes a folder; a member may leave.',
-    body: UpdateTaskFolder,
     example: { name: 'Offsite 2027' },
     errors: [
       Errors.forbidden,
