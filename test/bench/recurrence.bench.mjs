@@ -6,12 +6,13 @@ import {
   DAY,
   formatWallTime,
   instancesOf,
+  lastInstance,
   nextInstance,
   parseRule,
   parseWallTime,
 } from '../../dist/lib/recurrence/index.js';
 
-const ROUNDS = 5;
+const ROUNDS = 9;
 const ZONE = 'Europe/Berlin';
 const RULES = [
   'FREQ=DAILY',
@@ -24,12 +25,16 @@ const RULES = [
   'FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR',
 ];
 
-/** @param age years between DTSTART and the window */
-function workload(name, count, age, days, next) {
+/**
+ * @param age years between DTSTART and the window
+ * @param distinct each series has a rule of its own, so that no parsed rule is used twice
+ */
+function workload(name, count, age, days, { next = false, distinct = false } = {}) {
   const from = Date.UTC(2026, 2, 15) / 1000;
   const series = Array.from({ length: count }, (_, n) => {
     const start = parseWallTime(`${2026 - age}-01-${String((n % 28) + 1).padStart(2, '0')}T09:00`);
-    return { start, text: next ? 'FREQ=DAILY' : RULES[n % RULES.length] };
+    const until = distinct ? `;UNTIL=${formatWallTime(from + (400 + n) * DAY).replaceAll(/[-:]/g, '')}Z` : '';
+    return { start, text: next ? 'FREQ=DAILY' : RULES[n % RULES.length] + until };
   });
   const to = from + days * DAY;
   const window = [new Date(from * 1000), new Date(to * 1000 - 1), true];
@@ -56,10 +61,11 @@ function processorTime(work) {
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 for (const { name, ours, theirs } of [
-  workload('1,000 series over a month', 1_000, 1, 31, false),
-  workload('1,000 ten-year-old series over a month', 1_000, 10, 31, false),
-  workload('next instance of 100 daily series, 1 year old', 100, 1, 0, true),
-  workload('next instance of 100 daily series, 10 years old', 100, 10, 0, true),
+  workload('1,000 series over a month', 1_000, 1, 31),
+  workload('1,000 ten-year-old series over a month', 1_000, 10, 31),
+  workload('3,000 series of different rules over a month', 3_000, 1, 31, { distinct: true }),
+  workload('next instance of 100 daily series, 1 year old', 100, 1, 0, { next: true }),
+  workload('next instance of 100 daily series, 10 years old', 100, 10, 0, { next: true }),
 ]) {
   const times = { ours: [], theirs: [] };
   for (let round = 0; round <= ROUNDS; round += 1) {
@@ -75,3 +81,27 @@ for (const { name, ours, theirs } of [
     `${name}: ${mine.toFixed(2)} ms, rrule-temporal ${other.toFixed(2)} ms, ${(other / mine).toFixed(0)} times\n`,
   );
 }
+
+// Rules that find little or nothing, from callers that want to keep the processor busy: the slowest single evaluation.
+const HOSTILE = [
+  'FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30',
+  'FREQ=DAILY;INTERVAL=7;BYDAY=TU',
+  'FREQ=WEEKLY;BYMONTH=2;BYDAY=MO;COUNT=10000',
+  'FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=3',
+  'FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;COUNT=10000',
+  `FREQ=YEARLY;BYWEEKNO=${Array.from({ length: 53 }, (_, n) => n + 1).join(',')};BYMONTHDAY=31;BYMONTH=2`,
+  'FREQ=YEARLY;BYYEARDAY=366;BYDAY=MO;COUNT=10000',
+  'FREQ=HOURLY;INTERVAL=25;BYHOUR=3;BYMONTH=2;BYMONTHDAY=29;COUNT=10000',
+  'FREQ=HOURLY;INTERVAL=9999;BYHOUR=3;COUNT=10000',
+  'FREQ=HOURLY;UNTIL=99991231T000000Z;BYMINUTE=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20',
+];
+const hostileTimes = HOSTILE.map((text, n) => {
+  const start = parseWallTime('2026-01-01T09:00') + n;
+  const series = { start, zone: ZONE, isDate: false, rules: [parseRule(text)] };
+  const { ms } = processorTime(() => [nextInstance(series, start), lastInstance(series)]);
+  return { text, ms };
+});
+const { text, ms } = hostileTimes.toSorted((a, b) => b.ms - a.ms)[0];
+process.stdout.write(
+  `slowest of ${HOSTILE.length} hostile rules, next and last instance: ${ms.toFixed(1)} ms, ${text}\n`,
+);

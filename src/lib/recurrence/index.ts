@@ -20,4 +20,6 @@ export {
   type Series,
   type Window,
 } from './series.js';
-export { canonicalZone, Zone } from './zone.js';
+export { type DescribedSeries, describeRule, textLocaleOf } from './text/describe.js';
+export { TEXT_LOCALES, type TextLocale } from './text/phrases.js';
+export { canonicalZone, Zone, type Transition } from './zone.js';

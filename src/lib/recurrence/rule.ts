@@ -23,24 +23,41 @@ export interface Until {
   time: number;
 }
 
-/** A recurrence rule (RFC 5545, 3.3.10). Lists are sorted and without repetition; an absent part is an empty list. */
+/** A recurrence rule (RFC 5545, 3.3.10). Lists are without repetition; an absent part is an empty list. */
 export interface Rule {
   freq: Frequency;
   interval: number;
   count: number | null;
   until: Until | null;
-  byMonth: number[];
-  byWeekNo: number[];
-  byYearDay: number[];
-  byMonthDay: number[];
-  byDay: ByDay[];
-  byHour: number[];
-  byMinute: number[];
-  bySecond: number[];
-  bySetPos: number[];
+  byMonth: readonly number[];
+  byWeekNo: readonly number[];
+  byYearDay: readonly number[];
+  byMonthDay: readonly number[];
+  byDay: readonly ByDay[];
+  byHour: readonly number[];
+  byMinute: readonly number[];
+  bySecond: readonly number[];
+  bySetPos: readonly number[];
   /** First day of the week, 0 Monday to 6 Sunday. */
   weekStart: number;
 }
+
+const EMPTY_RULE: Rule = {
+  freq: 'DAILY',
+  interval: 1,
+  count: null,
+  until: null,
+  byMonth: [],
+  byWeekNo: [],
+  byYearDay: [],
+  byMonthDay: [],
+  byDay: [],
+  byHour: [],
+  byMinute: [],
+  bySecond: [],
+  bySetPos: [],
+  weekStart: 0,
+};
 
 type Reader = (value: string, name: string) => unknown;
 
@@ -48,18 +65,22 @@ const fail = (part: string, message: string): never => {
   throw new RecurrenceError('invalid_rule', message, part);
 };
 
+const UNSIGNED = /^\d{1,3}$/;
+const SIGNED = /^[+-]?\d{1,3}$/;
+
 /** A list of whole numbers between two bounds; negative ones count from the end where `signed`. */
 const numbers =
   (low: number, high: number, signed = false): Reader =>
   (value, name) => {
-    const list = value.split(',').map((text) => {
+    const readOne = (text: string): number => {
       const number = Number(text);
       const size = signed ? Math.abs(number) : number;
-      if (!(signed ? /^[+-]?\d{1,3}$/ : /^\d{1,3}$/).test(text) || size < low || size > high)
+      if (!(signed ? SIGNED : UNSIGNED).test(text) || size < low || size > high)
         fail(name, `${name} takes numbers from ${low} to ${high}, not ${text}`);
       return number;
-    });
-    return [...new Set(list)].toSorted((a, b) => a - b);
+    };
+    if (!value.includes(',')) return [readOne(value)];
+    return [...new Set(value.split(',').map(readOne))].toSorted((a, b) => a - b);
   };
 
 const positive =
@@ -72,22 +93,24 @@ const positive =
     return Number(value);
   };
 
-const PARTS: Record<string, { key: keyof Rule; read: Reader }> = {
-  FREQ: { key: 'freq', read: readFrequency },
-  UNTIL: { key: 'until', read: readUntil },
-  COUNT: { key: 'count', read: positive(RULE_LIMITS.count) },
-  INTERVAL: { key: 'interval', read: positive(RULE_LIMITS.interval) },
-  BYSECOND: { key: 'bySecond', read: numbers(0, 60) },
-  BYMINUTE: { key: 'byMinute', read: numbers(0, 59) },
-  BYHOUR: { key: 'byHour', read: numbers(0, 23) },
-  BYDAY: { key: 'byDay', read: readByDay },
-  BYMONTHDAY: { key: 'byMonthDay', read: numbers(1, 31, true) },
-  BYYEARDAY: { key: 'byYearDay', read: numbers(1, 366, true) },
-  BYWEEKNO: { key: 'byWeekNo', read: numbers(1, 53, true) },
-  BYMONTH: { key: 'byMonth', read: numbers(1, 12) },
-  BYSETPOS: { key: 'bySetPos', read: numbers(1, 366, true) },
-  WKST: { key: 'weekStart', read: readWeekday },
-};
+const PARTS = new Map<string, { key: keyof Rule; read: Reader }>(
+  Object.entries({
+    FREQ: { key: 'freq', read: readFrequency },
+    UNTIL: { key: 'until', read: readUntil },
+    COUNT: { key: 'count', read: positive(RULE_LIMITS.count) },
+    INTERVAL: { key: 'interval', read: positive(RULE_LIMITS.interval) },
+    BYSECOND: { key: 'bySecond', read: numbers(0, 60) },
+    BYMINUTE: { key: 'byMinute', read: numbers(0, 59) },
+    BYHOUR: { key: 'byHour', read: numbers(0, 23) },
+    BYDAY: { key: 'byDay', read: readByDay },
+    BYMONTHDAY: { key: 'byMonthDay', read: numbers(1, 31, true) },
+    BYYEARDAY: { key: 'byYearDay', read: numbers(1, 366, true) },
+    BYWEEKNO: { key: 'byWeekNo', read: numbers(1, 53, true) },
+    BYMONTH: { key: 'byMonth', read: numbers(1, 12) },
+    BYSETPOS: { key: 'bySetPos', read: numbers(1, 366, true) },
+    WKST: { key: 'weekStart', read: readWeekday },
+  }),
+);
 
 function readFrequency(value: string): Frequency {
   if (value === 'SECONDLY' || value === 'MINUTELY')
@@ -102,75 +125,89 @@ function readWeekday(value: string, name: string): number {
   return weekday >= 0 ? weekday : fail(name, `${value} is no day of the week`);
 }
 
+const BY_DAY = /^([+-]?\d{1,2})?([A-Z]{2})$/;
+
 function readByDay(value: string): ByDay[] {
-  const days = new Map<string, ByDay>();
+  const days: ByDay[] = [];
   for (const text of value.split(',')) {
-    const [, nth, name] =
-      /^([+-]?\d{1,2})?([A-Z]{2})$/.exec(text) ?? fail('BYDAY', `${text} is no day of the week`);
-    const number = nth === undefined ? null : Number(nth);
-    if (number === 0 || (number !== null && Math.abs(number) > 53)) fail('BYDAY', `${text} is out of range`);
-    const day = { weekday: readWeekday(name as string, 'BYDAY'), nth: number };
-    days.set(`${day.nth ?? ''} ${day.weekday}`, day);
+    const [, number, name = ''] = BY_DAY.exec(text) ?? fail('BYDAY', `${text} is no day of the week`);
+    const nth = number === undefined ? null : Number(number);
+    if (nth === 0 || (nth !== null && Math.abs(nth) > 53)) fail('BYDAY', `${text} is out of range`);
+    const weekday = readWeekday(name, 'BYDAY');
+    if (!days.some((day) => day.weekday === weekday && day.nth === nth)) days.push({ weekday, nth });
   }
-  return [...days.values()];
+  return days;
 }
+
+const UNTIL = /^\d{8}(?:T\d{6}Z?)?$/;
 
 function readUntil(value: string): Until {
-  const time = parseWallTime(value.replace(/Z$/, ''));
-  if (time === null || !/^\d{8}(?:T\d{6}Z?)?$/.test(value)) fail('UNTIL', `${value} is no date or date-time`);
-  const kind = value.endsWith('Z') ? 'utc' : value.includes('T') ? 'wall' : 'date';
-  return { kind, time: time as number };
+  const isUtc = value.endsWith('Z');
+  const time = UNTIL.test(value) ? parseWallTime(isUtc ? value.slice(0, -1) : value) : null;
+  if (time === null) return fail('UNTIL', `${value} is no date or date-time`);
+  return { kind: isUtc ? 'utc' : value.includes('T') ? 'wall' : 'date', time };
 }
 
+const CACHED_RULES = 2_000;
+const PREFIX_OR_END = /^RRULE:|;$/gi;
+const parsed = new Map<string, Rule>();
+
 /**
- * Reads a rule, with or without `RRULE:`.
+ * Reads a rule, with or without `RRULE:`. Equal texts give the same object, because few rules occur in many series.
  * @throws RecurrenceError
  */
 export function parseRule(text: string): Rule {
+  const known = parsed.get(text);
+  if (known) return known;
+  const rule = Object.freeze(readRule(text));
+  if (parsed.size >= CACHED_RULES) parsed.clear();
+  parsed.set(text, rule);
+  return rule;
+}
+
+function readRule(text: string): Rule {
   if (text.length > RULE_LIMITS.length)
     throw new RecurrenceError('rule_too_large', `A rule has at most ${RULE_LIMITS.length} characters`);
-  const rule: Rule = {
-    freq: 'DAILY',
-    interval: 1,
-    count: null,
-    until: null,
-    byMonth: [],
-    byWeekNo: [],
-    byYearDay: [],
-    byMonthDay: [],
-    byDay: [],
-    byHour: [],
-    byMinute: [],
-    bySecond: [],
-    bySetPos: [],
-    weekStart: 0,
-  };
+  const rule: Rule = { ...EMPTY_RULE };
   const seen = new Set<string>();
-  const body = text
-    .trim()
-    .replace(/^RRULE:/i, '')
-    .replace(/;$/, '')
-    .toUpperCase();
-  for (const part of body.split(';')) {
-    const [name = '', value = '', ...more] = part.split('=');
-    if (name === 'RSCALE' || name === 'SKIP')
-      throw new RecurrenceError('rscale_unsupported', `${name} (RFC 7529) is not supported`, name);
-    if (!Object.hasOwn(PARTS, name)) fail(name, `${name || 'An empty part'} is no part of a rule`);
-    if (seen.has(name) || more.length > 0) fail(name, `${name} is given twice`);
+  for (const part of text.trim().replace(PREFIX_OR_END, '').toUpperCase().split(';')) {
+    const equals = part.indexOf('=');
+    const name = equals < 0 ? part : part.slice(0, equals);
+    const value = equals < 0 ? '' : part.slice(equals + 1);
+    const known = PARTS.get(name);
+    if (!known) return failUnknown(name);
+    if (seen.has(name)) fail(name, `${name} is given twice`);
     seen.add(name);
-    const { key, read } = PARTS[name] as (typeof PARTS)[string];
-    Object.assign(rule, { [key]: read(value, name) });
+    (rule as Record<keyof Rule, unknown>)[known.key] = known.read(value, name);
   }
   if (!seen.has('FREQ')) fail('FREQ', 'A rule needs FREQ');
   assertAllowed(rule);
   return rule;
 }
 
+function failUnknown(name: string): never {
+  if (name === 'RSCALE' || name === 'SKIP')
+    throw new RecurrenceError('rscale_unsupported', `${name} (RFC 7529) is not supported`, name);
+  return fail(name, `${name || 'An empty part'} is no part of a rule`);
+}
+
+const SET_PARTS = [
+  'byMonth',
+  'byWeekNo',
+  'byYearDay',
+  'byMonthDay',
+  'byDay',
+  'byHour',
+  'byMinute',
+  'bySecond',
+] as const;
+type ListPart = (typeof SET_PARTS)[number] | 'bySetPos';
+
 /** The restrictions of RFC 5545, 3.3.10, between parts. */
 function assertAllowed(rule: Rule): void {
   const { freq } = rule;
   const numbered = rule.byDay.some(({ nth }) => nth !== null);
-  const used = (key: keyof Rule): boolean => (rule[key] as unknown[]).length > 0;
+  const used = (key: ListPart): boolean => rule[key].length > 0;
   if (rule.count !== null && rule.until !== null) fail('UNTIL', 'A rule has COUNT or UNTIL, not both');
   if (numbered && freq !== 'MONTHLY' && freq !== 'YEARLY')
     fail('BYDAY', `BYDAY takes no numbers with FREQ=${freq}`);
@@ -182,17 +219,7 @@ function assertAllowed(rule: Rule): void {
   if (used('byYearDay') && ['DAILY', 'WEEKLY', 'MONTHLY'].includes(freq))
     fail('BYYEARDAY', `BYYEARDAY is not allowed with FREQ=${freq}`);
   if (used('byWeekNo') && freq !== 'YEARLY') fail('BYWEEKNO', `BYWEEKNO is not allowed with FREQ=${freq}`);
-  const others: (keyof Rule)[] = [
-    'byMonth',
-    'byWeekNo',
-    'byYearDay',
-    'byMonthDay',
-    'byDay',
-    'byHour',
-    'byMinute',
-    'bySecond',
-  ];
-  if (used('bySetPos') && !others.some(used)) fail('BYSETPOS', 'BYSETPOS needs another BY part');
+  if (used('bySetPos') && !SET_PARTS.some(used)) fail('BYSETPOS', 'BYSETPOS needs another BY part');
   const perHour = Math.max(1, rule.byMinute.length) * Math.max(1, rule.bySecond.length);
   const hours = freq === 'HOURLY' ? 24 : Math.max(1, rule.byHour.length);
   if (perHour * hours > RULE_LIMITS.timesPerDay)

@@ -1,6 +1,6 @@
 import { DAY } from './civil.js';
-import { RuleGenerator } from './generator.js';
-import { formatRule, type Rule } from './rule.js';
+import { formatRule, type Rule, type Until } from './rule.js';
+import { type Visit, walkRule } from './walk.js';
 import { Zone } from './zone.js';
 
 /** A series of instances (RFC 5545, 3.8.5). Wall times are seconds since 1970-01-01T00:00:00 on the series' own clock. */
@@ -51,25 +51,28 @@ const MARGIN = 2 * DAY;
 /** Instances further apart than this on the wall clock are in the order of their instants. */
 const REORDER = DAY;
 const MAX_REMEMBERED = 2_000;
+/** First stretch of a merge of several rules; each further stretch is twice as long. */
+const FIRST_STRETCH = 64 * DAY;
+
+type Resolve = (wall: number) => number;
 
 /** The instances of a series that start in a window, in order. Equal instants are one instance. */
 export function instancesOf(series: Series, window: Window): Instance[] {
-  const limit = window.limit ?? Number.POSITIVE_INFINITY;
+  const { from, to, limit = Number.POSITIVE_INFINITY } = window;
   const toInstant = resolver(series, window.readerZone);
-  const isExcluded = exclusion(series.excluded);
+  const isExcluded = series.excluded && exclusion(series.excluded);
   const found: Instance[] = [];
-  const last = window.to + MARGIN;
-  // A later wall time may be an earlier instant only within a clock change.
-  const isComplete = (key: number): boolean =>
-    key > last || (found.length >= limit && key > (found[limit - 1] as Instance).key + REORDER);
-  for (const keys of nominal(series, window.from - MARGIN, toInstant)) {
-    if (isComplete(keys[0] as number)) break;
-    for (const key of keys) {
-      if (isComplete(key)) break;
-      const start = toInstant(key);
-      if (start >= window.from && start < window.to && !isExcluded(key, start)) insert(found, { key, start });
-    }
-  }
+  let last = to + MARGIN;
+  const visit: Visit = (key) => {
+    if (key > last) return false;
+    const start = toInstant(key);
+    if (start < from || start >= to || isExcluded?.(key, start)) return true;
+    insert(found, { key, start });
+    // A later wall time may be an earlier instant only within a clock change.
+    if (found.length >= limit) last = Math.min(last, (found[limit - 1] as Instance).key + REORDER);
+    return true;
+  };
+  visitNominal(series, from - MARGIN, toInstant, visit);
   return found.length > limit ? found.slice(0, limit) : found;
 }
 
@@ -80,94 +83,93 @@ export function nextInstance(series: Series, after: number, readerZone?: string)
 }
 
 /**
- * The last instance, or null where the series has no end or no instance.
+ * The last instance, or null where the series has no instance.
  * @returns `endless` where a rule has neither COUNT nor UNTIL
  */
 export function lastInstance(series: Series): Instance | 'endless' | null {
   const endless = series.rules.some(({ count, until }) => count === null && until === null);
   if (endless) return 'endless';
   const toInstant = resolver(series);
-  const isExcluded = exclusion(series.excluded);
+  const isExcluded = series.excluded && exclusion(series.excluded);
   let last: Instance | null = null;
-  const bounds = series.rules.map((rule) => lastWall(rule, series, toInstant));
+  const bounds = series.rules.map((rule) => lastWall(rule, series));
   const from = Math.max(series.start, ...bounds, ...(series.added ?? []));
   // Excluded instances at the end make the last one earlier: look back further until one is found.
-  for (let reach = 400 * DAY; ; reach *= 8) {
-    for (const keys of nominal(series, from - reach, toInstant))
-      for (const key of keys) {
-        const start = toInstant(key);
-        if (!isExcluded(key, start) && (!last || start > last.start)) last = { key, start };
-      }
+  for (let reach = 2 * MARGIN; ; reach *= 8) {
+    visitNominal(series, from - reach, toInstant, (key) => {
+      const start = toInstant(key);
+      if (!isExcluded?.(key, start) && (!last || start > last.start)) last = { key, start };
+      return true;
+    });
     if (last || from - reach < series.start) return last;
   }
 }
 
-/** Blocks of the wall times of DTSTART, rules and RDATE, merged in order, from a wall time on. */
-function* nominal(series: Series, from: number, toInstant: (wall: number) => number): Generator<number[]> {
+/** Visits the wall times of DTSTART, rules and RDATE in order, from a wall time on. */
+function visitNominal(series: Series, from: number, toInstant: Resolve, visit: Visit): void {
   const { start, added = [], rules } = series;
-  const [rule, ...others] = rules;
-  if (rule && others.length + added.length === 0) {
-    if (start >= from) yield [start];
-    yield* ruleWalls(rule, series, from, toInstant);
-    return;
-  }
-  const fixed = [start, ...added].filter((wall) => wall >= from).toSorted((a, b) => a - b);
-  const sources = [each([fixed]), ...rules.map((one) => each(ruleWalls(one, series, from, toInstant)))];
-  const heads = sources.map((source) => source.next().value);
-  for (;;) {
-    const key = Math.min(...heads.map((head) => head ?? Number.POSITIVE_INFINITY));
-    if (key === Number.POSITIVE_INFINITY) return;
-    for (const [n, source] of sources.entries())
-      while (heads[n] !== undefined && heads[n] === key) heads[n] = source.next().value;
-    yield [key];
+  const [rule] = rules;
+  if (added.length > 0 || rules.length !== 1) return visitMerged(series, from, toInstant, visit);
+  if (start >= from && !visit(start)) return;
+  visitRule(rule as Rule, series, from, toInstant, visit);
+}
+
+/** Merges stretches of time: within each, the wall times of all sources are collected and sorted. */
+function visitMerged(series: Series, from: number, toInstant: Resolve, visit: Visit): void {
+  const fixed = [series.start, ...(series.added ?? [])].filter((wall) => wall >= from);
+  // The first wall time of each rule behind the stretches so far: a rare rule is not searched in each of them.
+  const heads = series.rules.map(() => from);
+  let low = from;
+  for (let stretch = FIRST_STRETCH; ; stretch *= 2) {
+    const high = low + stretch;
+    const walls = new Set(fixed.filter((wall) => wall >= low && wall < high));
+    for (const [n, rule] of series.rules.entries()) {
+      if ((heads[n] as number) >= high) continue;
+      heads[n] = Number.POSITIVE_INFINITY;
+      visitRule(rule, series, low, toInstant, (wall) => {
+        if (wall < high) walls.add(wall);
+        else heads[n] = wall;
+        return wall < high;
+      });
+    }
+    for (const wall of [...walls].toSorted((a, b) => a - b)) if (!visit(wall)) return;
+    const next = Math.min(...heads, ...fixed.filter((wall) => wall >= high));
+    if (next === Number.POSITIVE_INFINITY) return;
+    low = next;
   }
 }
 
-function* each(blocks: Iterable<number[]>): Generator<number, undefined> {
-  for (const block of blocks) yield* block;
-  return undefined;
-}
-
-/** Blocks of the wall times of a rule behind DTSTART, within COUNT and UNTIL. */
-function* ruleWalls(
-  given: Rule,
-  series: Series,
-  from: number,
-  toInstant: (wall: number) => number,
-): Generator<number[], undefined> {
-  const rule = series.isDate ? withoutTimes(given) : given;
-  const end = rule.count === null ? Number.POSITIVE_INFINITY : lastWall(rule, series, toInstant);
-  const isWithin = untilTest(rule, series, toInstant);
-  for (const block of new RuleGenerator(rule, series.start).from(from)) {
-    const walls = block.filter(
-      (wall) => wall > series.start && wall >= from && wall <= end && isWithin(wall),
-    );
-    if (walls.length > 0) yield walls;
-    const last = block.at(-1) as number;
-    if (last > end || !isWithin(last)) return undefined;
-  }
-  return undefined;
+/** Visits the wall times of a rule behind DTSTART, within COUNT and UNTIL. */
+function visitRule(rule: Rule, series: Series, from: number, toInstant: Resolve, visit: Visit): void {
+  const { start, isDate } = series;
+  const end = lastWall(rule, series);
+  const isWithin = rule.until && untilTest(rule.until, series, toInstant);
+  walkRule(rule, start, isDate, from, (wall) => {
+    if (wall <= start || wall < from) return true;
+    return wall <= end && (isWithin?.(wall) ?? true) && visit(wall);
+  });
 }
 
 const remembered = new Map<string, number>();
 
 /** The wall time at which a rule with COUNT or UNTIL ends at the latest. */
-function lastWall(rule: Rule, series: Series, toInstant: (wall: number) => number): number {
-  const { start } = series;
+function lastWall(rule: Rule, series: Series): number {
+  const { start, isDate } = series;
   if (rule.count === null) return rule.until === null ? Number.POSITIVE_INFINITY : rule.until.time + MARGIN;
   if (isPlain(rule))
     return start + (rule.count - 1) * rule.interval * (rule.freq === 'DAILY' ? DAY : 7 * DAY);
-  const key = `${start} ${String(series.isDate)} ${formatRule(rule)}`;
+  const key = `${start} ${String(isDate)} ${formatRule(rule)}`;
   const known = remembered.get(key);
   if (known !== undefined) return known;
   let left = rule.count - 1;
   let last = start;
   if (left > 0)
-    for (const walls of ruleWalls({ ...rule, count: null }, series, start, toInstant)) {
-      last = walls[Math.min(left, walls.length) - 1] as number;
-      left -= walls.length;
-      if (left <= 0) break;
-    }
+    walkRule(rule, start, isDate, start, (wall) => {
+      if (wall <= start) return true;
+      last = wall;
+      left -= 1;
+      return left > 0;
+    });
   if (remembered.size >= MAX_REMEMBERED) remembered.clear();
   remembered.set(key, last);
   return last;
@@ -179,32 +181,24 @@ function isPlain({ freq, byMonth, byMonthDay, byDay, byHour, byMinute, bySecond,
   return (freq === 'DAILY' || freq === 'WEEKLY') && parts.every((list) => list.length === 0);
 }
 
-const withoutTimes = (rule: Rule): Rule => ({ ...rule, byHour: [], byMinute: [], bySecond: [] });
-
 /** UNTIL is compared as an instant; a date includes that day of the series' clock (design 2.3). */
-function untilTest(
-  { until }: Rule,
-  series: Series,
-  toInstant: (wall: number) => number,
-): (wall: number) => boolean {
-  if (until === null) return () => true;
+function untilTest(until: Until, series: Series, toInstant: Resolve): (wall: number) => boolean {
   if (until.kind === 'date' || series.isDate) {
     const end = Math.floor(until.time / DAY) * DAY + DAY;
     return (wall) => wall < end;
   }
   const end = until.kind === 'utc' && series.zone !== null ? until.time : toInstant(until.time);
-  return (wall) => toInstant(wall) <= end;
+  return (wall) => wall < end - MARGIN || toInstant(wall) <= end;
 }
 
-function resolver(series: Series, readerZone = 'UTC'): (wall: number) => number {
+function resolver(series: Series, readerZone = 'UTC'): Resolve {
   const name = series.zone ?? readerZone;
   if (name === 'UTC') return (wall) => wall;
   const zone = Zone.of(name);
   return (wall) => zone.toInstant(wall);
 }
 
-function exclusion(excluded?: Excluded): (key: number, start: number) => boolean {
-  if (!excluded) return () => false;
+function exclusion(excluded: Excluded): (key: number, start: number) => boolean {
   const instants = new Set(excluded.instants);
   const walls = new Set(excluded.walls);
   const days = new Set(excluded.days);

@@ -1,10 +1,24 @@
 import { civilOf, DAY, dayOf, parseWallTime } from './civil.js';
 
 /** A change of a zone's offset. All values are seconds; `at` is the instant of the change. */
-interface Transition {
+export interface Transition {
   at: number;
   before: number;
   after: number;
+}
+
+/** Times from `from` (inclusive) to `to` (exclusive) with one offset, in seconds. */
+interface Span {
+  from: number;
+  to: number;
+  offset: number;
+}
+
+/** The offsets of a zone in one year, by wall time and by instant, and the changes between them. */
+interface ZoneYear {
+  walls: readonly Span[];
+  instants: readonly Span[];
+  transitions: readonly Transition[];
 }
 
 /** Offsets are sampled at this distance; a zone that changes twice and back within it would be missed. None does. */
@@ -12,6 +26,7 @@ const SAMPLE = 7 * DAY;
 /** No zone is further from UTC than this. */
 const MAX_OFFSET = 26 * 3600;
 const MAX_CACHED_ZONES = 700;
+const NO_SPAN: Span = { from: 0, to: 0, offset: 0 };
 
 /**
  * The rules of an IANA time zone, read from the runtime's own data (ICU by `Intl`) and cached by year. Wall times follow
@@ -20,11 +35,11 @@ const MAX_CACHED_ZONES = 700;
  */
 export class Zone {
   private static readonly cache = new Map<string, Zone>();
-  private readonly years = new Map<number, Transition[]>();
+  private readonly years = new Map<number, ZoneYear>();
   private readonly format: Intl.DateTimeFormat;
-  private readonly yearStarts = new Map<number, number>();
-  /** Wall times between which the offset is known not to change: most look-ups fall into the same summer or winter. */
-  private stable = { from: 0, to: 0, offset: 0 };
+  /** The span of the last look-up: most look-ups fall into the same summer or winter. */
+  private wallSpan = NO_SPAN;
+  private instantSpan = NO_SPAN;
 
   private constructor(readonly name: string) {
     this.format = new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {
@@ -45,7 +60,7 @@ export class Zone {
     const known = Zone.cache.get(name);
     if (known) return known;
     const zone = new Zone(name);
-    // Names differ in letter case only so often: the cache is bounded against callers that try them all.
+    // Callers may vary the letter case of names: the cache is bounded.
     if (Zone.cache.size >= MAX_CACHED_ZONES) Zone.cache.clear();
     Zone.cache.set(name, zone);
     return zone;
@@ -53,29 +68,18 @@ export class Zone {
 
   /** Seconds east of UTC at an instant (seconds since the epoch). */
   offsetAt(instant: number): number {
-    const transitions = this.transitionsOf(instant);
-    for (let n = transitions.length - 1; n >= 0; n -= 1) {
-      const { at, after } = transitions[n] as Transition;
-      if (instant >= at) return after;
-    }
-    return transitions[0]?.before ?? this.offsetAtYearStart(civilOf(Math.floor(instant / DAY)).year);
+    const { instantSpan } = this;
+    if (instant >= instantSpan.from && instant < instantSpan.to) return instantSpan.offset;
+    this.instantSpan = spanAt(this.yearAt(instant).instants, instant);
+    return this.instantSpan.offset;
   }
 
   /** The instant of a wall time, both in seconds. */
   toInstant(wall: number): number {
-    const { stable } = this;
-    if (wall >= stable.from && wall < stable.to) return wall - stable.offset;
-    const low = wall - MAX_OFFSET;
-    const high = wall + MAX_OFFSET;
-    let offset = this.offsetAt(low);
-    const near = this.transitionsBetween(low, high);
-    if (near.length === 0) this.stable = this.stableAround(wall, offset);
-    for (const { at, before, after } of near) {
-      if (wall < at + before) break;
-      // In the gap the offset before it counts; behind it the one after.
-      offset = wall < at + after ? before : after;
-    }
-    return wall - offset;
+    const { wallSpan } = this;
+    if (wall >= wallSpan.from && wall < wallSpan.to) return wall - wallSpan.offset;
+    this.wallSpan = spanAt(this.yearAt(wall).walls, wall);
+    return wall - this.wallSpan.offset;
   }
 
   /** The wall time of an instant, both in seconds. */
@@ -89,43 +93,44 @@ export class Zone {
     const last = civilOf(Math.floor(to / DAY)).year;
     const found: Transition[] = [];
     for (let year = first; year <= last; year += 1)
-      for (const transition of this.transitionsOfYear(year))
+      for (const transition of this.year(year).transitions)
         if (transition.at >= from && transition.at < to) found.push(transition);
     return found;
   }
 
-  /** The wall times around this one, at most to the neighbouring years, that are far from any change. */
-  private stableAround(wall: number, offset: number): { from: number; to: number; offset: number } {
-    const { year } = civilOf(Math.floor((wall - offset) / DAY));
-    let from = dayOf(year, 1, 1) * DAY + MAX_OFFSET;
-    let to = dayOf(year + 1, 1, 1) * DAY - MAX_OFFSET;
-    for (const { at } of this.transitionsOfYear(year)) {
-      if (at + MAX_OFFSET <= wall) from = at + MAX_OFFSET;
-      else if (at - MAX_OFFSET >= wall) to = Math.min(to, at - MAX_OFFSET);
-    }
-    return wall >= from && wall < to ? { from, to, offset } : this.stable;
+  private yearAt(time: number): ZoneYear {
+    return this.year(civilOf(Math.floor(time / DAY)).year);
   }
 
-  private transitionsOf(instant: number): Transition[] {
-    return this.transitionsOfYear(civilOf(Math.floor(instant / DAY)).year);
-  }
-
-  private transitionsOfYear(year: number): Transition[] {
+  private year(year: number): ZoneYear {
     const known = this.years.get(year);
     if (known) return known;
-    const end = dayOf(year + 1, 1, 1) * DAY;
+    const from = dayOf(year, 1, 1) * DAY;
+    const to = dayOf(year + 1, 1, 1) * DAY;
+    // Wall times of the year may be instants of its neighbours, and the other way around.
+    const first = this.measure(from - MAX_OFFSET);
+    const changes = this.changesBetween(from - MAX_OFFSET, to + MAX_OFFSET, first);
+    const created = {
+      // A wall time in a gap and the first of two equal ones take the offset before the change.
+      walls: spans(from, to, first, changes, ({ at, before, after }) => at + Math.max(before, after)),
+      instants: spans(from, to, first, changes, ({ at }) => at),
+      transitions: changes.filter(({ at }) => at >= from && at < to),
+    };
+    this.years.set(year, created);
+    return created;
+  }
+
+  private changesBetween(from: number, to: number, first: number): Transition[] {
     const found: Transition[] = [];
-    let at = dayOf(year, 1, 1) * DAY - 1;
-    let offset = this.offsetAtYearStart(year);
-    while (at < end - 1) {
-      const next = Math.min(at + SAMPLE, end - 1);
+    let offset = first;
+    for (let at = from; at < to;) {
+      const next = Math.min(at + SAMPLE, to);
       const later = this.measure(next);
       if (later !== offset)
         found.push({ at: this.changeBetween(at, next, offset), before: offset, after: later });
       at = next;
       offset = later;
     }
-    this.years.set(year, found);
     return found;
   }
 
@@ -138,15 +143,6 @@ export class Zone {
       else high = middle;
     }
     return high;
-  }
-
-  /** The offset of the last second before the year, in UTC: a change at its first instant belongs to it. */
-  private offsetAtYearStart(year: number): number {
-    const known = this.yearStarts.get(year);
-    if (known !== undefined) return known;
-    const offset = this.measure(dayOf(year, 1, 1) * DAY - 1);
-    this.yearStarts.set(year, offset);
-    return offset;
   }
 
   /** The offset that ICU gives for an instant. */
@@ -162,6 +158,32 @@ export class Zone {
       Number(second);
     return wall - instant;
   }
+}
+
+/** The parts of a period that the changes of the offset separate. */
+function spans(
+  from: number,
+  to: number,
+  first: number,
+  changes: readonly Transition[],
+  boundaryOf: (change: Transition) => number,
+): Span[] {
+  const found: Span[] = [];
+  let current = { from, to, offset: first };
+  for (const change of changes) {
+    const at = boundaryOf(change);
+    if (at >= to) break;
+    if (at > from) found.push({ ...current, to: at });
+    current = { from: Math.max(at, from), to, offset: change.after };
+  }
+  found.push(current);
+  return found;
+}
+
+function spanAt(all: readonly Span[], time: number): Span {
+  let found = all[0] as Span;
+  for (const span of all) if (time >= span.from) found = span;
+  return found;
 }
 
 const canonical = new Map<string, string | null>();

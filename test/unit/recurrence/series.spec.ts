@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { RRuleTemporal } from 'rrule-temporal';
 import {
+  canonicalZone,
   DAY,
   formatRule,
   formatWallTime,
@@ -12,6 +13,7 @@ import {
   RecurrenceError,
   type Rule,
   type Series,
+  Zone,
 } from '../../../src/lib/recurrence/index.js';
 
 /** Longer than any series that these tests follow to its end. */
@@ -179,7 +181,32 @@ describe('a series', () => {
     );
   });
 
-  test('is the union of its rules and RDATEs without what EXDATE names', () => {
+  test('of several rules and RDATEs in a window is the whole series, filtered', () => {
+    const dates = fc.array(fc.integer({ min: -400, max: 2_000 }), { maxLength: 5 });
+    fc.assert(
+      fc.property(rules, rules, starts, dates, fc.nat(900), (one, other, start, added, offset) => {
+        const series: Series = {
+          ...utc(start, one, other),
+          added: added.map((day) => start + day * DAY + 60),
+        };
+        const from = start + offset * DAY - 100 * DAY;
+        const to = from + 30 * DAY;
+        const whole = instancesOf(series, { from: start - FAR, to });
+        const found = instancesOf(series, { from, to });
+        expect(found).toEqual(whole.filter((instance) => instance.start >= from));
+        const each = [one, other].flatMap((text) => instancesOf(utc(start, text), { from, to }));
+        const instants = [...each.map((instance) => instance.start), ...(series.added ?? [])];
+        expect(found.map((instance) => instance.start)).toEqual(
+          [...new Set(instants)].filter((time) => time >= from && time < to).toSorted((a, b) => a - b),
+        );
+        const limited = { from, to: Number.POSITIVE_INFINITY, limit: 3 };
+        expect(instancesOf(series, limited).slice(0, found.length)).toEqual(found.slice(0, 3));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('is the union of its rules and RDATEs without the instances of EXDATE', () => {
     const start = parseWallTime('2026-03-02T09:00')!;
     const series: Series = {
       ...utc(start, 'FREQ=WEEKLY;BYDAY=MO', 'FREQ=WEEKLY;BYDAY=MO,WE'),
@@ -293,6 +320,68 @@ test.each(CLOCK_CHANGES)('%s', (_name, zone, start, rule, instants) => {
   );
 });
 
+const ZONES = [
+  'Europe/Berlin',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'Pacific/Apia',
+  'Africa/Cairo',
+  'Antarctica/Troll',
+];
+
+describe('a zone', () => {
+  // rrule-temporal omits instances in the gap of a clock change (RFC 5545, 3.3.10); the engine moves them (3.3.5).
+  test('gives the instants that rrule-temporal finds, but for gaps', () => {
+    const hours = fc.constantFrom('00:00', '01:30', '02:15', '02:30', '12:00', '23:45');
+    const days = fc.integer({ min: 2006 * 12, max: 2027 * 12 });
+    fc.assert(
+      fc.property(fc.constantFrom(...ZONES), hours, days, (name, hour, month) => {
+        const day = `${Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, '0')}-15`;
+        const start = parseWallTime(`${day}T${hour}`)!;
+        const zone = Zone.of(name);
+        const stamp = formatWallTime(start).replaceAll(/[-:]/g, '');
+        const oracle = new RRuleTemporal({ rruleString: `DTSTART;TZID=${name}:${stamp}\nRRULE:FREQ=DAILY` });
+        const from = zone.toInstant(start) - 1;
+        const to = from + 100 * DAY;
+        const daily: Series = { start, zone: name, isDate: false, rules: [parseRule('FREQ=DAILY')] };
+        const found = instancesOf(daily, { from, to }).filter((each) => zone.toWall(each.start) === each.key);
+        const expected = oracle.between(new Date(from * 1000), new Date(to * 1000 - 1), true);
+        expect(found.map((each) => each.start)).toEqual(
+          expected.map((time) => time.epochMilliseconds / 1000),
+        );
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('gives the first instant of a wall time, and the offset before a gap', () => {
+    const walls = fc.integer({
+      min: parseWallTime('1960-01-01')! / 900,
+      max: parseWallTime('2060-01-01')! / 900,
+    });
+    fc.assert(
+      fc.property(fc.constantFrom(...ZONES), walls, fc.boolean(), (name, n, nearChange) => {
+        const zone = Zone.of(name);
+        const changes = nearChange ? zone.transitionsBetween(n * 900, n * 900 + 366 * DAY) : [];
+        const change = changes.at(-1);
+        const wall = change ? change.at + change.before + (n % 24) * 900 - 12 * 900 : n * 900;
+        const offsets = [zone.offsetAt(wall - 30 * 3600), zone.offsetAt(wall + 30 * 3600)];
+        const instants = offsets.map((offset) => wall - offset);
+        const valid = instants.filter((instant) => zone.toWall(instant) === wall);
+        expect(zone.toInstant(wall)).toBe(valid.length > 0 ? Math.min(...valid) : instants[0]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test.each([
+    ['europe/berlin', 'Europe/Berlin'],
+    ['+01:00', null],
+    ['Mars/Phobos', null],
+    ['', null],
+  ])('has a canonical name: %s', (name, expected) => expect(canonicalZone(name)).toBe(expected));
+});
+
 describe('a rule', () => {
   test('is read back from its canonical spelling', () => {
     fc.assert(
@@ -368,6 +457,10 @@ describe('a rule', () => {
     'FREQ=YEARLY;BYWEEKNO=20;BYMONTH=1',
     'FREQ=YEARLY;BYYEARDAY=1;BYMONTHDAY=31',
     'FREQ=WEEKLY;BYDAY=MO;BYSETPOS=2',
+    'FREQ=DAILY;INTERVAL=7;BYDAY=TU',
+    'FREQ=DAILY;INTERVAL=364;BYDAY=TU',
+    'FREQ=HOURLY;INTERVAL=2;BYHOUR=2',
+    'FREQ=HOURLY;INTERVAL=8784;BYMONTH=2;BYMONTHDAY=30',
   ])('without instances ends: %s', (text) => {
     const start = parseWallTime('2026-01-01T09:00')!;
     expect(nextInstance(utc(start, text), start)).toBeNull();
