@@ -1,10 +1,9 @@
 import { defineError } from '../../platform/http/api-error.js';
-import { CannotGrantResponse, GroupConflictResponse } from './access-errors.response.js';
+import { CannotGrantResponse, GroupConflictResponse } from './access.response.js';
 
 const TIME = '2026-11-21T09:30:00.000Z';
 
 export const AccessErrors = {
-  groupNotFound: defineError(404, 'not_found', 'The group does not exist.'),
   memberNotFound: defineError(404, 'not_found', 'The workspace has no such active member.'),
   tenantMemberNotFound: defineError(404, 'not_found', 'The workspace has no such member.'),
   notInGroup: defineError(404, 'not_found', 'The user is not a member of the group.'),

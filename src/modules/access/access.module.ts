@@ -3,18 +3,18 @@ import { PermissionSource } from '../../platform/context/permission-source.js';
 import { TenantsModule } from '../tenants/index.js';
 import { Authority } from './authority.js';
 import { AuthorityRepository } from './authority.repository.js';
-import { GroupMembersController } from './group-members.controller.js';
-import { GroupMembersRepository } from './group-members.repository.js';
-import { GroupMembersService } from './group-members.service.js';
-import { GroupPermissionsController } from './group-permissions.controller.js';
-import { GroupPermissionsService } from './group-permissions.service.js';
-import { GroupsController } from './groups.controller.js';
-import { GroupsRepository } from './groups.repository.js';
-import { GroupsService } from './groups.service.js';
+import { GroupMembersController } from './groups/group-members.controller.js';
+import { GroupMembersRepository } from './groups/group-members.repository.js';
+import { GroupMembersService } from './groups/group-members.service.js';
+import { GroupPermissionsController } from './groups/group-permissions.controller.js';
+import { GroupPermissionsService } from './groups/group-permissions.service.js';
+import { GroupsController } from './groups/groups.controller.js';
+import { GroupsRepository } from './groups/groups.repository.js';
+import { GroupsService } from './groups/groups.service.js';
+import { TenantMembersController } from './members/tenant-members.controller.js';
+import { TenantMembersRepository } from './members/tenant-members.repository.js';
+import { TenantMembersService } from './members/tenant-members.service.js';
 import { Membership } from './membership.js';
-import { TenantMembersController } from './tenant-members.controller.js';
-import { TenantMembersRepository } from './tenant-members.repository.js';
-import { TenantMembersService } from './tenant-members.service.js';
 
 /** Global because routes of every module require permissions (`@Requires`). */
 @Global()

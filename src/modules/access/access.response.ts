@@ -1,4 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { ErrorResponse } from '../../platform/http/error.response.js';
+import { PageEnvelope } from '../../platform/paging/page.response.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00.000Z';
@@ -19,21 +21,6 @@ export class GroupResponse {
   @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
 }
 
-export class GroupEnvelope {
-  group!: GroupResponse;
-}
-
-export class DeletedGroupEnvelope extends GroupEnvelope {
-  @ApiProperty({ enum: [true], example: true }) deleted!: true;
-}
-
-export class GroupListEnvelope {
-  groups!: GroupResponse[];
-  /** The `cursor` of the next page; null on the last. */
-  @ApiProperty({ example: null })
-  next!: string | null;
-}
-
 export class GroupMemberResponse {
   @ApiProperty({ format: 'uuid', example: ID }) user_id!: string;
   /** @example "Bob Okafor" */ display_name!: string;
@@ -50,11 +37,8 @@ export class AddedMembersEnvelope {
   members!: GroupMemberResponse[];
 }
 
-export class GroupMemberListEnvelope {
+export class GroupMemberListEnvelope extends PageEnvelope {
   members!: GroupMemberResponse[];
-  /** The `cursor` of the next page; null on the last. */
-  @ApiProperty({ example: null })
-  next!: string | null;
 }
 
 export class RemovedMemberEnvelope {
@@ -73,4 +57,17 @@ export class AvailablePermissionResponse extends PermissionResponse {
 export class PermissionsEnvelope {
   /** Permissions of the group. */ permissions!: PermissionResponse[];
   /** All permissions. */ available!: AvailablePermissionResponse[];
+}
+
+/** 409 `conflict`: the current group, to merge with. */
+export class GroupConflictResponse extends ErrorResponse {
+  @ApiProperty({ enum: ['conflict'], example: 'conflict' }) override error!: 'conflict';
+  group!: GroupResponse;
+}
+
+/** 403 `cannot_grant_unheld`: the permissions that the caller lacks. */
+export class CannotGrantResponse extends ErrorResponse {
+  @ApiProperty({ enum: ['cannot_grant_unheld'], example: 'cannot_grant_unheld' })
+  override error!: 'cannot_grant_unheld';
+  /** @example ["forms.manage_any"] */ permissions!: string[];
 }

@@ -5,6 +5,7 @@ import { RbacGrant, RbacGroup, RbacMember, TenantRbac } from './access.entity.js
 
 export const accessSchema: SchemaPart = {
   owner: 'access',
+  publishes: ['group_names'],
   entities: { workspace: [TenantRbac, RbacGroup, RbacMember, RbacGrant] },
   migrations: [
     sqlMigration('Access1795700000002', new URL('migrations/0001-access.sql', import.meta.url)),
@@ -13,5 +14,5 @@ export const accessSchema: SchemaPart = {
       new URL('migrations/0002-transfer-permission.sql', import.meta.url),
     ),
   ],
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'system-groups'),
+  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'groups'),
 };

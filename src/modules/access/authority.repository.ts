@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { MemberRole } from '../tenants/index.js';
 
 export interface AuthorityRow {
   version: string;
@@ -23,7 +25,7 @@ const authority = workspace.statement<AuthorityRow>(
               JOIN rbac_members owner ON owner.tenant_id = $1 AND owner.group_id = owners.id AND owner.user_id = $2
              WHERE owners.tenant_id = $1 AND owners.key = 'owners') END AS owner
      FROM tenant_rbac rbac
-     JOIN tenant_members member ON member.tenant_id = $1 AND member.user_id = $2 AND (member.status = 'active' OR $4)
+     JOIN member_profiles member ON member.tenant_id = $1 AND member.user_id = $2 AND (member.status = 'active' OR $4)
     WHERE rbac.tenant_id = $1`,
 );
 
@@ -37,7 +39,7 @@ const bumpOfMember = workspace.statement<{ tenant_id: string }>(
   'access.bump_of_member',
   `WITH locked AS MATERIALIZED (
      SELECT tenant_id FROM tenant_rbac
-      WHERE tenant_id IN (SELECT tenant_id FROM tenant_members WHERE user_id = $1) ORDER BY tenant_id FOR UPDATE)
+      WHERE tenant_id IN (SELECT tenant_id FROM member_profiles WHERE user_id = $1) ORDER BY tenant_id FOR UPDATE)
    UPDATE tenant_rbac rbac SET version = rbac.version + 1 FROM locked WHERE rbac.tenant_id = locked.tenant_id
    RETURNING rbac.tenant_id`,
 );
@@ -47,7 +49,7 @@ const activeOwners = workspace.statement<{ tenant_id: string; owners: string[] }
   `SELECT wanted.tenant_id, ARRAY(
      SELECT member.user_id FROM rbac_groups owners
        JOIN rbac_members owner ON owner.tenant_id = owners.tenant_id AND owner.group_id = owners.id
-       JOIN tenant_members member
+       JOIN member_profiles member
          ON member.tenant_id = owner.tenant_id AND member.user_id = owner.user_id AND member.status = 'active'
       WHERE owners.tenant_id = wanted.tenant_id AND owners.key = 'owners') AS owners
      FROM unnest($1::uuid[]) AS wanted (tenant_id)`,
@@ -59,16 +61,13 @@ const createSystemGroups = workspace.statement<{ made: boolean }>(
 );
 
 // The role of a member is that of their highest system group: owner, admin or member.
-const applyGroupsToRoles = workspace.statement<{ user_id: string }>(
-  'access.project_roles',
-  `UPDATE tenant_members member SET role = highest.role
-     FROM (SELECT wanted.user_id, CASE min(grp.rank) WHEN 1 THEN 'owner' WHEN 2 THEN 'admin' ELSE 'member' END AS role
-             FROM unnest($2::uuid[]) AS wanted (user_id)
-             LEFT JOIN rbac_members membership ON membership.tenant_id = $1 AND membership.user_id = wanted.user_id
-             LEFT JOIN rbac_groups grp ON grp.tenant_id = $1 AND grp.id = membership.group_id AND grp.system
-            GROUP BY wanted.user_id) highest
-    WHERE member.tenant_id = $1 AND member.user_id = highest.user_id AND member.role <> highest.role
-   RETURNING member.user_id`,
+const rolesByGroups = workspace.statement<{ user_id: string; role: TenantRole }>(
+  'access.roles_by_groups',
+  `SELECT wanted.user_id, CASE min(grp.rank) WHEN 1 THEN 'owner' WHEN 2 THEN 'admin' ELSE 'member' END AS role
+     FROM unnest($2::uuid[]) AS wanted (user_id)
+     LEFT JOIN rbac_members membership ON membership.tenant_id = $1 AND membership.user_id = wanted.user_id
+     LEFT JOIN rbac_groups grp ON grp.tenant_id = $1 AND grp.id = membership.group_id AND grp.system
+    GROUP BY wanted.user_id`,
 );
 
 // Moves members between the owners and admins groups according to their roles.
@@ -131,17 +130,14 @@ export class AuthorityRepository {
     await tx.query(createSystemGroups, [tenantId]);
   }
 
-  /** Sets the roles of these members from their groups. @returns members whose role changed */
-  async applyGroupsToRoles(tx: Tx, tenantId: string, userIds: string[]): Promise<string[]> {
-    return (await tx.query(applyGroupsToRoles, [tenantId, userIds])).map((row) => row.user_id);
+  /** The roles that the groups of these members give. */
+  async rolesByGroups(tx: Tx, tenantId: string, userIds: string[]): Promise<MemberRole[]> {
+    const rows = await tx.query(rolesByGroups, [tenantId, userIds]);
+    return rows.map(({ user_id: userId, role }) => ({ userId, role }));
   }
 
   /** Sets the groups of these members from their roles. @returns members whose groups changed */
-  async applyRolesToGroups(
-    tx: Tx,
-    tenantId: string,
-    members: readonly { userId: string; role: string }[],
-  ): Promise<string[]> {
+  async applyRolesToGroups(tx: Tx, tenantId: string, members: readonly MemberRole[]): Promise<string[]> {
     const values = [members.map(({ userId }) => userId), members.map(({ role }) => role)];
     return (await tx.query(applyRolesToGroups, [tenantId, ...values])).map((row) => row.user_id);
   }

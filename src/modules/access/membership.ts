@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Audit, operator } from '../../platform/audit/audit.js';
-import { TxHooks } from '../../platform/events/tx-hooks.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { IdentityApi } from '../identity/index.js';
-import { MEMBER_ROLES_SET, MEMBERSHIP_CHANGING, TENANT_PROVISIONED } from '../tenants/index.js';
+import { MEMBER_ROLES_SET, MEMBERSHIP_CHANGING, TENANT_PROVISIONED, TenantsApi } from '../tenants/index.js';
 import { AccessErrors } from './access.errors.js';
 import { AuthorityRepository } from './authority.repository.js';
 
@@ -12,6 +12,7 @@ import { AuthorityRepository } from './authority.repository.js';
 export class Membership implements OnModuleInit {
   constructor(
     private readonly repository: AuthorityRepository,
+    private readonly tenants: TenantsApi,
     private readonly identity: IdentityApi,
     private readonly hooks: TxHooks,
     private readonly audit: Audit,
@@ -62,7 +63,8 @@ export class Membership implements OnModuleInit {
     userIds: string[],
     ownersBefore: Map<string, string[]>,
   ): Promise<void> {
-    const changed = await this.repository.applyGroupsToRoles(tx, tenantId, userIds);
+    const roles = await this.repository.rolesByGroups(tx, tenantId, userIds);
+    const changed = await this.tenants.setRoles(tx, tenantId, roles);
     for (const userId of changed) await this.identity.recordAccessChange(tx, userId, tenantId);
     await this.assertOwnerRemains(tx, ownersBefore);
   }

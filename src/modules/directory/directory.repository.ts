@@ -14,7 +14,7 @@ export interface DirectoryRow {
 export const MAX_WORDS = 6;
 
 // $1 workspace, $2 query, $3 include members, $4 include groups, $5 limit, $6 and further: patterns of the words.
-// Members use the index tenant_members_words; a workspace has at most 500 groups. The similarity search runs only when no
+// Members use the index member_profiles_words; a workspace has at most 500 groups. The similarity search runs only when no
 // word matches.
 function searchFor(words: number): Statement<DirectoryRow> {
   const each = (column: string) =>
@@ -24,15 +24,15 @@ function searchFor(words: number): Statement<DirectoryRow> {
     `directory.search_${words}`,
     `WITH matching AS MATERIALIZED (
        SELECT 'user' AS kind, member.user_id AS id, member.display_name AS name, member.email, member.folded, ${score('member.folded')} AS score
-         FROM tenant_members member WHERE $3 AND member.tenant_id = $1 AND member.status = 'active' AND ${each('member.folded')}
+         FROM member_profiles member WHERE $3 AND member.tenant_id = $1 AND member.status = 'active' AND ${each('member.folded')}
         UNION ALL
        SELECT 'group', grp.id, grp.name, NULL, ' ' || grp.folded, ${score("(' ' || grp.folded)")}
-         FROM rbac_groups grp WHERE $4 AND grp.tenant_id = $1 AND ${each("(' ' || grp.folded)")}
+         FROM group_names grp WHERE $4 AND grp.tenant_id = $1 AND ${each("(' ' || grp.folded)")}
         ORDER BY score DESC, folded, id LIMIT $5),
      resembling AS (
        SELECT 'user' AS kind, member.user_id AS id, member.display_name AS name, member.email, member.folded,
               round(0.8 * word_similarity($2, member.folded)::numeric, 3)::float8 AS score
-         FROM tenant_members member
+         FROM member_profiles member
         WHERE $3 AND NOT EXISTS (SELECT FROM matching) AND member.tenant_id = $1 AND member.status = 'active'
           AND $2 <% member.folded AND NOT (${each('member.folded')})
         ORDER BY score DESC, folded, id LIMIT $5)

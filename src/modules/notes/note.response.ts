@@ -1,5 +1,6 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType } from '@nestjs/swagger';
 import { ErrorResponse } from '../../platform/http/error.response.js';
+import { PageEnvelope } from '../../platform/paging/page.response.js';
 import { NoteContent, VERSIONED_FIELDS } from './notes.dto.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -127,12 +128,6 @@ export class NoteWithRoleEnvelope extends NoteEnvelope {
 
 export class PurgedNoteEnvelope extends NoteEnvelope {
   @ApiProperty({ enum: [true], example: true }) purged!: true;
-}
-
-class PageEnvelope {
-  /** The `cursor` of the next page; null on the last page. */
-  @ApiProperty({ example: null })
-  next!: string | null;
 }
 
 export class NoteListEnvelope extends PageEnvelope {

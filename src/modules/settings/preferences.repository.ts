@@ -3,8 +3,8 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
-import type { PreferenceKind } from './preferences.js';
 import type { Stored } from './preference-spec.js';
+import type { PreferenceKind } from './preferences.js';
 
 export interface PreferencesRow {
   data: Stored;
@@ -21,7 +21,7 @@ const read = workspace.statement<PreferencesRow>(
 // The row may not exist yet, so the row of the member is locked.
 const lock = workspace.statement<never>(
   'settings.lock_preferences',
-  `SELECT FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE`,
+  `SELECT FROM member_profiles WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE`,
 );
 
 const write = workspace.statement<never>(

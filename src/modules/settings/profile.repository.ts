@@ -30,7 +30,7 @@ const PROFILE = `SELECT member.user_id AS id, member.email, member.display_name,
          coalesce(profile.given_name, '') AS given_name, coalesce(profile.family_name, '') AS family_name,
          coalesce(profile.title, '') AS title, coalesce(profile.phone, '') AS phone, profile.timezone, profile.locale,
          coalesce(profile.updated_at, member.created_at) AS updated_at
-    FROM tenant_members member
+    FROM member_profiles member
     LEFT JOIN user_profiles profile ON profile.tenant_id = member.tenant_id AND profile.user_id = member.user_id
    WHERE member.tenant_id = $1 AND member.user_id = $2`;
 
@@ -39,7 +39,7 @@ const read = workspace.statement<ProfileRow>('settings.read_profile', PROFILE);
 // A second statement reads the profile: this one could read rows older than the lock.
 const lock = workspace.statement<never>(
   'settings.lock_profile',
-  `SELECT FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE`,
+  `SELECT FROM member_profiles WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE`,
 );
 
 const write = workspace.statement<never>(

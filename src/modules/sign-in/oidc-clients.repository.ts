@@ -35,7 +35,7 @@ const find = directory.statement<ClientRow>(
 
 const list = directory.statement<ClientRow & { tenant: string | null }>(
   'oidc_clients.list',
-  `SELECT ${CLIENT}, (SELECT slug FROM tenants tenant WHERE tenant.id = tenant_id) AS tenant FROM oidc_clients ORDER BY id`,
+  `SELECT ${CLIENT}, (SELECT slug FROM tenant_names tenant WHERE tenant.id = tenant_id) AS tenant FROM oidc_clients ORDER BY id`,
 );
 
 const create = directory.statement<{ id: string }>(

@@ -8,13 +8,6 @@ const OTHER_ID = { format: 'uuid', example: null } as const;
 const MOMENT = { format: 'date-time', example: TIME } as const;
 const NO_MOMENT = { format: 'date-time', example: null } as const;
 const WHOLE = { type: 'integer', minimum: 0, example: 0 } as const;
-export const NEXT = {
-  type: String,
-  nullable: true,
-  example: null,
-  description: 'The `cursor` of the next page; null on the last page.',
-} as const;
-
 /** A schema that may be null. */
 export const orNull = (type: new () => object) => ({
   anyOf: [{ $ref: getSchemaPath(type) }, { type: 'null' as 'object' }],

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PageEnvelope } from '../../platform/paging/page.response.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
@@ -21,9 +22,6 @@ export class AuditEventResponse {
   data!: Record<string, unknown>;
 }
 
-export class AuditEventListEnvelope {
+export class AuditEventListEnvelope extends PageEnvelope {
   events!: AuditEventResponse[];
-  /** The `cursor` of the next page; null on the last. */
-  @ApiProperty({ example: null })
-  next!: string | null;
 }

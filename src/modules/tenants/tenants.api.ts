@@ -4,17 +4,18 @@ import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import {
-  type MemberInput,
-  type MemberStatus,
-  TenantsRepository,
-  type Workspace,
-} from './tenants.repository.js';
-import {
   MEMBERS_PROVISIONED,
   MEMBER_ROLES_SET,
   MEMBERSHIP_CHANGING,
   TENANT_PROVISIONED,
 } from './tenants.hooks.js';
+import {
+  type MemberInput,
+  type MemberRole,
+  type MemberStatus,
+  TenantsRepository,
+  type Workspace,
+} from './tenants.repository.js';
 
 /** Operations on workspaces and their members for other modules. */
 @Injectable()
@@ -94,6 +95,11 @@ export class TenantsApi {
     if (withRole.length > 0) await this.hooks.run(tx, MEMBER_ROLES_SET, { tenantId, members: withRole });
     await this.hooks.run(tx, MEMBERS_PROVISIONED, { tenantId, userIds: members.map(({ userId }) => userId) });
     return changed;
+  }
+
+  /** Sets the roles that follow from groups. @returns members whose role changed */
+  async setRoles(tx: Tx, tenantId: string, members: readonly MemberRole[]): Promise<string[]> {
+    return this.tenants.setRoles(tx, tenantId, members);
   }
 
   /** Changes the display name of a member. */

@@ -20,6 +20,12 @@ export interface Workspace {
 
 export type MemberStatus = 'active' | 'deactivated';
 
+/** Role that a member has or is to have. */
+export interface MemberRole {
+  userId: string;
+  role: TenantRole;
+}
+
 export interface MemberInput {
   userId: string;
   email: string;
@@ -111,6 +117,12 @@ const upsertMembers = workspace.statement<{ user_id: string }>(
            IS DISTINCT FROM (excluded.email, excluded.display_name, excluded.role, excluded.folded)
      RETURNING member.user_id, member.role)
    SELECT written.user_id FROM written JOIN before ON before.user_id = written.user_id WHERE written.role <> before.role`,
+);
+
+const setRoles = workspace.statement<{ user_id: string }>(
+  'tenants.set_roles',
+  `UPDATE tenant_members member SET role = given.role FROM unnest($2::uuid[], $3::text[]) AS given (user_id, role)
+    WHERE member.tenant_id = $1 AND member.user_id = given.user_id AND member.role <> given.role RETURNING member.user_id`,
 );
 
 const rename = workspace.statement<never>(
@@ -219,6 +231,12 @@ export class TenantsRepository {
     const columns = [column('userId'), column('email'), column('displayName'), column('role')];
     const folded = members.map((member) => foldWords(member.displayName, member.email));
     return (await tx.query(upsertMembers, [tenantId, ...columns, folded])).map((row) => row.user_id);
+  }
+
+  /** @returns members whose role changed */
+  async setRoles(tx: Tx, tenantId: string, members: readonly MemberRole[]): Promise<string[]> {
+    const values = [members.map(({ userId }) => userId), members.map(({ role }) => role)];
+    return (await tx.query(setRoles, [tenantId, ...values])).map((row) => row.user_id);
   }
 
   async rename(tx: Tx, tenantId: string, userId: string, displayName: string): Promise<void> {

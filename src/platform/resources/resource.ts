@@ -6,6 +6,7 @@ import { type ApiError, defineError, type ErrorKind } from '../http/api-error.js
 import { ErrorResponse } from '../http/error.response.js';
 import type { Checked } from '../http/input.pipe.js';
 import { jsonList, JsonReply } from '../http/json-reply.js';
+import { PageEnvelope } from '../paging/page.response.js';
 import { FeedMeta, FeedRemoval, IndexMeta } from '../sync/feed.response.js';
 import { exampleOf } from './example.js';
 
@@ -142,13 +143,6 @@ export const resource = <Item extends object>(options: ResourceOptions<Item>): R
 
 const snake = (words: string): string => words.replaceAll(' ', '_');
 
-const NEXT = {
-  type: String,
-  nullable: true,
-  example: null,
-  description: 'The `cursor` of the next page; null on the last page.',
-};
-
 /** Response classes of a resource, as named schemas of the documentation. */
 function envelopes(item: Type, one: readonly string[], many: readonly string[]) {
   const name = item.name.replace(/Response$/, '');
@@ -162,7 +156,7 @@ function envelopes(item: Type, one: readonly string[], many: readonly string[]) 
   const deleted = { enum: [true], example: true };
   return {
     item: documented(`${name}Envelope`, single),
-    list: documented(`${name}ListEnvelope`, { ...list, next: NEXT }),
+    list: documented(`${name}ListEnvelope`, list, PageEnvelope),
     deleted: documented(`Deleted${name}Envelope`, { ...single, deleted }),
     changes: documented(
       `${name}ChangesEnvelope`,

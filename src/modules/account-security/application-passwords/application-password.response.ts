@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { type Scope, SCOPES } from './application-password-provider.js';
 import type { ApplicationPasswordRow } from './application-passwords.repository.js';
 
@@ -26,11 +27,8 @@ export class NewApplicationPasswordEnvelope extends ApplicationPasswordEnvelope 
   /** Sixteen letters; shown only now. @example "qmzvtkdpwhyrxcnb" */ password!: string;
 }
 
-export class ApplicationPasswordListEnvelope {
+export class ApplicationPasswordListEnvelope extends PageEnvelope {
   application_passwords!: ApplicationPasswordResponse[];
-  /** The `cursor` of the next page; null on the last. */
-  @ApiProperty({ example: null })
-  next!: string | null;
 }
 
 export class DeletedApplicationPassword {

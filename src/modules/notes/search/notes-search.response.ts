@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { NoteSummaryResponse } from '../note.response.js';
 
 export class NoteHighlightsResponse {
@@ -22,14 +23,11 @@ export class NoteSearchHitResponse extends NoteSummaryResponse {
   highlights!: NoteHighlightsResponse;
 }
 
-export class NoteSearchEnvelope {
+export class NoteSearchEnvelope extends PageEnvelope {
   notes!: NoteSearchHitResponse[];
   /** Number of matches. At 1,000 there may be more: the most recently changed ones are ranked. */
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 1000, example: 1 })
   total!: number;
-  /** The `cursor` of the next page; null on the last page. */
-  @ApiProperty({ example: null })
-  next!: string | null;
   /**
    * The `q` of the request.
    * @example "offsite"

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import {
-  NEXT,
   orNull,
   SubtaskResponse,
   TaskAttachmentResponse,
@@ -24,9 +24,8 @@ export class TaskCommentEnvelope extends TASKS.envelopes.item {
   comment!: TaskCommentResponse;
 }
 
-export class TaskCommentListEnvelope {
+export class TaskCommentListEnvelope extends PageEnvelope {
   comments!: TaskCommentResponse[];
-  @ApiProperty(NEXT) next!: string | null;
 }
 
 export class TaskAttachmentEnvelope extends TASKS.envelopes.item {

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { NEXT, TaskSummaryResponse } from '../task.response.js';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { TaskSummaryResponse } from '../task.response.js';
 
 export class TaskHighlightsResponse {
   /**
@@ -22,12 +23,11 @@ export class TaskSearchHitResponse extends TaskSummaryResponse {
   highlights!: TaskHighlightsResponse;
 }
 
-export class TaskSearchEnvelope {
+export class TaskSearchEnvelope extends PageEnvelope {
   tasks!: TaskSearchHitResponse[];
   /** Number of tasks that match. At 1,000 there may be more: the most recently changed tasks are ranked. */
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 1000, example: 1 })
   total!: number;
-  @ApiProperty(NEXT) next!: string | null;
   /**
    * The query of the request.
    * @example "rooms"

@@ -1,23 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { Audit } from '../../platform/audit/audit.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import { Db } from '../../platform/database/db.js';
-import type { Tx } from '../../platform/database/tx.js';
-import type { Checked } from '../../platform/http/input.pipe.js';
-import { JsonReply } from '../../platform/http/json-reply.js';
-import { Cursors } from '../../platform/paging/cursors.js';
-import type { PageQuery } from '../../platform/paging/page.dto.js';
-import type { AddMembers } from './access.dto.js';
-import { AccessErrors } from './access.errors.js';
-import { permissionsOf, presentMember } from './access.presenter.js';
-import type { GroupMemberListEnvelope, RemovedMemberEnvelope } from './access.response.js';
-import { Authority, assertHolds } from './authority.js';
-import { GroupMembersRepository } from './group-members.repository.js';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { AccessErrors } from '../access.errors.js';
+import type { GroupMemberListEnvelope, RemovedMemberEnvelope } from '../access.response.js';
+import { Authority, assertHolds } from '../authority.js';
+import { Membership } from '../membership.js';
+import { type GroupMemberRow, GroupMembersRepository } from './group-members.repository.js';
+import type { AddMembers } from './groups.dto.js';
+import { permissionsOf, presentMember } from './groups.presenter.js';
 import { type GroupRow, GroupsRepository } from './groups.repository.js';
 import { emptyChoice } from './groups.service.js';
-import { Membership } from './membership.js';
-
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 const isMembersGroup = (group: GroupRow): boolean => group.system && group.key === 'members';
 
@@ -34,22 +32,17 @@ export class GroupMembersService {
     private readonly db: Db,
   ) {}
 
-  async list(
-    ctx: RequestContext,
-    groupId: string,
-    { cursor, limit }: PageQuery,
-  ): Promise<GroupMemberListEnvelope> {
-    const group = await this.groups.read(ctx.tenantId, groupId);
-    if (!group) throw AccessErrors.groupNotFound.with();
-    const scope = `rbac_members ${ctx.tenantId} ${groupId}`;
-    const after = cursor === undefined ? FIRST_ID : (this.cursors.read(scope, cursor)[0] as string);
-    const rows = isMembersGroup(group)
-      ? await this.members.listAllActive(ctx.tenantId, after, limit + 1)
-      : await this.members.list(ctx.tenantId, groupId, after, limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    const next = last && rows.length > limit ? this.cursors.write(scope, [last.user_id]) : null;
-    return { members: page.map(presentMember), next };
+  async list(ctx: RequestContext, groupId: string, query: PageQuery): Promise<GroupMemberListEnvelope> {
+    const group = await this.groups.existing(this.db, ctx.tenantId, groupId);
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `rbac_members ${ctx.tenantId} ${groupId}`,
+      key: ({ user_id }: GroupMemberRow): [string] => [user_id],
+      rows: (after, limit) =>
+        isMembersGroup(group)
+          ? this.members.listAllActive(ctx.tenantId, after, limit)
+          : this.members.list(ctx.tenantId, groupId, after, limit),
+    });
+    return { members: rows.map(presentMember), next };
   }
 
   /**
@@ -94,8 +87,7 @@ export class GroupMembersService {
   /** Reads a group of which the caller holds all permissions, and locks the groups. */
   private async manageable(tx: Tx, ctx: RequestContext, groupId: string): Promise<GroupRow> {
     const held = await this.authority.begin(tx, ctx);
-    const group = await this.groups.read(ctx.tenantId, groupId, tx);
-    if (!group) throw AccessErrors.groupNotFound.with();
+    const group = await this.groups.existing(tx, ctx.tenantId, groupId);
     assertHolds(held, permissionsOf(group));
     return group;
   }

@@ -10,7 +10,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { Distinct, Optional, Name } from '../../platform/http/input.decorators.js';
+import { Distinct, Optional, Name } from '../../../platform/http/input.decorators.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const MAX_NAME = 100;

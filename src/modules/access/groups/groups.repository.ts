@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { errorCode } from '../../platform/database/database-errors.js';
-import { Db } from '../../platform/database/db.js';
-import { workspace } from '../../platform/database/statement.js';
-import type { Reader, Tx } from '../../platform/database/tx.js';
+import { errorCode } from '../../../platform/database/database-errors.js';
+import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { RbacGroup } from '../access.entity.js';
+import { GROUPS } from './groups.resource.js';
 
 export const MAX_GROUPS = 500;
 
@@ -32,7 +35,7 @@ export interface NewGroup {
 }
 
 const GROUP = `grp.id, grp.key, grp.name, grp.folded, grp.description, grp.system, grp.rank, grp.rev, grp.created_at, grp.updated_at,
-    CASE WHEN grp.rank = 3 THEN (SELECT count(*)::int FROM tenant_members WHERE tenant_id = $1 AND status = 'active')
+    CASE WHEN grp.rank = 3 THEN (SELECT count(*)::int FROM member_profiles WHERE tenant_id = $1 AND status = 'active')
          ELSE grp.members_count END AS members_count,
     ARRAY(SELECT permission FROM rbac_grants WHERE tenant_id = $1 AND group_id = grp.id ORDER BY 1) AS permissions`;
 
@@ -58,22 +61,6 @@ const create = workspace.statement<{ id: string }>(
      INSERT INTO rbac_grants (tenant_id, group_id, permission, granted_by)
      SELECT $1, made.id, permission, $9 FROM made CROSS JOIN unnest($8::text[]) AS wanted (permission))
    SELECT id FROM made`,
-);
-
-const keyTaken = workspace.statement<{ id: string }>(
-  'access.key_taken',
-  `SELECT id FROM rbac_groups WHERE tenant_id = $1 AND key = $2`,
-);
-
-const update = workspace.statement<never>(
-  'access.update_group',
-  `UPDATE rbac_groups SET name = $3, folded = $4, description = $5, rev = rev + 1, updated_at = now()
-    WHERE tenant_id = $1 AND id = $2`,
-);
-
-const remove = workspace.statement<never>(
-  'access.delete_group',
-  `DELETE FROM rbac_groups WHERE tenant_id = $1 AND id = $2`,
 );
 
 const grant = workspace.statement<{ permission: string }>(
@@ -103,16 +90,23 @@ export class GroupsRepository {
   constructor(private readonly db: Db) {}
 
   /** System groups first, then the others by name. */
-  async list(tenantId: string, after: readonly [number, string], limit: number): Promise<GroupRow[]> {
-    return this.db.query(list, [tenantId, ...after, limit]);
+  async list(
+    tenantId: string,
+    after: readonly [rank: number, folded: string] | undefined,
+    limit: number,
+  ): Promise<GroupRow[]> {
+    return this.db.query(list, [tenantId, ...(after ?? [0, '']), limit]);
   }
 
-  async read(tenantId: string, id: string, reader: Reader = this.db): Promise<GroupRow | null> {
-    return (await reader.query(read, [tenantId, id]))[0] ?? null;
+  /** @throws ApiError 404 */
+  async existing(reader: Reader, tenantId: string, id: string): Promise<GroupRow> {
+    const [group] = await reader.query(read, [tenantId, id]);
+    if (!group) throw GROUPS.notFound.with();
+    return group;
   }
 
   async keyTaken(tx: Tx, tenantId: string, key: string): Promise<boolean> {
-    return (await tx.query(keyTaken, [tenantId, key])).length > 0;
+    return (await rowsOf(tx, RbacGroup).one({ tenantId, key })) !== null;
   }
 
   async create(
@@ -133,13 +127,14 @@ export class GroupsRepository {
     tx: Tx,
     tenantId: string,
     id: string,
-    { name, folded, description }: Pick<NewGroup, 'name' | 'folded' | 'description'>,
+    values: Pick<RbacGroup, 'name' | 'folded' | 'description'>,
   ): Promise<boolean> {
-    return (await nullIfTaken(tx.query(update, [tenantId, id, name, folded, description]))) !== null;
+    const revised = { ...values, rev: () => 'rev + 1', updatedAt: () => 'now()' };
+    return (await nullIfTaken(rowsOf(tx, RbacGroup).update({ tenantId, id }, revised))) !== null;
   }
 
   async delete(tx: Tx, tenantId: string, id: string): Promise<void> {
-    await tx.query(remove, [tenantId, id]);
+    await rowsOf(tx, RbacGroup).delete({ tenantId, id });
   }
 
   /** @returns the newly granted permissions */

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsUUID } from 'class-validator';
-import { PageQuery } from '../../platform/paging/page.dto.js';
+import { PageQuery } from '../../../platform/paging/page.dto.js';
 
 export class ListTenantMembers extends PageQuery {
   /** Only members with this status. @example "active" */

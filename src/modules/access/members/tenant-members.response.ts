@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
 
 export class TenantMemberResponse {
   @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) user_id!: string;
@@ -13,11 +14,8 @@ export class TenantMemberEnvelope {
   member!: TenantMemberResponse;
 }
 
-export class TenantMemberListEnvelope {
+export class TenantMemberListEnvelope extends PageEnvelope {
   members!: TenantMemberResponse[];
-  /** The `cursor` of the next page; null on the last. */
-  @ApiProperty({ example: null })
-  next!: string | null;
 }
 
 export class MemberContentEnvelope {

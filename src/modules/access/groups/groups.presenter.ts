@@ -3,10 +3,10 @@ import type {
   GroupMemberResponse,
   GroupResponse,
   PermissionsEnvelope,
-} from './access.response.js';
+} from '../access.response.js';
+import { ALL_PERMISSIONS, isPermission, type Permission, PERMISSIONS } from '../permissions.js';
 import type { GroupMemberRow } from './group-members.repository.js';
 import type { GroupRow } from './groups.repository.js';
-import { ALL_PERMISSIONS, isPermission, type Permission, PERMISSIONS } from './permissions.js';
 
 /** The permissions of a group; the owners group has all. */
 export function permissionsOf(group: GroupRow): Permission[] {

@@ -1,4 +1,7 @@
--- Makes the system groups of a workspace, unless it has them. True: they were made now.
+-- The groups of workspaces as other modules read them.
+CREATE VIEW group_names AS SELECT tenant_id, id, name, folded FROM rbac_groups;
+
+-- Creates the system groups of a workspace, unless it has them. Returns whether it created them.
 CREATE FUNCTION rbac_found(p_tenant uuid) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO tenant_rbac (tenant_id) VALUES (p_tenant) ON CONFLICT DO NOTHING;

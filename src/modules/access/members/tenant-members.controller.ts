@@ -1,10 +1,10 @@
 import { Body, Controller, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Requires } from '../../platform/context/permission.guard.js';
-import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { Endpoint } from '../../platform/http/endpoint.js';
-import { Id } from '../../platform/http/id.pipe.js';
-import { AccessErrors } from './access.errors.js';
+import { Requires } from '../../../platform/context/permission.guard.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { AccessErrors } from '../access.errors.js';
 import { ListTenantMembers, TransferContent } from './tenant-members.dto.js';
 import {
   MemberContentEnvelope,

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantRole } from '../../platform/context/request-context.js';
-import { Db } from '../../platform/database/db.js';
-import { workspace } from '../../platform/database/statement.js';
-import type { Reader } from '../../platform/database/tx.js';
+import { NIL } from 'uuid';
+import type { TenantRole } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader } from '../../../platform/database/tx.js';
 
 export interface TenantMemberRow {
   user_id: string;
@@ -16,14 +17,14 @@ export interface TenantMemberRow {
 const MEMBER = 'user_id, display_name, email, role, status, created_at';
 
 const list = workspace.statement<TenantMemberRow>(
-  'access.list_people',
-  `SELECT ${MEMBER} FROM tenant_members
+  'access.list_tenant_members',
+  `SELECT ${MEMBER} FROM member_profiles
     WHERE tenant_id = $1 AND user_id > $2 AND ($3::text IS NULL OR status = $3) ORDER BY user_id LIMIT $4`,
 );
 
 const read = workspace.statement<TenantMemberRow>(
-  'access.read_person',
-  `SELECT ${MEMBER} FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
+  'access.read_tenant_member',
+  `SELECT ${MEMBER} FROM member_profiles WHERE tenant_id = $1 AND user_id = $2`,
 );
 
 /** SQL of workspace members for administrators. */
@@ -35,10 +36,10 @@ export class TenantMembersRepository {
   async list(
     tenantId: string,
     status: TenantMemberRow['status'] | undefined,
-    after: string,
+    after: readonly [string] | undefined,
     limit: number,
   ): Promise<TenantMemberRow[]> {
-    return this.db.query(list, [tenantId, after, status ?? null, limit]);
+    return this.db.query(list, [tenantId, after?.[0] ?? NIL, status ?? null, limit]);
   }
 
   async read(tenantId: string, userId: string, reader: Reader = this.db): Promise<TenantMemberRow | null> {

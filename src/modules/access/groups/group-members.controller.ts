@@ -1,20 +1,21 @@
 import { Controller, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Requires } from '../../platform/context/permission.guard.js';
-import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { Endpoint } from '../../platform/http/endpoint.js';
-import { Id } from '../../platform/http/id.pipe.js';
-import { Checked, CheckedBody } from '../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
-import { PageQuery } from '../../platform/paging/page.dto.js';
-import { AddMembers } from './access.dto.js';
-import { AccessErrors } from './access.errors.js';
-import { AddedMembersEnvelope, GroupMemberListEnvelope, RemovedMemberEnvelope } from './access.response.js';
+import { Requires } from '../../../platform/context/permission.guard.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { AccessErrors } from '../access.errors.js';
+import { AddedMembersEnvelope, GroupMemberListEnvelope, RemovedMemberEnvelope } from '../access.response.js';
 import { GroupMembersService } from './group-members.service.js';
+import { AddMembers } from './groups.dto.js';
+import { GROUPS } from './groups.resource.js';
 
 const ADDED = 'The added members.';
 const UNCHANGED = 'All were members already: an empty list.';
-const ADD_ERRORS = [AccessErrors.groupNotFound, AccessErrors.memberNotFound, AccessErrors.cannotGrantUnheld];
+const ADD_ERRORS = [GROUPS.notFound, AccessErrors.memberNotFound, AccessErrors.cannotGrantUnheld];
 
 @ApiTags('access')
 @Controller('rbac/groups/:group_id/members')
@@ -26,7 +27,7 @@ export class GroupMembersController {
     summary: 'List the members of a group',
     description: 'The group `members` contains every active member of the workspace.',
     response: [GroupMemberListEnvelope, 'A page of members.'],
-    errors: [AccessErrors.groupNotFound],
+    errors: [GROUPS.notFound],
   })
   @Requires('rbac.read', 'rbac.manage')
   list(
@@ -80,7 +81,7 @@ export class GroupMembersController {
       'You must hold all permissions of the group. The last active owner of a workspace cannot be removed.',
     response: [RemovedMemberEnvelope, 'The member was removed.'],
     errors: [
-      AccessErrors.groupNotFound,
+      GROUPS.notFound,
       AccessErrors.notInGroup,
       AccessErrors.cannotGrantUnheld,
       AccessErrors.systemGroup,

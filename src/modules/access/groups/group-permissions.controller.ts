@@ -1,20 +1,21 @@
 import { Controller, Param } from '@nestjs/common';
 import { ApiTags, ApiParam } from '@nestjs/swagger';
-import { Requires } from '../../platform/context/permission.guard.js';
-import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { Endpoint } from '../../platform/http/endpoint.js';
-import { Id } from '../../platform/http/id.pipe.js';
-import { Checked, CheckedBody } from '../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
-import { GrantPermissions } from './access.dto.js';
-import { AccessErrors } from './access.errors.js';
-import { PermissionsEnvelope } from './access.response.js';
+import { Requires } from '../../../platform/context/permission.guard.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { AccessErrors } from '../access.errors.js';
+import { PermissionsEnvelope } from '../access.response.js';
 import { GroupPermissionsService } from './group-permissions.service.js';
+import { GrantPermissions } from './groups.dto.js';
+import { GROUPS } from './groups.resource.js';
 
 const GRANTED = 'Current permissions of the group.';
 const UNCHANGED = 'Permissions of the group, which had all of these already.';
 const CHANGE_ERRORS = [
-  AccessErrors.groupNotFound,
+  GROUPS.notFound,
   AccessErrors.systemGroup,
   AccessErrors.cannotGrantUnheld,
   AccessErrors.unknownPermission,
@@ -36,7 +37,7 @@ export class GroupPermissionsController {
     id: 'listGroupPermissions',
     summary: 'List the permissions of a group, and all permissions',
     response: [PermissionsEnvelope, 'Permissions of the group, and all available ones.'],
-    errors: [AccessErrors.groupNotFound],
+    errors: [GROUPS.notFound],
   })
   @Requires('rbac.read', 'rbac.manage')
   list(@Ctx() ctx: RequestContext, @Id('group_id') groupId: string): Promise<PermissionsEnvelope> {

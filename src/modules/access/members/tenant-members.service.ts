@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { Audit } from '../../platform/audit/audit.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import { Db } from '../../platform/database/db.js';
-import { Outbox } from '../../platform/events/outbox.js';
-import { Errors } from '../../platform/http/errors.js';
-import { Cursors } from '../../platform/paging/cursors.js';
-import { IdentityApi } from '../identity/index.js';
-import { MemberContent, type MemberStatus, TenantsApi } from '../tenants/index.js';
-import { AccessErrors } from './access.errors.js';
-import { Authority, assertHolds } from './authority.js';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { IdentityApi } from '../../identity/index.js';
+import { MemberContent, type MemberStatus, TenantsApi } from '../../tenants/index.js';
+import { AccessErrors } from '../access.errors.js';
+import { Authority, assertHolds } from '../authority.js';
 import type { ListTenantMembers } from './tenant-members.dto.js';
 import { TenantMembersRepository, type TenantMemberRow } from './tenant-members.repository.js';
 import type {
@@ -18,8 +18,6 @@ import type {
   MemberContentEnvelope,
   TransferredContentEnvelope,
 } from './tenant-members.response.js';
-
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Members of a workspace: list, deactivate, activate. */
 @Injectable()
@@ -36,17 +34,14 @@ export class TenantMembersService {
     private readonly db: Db,
   ) {}
 
-  async list(
-    ctx: RequestContext,
-    { cursor, limit, status }: ListTenantMembers,
-  ): Promise<TenantMemberListEnvelope> {
-    const scope = `members ${ctx.tenantId} ${status ?? ''}`;
-    const after = cursor === undefined ? FIRST_ID : (this.cursors.read(scope, cursor)[0] as string);
-    const rows = await this.members.list(ctx.tenantId, status, after, limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    const next = last && rows.length > limit ? this.cursors.write(scope, [last.user_id]) : null;
-    return { members: page.map(present), next };
+  async list(ctx: RequestContext, query: ListTenantMembers): Promise<TenantMemberListEnvelope> {
+    const { status } = query;
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `members ${ctx.tenantId} ${status ?? ''}`,
+      key: ({ user_id }: TenantMemberRow): [string] => [user_id],
+      rows: (after, limit) => this.members.list(ctx.tenantId, status, after, limit),
+    });
+    return { members: rows.map(present), next };
   }
 
   /**

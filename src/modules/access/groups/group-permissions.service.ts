@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { Audit } from '../../platform/audit/audit.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import { Db } from '../../platform/database/db.js';
-import type { Tx } from '../../platform/database/tx.js';
-import type { Checked } from '../../platform/http/input.pipe.js';
-import { JsonReply } from '../../platform/http/json-reply.js';
-import type { GrantPermissions } from './access.dto.js';
-import { AccessErrors } from './access.errors.js';
-import { presentPermissions } from './access.presenter.js';
-import type { PermissionsEnvelope } from './access.response.js';
-import { Authority, assertHolds } from './authority.js';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { AccessErrors } from '../access.errors.js';
+import type { PermissionsEnvelope } from '../access.response.js';
+import { Authority, assertHolds } from '../authority.js';
+import { isPermission } from '../permissions.js';
+import type { GrantPermissions } from './groups.dto.js';
+import { presentPermissions } from './groups.presenter.js';
 import { type GroupRow, GroupsRepository } from './groups.repository.js';
 import { assertKnown, emptyChoice } from './groups.service.js';
-import { isPermission } from './permissions.js';
 
 /** Permissions of groups. Callers grant and revoke only permissions that they hold. */
 @Injectable()
@@ -25,8 +25,7 @@ export class GroupPermissionsService {
   ) {}
 
   async list(ctx: RequestContext, groupId: string): Promise<PermissionsEnvelope> {
-    const group = await this.groups.read(ctx.tenantId, groupId);
-    if (!group) throw AccessErrors.groupNotFound.with();
+    const group = await this.groups.existing(this.db, ctx.tenantId, groupId);
     return presentPermissions(group, await this.authority.of(ctx));
   }
 
@@ -67,8 +66,7 @@ export class GroupPermissionsService {
     groupId: string,
   ): Promise<{ held: ReadonlySet<string>; group: GroupRow }> {
     const held = await this.authority.begin(tx, ctx);
-    const group = await this.groups.read(ctx.tenantId, groupId, tx);
-    if (!group) throw AccessErrors.groupNotFound.with();
+    const group = await this.groups.existing(tx, ctx.tenantId, groupId);
     // The owners group keeps all permissions, so that a workspace cannot lock itself out.
     if (group.system && group.key === 'owners') throw AccessErrors.systemGroup.with();
     return { held, group };
@@ -81,7 +79,7 @@ export class GroupPermissionsService {
     held: ReadonlySet<string>,
     status: number,
   ): Promise<JsonReply> {
-    const group = (await this.groups.read(ctx.tenantId, groupId, tx)) as GroupRow;
+    const group = await this.groups.existing(tx, ctx.tenantId, groupId);
     return new JsonReply(JSON.stringify(presentPermissions(group, held)), { status });
   }
 

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Db } from '../../platform/database/db.js';
-import { workspace } from '../../platform/database/statement.js';
-import type { Tx } from '../../platform/database/tx.js';
+import { NIL } from 'uuid';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
 
 export interface GroupMemberRow {
   user_id: string;
@@ -12,25 +13,28 @@ export interface GroupMemberRow {
   added_at: Date;
 }
 
+/** Before the first user. */
+const FIRST = [NIL] as const;
+
 const MEMBER = `member.user_id, member.display_name, member.email, member.status`;
 
 const list = workspace.statement<GroupMemberRow>(
   'access.list_members',
   `SELECT ${MEMBER}, membership.added_by, membership.created_at AS added_at
      FROM rbac_members membership
-     JOIN tenant_members member ON member.tenant_id = membership.tenant_id AND member.user_id = membership.user_id
+     JOIN member_profiles member ON member.tenant_id = membership.tenant_id AND member.user_id = membership.user_id
     WHERE membership.tenant_id = $1 AND membership.group_id = $2 AND membership.user_id > $3 ORDER BY membership.user_id LIMIT $4`,
 );
 
 const listAllActive = workspace.statement<GroupMemberRow>(
   'access.list_all_active',
-  `SELECT ${MEMBER}, NULL::uuid AS added_by, member.created_at AS added_at FROM tenant_members member
+  `SELECT ${MEMBER}, NULL::uuid AS added_by, member.created_at AS added_at FROM member_profiles member
     WHERE member.tenant_id = $1 AND member.status = 'active' AND member.user_id > $2 ORDER BY member.user_id LIMIT $3`,
 );
 
 const active = workspace.statement<{ user_id: string }>(
   'access.active_members',
-  `SELECT user_id FROM tenant_members WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[]) AND status = 'active'`,
+  `SELECT user_id FROM member_profiles WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[]) AND status = 'active'`,
 );
 
 const add = workspace.statement<GroupMemberRow>(
@@ -43,7 +47,7 @@ const add = workspace.statement<GroupMemberRow>(
      UPDATE rbac_groups SET members_count = members_count + (SELECT count(*) FROM added)
       WHERE tenant_id = $1 AND id = $2 AND EXISTS (SELECT FROM added))
    SELECT ${MEMBER}, added.added_by, added.created_at AS added_at
-     FROM added JOIN tenant_members member ON member.tenant_id = $1 AND member.user_id = added.user_id ORDER BY member.user_id`,
+     FROM added JOIN member_profiles member ON member.tenant_id = $1 AND member.user_id = added.user_id ORDER BY member.user_id`,
 );
 
 const remove = workspace.statement<{ user_id: string }>(
@@ -61,14 +65,23 @@ const remove = workspace.statement<{ user_id: string }>(
 export class GroupMembersRepository {
   constructor(private readonly db: Db) {}
 
-  /** Ordered by user id. */
-  async list(tenantId: string, groupId: string, after: string, limit: number): Promise<GroupMemberRow[]> {
-    return this.db.query(list, [tenantId, groupId, after, limit]);
+  /** Ordered by user id. @param after the last user of the previous page */
+  async list(
+    tenantId: string,
+    groupId: string,
+    after: readonly [string] | undefined,
+    limit: number,
+  ): Promise<GroupMemberRow[]> {
+    return this.db.query(list, [tenantId, groupId, ...(after ?? FIRST), limit]);
   }
 
   /** Members of the group `members`: every active member of the workspace. */
-  async listAllActive(tenantId: string, after: string, limit: number): Promise<GroupMemberRow[]> {
-    return this.db.query(listAllActive, [tenantId, after, limit]);
+  async listAllActive(
+    tenantId: string,
+    after: readonly [string] | undefined,
+    limit: number,
+  ): Promise<GroupMemberRow[]> {
+    return this.db.query(listAllActive, [tenantId, ...(after ?? FIRST), limit]);
   }
 
   /** Returns those of `userIds` that are active members of the workspace. */
