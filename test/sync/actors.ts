@@ -85,7 +85,7 @@ const WEIGHTS = {
   taskAtOnce: 6,
   taskFromNote: 12,
   taskSubtask: 5,
-  taskComment: 3,
+  taskComment: 8,
 };
 
 /** Acts for one person after the other until the round's actions are used up. */

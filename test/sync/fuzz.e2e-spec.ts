@@ -58,8 +58,11 @@ describe('synchronisation, at random', () => {
     'revisions compared',
     'tasks compared',
     'task folders compared',
+    'comments compared',
     'tasks made from notes',
   ])('there were some %s', (what) =>
-    expect(done.get(what)).toBeGreaterThan({ '410s': 5, 'tasks made from notes': 0 }[what] ?? 30),
+    expect(done.get(what)).toBeGreaterThan(
+      { '410s': 5, 'comments compared': 5, 'tasks made from notes': 0 }[what] ?? 30,
+    ),
   );
 });

@@ -31,11 +31,20 @@ async function subtask(actor: Actor): Promise<void> {
   else await send(actor, 'PUT', path, { done: !one.done }, '200', ...refused);
 }
 
+/** Comments are added, and those that the device has from the feed are edited and deleted. */
 async function comment(actor: Actor): Promise<void> {
+  const { rng, world, user, device } = actor;
   const task = someTask(actor);
   if (!task) return;
-  const body = { body: actor.world.unique() };
-  await send(actor, 'POST', `/tasks/${task.id}/comments`, body, '201', '404 not_found', '409 deleted');
+  const path = `/tasks/${task.id}/comments`;
+  const comments: any[] = device.tasks.items.get(task.id)?.comments ?? [];
+  const one = comments.length > 0 && rng.chance(0.6) ? rng.pick(comments) : undefined;
+  const body = { body: world.unique() };
+  const rejections = ['404 not_found', '409 deleted', ...(one ? ['403 forbidden'] : [])];
+  if (!one) await send(actor, 'POST', path, body, '201', ...rejections);
+  else if (one.author.id === user.id && rng.chance(0.6))
+    await send(actor, 'PATCH', `${path}/${one.id}`, body, '200', ...rejections);
+  else await send(actor, 'DELETE', `${path}/${one.id}`, undefined, '200', ...rejections);
 }
 
 export const TASK_PART_ACTIONS: Record<string, (actor: Actor) => Promise<void>> = {

@@ -4,12 +4,17 @@ import { canonical, Violation } from './model.ts';
 import type { Rng } from './rng.ts';
 import type { User, World } from './world.ts';
 
+/** Comments of a task in the change feed. */
+const FEED_COMMENTS = 50;
+
 /** What one person's devices hold of tasks and their folders is what the interface says they see. */
 export async function judgeTasks(world: World, devices: Device[], rng: Rng, user: User): Promise<void> {
   const tasks = await tasksOf(world, rng, user);
   const folders = await foldersOf(world, rng, user, tasks);
+  const comments = await commentsOf(world, rng, user, tasks);
   for (const device of devices.filter((one) => one.user === user && one.offline === 0)) {
     compare(`${device.name}: tasks`, device.tasks.items, tasks, withoutTitles);
+    compareComments(world, device, comments);
     compare(`${device.name}: task folders`, device.taskFolders.items, folders, withoutCount);
     world.count('tasks compared', tasks.size);
     world.count('task folders compared', folders.size);
@@ -30,6 +35,34 @@ async function tasksOf(world: World, rng: Rng, user: User): Promise<Map<string, 
     tasks.set(item.id, item);
   });
   return tasks;
+}
+
+/** The newest comments of each task, as the change feed includes them. */
+async function commentsOf(
+  world: World,
+  rng: Rng,
+  user: User,
+  tasks: Map<string, any>,
+): Promise<Map<string, any[]>> {
+  const comments = new Map<string, any[]>();
+  await inParallel([...tasks.values()], async ({ id, comments_count: count }) => {
+    const listed = count > 0 ? await pages(world, rng, user, `/tasks/${id}/comments?`, 'comments') : [];
+    if (listed.length !== count)
+      throw new Violation(`${user.name}: ${id} counts ${count} comments and lists ${listed.length}`, id);
+    comments.set(id, listed.slice(0, FEED_COMMENTS));
+  });
+  return comments;
+}
+
+/** Compares the comments of the tasks whose last record was not a summary. */
+function compareComments(world: World, device: Device, comments: Map<string, any[]>): void {
+  for (const task of device.tasks.items.values()) {
+    if (!('comments' in task)) continue;
+    const [held, listed] = [canonical(task.comments), canonical(comments.get(task.id))];
+    if (held !== listed)
+      throw new Violation(`${device.name}: holds the comments\n  ${held}\nof\n  ${listed}`, task.id);
+    world.count('comments compared', task.comments.length);
+  }
 }
 
 async function foldersOf(
@@ -59,7 +92,7 @@ async function foldersOf(
 
 /**
  * The part of a task that a device must hold. Titles of references are looked up at each read, without a feed row when they
- * change. Comments are in the feed only: a device that reads a task by itself does not get them.
+ * change. Comments are compared by themselves.
  */
 const withoutTitles = ({ comments: _comments, ...task }: any): any => ({
   ...task,

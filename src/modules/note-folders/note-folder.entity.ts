@@ -10,4 +10,5 @@ export class NoteFolder extends OwnedItem {
   @Column('text') name!: string;
   @Column('text', { nullable: true }) color!: string | null;
   @Column('double precision') position!: number;
+  @Column('text', { name: 'device_id', nullable: true }) deviceId!: string | null;
 }

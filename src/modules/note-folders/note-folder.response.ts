@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { RevisionedFields } from '../../platform/resources/item.response.js';
+import { SyncedFields } from '../../platform/resources/item.response.js';
 
-export class NoteFolderResponse extends RevisionedFields {
+export class NoteFolderResponse extends SyncedFields {
   /** @example "Projects" */
   name!: string;
   /** Null at the top level. */

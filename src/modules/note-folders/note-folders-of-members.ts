@@ -39,7 +39,7 @@ export class NoteFoldersOfMembers implements OwnedContent, OnModuleInit {
     const first = (await this.folders.tree(tx, { tenantId, userId: to })).lastPosition(null);
     const position = () =>
       'CASE WHEN parent_id IS NULL THEN :first + array_position(:ids::uuid[], id) ELSE position END';
-    await this.folders.transfer(tx, { tenantId, from, to }, ids, { position }, { first });
+    await this.folders.transfer(tx, { tenantId, from, to }, ids, { position, deviceId: null }, { first });
     return ids.length;
   }
 }

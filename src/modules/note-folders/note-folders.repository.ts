@@ -49,6 +49,7 @@ export class NoteFoldersRepository extends OwnerFeed<NoteFolder> {
       revision: folder.revision,
       created_at: folder.createdAt.toISOString(),
       updated_at: folder.updatedAt.toISOString(),
+      updated_device: folder.deviceId,
     }));
   }
 }

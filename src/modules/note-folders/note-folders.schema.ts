@@ -9,6 +9,10 @@ export const noteFoldersSchema: SchemaPart = {
   entities: { workspace: [NoteFolder] },
   migrations: [
     sqlMigration('NoteFolders1795000000004', new URL('migrations/0001-note-folders.sql', import.meta.url)),
+    sqlMigration(
+      'NoteFolderDevices1796200000001',
+      new URL('migrations/0002-note-folder-devices.sql', import.meta.url),
+    ),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'live-note-folders'),
 };

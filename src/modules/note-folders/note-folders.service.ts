@@ -48,14 +48,14 @@ export class NoteFoldersService {
   /** @throws ApiError 409 `already_exists`, 422 `folder_too_deep`, `too_many_folders` */
   async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateNoteFolder): Promise<JsonReply> {
     const id = input.id?.toLowerCase() ?? uuidv7();
-    const { name, color = null } = input;
+    const { name, color = null, device_id: deviceId = null } = input;
     const parentId = input.parent_id?.toLowerCase() ?? null;
     return this.writes.runTx(ctx, key, async (tx) => {
       await this.folders.lock(tx, ctx);
       const tree = await this.folders.tree(tx, ctx);
       checkPlace(tree, undefined, parentId);
       const position = input.position ?? tree.lastPosition(parentId);
-      const made = await this.folders.insert(tx, ctx, { id, name, color, parentId, position });
+      const made = await this.folders.insert(tx, ctx, { id, name, color, parentId, position, deviceId });
       if (!made) throw FolderErrors.alreadyExists.with();
       return NOTE_FOLDERS.created(id, await this.shown(tx, ctx, made));
     });
@@ -71,12 +71,12 @@ export class NoteFoldersService {
     return this.db.tx(async (tx) => {
       const before = await this.locked(tx, ctx, id);
       await NOTE_FOLDERS.checkWrite(before, expected, body, () => this.shown(tx, ctx, before));
-      const { name, position, color, parent_id } = body.value;
+      const { name, position, color, parent_id, device_id: deviceId = null } = body.value;
       const parentId = parent_id?.toLowerCase() ?? parent_id;
       const changes = changedFields<Partial<NoteFolder>>(before, { name, position, color, parentId });
       if (changes?.parentId) checkPlace(await this.folders.tree(tx, ctx), id, changes.parentId);
       if (!changes) throw noChanges.with();
-      const [after] = await this.folders.change(tx, ctx, [id], changes);
+      const [after] = await this.folders.change(tx, ctx, [id], { ...changes, deviceId });
       return NOTE_FOLDERS.response(await this.shown(tx, ctx, after as NoteFolder));
     });
   }
@@ -102,7 +102,7 @@ export class NoteFoldersService {
   private async deleteMovingUp(tx: Tx, ctx: RequestContext, { id, parentId }: NoteFolder): Promise<void> {
     await this.hooks.run(tx, FOLDER_CONTENTS_MOVED, { ctx, from: id, to: parentId });
     const tree = await this.folders.tree(tx, ctx);
-    await this.folders.change(tx, ctx, tree.children(id), { parentId });
+    await this.folders.change(tx, ctx, tree.children(id), { parentId, deviceId: null });
     await this.folders.remove(tx, ctx, [id]);
   }
 

@@ -32,6 +32,7 @@ export const tasksSchema: SchemaPart = {
     sqlMigration('TaskAttachments1795200000101', file('0201-task-attachments.sql')),
     sqlMigration('TaskRoles1795900000001', file('0401-task-roles.sql')),
     sqlMigration('TaskDevices1795900000002', file('0402-task-devices.sql')),
+    sqlMigration('TaskFolderDevices1796200000002', file('0403-task-folder-devices.sql')),
   ],
   sql: sqlFiles(
     'workspace',

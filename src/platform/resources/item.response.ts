@@ -18,3 +18,13 @@ export class RevisionedFields extends ItemFields {
   @ApiProperty({ type: 'integer', minimum: 1, example: 1 })
   revision!: number;
 }
+
+/** Fields of items that clients synchronise and write with the name of their device. */
+export class SyncedFields extends RevisionedFields {
+  /**
+   * The `device_id` of the write that last changed this record; null when it named none. In a change feed, a client skips the
+   * records that name its own device.
+   */
+  @ApiProperty({ example: null })
+  updated_device!: string | null;
+}

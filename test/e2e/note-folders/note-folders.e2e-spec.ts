@@ -43,6 +43,7 @@ describe('note folders', () => {
       revision: 1,
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
+      updated_device: null,
     });
     expect((await alice.api.get(`/note_folders/${body.folder.id}`)).body.folder).toEqual(body.folder);
     const child = await folder({ parent_id: body.folder.id, id: '0199aaaa-bbbb-7ccc-8ddd-eeeeffff1001' });

@@ -338,4 +338,37 @@ describe('the change feeds', () => {
       },
     );
   });
+
+  test('records of folders name the device of their last write', async () => {
+    const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
+    for (const path of ['/note_folders', '/task_folders']) {
+      const newest = async (person: Person) => {
+        const { body } = await person.api.get(`${path}/changes`);
+        return body[path.slice(1)].at(-1);
+      };
+      const created = await alice.api.post(path, { name: 'f', device_id: 'phone' });
+      expect([created.status, created.body.folder.updated_device]).toEqual([201, 'phone']);
+      const { id } = created.body.folder;
+      expect(await newest(alice)).toEqual(created.body.folder);
+      const changed = await alice.api.patch(`${path}/${id}`, { name: 'g', device_id: 'laptop' });
+      expect([changed.body.folder.updated_device, (await newest(alice)).updated_device]).toEqual([
+        'laptop',
+        'laptop',
+      ]);
+      expect((await alice.api.get(`${path}/${id}`)).body.folder.updated_device).toBe('laptop');
+      const unnamed = await alice.api.patch(`${path}/${id}`, { name: 'h' });
+      expect([unnamed.body.folder.updated_device, (await newest(alice)).updated_device]).toEqual([
+        null,
+        null,
+      ]);
+      const invalid = await alice.api.patch(`${path}/${id}`, { name: 'i', device_id: 'x'.repeat(201) });
+      expect([invalid.status, invalid.body.error]).toEqual([422, 'validation_failed']);
+    }
+    const { id } = (await alice.api.post('/task_folders', { name: 'shared' })).body.folder;
+    await alice.api.post('/tasks', { title: 't', folder_id: id });
+    await alice.api.patch(`/task_folders/${id}`, { members: [{ id: bob.id }], device_id: 'phone' });
+    const [shared] = (await bob.api.get('/task_folders/changes')).body.task_folders;
+    const [task] = (await bob.api.get('/tasks/changes')).body.tasks;
+    expect([shared.updated_device, task.updated_device]).toEqual(['phone', 'phone']);
+  });
 });

@@ -59,6 +59,7 @@ describe('task folders', () => {
         revision: 1,
         created_at: expect.stringMatching(/Z$/),
         updated_at: expect.stringMatching(/Z$/),
+        updated_device: null,
       },
       task_folder: body.folder,
     });

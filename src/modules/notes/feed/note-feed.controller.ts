@@ -10,7 +10,7 @@ const Feeds = FeedController({
   changes: {
     type: NoteChangesEnvelope,
     description:
-      "Each changed note once, in its current state. Notes that were purged or are no longer shared with you come as removals. Without a cursor: all notes. Keep `cursor` for the next request. `wait` delays an empty response until something changes. 410: rebuild the index. A record whose `updated_device` is the caller's own device repeats the caller's own write.",
+      "Each changed note once, in its current state. Notes that were purged or are no longer shared with you come as removals. Without a cursor: all notes. Keep `cursor` for the next request. `wait` delays an empty response until something changes. 410: rebuild the index. A record whose `updated_device` is the caller's own device repeats the caller's own write. Titles of links are current, but a note is not repeated when you gain or lose access to a linked task.",
   },
   index: {
     type: NoteIndexEnvelope,

@@ -34,4 +34,5 @@ export class TaskFolderMember {
   @Column('bigint') seq!: string;
   @Column('smallint', { nullable: true }) gone!: number | null;
   @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
+  @Column('text', { name: 'device_id', nullable: true }) deviceId!: string | null;
 }

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { RevisionedFields } from '../../../platform/resources/item.response.js';
+import { SyncedFields } from '../../../platform/resources/item.response.js';
 import { TaskPersonResponse } from '../task.response.js';
 
 export class TaskFolderMemberResponse extends TaskPersonResponse {
@@ -16,7 +16,7 @@ export class TaskFolderMemberResponse extends TaskPersonResponse {
 }
 
 /** A task folder as the caller sees it. */
-export class TaskFolderResponse extends RevisionedFields {
+export class TaskFolderResponse extends SyncedFields {
   /** @example "Offsite" */
   name!: string;
   /** Null at the top level, and where you do not see the folder above. */

@@ -45,7 +45,10 @@ const lockTasks = workspace.statement<{ id: string }>(
   `SELECT id FROM tasks WHERE tenant_id = $1 AND folder_id = ANY ($2) ORDER BY id FOR UPDATE`,
 );
 
-const apply = workspace.statement<never>('task_folders.apply', `SELECT task_tree_apply($1, $2, $3, $4, $5)`);
+const apply = workspace.statement<never>(
+  'task_folders.apply',
+  `SELECT task_tree_apply($1, $2, $3, $4, $5, $6)`,
+);
 
 // $3: the folder and those above it.
 const audienceChange = workspace.statement<{ users: number }>(
@@ -164,9 +167,9 @@ export class TaskFoldersRepository {
   async apply(
     tx: Tx,
     tenantId: string,
-    { folders, touched, tasks = [], renumbered = [] }: TreeChange,
+    { folders, touched, tasks = [], renumbered = [], device = null }: TreeChange,
   ): Promise<void> {
-    await tx.query(apply, [tenantId, folders, touched, tasks, renumbered]);
+    await tx.query(apply, [tenantId, folders, touched, tasks, renumbered, device]);
   }
 
   /** How many users gain or lose sight of a folder by the members just written. @param path the folder and those above */
@@ -200,4 +203,6 @@ export interface TreeChange {
   touched: string[];
   tasks?: string[];
   renumbered?: string[];
+  /** Name of the client that writes. */
+  device?: string | null;
 }

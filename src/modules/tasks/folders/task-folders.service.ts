@@ -79,7 +79,7 @@ export class TaskFoldersService {
       const { name = body.name, position = tree.lastPosition(parentId) } = input;
       const values = { tenantId, ownerId, id, name, color, parentId, position, memberIds, memberRoles };
       if (!(await this.folders.insert(tx, values))) throw FolderErrors.alreadyExists.with();
-      await this.folders.apply(tx, tenantId, { folders: [id], touched: [id] });
+      await this.folders.apply(tx, tenantId, { folders: [id], touched: [id], device: body.device_id });
       await this.announce(tx, ctx, id, [], memberIds);
       return TASK_FOLDERS.created(id, await this.shown(tx, ctx, id));
     });
@@ -109,7 +109,7 @@ export class TaskFoldersService {
         : withoutMember(checked.value, folder.ownerId);
       const changes = changedFields<FolderValues>(folder, wanted);
       if (!changes) return TASK_FOLDERS.response(before);
-      await this.write(tx, ctx, folder, changes);
+      await this.write(tx, ctx, folder, changes, body.value.device_id);
       return TASK_FOLDERS.response(leaving ? before : await this.shown(tx, ctx, id));
     });
   }
@@ -155,7 +155,13 @@ export class TaskFoldersService {
     return ids;
   }
 
-  private async write(tx: Tx, ctx: RequestContext, folder: TaskFolder, changes: FolderValues): Promise<void> {
+  private async write(
+    tx: Tx,
+    ctx: RequestContext,
+    folder: TaskFolder,
+    changes: FolderValues,
+    device?: string,
+  ): Promise<void> {
     const { tenantId, id } = folder;
     const tree = await this.folders.tree(tx, tenantId, folder.ownerId);
     const parentId = changes.parentId === undefined ? folder.parentId : changes.parentId;
@@ -169,7 +175,7 @@ export class TaskFoldersService {
       const users = await this.folders.audienceChange(tx, tenantId, id, [id, ...tree.path(parentId)]);
       if (tasks.length * users > MAX_ROWS) throw folderTooLarge.with();
     }
-    await this.folders.apply(tx, tenantId, { folders, touched: folders, tasks });
+    await this.folders.apply(tx, tenantId, { folders, touched: folders, tasks, device });
     await this.announce(tx, ctx, id, folder.memberIds, changes.memberIds ?? folder.memberIds);
   }
 

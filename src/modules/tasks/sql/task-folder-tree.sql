@@ -3,8 +3,10 @@
 -- caller holds the tree's exclusive lock and the rows of all these tasks. Only the path upwards of each folder is read, so
 -- p_folders must name every folder below one whose members or place changed.
 -- Nested loops are off because nobody can tell the planner how many rows these are: a hash join costs the same for a few
--- and stays linear for ten thousand. Every table is therefore also narrowed by the ids given.
-CREATE FUNCTION task_tree_apply(p_tenant uuid, p_folders uuid[], p_touched uuid[], p_tasks uuid[], p_renumber uuid[])
+-- and stays linear for ten thousand. Every table is therefore also narrowed by the ids given. p_device: the client that
+-- writes; null when unknown.
+CREATE FUNCTION task_tree_apply(
+  p_tenant uuid, p_folders uuid[], p_touched uuid[], p_tasks uuid[], p_renumber uuid[], p_device text)
 RETURNS void LANGUAGE plpgsql SET enable_nestloop = off SET jit = off AS $$
 DECLARE
   v_owner uuid := (SELECT owner_id FROM task_folders WHERE tenant_id = p_tenant AND id = p_folders[1]);
@@ -60,26 +62,27 @@ BEGIN
     RETURNING s.user_id, s.head),
   firsts AS MATERIALIZED (SELECT h.user_id, h.head - c.c AS before FROM heads h JOIN counts c ON c.user_id = h.user_id),
   folders_written AS (
-    INSERT INTO task_folder_members (tenant_id, folder_id, user_id, role, seq, gone, gone_at)
+    INSERT INTO task_folder_members (tenant_id, folder_id, user_id, role, seq, gone, gone_at, device_id)
     SELECT p_tenant, n.id, n.user_id, n.role, x.before + n.i,
            CASE WHEN n.role IS NULL THEN CASE WHEN d.gone_at IS NULL THEN 1 ELSE 2 END END,
-           CASE WHEN n.role IS NULL THEN clock_timestamp() END
+           CASE WHEN n.role IS NULL THEN clock_timestamp() END, p_device
       FROM numbered n JOIN firsts x ON x.user_id = n.user_id
       JOIN task_folders d ON d.tenant_id = p_tenant AND d.id = ANY (p_folders) AND d.id = n.id
      WHERE n.kind = 1
     ON CONFLICT (tenant_id, folder_id, user_id) DO UPDATE SET
-      role = excluded.role, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at)
-  INSERT INTO task_members (tenant_id, task_id, user_id, role, folder_id, seq, gone, gone_at,
+      role = excluded.role, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at,
+      device_id = excluded.device_id)
+  INSERT INTO task_members (tenant_id, task_id, user_id, role, folder_id, seq, gone, gone_at, device_id,
                             listed_at, position, due_on, open, assigned, trashed)
   SELECT p_tenant, t.id, n.user_id, n.role, n.folder_id, x.before + n.i,
-         CASE WHEN n.role IS NULL THEN 1 END, CASE WHEN n.role IS NULL THEN clock_timestamp() END,
+         CASE WHEN n.role IS NULL THEN 1 END, CASE WHEN n.role IS NULL THEN clock_timestamp() END, p_device,
          t.updated_at, t.position, coalesce(t.date, 'infinity'), t.status < 2, n.user_id = ANY (t.assignee_ids), t.deleted_at IS NOT NULL
     FROM numbered n JOIN firsts x ON x.user_id = n.user_id
     JOIN tasks t ON t.tenant_id = p_tenant AND t.id = ANY (p_tasks) AND t.id = n.id
    WHERE n.kind = 2
   ON CONFLICT (tenant_id, task_id, user_id) DO UPDATE SET
     role = excluded.role, folder_id = excluded.folder_id, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at,
-    device_id = NULL,
+    device_id = excluded.device_id,
     listed_at = excluded.listed_at, position = excluded.position, due_on = excluded.due_on, open = excluded.open,
     assigned = excluded.assigned, trashed = excluded.trashed;
 END $$;

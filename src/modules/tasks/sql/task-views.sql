@@ -108,7 +108,8 @@ SELECT m.tenant_id, m.user_id, f.id, m.role, f.position, v.parent_id, m.seq,
             WHERE p.tenant_id = f.tenant_id AND p.folder_id = f.id AND p.role < 'owner'),
          'revision', f.revision,
          'created_at', rfc3339(f.created_at),
-         'updated_at', rfc3339(f.updated_at))::text AS folder
+         'updated_at', rfc3339(f.updated_at),
+         'updated_device', m.device_id)::text AS folder
   FROM task_folder_members m
   JOIN task_folders f ON f.tenant_id = m.tenant_id AND f.id = m.folder_id
   LEFT JOIN member_profiles o ON o.tenant_id = f.tenant_id AND o.user_id = f.owner_id

@@ -38,7 +38,7 @@ BEGIN
        WHERE id <> p_to ORDER BY place),
     member_ids = array_remove(folder.member_ids, p_to)
     FROM placed WHERE folder.tenant_id = p_tenant AND folder.id = placed.id;
-  PERFORM task_tree_apply(p_tenant, v_folders, v_folders, v_tasks, '{}');
+  PERFORM task_tree_apply(p_tenant, v_folders, v_folders, v_tasks, '{}', NULL);
   -- The owner of the folder is a search key of the task.
   PERFORM task_event(task, 'task.updated', p_actor, '{"changed": ["folder_owner"]}')
      FROM tasks task WHERE task.tenant_id = p_tenant AND task.id = ANY (v_tasks);
