@@ -15,7 +15,7 @@ import { PageQuery } from '../../platform/paging/page.dto.js';
 import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from './task.entity.js';
 import { CalendarDay, LowerCase } from './task-fields.dto.js';
 
-export const SORTS = ['updated_at', 'created_at', 'date', 'priority', 'position'] as const;
+export const SORTS = ['updated_at', 'created_at', 'date', 'priority', 'position', 'title'] as const;
 
 const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const several = (values: readonly string[], example: string) => ({
@@ -134,14 +134,14 @@ export class ListTasks extends PageQuery {
   @IsIn(['active', 'trash', 'all'])
   state: 'active' | 'trash' | 'all' = 'active';
 
-  /** `position`: the manual order. */
+  /** `position`: the manual order. `title`: in any language, without regard to case, numbers by their value. */
   @ApiPropertyOptional({ enum: SORTS, default: 'updated_at' })
   @IsOptional()
   @IsIn(SORTS)
   @LowerCase()
   sort: (typeof SORTS)[number] = 'updated_at';
 
-  /** Default: newest or most urgent first; by date and position ascending, tasks without a date last. */
+  /** Default: newest or most urgent first; by date, position and title ascending, tasks without a date last. */
   @IsOptional()
   @IsIn(['asc', 'desc'])
   order?: 'asc' | 'desc';

@@ -32,6 +32,7 @@ export type StoredReminder = { at: string } | { minutes_before: number };
 
 @Entity('tasks')
 @Index('tasks_folder', ['tenantId', 'folderId'], { where: 'folder_id IS NOT NULL' })
+@Index('tasks_by_title', ['tenantId', 'creatorId', 'title', 'id'])
 @Index('tasks_purge_due', ['purgeAt'], { where: 'purge_at IS NOT NULL' })
 @Index('tasks_reminder_due', ['nextReminderAt'], { where: 'next_reminder_at IS NOT NULL' })
 @Index('tasks_due', ['nextDueAt'], { where: 'next_due_at IS NOT NULL' })
@@ -82,6 +83,9 @@ export class Task {
 })
 @Index('task_members_agenda', ['tenantId', 'userId', 'dueOn', 'taskId'], {
   where: '(role IS NOT NULL) AND (NOT trashed) AND open',
+})
+@Index('task_members_shared', ['tenantId', 'userId'], {
+  where: "role = ANY (ARRAY['viewer'::task_role, 'editor'::task_role])",
 })
 @Index('task_members_days', ['tenantId', 'userId', 'dueOn', 'taskId'], {
   where: '(role IS NOT NULL) AND (NOT trashed)',

@@ -33,6 +33,7 @@ export const tasksSchema: SchemaPart = {
     sqlMigration('TaskRoles1795900000001', file('0401-task-roles.sql')),
     sqlMigration('TaskDevices1795900000002', file('0402-task-devices.sql')),
     sqlMigration('TaskFolderDevices1796200000002', file('0403-task-folder-devices.sql')),
+    sqlMigration('TaskTitles1796200000003', file('0404-task-titles.sql')),
   ],
   sql: sqlFiles(
     'workspace',

@@ -407,6 +407,8 @@ describe('tasks', () => {
       ['?sort=date&order=desc', 'c,b,e,d%_,a'],
       ['?sort=priority', 'b,e,d%_,c,a'],
       ['?sort=position', 'a,b,c,d%_,e'],
+      ['?sort=title', 'a,b,c,d%_,e'],
+      ['?sort=title&order=desc&overdue=true', 'e,a'],
       ['?status=open', 'e,b,a'],
       ['?status=open&status=in_progress&sort=date', 'a,e,b,c'],
       ['?status=OPEN,done', 'e,d%_,b,a'],
@@ -437,7 +439,7 @@ describe('tasks', () => {
       expect((await titles('', eve)).join()).toBe('e,c');
     });
 
-    test.each(['updated_at', 'created_at', 'date', 'priority', 'position'])(
+    test.each(['updated_at', 'created_at', 'date', 'priority', 'position', 'title'])(
       'in pages, by %s',
       async (sort) => {
         for (const order of ['asc', 'desc']) {
@@ -455,11 +457,34 @@ describe('tasks', () => {
       },
     );
 
+    test('titles in the order of any language, own tasks and those of others mixed', async () => {
+      const [fay, gus] = (await app.tenant('titles', 'fay', 'gus')) as [Person, Person];
+      const sorted = ['2 eggs', '10 eggs', 'apple', 'Ärger', 'zebra', 'Zürich', '日本'];
+      for (const [n, title] of sorted.toReversed().entries())
+        await make({ title, assignees: [fay.id] }, n % 2 ? fay : gus);
+      for (const limit of [1, 3, 200]) {
+        const seen: string[] = [];
+        for (let cursor: string | null = ''; cursor !== null;) {
+          const { body }: any = await fay.api.get(
+            `/tasks?sort=title&limit=${limit}${cursor && `&cursor=${cursor}`}`,
+          );
+          seen.push(...body.tasks.map((task: any) => task.title));
+          cursor = body.next;
+        }
+        expect(seen).toEqual(sorted);
+      }
+      const plan = await app.sql(
+        `EXPLAIN SELECT id FROM tasks WHERE tenant_id = $1 AND creator_id = $2 ORDER BY title COLLATE title_order, id LIMIT 3`,
+        [fay.tenantId, fay.id],
+      );
+      expect(JSON.stringify(plan)).not.toContain('Sort');
+    });
+
     test.each([
       'limit=0',
       'limit=201',
       'cursor=x',
-      'sort=title',
+      'sort=id',
       'status=',
       'status=open,x',
       'priority=1',

@@ -20,17 +20,33 @@ export interface TaskListQuery extends ListTasks {
   after?: [string, string];
 }
 
+interface SortKey {
+  /** The key, and the id that breaks ties, as the index has them. */
+  sql: string;
+  id: string;
+  type: string;
+}
+
 /**
  * Sort keys. The first three are columns of task_members, whose indexes task_members_list, task_members_agenda
- * (open tasks) and task_members_board (within a folder) give the pages in order; the others sort the caller's own tasks.
+ * (open tasks) and task_members_board (within a folder) give the pages in order. By title, own tasks come from index
+ * tasks_by_title, whose last column is `id`, and the others are sorted. The rest sorts all tasks of the caller.
  */
-const SORT_KEYS = {
-  updated_at: { sql: 'member.listed_at', type: 'timestamptz' },
-  date: { sql: 'member.due_on', type: 'date' },
-  position: { sql: 'member.position', type: 'text COLLATE "C"' },
-  created_at: { sql: 'task.created_at', type: 'timestamptz' },
-  priority: { sql: 'task.priority', type: 'smallint' },
-} as const;
+const SORT_KEYS: Record<ListTasks['sort'], SortKey> = {
+  updated_at: { sql: 'member.listed_at', id: 'member.task_id', type: 'timestamptz' },
+  date: { sql: 'member.due_on', id: 'member.task_id', type: 'date' },
+  position: { sql: 'member.position', id: 'member.task_id', type: 'text COLLATE "C"' },
+  created_at: { sql: 'task.created_at', id: 'member.task_id', type: 'timestamptz' },
+  priority: { sql: 'task.priority', id: 'member.task_id', type: 'smallint' },
+  title: { sql: 'task.title COLLATE title_order', id: 'task.id', type: 'text' },
+};
+
+/** The caller's tasks, and their two parts. */
+const SCOPES = {
+  all: 'member.role IS NOT NULL',
+  own: `task.tenant_id = $1 AND task.creator_id = $2 AND member.role = 'owner'`,
+  shared: `member.role IN ('viewer', 'editor')`,
+};
 
 const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed', all: '' };
 const OVERDUE = {
@@ -57,38 +73,56 @@ export class TaskListRepository {
   async list(ctx: RequestContext, query: TaskListQuery): Promise<TaskListRow[]> {
     const values: unknown[] = [ctx.tenantId, ctx.userId, query.limit, PAGE_BYTES];
     const filters = filtersOf(query, (value) => `$${values.push(value)}`);
-    const { sql, type } = SORT_KEYS[query.sort];
+    const key = SORT_KEYS[query.sort];
     const direction = query.order === 'asc' ? 'ASC' : 'DESC';
     let where = filters.join('');
     if (query.after) {
-      const [key, id] = query.after;
+      const [value, id] = query.after;
       const compare = query.order === 'asc' ? '>' : '<';
-      const [keyParameter, idParameter] = [`$${values.push(key)}`, `$${values.push(id)}`];
-      where += ` AND (${sql}, member.task_id) ${compare} (${keyParameter}::${type}, ${idParameter}::uuid)`;
+      const [valueParameter, idParameter] = [`$${values.push(value)}`, `$${values.push(id)}`];
+      where += ` AND (${key.sql}, ${key.id}) ${compare} (${valueParameter}::${key.type}, ${idParameter}::uuid)`;
     }
-    return this.db.query(this.statement(`${sql} ${direction}${where}`, sql, direction, where), values);
+    return this.db.query(
+      this.statement(`${key.sql} ${direction}${where}`, query.sort, direction, where),
+      values,
+    );
   }
 
-  private statement(variant: string, key: string, direction: string, where: string): Statement<TaskListRow> {
+  private statement(
+    variant: string,
+    sort: ListTasks['sort'],
+    direction: string,
+    where: string,
+  ): Statement<TaskListRow> {
     const known = this.statements.get(variant);
     if (known) return known;
-    const text = `WITH page AS MATERIALIZED (
-        SELECT member.task_id, ${key} AS key, 2048 + coalesce(octet_length(task.description), 0) + 1024 * task.subtasks_count AS bytes
-          FROM task_members member JOIN tasks task ON task.tenant_id = member.tenant_id AND task.id = member.task_id
-         WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.role IS NOT NULL${where}
-         ORDER BY ${key} ${direction}, member.task_id ${direction} LIMIT $3 + 1),
-      sized AS (
-        SELECT task_id, key, row_number() OVER ordered AS n, sum(bytes) OVER ordered AS total
-          FROM page WINDOW ordered AS (ORDER BY key ${direction}, task_id ${direction} ROWS UNBOUNDED PRECEDING))
-      SELECT sized.task_id AS id, sized.key::text AS key, shown.refs,
-             CASE WHEN sized.n <= $3 AND (sized.n = 1 OR sized.total <= $4) THEN shown.task END AS task
-        FROM sized JOIN task_views shown ON shown.tenant_id = $1 AND shown.user_id = $2 AND shown.task_id = sized.task_id
-       ORDER BY sized.n`;
+    const text = pageText(sort, direction, where);
     if (this.statements.size >= MAX_PREPARED) return workspace.statement<TaskListRow>('', text);
     const made = workspace.statement<TaskListRow>(`tasks.list.${this.statements.size}`, text);
     this.statements.set(variant, made);
     return made;
   }
+}
+
+function pageText(sort: ListTasks['sort'], direction: string, where: string): string {
+  const { sql, id } = SORT_KEYS[sort];
+  const rows = (scope: keyof typeof SCOPES): string =>
+    `SELECT member.task_id, ${sql} AS key, 2048 + coalesce(octet_length(task.description), 0) + 1024 * task.subtasks_count AS bytes
+       FROM task_members member JOIN tasks task ON task.tenant_id = member.tenant_id AND task.id = member.task_id
+      WHERE member.tenant_id = $1 AND member.user_id = $2 AND ${SCOPES[scope]}${where}
+      ORDER BY ${sql} ${direction}, ${id} ${direction} LIMIT $3 + 1`;
+  const page =
+    sort === 'title'
+      ? `(${rows('own')}) UNION ALL (${rows('shared')}) ORDER BY key ${direction}, task_id ${direction} LIMIT $3 + 1`
+      : rows('all');
+  return `WITH page AS MATERIALIZED (${page}),
+    sized AS (
+      SELECT task_id, key, row_number() OVER ordered AS n, sum(bytes) OVER ordered AS total
+        FROM page WINDOW ordered AS (ORDER BY key ${direction}, task_id ${direction} ROWS UNBOUNDED PRECEDING))
+    SELECT sized.task_id AS id, sized.key::text AS key, shown.refs,
+           CASE WHEN sized.n <= $3 AND (sized.n = 1 OR sized.total <= $4) THEN shown.task END AS task
+      FROM sized JOIN task_views shown ON shown.tenant_id = $1 AND shown.user_id = $2 AND shown.task_id = sized.task_id
+     ORDER BY sized.n`;
 }
 
 /** Conditions in a fixed order, so that the text, and with it the prepared statement, depends only on which there are. */

@@ -20,7 +20,7 @@ export class TaskListsService {
 
   async list(ctx: RequestContext, given: ListTasks): Promise<JsonReply> {
     const { limit: _, cursor, ...filters } = given;
-    const ascending = given.sort === 'date' || given.sort === 'position';
+    const ascending = ['date', 'position', 'title'].includes(given.sort);
     const query = {
       ...given,
       folder_id: given.folder_id?.toLowerCase(),
