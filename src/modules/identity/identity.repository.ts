@@ -70,6 +70,7 @@ const bySession = directory.statement<SessionAccountRow>(
      FROM sessions session JOIN accounts account ON account.id = session.account_id
     WHERE session.id = $1 AND session.account_id = $2 AND session.tenant_id IS NOT DISTINCT FROM $3
       AND session.revoked_at IS NULL AND session.expires_at > now()`,
+  { pipelined: true },
 );
 
 const byLink = directory.statement<AccountRow>(
@@ -282,7 +283,7 @@ export class IdentityRepository {
   }
 
   async recentAccessChanges(seconds: number): Promise<AccessChangeRow[]> {
-    return this.db.vital(recentAccessChanges, [seconds]);
+    return this.db.queryAlways(recentAccessChanges, [seconds]);
   }
 
   async forgetOld(tx: Tx): Promise<void> {

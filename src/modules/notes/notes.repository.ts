@@ -42,6 +42,7 @@ export interface RevisionRow {
 const read = workspace.statement<NoteRead>(
   'notes.read',
   `SELECT revision, role, note FROM note_views WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3`,
+  { pipelined: true },
 );
 
 // With a share token: the member's own view, unless the link gives a higher role.

@@ -74,6 +74,7 @@ export interface ReadTask {
 const read = workspace.statement<ReadTask>(
   'tasks.read',
   `SELECT revision, task, refs FROM task_views WHERE tenant_id = $1 AND user_id = $2 AND task_id = $3`,
+  { pipelined: true },
 );
 
 const writeOf = (kind: string) =>

@@ -20,7 +20,8 @@ export function ApiDownload(description: string): MethodDecorator {
     ApiHeader({
       name: 'Range',
       required: false,
-      description: 'One range of bytes (RFC 9110); several, or what is none, are answered with everything.',
+      description:
+        'One range of bytes (RFC 9110). The response to several ranges, or to an invalid one, is the whole file.',
       schema: text,
     }),
     ApiHeader({ name: 'If-Range', required: false, description: 'The ETag the range is of.', schema: text }),

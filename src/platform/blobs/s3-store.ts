@@ -79,9 +79,14 @@ export class S3Store extends BlobStore {
   async open(key: BlobKey, range?: ByteRange): Promise<OpenBlob> {
     const Range = range && `bytes=${range.start}-${range.end}`;
     try {
-      const answer = await this.client.send(new GetObjectCommand({ ...this.target(key), Range }));
-      const stream = answer.Body as Readable;
-      return { stream, size: answer.ContentLength ?? 0, pieces: () => stream, close: () => stream.destroy() };
+      const response = await this.client.send(new GetObjectCommand({ ...this.target(key), Range }));
+      const stream = response.Body as Readable;
+      return {
+        stream,
+        size: response.ContentLength ?? 0,
+        pieces: () => stream,
+        close: () => stream.destroy(),
+      };
     } catch (error) {
       throw isMissing(error) ? new BlobMissingError(key) : new BlobStoreError('read', error);
     }

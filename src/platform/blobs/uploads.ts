@@ -118,11 +118,11 @@ export class Uploads {
       if (!part) throw notOneFile('required', 'file is required');
       return part;
     } catch (error) {
-      const refusal = await this.undo(ctx.tenantId, part, error);
+      const rejection = await this.undo(ctx.tenantId, part, error);
       this.dismiss(request);
       throw request.destroyed && !request.complete
         ? new ClientDisconnectedError()
-        : outcome(error, refusal, part);
+        : outcome(error, rejection, part);
     } finally {
       clock.stop();
       leave();
@@ -151,8 +151,8 @@ export class Uploads {
     try {
       await this.blobs.discard(tenantId, await part.stored);
       return undefined;
-    } catch (refusal) {
-      return refusal;
+    } catch (rejection) {
+      return rejection;
     }
   }
 
@@ -177,8 +177,8 @@ async function report(stored: Promise<unknown>, done: (error?: unknown) => void)
  * Selects the error of the response. When the store rejects a file, the parser fails too, possibly before the store reports its
  * reason.
  */
-function outcome(error: unknown, refusal: unknown, part: FilePart | undefined): unknown {
-  for (const reason of [error, refusal]) if (reason instanceof ApiError) return reason;
+function outcome(error: unknown, rejection: unknown, part: FilePart | undefined): unknown {
+  for (const reason of [error, rejection]) if (reason instanceof ApiError) return reason;
   if (error instanceof MulterError) return formError(error);
   if (part === undefined || error === part.failure) return BlobErrors.invalidMultipart.with();
   return error;

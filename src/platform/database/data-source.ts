@@ -2,14 +2,14 @@ import { DataSource } from 'typeorm';
 import type { Config } from '../../config/config.js';
 import type { Schema } from './schema-part.js';
 
-/** Limits of every connection, milliseconds. No statement of ours is meant to come near them. */
+/** Limits of every connection, milliseconds. Far above the duration of any statement of the application. */
 export const TIMEOUTS = {
   statement: 15_000,
   lock: 3_000,
   idleInTransaction: 15_000,
   connect: 5_000,
-  /** Kept by us, for when the server is no longer there to keep the others, and nobody says so. */
-  answer: 20_000,
+  /** Enforced by the client, for a server that disappears without closing its connections. */
+  response: 20_000,
 } as const;
 
 /**
@@ -39,7 +39,7 @@ export function createDataSource(
         statement_timeout: TIMEOUTS.statement,
         lock_timeout: TIMEOUTS.lock,
         idle_in_transaction_session_timeout: TIMEOUTS.idleInTransaction,
-        query_timeout: TIMEOUTS.answer,
+        query_timeout: TIMEOUTS.response,
       }),
       keepAlive: true,
       ...(namespace !== undefined && { options: `-c search_path=${namespace}` }),

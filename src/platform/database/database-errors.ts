@@ -1,4 +1,4 @@
-/** Too many requests already wait for a connection. Answered 503 with Retry-After. */
+/** Too many requests wait for a connection. The response is 503 with Retry-After. */
 export class DatabaseBusyError extends Error {
   constructor() {
     super('too many requests are waiting for the database');
@@ -38,13 +38,13 @@ const CONNECTION = new Set([
   '53300',
 ]);
 
-/** pg gave up on an answer (`query_timeout`): the connection is of no further use. What became of the statement is not known. */
-export const isUnanswered = (error: unknown): boolean =>
+/** pg received no response in time (`query_timeout`): the connection is unusable, the result of the statement unknown. */
+export const isResponseTimeout = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('Query read timeout');
 
-/** The database cannot be reached, does not answer, is starting or is shutting down. */
+/** The database is unreachable, does not respond, is starting or is shutting down. */
 export function isConnectionError(error: unknown): boolean {
-  if (isUnanswered(error)) return true;
+  if (isResponseTimeout(error)) return true;
   const code = errorCode(error);
   if (code !== undefined && (CONNECTION.has(code) || code.startsWith('08'))) return true;
   return (

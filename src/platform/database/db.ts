@@ -3,20 +3,25 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Client, Pool } from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { DatabaseBusyError, isRetryable, isUnanswered } from './database-errors.js';
+import { DatabaseBusyError, isConnectionError, isResponseTimeout, isRetryable } from './database-errors.js';
+import { ReadPipelines } from './read-pipelines.js';
 import type { Statement } from './statement.js';
 import { OpenTx, SingleTx, Tx, type Reader } from './tx.js';
 
 const MAX_ATTEMPTS = 3;
 const JITTER_MS = 30;
-/** Requests allowed to queue per connection before new ones are turned away with 503. */
+/** Statements that may wait for each connection; further requests are rejected with 503. */
 const MAX_WAITING_PER_CONNECTION = 50;
 
-/** The door to PostgreSQL: reads on the pool, writes only through a `Tx`. */
+/** Number of connections for pipelined reads, besides the pool. With more of them each carries fewer statements at once. */
+const READ_PIPELINES = 2;
+
+/** Access to PostgreSQL: reads on any connection, writes only through a `Tx`. */
 @Injectable()
 export class Db implements Reader, OnApplicationShutdown {
   private readonly logger = new Logger(Db.name);
   private readonly pool: Pool;
+  private readonly pipelines: ReadPipelines;
   private readonly maxWaiting: number;
   private trips = 0;
   /** The transaction that the calls of one request join; undefined once it has ended. */
@@ -25,6 +30,12 @@ export class Db implements Reader, OnApplicationShutdown {
   /** @param dataSource initialised */
   constructor(readonly dataSource: DataSource) {
     this.pool = (dataSource.driver as PostgresDriver).master as Pool;
+    // The pool hides its password from copies.
+    const { password } = this.pool.options;
+    this.pipelines = new ReadPipelines(
+      { ...this.pool.options, password, application_name: 'workspace reads' },
+      READ_PIPELINES,
+    );
     this.maxWaiting = (this.pool.options.max ?? 10) * MAX_WAITING_PER_CONNECTION;
   }
 
@@ -41,7 +52,7 @@ export class Db implements Reader, OnApplicationShutdown {
   get manager(): EntityManager {
     const tx = this.joined.getStore()?.tx;
     if (tx) return tx.manager;
-    this.refuseWhenSwamped();
+    this.rejectWhenOverloaded();
     return this.dataSource.manager;
   }
 
@@ -49,12 +60,12 @@ export class Db implements Reader, OnApplicationShutdown {
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     const tx = this.joined.getStore()?.tx;
     if (tx) return tx.query(statement, values);
-    this.refuseWhenSwamped();
-    return this.vital(statement, values);
+    this.rejectWhenOverloaded();
+    return statement.pipelined ? this.pipelined(statement, values) : this.queryAlways(statement, values);
   }
 
-  /** The same, also when requests are being turned away: for what the process itself cannot do without. */
-  async vital<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+  /** Runs one statement on the pool, also while requests are rejected: for reads that the process itself depends on. */
+  async queryAlways<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     this.trips += 1;
     const { name, text } = statement;
     return (await this.pool.query({ name, text, values: values as unknown[] })).rows as Row[];
@@ -79,7 +90,7 @@ export class Db implements Reader, OnApplicationShutdown {
   async tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const joined = this.joined.getStore()?.tx;
     if (joined) return work(joined);
-    this.refuseWhenSwamped();
+    this.rejectWhenOverloaded();
     return this.retrying(() => this.attempt(work));
   }
 
@@ -97,6 +108,7 @@ export class Db implements Reader, OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
+    await this.pipelines.close();
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
@@ -114,8 +126,8 @@ export class Db implements Reader, OnApplicationShutdown {
       this.runEffects(tx.effects);
       return result;
     } catch (error) {
-      // A connection that has fallen silent is dropped, and with it goes the transaction: a ROLLBACK would get no answer either.
-      const rolledBack = !isUnanswered(error) && (await rollBack(runner));
+      // A connection without response is closed, which ends its transaction: a ROLLBACK would not get a response either.
+      const rolledBack = !isResponseTimeout(error) && (await rollBack(runner));
       if (!rolledBack) void client?.end().catch(() => undefined);
       throw error;
     } finally {
@@ -134,8 +146,20 @@ export class Db implements Reader, OnApplicationShutdown {
     }
   }
 
-  private refuseWhenSwamped(): void {
-    if (this.pool.waitingCount >= this.maxWaiting) throw new DatabaseBusyError();
+  private rejectWhenOverloaded(): void {
+    const waiting = this.pool.waitingCount + this.pipelines.pending;
+    if (waiting >= this.maxWaiting) throw new DatabaseBusyError();
+  }
+
+  private async pipelined<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    this.trips += 1;
+    try {
+      return await this.pipelines.query(statement, values);
+    } catch (error) {
+      // The connection fails with every statement pending on it. A read has no effects: the pool runs it again.
+      if (!isConnectionError(error) || isResponseTimeout(error)) throw error;
+      return this.queryAlways(statement, values);
+    }
   }
 
   private runEffects(effects: (() => void)[]): void {

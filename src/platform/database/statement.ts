@@ -6,6 +6,8 @@ export interface Statement<Row> {
   readonly name: string;
   readonly text: string;
   readonly home: HomeName;
+  /** Reads a few rows by key: shares a connection with the statements of other callers (`ReadPipelines`). */
+  readonly pipelined: boolean;
   /** Never set: carries the row type. */
   readonly row?: Row;
 }
@@ -23,10 +25,11 @@ export class Home {
    * @param name unique in the process, at most 63 bytes (PostgreSQL cuts longer identifiers, which would make two
    *   statements collide); empty: not prepared
    * @param text touches tables of this home, and those of `either`, only
+   * @param options.pipelined for reads of a few rows by key: it delays the statements of other callers while it runs
    */
-  statement<Row>(name: string, text: string): Statement<Row> {
+  statement<Row>(name: string, text: string, { pipelined = false } = {}): Statement<Row> {
     if (name.length > MAX_NAME) throw new RangeError(`statement name longer than ${MAX_NAME}: ${name}`);
-    const made: Statement<Row> = Object.freeze({ name, text, home: this.name });
+    const made: Statement<Row> = Object.freeze({ name, text, home: this.name, pipelined });
     if (name !== '') declared.set(name, made);
     return made;
   }
@@ -41,5 +44,5 @@ export const workspace = new Home('workspace');
 /** Tables that each database has: a row belongs to the database of the transaction that writes it. */
 export const either = new Home('either');
 
-/** The statements made so far in this process. */
+/** The statements declared so far in this process. */
 export const statements = (): readonly Statement<unknown>[] => [...declared.values()];

@@ -48,7 +48,7 @@ export class OpenTx extends Tx {
 
 /**
  * A transaction of exactly one statement, which PostgreSQL commits by itself: one round trip instead of three.
- * A second statement would be a second transaction, so it is refused.
+ * A second statement would be a second transaction and is therefore rejected.
  */
 export class SingleTx extends Tx {
   readonly effects: (() => void)[] = [];

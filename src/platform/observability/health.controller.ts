@@ -57,7 +57,7 @@ export class HealthController {
 
   private async databaseResponds(): Promise<boolean> {
     const timeout = new Promise<false>((resolve) => setTimeout(() => resolve(false), TIMEOUT_MS).unref());
-    const response = this.db.vital(ping, []).then(
+    const response = this.db.queryAlways(ping, []).then(
       () => true,
       () => false,
     );

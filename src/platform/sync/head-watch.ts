@@ -19,6 +19,7 @@ const heads = workspace.statement<{ tenant_id: string; user_id: string; head: nu
   `SELECT h.tenant_id, h.user_id, h.head::float8 AS head
      FROM unnest($1::uuid[], $2::uuid[]) AS w (tenant_id, user_id)
      JOIN sync_heads h ON h.tenant_id = w.tenant_id AND h.user_id = w.user_id`,
+  { pipelined: true },
 );
 
 /**

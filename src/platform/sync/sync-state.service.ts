@@ -62,5 +62,6 @@ function headsOf(sources: readonly FeedSource[]): Statement<HeadsRow> {
     'sync.state',
     `SELECT counter.head::float8 AS head, json_build_object(${heads.join(', ')}) AS collections
        FROM sync_heads counter WHERE counter.tenant_id = $1 AND counter.user_id = $2`,
+    { pipelined: true },
   );
 }

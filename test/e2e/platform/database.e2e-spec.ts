@@ -227,7 +227,7 @@ describe('the database', () => {
     test('without a word is 503 as well, not an endless wait; when it is back so are we', async () => {
       const proxy = await DatabaseProxy.start(app.databaseUrl);
       const usual = { ...TIMEOUTS };
-      Object.assign(TIMEOUTS, { answer: 1_000, connect: 500 });
+      Object.assign(TIMEOUTS, { response: 1_000, connect: 500 });
       const through = await TestApp.start({ DATABASE_POOL_MAX: '3' }, proxy.url);
       Object.assign(TIMEOUTS, usual);
       try {

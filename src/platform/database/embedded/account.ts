@@ -12,7 +12,7 @@ const CREATE_POSTGRES_USER = [
   { file: 'adduser', args: '-S -D -H postgres'.split(' ') },
 ];
 
-/** In order of preference: reading through a directory is all that is needed; some containers grant only the wider one. */
+/** In order of preference. The first suffices to pass through a directory; some containers grant only the second. */
 const CAPABILITIES = ['dac_read_search', 'dac_override'];
 
 interface User {
@@ -21,19 +21,19 @@ interface User {
 }
 
 /**
- * The system account PostgreSQL runs as. PostgreSQL refuses to be root, so for root this is another account;
- * for everybody else it is the one we are.
+ * The system account PostgreSQL runs as. PostgreSQL does not run as root, so for root this is another account; otherwise
+ * it is the account of this process.
  */
 export class Account {
   private constructor(
     private readonly user: User | undefined,
-    /** A program and its arguments that go before ours; empty when switching the user is enough. */
+    /** A program and its arguments that run the actual command; empty when switching the user suffices. */
     private readonly wrapper: string[] = [],
   ) {}
 
   /**
    * @param dataDir must exist
-   * @param cluster the database directory; its owner is kept when it exists already
+   * @param cluster the database directory; an existing one keeps its owner
    */
   static async choose(dataDir: string, cluster: string, binaries: Binaries): Promise<Account> {
     if (process.getuid?.() !== 0) return new Account(undefined);
@@ -53,7 +53,7 @@ export class Account {
     return this.user?.uid ?? process.getuid?.();
   }
 
-  /** Gives a directory of ours, with its contents, to the account. The top comes last: an interrupted walk is repeated. */
+  /** Gives a directory, with its contents, to the account. The top comes last: an interrupted walk is repeated. */
   async give(directory: string): Promise<void> {
     if (!this.user || (await lstat(directory)).uid === this.user.uid) return;
     const { uid, gid } = this.user;
@@ -64,8 +64,8 @@ export class Account {
   }
 
   /**
-   * A clone below a private directory such as /root cannot be entered by the other account. We do not open other
-   * people's directories; the process gets the one capability that lets it walk through them instead.
+   * The other account cannot enter a clone below a private directory such as /root. The mode of that directory stays as
+   * it is; the process gets the one capability that lets it pass through.
    */
   private static async reaching(dataDir: string, binaries: Binaries, user: User): Promise<Account> {
     const candidates = [
@@ -73,7 +73,7 @@ export class Account {
       ...CAPABILITIES.map((capability) => new Account(user, setpriv(user, capability))),
     ];
     for (const account of candidates) {
-      // `initdb -s` shows its settings and does nothing, but first looks for its sibling programs and files.
+      // `initdb -s` prints its settings and changes nothing, but first looks for its sibling programs and files.
       const script = 'cd "$1" && exec "$2" -s -D "$1"';
       const probe = account.command('/bin/sh', ['-c', script, 'sh', dataDir, binaries.initdb]);
       const { code } = await runProgram(probe);
@@ -96,14 +96,14 @@ function setpriv({ uid, gid }: User, capability: string): string[] {
     `--inh-caps=${only}`,
     `--ambient-caps=${only}`,
     `--bounding-set=${only}`,
-    // Without it access(2), which initdb asks about its programs, answers as if the capability were not there.
+    // Without it access(2), which initdb calls for its programs, ignores the capability.
     '--securebits=+no_setuid_fixup',
   ];
 }
 
 async function ownerOf(cluster: string): Promise<User | undefined> {
   const found = await stat(cluster).catch(() => undefined);
-  // A cluster that belongs to root was copied by root; it is given to the account again when it is opened.
+  // A cluster that belongs to root was copied by root; opening it gives it to the account again.
   return found && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : undefined;
 }
 

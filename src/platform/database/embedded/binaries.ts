@@ -3,11 +3,11 @@ import { readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, EmbeddedDatabaseError } from './errors.js';
 
-/** Where the programs and libraries of the embedded PostgreSQL are. */
+/** Locations of the programs and libraries of the embedded PostgreSQL. */
 export interface Binaries {
   initdb: string;
   postgres: string;
-  /** Major version, as a cluster writes it into its PG_VERSION file. */
+  /** Major version, as in the PG_VERSION file of a cluster. */
   major: string;
   hasPgStatStatements: boolean;
 }
@@ -43,8 +43,8 @@ async function importPrograms(name: string): Promise<{ initdb: string; postgres:
 }
 
 /**
- * npm packages cannot contain symbolic links, so the package makes those of its libraries in an install script.
- * Where install scripts are switched off (`ignore-scripts`), they are made here.
+ * npm packages cannot contain symbolic links, so an install script of the package creates those of its libraries.
+ * Where install scripts are disabled (`ignore-scripts`), this function creates them.
  */
 async function restoreLinks(home: string): Promise<void> {
   const list = await readFile(path.join(home, 'pg-symlinks.json'), 'utf8').catch(() => '[]');

@@ -12,14 +12,14 @@ const NEW_PREFIX = 'postgres.new-';
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
- * Text compares and folds by PostgreSQL's own C.UTF-8, the same on every machine. LC_CTYPE is the system's and only
- * tells letters from other characters in pg_trgm and text search; with plain `C` they would know ASCII alone.
+ * Text compares and folds by PostgreSQL's built-in C.UTF-8, the same on every machine. LC_CTYPE comes from the system and
+ * only distinguishes letters from other characters in pg_trgm and text search; plain `C` would recognise ASCII only.
  */
 const CTYPES = ['C.UTF-8', 'en_US.UTF-8', 'C'];
 
 /**
- * Makes the cluster on the first open and checks it on later ones.
- * @returns true when it was made now
+ * Creates the cluster on the first open and checks it on later ones.
+ * @returns true when this call created it
  */
 export async function ensureCluster(cluster: string, account: Account, binaries: Binaries): Promise<boolean> {
   const version = await readVersion(cluster);
@@ -29,11 +29,11 @@ export async function ensureCluster(cluster: string, account: Account, binaries:
   }
   if (version !== binaries.major) {
     throw new EmbeddedDatabaseError(
-      `${cluster} was made by PostgreSQL ${version} and this is PostgreSQL ${binaries.major}: ` +
+      `${cluster} was created by PostgreSQL ${version} and this is PostgreSQL ${binaries.major}: ` +
         'dump it with the old version and restore it, or choose another DATA_DIR.',
     );
   }
-  // A copy or a backup that was put back may have lost its owner and mode; PostgreSQL accepts no other.
+  // A copy or a restored backup may have lost its owner and mode; PostgreSQL accepts no others.
   await account.give(cluster);
   if (((await stat(cluster)).mode & 0o077) !== 0) await chmod(cluster, 0o700);
   return false;
@@ -50,7 +50,7 @@ async function readVersion(cluster: string): Promise<string | undefined> {
   throw new EmbeddedDatabaseError(`${cluster} exists and is not a PostgreSQL database; move it away.`);
 }
 
-/** Made beside its place and renamed into it, so that an interrupted initdb is never mistaken for a database. */
+/** Creates it under a temporary name and renames it, so that an interrupted initdb never looks like a database. */
 async function createCluster(cluster: string, account: Account, binaries: Binaries): Promise<boolean> {
   const dataDir = path.dirname(cluster);
   const temporary = await mkdtemp(path.join(dataDir, NEW_PREFIX)).catch((error: unknown) => {
@@ -65,7 +65,7 @@ async function createCluster(cluster: string, account: Account, binaries: Binari
     return true;
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
-    // Another process was faster: its cluster is as good as ours.
+    // Another process was faster; its cluster is equivalent.
     if (['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) return false;
     throw error instanceof EmbeddedDatabaseError ? error : unusableDirectory(dataDir, error);
   }
@@ -91,7 +91,7 @@ function initdbArguments(directory: string, ctype: string): string[] {
     'builtin-locale': 'C.UTF-8',
     locale: 'C',
     'lc-ctype': ctype,
-    // The only way in is a socket in a directory nobody else can enter; a password beside it would guard nothing.
+    // The only access is a socket in a private directory; a password stored beside it would protect nothing.
     auth: 'trust',
   };
   return ['--data-checksums', ...Object.entries(options).map(([name, value]) => `--${name}=${value}`)];
@@ -106,7 +106,7 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** What a killed initdb left behind. Young ones may be at work in another process. */
+/** Removes the directories of killed initdb runs. A recent one may belong to a running process. */
 async function removeAbandoned(dataDir: string): Promise<void> {
   const names = await readdir(dataDir).catch(() => []);
   for (const name of names.filter((entry) => entry.startsWith(NEW_PREFIX))) {

@@ -10,9 +10,9 @@ export { DataDirInUseError, EmbeddedDatabaseError } from './errors.js';
 
 /** How the embedded database is opened. */
 export interface EmbeddedDatabaseOptions {
-  /** DATA_DIR; made when it is missing. */
+  /** DATA_DIR; created when missing. */
   dataDir: string;
-  /** There is one `server` for a data directory; any number of `tool`s work beside it, or without it. */
+  /** A data directory has one `server`; any number of `tool`s work beside it, or without it. */
   role: Role;
   log: EmbeddedLog;
 }
@@ -21,8 +21,8 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 
 /**
- * A real PostgreSQL under DATA_DIR, for machines that have none. It runs as a process of its own that every opener
- * shares: the first starts it, later ones (and the next server after a kill -9) adopt it, the last one out stops it.
+ * A real PostgreSQL under DATA_DIR, for machines without one. It runs as a separate process that all users of the
+ * directory share: the first starts it, later ones (and the next server after a kill -9) adopt it, the last one stops it.
  */
 export class EmbeddedDatabase {
   /** For `pg`: the application's database over the private socket. */
@@ -41,9 +41,9 @@ export class EmbeddedDatabase {
   }
 
   /**
-   * Makes the database on first use, starts or adopts PostgreSQL, and joins its users.
+   * Creates the database on first use, starts or adopts PostgreSQL, and joins its users.
    * @throws DataDirInUseError another server runs on this directory
-   * @throws EmbeddedDatabaseError it cannot work here; the message says why
+   * @throws EmbeddedDatabaseError the database cannot run here; the message gives the reason
    */
   static async open(options: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
     const { role, log } = options;
@@ -51,7 +51,7 @@ export class EmbeddedDatabase {
     const dataDir = await ensureDataDir(options.dataDir);
     const cluster = clusterDir(dataDir);
     const account = await Account.choose(dataDir, cluster, binaries);
-    if (await ensureCluster(cluster, account, binaries)) log.info(`Made a new database in ${cluster}.`);
+    if (await ensureCluster(cluster, account, binaries)) log.info(`Created a new database in ${cluster}.`);
     const socketDir = await ensureSocketDir(dataDir, account);
     const postmaster = new Postmaster(dataDir, cluster, socketDir, account, binaries, log);
     const session = await InstanceSession.join(postmaster, role, options.dataDir);
@@ -60,7 +60,7 @@ export class EmbeddedDatabase {
     return database;
   }
 
-  /** Stops using the database, and stops PostgreSQL when nobody else is using it. Calling it again changes nothing. */
+  /** Stops using the database, and stops PostgreSQL when no other process uses it. Further calls change nothing. */
   close(): Promise<void> {
     this.closing ??= this.leave();
     return this.closing;
@@ -72,7 +72,7 @@ export class EmbeddedDatabase {
     await this.watching;
   }
 
-  /** Brings PostgreSQL back when it dies; the application's pool reconnects by itself. */
+  /** Restarts PostgreSQL when it dies; the application's pool reconnects by itself. */
   private async watch(): Promise<void> {
     for (;;) {
       await this.session.ended;

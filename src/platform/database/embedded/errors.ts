@@ -1,4 +1,4 @@
-/** Another server already owns this data directory. The message is one line for the operator. */
+/** Another server uses this data directory. The message is one line for the operator. */
 export class DataDirInUseError extends Error {
   constructor(dataDir: string) {
     super(`Another workspace server is already running on ${dataDir}.`);
@@ -6,7 +6,7 @@ export class DataDirInUseError extends Error {
   }
 }
 
-/** The embedded database cannot run here. The message is one line that says what to do about it. */
+/** The embedded database cannot run here. The message is one line with the remedy. */
 export class EmbeddedDatabaseError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -21,7 +21,7 @@ export function codeOf(error: unknown): string {
 }
 
 const REASONS: [codes: string[], text: string][] = [
-  [['EACCES', 'EPERM'], 'this user may not use it'],
+  [['EACCES', 'EPERM'], 'this user has no permission for it'],
   [['ENOTDIR', 'EEXIST'], 'something that is not a directory is in the way'],
   [['EROFS'], 'the file system is read-only'],
   [['ENOSPC', 'EDQUOT'], 'the disk is full'],
@@ -35,7 +35,7 @@ export function unusableDirectory(dir: string, cause: unknown): EmbeddedDatabase
   return new EmbeddedDatabaseError(`Cannot keep the database in ${dir}: ${reason}.`, { cause });
 }
 
-/** Turns what PostgreSQL or initdb printed before it gave up into a line for the operator. */
+/** Turns the output of a PostgreSQL or initdb that failed into a line for the operator. */
 export function failedProgram(program: string, output: string, dataDir: string): EmbeddedDatabaseError {
   if (/No space left on device|Disk quota exceeded/.test(output)) {
     return new EmbeddedDatabaseError(`Cannot keep the database in ${dataDir}: the disk is full.`);
@@ -47,11 +47,11 @@ export function failedProgram(program: string, output: string, dataDir: string):
         'Install it, or set DATABASE_URL to a PostgreSQL of your own.',
     );
   }
-  return new EmbeddedDatabaseError(`${program} failed: ${lastComplaint(output)}`);
+  return new EmbeddedDatabaseError(`${program} failed: ${lastError(output)}`);
 }
 
-function lastComplaint(output: string): string {
+function lastError(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
-  const complaint = lines.findLast((line) => /\b(?:PANIC|FATAL|error):/.test(line)) ?? lines.at(-1);
-  return complaint?.replace(/^.*?(?=\b(?:PANIC|FATAL):)/, '').trim() ?? 'it printed nothing';
+  const error = lines.findLast((line) => /\b(?:PANIC|FATAL|error):/.test(line)) ?? lines.at(-1);
+  return error?.replace(/^.*?(?=\b(?:PANIC|FATAL):)/, '').trim() ?? 'it printed nothing';
 }

@@ -6,24 +6,24 @@ import type { Postmaster } from './postmaster.js';
 /** The database of the application. */
 export const DATABASE = 'workspace';
 
-/** Advisory locks of the maintenance database; the application's own are in another database and never meet these. */
+/** Advisory locks of the maintenance database; those of the application are in another database. */
 const LOCK = { server: 1_001, users: 1_002, creation: 1_003 };
 
-/** A killed server's locks vanish as soon as PostgreSQL notices that its connection is gone. */
-const SERVER_LOCK_PATIENCE_MS = 1_000;
+/** PostgreSQL releases the locks of a killed server as soon as it notices the closed connection. */
+const SERVER_LOCK_TIMEOUT_MS = 1_000;
 const POLL_MS = 50;
 
 export type Role = 'server' | 'tool';
 
 /**
- * One process's membership in an instance: a connection whose session locks say who uses this PostgreSQL. They vanish
- * with the process, however it ends, so nothing is ever left to clean up.
+ * The use of an instance by one process: a connection with session locks that count the users of this PostgreSQL. The
+ * locks end with the process, however it ends, so nothing needs cleaning up.
  *
- * `server` is exclusive: one server for a data directory. `users` is shared by everybody; whoever can turn it into an
- * exclusive lock when leaving is the last one out, and stops PostgreSQL.
+ * `server` is exclusive: one server for a data directory. All processes share `users`; a process that gets it as an
+ * exclusive lock when leaving is the last one, and stops PostgreSQL.
  */
 export class InstanceSession {
-  /** Resolves when the connection has ended, for whatever reason. */
+  /** Resolves when the connection has ended, for any reason. */
   readonly ended: Promise<void>;
 
   private constructor(
@@ -52,28 +52,30 @@ export class InstanceSession {
         if (await session.isAlive()) {
           await session.leave();
           if (error instanceof DataDirInUseError) throw error;
-          throw new EmbeddedDatabaseError(`PostgreSQL refused: ${String(error)}`, { cause: error });
+          throw new EmbeddedDatabaseError(`PostgreSQL rejected the connection: ${String(error)}`, {
+            cause: error,
+          });
         }
-        // The last user before us was just stopping PostgreSQL: start it again.
+        // The previous user was stopping PostgreSQL: start it again.
         await delay(POLL_MS);
       }
     }
   }
 
-  /** Leaves the instance and stops PostgreSQL when nobody else is using it. Never rejects. */
+  /** Leaves the instance and stops PostgreSQL when no other process uses it. Never rejects. */
   async leave(): Promise<void> {
     try {
       await this.client.query('SELECT pg_advisory_unlock_shared($1)', [LOCK.users]);
-      // While we hold this, newcomers wait for their share; the shutdown ends their wait and they start PostgreSQL anew.
+      // New users wait for their shared lock meanwhile; the shutdown ends their wait and they start PostgreSQL again.
       if (await this.tryLock(LOCK.users)) await this.postmaster.stop();
     } catch {
-      // The connection is gone, and the locks with it.
+      // The connection has ended, and its locks with it.
     }
     await this.client.end().catch(() => undefined);
   }
 
   private async becomeServer(): Promise<boolean> {
-    const deadline = Date.now() + SERVER_LOCK_PATIENCE_MS;
+    const deadline = Date.now() + SERVER_LOCK_TIMEOUT_MS;
     while (!(await this.tryLock(LOCK.server))) {
       if (Date.now() > deadline) return false;
       await delay(POLL_MS);

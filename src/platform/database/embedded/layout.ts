@@ -5,20 +5,20 @@ import path from 'node:path';
 import type { Account } from './account.js';
 import { codeOf, EmbeddedDatabaseError, unusableDirectory } from './errors.js';
 
-/** The socket's name is `.s.PGSQL.<port>`. Nothing else listens in that directory, so the port can be a constant. */
+/** The name of the socket is `.s.PGSQL.<port>`. No other server listens in that directory, so the port is a constant. */
 export const SOCKET_PORT = 5432;
 
 /** A socket address holds 107 bytes on Linux and 103 on macOS. */
 const MAX_SOCKET_PATH = 90;
 
 /**
- * Makes DATA_DIR when it is missing and returns its real path, so that two names of one directory are one database.
- * A directory that was there before keeps its mode.
+ * Creates DATA_DIR when missing and returns its real path, so that two names of one directory are one database.
+ * An existing directory keeps its mode.
  */
 export async function ensureDataDir(dataDir: string): Promise<string> {
   try {
     if (await mkdir(dataDir, { recursive: true })) {
-      // Root's PostgreSQL is another user, who must be able to pass through (not to list).
+      // For root, PostgreSQL runs as another user, which must be able to pass through (not to list).
       await chmod(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
     }
     return await realpath(dataDir);
@@ -33,8 +33,8 @@ export function clusterDir(dataDir: string): string {
 }
 
 /**
- * Makes the private directory of the socket: in DATA_DIR, or, where that path is too long for a socket address, a
- * directory below the system's temporary one that is always the same for this DATA_DIR.
+ * Creates the private directory of the socket: in DATA_DIR, or, where that path is too long for a socket address, below
+ * the temporary directory of the system, under a name derived from DATA_DIR.
  */
 export async function ensureSocketDir(dataDir: string, account: Account): Promise<string> {
   const inside = path.join(dataDir, 'run');
@@ -49,7 +49,7 @@ function fits(dir: string): boolean {
   return Buffer.byteLength(path.join(dir, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH;
 }
 
-/** Whoever owns this directory owns the database: another user may have made one of that name in a shared /tmp. */
+/** The owner of this directory has access to the database: another user may have created it in a shared /tmp. */
 async function ensurePrivate(dir: string, account: Account): Promise<string> {
   try {
     await mkdir(dir, { mode: 0o700 }).catch((error: unknown) => {
@@ -59,7 +59,7 @@ async function ensurePrivate(dir: string, account: Account): Promise<string> {
     const ours = found.uid === process.getuid?.() || found.uid === account.uid;
     if (!found.isDirectory() || !ours) {
       throw new EmbeddedDatabaseError(
-        `${dir} belongs to somebody else; remove it, or choose a shorter DATA_DIR.`,
+        `${dir} belongs to another user; remove it, or choose a shorter DATA_DIR.`,
       );
     }
     await account.give(dir);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf } from './errors.js';
 
-/** What a PostgreSQL says of itself in `postmaster.pid`. */
+/** The content of `postmaster.pid`. */
 export interface RunningServer {
   pid: number;
   socketDir: string;
@@ -13,7 +13,7 @@ export interface RunningServer {
 const PID_LINE = 0;
 const SOCKET_DIR_LINE = 4;
 
-/** The PostgreSQL that runs on this cluster, in whatever state, or undefined. */
+/** The PostgreSQL that runs on this cluster, in any state, or undefined. */
 export async function findServer(cluster: string): Promise<RunningServer | undefined> {
   const { pid, lines } = parse(await readPidFile(pidFile(cluster)));
   if (pid === undefined || (await stateOf(pid, cluster)) !== 'server') return undefined;
@@ -21,9 +21,9 @@ export async function findServer(cluster: string): Promise<RunningServer | undef
 }
 
 /**
- * Removes the pid file of a dead server when its number belongs to another program now (after a reboot, or in a new
- * container): PostgreSQL itself would take that program for the server and refuse to start. Should processes of the
- * dead server still be around, it notices them by its shared memory.
+ * Removes the pid file of a dead server when its number now belongs to another program (after a reboot, or in a new
+ * container): PostgreSQL would take that program for the server and not start. PostgreSQL detects remaining processes of
+ * the dead server by its shared memory.
  */
 export async function removeStalePidFile(cluster: string): Promise<void> {
   const file = pidFile(cluster);
@@ -32,12 +32,12 @@ export async function removeStalePidFile(cluster: string): Promise<void> {
   if (pid === undefined || (await stateOf(pid, cluster)) !== 'other') return;
   const aside = `${file}.stale-${process.pid}`;
   await rename(file, aside).catch(() => undefined);
-  // Another process may have done the same and started a server meanwhile: that server's file goes back.
+  // Another process may have done the same and started a server meanwhile: the file of that server is restored.
   if ((await readPidFile(aside)) === text) await rm(aside, { force: true });
   else await rename(aside, file).catch(() => undefined);
 }
 
-/** True when the process is gone; a zombie, which nobody may ever collect, is. */
+/** True when the process has ended; a zombie, which its parent may never collect, has. */
 export async function hasEnded(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);
@@ -62,13 +62,13 @@ function parse(text: string): { pid?: number; lines: string[] } {
   return Number.isSafeInteger(pid) && pid > 1 ? { pid, lines } : { lines };
 }
 
-/** Whether a process is the server of this cluster, another program, or gone. */
-async function stateOf(pid: number, cluster: string): Promise<'server' | 'other' | 'gone'> {
-  if (await hasEnded(pid)) return 'gone';
+/** Whether a process is the server of this cluster, another program, or has ended. */
+async function stateOf(pid: number, cluster: string): Promise<'server' | 'other' | 'ended'> {
+  if (await hasEnded(pid)) return 'ended';
   const words = await commandLine(pid);
-  // It is just ending, or a thread of the kernel.
-  if (words === '') return 'gone';
-  // What cannot be looked at is left alone.
+  // The process is ending, or is a thread of the kernel.
+  if (words === '') return 'ended';
+  // A process whose command line cannot be read is left alone.
   return words === undefined || (words.includes('postgres') && words.includes(cluster)) ? 'server' : 'other';
 }
 

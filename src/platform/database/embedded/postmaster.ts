@@ -13,7 +13,7 @@ import { findServer, hasEnded, removeStalePidFile } from './pid-file.js';
 import { PROGRAM_ENV } from './run-program.js';
 import { LOG_DIR, serverArguments } from './settings.js';
 
-/** Where the embedded database tells what it does. */
+/** Log of the embedded database. */
 export interface EmbeddedLog {
   info(message: string): void;
   warn(message: string): void;
@@ -21,10 +21,10 @@ export interface EmbeddedLog {
 }
 
 const POLL_MS = 25;
-const PATIENCE_NOTE_MS = 10_000;
-/** How long a start may fail because something of an earlier server is still going away. */
+const SLOW_START_NOTE_MS = 10_000;
+/** Duration for which a start may fail because an earlier server is still ending. */
 const LEFTOVERS_MS = 15_000;
-/** A server that starts and dies again this often is not going to live. */
+/** Starts after which a server that ends again each time counts as broken. */
 const MAX_STARTS = 3;
 const FAST_SHUTDOWN_MS = 60_000;
 const CONNECT_MS = 10_000;
@@ -33,12 +33,12 @@ const LOG_TAIL = 10_000;
 const TEMPORARY = /^(?:57|53)/;
 const LEFTOVERS = /lock file .* already exists|pre-existing shared memory block/;
 
-/** The PostgreSQL process of one cluster: found running, or started; stopped when asked. */
+/** The PostgreSQL process of one cluster: finds it running or starts it, and stops it. */
 export class Postmaster {
   constructor(
     private readonly dataDir: string,
     private readonly cluster: string,
-    /** Where a server that we start puts its socket; one that runs already may have another. */
+    /** Directory of the socket of a server that this process starts; a running server may use another. */
     private socketDir: string,
     private readonly account: Account,
     private readonly binaries: Binaries,
@@ -48,18 +48,18 @@ export class Postmaster {
   /** A connection string for `database`. */
   url(database: string): string {
     const host = encodeURIComponent(this.socketDir);
-    // `sslmode`: a PGSSLMODE of the operator's shell means other servers.
+    // `sslmode`: a PGSSLMODE in the operator's shell is meant for other servers.
     return `postgres://${SUPERUSER}@localhost:${SOCKET_PORT}/${database}?host=${host}&sslmode=disable`;
   }
 
   /**
    * Connects to the maintenance database, starting PostgreSQL when none runs on the cluster. Any number of processes
-   * may do this at once: PostgreSQL lets one of the servers they start live, and all connect to that.
+   * may do this at once: PostgreSQL keeps one of the servers that they start, and all connect to that.
    * @throws EmbeddedDatabaseError when PostgreSQL does not start
    */
   async connect(): Promise<pg.Client> {
     const began = Date.now();
-    let nextNote = began + PATIENCE_NOTE_MS;
+    let nextNote = began + SLOW_START_NOTE_MS;
     let starts = 0;
     for (;;) {
       const running = await findServer(this.cluster);
@@ -70,25 +70,25 @@ export class Postmaster {
       else if (await this.start(began + LEFTOVERS_MS)) starts += 1;
       if (starts > MAX_STARTS) throw failedProgram('PostgreSQL', await this.lastLog(), this.dataDir);
       if (Date.now() > nextNote) {
-        this.log.warn('PostgreSQL is not ready yet; after a crash it first recovers what was committed.');
-        nextNote = Date.now() + PATIENCE_NOTE_MS;
+        this.log.warn('PostgreSQL is not ready yet; after a crash it first recovers the committed data.');
+        nextNote = Date.now() + SLOW_START_NOTE_MS;
       }
     }
   }
 
-  /** Stops PostgreSQL cleanly, ending the connections that are left, and waits until it is gone. */
+  /** Stops PostgreSQL cleanly, ending the remaining connections, and waits until it has ended. */
   async stop(): Promise<void> {
     const running = await findServer(this.cluster);
     if (!running) return;
     process.kill(running.pid, 'SIGINT');
-    if (await this.gone(running.pid, FAST_SHUTDOWN_MS)) return;
+    if (await this.ends(running.pid, FAST_SHUTDOWN_MS)) return;
     this.log.warn('PostgreSQL takes too long to stop; it is stopped at once and recovers at the next start.');
     process.kill(running.pid, 'SIGQUIT');
-    await this.gone(running.pid, FAST_SHUTDOWN_MS);
+    await this.ends(running.pid, FAST_SHUTDOWN_MS);
   }
 
-  private async gone(pid: number, patienceMs: number): Promise<boolean> {
-    const deadline = Date.now() + patienceMs;
+  private async ends(pid: number, timeoutMs: number): Promise<boolean> {
+    const deadline = Date.now() + timeoutMs;
     while (Date.now() < deadline) {
       if (await hasEnded(pid)) return true;
       await delay(POLL_MS);
@@ -113,15 +113,17 @@ export class Postmaster {
       const code = codeOf(error);
       if (['EACCES', 'EPERM'].includes(code)) throw unusableDirectory(this.dataDir, error);
       if (error instanceof pg.DatabaseError && !TEMPORARY.test(code)) {
-        throw new EmbeddedDatabaseError(`PostgreSQL does not let us in: ${error.message}`, { cause: error });
+        throw new EmbeddedDatabaseError(`PostgreSQL rejects the connection: ${error.message}`, {
+          cause: error,
+        });
       }
       return undefined;
     }
   }
 
   /**
-   * Starts a server and waits until it has written its pid file, or has given up.
-   * @returns false when it gave up because of another server that is there or is still going away
+   * Starts a server and waits until it has written its pid file, or has ended.
+   * @returns false when it ended because of another server that runs or is still ending
    */
   private async start(retryUntil: number): Promise<boolean> {
     await removeStalePidFile(this.cluster);
@@ -146,14 +148,14 @@ export class Postmaster {
       }
       return true;
     } finally {
-      // Once it is up the server writes to its own log; it keeps this file open and needs no name for it.
+      // Once started, the server writes to its own log; it keeps this file open and does not need its name.
       await rm(output, { force: true });
     }
   }
 
   /**
    * In its own process group: a Ctrl-C in the terminal must not end the database before the application has finished
-   * what is in flight. Its output goes to a file, because a pipe would break with us.
+   * the requests in flight. Its output goes to a file, because a pipe would break with this process.
    */
   private spawn(args: string[], output: string): ChildProcess {
     const { file, args: argv, options } = this.account.command(this.binaries.postgres, args);
@@ -173,7 +175,7 @@ export class Postmaster {
     }
   }
 
-  /** The end of what the server wrote into its own log. */
+  /** The end of the server's own log. */
   private async lastLog(): Promise<string> {
     const directory = path.join(this.cluster, LOG_DIR);
     const names = await readdir(directory).catch(() => []);

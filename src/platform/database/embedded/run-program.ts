@@ -8,8 +8,8 @@ export interface Command {
 }
 
 /**
- * What the programs see of our environment: nothing. Variables such as PGOPTIONS or LC_ALL of the operator's shell
- * must not change how the database is made or runs, and messages are recognised in English.
+ * The whole environment of the programs. Variables such as PGOPTIONS or LC_ALL of the operator's shell must not change
+ * how the database is created or runs, and this code recognises messages in English.
  */
 export const PROGRAM_ENV = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',

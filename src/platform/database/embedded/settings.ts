@@ -3,13 +3,13 @@ import type { Binaries } from './binaries.js';
 import { SOCKET_PORT } from './layout.js';
 import { runProgram } from './run-program.js';
 
-/** Where the server writes its log, relative to the cluster: one file for each day of the week, overwritten in the next. */
+/** Folder of the server's log in the cluster: one file for each day of the week, overwritten a week later. */
 export const LOG_DIR = 'log';
 
 /**
- * The settings of the embedded server, as arguments of `postgres`. Arguments rather than a file: nothing that a later
- * version of ours would have to find and rewrite. What a commit acknowledged survives kill -9 and power loss: `fsync`
- * and `synchronous_commit` keep their default, on, and are named so that no configuration file can turn them off.
+ * The settings of the embedded server, as arguments of `postgres`. With a file, a later version would have to find and
+ * rewrite it. An acknowledged commit survives kill -9 and power loss: `fsync` and `synchronous_commit` keep their default,
+ * on, and are listed so that no configuration file can turn them off.
  */
 export async function serverArguments(
   cluster: string,
@@ -38,7 +38,7 @@ export async function serverArguments(
     log_truncate_on_rotation: 'on',
     log_rotation_age: '1d',
     log_rotation_size: '0',
-    // Failed statements are the application's to report; here they would only copy people's data into a file.
+    // The application reports failed statements; in this log they would only copy user data into a file.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_checkpoints: 'off',
@@ -47,9 +47,9 @@ export async function serverArguments(
   return ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }
 
-/** lz4 where this PostgreSQL was built with it, else its own compression. */
+/** lz4 where this PostgreSQL includes it, else the built-in compression. */
 async function bestWalCompression(cluster: string, account: Account, binaries: Binaries): Promise<string> {
-  const question = ['-D', cluster, '-c', 'wal_compression=lz4', '-C', 'wal_compression'];
-  const { code } = await runProgram(account.command(binaries.postgres, question));
+  const probe = ['-D', cluster, '-c', 'wal_compression=lz4', '-C', 'wal_compression'];
+  const { code } = await runProgram(account.command(binaries.postgres, probe));
   return code === 0 ? 'lz4' : 'on';
 }

@@ -1,0 +1,71 @@
+import { Client, type ClientConfig } from 'pg';
+import type { Statement } from './statement.js';
+
+interface Pipeline {
+  client: Client;
+  /** Statements that PostgreSQL has not answered yet. */
+  pending: number;
+}
+
+/**
+ * Connections on which the short reads of many callers follow each other without waiting: one system call sends the
+ * statements of all requests that arrived together. PostgreSQL runs the statements of one connection in order, so a slow
+ * one delays those behind it: only statements declared `pipelined` come here.
+ */
+export class ReadPipelines {
+  private readonly pipelines: (Pipeline | undefined)[];
+  private closed = false;
+
+  /**
+   * @param config of each connection
+   * @param size number of connections; opened at their first statement, again after a failure
+   */
+  constructor(
+    private readonly config: ClientConfig,
+    size: number,
+  ) {
+    this.pipelines = Array.from({ length: size }, () => undefined);
+  }
+
+  /** Statements sent and not yet answered. */
+  get pending(): number {
+    return this.pipelines.reduce((sum, pipeline) => sum + (pipeline?.pending ?? 0), 0);
+  }
+
+  /** Runs the statement on the connection with the fewest pending ones. A lost connection fails all that are pending on it. */
+  async query<Row>({ name, text }: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    const pipeline = this.leastBusy();
+    pipeline.pending += 1;
+    try {
+      return (await pipeline.client.query({ name, text, values: values as unknown[] })).rows as Row[];
+    } finally {
+      pipeline.pending -= 1;
+    }
+  }
+
+  /** Waits for the pending statements. */
+  async close(): Promise<void> {
+    this.closed = true;
+    await Promise.all(this.pipelines.map(async (pipeline) => pipeline?.client.end()));
+  }
+
+  private leastBusy(): Pipeline {
+    let best = 0;
+    for (let n = 1; n < this.pipelines.length; n += 1)
+      if ((this.pipelines[n]?.pending ?? 0) < (this.pipelines[best]?.pending ?? 0)) best = n;
+    return (this.pipelines[best] ??= this.open(best));
+  }
+
+  private open(index: number): Pipeline {
+    if (this.closed) throw new Error('Connection terminated: the application is stopping');
+    const client = new Client({ ...this.config, pipeline: true });
+    const drop = () => {
+      if (this.pipelines[index]?.client === client) this.pipelines[index] = undefined;
+    };
+    client.once('end', drop);
+    // The statements that are pending fail with the same error, and the next one opens a new connection.
+    client.on('error', drop);
+    client.connect().catch(drop);
+    return { client, pending: 0 };
+  }
+}
