@@ -1,4 +1,13 @@
-export { civilOf, DAY, dayOf, formatDay, formatWallTime, parseWallTime, weekdayOf } from './civil.js';
+export {
+  civilOf,
+  DAY,
+  dayOf,
+  daysInMonth,
+  formatDay,
+  formatWallTime,
+  parseWallTime,
+  weekdayOf,
+} from './civil.js';
 export { RecurrenceError, type RecurrenceErrorCode } from './errors.js';
 export {
   type ByDay,

@@ -1,0 +1,139 @@
+import type { Component } from './component.js';
+import { ICalendarError } from './errors.js';
+import { LineReader } from './line-reader.js';
+import { parseProperty, type Property } from './property.js';
+
+/** Limits of a text. `componentBytes` counts an event with its alarms, `zones` the VTIMEZONEs of a calendar. */
+export const READ_LIMITS = {
+  lineBytes: 4 * 1024 * 1024,
+  componentBytes: 8 * 1024 * 1024,
+  depth: 8,
+  zones: 500,
+} as const;
+
+/** A component directly below VCALENDAR. */
+export interface CalendarItem {
+  item: Component;
+  /** Its VCALENDAR: the properties and the VTIMEZONEs read so far, not the other components. */
+  calendar: Component;
+}
+
+/**
+ * Reads a text in memory.
+ * @returns its VCALENDARs with all components
+ * @throws ICalendarError
+ */
+export function parseCalendars(text: string | Uint8Array): Component[] {
+  const calendars: Component[] = [];
+  const builder = new Builder(({ item, calendar }) => {
+    if (item.name !== 'VTIMEZONE') calendar.components.push(item);
+    if (calendars.at(-1) !== calendar) calendars.push(calendar);
+  });
+  const lines = new LineReader(READ_LIMITS.lineBytes, (line) => builder.add(line));
+  lines.push(typeof text === 'string' ? Buffer.from(text) : text);
+  lines.end();
+  return builder.end();
+}
+
+/**
+ * Reads a stream of any length: memory holds one component at a time, and the VTIMEZONEs.
+ * @throws ICalendarError
+ */
+export async function* readCalendar(
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<CalendarItem, void, undefined> {
+  let ready: CalendarItem[] = [];
+  const builder = new Builder((item) => void ready.push(item));
+  const lines = new LineReader(READ_LIMITS.lineBytes, (line) => builder.add(line));
+  for await (const chunk of source) {
+    lines.push(chunk);
+    const items = ready;
+    ready = [];
+    yield* items;
+  }
+  lines.end();
+  builder.end();
+  yield* ready;
+}
+
+/** Builds components from content lines. */
+class Builder {
+  private readonly calendars: Component[] = [];
+  private readonly open: Component[] = [];
+  private bytes = 0;
+  private last: Property | null = null;
+
+  constructor(private readonly visit: (item: CalendarItem) => void) {}
+
+  add(line: string): void {
+    const read = parseProperty(line);
+    if (!read) return this.continueText(line);
+    if (read.name === 'BEGIN') this.begin(read.value.trim().toUpperCase());
+    else if (read.name === 'END') this.finish(read.value.trim().toUpperCase());
+    else this.addProperty(read, line.length);
+  }
+
+  end(): Component[] {
+    if (this.open.length > 0)
+      throw new ICalendarError('truncated', `The text ends inside ${this.open.at(-1)?.name}`);
+    if (this.calendars.length === 0) throw new ICalendarError('no_calendar', 'The text has no VCALENDAR');
+    return this.calendars;
+  }
+
+  private begin(name: string): void {
+    if (this.open.length >= READ_LIMITS.depth)
+      throw new ICalendarError('too_large', `Components are nested at most ${READ_LIMITS.depth} deep`, name);
+    this.last = null;
+    // Components outside a calendar, as in the VEVENT of a clipboard, have no meaning of their own.
+    if (this.open.length === 0 && name !== 'VCALENDAR') return;
+    if (this.open.length === 1) this.bytes = 0;
+    const created: Component = { name, properties: [], components: [] };
+    if (this.open.length === 0) this.calendars.push(created);
+    this.open.push(created);
+  }
+
+  private finish(name: string): void {
+    this.last = null;
+    const at = this.open.findLastIndex((each) => each.name === name);
+    if (at < 0) return;
+    // An END of an outer component closes the inner ones that lack their own.
+    while (this.open.length > at) this.close();
+  }
+
+  private close(): void {
+    const item = this.open.pop() as Component;
+    const parent = this.open.at(-1);
+    if (!parent) return;
+    if (this.open.length > 1) {
+      parent.components.push(item);
+      return;
+    }
+    if (item.name === 'VTIMEZONE') {
+      if (parent.components.length >= READ_LIMITS.zones)
+        throw new ICalendarError('too_large', `A calendar has at most ${READ_LIMITS.zones} time zones`);
+      parent.components.push(item);
+    }
+    this.visit({ item, calendar: parent });
+  }
+
+  private addProperty(property: Property, length: number): void {
+    const parent = this.open.at(-1);
+    if (!parent) return;
+    this.count(length);
+    parent.properties.push(property);
+    this.last = property;
+  }
+
+  /** A line without a name continues the text before it: some clients write line breaks as they are. */
+  private continueText(line: string): void {
+    if (!this.last) return;
+    this.count(line.length);
+    this.last.value += `\\n${line}`;
+  }
+
+  private count(length: number): void {
+    this.bytes += length + 100;
+    if (this.bytes > READ_LIMITS.componentBytes)
+      throw new ICalendarError('too_large', `A component has at most ${READ_LIMITS.componentBytes} bytes`);
+  }
+}

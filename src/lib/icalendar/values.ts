@@ -1,0 +1,117 @@
+import { DAY, formatWallTime, parseWallTime } from '../recurrence/index.js';
+import { ICalendarError } from './errors.js';
+import { parameterOf, propertiesOf, propertyOf, type Component } from './component.js';
+import type { Property } from './property.js';
+
+const ESCAPED = /\\([\s\S])/g;
+const SPECIAL = /[\\;,\n]/g;
+
+/** TEXT (RFC 5545, 3.3.11) to plain text. */
+export const unescapeText = (value: string): string =>
+  value.includes('\\')
+    ? value.replace(ESCAPED, (_, next: string) => (/[nN]/.test(next) ? '\n' : next))
+    : value;
+
+export const escapeText = (text: string): string =>
+  text.replaceAll(/\r\n?/g, '\n').replaceAll(SPECIAL, (found) => (found === '\n' ? '\\n' : `\\${found}`));
+
+/** A list of TEXT, e.g. of CATEGORIES. */
+export const textList = (value: string): string[] =>
+  (value.match(/(?:\\[\s\S]|[^\\,])+/g) ?? []).map((part) => unescapeText(part).trim()).filter(Boolean);
+
+/** The text of the first property of this name; null if it is absent. */
+export function textOf(parent: Component, name: string): string | null {
+  const found = propertyOf(parent, name);
+  return found ? unescapeText(found.value) : null;
+}
+
+/** A DATE or DATE-TIME. `wall` is in seconds since 1970-01-01T00:00:00 on the clock that `kind` and TZID name. */
+export interface TimeValue {
+  kind: 'date' | 'utc' | 'local';
+  wall: number;
+}
+
+/** @throws ICalendarError `invalid_value` */
+export function parseTime(value: string, property = 'DTSTART'): TimeValue {
+  const text = value.trim().toUpperCase();
+  const isUtc = text.endsWith('Z');
+  const wall = parseWallTime(isUtc ? text.slice(0, -1) : text);
+  if (wall === null) throw new ICalendarError('invalid_value', `${property} is not a date or time`, property);
+  return { kind: text.includes('T') ? (isUtc ? 'utc' : 'local') : 'date', wall };
+}
+
+/** The times of a property: one for DTSTART, several for EXDATE and RDATE; of a period its start. */
+export function timesOf(property: Property): TimeValue[] {
+  const isDate = parameterOf(property, 'VALUE')?.toUpperCase() === 'DATE';
+  return property.value.split(',').map((text) => {
+    const time = parseTime(text.split('/')[0] as string, property.name);
+    return isDate ? { kind: 'date', wall: Math.floor(time.wall / DAY) * DAY } : time;
+  });
+}
+
+/** All times of the properties of this name, e.g. of several EXDATE lines, with their TZID. */
+export const allTimesOf = (parent: Component, name: string): (TimeValue & { tzid: string | null })[] =>
+  propertiesOf(parent, name).flatMap((property) => {
+    const tzid = parameterOf(property, 'TZID') ?? null;
+    return timesOf(property).map((time) => ({ ...time, tzid }));
+  });
+
+/** `20260302`, `20260302T090000` or `20260302T090000Z`. */
+export function formatTime({ kind, wall }: TimeValue): string {
+  const text = formatWallTime(wall).replaceAll(/[-:]/g, '');
+  return kind === 'date' ? text.slice(0, 8) : kind === 'utc' ? `${text}Z` : text;
+}
+
+/** A DURATION: days are nominal (wall clock), seconds exact. Both have the sign of the duration. */
+export interface Duration {
+  days: number;
+  seconds: number;
+}
+
+const DURATION =
+  /^([+-])?P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,8})M)?(?:(\d{1,9})S)?)?$/;
+
+/** @throws ICalendarError `invalid_value` */
+export function parseDuration(value: string, property = 'DURATION'): Duration {
+  const match = DURATION.exec(value.trim().toUpperCase());
+  if (!match || !/\d/.test(value))
+    throw new ICalendarError('invalid_value', `${property} is not a duration`, property);
+  const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match
+    .slice(2)
+    .map((part) => Number(part ?? 0));
+  const sign = match[1] === '-' ? -1 : 1;
+  return {
+    days: sign * (weeks * 7 + days) || 0,
+    seconds: sign * (hours * 3600 + minutes * 60 + seconds) || 0,
+  };
+}
+
+export function formatDuration({ days, seconds }: Duration): string {
+  const sign = days < 0 || seconds < 0 ? '-' : '';
+  const [day, time] = [Math.abs(days), Math.abs(seconds)];
+  const parts: [number, string][] = [
+    [Math.floor(time / 3600), 'H'],
+    [Math.floor(time / 60) % 60, 'M'],
+    [time % 60, 'S'],
+  ];
+  const clock = parts.flatMap(([count, unit]) => (count > 0 ? `${count}${unit}` : [])).join('');
+  if (!clock) return day === 0 ? 'PT0S' : `${sign}P${day}D`;
+  return `${sign}P${day > 0 ? `${day}D` : ''}T${clock}`;
+}
+
+const OFFSET = /^([+-])(\d\d):?(\d\d):?(\d\d)?$/;
+
+/** UTC-OFFSET in seconds east. @throws ICalendarError `invalid_value` */
+export function parseOffset(value: string, property: string): number {
+  const match = OFFSET.exec(value.trim());
+  if (!match) throw new ICalendarError('invalid_value', `${property} is not an offset`, property);
+  const seconds = Number(match[2]) * 3600 + Number(match[3]) * 60 + Number(match[4] ?? 0);
+  return match[1] === '-' ? -seconds : seconds;
+}
+
+export function formatOffset(offset: number): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const size = Math.abs(offset);
+  const seconds = size % 60 === 0 ? '' : two(size % 60);
+  return `${offset < 0 ? '-' : '+'}${two(Math.floor(size / 3600))}${two(Math.floor(size / 60) % 60)}${seconds}`;
+}

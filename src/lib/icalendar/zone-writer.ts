@@ -1,0 +1,100 @@
+import {
+  civilOf,
+  DAY,
+  dayOf,
+  daysInMonth,
+  formatWallTime,
+  type Transition,
+  WEEKDAYS,
+  weekdayOf,
+  Zone,
+} from '../recurrence/index.js';
+import { component, type Component, property } from './component.js';
+import { formatOffset } from './values.js';
+
+/** Years behind the end of the covered period that a rule must describe before it is written. */
+const RULE_YEARS = 10;
+const LAST_WEEK = -1;
+
+/**
+ * A VTIMEZONE of an IANA zone from the runtime's data (RFC 5545, 3.6.5), exact for the given years.
+ * @param from first year
+ * @param to last year; null for a series without end: changes that repeat are written as a rule
+ */
+export function vtimezoneOf(name: string, from: number, to: number | null): Component {
+  const zone = Zone.of(name);
+  const first = dayOf(from, 1, 1) * DAY;
+  const ruleYear = from + 1;
+  const last = dayOf((to ?? ruleYear + RULE_YEARS) + 1, 1, 1) * DAY;
+  const changes = zone.transitionsBetween(first, last);
+  const start = zone.offsetAt(first);
+  const standard = observance('STANDARD', formatWallTime(dayOf(from, 1, 1) * DAY), start, start);
+  const observances = to === null ? repeated(changes, ruleYear) : changes.map(single);
+  return component('VTIMEZONE', [property('TZID', name)], [standard, ...observances]);
+}
+
+/** Changes before `year` one by one, those from then on as yearly rules, or one by one if they do not repeat. */
+function repeated(changes: readonly Transition[], year: number): Component[] {
+  const before = changes.filter((change) => placeOf(change).year < year);
+  const later = changes.filter((change) => placeOf(change).year >= year);
+  const byMonth = Map.groupBy(later, (change) => `${placeOf(change).month} ${change.before} ${change.after}`);
+  const rules = [...byMonth.values()].map(yearlyRule);
+  if (rules.some((rule) => rule === null)) return changes.map(single);
+  const written = rules.flatMap((rule, n) => {
+    const [change] = [...byMonth.values()][n] as [Transition, ...Transition[]];
+    const made = single(change);
+    return [{ ...made, properties: [...made.properties, property('RRULE', rule as string)] }];
+  });
+  return [...before.map(single), ...written];
+}
+
+/** `FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU` if every change lies there at the same wall time; otherwise null. */
+function yearlyRule(changes: readonly Transition[]): string | null {
+  const places = changes.map(placeOf);
+  const [first] = places;
+  if (!first || places.length < RULE_YEARS) return null;
+  const same = places.every((place) => place.weekday === first.weekday && place.second === first.second);
+  const isYearly = places.every((place, n) => place.year === first.year + n);
+  if (!same || !isYearly) return null;
+  const nth = places.every((place) => place.isLast)
+    ? LAST_WEEK
+    : places.every((place) => place.nth === first.nth)
+      ? first.nth
+      : null;
+  return nth === null ? null : `FREQ=YEARLY;BYMONTH=${first.month};BYDAY=${nth}${WEEKDAYS[first.weekday]}`;
+}
+
+interface Place {
+  year: number;
+  month: number;
+  weekday: number;
+  nth: number;
+  isLast: boolean;
+  /** Second of the day on the clock before the change. */
+  second: number;
+}
+
+function placeOf({ at, before }: Transition): Place {
+  const wall = at + before;
+  const days = Math.floor(wall / DAY);
+  const { year, month, day } = civilOf(days);
+  return {
+    year,
+    month,
+    weekday: weekdayOf(days),
+    nth: Math.ceil(day / 7),
+    isLast: day + 7 > daysInMonth(year, month),
+    second: wall - days * DAY,
+  };
+}
+
+const single = ({ at, before, after }: Transition): Component =>
+  observance(after > before ? 'DAYLIGHT' : 'STANDARD', formatWallTime(at + before), before, after);
+
+function observance(name: string, start: string, before: number, after: number): Component {
+  return component(name, [
+    property('DTSTART', start.replaceAll(/[-:]/g, '')),
+    property('TZOFFSETFROM', formatOffset(before)),
+    property('TZOFFSETTO', formatOffset(after)),
+  ]);
+}

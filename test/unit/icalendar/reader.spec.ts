@@ -1,0 +1,238 @@
+import fc from 'fast-check';
+import {
+  component,
+  type Component,
+  escapeText,
+  formatComponent,
+  ICalendarError,
+  parameterOf,
+  parseCalendars,
+  property,
+  propertiesOf,
+  propertyOf,
+  READ_LIMITS,
+  readCalendar,
+  textList,
+  textOf,
+  unescapeText,
+} from '../../../src/lib/icalendar/index.js';
+
+const lines = (...all: string[]): string => all.join('\r\n');
+const event = (...all: string[]): string =>
+  lines('BEGIN:VCALENDAR', 'BEGIN:VEVENT', ...all, 'END:VEVENT', 'END:VCALENDAR', '');
+const readEvent = (text: string | Uint8Array): Component => parseCalendars(text)[0]!.components[0]!;
+
+describe('a text', () => {
+  test.each([
+    ['CRLF', '\r\n'],
+    ['LF', '\n'],
+    ['CR', '\r'],
+    ['CR CR LF', '\r\r\n'],
+  ])('has lines that end with %s', (_name, end) => {
+    const text = event('SUMMARY:Stand-up', 'DESCRIPTION:a long', '  line').replaceAll('\r\n', end);
+    expect(textOf(readEvent(text), 'SUMMARY')).toBe('Stand-up');
+    expect(textOf(readEvent(text), 'DESCRIPTION')).toBe('a long line');
+  });
+
+  test('may be folded inside a UTF-8 sequence, and begin with a byte order mark', () => {
+    const bytes = Buffer.from(event('SUMMARY:Bücher – 日本 🎉'));
+    const folded = [...bytes].flatMap((byte) => (byte >= 0x80 ? [13, 10, 32, byte] : [byte]));
+    const text = Buffer.concat([Buffer.from('\uFEFF'), Buffer.from(folded)]);
+    expect(textOf(readEvent(text), 'SUMMARY')).toBe('Bücher – 日本 🎉');
+  });
+
+  test('in Latin-1 is read as such', () => {
+    expect(textOf(readEvent(Buffer.from(event('SUMMARY:Bücher'), 'latin1')), 'SUMMARY')).toBe('Bücher');
+  });
+
+  test('may have X- parameters, quoted values, carets, groups of values and names in lower case', () => {
+    const found = readEvent(
+      event(
+        'attendee;cn="Doe, J: ^\'Jo^\'";X-NUM=2;MEMBER="mailto:a@x","mailto:b@x":mailto:c@x',
+        'DTSTART;TZID=(UTC+01:00) Amsterdam, Berlin:20260302T090000',
+        'X-UNKNOWN;FOO=bar:raw\\,value;stays',
+      ),
+    );
+    expect(propertyOf(found, 'ATTENDEE')).toEqual({
+      name: 'ATTENDEE',
+      parameters: [
+        { name: 'CN', values: ['Doe, J: "Jo"'] },
+        { name: 'X-NUM', values: ['2'] },
+        { name: 'MEMBER', values: ['mailto:a@x', 'mailto:b@x'] },
+      ],
+      value: 'mailto:c@x',
+    });
+    expect(parameterOf(propertyOf(found, 'DTSTART')!, 'TZID')).toBe('(UTC+01:00) Amsterdam, Berlin');
+    expect(propertyOf(found, 'X-UNKNOWN')?.value).toBe('raw\\,value;stays');
+  });
+
+  test('with line breaks as they are continues the text before', () => {
+    expect(textOf(readEvent(event('DESCRIPTION:one', 'two', 'SUMMARY:x')), 'DESCRIPTION')).toBe('one\ntwo');
+  });
+
+  test('keeps nested components and the order of properties', () => {
+    const found = readEvent(
+      event('UID:1', 'BEGIN:VALARM', 'TRIGGER:-PT15M', 'END:VALARM', 'EXDATE:20260101', 'EXDATE:20260102'),
+    );
+    expect(found.components.map(({ name }) => name)).toEqual(['VALARM']);
+    expect(propertiesOf(found, 'EXDATE').map(({ value }) => value)).toEqual(['20260101', '20260102']);
+  });
+
+  test.each([
+    ['', 'no_calendar'],
+    ['<html></html>', 'no_calendar'],
+    ['BEGIN:VEVENT\nUID:1\nEND:VEVENT', 'no_calendar'],
+    ['BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1', 'truncated'],
+    ['BEGIN:VCALENDAR\n'.repeat(READ_LIMITS.depth + 1), 'too_large'],
+    [`BEGIN:VCALENDAR\nX:${'x'.repeat(READ_LIMITS.lineBytes)}`, 'too_large'],
+    [`BEGIN:VCALENDAR\nBEGIN:VEVENT\n${'X:1\n'.repeat(90_000)}`, 'too_large'],
+  ])('is rejected (%#)', (text, code) => {
+    expect(() => parseCalendars(text)).toThrow(expect.objectContaining({ name: 'ICalendarError', code }));
+  });
+
+  test('of any bytes gives components or a typed error', () => {
+    const tokens = fc.constantFrom(
+      'BEGIN:',
+      'END:',
+      'VCALENDAR',
+      'VEVENT',
+      '\r\n',
+      '\n',
+      '\r',
+      ' ',
+      ':',
+      ';',
+      '=',
+      '"',
+      '^',
+      ',',
+      '\\',
+      'TZID=(',
+      'é',
+      'X',
+    );
+    const noise = fc.array(tokens, { maxLength: 80 }).map((list) => Buffer.from(list.join('')));
+    const inCalendar = noise.map((bytes) =>
+      Buffer.concat([Buffer.from('BEGIN:VCALENDAR\nBEGIN:VEVENT\n'), bytes, Buffer.from('\nEND:VCALENDAR')]),
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.uint8Array({ maxLength: 200 }), noise, inCalendar), (bytes) => {
+        try {
+          const [calendar] = parseCalendars(bytes);
+          expect(calendar?.name).toBe('VCALENDAR');
+          // Whatever was read can be written, and reads as the same.
+          expect(parseCalendars(formatComponent(calendar!))).toEqual([calendar]);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ICalendarError);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+const name = fc.stringMatching(/^X-[A-Z]{1,8}$/);
+const value = fc.string({ unit: 'grapheme', maxLength: 120 }).map(escapeText);
+const properties = fc.array(
+  fc.tuple(name, value, fc.dictionary(name, fc.string({ unit: 'grapheme', maxLength: 30 }), { maxKeys: 3 })),
+  { maxLength: 6 },
+);
+
+test('what is written is read back, in lines of at most 75 octets', () => {
+  fc.assert(
+    fc.property(fc.array(properties, { minLength: 1, maxLength: 3 }), (all) => {
+      const children = all.map((list) =>
+        component(
+          'VEVENT',
+          list.map(([key, text, parameters]) => property(key, text, parameters)),
+        ),
+      );
+      const calendar = component('VCALENDAR', [property('VERSION', '2.0')], children);
+      const text = formatComponent(calendar);
+      for (const line of text.split('\r\n')) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75);
+      const [found] = parseCalendars(text);
+      expect(formatComponent(found!)).toBe(text);
+      const texts = (given: Component) =>
+        given.components.map((each) => each.properties.map((one) => unescapeText(one.value)));
+      expect(texts(found!)).toEqual(texts(calendar));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('text is escaped and lists are split at commas that are not escaped', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      expect(unescapeText(escapeText(text))).toBe(text.replaceAll(/\r\n?/g, '\n'));
+    }),
+  );
+  expect(textList('one,two\\, three,, \\;four')).toEqual(['one', 'two, three', ';four']);
+});
+
+describe('a stream', () => {
+  async function* chunks(text: string, size: number): AsyncGenerator<Uint8Array> {
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  }
+
+  test('of any chunk size gives the components of the whole text', async () => {
+    const text = lines(
+      'BEGIN:VCALENDAR',
+      'PRODID:-//x',
+      'BEGIN:VTIMEZONE',
+      'TZID:Own',
+      'END:VTIMEZONE',
+      'BEGIN:VEVENT',
+      'SUMMARY:Tea 🍵 and a l',
+      ' ong title',
+      'END:VEVENT',
+      'BEGIN:VTODO',
+      'UID:2',
+      'END:VTODO',
+      'END:VCALENDAR',
+    );
+    for (const size of [1, 2, 3, 7, 1_000]) {
+      const found = [];
+      for await (const { item, calendar } of readCalendar(chunks(text, size)))
+        found.push([
+          item.name,
+          textOf(item, 'SUMMARY'),
+          textOf(calendar, 'PRODID'),
+          calendar.components.length,
+        ]);
+      expect(found).toEqual([
+        ['VTIMEZONE', null, '-//x', 1],
+        ['VEVENT', 'Tea 🍵 and a long title', '-//x', 1],
+        ['VTODO', null, '-//x', 1],
+      ]);
+    }
+  });
+
+  test('of 10 MB keeps one component at a time', async () => {
+    const body = event('UID:1', `DESCRIPTION:${'x'.repeat(900)}`).slice(
+      'BEGIN:VCALENDAR\r\n'.length,
+      -'END:VCALENDAR\r\n'.length,
+    );
+    async function* feed(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('BEGIN:VCALENDAR\r\n');
+      const chunk = Buffer.from(body.repeat(64));
+      for (let n = 0; n < 170; n += 1) yield chunk;
+      yield Buffer.from('END:VCALENDAR\r\n');
+    }
+    let count = 0;
+    let kept = 0;
+    for await (const { calendar } of readCalendar(feed())) {
+      count += 1;
+      kept = Math.max(kept, calendar.components.length);
+    }
+    expect([count, kept]).toEqual([64 * 170, 0]);
+  });
+
+  test('that ends early is rejected', async () => {
+    const read = async (): Promise<void> => {
+      for await (const each of readCalendar(chunks('BEGIN:VCALENDAR\nBEGIN:VEVENT\n', 5)))
+        expect(each).toBeNull();
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'truncated' });
+  });
+});

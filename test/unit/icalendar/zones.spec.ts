@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { DAY, parseWallTime, Zone } from '../../../src/lib/recurrence/index.js';
+import {
+  allTimesOf,
+  CalendarZones,
+  component,
+  type Component,
+  formatComponent,
+  formatDuration,
+  formatTime,
+  parseCalendars,
+  parseDuration,
+  parseTime,
+  property,
+  type ResolvedZone,
+  vtimezoneOf,
+  zoneOfName,
+  ZoneRules,
+} from '../../../src/lib/icalendar/index.js';
+
+const AROUND = Date.UTC(2026, 2, 1) / 1000;
+
+describe('a TZID', () => {
+  test.each([
+    ['Europe/Berlin', 'Europe/Berlin'],
+    ['europe/berlin', 'Europe/Berlin'],
+    ['W. Europe Standard Time', 'Europe/Berlin'],
+    ['"Romance Standard Time"', 'Europe/Paris'],
+    ['/freeassociation.sourceforge.net/Europe/Prague', 'Europe/Prague'],
+    ['/mozilla.org/20050126_1/America/New_York', 'America/New_York'],
+    ['/citadel.org/20210210_1/America/Argentina/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
+    ['UTC', 'UTC'],
+    ['GMT', 'UTC'],
+    ['Customized Time Zone', null],
+    ['constructor', null],
+    ['', null],
+  ])('%s is %s', (tzid, expected) => {
+    const name = zoneOfName(tzid);
+    expect(name && Zone.of(name).offsetAt(AROUND)).toBe(expected && Zone.of(expected).offsetAt(AROUND));
+    if (expected?.includes('Europe')) expect(name).toBe(expected);
+  });
+
+  const custom = (tzid: string, ...children: Component[]): Component =>
+    component('VCALENDAR', [], [component('VTIMEZONE', [property('TZID', tzid)], children)]);
+  const observance = (name: string, start: string, from: string, to: string, rule?: string): Component =>
+    component(name, [
+      property('DTSTART', start),
+      property('TZOFFSETFROM', from),
+      property('TZOFFSETTO', to),
+      ...(rule ? [property('RRULE', rule)] : []),
+    ]);
+  const resolve = (calendar: Component, tzid: string): ResolvedZone | null =>
+    new CalendarZones(calendar).resolve(tzid, AROUND);
+
+  test('of a custom zone is the IANA zone with the same offsets', () => {
+    const calendar = custom(
+      'Customized Time Zone',
+      observance('STANDARD', '16010101T030000', '+0200', '+0100', 'FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10'),
+      observance('DAYLIGHT', '16010101T020000', '+0100', '+0200', 'FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3'),
+    );
+    const found = resolve(calendar, 'Customized Time Zone');
+    expect(found?.kind).toBe('iana');
+    const zone = Zone.of((found as { name: string }).name);
+    for (const month of [0, 3, 6, 9, 11])
+      expect(zone.offsetAt(Date.UTC(2026, month, 5) / 1000)).toBe(month > 2 && month < 10 ? 7200 : 3600);
+  });
+
+  test('of a custom zone that no place has keeps its own rules', () => {
+    const calendar = custom(
+      'Moon',
+      observance('STANDARD', '20200101T000000', '+0013', '+0013'),
+      observance('DAYLIGHT', '20200601T020000', '+0013', '+0113', 'FREQ=YEARLY;BYMONTH=6;BYMONTHDAY=1'),
+      observance('STANDARD', '20200701T020000', '+0113', '+0013', 'FREQ=YEARLY;BYMONTH=7;BYMONTHDAY=1'),
+    );
+    const found = resolve(calendar, 'Moon');
+    if (found?.kind !== 'rules') throw new Error('rules expected');
+    expect(found.rules.toInstant(parseWallTime('2026-06-15T12:00')!)).toBe(
+      Date.UTC(2026, 5, 15, 10, 47) / 1000,
+    );
+    expect(found.rules.toInstant(parseWallTime('2026-08-15T12:00')!)).toBe(
+      Date.UTC(2026, 7, 15, 11, 47) / 1000,
+    );
+    // In the gap of 1 June the offset before it counts.
+    expect(found.rules.toInstant(parseWallTime('2026-06-01T02:30')!)).toBe(
+      Date.UTC(2026, 5, 1, 2, 17) / 1000,
+    );
+  });
+
+  test('without VTIMEZONE, or with one that says nothing, is unknown', () => {
+    expect(resolve(component('VCALENDAR'), 'Nowhere')).toBeNull();
+    expect(resolve(custom('Nowhere'), 'Nowhere')).toBeNull();
+    expect(resolve(custom('Nowhere', observance('STANDARD', 'x', '+0100', '+0100')), 'Nowhere')).toBeNull();
+  });
+});
+
+const ZONES = [
+  'Europe/Berlin',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'Africa/Cairo',
+  'Antarctica/Troll',
+  'Asia/Kolkata',
+  'Pacific/Apia',
+  'America/Santiago',
+  'Africa/Casablanca',
+];
+
+describe('a written VTIMEZONE', () => {
+  test('has the offsets of its zone in the years that it covers', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...ZONES),
+        fc.integer({ min: 2008, max: 2024 }),
+        fc.nat(5),
+        (name, year, years) => {
+          const written = vtimezoneOf(name, year, year + years);
+          const [read] = parseCalendars(formatComponent(component('VCALENDAR', [], [written])));
+          const rules = new ZoneRules(read!.components[0]!);
+          const zone = Zone.of(name);
+          const end = Date.UTC(year + years + 1, 0, 1) / 1000;
+          for (let at = Date.UTC(year, 0, 1) / 1000; at < end; at += 5 * DAY + 3600)
+            expect([at, rules.offsetAt(at)]).toEqual([at, zone.offsetAt(at)]);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('for a series without end has a rule where the changes repeat', () => {
+    const text = formatComponent(vtimezoneOf('Europe/Berlin', 2026, null));
+    expect(text).toContain('RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU');
+    expect(text).toContain('RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU');
+    expect(formatComponent(vtimezoneOf('America/New_York', 2026, null))).toContain('BYMONTH=3;BYDAY=2SU');
+    expect(formatComponent(vtimezoneOf('Asia/Kolkata', 2026, null))).not.toContain('RRULE');
+    // The change in Morocco follows the moon.
+    expect(formatComponent(vtimezoneOf('Africa/Casablanca', 2026, null))).not.toContain('RRULE');
+    const rules = new ZoneRules(vtimezoneOf('Europe/Berlin', 2026, null));
+    for (let month = 0; month < 200; month += 1) {
+      const at = Date.UTC(2026, month, 20) / 1000;
+      expect(rules.offsetAt(at)).toBe(Zone.of('Europe/Berlin').offsetAt(at));
+    }
+  });
+});
+
+describe('values', () => {
+  test('times are dates, local or universal', () => {
+    expect(parseTime('20260302')).toEqual({ kind: 'date', wall: parseWallTime('2026-03-02') });
+    expect(parseTime('20260302T090000z').kind).toBe('utc');
+    expect(formatTime(parseTime('2026-03-02T09:00'))).toBe('20260302T090000');
+    expect(() => parseTime('20260230')).toThrow(expect.objectContaining({ code: 'invalid_value' }));
+    const event = component('VEVENT', [
+      property('EXDATE', '20260302T090000,20260303T090000', { TZID: 'Europe/Berlin' }),
+      property('EXDATE', '20260304T090000Z', { VALUE: 'DATE' }),
+      property('RDATE', '20260305T090000Z/PT1H', { VALUE: 'PERIOD' }),
+    ]);
+    expect(allTimesOf(event, 'EXDATE').map((time) => [formatTime(time), time.tzid])).toEqual([
+      ['20260302T090000', 'Europe/Berlin'],
+      ['20260303T090000', 'Europe/Berlin'],
+      ['20260304', null],
+    ]);
+    expect(allTimesOf(event, 'RDATE').map(formatTime)).toEqual(['20260305T090000Z']);
+  });
+
+  test.each([
+    ['PT1H30M', 0, 5400, 'PT1H30M'],
+    ['P1DT2H', 1, 7200, 'P1DT2H'],
+    ['-P2W', -14, 0, '-P14D'],
+    ['+PT15S', 0, 15, 'PT15S'],
+    ['PT0S', 0, 0, 'PT0S'],
+    ['-PT15M', 0, -900, '-PT15M'],
+  ])('duration %s', (text, days, seconds, written) => {
+    expect(parseDuration(text)).toEqual({ days, seconds });
+    expect(formatDuration({ days, seconds })).toBe(written);
+  });
+
+  test.each(['', 'P', 'PT', '1H', 'P1H', 'PT1H1H'])('%s is no duration', (text) => {
+    expect(() => parseDuration(text)).toThrow(expect.objectContaining({ code: 'invalid_value' }));
+  });
+});
