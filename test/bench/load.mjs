@@ -4,11 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 import { Connection } from './connection.mjs';
 import { introduce, OPERATIONS } from './operations.mjs';
+import { MINIMAL } from './operations-minimal.mjs';
 
+const ALL = { ...OPERATIONS, ...MINIMAL };
 const callers = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 
 async function leg({ port, operation, connections, fixtures, warmUp, duration }) {
-  const { expects, prepare } = OPERATIONS[operation];
+  const { expects, prepare } = ALL[operation];
   const tally = { sent: 0, unexpected: {}, latencies: [], recording: false, stopped: false };
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)));
   const ready = await Promise.all(

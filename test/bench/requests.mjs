@@ -5,7 +5,10 @@ export const NOTES = '/apis/v1/notes';
 /** People of each workspace. */
 export const PEOPLE = 100;
 
-const CONTENTS = bodies(64, 6_000, 99).map((html) => JSON.stringify(html));
+/** Size of the notes that are written; the minimal bench sets another one. */
+const CONTENT_BYTES = Number(process.env.BENCH_CONTENT_BYTES ?? 6_000);
+
+const CONTENTS = bodies(64, CONTENT_BYTES, 99).map((html) => JSON.stringify(html));
 
 export const pick = (list) => list[Math.floor(Math.random() * list.length)];
 

@@ -20,7 +20,7 @@ const LARGE = 'large';
  * @returns the callers: people with many notes, each with an access token and the ids of their notes; and apart from them
  * the one whose index is large, if there is one
  */
-export async function seed(config, { tenants, notes, largeIndex, dataDir, signal }) {
+export async function seed(config, { tenants, notes, largeIndex, dataDir, signal, bytes = 6_000 }) {
   const workspaces = Array.from({ length: tenants }, (_, n) => workspace(n));
   const pool = new pg.Pool({ connectionString: config.DATABASE_URL, max: WRITERS });
   const once = async (file, size, tenants, ownersOf) => {
@@ -29,7 +29,7 @@ export async function seed(config, { tenants, notes, largeIndex, dataDir, signal
     if (seeded !== null && seeded !== size) throw new Error(`${dataDir} holds another data set: ${seeded}`);
     if (seeded !== null) return;
     const people = await withApp(config, (app) => provision(app, { tenants }));
-    await writeNotes(pool, ownersOf(people.users), signal);
+    await writeNotes(pool, ownersOf(people.users), { signal, bytes });
     await pool.query('DELETE FROM outbox');
     await pool.query('VACUUM (ANALYZE)');
     await pool.query('CHECKPOINT');
@@ -103,8 +103,8 @@ const WRITE = `SELECT count(w.outcome)
     'title', 'Note ' || ($5::int + u.n), 'labels', ARRAY['planning', 'year ' || u.n % 7], 'device_id', 'bench'),
     texts.t, u.event) AS w`;
 
-async function writeNotes(pool, owned, signal) {
-  const texts = bodies(TEXTS);
+async function writeNotes(pool, owned, { signal, bytes }) {
+  const texts = bodies(TEXTS, bytes);
   const unclean = texts.find((text) => !isPlainlyClean(text));
   if (unclean !== undefined) throw new Error(`not what an editor would write: ${unclean}`);
   const write = async (client, writer) => {

@@ -1,0 +1,160 @@
+// `node test/bench/minimal.bench.mjs`: the built server against the least that could do the same (README.md, "Minimal floor").
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { Config } from '../../dist/config/config.js';
+import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
+import { migrateDatabase } from '../../dist/app.prepare.js';
+import { Load, startScript, startServer } from './processes.mjs';
+import { fixed, percent } from './report.mjs';
+import { seed } from './seed.mjs';
+
+const { values } = parseArgs({
+  options: {
+    content: { type: 'string', default: '1000' },
+    notes: { type: 'string', default: '20000' },
+    duration: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: 'read,list,poll,update,create' },
+    connections: { type: 'string', default: '8' },
+  },
+});
+
+/** The least share of the better mode of the minimal floor. */
+const BARS = { read: 0.5, list: 0.5, poll: 0.6, update: 0.4, create: 0.4 };
+const TENANTS = 100;
+const TOKEN_KEY = 'bench';
+const POOL = '10';
+const WARM_UP_MS = 1_000;
+
+const temporary = mkdtempSync(path.join(tmpdir(), 'workspace-minimal-'));
+const cleanUp = [];
+try {
+  await bench();
+} finally {
+  for (const step of cleanUp.toReversed()) await step();
+  rmSync(temporary, { recursive: true, force: true });
+}
+
+async function bench() {
+  const bytes = Number(values.content);
+  // Read by the requests of this process and of the load generators.
+  process.env.BENCH_CONTENT_BYTES = String(bytes);
+  const url = await database();
+  const config = Config.parse({ DATABASE_URL: url, LOG_LEVEL: 'warn' });
+  const data = { tenants: TENANTS, notes: Number(values.notes), largeIndex: 0, bytes, dataDir: temporary };
+  const { callers } = await seed(config, data);
+  const admin = new pg.Client(url);
+  await admin.connect();
+  cleanUp.push(() => admin.end());
+  await admin.query(readFileSync(new URL('minimal/schema.sql', import.meta.url), 'utf8'));
+  await admin.query('VACUUM (ANALYZE)');
+  await admin.query('CHECKPOINT');
+
+  const server = await startServer(url, POOL);
+  cleanUp.push(() => server.stop());
+  const targets = [{ name: 'server', listener: server, load: loadOf('server', callers) }];
+  for (const mode of ['objects', 'json']) {
+    const settings = { DATABASE_URL: url, DATABASE_POOL_MAX: POOL, MODE: mode, TOKEN_KEY };
+    const listener = await startScript(`the minimal floor (${mode})`, 'minimal/server.mjs', settings);
+    cleanUp.push(() => listener.stop());
+    targets.push({ name: mode, listener, load: loadOf(mode, callers.map(withMinimalToken)) });
+  }
+  await targets[0].load.run({ type: 'greet', port: server.port });
+  process.stdout.write(
+    `notes of ${bytes} bytes, ${values.connections} connections, ${values.rounds} rounds\n\n`,
+  );
+  process.stdout.write(
+    '| operation | server req/s | minimal (objects, json) | share | bar | CPU us | minimal | p99/p50 |\n',
+  );
+  process.stdout.write('| --- | --- | --- | --- | --- | --- | --- | --- |\n');
+  for (const operation of values.only.split(',')) await compare(operation, targets, admin);
+}
+
+async function database() {
+  const say = (text) => process.stderr.write(`${text}\n`);
+  const log = { info: () => undefined, warn: say, error: say };
+  const opened = await EmbeddedDatabase.open({ dataDir: path.join(temporary, 'data'), role: 'server', log });
+  cleanUp.push(() => opened.close());
+  await migrateDatabase(Config.parse({ DATABASE_URL: opened.url, LOG_LEVEL: 'warn' }), opened.url);
+  return opened.url;
+}
+
+function loadOf(name, callers) {
+  const file = path.join(temporary, `callers-${name}.json`);
+  writeFileSync(file, JSON.stringify(callers));
+  const load = new Load(file);
+  cleanUp.push(() => load.stop());
+  return load;
+}
+
+function withMinimalToken(caller) {
+  const encode = (part) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const exp = Math.round(Date.now() / 1000) + 86_400;
+  const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ tenant: caller.tenant, user: caller.user, exp })}`;
+  return {
+    ...caller,
+    token: `${signed}.${createHmac('sha256', TOKEN_KEY).update(signed).digest('base64url')}`,
+  };
+}
+
+/** Takes turns between the targets, then prints the medians. */
+async function compare(operation, targets, admin) {
+  const rounds = Object.fromEntries(targets.map(({ name }) => [name, []]));
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    const order = round % 2 === 0 ? targets : targets.toReversed();
+    for (const target of order) rounds[target.name].push(await measure(operation, target, targets, admin));
+  }
+  const [server, objects, json] = targets.map(({ name }) => medians(rounds[name]));
+  const best = json.rate > objects.rate ? json : objects;
+  const share = server.rate / best.rate;
+  const cells = [
+    operation,
+    fixed(server.rate),
+    `${fixed(objects.rate)}, ${fixed(json.rate)}`,
+    percent(share),
+    `${percent(BARS[operation])} ${share >= BARS[operation] ? 'met' : 'MISSED'}`,
+    fixed(server.cpu * 1e6),
+    fixed(best.cpu * 1e6),
+    fixed(server.p99 / server.p50, 1),
+  ];
+  process.stdout.write(`| ${cells.join(' | ')} |\n`);
+}
+
+async function measure(operation, { name, listener, load }, targets, admin) {
+  const others = targets.filter((target) => target.listener !== listener);
+  for (const other of others) other.listener.pause();
+  await admin.query('DELETE FROM outbox');
+  const cpu = {};
+  const order = {
+    operation: `minimal-${operation}`,
+    connections: Number(values.connections),
+    fixtures: { isMinimal: name !== 'server' },
+    warmUp: WARM_UP_MS,
+    duration: Number(values.duration) * 1000,
+    port: listener.port,
+  };
+  const result = await load.run(order, (moment) => (cpu[moment] = listener.cpu));
+  for (const other of others) other.listener.resume();
+  if (Object.keys(result.unexpected).length > 0)
+    throw new Error(`${name}, ${operation}: unexpected statuses ${JSON.stringify(result.unexpected)}`);
+  return {
+    rate: result.requests / result.seconds,
+    p50: result.p50,
+    p99: result.p99,
+    cpu: (cpu.measured - cpu.measuring) / result.requests,
+  };
+}
+
+function medians(rounds) {
+  const median = (pick) => rounds.map(pick).sort((a, b) => a - b)[Math.floor(rounds.length / 2)];
+  return {
+    rate: median((round) => round.rate),
+    p50: median((round) => round.p50),
+    p99: median((round) => round.p99),
+    cpu: median((round) => round.cpu),
+  };
+}
