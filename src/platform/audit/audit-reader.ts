@@ -51,12 +51,12 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const concerning = either.statement<AuditEvent>(
   'audit.concerning',
   `SELECT ${COLUMNS} FROM (
-     SELECT e.* FROM unnest(ARRAY[$1::uuid, '${NO_TENANT}'::uuid]) AS t (id) CROSS JOIN LATERAL (
-       SELECT * FROM audit_log WHERE tenant_id = t.id AND actor_id = $2 ORDER BY id DESC LIMIT $3) e
+     SELECT event.* FROM unnest(ARRAY[$1::uuid, '${NO_TENANT}'::uuid]) AS scope (id) CROSS JOIN LATERAL (
+       SELECT * FROM audit_log WHERE tenant_id = scope.id AND actor_id = $2 ORDER BY id DESC LIMIT $3) event
      UNION
-     SELECT e.* FROM unnest(ARRAY[$1::uuid, '${NO_TENANT}'::uuid]) AS t (id) CROSS JOIN LATERAL (
-       SELECT * FROM audit_log WHERE tenant_id = t.id AND object_kind = 'user' AND object_id = $2::uuid::text
-        ORDER BY id DESC LIMIT $3) e) c
+     SELECT event.* FROM unnest(ARRAY[$1::uuid, '${NO_TENANT}'::uuid]) AS scope (id) CROSS JOIN LATERAL (
+       SELECT * FROM audit_log WHERE tenant_id = scope.id AND object_kind = 'user' AND object_id = $2::uuid::text
+        ORDER BY id DESC LIMIT $3) event) AS events
     ORDER BY id DESC LIMIT $3`,
 );
 

@@ -50,22 +50,22 @@ interface Claim {
 // The lock lives as long as the transaction: a killed process leaves nothing behind that would block the retry.
 const claim = workspace.statement<Claim>(
   'idempotency.claim',
-  `SELECT l.locked, k.fingerprint, k.status, k.reply, k.etag, k.location
-     FROM (SELECT pg_try_advisory_xact_lock(hashtextextended($1::uuid::text || $2::uuid::text || $3 || $4, 0)) AS locked) l
-     LEFT JOIN idempotency_keys k
-       ON k.tenant_id = $1 AND k.user_id = $2 AND k.route = $3 AND k.key = $4
-      AND k.created_at > now() - interval '24 hours'`,
+  `SELECT claimed.locked, known.fingerprint, known.status, known.reply, known.etag, known.location
+     FROM (SELECT pg_try_advisory_xact_lock(hashtextextended($1::uuid::text || $2::uuid::text || $3 || $4, 0)) AS locked) claimed
+     LEFT JOIN idempotency_keys known
+       ON known.tenant_id = $1 AND known.user_id = $2 AND known.route = $3 AND known.key = $4
+      AND known.created_at > now() - interval '24 hours'`,
 );
 
 // The row of a request that committed between our snapshot and our lock is not overwritten: its response stays.
 const remember = workspace.statement<{ key: string }>(
   'idempotency.remember',
-  `INSERT INTO idempotency_keys AS k (tenant_id, user_id, route, key, fingerprint, status, reply, etag, location)
+  `INSERT INTO idempotency_keys AS known (tenant_id, user_id, route, key, fingerprint, status, reply, etag, location)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
    ON CONFLICT (tenant_id, user_id, route, key) DO UPDATE
      SET fingerprint = excluded.fingerprint, status = excluded.status, reply = excluded.reply,
          etag = excluded.etag, location = excluded.location, created_at = now()
-   WHERE k.created_at <= now() - interval '24 hours'
+   WHERE known.created_at <= now() - interval '24 hours'
    RETURNING key`,
 );
 

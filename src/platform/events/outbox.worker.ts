@@ -31,42 +31,42 @@ const claim = either.statement<ClaimedRow>(
       WHERE parked_at IS NULL AND due_at <= now() AND type = ANY ($3::text[])
         AND (attempts >= ${ISOLATE_AFTER_ATTEMPTS}) = $4
       ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-   UPDATE outbox o SET attempts = o.attempts + 1, due_at = now() + make_interval(secs => $2)
-     FROM due WHERE o.tenant_id = due.tenant_id AND o.id = due.id
-   RETURNING o.tenant_id, o.id, o.type, o.payload, o.occurred_at, o.attempts`,
+   UPDATE outbox event SET attempts = event.attempts + 1, due_at = now() + make_interval(secs => $2)
+     FROM due WHERE event.tenant_id = due.tenant_id AND event.id = due.id
+   RETURNING event.tenant_id, event.id, event.type, event.payload, event.occurred_at, event.attempts`,
 );
 
 // The number of attempts identifies a claim: the next claim of the row has another one.
-const CLAIMED = `unnest($1::uuid[], $2::uuid[], $3::int[]) AS c (tenant_id, id, attempts)
-    WHERE o.tenant_id = c.tenant_id AND o.id = c.id AND o.attempts = c.attempts`;
+const CLAIMED = `unnest($1::uuid[], $2::uuid[], $3::int[]) AS claimed (tenant_id, id, attempts)
+    WHERE event.tenant_id = claimed.tenant_id AND event.id = claimed.id AND event.attempts = claimed.attempts`;
 
-const forget = either.statement<never>('outbox.forget', `DELETE FROM outbox o USING ${CLAIMED}`);
+const forget = either.statement<never>('outbox.forget', `DELETE FROM outbox event USING ${CLAIMED}`);
 
 const renew = either.statement<never>(
   'outbox.renew',
-  `UPDATE outbox o SET due_at = now() + make_interval(secs => $4) FROM ${CLAIMED}`,
+  `UPDATE outbox event SET due_at = now() + make_interval(secs => $4) FROM ${CLAIMED}`,
 );
 
 const release = either.statement<never>(
   'outbox.release',
-  `UPDATE outbox o SET due_at = now(), attempts = o.attempts - 1 FROM ${CLAIMED}`,
+  `UPDATE outbox event SET due_at = now(), attempts = event.attempts - 1 FROM ${CLAIMED}`,
 );
 
 const postpone = either.statement<never>(
   'outbox.postpone',
-  `UPDATE outbox o SET due_at = now() + make_interval(secs => $4), last_error = $5,
+  `UPDATE outbox event SET due_at = now() + make_interval(secs => $4), last_error = $5,
           parked_at = CASE WHEN $6 THEN now() END
      FROM ${CLAIMED}`,
 );
 
 const forgetUnhandled = either.statement<{ id: string }>(
   'outbox.forget_unhandled',
-  `WITH unheard AS MATERIALIZED (
+  `WITH unhandled AS MATERIALIZED (
      SELECT tenant_id, id FROM outbox
       WHERE parked_at IS NULL AND due_at <= now() - make_interval(secs => $2) AND type <> ALL ($1::text[])
       LIMIT 5000 FOR UPDATE SKIP LOCKED)
-   DELETE FROM outbox o USING unheard WHERE o.tenant_id = unheard.tenant_id AND o.id = unheard.id
-   RETURNING o.id`,
+   DELETE FROM outbox event USING unhandled WHERE event.tenant_id = unhandled.tenant_id AND event.id = unhandled.id
+   RETURNING event.id`,
 );
 
 /** Delivers the outbox. Any number of processes may run it: rows are claimed with SKIP LOCKED for a limited time. */
@@ -115,9 +115,9 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
     for (;;) {
       const batch = await this.deliverBatch(BATCH, false);
       const doubtful = odd && !this.stopped ? await this.deliverBatch(1, true) : 0;
-      const unheard = odd ? await this.forgetUnhandled() : 0;
+      const unhandled = odd ? await this.forgetUnhandled() : 0;
       handled += batch + doubtful;
-      const more = batch === BATCH || doubtful > 0 || unheard > 0;
+      const more = batch === BATCH || doubtful > 0 || unhandled > 0;
       if (this.stopped || !more) return handled;
     }
   }

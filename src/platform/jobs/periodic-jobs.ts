@@ -13,8 +13,8 @@ const CHECK_MS = 15_000;
 
 const claim = either.statement<{ name: string }>(
   'jobs.claim',
-  `INSERT INTO job_runs AS j (name, ran_at) VALUES ($1, now())
-   ON CONFLICT (name) DO UPDATE SET ran_at = now() WHERE j.ran_at <= now() - make_interval(secs => $2)
+  `INSERT INTO job_runs AS job (name, ran_at) VALUES ($1, now())
+   ON CONFLICT (name) DO UPDATE SET ran_at = now() WHERE job.ran_at <= now() - make_interval(secs => $2)
    RETURNING name`,
 );
 

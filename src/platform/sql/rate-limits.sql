@@ -9,9 +9,9 @@ DECLARE
 BEGIN
   FOR i IN 1 .. cardinality(p_scopes) LOOP
     v_step := make_interval(secs => p_intervals[i]);
-    INSERT INTO rate_limits AS r (scope, subject, paid_until) VALUES (p_scopes[i], p_subjects[i], v_now + v_step)
-      ON CONFLICT (scope, subject) DO UPDATE SET paid_until = greatest(r.paid_until, v_now) + v_step
-      WHERE r.paid_until + v_step <= v_now + v_step * p_bursts[i];
+    INSERT INTO rate_limits AS known (scope, subject, paid_until) VALUES (p_scopes[i], p_subjects[i], v_now + v_step)
+      ON CONFLICT (scope, subject) DO UPDATE SET paid_until = greatest(known.paid_until, v_now) + v_step
+      WHERE known.paid_until + v_step <= v_now + v_step * p_bursts[i];
     IF NOT FOUND THEN
       SELECT paid_until INTO v_paid FROM rate_limits WHERE scope = p_scopes[i] AND subject = p_subjects[i];
       RETURN greatest(0.001, extract(epoch FROM coalesce(v_paid, v_now) + v_step - v_step * p_bursts[i] - clock_timestamp()));
@@ -28,19 +28,19 @@ DECLARE
   v_now  timestamptz := clock_timestamp();
   v_lock interval := make_interval(secs => p_lock_seconds);
 BEGIN
-  INSERT INTO guess_locks AS g (purpose, subject, failures, last_at, locked_until)
+  INSERT INTO guess_locks AS known (purpose, subject, failures, last_at, locked_until)
   VALUES (p_purpose, p_subject, 1, v_now, CASE WHEN p_allowed <= 1 THEN v_now + v_lock END)
   ON CONFLICT ON CONSTRAINT guess_locks_pkey DO UPDATE
-    SET failures = CASE WHEN g.locked_until IS NOT NULL OR g.last_at <= v_now - v_lock THEN 1 ELSE g.failures + 1 END,
+    SET failures = CASE WHEN known.locked_until IS NOT NULL OR known.last_at <= v_now - v_lock THEN 1 ELSE known.failures + 1 END,
         last_at = v_now,
-        locked_until = CASE WHEN (CASE WHEN g.locked_until IS NOT NULL OR g.last_at <= v_now - v_lock
-                                       THEN 1 ELSE g.failures + 1 END) >= p_allowed
+        locked_until = CASE WHEN (CASE WHEN known.locked_until IS NOT NULL OR known.last_at <= v_now - v_lock
+                                       THEN 1 ELSE known.failures + 1 END) >= p_allowed
                             THEN v_now + v_lock END
-    WHERE g.locked_until IS NULL OR g.locked_until <= v_now
-  RETURNING g.failures, 0::float8 INTO failures, wait;
+    WHERE known.locked_until IS NULL OR known.locked_until <= v_now
+  RETURNING known.failures, 0::float8 INTO failures, wait;
   IF NOT FOUND THEN
-    SELECT g.failures, greatest(0.001, extract(epoch FROM g.locked_until - clock_timestamp()))::float8 INTO failures, wait
-      FROM guess_locks g WHERE g.purpose = p_purpose AND g.subject = p_subject;
+    SELECT known.failures, greatest(0.001, extract(epoch FROM known.locked_until - clock_timestamp()))::float8 INTO failures, wait
+      FROM guess_locks known WHERE known.purpose = p_purpose AND known.subject = p_subject;
     failures := coalesce(failures, p_allowed);
     wait := coalesce(wait, 1);
   END IF;

@@ -16,9 +16,9 @@ interface Waiter {
 
 const heads = workspace.statement<{ tenant_id: string; user_id: string; head: number }>(
   'sync.heads',
-  `SELECT h.tenant_id, h.user_id, h.head::float8 AS head
-     FROM unnest($1::uuid[], $2::uuid[]) AS w (tenant_id, user_id)
-     JOIN sync_heads h ON h.tenant_id = w.tenant_id AND h.user_id = w.user_id`,
+  `SELECT current.tenant_id, current.user_id, current.head::float8 AS head
+     FROM unnest($1::uuid[], $2::uuid[]) AS waiting (tenant_id, user_id)
+     JOIN sync_heads current ON current.tenant_id = waiting.tenant_id AND current.user_id = waiting.user_id`,
   { pipelined: true },
 );
 

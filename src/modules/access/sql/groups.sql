@@ -10,9 +10,9 @@ BEGIN
   SELECT p_tenant, uuid_v7(), key, name, key, description, true, rank FROM (VALUES
     ('owners', 'Owners', 'May do everything.', 1),
     ('admins', 'Admins', 'Run the workspace.', 2),
-    ('members', 'Members', 'Everybody of the workspace.', 3)) AS g (key, name, description, rank);
+    ('members', 'Members', 'Everybody of the workspace.', 3)) AS made (key, name, description, rank);
   INSERT INTO rbac_grants (tenant_id, group_id, permission)
-  SELECT p_tenant, g.id, p.permission FROM rbac_groups g JOIN (VALUES
+  SELECT p_tenant, made.id, given.permission FROM rbac_groups made JOIN (VALUES
     ('admins', 'tenant.read'), ('admins', 'tenant.manage'), ('admins', 'rbac.read'), ('admins', 'rbac.manage'),
     ('admins', 'users.deactivate'), ('admins', 'users.transfer'), ('admins', 'chat.rooms.create'), ('admins', 'chat.rooms.moderate'),
     ('admins', 'chat.messages.delete_any'), ('admins', 'calls.start'), ('admins', 'calls.record'),
@@ -21,7 +21,7 @@ BEGIN
     ('admins', 'forms.manage_any'), ('admins', 'forms.export_any'), ('admins', 'reports.share'),
     ('admins', 'contacts.global.manage'), ('admins', 'calendar.holidays.manage'), ('admins', 'audit.read'),
     ('members', 'chat.rooms.create'), ('members', 'calls.start'), ('members', 'guests.invite'),
-    ('members', 'forms.create'), ('members', 'reports.share')) AS p (key, permission) ON p.key = g.key
-   WHERE g.tenant_id = p_tenant AND g.system;
+    ('members', 'forms.create'), ('members', 'reports.share')) AS given (key, permission) ON given.key = made.key
+   WHERE made.tenant_id = p_tenant AND made.system;
   RETURN true;
 END $$;

@@ -47,7 +47,7 @@ const remove = directory.statement<{ account_id: string }>(
 const putCodes = directory.statement<never>(
   'second_factors.put_codes',
   `INSERT INTO recovery_codes (account_id, n, hash)
-   SELECT $1, n, hash FROM unnest($2::text[]) WITH ORDINALITY AS c (hash, n)
+   SELECT $1, n, hash FROM unnest($2::text[]) WITH ORDINALITY AS code (hash, n)
    ON CONFLICT (account_id, n) DO UPDATE SET hash = excluded.hash, used_at = NULL`,
 );
 

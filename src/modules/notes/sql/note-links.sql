@@ -11,13 +11,11 @@ CREATE FUNCTION note_open_for_task(
 RETURNS note_outcome LANGUAGE plpgsql AS $$
 DECLARE
   v_note notes;
-  v_role note_role;
+  v_outcome note_outcome;
 BEGIN
   SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
-  v_role := v_note.member_roles[array_position(v_note.member_ids, p_user)];
-  IF v_role IS NULL THEN RETURN note_rejected('not_found'); END IF;
-  IF v_role = 'viewer' THEN RETURN note_rejected('forbidden'); END IF;
-  IF v_note.deleted_at IS NOT NULL THEN RETURN note_deleted(v_note); END IF;
+  v_outcome := note_access(v_note, p_user, 'editor');
+  IF v_outcome.outcome <> 'ok' THEN RETURN v_outcome; END IF;
   IF NOT p_is_valid THEN RETURN note_rejected('invalid_request'); END IF;
   IF jsonb_array_length(v_note.links) >= p_max THEN RETURN note_rejected('too_many_links'); END IF;
   PERFORM task_lock_heads(p_tenant, v_note.member_ids || p_users);

@@ -5,13 +5,11 @@ CREATE FUNCTION note_share(
 RETURNS note_outcome LANGUAGE plpgsql AS $$
 DECLARE
   v_note notes;
-  v_role note_role;
+  v_outcome note_outcome;
 BEGIN
   SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
-  v_role := v_note.member_roles[array_position(v_note.member_ids, p_user)];
-  IF v_role IS NULL THEN RETURN note_rejected('not_found'); END IF;
-  IF v_role <> 'owner' THEN RETURN note_rejected('forbidden'); END IF;
-  IF v_note.deleted_at IS NOT NULL THEN RETURN note_deleted(v_note); END IF;
+  v_outcome := note_access(v_note, p_user, 'owner');
+  IF v_outcome.outcome <> 'ok' THEN RETURN v_outcome; END IF;
   IF p_action = 'invalid_request' THEN RETURN note_rejected('invalid_request'); END IF;
   IF p_action = 'regenerate' AND v_note.share_token IS NULL THEN RETURN note_rejected('not_shared'); END IF;
   IF p_action = 'revoke' AND v_note.share_token IS NULL THEN RETURN note_written(v_note, p_user); END IF;

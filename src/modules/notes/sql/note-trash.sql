@@ -4,13 +4,11 @@ CREATE FUNCTION note_trash(
 RETURNS note_outcome LANGUAGE plpgsql AS $$
 DECLARE
   v_note notes;
-  v_role note_role;
+  v_outcome note_outcome;
 BEGIN
   SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
-  v_role := v_note.member_roles[array_position(v_note.member_ids, p_user)];
-  IF v_role IS NULL THEN RETURN note_rejected('not_found'); END IF;
-  IF v_role <> 'owner' THEN RETURN note_rejected('forbidden'); END IF;
-  IF v_note.deleted_at IS NOT NULL THEN RETURN note_deleted(v_note); END IF;
+  v_outcome := note_access(v_note, p_user, 'owner');
+  IF v_outcome.outcome <> 'ok' THEN RETURN v_outcome; END IF;
   IF p_base IS NULL THEN RETURN note_rejected('invalid_request'); END IF;
   IF v_note.revision <> p_base THEN RETURN note_conflict(v_note); END IF;
   UPDATE notes SET deleted_at = clock_timestamp(), deleted_by = p_user,
@@ -25,12 +23,11 @@ CREATE FUNCTION note_restore(p_tenant uuid, p_user uuid, p_id uuid, p_device tex
 RETURNS note_outcome LANGUAGE plpgsql AS $$
 DECLARE
   v_note notes;
-  v_role note_role;
+  v_outcome note_outcome;
 BEGIN
   SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
-  v_role := v_note.member_roles[array_position(v_note.member_ids, p_user)];
-  IF v_role IS NULL THEN RETURN note_rejected('not_found'); END IF;
-  IF v_role <> 'owner' THEN RETURN note_rejected('forbidden'); END IF;
+  v_outcome := note_access(v_note, p_user, 'owner', true);
+  IF v_outcome.outcome <> 'ok' THEN RETURN v_outcome; END IF;
   IF v_note.deleted_at IS NOT NULL THEN
     UPDATE notes SET deleted_at = NULL, deleted_by = NULL, purge_at = NULL
      WHERE tenant_id = p_tenant AND id = p_id RETURNING * INTO v_note;
@@ -56,13 +53,11 @@ END $$;
 CREATE FUNCTION note_purge(p_tenant uuid, p_user uuid, p_id uuid, p_event uuid) RETURNS note_outcome LANGUAGE plpgsql AS $$
 DECLARE
   v_note notes;
-  v_role note_role;
   v_outcome note_outcome;
 BEGIN
   SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
-  v_role := v_note.member_roles[array_position(v_note.member_ids, p_user)];
-  IF v_role IS NULL THEN RETURN note_rejected('not_found'); END IF;
-  IF v_role <> 'owner' THEN RETURN note_rejected('forbidden'); END IF;
+  v_outcome := note_access(v_note, p_user, 'owner', true);
+  IF v_outcome.outcome <> 'ok' THEN RETURN v_outcome; END IF;
   IF v_note.deleted_at IS NULL THEN RETURN note_rejected('not_in_trash'); END IF;
   v_outcome := note_written(v_note, p_user);
   PERFORM note_remove(v_note, p_user, p_event);

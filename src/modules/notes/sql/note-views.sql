@@ -23,12 +23,12 @@ SELECT shown.tenant_id, shown.user_id, shown.note_id, shown.role, shown.revision
              json_build_object('id', note.owner_id, 'name', owner.display_name, 'email', owner.email),
              CASE WHEN cardinality(note.member_ids) = 1 THEN '[]'::json ELSE (
                SELECT coalesce(json_agg(json_build_object(
-                        'user_id', invited.id, 'id', invited.id, 'email', person.email, 'name', person.display_name,
+                        'user_id', invited.id, 'id', invited.id, 'email', profile.email, 'name', profile.display_name,
                         'role', invited.role, 'invited_at', rfc3339(placement.since)) ORDER BY invited.position), '[]'::json)
                  FROM unnest(note.member_ids, note.member_roles) WITH ORDINALITY AS invited (id, role, position)
                  JOIN note_members placement ON placement.tenant_id = note.tenant_id AND placement.note_id = note.id
                                             AND placement.user_id = invited.id
-                 LEFT JOIN member_profiles person ON person.tenant_id = note.tenant_id AND person.user_id = invited.id
+                 LEFT JOIN member_profiles profile ON profile.tenant_id = note.tenant_id AND profile.user_id = invited.id
                 WHERE invited.role <> 'owner') END) AS summary
       FROM note_members member
       JOIN notes note ON note.tenant_id = member.tenant_id AND note.id = member.note_id

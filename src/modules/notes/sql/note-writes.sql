@@ -13,6 +13,18 @@ BEGIN
     'revision', v_note.revision, 'deleted_at', rfc3339(v_note.deleted_at))::text)::note_outcome;
 END $$;
 
+-- Whether this member may write the note with at least this role: `ok`, or the rejection. p_in_trash: also in the trash.
+CREATE FUNCTION note_access(v_note notes, p_user uuid, p_role note_role, p_in_trash boolean DEFAULT false)
+RETURNS note_outcome LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  c_role CONSTANT note_role := v_note.member_roles[array_position(v_note.member_ids, p_user)];
+BEGIN
+  IF c_role IS NULL THEN RETURN note_rejected('not_found'); END IF;
+  IF c_role < p_role THEN RETURN note_rejected('forbidden'); END IF;
+  IF v_note.deleted_at IS NOT NULL AND NOT p_in_trash THEN RETURN note_deleted(v_note); END IF;
+  RETURN note_rejected('ok');
+END $$;
+
 CREATE FUNCTION note_conflict(v_note notes) RETURNS note_outcome LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN ('conflict', v_note.revision, (

@@ -61,9 +61,9 @@ SELECT member.tenant_id, member.user_id, member.task_id, member.role, task.revis
       'folder_id', member.folder_id,
       'labels', task.labels,
       'assignees', CASE WHEN task.assignee_ids = '{}' THEN '[]'::json ELSE (
-        SELECT json_agg(json_build_object('id', assignee.id, 'email', person.email, 'name', person.display_name) ORDER BY assignee.n)
+        SELECT json_agg(json_build_object('id', assignee.id, 'email', profile.email, 'name', profile.display_name) ORDER BY assignee.n)
           FROM unnest(task.assignee_ids) WITH ORDINALITY AS assignee (id, n)
-          LEFT JOIN member_profiles person ON person.tenant_id = task.tenant_id AND person.user_id = assignee.id) END,
+          LEFT JOIN member_profiles profile ON profile.tenant_id = task.tenant_id AND profile.user_id = assignee.id) END,
       'subtasks', CASE WHEN task.subtasks_count = 0 THEN '[]'::json ELSE (
         SELECT json_agg(step.subtask ORDER BY step.position, step.id)
           FROM subtask_views step WHERE step.tenant_id = task.tenant_id AND step.task_id = task.id) END,
@@ -84,36 +84,36 @@ SELECT member.tenant_id, member.user_id, member.task_id, member.role, task.revis
       'purge_at', rfc3339(task.purge_at))::text AS summary) shape
  WHERE member.role IS NOT NULL;
 
--- Folders as the people who see them see them. A member of a folder deep in a tree does not learn what lies above it.
+-- Folders as their members see them. A member of a folder below others sees no folder above it.
 CREATE VIEW task_folder_views AS
-SELECT m.tenant_id, m.user_id, f.id, m.role, f.position, v.parent_id, m.seq,
+SELECT member.tenant_id, member.user_id, folder.id, member.role, folder.position, visible.parent_id, member.seq,
        json_build_object(
-         'id', f.id,
-         'name', f.name,
-         'parent_id', v.parent_id,
-         'position', f.position,
-         'color', f.color,
-         'task_count', (SELECT count(*) FROM task_members tm
-                         WHERE tm.tenant_id = m.tenant_id AND tm.user_id = m.user_id AND tm.folder_id = f.id
-                           AND tm.role IS NOT NULL AND NOT tm.trashed),
-         'role', m.role,
-         'owner', json_build_object('id', f.owner_id, 'email', o.email, 'name', o.display_name),
+         'id', folder.id,
+         'name', folder.name,
+         'parent_id', visible.parent_id,
+         'position', folder.position,
+         'color', folder.color,
+         'task_count', (SELECT count(*) FROM task_members placed
+                         WHERE placed.tenant_id = member.tenant_id AND placed.user_id = member.user_id AND placed.folder_id = folder.id
+                           AND placed.role IS NOT NULL AND NOT placed.trashed),
+         'role', member.role,
+         'owner', json_build_object('id', folder.owner_id, 'email', owner.email, 'name', owner.display_name),
          'members', (
            SELECT coalesce(json_agg(json_build_object(
-                    'user_id', p.user_id, 'id', p.user_id, 'email', u.email, 'name', u.display_name,
-                    'role', p.role, 'inherited', p.user_id <> ALL (f.member_ids))
-                    ORDER BY array_position(f.member_ids, p.user_id), p.user_id), '[]'::json)
-             FROM task_folder_members p
-             LEFT JOIN member_profiles u ON u.tenant_id = p.tenant_id AND u.user_id = p.user_id
-            WHERE p.tenant_id = f.tenant_id AND p.folder_id = f.id AND p.role < 'owner'),
-         'revision', f.revision,
-         'created_at', rfc3339(f.created_at),
-         'updated_at', rfc3339(f.updated_at),
-         'updated_device', m.device_id)::text AS folder
-  FROM task_folder_members m
-  JOIN task_folders f ON f.tenant_id = m.tenant_id AND f.id = m.folder_id
-  LEFT JOIN member_profiles o ON o.tenant_id = f.tenant_id AND o.user_id = f.owner_id
+                    'user_id', other.user_id, 'id', other.user_id, 'email', profile.email, 'name', profile.display_name,
+                    'role', other.role, 'inherited', other.user_id <> ALL (folder.member_ids))
+                    ORDER BY array_position(folder.member_ids, other.user_id), other.user_id), '[]'::json)
+             FROM task_folder_members other
+             LEFT JOIN member_profiles profile ON profile.tenant_id = other.tenant_id AND profile.user_id = other.user_id
+            WHERE other.tenant_id = folder.tenant_id AND other.folder_id = folder.id AND other.role < 'owner'),
+         'revision', folder.revision,
+         'created_at', rfc3339(folder.created_at),
+         'updated_at', rfc3339(folder.updated_at),
+         'updated_device', member.device_id)::text AS folder
+  FROM task_folder_members member
+  JOIN task_folders folder ON folder.tenant_id = member.tenant_id AND folder.id = member.folder_id
+  LEFT JOIN member_profiles owner ON owner.tenant_id = folder.tenant_id AND owner.user_id = folder.owner_id
   LEFT JOIN LATERAL (
-    SELECT f.parent_id FROM task_folder_members up
-     WHERE up.tenant_id = f.tenant_id AND up.folder_id = f.parent_id AND up.user_id = m.user_id AND up.role IS NOT NULL) v ON true
- WHERE m.role IS NOT NULL;
+    SELECT folder.parent_id FROM task_folder_members parent
+     WHERE parent.tenant_id = folder.tenant_id AND parent.folder_id = folder.parent_id AND parent.user_id = member.user_id AND parent.role IS NOT NULL) visible ON true
+ WHERE member.role IS NOT NULL;
