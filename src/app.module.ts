@@ -4,7 +4,7 @@ import { Config } from './config/config.js';
 import { AccountSecurityModule } from './modules/account-security/index.js';
 import { AccessModule } from './modules/access/index.js';
 import { BatchModule } from './modules/batch/index.js';
-import { ContactsModule } from './modules/contacts/index.js';
+import { CalendarModule } from './modules/calendar/index.js';
 import { DirectoryModule } from './modules/directory/index.js';
 import { IdentityModule } from './modules/identity/index.js';
 import { MailProxyModule } from './modules/mail/index.js';
@@ -71,10 +71,10 @@ export class AppModule {
         NoteFoldersModule,
         TasksModule,
         NotesModule,
-        ContactsModule,
         DirectoryModule,
         MailProxyModule,
         BatchModule,
+        CalendarModule,
       ],
       providers: [
         // The order matters: authentication, rate limits, body.

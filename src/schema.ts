@@ -2,7 +2,7 @@ import { wholeSchema } from './platform/database/schema-part.js';
 import { platformSchema } from './platform/platform.schema.js';
 import { accountSecuritySchema } from './modules/account-security/account-security.schema.js';
 import { accessSchema } from './modules/access/access.schema.js';
-import { contactsSchema } from './modules/contacts/contacts.schema.js';
+import { calendarSchema } from './modules/calendar/calendar.schema.js';
 import { identitySchema } from './modules/identity/identity.schema.js';
 import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
@@ -25,5 +25,5 @@ export const schema = wholeSchema([
   tasksSchema,
   notesSchema,
   mailSchema,
-  contactsSchema,
+  calendarSchema,
 ]);

@@ -27,7 +27,7 @@ const TAGS: Record<string, string> = {
   'note folders': "Each user's own tree of folders for notes.",
   tasks: 'Tasks with subtasks, comments, attachments and reminders; search.',
   'task folders': 'Trees of folders for tasks, shared with editors and viewers.',
-  contacts: 'Address books, their contacts, and the members of the workspace.',
+  calendar: 'Calendars, shared and own; events, series, invitations and responses.',
   sync: 'Several requests at once, for clients that work offline.',
   mail: 'The mailboxes of the caller at the mail service, with its field names (camelCase).',
   settings: "One's own profile, signatures, preferences, passwords and sessions.",

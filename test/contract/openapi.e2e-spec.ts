@@ -142,8 +142,8 @@ describe('the OpenAPI description', () => {
         expect([where, description]).toEqual([where, expect.any(String)]);
         if (place !== 'path') continue;
         expect([where, schema.example ?? schema.examples?.[0]]).toEqual([where, expect.anything()]);
-        // Clients choose the external_id of a contact.
-        if (/(^|_)id$/.test(name) && name !== 'external_id')
+        // An instance of a series is named by the id of the series and its start.
+        if (/(^|_)id$/.test(name) && name !== 'event_id')
           expect([where, schema.format]).toEqual([where, 'uuid']);
       }
   });

@@ -5,7 +5,7 @@ import { RbacGrant, RbacGroup, RbacMember, TenantRbac } from './access.entity.js
 
 export const accessSchema: SchemaPart = {
   owner: 'access',
-  publishes: ['group_names'],
+  publishes: ['group_memberships', 'group_names'],
   entities: { workspace: [TenantRbac, RbacGroup, RbacMember, RbacGrant] },
   migrations: [
     sqlMigration('Access1795700000002', new URL('migrations/0001-access.sql', import.meta.url)),

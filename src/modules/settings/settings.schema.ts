@@ -1,14 +1,15 @@
 import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { Preferences, UserProfile } from './settings.entity.js';
 import { Signature } from './signatures/signature.entity.js';
 
 export const settingsSchema: SchemaPart = {
   owner: 'settings',
-  publishes: ['user_profiles'],
+  publishes: ['member_time_zones'],
   entities: { workspace: [UserProfile, Signature, Preferences] },
   migrations: [
     sqlMigration('Settings1795700000003', new URL('migrations/0001-settings.sql', import.meta.url)),
   ],
-  sql: [],
+  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'member-time-zones'),
 };

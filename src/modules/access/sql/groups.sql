@@ -1,6 +1,15 @@
 -- The groups of workspaces as other modules read them.
 CREATE VIEW group_names AS SELECT tenant_id, id, name, folded FROM rbac_groups;
 
+-- The members of each group as other modules read them. Every active member of a workspace belongs to its members group.
+CREATE VIEW group_memberships AS
+SELECT tenant_id, group_id, user_id FROM rbac_members
+UNION ALL
+SELECT everyone.tenant_id, everyone.id, member.user_id
+  FROM rbac_groups everyone
+  JOIN member_profiles member ON member.tenant_id = everyone.tenant_id AND member.status = 'active'
+ WHERE everyone.system AND everyone.key = 'members';
+
 -- Creates the system groups of a workspace, unless it has them. Returns whether it created them.
 CREATE FUNCTION rbac_found(p_tenant uuid) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN

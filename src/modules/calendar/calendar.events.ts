@@ -1,0 +1,32 @@
+/** Types of the domain's events in the outbox. */
+export const CalendarEvents = {
+  /** An event was created or changed. Payload: `ItemEvent`. */
+  created: 'calendar.event.created',
+  updated: 'calendar.event.updated',
+  deleted: 'calendar.event.deleted',
+  /** A message is due to a recipient outside the workspace. Payload: `MessageDue`. */
+  messageDue: 'calendar.message.due',
+} as const;
+
+export interface ItemEvent {
+  event_id: string;
+  revision: number;
+  actor_id: string;
+}
+
+/**
+ * One message of RFC 5546 to one address. (event, recurrence_key, sequence, dtstamp, method, recipient) identifies it. The row
+ * of the event still exists when it is handled.
+ */
+export interface MessageDue extends ItemEvent {
+  method: 'REQUEST' | 'CANCEL' | 'REPLY' | 'COUNTER' | 'DECLINECOUNTER';
+  /** Empty: the whole event. */
+  recurrence_key: string;
+  sequence: number;
+  dtstamp: string;
+  /** Lower case. */
+  recipient: string;
+  comment: string;
+  /** Of COUNTER and DECLINECOUNTER. */
+  proposal_id: string | null;
+}

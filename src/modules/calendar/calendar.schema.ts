@@ -1,0 +1,46 @@
+import type { SchemaPart } from '../../platform/database/schema-part.js';
+import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { sqlFiles } from '../../platform/database/stored-sql.js';
+import {
+  Calendar,
+  CalendarEntry,
+  CalendarEvent,
+  CalendarPreference,
+  CalendarShare,
+  EntryTombstone,
+  EventHistory,
+  EventOverride,
+  EventParticipant,
+  EventProposal,
+  EventSearch,
+} from './calendar.entity.js';
+
+export const calendarSchema: SchemaPart = {
+  owner: 'calendar',
+  entities: {
+    workspace: [
+      Calendar,
+      CalendarShare,
+      CalendarPreference,
+      CalendarEvent,
+      EventOverride,
+      EventParticipant,
+      CalendarEntry,
+      EntryTombstone,
+      EventProposal,
+      EventHistory,
+      EventSearch,
+    ],
+  },
+  migrations: [
+    sqlMigration('Calendar1796400000001', new URL('migrations/0001-calendar.sql', import.meta.url)),
+  ],
+  sql: sqlFiles(
+    'workspace',
+    new URL('sql/', import.meta.url),
+    'calendar-access',
+    'event-records',
+    'calendar-write',
+    'calendar-delete',
+  ),
+};

@@ -1,0 +1,143 @@
+import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsNumber,
+  IsOptional,
+  IsString,
+  IsUUID,
+  MaxLength,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
+import {
+  asInstance,
+  EachAs,
+  Optional,
+  Name,
+  Nullable,
+  Repeatable,
+} from '../../../platform/http/input.decorators.js';
+import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { ClientId } from '../../../platform/resources/folder.dto.js';
+import { CALENDAR_ROLES, type CalendarRole } from '../calendar.entity.js';
+import { Color, IsZone, ReminderFields, Reminders } from '../event-parts.dto.js';
+
+export const MAX_SHARES = 200;
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const INCLUDES = ['shared', 'hidden', 'holidays'] as const;
+
+export class ListCalendars extends PageQuery {
+  /** `hidden` adds those that you hide. Own and shared calendars are always listed. */
+  @ApiPropertyOptional({ enum: INCLUDES, isArray: true })
+  @IsOptional()
+  @Repeatable()
+  @IsIn(INCLUDES, { each: true })
+  @IsArray()
+  include?: (typeof INCLUDES)[number][];
+}
+
+/** A user or a group, and the role that the calendar gives them. */
+export class ShareFields {
+  @ApiPropertyOptional({ example: ID })
+  @ValidateIf(({ group_id }: ShareFields, value) => (value !== undefined && value !== null) || !group_id)
+  @IsUUID('all', { message: 'user_id must be a UUID' })
+  user_id?: string | null;
+
+  @ApiPropertyOptional({ type: String, nullable: true, example: null })
+  @Nullable()
+  @IsUUID('all', { message: 'group_id must be a UUID' })
+  group_id?: string | null;
+
+  @ApiProperty({ enum: CALENDAR_ROLES, example: 'reader' })
+  @IsIn(CALENDAR_ROLES)
+  role!: CalendarRole;
+}
+
+export class CreateCalendar extends ClientId {
+  @ApiProperty({ minLength: 1, maxLength: 200, example: 'Team' })
+  @Name(200)
+  name!: string;
+
+  /** Plain text. */
+  @ApiPropertyOptional({ example: 'Meetings of the team' })
+  @Optional()
+  @MaxLength(4000)
+  @IsString()
+  description?: string;
+
+  /** As #rrggbb. */
+  @ApiPropertyOptional({ example: '#2f80ed' })
+  @Optional()
+  @Color()
+  @IsString()
+  color?: string;
+
+  /** Default: that of your default calendar. */
+  @ApiPropertyOptional({ example: 'Europe/Berlin' })
+  @Optional()
+  @IsZone()
+  time_zone?: string;
+
+  /** Receives the meetings that you are invited to, instead of the present default calendar. */
+  @ApiPropertyOptional({ example: false })
+  @Optional()
+  @IsBoolean()
+  is_default?: boolean;
+
+  /** Its events make you busy; default true. */
+  @ApiPropertyOptional({ example: true })
+  @Optional()
+  @IsBoolean()
+  affects_free_busy?: boolean;
+
+  /** Default: 10 minutes before the start. */
+  @ApiPropertyOptional({ type: [ReminderFields], maxItems: 10 })
+  @Optional()
+  @Reminders()
+  default_reminders?: ReminderFields[];
+
+  /** Replaces all shares. */
+  @ApiPropertyOptional({ type: [ShareFields], maxItems: MAX_SHARES, example: [] })
+  @Optional()
+  @EachAs((entry) => asInstance(ShareFields, entry))
+  @ValidateNested({ each: true })
+  @ArrayMaxSize(MAX_SHARES)
+  @IsArray()
+  shares?: ShareFields[];
+}
+
+export class UpdateCalendar extends IntersectionType(
+  PartialType(OmitType(CreateCalendar, ['id', 'color']), { skipNullProperties: false }),
+  BaseRevision,
+) {
+  /** As #rrggbb. Your own colour where the calendar is shared with you; null: that of the owner. */
+  @ApiPropertyOptional({ type: String, nullable: true, example: '#27ae60' })
+  @Nullable()
+  @Color()
+  @IsString()
+  color?: string | null;
+
+  /** Your own setting. */
+  @ApiPropertyOptional({ example: false })
+  @Optional()
+  @IsBoolean()
+  hidden?: boolean;
+
+  /** Your own order; null: after those with an order. */
+  @ApiPropertyOptional({ type: Number, nullable: true, example: 1.5 })
+  @Nullable()
+  @IsNumber({ allowNaN: false, allowInfinity: false })
+  order?: number | null;
+}
+
+export class DeleteCalendar {
+  /** One of your calendars that receives the events; default: they are cancelled. */
+  @ApiPropertyOptional({ format: 'uuid' })
+  @IsOptional()
+  @IsUUID('all', { message: 'move_events_to must be a UUID' })
+  move_events_to?: string;
+}

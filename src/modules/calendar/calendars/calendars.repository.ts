@@ -1,0 +1,185 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import {
+  Calendar,
+  CalendarPreference,
+  type CalendarRole,
+  CalendarShare,
+  type Reminder,
+} from '../calendar.entity.js';
+
+/** A calendar as a user sees it. */
+export interface CalendarRow {
+  id: string;
+  owner_id: string;
+  owner_name: string;
+  owner_email: string;
+  name: string;
+  description: string;
+  color: string;
+  own_color: string | null;
+  time_zone: string;
+  is_default: boolean;
+  affects_free_busy: boolean;
+  default_reminders: Reminder[];
+  hidden: boolean;
+  position: number | null;
+  role: CalendarRole;
+  shares: { user_id: string | null; group_id: string | null; name: string; role: CalendarRole }[] | null;
+  change_seq: number;
+  floor_seq: number;
+  revision: number;
+  created_at: Date;
+  updated_at: Date;
+  /** Sort key. */
+  rank: number;
+}
+
+const COLUMNS = `calendar.id, calendar.owner_id, owner.display_name AS owner_name, owner.email AS owner_email, calendar.name,
+  calendar.description, calendar.color, own.color AS own_color, calendar.time_zone, calendar.is_default,
+  calendar.affects_free_busy, calendar.default_reminders, coalesce(own.hidden, false) AS hidden, own.position,
+  access.role, calendar.change_seq::float8 AS change_seq, calendar.floor_seq::float8 AS floor_seq, calendar.revision,
+  calendar.created_at, calendar.updated_at, coalesce(own.position, 1e300) AS rank,
+  CASE WHEN access.role = 'owner' THEN (
+    SELECT json_agg(json_build_object(
+             'user_id', CASE WHEN share.grantee_kind = 'user' THEN share.grantee_id END,
+             'group_id', CASE WHEN share.grantee_kind = 'group' THEN share.grantee_id END,
+             'name', coalesce(grantee.display_name, grantees.name, ''), 'role', share.role)
+             ORDER BY share.created_at, share.grantee_id)
+      FROM calendar_shares share
+      LEFT JOIN member_profiles grantee ON share.grantee_kind = 'user'
+        AND grantee.tenant_id = share.tenant_id AND grantee.user_id = share.grantee_id
+      LEFT JOIN group_names grantees ON share.grantee_kind = 'group'
+        AND grantees.tenant_id = share.tenant_id AND grantees.id = share.grantee_id
+     WHERE share.tenant_id = calendar.tenant_id AND share.calendar_id = calendar.id) END AS shares`;
+
+const FROM = `calendars calendar
+  JOIN member_profiles owner ON owner.tenant_id = calendar.tenant_id AND owner.user_id = calendar.owner_id
+  LEFT JOIN calendar_preferences own
+    ON own.tenant_id = calendar.tenant_id AND own.user_id = $2 AND own.calendar_id = calendar.id`;
+
+const list = workspace.statement<CalendarRow>(
+  'calendar.list_calendars',
+  `WITH access AS (
+     SELECT calendar_id, max(role) AS role FROM calendar_access WHERE tenant_id = $1 AND user_id = $2 GROUP BY calendar_id)
+   SELECT ${COLUMNS} FROM ${FROM} JOIN access ON access.calendar_id = calendar.id
+    WHERE calendar.tenant_id = $1 AND ($3 OR NOT coalesce(own.hidden, false))
+      AND ($4::float8 IS NULL OR (coalesce(own.position, 1e300), calendar.id) > ($4, $5::uuid))
+    ORDER BY coalesce(own.position, 1e300), calendar.id LIMIT $6`,
+);
+
+const read = workspace.statement<CalendarRow>(
+  'calendar.read_calendar',
+  `SELECT ${COLUMNS} FROM ${FROM}
+     CROSS JOIN LATERAL (SELECT calendar_role_of($1, calendar.id, calendar.owner_id, $2) AS role) access
+    WHERE calendar.tenant_id = $1 AND calendar.id = $3 AND access.role IS NOT NULL`,
+);
+
+const hasDefault = workspace.statement<{ found: boolean }>(
+  'calendar.has_default',
+  `SELECT EXISTS (SELECT FROM calendars WHERE tenant_id = $1 AND owner_id = $2 AND is_default) AS found`,
+);
+
+const grantees = workspace.statement<{ id: string }>(
+  'calendar.grantees',
+  `SELECT user_id AS id FROM member_profiles WHERE tenant_id = $1 AND user_id = ANY ($2) AND status = 'active'
+   UNION ALL SELECT id FROM group_names WHERE tenant_id = $1 AND id = ANY ($3)`,
+);
+
+const prefer = workspace.statement<never>(
+  'calendar.prefer',
+  `INSERT INTO calendar_preferences AS own (tenant_id, user_id, calendar_id, color, hidden, position)
+   VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (tenant_id, user_id, calendar_id)
+   DO UPDATE SET color = excluded.color, hidden = excluded.hidden, position = excluded.position`,
+);
+
+const remove = workspace.statement<never>(
+  'calendar.delete_calendar',
+  `SELECT calendar_delete($1, $2, $3, $4)`,
+);
+
+export type Grantee = Pick<CalendarShare, 'granteeKind' | 'granteeId' | 'role'>;
+
+/** Calendars, their shares and the settings of their users. */
+@Injectable()
+export class CalendarsRepository {
+  list(
+    reader: Reader,
+    ctx: RequestContext,
+    withHidden: boolean,
+    after: readonly [number, string] | undefined,
+    limit: number,
+  ): Promise<CalendarRow[]> {
+    return reader.query(list, [ctx.tenantId, ctx.userId, withHidden, after?.[0], after?.[1], limit]);
+  }
+
+  async find(reader: Reader, ctx: RequestContext, id: string): Promise<CalendarRow | null> {
+    return (await reader.query(read, [ctx.tenantId, ctx.userId, id]))[0] ?? null;
+  }
+
+  async hasDefault(reader: Reader, ctx: RequestContext): Promise<boolean> {
+    return (await reader.query(hasDefault, [ctx.tenantId, ctx.userId]))[0]?.found ?? false;
+  }
+
+  async count(tx: Tx, ctx: RequestContext): Promise<number> {
+    return rowsOf(tx, Calendar).count({ tenantId: ctx.tenantId, ownerId: ctx.userId });
+  }
+
+  /** Ids of the active members and groups of the workspace among these. */
+  async knownGrantees(
+    reader: Reader,
+    tenantId: string,
+    users: string[],
+    groups: string[],
+  ): Promise<Set<string>> {
+    return new Set((await reader.query(grantees, [tenantId, users, groups])).map((row) => row.id));
+  }
+
+  /** Null: the id is taken in this workspace. */
+  async insert(tx: Tx, values: ColumnValues<Calendar>): Promise<Calendar | null> {
+    return rowsOf(tx, Calendar).insert(values);
+  }
+
+  async lock(tx: Tx, ctx: RequestContext, id: string): Promise<void> {
+    await rowsOf(tx, Calendar).lock({ tenantId: ctx.tenantId, id });
+  }
+
+  /** Changes a calendar and raises its revision. */
+  async update(tx: Tx, tenantId: string, id: string, values: ColumnValues<Calendar>): Promise<void> {
+    const managed = { revision: () => 'revision + 1', updatedAt: () => 'clock_timestamp()' };
+    await rowsOf(tx, Calendar).update({ tenantId, id }, { ...values, ...managed });
+  }
+
+  /** Makes no calendar of the owner the default one. */
+  async clearDefault(tx: Tx, tenantId: string, ownerId: string): Promise<void> {
+    await rowsOf(tx, Calendar).update({ tenantId, ownerId, isDefault: true }, { isDefault: false });
+  }
+
+  async replaceShares(
+    tx: Tx,
+    tenantId: string,
+    calendarId: string,
+    shares: readonly Grantee[],
+  ): Promise<void> {
+    const rows = rowsOf(tx, CalendarShare);
+    await rows.delete({ tenantId, calendarId });
+    for (const share of shares)
+      await rows.insert({ ...share, tenantId, calendarId, createdAt: () => 'clock_timestamp()' });
+  }
+
+  async prefer(
+    tx: Tx,
+    { tenantId, userId, calendarId, color, hidden, position }: CalendarPreference,
+  ): Promise<void> {
+    await tx.query(prefer, [tenantId, userId, calendarId, color, hidden, position]);
+  }
+
+  /** @param target receives the events; null: they are cancelled */
+  async delete(tx: Tx, ctx: RequestContext, id: string, target: string | null): Promise<void> {
+    await tx.query(remove, [ctx.tenantId, id, target, ctx.userId]);
+  }
+}

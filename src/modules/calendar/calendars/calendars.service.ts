@@ -1,0 +1,263 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { type Checked } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
+import type { CalendarResponse } from '../calendar.response.js';
+import { CalendarTokens } from '../calendar-tokens.js';
+import { zoneNamed } from '../event-times.js';
+import { EventsRepository } from '../events.repository.js';
+import type {
+  CreateCalendar,
+  DeleteCalendar,
+  ListCalendars,
+  ShareFields,
+  UpdateCalendar,
+} from './calendars.dto.js';
+import { type CalendarRow, CalendarsRepository, type Grantee } from './calendars.repository.js';
+
+const MAX_CALENDARS = 100;
+const COLOR = '#2f80ed';
+const REMINDERS = [{ method: 'popup' as const, minutes: 10 }];
+
+/** Calendars, their sharing, and how each user sees them. */
+@Injectable()
+export class CalendarsService {
+  constructor(
+    private readonly calendars: CalendarsRepository,
+    private readonly events: EventsRepository,
+    private readonly tokens: CalendarTokens,
+    private readonly writes: IdempotentWrites,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly outbox: Outbox,
+    private readonly db: Db,
+  ) {}
+
+  /** Own and shared calendars. The first request of a user creates the default calendar. */
+  async list(ctx: RequestContext, query: ListCalendars): Promise<JsonReply> {
+    if (query.cursor === undefined && !(await this.calendars.hasDefault(this.db, ctx)))
+      await this.db.single((tx) => this.events.defaultCalendars(tx, ctx.tenantId, [ctx.userId]));
+    const withHidden = query.include?.includes('hidden') ?? false;
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `calendars ${ctx.tenantId} ${ctx.userId} ${withHidden}`,
+      key: (row: CalendarRow): [number, string] => [row.rank, row.id],
+      rows: (after, limit) => this.calendars.list(this.db, ctx, withHidden, after, limit),
+    });
+    return CALENDARS.page(
+      rows.map((row) => this.shown(ctx, row)),
+      next,
+    );
+  }
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+    return CALENDARS.response(this.shown(ctx, await this.found(this.db, ctx, id)));
+  }
+
+  /** @throws ApiError 409 `already_exists`; 422 `too_many_calendars`, `unknown_grantee` */
+  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateCalendar): Promise<JsonReply> {
+    const { tenantId, userId } = ctx;
+    const id = input.id?.toLowerCase() ?? uuidv7();
+    const shares = await this.grantees(ctx, input.shares ?? [], userId);
+    return this.writes.runTx(ctx, key, async (tx) => {
+      const defaults = await this.events.defaultCalendars(tx, tenantId, [userId]);
+      if ((await this.calendars.count(tx, ctx)) >= MAX_CALENDARS)
+        throw CalendarErrors.tooManyCalendars.with();
+      const zone = input.time_zone ?? (await this.found(tx, ctx, defaults.get(userId) as string)).time_zone;
+      if (input.is_default) await this.calendars.clearDefault(tx, tenantId, userId);
+      const now = () => 'clock_timestamp()';
+      const made = await this.calendars.insert(tx, {
+        tenantId,
+        id,
+        ownerId: userId,
+        name: input.name,
+        description: input.description ?? '',
+        color: input.color?.toLowerCase() ?? COLOR,
+        timeZone: zoneNamed(zone) ?? 'UTC',
+        isDefault: input.is_default ?? false,
+        affectsFreeBusy: input.affects_free_busy ?? true,
+        defaultReminders: input.default_reminders?.map((reminder) => ({ ...reminder })) ?? REMINDERS,
+        revision: 1,
+        createdAt: now,
+        updatedAt: now,
+      });
+      if (!made) throw CalendarErrors.calendarExists.with();
+      if (shares.length > 0) await this.share(tx, ctx, id, shares);
+      return CALENDARS.created(id, this.shown(ctx, await this.found(tx, ctx, id)));
+    });
+  }
+
+  /** The role owner changes the calendar; every user changes their own color, order and hidden. */
+  async update(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+    body: Checked<UpdateCalendar>,
+  ): Promise<JsonReply> {
+    return this.db.tx(async (tx) => {
+      await this.found(tx, ctx, id);
+      await this.calendars.lock(tx, ctx, id);
+      const before = await this.found(tx, ctx, id);
+      const isOwner = before.owner_id === ctx.userId;
+      await CALENDARS.checkWrite(before, expected, body, () => this.shown(ctx, before));
+      const { color, hidden, order, base_revision: _revision, ...shared } = body.value;
+      const common = { ...shared, ...(isOwner && color && { color }) };
+      if (Object.values(common).some((value) => value !== undefined)) {
+        if (before.role !== 'owner' || (common.is_default !== undefined && !isOwner))
+          throw Errors.forbidden.with();
+        await this.change(tx, ctx, before, common);
+      }
+      await this.calendars.prefer(tx, {
+        tenantId: ctx.tenantId,
+        userId: ctx.userId,
+        calendarId: id,
+        color: isOwner || color === undefined ? before.own_color : (color?.toLowerCase() ?? null),
+        hidden: hidden ?? before.hidden,
+        position: order === undefined ? before.position : order,
+      });
+      return CALENDARS.response(this.shown(ctx, await this.found(tx, ctx, id)));
+    });
+  }
+
+  /** Only for the owner. @throws ApiError 404, 403, 409 `default_calendar`, `conflict`, 422 */
+  async delete(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+    { move_events_to }: DeleteCalendar,
+  ): Promise<JsonReply> {
+    return this.db.tx(async (tx) => {
+      const calendar = await this.found(tx, ctx, id);
+      if (calendar.owner_id !== ctx.userId) throw Errors.forbidden.with();
+      const shown = this.shown(ctx, calendar);
+      await CALENDARS.checkWrite(calendar, expected, null, () => shown);
+      if (calendar.is_default) throw CalendarErrors.defaultCalendar.with();
+      const target = move_events_to?.toLowerCase() ?? null;
+      const receiver = target === null ? null : await this.calendars.find(tx, ctx, target);
+      if (target !== null && (receiver?.owner_id !== ctx.userId || target === id))
+        throw Errors.validationFailed.with({
+          details: [
+            {
+              field: 'move_events_to',
+              code: 'unknown_calendar',
+              message: 'must be another calendar of yours',
+            },
+          ],
+        });
+      this.outbox.notice(tx);
+      await this.calendars.delete(tx, ctx, id, target);
+      await this.audit.record(tx, ctx, {
+        action: 'calendar.calendar.deleted',
+        objectKind: 'calendar',
+        objectId: id,
+        data: { name: calendar.name },
+      });
+      return CALENDARS.deleted(shown);
+    });
+  }
+
+  private async change(
+    tx: Tx,
+    ctx: RequestContext,
+    before: CalendarRow,
+    input: Partial<CreateCalendar>,
+  ): Promise<void> {
+    const { tenantId } = ctx;
+    if (input.is_default) await this.calendars.clearDefault(tx, tenantId, before.owner_id);
+    const values = {
+      name: input.name,
+      description: input.description,
+      color: input.color?.toLowerCase(),
+      timeZone: input.time_zone === undefined ? undefined : (zoneNamed(input.time_zone) ?? 'UTC'),
+      isDefault: input.is_default || undefined,
+      affectsFreeBusy: input.affects_free_busy,
+      defaultReminders: input.default_reminders?.map((reminder) => ({ ...reminder })),
+    };
+    const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+    await this.calendars.update(tx, tenantId, before.id, given);
+    if (input.shares)
+      await this.share(tx, ctx, before.id, await this.grantees(ctx, input.shares, before.owner_id, tx));
+  }
+
+  private async share(tx: Tx, ctx: RequestContext, id: string, shares: Grantee[]): Promise<void> {
+    await this.calendars.replaceShares(tx, ctx.tenantId, id, shares);
+    const data = {
+      shares: shares.map(({ granteeKind, granteeId, role }) => `${granteeKind} ${granteeId} ${role}`),
+    };
+    await this.audit.record(tx, ctx, {
+      action: 'calendar.shares.changed',
+      objectKind: 'calendar',
+      objectId: id,
+      data,
+    });
+  }
+
+  /** @throws ApiError 422 `unknown_grantee` */
+  private async grantees(
+    ctx: RequestContext,
+    shares: readonly ShareFields[],
+    ownerId: string,
+    reader: Reader = this.db,
+  ): Promise<Grantee[]> {
+    const wanted = new Map<string, Grantee>();
+    for (const { user_id, group_id, role } of shares) {
+      const granteeKind = user_id ? 'user' : 'group';
+      const granteeId = ((user_id ?? group_id) as string).toLowerCase();
+      if (granteeId !== ownerId) wanted.set(granteeId, { granteeKind, granteeId, role });
+    }
+    const named = Map.groupBy(wanted.values(), ({ granteeKind }) => granteeKind);
+    const ids = (kind: 'user' | 'group') => (named.get(kind) ?? []).map(({ granteeId }) => granteeId);
+    const known = await this.calendars.knownGrantees(reader, ctx.tenantId, ids('user'), ids('group'));
+    const unknown = [...wanted.keys()].filter((granteeId) => !known.has(granteeId));
+    if (unknown.length > 0)
+      throw CalendarErrors.unknownGrantee.with({
+        details: unknown.map((granteeId) => ({
+          field: 'shares',
+          code: 'unknown_grantee',
+          message: `${granteeId} is no active member and no group of this workspace`,
+        })),
+      });
+    return [...wanted.values()];
+  }
+
+  private async found(reader: Reader, ctx: RequestContext, id: string): Promise<CalendarRow> {
+    const found = await this.calendars.find(reader, ctx, id);
+    if (!found) throw CALENDARS.notFound.with();
+    return found;
+  }
+
+  private shown(ctx: RequestContext, row: CalendarRow): CalendarResponse {
+    const isOwner = row.owner_id === ctx.userId;
+    const { id, name, description, time_zone, is_default, role, hidden, affects_free_busy, revision } = row;
+    return {
+      id,
+      name,
+      description,
+      color: row.own_color ?? row.color,
+      time_zone,
+      kind: isOwner ? 'own' : 'shared',
+      is_default: isOwner && is_default,
+      role,
+      owner: { id: row.owner_id, name: row.owner_name, email: row.owner_email },
+      hidden,
+      order: row.position,
+      default_reminders: row.default_reminders,
+      shares: row.shares ?? [],
+      affects_free_busy,
+      revision,
+      created_at: row.created_at.toISOString(),
+      updated_at: row.updated_at.toISOString(),
+      sync_token: this.tokens.write(ctx, row, row.change_seq),
+    };
+  }
+}

@@ -1,0 +1,186 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsString,
+  Length,
+  MaxLength,
+  ValidateNested,
+} from 'class-validator';
+import { RULE_LIMITS } from '../../lib/recurrence/index.js';
+import {
+  asInstance,
+  asPerson,
+  EachAs,
+  Line,
+  Optional,
+  Nullable,
+} from '../../platform/http/input.decorators.js';
+import type { TimeInput } from './event-input-times.js';
+import {
+  AttendeeFields,
+  Color,
+  ConferenceFields,
+  END,
+  EventRemindersFields,
+  IsDuration,
+  IsEventTime,
+  LinkFields,
+  MAX_ATTENDEES,
+  PlaceFields,
+  RecurrenceFields,
+  START,
+} from './event-parts.dto.js';
+import {
+  type EventStatus,
+  SHOW_AS,
+  type ShowAs,
+  STATUSES,
+  type Visibility,
+  VISIBILITIES,
+} from './event-record.js';
+
+/** Fields of an event that a request may contain. */
+export class EventFields {
+  /** At most 1,000 characters; may be empty. */
+  @ApiPropertyOptional({ example: 'Planning' })
+  @Optional()
+  @Line(1000)
+  title?: string;
+
+  /** The same as `title`. */
+  @ApiPropertyOptional({ example: 'Planning' })
+  @Optional()
+  @Line(1000)
+  summary?: string;
+
+  /** Plain text, at most 65,536 characters. */
+  @ApiPropertyOptional({ type: String, nullable: true, example: 'Agenda: budget, rooms' })
+  @Nullable()
+  @MaxLength(65_536)
+  @IsString()
+  description?: string | null;
+
+  @ApiPropertyOptional({ type: String, nullable: true, example: 'Room 1' })
+  @Nullable()
+  @MaxLength(1000)
+  @IsString()
+  location?: string | null;
+
+  @ApiPropertyOptional({ type: [PlaceFields], maxItems: 10, example: [] })
+  @Optional()
+  @EachAs((entry) => asInstance(PlaceFields, entry))
+  @ValidateNested({ each: true })
+  @ArrayMaxSize(10)
+  @IsArray()
+  locations?: PlaceFields[];
+
+  /** A time without a zone is in the zone of the calendar, with `time_zone: null` it is floating. A day makes an all-day event. */
+  @ApiPropertyOptional(START)
+  @Optional()
+  @IsEventTime()
+  start?: TimeInput;
+
+  /** Exclusive, also of days. Default: an hour after the start, or a day. */
+  @ApiPropertyOptional(END)
+  @Nullable()
+  @IsEventTime()
+  end?: TimeInput | null;
+
+  /** Instead of `end`: PT1H is exact, P1D is a day of the calendar. */
+  @ApiPropertyOptional({ type: String, nullable: true, example: 'PT1H' })
+  @Nullable()
+  @IsDuration()
+  duration?: string | null;
+
+  /** Null: a single event. */
+  @ApiPropertyOptional({
+    type: RecurrenceFields,
+    nullable: true,
+    example: { rules: ['FREQ=WEEKLY;BYDAY=MO'] },
+  })
+  @Nullable()
+  @ValidateNested()
+  @Transform(({ value }) => asInstance(RecurrenceFields, value))
+  recurrence?: RecurrenceFields | null;
+
+  /** The same as the first of `recurrence.rules`. */
+  @ApiPropertyOptional({ type: String, nullable: true, example: 'FREQ=WEEKLY;BYDAY=MO' })
+  @Nullable()
+  @MaxLength(RULE_LIMITS.length)
+  @IsString()
+  rrule?: string | null;
+
+  @ApiPropertyOptional({ enum: STATUSES, example: 'confirmed' })
+  @Optional()
+  @IsIn(STATUSES)
+  status?: EventStatus;
+
+  @ApiPropertyOptional({ enum: SHOW_AS, example: 'busy' })
+  @Optional()
+  @IsIn(SHOW_AS)
+  show_as?: ShowAs;
+
+  /** private: others see the times only. */
+  @ApiPropertyOptional({ enum: VISIBILITIES, example: 'default' })
+  @Optional()
+  @IsIn(VISIBILITIES)
+  visibility?: Visibility;
+
+  /** Members of the workspace get the event into their default calendar. A text is an address or an id. */
+  @ApiPropertyOptional({ type: [AttendeeFields], maxItems: MAX_ATTENDEES, example: [] })
+  @Optional()
+  @EachAs((entry) => asPerson(AttendeeFields, entry))
+  @ValidateNested({ each: true })
+  @ArrayMaxSize(MAX_ATTENDEES)
+  @IsArray()
+  attendees?: AttendeeFields[];
+
+  /** Your own; null: those of the calendar. */
+  @ApiPropertyOptional({ type: EventRemindersFields, nullable: true, example: { use_default: true } })
+  @Nullable()
+  @ValidateNested()
+  @Transform(({ value }) => asInstance(EventRemindersFields, value))
+  reminders?: EventRemindersFields | null;
+
+  @ApiPropertyOptional({ type: String, nullable: true, example: '#2f80ed' })
+  @Nullable()
+  @Color()
+  color?: string | null;
+
+  @ApiPropertyOptional({ type: [String], maxItems: 50, example: ['planning'] })
+  @Optional()
+  @Length(1, 100, { each: true })
+  @IsString({ each: true })
+  @ArrayMaxSize(50)
+  @IsArray()
+  categories?: string[];
+
+  @ApiPropertyOptional({ type: [LinkFields], maxItems: 50, example: [] })
+  @Optional()
+  @EachAs((entry) => asInstance(LinkFields, entry))
+  @ValidateNested({ each: true })
+  @ArrayMaxSize(50)
+  @IsArray()
+  links?: LinkFields[];
+
+  @ApiPropertyOptional({ type: ConferenceFields, nullable: true, example: null })
+  @Nullable()
+  @ValidateNested()
+  @Transform(({ value }) => asInstance(ConferenceFields, value))
+  conference?: ConferenceFields | null;
+
+  /** The attendees may propose other times; default true. */
+  @ApiPropertyOptional({ example: true })
+  @Optional()
+  @IsBoolean()
+  proposals_allowed?: boolean;
+}
+
+export const SEND_UPDATES = ['none', 'external', 'all'] as const;
+export type SendUpdates = (typeof SEND_UPDATES)[number];
+export const SCOPES = ['this', 'this_and_following', 'all'] as const;
+export type Scope = (typeof SCOPES)[number];

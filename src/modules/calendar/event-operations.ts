@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Errors } from '../../platform/http/errors.js';
+import type { CreateEvent } from './event.dto.js';
+import type { CalendarContext, EventRecord, OwnedEntry, ParticipantRow } from './event-record.js';
+import { type EventChange, newEntry } from './event-write.js';
+import { EventWriter, messagesFor } from './event-writer.js';
+import { isAtLeast } from './event-policy.js';
+import { assertInstances, contentOf, recurrenceOf, timesOf } from './events/event-patch.js';
+
+/** An event that was written, with the placement in the calendar of the request. */
+export interface Written {
+  record: EventRecord;
+  entry: OwnedEntry;
+}
+
+/** Creation of events, for requests, batches, synchronisation and other domains. */
+@Injectable()
+export class EventOperations {
+  constructor(private readonly writer: EventWriter) {}
+
+  /** @throws ApiError 403 `forbidden` */
+  assertWriter(calendar: CalendarContext): void {
+    if (!isAtLeast(calendar.role, 'writer')) throw Errors.forbidden.with();
+  }
+
+  /**
+   * The record of a new event.
+   * @param participants rows of its attendees
+   * @throws ApiError 422 for times and rules
+   */
+  draft(
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    fields: CreateEvent,
+    participants: ParticipantRow[],
+    now: string,
+  ): EventRecord {
+    const id = fields.id?.toLowerCase() ?? uuidv7();
+    const times = timesOf(fields, undefined, calendar.time_zone);
+    const recurrence = recurrenceOf(fields, times, undefined) ?? { rules: [], added: [], excluded: [] };
+    assertInstances({ ...times, ...recurrence });
+    return {
+      ...EMPTY,
+      ...contentOf(fields),
+      ...times,
+      ...recurrence,
+      id,
+      uid: fields.uid ?? id,
+      origin_calendar_id: calendar.id,
+      organizer_id: calendar.owner_id,
+      organizer_email: calendar.owner_email.toLowerCase(),
+      organizer_name: calendar.owner_name,
+      origin: 'internal',
+      proposals_allowed: fields.proposals_allowed ?? true,
+      sequence: 0,
+      dtstamp: now,
+      split_from: null,
+      participants_count: 0,
+      overrides_count: 0,
+      title_key: '',
+      revision: 1,
+      created_by: ctx.userId,
+      updated_by: ctx.userId,
+      created_at: now,
+      updated_at: now,
+      deleted_at: null,
+      participants,
+      overrides: [],
+    };
+  }
+
+  /**
+   * Writes a new event and its placements: one statement, or two with attendees of the workspace.
+   * @throws DuplicateUidError; ApiError 409 `already_exists`
+   */
+  async insert(
+    tx: Tx,
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    record: EventRecord,
+    { reminders, send_updates }: Pick<CreateEvent, 'reminders' | 'send_updates'>,
+    now: string,
+  ): Promise<Written> {
+    const own = { ...newEntry(record, calendar.id, calendar.owner_id), ...ownReminders(reminders) };
+    const placements = await this.writer.placements(tx, ctx, record, [own], calendar.owner_id);
+    const messages = messagesFor(null, record, '', send_updates ?? 'all');
+    const change: EventChange = {
+      before: null,
+      record,
+      ...placements,
+      action: 'created',
+      fields: [],
+      key: '',
+      messages,
+    };
+    const [done] = (await this.writer.commit(tx, ctx, [change], now)) as [EventChange];
+    return { record: done.record, entry: entryIn(done.entries, calendar.id) };
+  }
+}
+
+/** The placement in a calendar. */
+export const entryIn = (entries: readonly OwnedEntry[], calendarId: string): OwnedEntry =>
+  entries.find((entry) => entry.calendar_id === calendarId) as OwnedEntry;
+
+/** The reminders of a placement; null: those of the calendar. */
+export function ownReminders(reminders: CreateEvent['reminders']): Partial<Pick<OwnedEntry, 'reminders'>> {
+  if (reminders === undefined) return {};
+  const { use_default, overrides = [] } = reminders ?? { use_default: true };
+  const own = overrides.map(({ method, minutes }) => ({ method, minutes }));
+  return { reminders: (use_default ?? reminders?.overrides === undefined) ? null : own };
+}
+
+const EMPTY = {
+  title: '',
+  description: '',
+  location: '',
+  locations: [],
+  status: 'confirmed',
+  show_as: 'busy',
+  visibility: 'default',
+  color: null,
+  categories: [],
+  conference: null,
+  links: [],
+  custom: {},
+} as const satisfies Partial<EventRecord>;

@@ -1,0 +1,259 @@
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsEmail,
+  IsIn,
+  IsInt,
+  IsLatitude,
+  IsLongitude,
+  IsNumber,
+  IsString,
+  IsUrl,
+  IsUUID,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateBy,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import { RULE_LIMITS } from '../../lib/recurrence/index.js';
+import { asInstance, EachAs, Line, Optional, Nullable } from '../../platform/http/input.decorators.js';
+import type { Reminder } from './calendar.entity.js';
+import {
+  ATTENDEE_KINDS,
+  ATTENDEE_ROLES,
+  type AttendeeKind,
+  type AttendeeRole,
+  type EventLink,
+} from './event-record.js';
+import { isTimeInput, type TimeInput } from './event-input-times.js';
+import { parseDuration, zoneNamed } from './event-times.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const MAX_REMINDERS = 10;
+const MAX_REMINDER_MINUTES = 60 * 24 * 40;
+export const MAX_ATTENDEES = 500;
+const MAX_DATES = 1_000;
+export const MAX_RULES = 4;
+
+const rule = (name: string, validate: (value: unknown) => boolean, message: string) => () =>
+  ValidateBy({ name, validator: { validate, defaultMessage: () => `$property must ${message}` } });
+
+const TIME_FORM =
+  'be a day 2026-03-02, a time 2026-03-02T09:00:00 with or without an offset, {date}, or {date_time, time_zone}, from 1900 to 9989';
+export const IsEventTime = rule('isEventTime', isTimeInput, TIME_FORM);
+const AreEventTimes = rule(
+  'areEventTimes',
+  (value) => Array.isArray(value) && value.length <= MAX_DATES && value.every(isTimeInput),
+  `be a list of at most ${MAX_DATES} times; each must ${TIME_FORM}`,
+);
+export const IsDuration = rule(
+  'isDuration',
+  (value) => typeof value === 'string' && parseDuration(value) !== null,
+  'be a duration of RFC 5545, e.g. PT1H30M or P1D',
+);
+export const IsZone = rule(
+  'isTimeZone',
+  (value) => typeof value === 'string' && zoneNamed(value) !== null,
+  'be a time zone of the IANA database, e.g. Europe/Berlin',
+);
+
+const TIME_FORMS: ApiPropertyOptions = {
+  anyOf: [
+    { type: 'string' },
+    { type: 'object', properties: { date: { type: 'string', format: 'date' } }, required: ['date'] },
+    {
+      type: 'object',
+      properties: { date_time: { type: 'string' }, time_zone: { type: 'string', nullable: true } },
+      required: ['date_time'],
+    },
+  ],
+};
+
+/** Schema of a time in requests. */
+export const timeSchema = (example: unknown): ApiPropertyOptions => ({ ...TIME_FORMS, example });
+
+export const START = timeSchema({ date_time: '2026-03-02T09:00:00', time_zone: 'Europe/Berlin' });
+export const END = timeSchema({ date_time: '2026-03-02T10:00:00', time_zone: 'Europe/Berlin' });
+
+export const Color = () => Matches(/^#[0-9a-f]{6}$/i, { message: '$property must be #rrggbb' });
+
+/** A reminder before the start. */
+export class ReminderFields implements Reminder {
+  @ApiProperty({ enum: ['popup', 'email'], example: 'popup' })
+  @IsIn(['popup', 'email'])
+  method!: 'popup' | 'email';
+
+  /** Minutes before the start, at most 40 days. */
+  @ApiProperty({ type: 'integer', example: 10 })
+  @Max(MAX_REMINDER_MINUTES)
+  @Min(0)
+  @IsInt()
+  minutes!: number;
+}
+
+export const Reminders = (): PropertyDecorator => (target, key) => {
+  EachAs((entry) => asInstance(ReminderFields, entry))(target, key);
+  ValidateNested({ each: true })(target, key);
+  ArrayMaxSize(MAX_REMINDERS)(target, key);
+  IsArray()(target, key);
+};
+
+export class EventRemindersFields {
+  /** The reminders of the calendar apply; else `overrides`. */
+  @ApiPropertyOptional({ example: false })
+  @Optional()
+  @IsBoolean()
+  use_default?: boolean;
+
+  @ApiPropertyOptional({ type: [ReminderFields], maxItems: MAX_REMINDERS })
+  @Optional()
+  @Reminders()
+  overrides?: ReminderFields[];
+}
+
+/** An attendee: a member by `user_id`, or any user by `email`. */
+export class AttendeeFields {
+  @ApiPropertyOptional({ example: 'ann@demo.example' })
+  @ValidateIf(
+    ({ user_id, id }: AttendeeFields, value) =>
+      value !== undefined || (user_id === undefined && id === undefined),
+  )
+  @MaxLength(320)
+  @IsEmail({ require_tld: false }, { message: 'email must be an e-mail address' })
+  email?: string;
+
+  @ApiPropertyOptional({ example: ID })
+  @Nullable()
+  @IsUUID('all', { message: 'user_id must be a UUID' })
+  user_id?: string | null;
+
+  /** The same as `user_id`, or an address from a response. */
+  @ApiPropertyOptional({ example: ID })
+  @Optional()
+  @MaxLength(320)
+  @IsString()
+  id?: string;
+
+  @ApiPropertyOptional({ example: 'Ann Lee' })
+  @Optional()
+  @Line(200)
+  name?: string;
+
+  @ApiPropertyOptional({ enum: ATTENDEE_ROLES, default: 'required' })
+  @Optional()
+  @IsIn(ATTENDEE_ROLES)
+  role?: AttendeeRole;
+
+  @ApiPropertyOptional({ enum: ATTENDEE_KINDS, default: 'person' })
+  @Optional()
+  @IsIn(ATTENDEE_KINDS)
+  kind?: AttendeeKind;
+
+  /** A response is requested; default true. */
+  @ApiPropertyOptional({ example: true })
+  @Optional()
+  @IsBoolean()
+  rsvp?: boolean;
+}
+
+export class RecurrenceFields {
+  /** RRULE values of RFC 5545; HOURLY is the shortest frequency. */
+  @ApiPropertyOptional({ type: [String], maxItems: MAX_RULES, example: ['FREQ=WEEKLY;BYDAY=MO'] })
+  @Optional()
+  @MaxLength(RULE_LIMITS.length, { each: true })
+  @IsString({ each: true })
+  @ArrayMaxSize(MAX_RULES)
+  @IsArray()
+  rules?: string[];
+
+  /** Further instances (RDATE). */
+  @ApiPropertyOptional({ type: 'array', items: TIME_FORMS as never, maxItems: MAX_DATES, example: [] })
+  @Optional()
+  @AreEventTimes()
+  added?: TimeInput[];
+
+  /** Instances that do not take place (EXDATE). */
+  @ApiPropertyOptional({ type: 'array', items: TIME_FORMS as never, maxItems: MAX_DATES, example: [] })
+  @Optional()
+  @AreEventTimes()
+  excluded?: TimeInput[];
+}
+
+export class GeoFields {
+  @ApiProperty({ example: 52.52 }) @IsLatitude() @IsNumber() latitude!: number;
+  @ApiProperty({ example: 13.405 }) @IsLongitude() @IsNumber() longitude!: number;
+}
+
+export class PlaceFields {
+  @ApiProperty({ example: 'Headquarters' })
+  @Line(500)
+  name!: string;
+
+  @ApiPropertyOptional({ example: 'Alexanderplatz 1, Berlin' })
+  @Optional()
+  @Line(500)
+  address?: string;
+
+  @ApiPropertyOptional({ type: GeoFields, nullable: true, example: null })
+  @Nullable()
+  @ValidateNested()
+  @Transform(({ value }) => asInstance(GeoFields, value))
+  geo?: GeoFields | null;
+}
+
+export class LinkFields implements Omit<EventLink, 'id' | 'url' | 'title'> {
+  @ApiProperty({ enum: ['note', 'task', 'room', 'message', 'url'], example: 'url' })
+  @IsIn(['note', 'task', 'room', 'message', 'url'])
+  type!: EventLink['type'];
+
+  @ApiPropertyOptional({ type: String, nullable: true, example: null })
+  @Nullable()
+  @Length(1, 200)
+  @IsString()
+  id?: string | null;
+
+  /** http or https. */
+  @ApiPropertyOptional({ type: String, nullable: true, example: 'https://example.com/agenda' })
+  @Nullable()
+  @MaxLength(2048)
+  @IsUrl({
+    protocols: ['http', 'https'],
+    require_protocol: true,
+    require_tld: false,
+    allow_underscores: true,
+  })
+  @IsString()
+  url?: string | null;
+
+  @ApiPropertyOptional({ example: 'Agenda' })
+  @Optional()
+  @Line(512)
+  title?: string;
+}
+
+export class ConferenceFields {
+  /** @example "link" */
+  @ApiPropertyOptional({ example: 'link' })
+  @Optional()
+  @Line(50)
+  kind?: string;
+
+  @ApiPropertyOptional({ type: String, nullable: true, example: 'https://meet.example.com/team' })
+  @Nullable()
+  @MaxLength(2048)
+  @IsUrl({
+    protocols: ['http', 'https'],
+    require_protocol: true,
+    require_tld: false,
+    allow_underscores: true,
+  })
+  @IsString()
+  url?: string | null;
+}

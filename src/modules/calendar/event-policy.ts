@@ -1,0 +1,75 @@
+import { CALENDAR_ROLES, type CalendarRole } from './calendar.entity.js';
+import type { CalendarContext, EventRecord, ParticipantRow } from './event-record.js';
+
+/** Whether a role allows at least as much as another one. */
+export const isAtLeast = (role: CalendarRole, least: CalendarRole): boolean =>
+  CALENDAR_ROLES.indexOf(role) >= CALENDAR_ROLES.indexOf(least);
+
+/** Marks a response to an instance and all later ones: `>2026-03-02T09:00:00`. */
+export const FOLLOWING = '>';
+
+/**
+ * The response that applies to an instance: its own, else the last one to it and all later ones, else that to the event.
+ * @param rows of one participant
+ * @param key null: the whole event
+ */
+export function responseAt(rows: readonly ParticipantRow[], key: string | null): ParticipantRow | undefined {
+  const whole = rows.find(({ recurrence_key }) => recurrence_key === '');
+  if (key === null || rows.length === 1) return whole;
+  const own = rows.find(({ recurrence_key }) => recurrence_key === key);
+  const following = rows
+    .filter(({ recurrence_key: from }) => from.startsWith(FOLLOWING) && from.slice(1) <= key)
+    .toSorted((a, b) => (a.recurrence_key < b.recurrence_key ? 1 : -1));
+  return own ?? following[0] ?? whole;
+}
+
+/** The participant with this user, as of an instance or of the whole event. */
+export function participantOf(
+  record: EventRecord,
+  userId: string,
+  key: string | null = null,
+): ParticipantRow | undefined {
+  if (record.participants.length === 0) return undefined;
+  return responseAt(
+    record.participants.filter(({ user_id }) => user_id === userId),
+    key,
+  );
+}
+
+export interface EventPermissions {
+  edit: boolean;
+  rsvp: boolean;
+  propose: boolean;
+  see_details: boolean;
+  delete: boolean;
+}
+
+/** Whether a user acts for the organizer: in the calendar of the event, for an organizer of this workspace. */
+const isOrigin = (record: EventRecord, calendar: CalendarContext): boolean =>
+  record.origin_calendar_id === calendar.id && record.origin === 'internal';
+
+/**
+ * Rights of a user on an event in a calendar. A private event shows its details to the owner of the calendar, to its organizer
+ * and to its attendees only, whatever the role.
+ */
+export function permissionsOf(
+  record: EventRecord,
+  calendar: CalendarContext,
+  userId: string,
+): EventPermissions {
+  const attendee = participantOf(record, userId);
+  const isOwner = calendar.owner_id === userId;
+  const isInvolved = isOwner || record.organizer_id === userId || attendee !== undefined;
+  const see_details = isAtLeast(calendar.role, 'reader') && (record.visibility !== 'private' || isInvolved);
+  const mayWrite = see_details && isAtLeast(calendar.role, 'writer');
+  const isLive = record.deleted_at === null;
+  const edit = mayWrite && isLive && isOrigin(record, calendar);
+  const rsvp = isLive && see_details && attendee !== undefined && record.status !== 'cancelled';
+  return {
+    edit,
+    rsvp,
+    propose: rsvp && record.proposals_allowed && record.organizer_id !== userId,
+    see_details,
+    delete: edit || (isOwner && mayWrite),
+  };
+}

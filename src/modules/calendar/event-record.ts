@@ -1,0 +1,185 @@
+import type { CalendarRole, Reminder } from './calendar.entity.js';
+
+// Rows as PostgreSQL writes them as JSON: names of columns, times as text.
+
+export const STATUSES = ['confirmed', 'tentative', 'cancelled'] as const;
+export const SHOW_AS = ['busy', 'free', 'tentative', 'out_of_office', 'working_elsewhere'] as const;
+export const VISIBILITIES = ['default', 'public', 'private'] as const;
+export const ATTENDEE_ROLES = ['required', 'optional', 'chair', 'none'] as const;
+export const ATTENDEE_KINDS = ['person', 'group', 'room', 'resource'] as const;
+export const RESPONSES = ['needs_action', 'accepted', 'declined', 'tentative', 'delegated'] as const;
+
+export type EventStatus = (typeof STATUSES)[number];
+export type ShowAs = (typeof SHOW_AS)[number];
+export type Visibility = (typeof VISIBILITIES)[number];
+export type AttendeeRole = (typeof ATTENDEE_ROLES)[number];
+export type AttendeeKind = (typeof ATTENDEE_KINDS)[number];
+export type AttendeeResponse = (typeof RESPONSES)[number];
+
+/** When an event takes place. Wall times are `2026-03-02T09:00:00`, days `2026-03-02`; the end of days is exclusive. */
+export interface EventTimes {
+  starts: string;
+  ends: string;
+  /** Null: days, or floating times. */
+  time_zone: string | null;
+  end_time_zone: string | null;
+  /** The length is a number of seconds; else a difference of wall times. */
+  exact_duration: boolean;
+}
+
+export interface EventLink {
+  type: 'note' | 'task' | 'room' | 'message' | 'url';
+  id: string | null;
+  url: string | null;
+  title: string;
+}
+
+export interface EventPlace {
+  name: string;
+  address: string;
+  geo: { latitude: number; longitude: number } | null;
+}
+
+export interface Conference {
+  kind: string;
+  url: string | null;
+  room_id: string | null;
+}
+
+/** Fields that an instance may have of its own. */
+export interface EventContent extends EventTimes {
+  title: string;
+  description: string;
+  location: string;
+  locations: EventPlace[];
+  status: EventStatus;
+  show_as: ShowAs;
+  visibility: Visibility;
+  color: string | null;
+  categories: string[];
+  conference: Conference | null;
+  links: EventLink[];
+  custom: Record<string, unknown>;
+}
+
+/** A row of `calendar_events`. */
+export interface EventRow extends EventContent {
+  id: string;
+  uid: string;
+  origin_calendar_id: string;
+  organizer_id: string | null;
+  organizer_email: string;
+  organizer_name: string;
+  origin: 'internal' | 'external' | 'published';
+  rules: string[];
+  added: string[];
+  excluded: string[];
+  proposals_allowed: boolean;
+  sequence: number;
+  dtstamp: string;
+  split_from: string | null;
+  participants_count: number;
+  overrides_count: number;
+  title_key: string;
+  revision: number;
+  created_by: string;
+  updated_by: string;
+  created_at: string;
+  updated_at: string;
+  deleted_at: string | null;
+}
+
+/** A row of `event_participants`. */
+export interface ParticipantRow {
+  /** Empty: the whole event. */
+  recurrence_key: string;
+  email: string;
+  user_id: string | null;
+  name: string;
+  role: AttendeeRole;
+  kind: AttendeeKind;
+  response: AttendeeResponse;
+  rsvp: boolean;
+  comment: string;
+  responded_at: string | null;
+  reply_sequence: number | null;
+  reply_dtstamp: string | null;
+  delegated_to: string | null;
+  delegated_from: string | null;
+  schedule_status: string | null;
+}
+
+/** A row of `event_overrides`. */
+export interface OverrideRow {
+  recurrence_key: string;
+  patch: Partial<EventContent>;
+  sequence: number;
+  dtstamp: string;
+}
+
+/** An event with all its parts. */
+export interface EventRecord extends EventRow {
+  participants: ParticipantRow[];
+  overrides: OverrideRow[];
+}
+
+/** A row of `calendar_entries`. */
+export interface EntryRow {
+  calendar_id: string;
+  event_id: string;
+  uid: string;
+  span_start: string;
+  span_end: string;
+  wide: boolean;
+  response: AttendeeResponse | null;
+  show_as: ShowAs | null;
+  color: string | null;
+  reminders: Reminder[] | null;
+  hidden: boolean;
+}
+
+/** A placement with the owner of its calendar. */
+export interface OwnedEntry extends EntryRow {
+  owner_id: string;
+}
+
+/** A row of `event_proposals`. */
+export interface ProposalRow extends EventTimes {
+  id: string;
+  recurrence_key: string;
+  by_email: string;
+  by_name: string;
+  by_user_id: string | null;
+  comment: string;
+  status: 'pending' | 'accepted' | 'declined' | 'outdated' | 'withdrawn';
+  base_sequence: number;
+  created_at: string;
+}
+
+/** The calendar of a request and the role of the caller in it. */
+export interface CalendarContext {
+  id: string;
+  owner_id: string;
+  owner_email: string;
+  owner_name: string;
+  name: string;
+  color: string;
+  time_zone: string;
+  default_reminders: Reminder[];
+  change_seq: number;
+  floor_seq: number;
+  role: CalendarRole;
+}
+
+/** JSON columns of the view `event_records`. */
+export interface EventJson {
+  event: EventRow;
+  participants: ParticipantRow[] | null;
+  overrides: OverrideRow[] | null;
+}
+
+export const recordOf = ({ event, participants, overrides }: EventJson): EventRecord => ({
+  ...event,
+  participants: participants ?? [],
+  overrides: overrides ?? [],
+});

@@ -1,0 +1,166 @@
+import { Injectable } from '@nestjs/common';
+import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Errors } from '../../platform/http/errors.js';
+import type { Checked } from '../../platform/http/input.pipe.js';
+import { EVENTS } from './calendar.errors.js';
+import type { MessageDue } from './calendar.events.js';
+import type { DeleteEvent } from './event.dto.js';
+import { eventResponse } from './event.presenter.js';
+import { FOLLOWING, participantOf, permissionsOf } from './event-policy.js';
+import { type EventRef, instanceKey } from './event-ref.js';
+import type { EventRecord, ParticipantRow } from './event-record.js';
+import { occurrencesIn } from './event-series.js';
+import { EventUpdates, type Updated } from './event-updates.js';
+import { type EventChange } from './event-write.js';
+import { EventWriter, messagesFor } from './event-writer.js';
+import { entryIn } from './event-operations.js';
+import { withoutOne, withResponse } from './events/event-change.js';
+import { invalidField } from './events/event-patch.js';
+import { split } from './events/series-split.js';
+import type { LockedEvent } from './events.repository.js';
+
+interface Job {
+  tx: Tx;
+  ctx: RequestContext;
+  locked: LockedEvent;
+  fields: DeleteEvent;
+  now: string;
+}
+
+/** Deletions of events, and responses of attendees, for requests, batches, synchronisation and other domains. */
+@Injectable()
+export class EventRemovals {
+  constructor(
+    private readonly updates: EventUpdates,
+    private readonly writer: EventWriter,
+  ) {}
+
+  /**
+   * The organizer deletes an event, an instance, or an instance and all later ones. An attendee declines, and no longer sees
+   * the event. @returns the event as it was
+   * @throws ApiError 404; 403 `forbidden`; 409 `conflict`; 422
+   */
+  async remove(
+    tx: Tx,
+    ctx: RequestContext,
+    calendarId: string,
+    ref: EventRef,
+    expected: ExpectedRevision | null,
+    body: Checked<DeleteEvent>,
+    now = new Date().toISOString(),
+  ): Promise<Updated> {
+    const locked = await this.updates.locked(tx, ctx, calendarId, ref.id);
+    const { calendar, record, entries } = locked;
+    const permissions = permissionsOf(record, calendar, ctx.userId);
+    if (!permissions.delete) throw Errors.forbidden.with();
+    const entry = entryIn(entries, calendarId);
+    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    if (expected) await EVENTS.checkWrite(record, expected, body, () => eventResponse(record, entry, viewer));
+    const fields = body.value;
+    const key = instanceKey(record, ref, fields.recurrence_id);
+    const scope = fields.scope ?? (key === null ? 'all' : 'this');
+    if (scope !== 'all' && key === null)
+      throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
+    const job = { tx, ctx, locked, fields, now };
+    if (permissions.edit) await this.removeAsOrganizer(job, scope === 'all' ? null : key, scope === 'this');
+    else await this.removeAsAttendee(job, scope === 'all' ? null : key, scope === 'this');
+    return { calendar, record, entry, key: scope === 'all' ? null : key, later: null };
+  }
+
+  private async removeAsOrganizer(job: Job, key: string | null, onlyOne: boolean): Promise<void> {
+    const { tx, ctx, locked, fields, now } = job;
+    const { record, entries } = locked;
+    const sendUpdates = fields.send_updates ?? 'all';
+    const left =
+      key === null ? null : onlyOne ? withoutOne(record, key, now).record : split(record, key, now).earlier;
+    if (left === null || !hasInstances(left)) return this.removeAll(job);
+    const isCancelled = onlyOne;
+    const options = { comment: fields.comment, isCancelled };
+    const change: EventChange = {
+      before: record,
+      record: left,
+      entries,
+      removed: [],
+      action: 'updated',
+      fields: [onlyOne ? 'excluded' : 'rules'],
+      key: onlyOne ? (key as string) : '',
+      messages: messagesFor(record, left, onlyOne ? (key as string) : '', sendUpdates, options),
+    };
+    await this.writer.commit(tx, ctx, [change], now);
+  }
+
+  /** The event leaves the calendar of its organizer and is cancelled in those of the attendees. */
+  private async removeAll({ tx, ctx, locked, fields, now }: Job): Promise<void> {
+    const { calendar, record, entries } = locked;
+    const after: EventRecord = {
+      ...record,
+      status: 'cancelled',
+      deleted_at: now,
+      sequence: record.sequence + 1,
+      dtstamp: now,
+    };
+    const options = { comment: fields.comment, isCancelled: true };
+    const change: EventChange = {
+      before: record,
+      record: after,
+      entries: entries.filter((entry) => entry.calendar_id !== calendar.id),
+      removed: [calendar.id],
+      action: 'deleted',
+      fields: ['status'],
+      key: '',
+      messages: messagesFor(record, after, '', fields.send_updates ?? 'all', options),
+    };
+    await this.writer.commit(tx, ctx, [change], now);
+  }
+
+  private async removeAsAttendee(job: Job, key: string | null, onlyOne: boolean): Promise<void> {
+    const { tx, ctx, locked, fields, now } = job;
+    const { calendar, record, entries } = locked;
+    const attendee = participantOf(record, ctx.userId);
+    const isOver = record.status === 'cancelled' || !attendee;
+    const rest = entries.filter((entry) => entry.calendar_id !== calendar.id);
+    const common = { before: record, proposals: [], action: 'responded' as const, fields: ['response'] };
+    if (isOver) {
+      const messages: EventChange['messages'] = [];
+      const removed = [calendar.id];
+      const change = { ...common, record, entries: rest, removed, key: '', messages };
+      await this.writer.commit(tx, ctx, [change], now);
+      return;
+    }
+    const responseKey = key === null ? '' : onlyOne ? key : `${FOLLOWING}${key}`;
+    const declined = { response: 'declined' as const, comment: fields.comment ?? '', responded_at: now };
+    const change: EventChange = {
+      ...common,
+      record: withResponse(record, attendee.email, responseKey, declined),
+      entries: entries.map((entry) =>
+        entry.calendar_id === calendar.id && key === null ? { ...entry, hidden: true } : entry,
+      ),
+      removed: [],
+      key: responseKey,
+      messages: replyTo(record, attendee, responseKey, fields.comment ?? ''),
+    };
+    await this.writer.commit(tx, ctx, [change], now);
+  }
+}
+
+/** Whether a series has an instance left; a single event has one. */
+function hasInstances(record: EventRecord): boolean {
+  const window = { from: Number.MIN_SAFE_INTEGER, to: Number.POSITIVE_INFINITY, readerZone: 'UTC' };
+  return record.rules.length + record.added.length === 0
+    ? record.excluded.length === 0
+    : occurrencesIn(record, { ...window, from: -2_300_000_000 }, 1).length > 0;
+}
+
+/** A REPLY to an organizer outside the workspace. */
+export function replyTo(
+  record: EventRecord,
+  attendee: ParticipantRow,
+  key: string,
+  comment: string,
+): Pick<MessageDue, 'method' | 'recipient' | 'recurrence_key' | 'comment' | 'proposal_id'>[] {
+  if (record.origin !== 'external' || !attendee.rsvp) return [];
+  const recipient = record.organizer_email;
+  return [{ method: 'REPLY', recipient, recurrence_key: key, comment, proposal_id: null }];
+}

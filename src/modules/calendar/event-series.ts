@@ -1,0 +1,200 @@
+import {
+  DAY,
+  type Instance,
+  instancesOf,
+  lastInstance,
+  parseRule,
+  type Rule,
+  type Series,
+} from '../../lib/recurrence/index.js';
+import type { EventContent, EventRecord, EventRow, EventTimes, OverrideRow } from './event-record.js';
+import { formatInstant, instantOf, isDay, lengthAt, nominalLength, wallOf, wallText } from './event-times.js';
+
+/** One instance of an event, or a single event. */
+export interface Occurrence {
+  /** Nominal wall time in the zone of the series; null for a single event. */
+  key: string | null;
+  /** Wall time of the start. */
+  wall: number;
+  /** Instants in seconds. */
+  start: number;
+  end: number;
+  override: OverrideRow | null;
+}
+
+export interface TimeWindow {
+  /** Instants in seconds: from (inclusive) to (exclusive). */
+  from: number;
+  to: number;
+  /** For floating times and days. */
+  readerZone: string;
+}
+
+/** First and last instant of all instances, as `calendar_entries` stores them. */
+export interface Span {
+  span_start: string;
+  span_end: string;
+  wide: boolean;
+}
+
+/** Zones differ by at most 26 hours; floating times and days are read in any zone. */
+const MARGIN = 26 * 3600;
+/** Longer events count as wide: the others start at most so long before a window. */
+const WIDE = 31 * DAY;
+/** A night shift is an hour longer at a clock change. */
+const CLOCK_CHANGE = 3 * 3600;
+
+export const isSeries = ({ rules, added }: Pick<EventRow, 'rules' | 'added'>): boolean =>
+  rules.length + added.length > 0;
+
+const parsed = new Map<string, Rule>();
+const MAX_PARSED = 5_000;
+
+/** A rule of the database; parsed rules are kept. */
+function ruleOf(text: string): Rule {
+  const known = parsed.get(text);
+  if (known) return known;
+  const rule = parseRule(text);
+  if (parsed.size >= MAX_PARSED) parsed.clear();
+  parsed.set(text, rule);
+  return rule;
+}
+
+type SeriesRow = EventTimes & Pick<EventRow, 'rules' | 'added' | 'excluded'>;
+
+/** The series of an event for the recurrence library. */
+export function seriesOf(row: SeriesRow): Series {
+  return {
+    start: wallOf(row.starts),
+    zone: row.time_zone,
+    isDate: isDay(row.starts),
+    rules: row.rules.map(ruleOf),
+    added: row.added.map(wallOf),
+    excluded: { walls: row.excluded.map(wallOf) },
+  };
+}
+
+/** An instance as it takes place: the fields of its override before those of the series. */
+export function contentOf(record: EventRow, occurrence: Occurrence): EventContent {
+  const own = occurrence.override?.patch;
+  if (occurrence.key === null) return record;
+  const times = own?.starts === undefined ? shifted(record, occurrence.wall) : {};
+  return { ...record, ...times, ...own };
+}
+
+/** The times of a series at another start. */
+function shifted(times: EventTimes, wall: number): Pick<EventTimes, 'starts' | 'ends'> {
+  const isDate = isDay(times.starts);
+  return { starts: wallText(wall, isDate), ends: wallText(wall + nominalLength(times), isDate) };
+}
+
+function occurrenceAt(
+  times: EventTimes,
+  key: string | null,
+  wall: number,
+  override: OverrideRow | null,
+  readerZone: string,
+  known?: number,
+): Occurrence {
+  const start = known ?? instantOf(wall, times.time_zone, readerZone);
+  return { key, wall, start, end: start + lengthAt(times, wall, start, readerZone), override };
+}
+
+/** An overridden instance. */
+export function overridden(record: EventRow, override: OverrideRow, readerZone: string): Occurrence {
+  const { recurrence_key: key, patch } = override;
+  const wall = wallOf(patch.starts ?? key);
+  const times = patch.starts === undefined ? record : { ...record, ...patch };
+  return occurrenceAt(times, key, wall, override, readerZone);
+}
+
+/** Half-open overlap; an event without length belongs to the window that contains its start. */
+const overlaps = ({ start, end }: Occurrence, { from, to }: TimeWindow): boolean =>
+  start < to && (end > from || (start === end && start >= from));
+
+/**
+ * The instances of an event that overlap a window, overrides included, not in order.
+ * @param limit maximum number of instances that follow the rules
+ */
+export function occurrencesIn(record: EventRecord, window: TimeWindow, limit: number): Occurrence[] {
+  const { readerZone } = window;
+  if (!isSeries(record)) {
+    const only = occurrenceAt(record, null, wallOf(record.starts), null, readerZone);
+    return overlaps(only, window) ? [only] : [];
+  }
+  const isDate = isDay(record.starts);
+  const reach = Math.max(0, nominalLength(record)) + CLOCK_CHANGE;
+  const from = window.from - reach;
+  const found: Occurrence[] = [];
+  const own = new Map(record.overrides.map((override) => [override.recurrence_key, override]));
+  for (const { key, start } of instancesOf(seriesOf(record), { from, to: window.to, readerZone, limit })) {
+    const name = wallText(key, isDate);
+    if (own.has(name)) continue;
+    const one = occurrenceAt(record, name, key, null, readerZone, start);
+    if (overlaps(one, window)) found.push(one);
+  }
+  for (const override of record.overrides) {
+    const one = overridden(record, override, readerZone);
+    if (overlaps(one, window)) found.push(one);
+  }
+  return found;
+}
+
+/** The instance with this key, or null where the series has none. */
+export function occurrenceOf(record: EventRecord, key: string, readerZone: string): Occurrence | null {
+  const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
+  if (override) return overridden(record, override, readerZone);
+  const instance = instanceAt(record, key);
+  return instance && occurrenceAt(record, key, instance.key, null, readerZone);
+}
+
+/** The nominal instance with this key, or null. */
+export function instanceAt(record: SeriesRow, key: string): Instance | null {
+  const wall = wallOf(key);
+  const from = instantOf(wall, record.time_zone);
+  return instancesOf(seriesOf(record), { from, to: from + 1 }).find((found) => found.key === wall) ?? null;
+}
+
+/** The key of the instance that starts nominally at this instant, or null. */
+export function keyAt(record: SeriesRow, instant: number, readerZone: string): string | null {
+  const [found] = instancesOf(seriesOf(record), { from: instant, to: instant + 1, readerZone });
+  return found ? wallText(found.key, isDay(record.starts)) : null;
+}
+
+/** All instants that an event covers. Null: the series has no instance. */
+export function spanOf(record: EventRecord): Span | null {
+  const isRecurring = isSeries(record);
+  const length = Math.max(0, nominalLength(record)) + CLOCK_CHANGE;
+  const first = instantOf(wallOf(record.starts), record.time_zone);
+  let start = first;
+  let end: number | null = first + length;
+  if (isRecurring) {
+    const series = seriesOf(record);
+    start = Math.min(first, ...(series.added ?? []).map((wall) => instantOf(wall, record.time_zone)));
+    const last = lastInstance(series);
+    if (last === null && record.overrides.length === 0) return null;
+    if (last === 'endless') end = null;
+    else if (last) end = last.start + length;
+  }
+  for (const override of record.overrides) {
+    const one = overridden(record, override, 'UTC');
+    start = Math.min(start, one.start);
+    if (end !== null) end = Math.max(end, one.end);
+  }
+  return {
+    span_start: formatInstant(start - MARGIN),
+    span_end: end === null ? 'infinity' : formatInstant(end + MARGIN),
+    wide: isRecurring || end === null || end - start > WIDE,
+  };
+}
+
+/** How far before a window the spans of events begin that are not wide, seconds. */
+export const NARROW_REACH = WIDE + 2 * MARGIN;
+
+const compact = (text: string): string => text.replaceAll(/[-:]/g, '');
+
+/** `<event>_20260302T080000Z`: the event and the nominal start of an instance, in UTC; a day or a floating time as it is. */
+export function instanceId(record: EventRow, key: string): string {
+  if (isDay(key) || record.time_zone === null) return `${record.id}_${compact(key)}`;
+  return `${record.id}_${compact(formatInstant(instantOf(wallOf(key), record.time_zone)))}`;
+}

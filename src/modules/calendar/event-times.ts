@@ -1,0 +1,114 @@
+import {
+  canonicalZone,
+  DAY,
+  formatDay,
+  formatWallTime,
+  parseWallTime,
+  Zone,
+} from '../../lib/recurrence/index.js';
+import type { EventTimes } from './event-record.js';
+
+/** A time of the API: a wall time with its zone (null: floating), or a day. */
+export type TimeValue = { date: string } | { date_time: string; time_zone: string | null };
+
+const DAY_TEXT = /^\d{4}-\d\d-\d\d$/;
+const OFFSET = /(?:[Zz]|[+-]\d\d:?\d\d)$/;
+const INSTANT = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d)?)(?:\.\d{1,9})?([Zz]|[+-]\d\d:?\d\d)$/;
+/** The range of RFC 3339 years in which the engine computes instances with all margins. */
+const FIRST = parseWallTime('1900-01-01T00:00:00') as number;
+const LAST = parseWallTime('9990-01-01T00:00:00') as number;
+
+export const isDay = (text: string): boolean => DAY_TEXT.test(text);
+
+/** Seconds of a wall time or day that has been checked. */
+export const wallOf = (text: string): number => parseWallTime(text) as number;
+
+/** Seconds of a wall time or day from 1900 to 9989, or null for other text. */
+export function checkedWall(text: string): number | null {
+  const wall = parseWallTime(text);
+  return wall !== null && wall >= FIRST && wall < LAST ? wall : null;
+}
+
+/** Seconds since the epoch of RFC 3339 text, or null. */
+export function parseInstant(text: string): number | null {
+  const match = INSTANT.exec(text);
+  if (!match) return null;
+  const wall = checkedWall(`${match[1]}T${match[2]}`);
+  if (wall === null) return null;
+  const offset = match[3] as string;
+  if (/z/i.test(offset)) return wall;
+  const [hours, minutes] = [Number(offset.slice(1, 3)), Number(offset.slice(-2))];
+  if (hours > 23 || minutes > 59) return null;
+  return wall - (offset.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60);
+}
+
+export const hasOffset = (text: string): boolean => OFFSET.test(text) && text.includes('T');
+
+/** RFC 3339 of an instant in seconds. */
+export const formatInstant = (instant: number): string => `${formatWallTime(instant)}Z`;
+
+/** The instant of a wall time. @param readerZone for floating times and days */
+export function instantOf(wall: number, zone: string | null, readerZone = 'UTC'): number {
+  const name = zone ?? readerZone;
+  return name === 'UTC' ? wall : Zone.of(name).toInstant(wall);
+}
+
+/** The wall time of an instant. */
+export const wallIn = (zone: string, instant: number): number =>
+  zone === 'UTC' ? instant : Zone.of(zone).toWall(instant);
+
+/** The canonical name of a zone, or null. */
+export const zoneNamed = (name: string): string | null => (name === 'Z' ? 'UTC' : canonicalZone(name));
+
+/** `2026-03-02T09:00:00` or, for days, `2026-03-02`. */
+export const wallText = (wall: number, isDate: boolean): string =>
+  isDate ? formatDay(Math.floor(wall / DAY)) : formatWallTime(wall);
+
+/** The difference of the wall times of end and start, seconds. */
+export const nominalLength = (times: EventTimes): number => wallOf(times.ends) - wallOf(times.starts);
+
+/** The length in seconds of a time that starts at this instant. */
+export function lengthAt(times: EventTimes, startWall: number, start: number, readerZone?: string): number {
+  const length = nominalLength(times);
+  if (times.exact_duration) return Math.max(0, length);
+  const end = instantOf(startWall + length, times.end_time_zone ?? times.time_zone, readerZone);
+  // A start in the gap of a clock change moves forward, perhaps behind its end.
+  return end > start ? end - start : Math.max(0, length);
+}
+
+export function timeValue(text: string, zone: string | null): TimeValue {
+  return isDay(text) ? { date: text } : { date_time: text, time_zone: zone };
+}
+
+const DURATION = /^P(?:(\d{1,3})W|(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})M)?(?:(\d{1,6})S)?)?)$/;
+
+/**
+ * Reads a duration of RFC 5545, 3.3.6, e.g. `PT1H30M` or `P1D`.
+ * @returns days of the calendar and exact seconds, or null for other text and for nothing
+ */
+export function parseDuration(text: string): { days: number; seconds: number } | null {
+  const match = DURATION.exec(text.toUpperCase());
+  if (!match || text.length < 3 || text.endsWith('T')) return null;
+  const [weeks, days, hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  return { days: weeks * 7 + days, seconds: hours * 3600 + minutes * 60 + seconds };
+}
+
+/** `P1DT2H` of a length in seconds. */
+export function formatDuration(seconds: number): string {
+  const days = Math.floor(seconds / DAY);
+  const rest = seconds - days * DAY;
+  const parts = [
+    [Math.floor(rest / 3600), 'H'],
+    [Math.floor(rest / 60) % 60, 'M'],
+    [rest % 60, 'S'],
+  ] as const;
+  const time = parts.map(([value, unit]) => (value > 0 ? `${value}${unit}` : '')).join('');
+  if (days === 0 && time === '') return 'PT0S';
+  return `P${days > 0 ? `${days}D` : ''}${time ? `T${time}` : ''}`;
+}

@@ -1,0 +1,134 @@
+import { fold } from '../../lib/search-text/index.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { CalendarEvents, type MessageDue } from './calendar.events.js';
+import type {
+  EntryRow,
+  EventRecord,
+  EventRow,
+  OverrideRow,
+  OwnedEntry,
+  ParticipantRow,
+  ProposalRow,
+} from './event-record.js';
+import { participantOf } from './event-policy.js';
+import { spanOf } from './event-series.js';
+
+/** A change of one event: its new state and the parts to write. */
+export interface EventChange {
+  /** Null: a new event. */
+  before: EventRecord | null;
+  record: EventRecord;
+  /** All placements after the change, without their spans and responses. */
+  entries: OwnedEntry[];
+  /** Calendars that no longer contain it. */
+  removed: string[];
+  proposals?: ProposalRow[];
+  action: 'created' | 'updated' | 'deleted' | 'responded' | 'proposed';
+  /** Names of the changed fields, for the history. */
+  fields: string[];
+  /** The changed instance; empty: the whole event. */
+  key: string;
+  messages: Pick<MessageDue, 'method' | 'recipient' | 'recurrence_key' | 'comment' | 'proposal_id'>[];
+}
+
+/** The parameter of `calendar_write`. */
+export interface WriteJson {
+  calendars: string[];
+  events: {
+    row: EventRow;
+    is_new: boolean;
+    entries: EntryRow[];
+    removed: string[];
+    participants?: ParticipantRow[];
+    overrides?: OverrideRow[];
+    proposals?: ProposalRow[];
+    history?: object;
+  }[];
+  outbox: { type: string; payload: object }[];
+}
+
+/** A placement without settings of its own. */
+export function newEntry(record: EventRow, calendarId: string, ownerId: string): OwnedEntry {
+  return {
+    calendar_id: calendarId,
+    event_id: record.id,
+    uid: record.uid,
+    span_start: '',
+    span_end: '',
+    wide: false,
+    response: null,
+    show_as: null,
+    color: null,
+    reminders: null,
+    hidden: false,
+    owner_id: ownerId,
+  };
+}
+
+/** Numbers the change, and completes columns that follow from others. */
+export function finished(change: EventChange, ctx: RequestContext, now: string): EventChange {
+  const { before, record } = change;
+  const finishedRecord: EventRecord = {
+    ...record,
+    participants_count: record.participants.length,
+    overrides_count: record.overrides.length,
+    title_key: fold(record.title).slice(0, 200),
+    revision: before ? before.revision + 1 : 1,
+    updated_by: ctx.userId,
+    updated_at: now,
+  };
+  const span = spanOf(finishedRecord);
+  const entries = change.entries.map((entry) => ({
+    ...entry,
+    ...span,
+    response: participantOf(finishedRecord, entry.owner_id)?.response ?? null,
+  }));
+  return { ...change, record: finishedRecord, entries };
+}
+
+/** The JSON of changes that `finished` has completed. */
+export function writeJson(changes: readonly EventChange[], ctx: RequestContext, now: string): WriteJson {
+  const calendars = changes.flatMap(({ entries, removed }) => [
+    ...entries.map((entry) => entry.calendar_id),
+    ...removed,
+  ]);
+  return {
+    calendars: [...new Set(calendars)],
+    events: changes.map((change) => eventJson(change, ctx, now)),
+    outbox: changes.flatMap((change) => outboxOf(change, ctx)),
+  };
+}
+
+function eventJson(change: EventChange, ctx: RequestContext, now: string): WriteJson['events'][number] {
+  const { before, record, entries, removed, proposals, action, fields, key } = change;
+  const { participants, overrides, ...row } = record;
+  return {
+    row,
+    is_new: before === null,
+    entries,
+    removed,
+    ...((before === null ? participants.length > 0 : before.participants !== participants) && {
+      participants,
+    }),
+    ...((before === null ? overrides.length > 0 : before.overrides !== overrides) && { overrides }),
+    ...(proposals && proposals.length > 0 && { proposals }),
+    history: {
+      revision: record.revision,
+      actor_id: ctx.userId,
+      action,
+      recurrence_key: key,
+      fields,
+      created_at: now,
+    },
+  };
+}
+
+function outboxOf({ record, action, messages }: EventChange, ctx: RequestContext): WriteJson['outbox'] {
+  const item = { event_id: record.id, revision: record.revision, actor_id: ctx.userId };
+  const type = action === 'created' || action === 'deleted' ? CalendarEvents[action] : CalendarEvents.updated;
+  const due = messages.map((message) => ({
+    type: CalendarEvents.messageDue,
+    payload: { ...item, sequence: record.sequence, dtstamp: record.dtstamp, ...message } satisfies MessageDue,
+  }));
+  return [{ type, payload: item }, ...due];
+}

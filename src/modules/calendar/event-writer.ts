@@ -1,0 +1,194 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../platform/database/database-errors.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import { Outbox } from '../../platform/events/outbox.js';
+import { isUuid } from '../../platform/http/id.pipe.js';
+import { CalendarErrors } from './calendar.errors.js';
+import type { SendUpdates } from './event-fields.dto.js';
+import type { AttendeeFields } from './event-parts.dto.js';
+import type { EventRecord, OwnedEntry, ParticipantRow } from './event-record.js';
+import { type EventChange, finished, newEntry, writeJson } from './event-write.js';
+import { EventsRepository, type MemberRow } from './events.repository.js';
+
+/** The calendar contains another event with this uid. */
+export class DuplicateUidError extends Error {
+  constructor(readonly eventId: string) {
+    super('duplicate uid');
+  }
+}
+
+type Organizer = Pick<EventRecord, 'organizer_email'>;
+
+/** Attendees, placements and the write of events: what all changes of events have in common. */
+@Injectable()
+export class EventWriter {
+  constructor(
+    private readonly events: EventsRepository,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /**
+   * Makes rows of the attendees of a request. Members of the workspace are found by id or address.
+   * @param current attendees, whose responses stay
+   * @throws ApiError 422 `unknown_user`
+   */
+  async participants(
+    reader: Reader,
+    ctx: RequestContext,
+    attendees: readonly AttendeeFields[],
+    { organizer_email }: Organizer,
+    current: readonly ParticipantRow[] = [],
+  ): Promise<ParticipantRow[]> {
+    const named = attendees.map((fields) => ({ fields, ...nameOf(fields) }));
+    const ids = named.flatMap(({ userId }) => userId ?? []);
+    const emails = named.flatMap(({ email }) => email || []);
+    const members = await this.events.members(reader, ctx.tenantId, ids, emails);
+    const byId = new Map(members.map((member) => [member.user_id, member]));
+    const byEmail = new Map(members.map((member) => [member.email, member]));
+    const unknown = named.flatMap(({ userId }, n) => (userId && !byId.has(userId) ? [n] : []));
+    if (unknown.length > 0)
+      throw CalendarErrors.unknownUser.with({
+        details: unknown.map((n) => ({
+          field: `attendees.${n}`,
+          code: 'unknown_user',
+          message: 'is not an active member of this workspace',
+        })),
+      });
+    const rows = new Map<string, ParticipantRow>();
+    for (const { fields, userId, email } of named) {
+      const member = userId ? byId.get(userId) : byEmail.get(email);
+      const address = member?.email ?? email;
+      const known = current.find((row) => row.email === address && row.recurrence_key === '');
+      rows.set(address, participant(address, fields, member, known, organizer_email));
+    }
+    const ofInstances = current.filter((row) => row.recurrence_key !== '' && rows.has(row.email));
+    return [...rows.values(), ...ofInstances];
+  }
+
+  /**
+   * The placements of an event: in its own calendar, and in a calendar of each attendee of the workspace. Placements that an
+   * attendee has moved to another calendar stay there.
+   */
+  async placements(
+    tx: Tx,
+    ctx: RequestContext,
+    record: EventRecord,
+    current: readonly OwnedEntry[],
+    ownerId: string,
+  ): Promise<Pick<EventChange, 'entries' | 'removed'>> {
+    const origin =
+      current.find((entry) => entry.calendar_id === record.origin_calendar_id) ??
+      newEntry(record, record.origin_calendar_id, ownerId);
+    const attendees = new Set(record.participants.flatMap(({ user_id }) => user_id ?? []));
+    attendees.delete(ownerId);
+    const others = current.filter(
+      (entry) => entry.calendar_id !== record.origin_calendar_id && attendees.has(entry.owner_id),
+    );
+    const placed = new Set(others.map((entry) => entry.owner_id));
+    const missing = [...attendees].filter((userId) => !placed.has(userId));
+    const defaults = await this.events.defaultCalendars(tx, ctx.tenantId, missing);
+    const added = [...defaults].map(([userId, calendarId]) => newEntry(record, calendarId, userId));
+    const entries = [origin, ...others, ...added];
+    const kept = new Set(entries.map((entry) => entry.calendar_id));
+    const removed = current.map((entry) => entry.calendar_id).filter((id) => !kept.has(id));
+    return { entries, removed };
+  }
+
+  /**
+   * Writes changes with their history, feeds and outbox.
+   * @returns the changes as they are stored
+   * @throws DuplicateUidError; ApiError 409 `already_exists`
+   */
+  async commit(
+    tx: Tx,
+    ctx: RequestContext,
+    changes: readonly EventChange[],
+    now: string,
+  ): Promise<EventChange[]> {
+    const done = changes.map((change) => finished(change, ctx, now));
+    this.outbox.notice(tx);
+    assertWritten(await this.events.write(tx, ctx.tenantId, writeJson(done, ctx, now)));
+    return done;
+  }
+
+  /** Writes the settings of a placement, which do not change the event. */
+  async commitEntry(
+    tx: Tx,
+    ctx: RequestContext,
+    record: EventRecord,
+    entry: OwnedEntry,
+    from?: string,
+  ): Promise<void> {
+    const { participants: _participants, overrides: _overrides, ...row } = record;
+    const removed = from === undefined ? [] : [from];
+    const event = { row, is_new: false, entries: [entry], removed };
+    const calendars = [entry.calendar_id, ...removed];
+    assertWritten(await this.events.write(tx, ctx.tenantId, { calendars, events: [event], outbox: [] }));
+  }
+}
+
+function assertWritten(outcome: string): void {
+  const [code, id = ''] = outcome.split(' ');
+  if (code === 'duplicate_uid') throw new DuplicateUidError(id);
+  if (code === 'already_exists') throw CalendarErrors.eventExists.with();
+  // A calendar was deleted after it was read.
+  if (code !== 'ok') throw new ConcurrentChangeError(outcome);
+}
+
+function nameOf({ id, user_id, email }: AttendeeFields): { userId: string | null; email: string } {
+  const userId = user_id ?? (isUuid(id) ? id : null);
+  return { userId: userId && userId.toLowerCase(), email: userId ? '' : (email ?? id ?? '').toLowerCase() };
+}
+
+function participant(
+  email: string,
+  fields: AttendeeFields,
+  member: MemberRow | undefined,
+  known: ParticipantRow | undefined,
+  organizerEmail: string,
+): ParticipantRow {
+  const isOrganizer = email === organizerEmail;
+  return {
+    recurrence_key: '',
+    email,
+    user_id: member?.user_id ?? null,
+    name: member?.name ?? fields.name ?? known?.name ?? '',
+    role: fields.role ?? known?.role ?? 'required',
+    kind: fields.kind ?? known?.kind ?? 'person',
+    response: known?.response ?? (isOrganizer ? 'accepted' : 'needs_action'),
+    rsvp: fields.rsvp ?? known?.rsvp ?? true,
+    comment: known?.comment ?? '',
+    responded_at: known?.responded_at ?? null,
+    reply_sequence: known?.reply_sequence ?? null,
+    reply_dtstamp: known?.reply_dtstamp ?? null,
+    delegated_to: known?.delegated_to ?? null,
+    delegated_from: known?.delegated_from ?? null,
+    schedule_status: known?.schedule_status ?? null,
+  };
+}
+
+/** Messages to the attendees outside the workspace after a change. */
+export function messagesFor(
+  before: EventRecord | null,
+  after: EventRecord,
+  key: string,
+  sendUpdates: SendUpdates,
+  { comment = '', isCancelled = false } = {},
+): EventChange['messages'] {
+  if (sendUpdates === 'none' || after.origin !== 'internal') return [];
+  const outside = (record: EventRecord | null): string[] => [
+    ...new Set(record?.participants.filter(({ user_id }) => user_id === null).map(({ email }) => email)),
+  ];
+  const invited = outside(after);
+  const dropped = outside(before).filter((email) => !invited.includes(email));
+  const message = (method: 'REQUEST' | 'CANCEL', recurrence_key: string) => (recipient: string) => ({
+    method,
+    recipient,
+    recurrence_key,
+    comment,
+    proposal_id: null,
+  });
+  const method = isCancelled ? 'CANCEL' : 'REQUEST';
+  return [...invited.map(message(method, key)), ...dropped.map(message('CANCEL', ''))];
+}

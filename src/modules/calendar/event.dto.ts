@@ -1,0 +1,76 @@
+import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType } from '@nestjs/swagger';
+import { IsIn, IsString, IsUUID, Length, Matches, MaxLength } from 'class-validator';
+import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
+import { Optional } from '../../platform/http/input.decorators.js';
+import { ClientId } from '../../platform/resources/folder.dto.js';
+import { EventFields, type Scope, SCOPES, SEND_UPDATES, type SendUpdates } from './event-fields.dto.js';
+import { IsEventTime, timeSchema } from './event-parts.dto.js';
+import type { TimeInput } from './event-input-times.js';
+
+const KEY = timeSchema({ date_time: '2026-03-09T09:00:00', time_zone: 'Europe/Berlin' });
+
+/** Which attendees outside the workspace get mail. */
+export class SendUpdatesField {
+  /** none: no mail. external, all: mail to the attendees outside the workspace. Default: all. */
+  @ApiPropertyOptional({ enum: SEND_UPDATES, example: 'all' })
+  @Optional()
+  @IsIn(SEND_UPDATES)
+  send_updates?: SendUpdates;
+}
+
+export class CreateEvent extends IntersectionType(
+  OmitType(EventFields, ['start'] as const),
+  ClientId,
+  SendUpdatesField,
+) {
+  @ApiProperty(timeSchema({ date_time: '2026-03-02T09:00:00', time_zone: 'Europe/Berlin' }))
+  @IsEventTime()
+  start!: TimeInput;
+
+  /** The UID of iCalendar; default: the id. */
+  @ApiPropertyOptional({ example: 'planning-2026@example.com' })
+  @Optional()
+  @Matches(/^[^\p{Cc}]+$/u, { message: 'uid must not contain control characters' })
+  @Length(1, 500)
+  @IsString()
+  uid?: string;
+}
+
+/** Which instances of a series a change concerns. */
+export class ScopeFields {
+  /** Default: `this` where an instance is named, else `all`. */
+  @ApiPropertyOptional({ enum: SCOPES, example: 'this' })
+  @Optional()
+  @IsIn(SCOPES)
+  scope?: Scope;
+
+  /** The nominal start of the instance. Or use the id of the instance in the path. */
+  @ApiPropertyOptional(KEY)
+  @Optional()
+  @IsEventTime()
+  recurrence_id?: TimeInput;
+}
+
+export class CommentField {
+  /** For the messages to attendees. */
+  @ApiPropertyOptional({ example: 'See you there' })
+  @Optional()
+  @MaxLength(4000)
+  @IsString()
+  comment?: string;
+}
+
+export class UpdateEvent extends IntersectionType(EventFields, ScopeFields, SendUpdatesField, BaseRevision) {
+  /** Moves the event to this calendar. */
+  @ApiPropertyOptional({ example: '01890a5d-ac96-774b-bcce-b302099a8057' })
+  @Optional()
+  @IsUUID('all', { message: 'calendar_id must be a UUID' })
+  calendar_id?: string;
+}
+
+export class DeleteEvent extends IntersectionType(
+  ScopeFields,
+  SendUpdatesField,
+  CommentField,
+  BaseRevision,
+) {}

@@ -1,0 +1,203 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { CalendarRole } from './calendar.entity.js';
+import type { WriteJson } from './event-write.js';
+import {
+  type CalendarContext,
+  type EntryRow,
+  type EventJson,
+  type EventRecord,
+  type OwnedEntry,
+  type ProposalRow,
+  recordOf,
+} from './event-record.js';
+
+/** A calendar of the caller; the role is null without access. */
+interface ContextRow {
+  calendar: Omit<CalendarContext, 'role'> | null;
+  role: CalendarRole | null;
+}
+
+const CONTEXT = `row_to_json(calendar) AS calendar, calendar_role_of($1, calendar.id, calendar.owner_id, $3) AS role`;
+const ENTRY = `json_build_object('show_as', entry.show_as, 'color', entry.color, 'reminders', entry.reminders,
+  'response', entry.response) AS entry`;
+
+const readContext = workspace.statement<ContextRow>(
+  'calendar.context',
+  `SELECT ${CONTEXT} FROM calendar_contexts calendar WHERE calendar.tenant_id = $1 AND calendar.id = $2`,
+);
+
+type EntryJson = Pick<EntryRow, 'show_as' | 'color' | 'reminders' | 'response'>;
+
+/** Joined rows are null where the calendar has no such event. */
+type EventRowJson = ContextRow & { [key in keyof EventJson]: EventJson[key] | null } & { entry: EntryJson };
+
+const readEvent = workspace.statement<EventRowJson>(
+  'calendar.read_event',
+  `SELECT ${CONTEXT}, record.event, record.participants, record.overrides, ${ENTRY}
+     FROM calendar_contexts calendar
+     LEFT JOIN calendar_entries entry
+       ON entry.tenant_id = $1 AND entry.calendar_id = calendar.id AND entry.event_id = $4 AND NOT entry.hidden
+     LEFT JOIN event_records record ON record.tenant_id = $1 AND record.id = entry.event_id
+    WHERE calendar.tenant_id = $1 AND calendar.id = $2`,
+);
+
+// Indexes calendar_entries_start and calendar_entries_wide. $6: the window less the reach of events that are not wide.
+const readWindow = workspace.statement<EventRowJson>(
+  'calendar.window',
+  `SELECT ${CONTEXT}, record.event, record.participants, record.overrides, ${ENTRY}
+     FROM calendar_contexts calendar
+     LEFT JOIN LATERAL (
+       (SELECT * FROM calendar_entries
+         WHERE tenant_id = $1 AND calendar_id = $2 AND NOT wide AND NOT hidden AND ($8::uuid IS NULL OR event_id = $8)
+           AND span_start >= $6 AND span_start < $5 AND span_end > $4 LIMIT $7)
+       UNION ALL
+       (SELECT * FROM calendar_entries
+         WHERE tenant_id = $1 AND calendar_id = $2 AND wide AND NOT hidden AND ($8::uuid IS NULL OR event_id = $8)
+           AND span_start < $5 AND span_end > $4 LIMIT $7)) entry ON true
+     LEFT JOIN event_records record ON record.tenant_id = $1 AND record.id = entry.event_id
+    WHERE calendar.tenant_id = $1 AND calendar.id = $2`,
+);
+
+const lockEvent = workspace.statement<EventRowJson & { entries: OwnedEntry[] | null }>(
+  'calendar.lock_event',
+  `SELECT calendar, role, event, participants, overrides, entries FROM event_lock($1, $2, $4, $3)`,
+);
+
+const write = workspace.statement<{ outcome: string }>(
+  'calendar.write',
+  `SELECT calendar_write($1, $2) AS outcome`,
+);
+
+const defaults = workspace.statement<{ user_id: string; calendar_id: string; time_zone: string }>(
+  'calendar.defaults',
+  `SELECT user_id, calendar_id, time_zone FROM calendar_defaults($1, $2)`,
+);
+
+export interface MemberRow {
+  user_id: string;
+  email: string;
+  name: string;
+}
+
+// Index tenant_members_email.
+const members = workspace.statement<MemberRow>(
+  'calendar.members',
+  `SELECT user_id, lower(email) AS email, display_name AS name FROM member_profiles
+    WHERE tenant_id = $1 AND status = 'active' AND (user_id = ANY ($2) OR lower(email) = ANY ($3))`,
+);
+
+const readProposals = workspace.statement<{ proposal: ProposalRow }>(
+  'calendar.proposals',
+  `SELECT row_to_json(proposal) AS proposal FROM event_proposals proposal
+    WHERE tenant_id = $1 AND event_id = $2 ORDER BY id`,
+);
+
+/** An event in a calendar of the caller. */
+export interface FoundEvent {
+  calendar: CalendarContext;
+  record: EventRecord;
+  entry: EntryJson;
+}
+
+export interface LockedEvent {
+  calendar: CalendarContext;
+  record: EventRecord;
+  entries: OwnedEntry[];
+}
+
+export interface WindowQuery {
+  /** Instants, RFC 3339. */
+  from: string;
+  to: string;
+  /** `from` less the reach of events that are not wide. */
+  reach: string;
+  /** Maximum number of placements of each kind. */
+  limit: number;
+  eventId?: string;
+}
+
+/** Events and their placements. */
+@Injectable()
+export class EventsRepository {
+  /** The calendar as the caller sees it, or null. */
+  async context(reader: Reader, ctx: RequestContext, calendarId: string): Promise<CalendarContext | null> {
+    const [row] = await reader.query(readContext, [ctx.tenantId, calendarId, ctx.userId]);
+    return contextOf(row);
+  }
+
+  /** Null: no such calendar; an event of null: it is not in the calendar. */
+  async find(
+    reader: Reader,
+    ctx: RequestContext,
+    calendarId: string,
+    eventId: string,
+  ): Promise<FoundEvent | { calendar: CalendarContext; record: null } | null> {
+    const [row] = await reader.query(readEvent, [ctx.tenantId, calendarId, ctx.userId, eventId]);
+    const calendar = contextOf(row);
+    if (!row || !calendar) return null;
+    return row.event
+      ? { calendar, record: recordOf(row as EventJson), entry: row.entry }
+      : { calendar, record: null };
+  }
+
+  /** The events of a calendar whose spans overlap a window; null: no such calendar. */
+  async window(
+    reader: Reader,
+    ctx: RequestContext,
+    calendarId: string,
+    { from, to, reach, limit, eventId }: WindowQuery,
+  ): Promise<{ calendar: CalendarContext; found: Omit<FoundEvent, 'calendar'>[] } | null> {
+    const values = [ctx.tenantId, calendarId, ctx.userId, from, to, reach, limit, eventId ?? null];
+    const rows = await reader.query(readWindow, values);
+    const calendar = contextOf(rows[0]);
+    if (!calendar) return null;
+    const found = rows.flatMap((row) =>
+      row.event ? [{ record: recordOf(row as EventJson), entry: row.entry }] : [],
+    );
+    return { calendar, found };
+  }
+
+  /** Locks an event for a change. Null: no such calendar; a record of null: the calendar does not contain it. */
+  async lock(
+    tx: Tx,
+    ctx: RequestContext,
+    calendarId: string,
+    eventId: string,
+  ): Promise<LockedEvent | { calendar: CalendarContext; record: null } | null> {
+    const [row] = await tx.query(lockEvent, [ctx.tenantId, calendarId, ctx.userId, eventId]);
+    const calendar = contextOf(row);
+    if (!row || !calendar) return null;
+    return row.event
+      ? { calendar, record: recordOf(row as EventJson), entries: row.entries ?? [] }
+      : { calendar, record: null };
+  }
+
+  /** @returns `ok`, or why nothing was written */
+  async write(tx: Tx, tenantId: string, json: WriteJson): Promise<string> {
+    return (await tx.query(write, [tenantId, JSON.stringify(json)]))[0]?.outcome as string;
+  }
+
+  /** Ids of the default calendars of active members; creates the missing ones. */
+  async defaultCalendars(tx: Tx, tenantId: string, userIds: readonly string[]): Promise<Map<string, string>> {
+    if (userIds.length === 0) return new Map();
+    const rows = await tx.query(defaults, [tenantId, userIds]);
+    return new Map(rows.map((row) => [row.user_id, row.calendar_id]));
+  }
+
+  /** Active members with these ids or addresses (lower case). */
+  async members(reader: Reader, tenantId: string, ids: string[], emails: string[]): Promise<MemberRow[]> {
+    return ids.length + emails.length === 0 ? [] : reader.query(members, [tenantId, ids, emails]);
+  }
+
+  /** The proposals of an event, oldest first. */
+  async proposals(reader: Reader, tenantId: string, eventId: string): Promise<ProposalRow[]> {
+    return (await reader.query(readProposals, [tenantId, eventId])).map((row) => row.proposal);
+  }
+}
+
+function contextOf(row: ContextRow | undefined): CalendarContext | null {
+  return row?.calendar && row.role ? { ...row.calendar, role: row.role } : null;
+}

@@ -1,0 +1,161 @@
+import { Injectable } from '@nestjs/common';
+import { fold } from '../../../lib/search-text/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { CalendarsApi, type FoundInstance } from '../calendar.api.js';
+import { CalendarErrors } from '../calendar.errors.js';
+import { CalendarTokens } from '../calendar-tokens.js';
+import { eventResponse, instanceResponse, overrideResponses, type Viewer } from '../event.presenter.js';
+import { readTime } from '../event-input-times.js';
+import { permissionsOf } from '../event-policy.js';
+import { contentOf } from '../event-series.js';
+import { formatInstant, hasOffset, instantOf, zoneNamed } from '../event-times.js';
+import { EventListRepository, type ListFilters } from './event-list.repository.js';
+import type { ListEvents, ListInstances } from './events.dto.js';
+import { invalidField } from './event-patch.js';
+
+/** 31 days, seconds. */
+const DEFAULT_WINDOW = 31 * 86_400;
+
+/** Lists of events and windows of instances. */
+@Injectable()
+export class EventListsService {
+  constructor(
+    private readonly lists: EventListRepository,
+    private readonly calendars: CalendarsApi,
+    private readonly tokens: CalendarTokens,
+    private readonly cursors: Cursors,
+    private readonly db: Db,
+  ) {}
+
+  /** Series and single events. @throws ApiError 404, 422 `invalid_cursor` */
+  async list(ctx: RequestContext, calendarId: string, query: ListEvents): Promise<JsonReply> {
+    const { limit, cursor, include, ...filters } = query;
+    const scope = `events ${ctx.tenantId} ${ctx.userId} ${calendarId} ${JSON.stringify(filters)}`;
+    const [listed, id, head] = cursor === undefined ? [] : this.cursors.read(scope, cursor);
+    const after = listed === undefined ? null : ([String(listed), String(id)] as const);
+    const zone = 'UTC';
+    const read = await this.lists.list(ctx, calendarId, {
+      ...filtersOf(query, zone),
+      limit: limit + 1,
+      after,
+    });
+    if (!read) throw CalendarErrors.calendarNotFound.with();
+    const { calendar, found } = read;
+    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    const seq = Number(head ?? calendar.change_seq);
+    const next =
+      last && found.length > limit ? this.cursors.write(scope, [last.listed, last.record.id, seq]) : null;
+    const isWhole = Object.keys(filters).every((name) => name === 'order');
+    // The token is of the first page: what changes during the walk comes again.
+    const token = next === null && isWhole ? this.tokens.write(ctx, calendar, seq) : null;
+    const items = page.flatMap(({ record, entry }) => [
+      JSON.stringify(eventResponse(record, entry, viewer)),
+      ...(include ? overrideResponses(record, entry, viewer).map((item) => JSON.stringify(item)) : []),
+    ]);
+    const tail = `"next":${JSON.stringify(next)},"sync_token":${JSON.stringify(token)}}`;
+    return new JsonReply(jsonList(['events'], items, tail));
+  }
+
+  /** The instances that overlap a window, by start. @throws ApiError 404; 422 `window_too_large`, `invalid_cursor` */
+  async instances(ctx: RequestContext, calendarId: string, query: ListInstances): Promise<JsonReply> {
+    const { limit, cursor, q, event_id, show_cancelled = false } = query;
+    const own = await this.zoneOf(ctx, calendarId, query);
+    const filters = JSON.stringify([query.from, query.to, own, q, event_id, show_cancelled]);
+    const scope = `instances ${ctx.tenantId} ${ctx.userId} ${calendarId} ${filters}`;
+    const after = cursor === undefined ? null : (this.cursors.read(scope, cursor) as unknown as Position);
+    const { from, to } = after ? { from: after[3], to: after[4] } : windowOf(query, own ?? 'UTC');
+    // Instances before the cursor that last into the rest of the window are on earlier pages.
+    const window = { from: after ? Math.max(from, after[0]) : from, to, readerZone: own };
+    const read = await this.calendars.instances(this.db, ctx, calendarId, window, event_id?.toLowerCase());
+    const viewer = { userId: ctx.userId, calendar: read.calendar, readerZone: read.readerZone };
+    const words = q === undefined ? [] : fold(q).split(/\s+/).filter(Boolean);
+    const wanted = read.instances.filter(
+      (item) => (!after || isAfter(item, after)) && isShown(item, viewer, show_cancelled, words),
+    );
+    const page = wanted.slice(0, limit);
+    const last = page.at(-1);
+    const next = last && wanted.length > limit ? this.cursors.write(scope, [...keyOf(last), from, to]) : null;
+    const items = page.map(({ record, entry, occurrence }) =>
+      JSON.stringify(instanceResponse(record, entry, viewer, occurrence)),
+    );
+    const meta = { next, from: formatInstant(from), to: formatInstant(to), time_zone: read.readerZone };
+    return new JsonReply(jsonList(['instances'], items, JSON.stringify(meta).slice(1)));
+  }
+
+  /** The zone of the times of a query; null: they have offsets, and the zone of the calendar applies to days. */
+  private async zoneOf(
+    ctx: RequestContext,
+    calendarId: string,
+    query: ListInstances,
+  ): Promise<string | null> {
+    if (query.time_zone !== undefined) return zoneNamed(query.time_zone);
+    if ([query.from, query.to].every((text) => text === undefined || hasOffset(text))) return null;
+    return (await this.calendars.calendar(this.db, ctx, calendarId)).time_zone;
+  }
+}
+
+/** Start, event and key of an instance, and the window. */
+type Position = readonly [start: number, id: string, key: string, from: number, to: number];
+
+const keyOf = ({ record, occurrence }: FoundInstance): [number, string, string] => [
+  occurrence.start,
+  record.id,
+  occurrence.key ?? '',
+];
+
+function isAfter(item: FoundInstance, [start, id, key]: Position): boolean {
+  const [ownStart, ownId, ownKey] = keyOf(item);
+  if (ownStart !== start) return ownStart > start;
+  return ownId === id ? ownKey > key : ownId > id;
+}
+
+/** @throws ApiError 422 */
+function windowOf(query: ListInstances, zone: string): { from: number; to: number } {
+  const from = query.from === undefined ? Math.floor(Date.now() / 1000) : instantIn(query.from, zone);
+  const to = query.to === undefined ? from + DEFAULT_WINDOW : instantIn(query.to, zone);
+  if (to <= from) throw invalidField('to', 'before_from', 'must be after from');
+  return { from, to };
+}
+
+function isShown(
+  { record, occurrence }: FoundInstance,
+  viewer: Viewer,
+  cancelled: boolean,
+  words: string[],
+): boolean {
+  const status = occurrence.override?.patch.status ?? record.status;
+  if (status === 'cancelled' && !cancelled) return false;
+  if (words.length === 0) return true;
+  const title = fold(contentOf(record, occurrence).title);
+  return (
+    words.every((word) => title.includes(word)) &&
+    permissionsOf(record, viewer.calendar, viewer.userId).see_details
+  );
+}
+
+/** The instant of a time of a query. */
+function instantIn(text: string, zone: string): number {
+  const time = readTime(text, zone);
+  return instantOf(time.wall, time.zone ?? zone);
+}
+
+function filtersOf(query: ListEvents, zone: string): Omit<ListFilters, 'limit' | 'after'> {
+  const instant = (text: string | undefined) =>
+    text === undefined ? null : formatInstant(instantIn(text, zone));
+  return {
+    order: query.order,
+    from: instant(query.from),
+    to: instant(query.to),
+    updatedAfter: instant(query.updated_after),
+    uid: query.uid ?? null,
+    title: query.q === undefined ? null : fold(query.q),
+    attendee: query.attendee?.toLowerCase() ?? null,
+    status: query.status ?? null,
+    showCancelled: query.show_cancelled ?? false,
+  };
+}

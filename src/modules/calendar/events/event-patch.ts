@@ -1,0 +1,125 @@
+import { formatRule, instancesOf, parseRule, RecurrenceError } from '../../../lib/recurrence/index.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { CalendarErrors, RuleErrors } from '../calendar.errors.js';
+import type { EventFields } from '../event-fields.dto.js';
+import type { RecurrenceFields } from '../event-parts.dto.js';
+import { changedTimes, readTime, type TimeInput, type TimesInput } from '../event-input-times.js';
+import type { EventContent, EventRow, EventTimes } from '../event-record.js';
+import { seriesOf } from '../event-series.js';
+import { instantOf, isDay, wallIn, wallOf, wallText } from '../event-times.js';
+
+export type Recurrence = Pick<EventRow, 'rules' | 'added' | 'excluded'>;
+
+/** 422 for one field. */
+export const invalidField = (field: string, code: string, message: string) =>
+  Errors.validationFailed.with({ details: [{ field, code, message: `${field} ${message}` }] });
+
+const TIMES_ERRORS = {
+  mixed_days: 'must be a day where the start is a day, and a time where it is a time',
+  end_before_start: 'must not be before the start',
+  too_long: 'must be at most 10 years after the start',
+};
+
+/** The times of a request. @throws ApiError 422 `validation_failed` */
+export function timesOf(
+  fields: TimesInput,
+  current: EventTimes | undefined,
+  defaultZone: string,
+): EventTimes {
+  const times = changedTimes(fields, current, defaultZone);
+  if (typeof times !== 'string') return times;
+  throw invalidField('end', times, TIMES_ERRORS[times]);
+}
+
+/** Whether a request contains a time. */
+export const hasTimes = ({ start, end, duration }: TimesInput): boolean =>
+  start !== undefined || Boolean(end) || Boolean(duration);
+
+/** The fields of a request that an instance may have of its own, without its times. */
+export function contentOf(fields: EventFields): Partial<EventContent> {
+  const { title = fields.summary, description, location, locations, conference, links } = fields;
+  const { status, show_as, visibility, color, categories } = fields;
+  const content: Partial<EventContent> = {
+    title,
+    description: description === null ? '' : description,
+    location: location === null ? '' : location,
+    locations: locations?.map(({ name, address = '', geo = null }) => ({
+      name,
+      address,
+      geo: geo && { ...geo },
+    })),
+    status,
+    show_as,
+    visibility,
+    color: color?.toLowerCase() ?? color,
+    categories: categories && [...new Set(categories)],
+    conference: conference && { kind: conference.kind ?? 'link', url: conference.url ?? null, room_id: null },
+    links: links?.map(({ type, id = null, url = null, title: text = '' }) => ({
+      type,
+      id,
+      url,
+      title: text,
+    })),
+  };
+  return Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined));
+}
+
+/** The recurrence of a request; undefined: not in the request. @throws ApiError 422 with the code of the rule's error */
+export function recurrenceOf(
+  { recurrence, rrule }: EventFields,
+  times: EventTimes,
+  current: Recurrence | undefined,
+): Recurrence | undefined {
+  if (recurrence === undefined && rrule === undefined) return undefined;
+  if (recurrence === null || (recurrence === undefined && rrule === null))
+    return { rules: [], added: [], excluded: [] };
+  const given: RecurrenceFields = recurrence ?? {};
+  const texts = given.rules ?? (rrule ? [rrule] : undefined);
+  const rules = texts?.map((text) => canonicalRule(text)) ?? current?.rules ?? [];
+  const added = given.added?.flatMap((time) => keysOf(time, times, null)) ?? current?.added ?? [];
+  const series = { ...times, rules, added, excluded: [] };
+  const excluded = given.excluded?.flatMap((time) => keysOf(time, times, series)) ?? current?.excluded ?? [];
+  return { rules, added: unique(added), excluded: unique(excluded) };
+}
+
+const unique = (keys: readonly string[]): string[] => [...new Set(keys)].toSorted();
+
+function canonicalRule(text: string): string {
+  try {
+    return formatRule(parseRule(text));
+  } catch (error) {
+    if (!(error instanceof RecurrenceError)) throw error;
+    const details = [{ field: 'recurrence.rules', code: error.code, message: error.message }];
+    throw RuleErrors[error.code].with({ message: error.message, details });
+  }
+}
+
+/**
+ * Keys of instances that a time names: wall times in the zone of the series.
+ * @param series where a day means all instances of this day; null: a day means the time of the start on this day
+ */
+export function keysOf(
+  input: TimeInput,
+  times: EventTimes,
+  series: (EventTimes & Recurrence) | null,
+): string[] {
+  const { wall, isDate, zone } = readTime(input, times.time_zone);
+  if (isDay(times.starts)) return [wallText(wall, true)];
+  if (!isDate) {
+    const own =
+      times.time_zone === null || zone === null ? wall : wallIn(times.time_zone, instantOf(wall, zone));
+    return [wallText(own, false)];
+  }
+  if (series === null) return [`${wallText(wall, true)}${times.starts.slice(10)}`];
+  const from = instantOf(wall, times.time_zone);
+  const found = instancesOf(seriesOf(series), { from, to: from + 86_400, limit: 1_500 });
+  return found.map(({ key }) => wallText(key, false));
+}
+
+/** @throws ApiError 422 `no_instances` where every instance is excluded */
+export function assertInstances(record: EventTimes & Recurrence): void {
+  if (record.rules.length + record.added.length + record.excluded.length === 0) return;
+  const from = Math.min(...[record.starts, ...record.added].map(wallOf)) - 2 * 86_400;
+  if (instancesOf(seriesOf(record), { from, to: Number.POSITIVE_INFINITY, limit: 1 }).length === 0)
+    throw CalendarErrors.noInstances.with();
+}

@@ -1,0 +1,218 @@
+import { Controller, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Expected, type ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
+import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
+import { Revisioned } from '../../../platform/concurrency/revision.interceptor.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { CalendarErrors, CALENDARS, EVENTS, RuleErrors } from '../calendar.errors.js';
+import { CreateEvent, DeleteEvent, UpdateEvent } from '../event.dto.js';
+import { EventId, type EventRef } from '../event-ref.js';
+import { EventListsService } from './event-lists.service.js';
+import { ListEvents, ListInstances, ProposeTime, ReadEvent, RespondToEvent } from './events.dto.js';
+import {
+  EventEnvelope,
+  EventListEnvelope,
+  InstanceListEnvelope,
+  ProposalEnvelope,
+  UpdatedEventEnvelope,
+} from './events.response.js';
+import { EventsService } from './events.service.js';
+import { RsvpService } from './rsvp.service.js';
+
+const TIME_ERRORS = [...Object.values(RuleErrors), CalendarErrors.noInstances, CalendarErrors.unknownUser];
+const WRITE_ERRORS = [EVENTS.notFound, Errors.forbidden, CalendarErrors.notAnInstance];
+
+@ApiTags('calendar')
+@Controller('calendar/:calendar_id')
+export class EventsController {
+  constructor(
+    private readonly events: EventsService,
+    private readonly lists: EventListsService,
+    private readonly rsvps: RsvpService,
+  ) {}
+
+  @Endpoint('GET events', {
+    id: 'listEvents',
+    summary: 'List events',
+    description: 'Series and single events of a calendar. Instances of series are listed by `instances`.',
+    response: [EventListEnvelope, 'A page of events.'],
+    errors: [CALENDARS.notFound],
+  })
+  list(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @Query() query: ListEvents,
+  ): Promise<JsonReply> {
+    return this.lists.list(ctx, calendarId, query);
+  }
+
+  @Endpoint('GET instances', {
+    id: 'listInstances',
+    summary: 'List instances in a window',
+    description:
+      'Single events and instances of series that overlap the window (half-open), in the order of their start.',
+    response: [InstanceListEnvelope, 'A page of instances.'],
+    errors: [CALENDARS.notFound, Errors.invalidCursor, CalendarErrors.windowTooLarge],
+  })
+  instances(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @Query() query: ListInstances,
+  ): Promise<JsonReply> {
+    return this.lists.instances(ctx, calendarId, query);
+  }
+
+  @Endpoint('POST events', {
+    id: 'createEvent',
+    summary: 'Create an event',
+    description:
+      'Attendees of the workspace get the event into their default calendars, others an invitation by mail.',
+    status: 201,
+    response: [EVENTS.envelopes.item, 'The new event.'],
+    etag: 'event',
+    example: {
+      title: 'Planning',
+      start: { date_time: '2026-03-02T09:00:00', time_zone: 'Europe/Berlin' },
+      duration: 'PT1H',
+      recurrence: { rules: ['FREQ=WEEKLY;BYDAY=MO'] },
+    },
+    errors: [
+      CALENDARS.notFound,
+      Errors.forbidden,
+      CalendarErrors.duplicateUid,
+      CalendarErrors.eventExists,
+      ...TIME_ERRORS,
+    ],
+  })
+  create(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @Idempotency() key: IdempotencyKey | null,
+    @CheckedBody(CreateEvent) body: Checked<CreateEvent>,
+  ): Promise<JsonReply> {
+    return this.events.create(ctx, calendarId, key, body);
+  }
+
+  @Endpoint('GET events/:event_id', {
+    id: 'readEvent',
+    summary: 'Read an event or an instance',
+    response: [EventEnvelope, 'The event.'],
+    etag: 'event',
+    errors: [EVENTS.notFound, CalendarErrors.notAnInstance],
+  })
+  read(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @EventId() ref: EventRef,
+    @Query() query: ReadEvent,
+  ): Promise<JsonReply> {
+    return this.events.read(ctx, calendarId, ref, query);
+  }
+
+  @Endpoint('PUT events/:event_id', {
+    id: 'updateEvent',
+    summary: 'Update an event',
+    description:
+      'Only the given fields change. `scope` selects one instance, an instance and all later ones (the series is split), or all. Attendees change their own reminders, color and show_as. A new time resets the responses to it.',
+    response: [UpdatedEventEnvelope, 'The event as it is now.'],
+    etag: 'event',
+    example: { title: 'Planning of 2027' },
+    errors: [
+      ...WRITE_ERRORS,
+      CalendarErrors.notOrganizer,
+      EVENTS.conflict!,
+      CalendarErrors.duplicateUid,
+      ...TIME_ERRORS,
+    ],
+  })
+  @Revisioned('event', { optional: true })
+  update(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @EventId() ref: EventRef,
+    @Expected() expected: ExpectedRevision,
+    @CheckedBody(UpdateEvent) body: Checked<UpdateEvent>,
+  ): Promise<JsonReply> {
+    return this.events.update(ctx, calendarId, ref, expected, body);
+  }
+
+  @Endpoint('DELETE events/:event_id', {
+    id: 'deleteEvent',
+    summary: 'Delete an event',
+    description:
+      'The organizer cancels it for all attendees. An attendee declines and no longer sees it. `scope` as for updates.',
+    response: [EVENTS.envelopes.deleted, 'The event as it was.'],
+    optionalBody: true,
+    examples: { none: { value: {} } },
+    errors: [...WRITE_ERRORS, EVENTS.conflict!],
+  })
+  @Revisioned('event', { optional: true })
+  delete(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @EventId() ref: EventRef,
+    @Expected() expected: ExpectedRevision,
+    @CheckedBody(DeleteEvent) body: Checked<DeleteEvent>,
+  ): Promise<JsonReply> {
+    return this.events.delete(ctx, calendarId, ref, expected, body);
+  }
+
+  @Endpoint('PUT events/:event_id/rsvp', {
+    id: 'respondToEvent',
+    summary: 'Respond to an invitation',
+    description: 'To one instance, to an instance and all later ones, or to all.',
+    response: [EVENTS.envelopes.item, 'The event as it is now.'],
+    etag: 'event',
+    example: { response: 'accepted' },
+    errors: [
+      ...WRITE_ERRORS,
+      CalendarErrors.notAttendee,
+      CalendarErrors.eventCancelled,
+      CalendarErrors.proposalsDisabled,
+      CalendarErrors.sameTime,
+    ],
+  })
+  respond(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @EventId() ref: EventRef,
+    @Idempotency() key: IdempotencyKey | null,
+    @CheckedBody(RespondToEvent) body: Checked<RespondToEvent>,
+  ): Promise<JsonReply> {
+    return this.rsvps.respond(ctx, calendarId, ref, key, body);
+  }
+
+  @Endpoint('POST events/:event_id/proposals', {
+    id: 'proposeTime',
+    summary: 'Propose another time, or decide about a proposal',
+    description:
+      'An attendee sends `start` and `end`. The organizer sends `proposal_id` and `action`: `accept` moves the event for all attendees. The author may `withdraw` a proposal.',
+    response: [ProposalEnvelope, 'The new proposal.'],
+    status: 201,
+    unchanged: 'The proposal after the decision.',
+    example: { start: '2026-03-02T11:00:00', end: '2026-03-02T12:00:00', comment: 'Later?' },
+    errors: [
+      ...WRITE_ERRORS,
+      CalendarErrors.notAttendee,
+      CalendarErrors.proposalNotFound,
+      CalendarErrors.eventCancelled,
+      CalendarErrors.proposalsDisabled,
+      CalendarErrors.proposalClosed,
+      CalendarErrors.sameTime,
+    ],
+  })
+  propose(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @EventId() ref: EventRef,
+    @Idempotency() key: IdempotencyKey | null,
+    @CheckedBody(ProposeTime) body: Checked<ProposeTime>,
+  ): Promise<JsonReply> {
+    return this.rsvps.propose(ctx, calendarId, ref, key, body);
+  }
+}

@@ -1,0 +1,252 @@
+import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Length,
+  Max,
+  MaxLength,
+  Min,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import {
+  asInstance,
+  Optional,
+  Nullable,
+  Repeatable,
+  WholeNumber,
+} from '../../../platform/http/input.decorators.js';
+import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { CommentField, ScopeFields } from '../event.dto.js';
+import { IsEventTime, IsZone, timeSchema } from '../event-parts.dto.js';
+import type { TimeInput } from '../event-input-times.js';
+import { type AttendeeResponse, type EventStatus, STATUSES } from '../event-record.js';
+
+const flag = ({ value }: { value: unknown }): unknown =>
+  value === 'true' ? true : value === 'false' ? false : value;
+
+/** A moment of a query: RFC 3339, a wall time, or a day. */
+const QUERY_TIME = { type: String, example: '2026-03-01' } as const;
+
+export class ListEvents extends PageQuery {
+  /** Only events that end after this time. */
+  @ApiPropertyOptional(QUERY_TIME)
+  @IsOptional()
+  @IsEventTime()
+  @IsString()
+  from?: string;
+
+  /** Only events that start before this time. */
+  @ApiPropertyOptional({ ...QUERY_TIME, example: '2026-04-01' })
+  @IsOptional()
+  @IsEventTime()
+  @IsString()
+  to?: string;
+
+  /** Text in the title, without regard to case and accents. */
+  @ApiPropertyOptional({ example: 'planning' })
+  @IsOptional()
+  @Length(1, 200)
+  @IsString()
+  q?: string;
+
+  /** RFC 3339. */
+  @ApiPropertyOptional({ ...QUERY_TIME, example: '2026-03-01T00:00:00Z' })
+  @IsOptional()
+  @IsEventTime()
+  @IsString()
+  updated_after?: string;
+
+  /** UID of iCalendar. */
+  @ApiPropertyOptional({ example: 'planning-2026@example.com' })
+  @IsOptional()
+  @Length(1, 500)
+  @IsString()
+  uid?: string;
+
+  /** Address of an attendee. */
+  @ApiPropertyOptional({ example: 'ann@demo.example' })
+  @IsOptional()
+  @Length(1, 320)
+  @IsString()
+  attendee?: string;
+
+  /** Only events with this status. */
+  @ApiPropertyOptional({ enum: STATUSES, example: 'confirmed' })
+  @IsOptional()
+  @IsIn(STATUSES)
+  status?: EventStatus;
+
+  /** By start, or by the time of the last change. */
+  @ApiPropertyOptional({ enum: ['start', 'updated'], default: 'start' })
+  @IsOptional()
+  @IsIn(['start', 'updated'])
+  order: 'start' | 'updated' = 'start';
+
+  /** Includes cancelled events. */
+  @ApiPropertyOptional({ type: 'boolean', example: true })
+  @IsOptional()
+  @IsBoolean()
+  @Transform(flag)
+  show_cancelled?: boolean;
+
+  /** `overrides`: the instances of series that differ follow their series. */
+  @ApiPropertyOptional({ enum: ['overrides'], isArray: true })
+  @IsOptional()
+  @Repeatable()
+  @IsIn(['overrides'], { each: true })
+  @IsArray()
+  include?: 'overrides'[];
+}
+
+export class ListInstances {
+  /** Instances that end after this time: RFC 3339, or a day or wall time in `time_zone`. Default: now. */
+  @ApiPropertyOptional(QUERY_TIME)
+  @IsOptional()
+  @IsEventTime()
+  @IsString()
+  from?: string;
+
+  /** Instances that start before this time, at most 400 days after `from`. Default: 31 days after `from`. */
+  @ApiPropertyOptional({ ...QUERY_TIME, example: '2026-04-01' })
+  @IsOptional()
+  @IsEventTime()
+  @IsString()
+  to?: string;
+
+  /** The zone of floating times and days; default: that of the calendar. */
+  @ApiPropertyOptional({ example: 'Europe/Berlin' })
+  @IsOptional()
+  @IsZone()
+  @IsString()
+  time_zone?: string;
+
+  /** Only instances of this event. */
+  @ApiPropertyOptional({ format: 'uuid' })
+  @IsOptional()
+  @IsUUID('all')
+  event_id?: string;
+
+  /** Text in the title, without regard to case and accents. */
+  @ApiPropertyOptional({ example: 'planning' })
+  @IsOptional()
+  @Length(1, 200)
+  @IsString()
+  q?: string;
+
+  /** Includes cancelled instances. */
+  @ApiPropertyOptional({ type: 'boolean', example: true })
+  @IsOptional()
+  @IsBoolean()
+  @Transform(flag)
+  show_cancelled?: boolean;
+
+  /** Maximum number of instances. */
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: 1000, default: 200, required: false })
+  @IsOptional()
+  @WholeNumber()
+  @Max(1000)
+  @Min(1)
+  @IsInt()
+  limit: number = 200;
+
+  /** The `next` of the previous page. */
+  @IsOptional()
+  @MaxLength(1000)
+  @IsString({ message: 'cursor must be given once' })
+  cursor?: string;
+}
+
+export class ReadEvent {
+  /** An instance, by its nominal start. */
+  @ApiPropertyOptional({ ...QUERY_TIME, example: '2026-03-09T09:00:00' })
+  @IsOptional()
+  @IsEventTime()
+  @IsString()
+  recurrence_id?: string;
+
+  /** `overrides`: the instances that differ from their series. `history`: the last 100 changes. `proposals`: proposed times. */
+  @ApiPropertyOptional({ enum: ['overrides', 'history', 'proposals'], isArray: true })
+  @IsOptional()
+  @Repeatable()
+  @IsIn(['overrides', 'history', 'proposals'], { each: true })
+  @ArrayMaxSize(3)
+  @IsArray()
+  include?: ('overrides' | 'history' | 'proposals')[];
+}
+
+/** Another time. */
+export class ProposedTime {
+  @ApiProperty(timeSchema({ date_time: '2026-03-02T11:00:00', time_zone: 'Europe/Berlin' }))
+  @IsEventTime()
+  start!: TimeInput;
+
+  @ApiProperty(timeSchema({ date_time: '2026-03-02T12:00:00', time_zone: 'Europe/Berlin' }))
+  @IsEventTime()
+  end!: TimeInput;
+}
+
+const ANSWERS = ['accepted', 'declined', 'tentative', 'needs_action'] as const;
+
+export class RespondToEvent extends IntersectionType(ScopeFields, CommentField) {
+  @ApiProperty({ enum: ANSWERS, example: 'accepted' })
+  @IsIn(ANSWERS)
+  response!: Exclude<AttendeeResponse, 'delegated'>;
+
+  /** Sends the response to an organizer outside the workspace; default true. */
+  @ApiPropertyOptional({ example: true })
+  @Optional()
+  @IsBoolean()
+  send_reply?: boolean;
+
+  /** Also proposes another time. */
+  @ApiPropertyOptional({ type: ProposedTime, nullable: true, example: null })
+  @Nullable()
+  @ValidateNested()
+  @Transform(({ value }) => asInstance(ProposedTime, value))
+  proposed?: ProposedTime | null;
+}
+
+const isDecision = ({ proposal_id }: { proposal_id?: string }): boolean => proposal_id !== undefined;
+
+/** A proposal of an attendee, or the decision of the organizer with `proposal_id` and `action`. */
+export class ProposeTime extends CommentField {
+  @ApiPropertyOptional(timeSchema({ date_time: '2026-03-02T11:00:00', time_zone: 'Europe/Berlin' }))
+  @ValidateIf((fields: ProposeTime, value) => value !== undefined || !isDecision(fields))
+  @IsEventTime()
+  start?: TimeInput;
+
+  @ApiPropertyOptional(timeSchema({ date_time: '2026-03-02T12:00:00', time_zone: 'Europe/Berlin' }))
+  @ValidateIf((fields: ProposeTime, value) => value !== undefined || !isDecision(fields))
+  @IsEventTime()
+  end?: TimeInput;
+
+  /** The nominal start of the instance. */
+  @ApiPropertyOptional(timeSchema('2026-03-09T09:00:00'))
+  @Optional()
+  @IsEventTime()
+  recurrence_id?: TimeInput;
+
+  /** The response to the present time. */
+  @ApiPropertyOptional({ enum: ['tentative', 'declined'], default: 'tentative' })
+  @Optional()
+  @IsIn(['tentative', 'declined'])
+  response?: 'tentative' | 'declined';
+
+  @ApiPropertyOptional({ example: '01890a5d-ac96-774b-bcce-b302099a8057' })
+  @Optional()
+  @IsUUID('all', { message: 'proposal_id must be a UUID' })
+  proposal_id?: string;
+
+  @ApiPropertyOptional({ enum: ['accept', 'decline', 'withdraw'], example: 'accept' })
+  @ValidateIf(isDecision)
+  @IsIn(['accept', 'decline', 'withdraw'])
+  action?: 'accept' | 'decline' | 'withdraw';
+}

@@ -1,0 +1,167 @@
+import { Injectable } from '@nestjs/common';
+import type { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { CalendarErrors, EVENTS } from '../calendar.errors.js';
+import type { CreateEvent, DeleteEvent, UpdateEvent } from '../event.dto.js';
+import {
+  eventResponse,
+  instanceResponse,
+  overrideResponses,
+  proposalResponse,
+  type Viewer,
+} from '../event.presenter.js';
+import type { CalendarEventResponse } from '../event.response.js';
+import { EventOperations } from '../event-operations.js';
+import { permissionsOf } from '../event-policy.js';
+import { type EventRef, instanceKey } from '../event-ref.js';
+import { EventRemovals } from '../event-removals.js';
+import { occurrenceOf } from '../event-series.js';
+import { EventUpdates, type Updated } from '../event-updates.js';
+import { DuplicateUidError, EventWriter } from '../event-writer.js';
+import { EventsRepository, type FoundEvent } from '../events.repository.js';
+import { EventListRepository } from './event-list.repository.js';
+import type { ReadEvent } from './events.dto.js';
+
+/** Single events: create, read, update, delete. */
+@Injectable()
+export class EventsService {
+  constructor(
+    private readonly events: EventsRepository,
+    private readonly lists: EventListRepository,
+    private readonly operations: EventOperations,
+    private readonly updates: EventUpdates,
+    private readonly removals: EventRemovals,
+    private readonly writer: EventWriter,
+    private readonly writes: IdempotentWrites,
+    private readonly db: Db,
+  ) {}
+
+  /** @throws ApiError 404; 403; 409 `duplicate_uid`, `already_exists`; 422 */
+  async create(
+    ctx: RequestContext,
+    calendarId: string,
+    key: IdempotencyKey | null,
+    body: Checked<CreateEvent>,
+  ): Promise<JsonReply> {
+    const calendar = await this.events.context(this.db, ctx, calendarId);
+    if (!calendar) throw CalendarErrors.calendarNotFound.with();
+    this.operations.assertWriter(calendar);
+    const fields = body.value;
+    const now = new Date().toISOString();
+    const organizer = { organizer_email: calendar.owner_email.toLowerCase() };
+    const participants = await this.writer.participants(this.db, ctx, fields.attendees ?? [], organizer);
+    const record = this.operations.draft(ctx, calendar, fields, participants, now);
+    // One statement commits by itself; placements of attendees need another one.
+    const isSingle = participants.every(({ user_id }) => user_id === null || user_id === calendar.owner_id);
+    const insert = async (tx: Tx): Promise<JsonReply> => {
+      const { record: made, entry } = await this.operations.insert(tx, ctx, calendar, record, fields, now);
+      const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+      return EVENTS.created(made.id, eventResponse(made, entry, viewer), {
+        location: `/apis/v1/calendar/${calendarId}/events/${made.id}`,
+      });
+    };
+    return this.orDuplicate(ctx, calendarId, () =>
+      isSingle ? this.writes.run(ctx, key, insert) : this.writes.runTx(ctx, key, insert),
+    );
+  }
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, calendarId: string, ref: EventRef, query: ReadEvent): Promise<JsonReply> {
+    const found = await this.found(ctx, calendarId, ref.id);
+    const { record, entry, calendar } = found;
+    const viewer: Viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    const key = instanceKey(record, ref, query.recurrence_id);
+    const include = new Set(query.include);
+    const event = shown(found, viewer, key);
+    const seesDetails = permissionsOf(record, calendar, ctx.userId).see_details;
+    if (include.has('proposals') && seesDetails) {
+      const proposals = await this.events.proposals(this.db, ctx.tenantId, record.id);
+      event.proposals = proposals.map((proposal) => proposalResponse(record, proposal));
+    }
+    const extra: Record<string, unknown> = {};
+    if (include.has('overrides')) extra['overrides'] = overrideResponses(record, entry, viewer);
+    if (include.has('history'))
+      extra['changes'] = seesDetails ? await this.lists.history(ctx.tenantId, record.id) : [];
+    return EVENTS.response(event, { tag: record, extra });
+  }
+
+  /** @throws ApiError 404; 403; 409 `conflict`; 422 */
+  async update(
+    ctx: RequestContext,
+    calendarId: string,
+    ref: EventRef,
+    expected: ExpectedRevision,
+    body: Checked<UpdateEvent>,
+  ): Promise<JsonReply> {
+    const target = body.error ? calendarId : (body.value.calendar_id ?? calendarId);
+    const updated = await this.orDuplicate(ctx, target, () =>
+      this.db.tx((tx) => this.updates.update(tx, ctx, calendarId, ref, expected, body)),
+    );
+    return updatedReply(ctx, updated);
+  }
+
+  /** @throws ApiError 404; 403; 409 `conflict`; 422 */
+  async delete(
+    ctx: RequestContext,
+    calendarId: string,
+    ref: EventRef,
+    expected: ExpectedRevision,
+    body: Checked<DeleteEvent>,
+  ): Promise<JsonReply> {
+    const { calendar, record, entry, key } = await this.db.tx((tx) =>
+      this.removals.remove(tx, ctx, calendarId, ref, expected, body),
+    );
+    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    return EVENTS.deleted(shown({ calendar, record, entry }, viewer, key));
+  }
+
+  /** @throws ApiError 404 */
+  private async found(ctx: RequestContext, calendarId: string, eventId: string): Promise<FoundEvent> {
+    const found = await this.events.find(this.db, ctx, calendarId, eventId);
+    if (!found) throw CalendarErrors.calendarNotFound.with();
+    if (!found.record) throw CalendarErrors.eventNotFound.with();
+    return found;
+  }
+
+  /** Runs a write; another event with the uid becomes 409 `duplicate_uid` with this event. */
+  private async orDuplicate<T>(ctx: RequestContext, calendarId: string, write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof DuplicateUidError)) throw error;
+      const found = await this.found(ctx, calendarId, error.eventId);
+      const viewer = { userId: ctx.userId, calendar: found.calendar, readerZone: found.calendar.time_zone };
+      throw CalendarErrors.duplicateUid.with({ body: { event: shown(found, viewer, null) } });
+    }
+  }
+}
+
+/** An event, or its instance with this key. */
+export function shown(
+  { record, entry }: Pick<FoundEvent, 'record' | 'entry'> & Partial<FoundEvent>,
+  viewer: Viewer,
+  key: string | null,
+): CalendarEventResponse {
+  const occurrence = key === null ? null : occurrenceOf(record, key, viewer.readerZone);
+  return occurrence
+    ? instanceResponse(record, entry, viewer, occurrence)
+    : eventResponse(record, entry, viewer);
+}
+
+/** The response to a change. */
+export function updatedReply(
+  ctx: RequestContext,
+  { calendar, record, entry, key, later }: Updated,
+): JsonReply {
+  const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+  const new_event = later && eventResponse(later.record, later.entry, viewer);
+  return EVENTS.response(shown({ record, entry }, viewer, key), {
+    tag: record,
+    extra: { new_event, revision: record.revision },
+  });
+}

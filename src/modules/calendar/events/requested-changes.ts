@@ -1,0 +1,50 @@
+import type { UpdateEvent } from '../event.dto.js';
+import type { EventRecord, EventTimes } from '../event-record.js';
+import { contentOf as contentAt, occurrenceOf } from '../event-series.js';
+import { isDay, nominalLength, wallOf, wallText } from '../event-times.js';
+import type { Changes } from './event-change.js';
+import { contentOf, hasTimes, recurrenceOf, timesOf } from './event-patch.js';
+
+/** The changes of a request to a whole event, without its attendees. */
+export function changesFor(record: EventRecord, fields: UpdateEvent, times: EventTimes | undefined): Changes {
+  const { proposals_allowed } = fields;
+  const recurrence = recurrenceOf(fields, times ?? record, record);
+  return {
+    content: contentOf(fields),
+    times,
+    recurrence,
+    ...(proposals_allowed !== undefined && { proposals_allowed }),
+  };
+}
+
+/** The changes of a request to one instance. */
+export function changesForOne(record: EventRecord, fields: UpdateEvent, key: string, zone: string): Changes {
+  const times = hasTimes(fields) ? timesOf(fields, instanceTimes(record, key), zone) : undefined;
+  return { content: contentOf(fields), times };
+}
+
+/**
+ * The times of a whole event after a request.
+ * @param key the instance whose times the request contains: the series moves as far as this instance. Null: the first one
+ */
+export function wholeTimes(
+  record: EventRecord,
+  fields: UpdateEvent,
+  key: string | null,
+  zone: string,
+): EventTimes | undefined {
+  if (!hasTimes(fields)) return undefined;
+  if (key === null) return timesOf(fields, record, zone);
+  const times = timesOf(fields, instanceTimes(record, key), zone);
+  const isDate = isDay(times.starts);
+  const start =
+    isDate === isDay(record.starts)
+      ? wallOf(record.starts) + wallOf(times.starts) - wallOf(key)
+      : wallOf(isDate ? record.starts.slice(0, 10) : `${record.starts}${times.starts.slice(10)}`);
+  return { ...times, starts: wallText(start, isDate), ends: wallText(start + nominalLength(times), isDate) };
+}
+
+function instanceTimes(record: EventRecord, key: string): EventTimes {
+  const occurrence = occurrenceOf(record, key, 'UTC');
+  return occurrence ? contentAt(record, occurrence) : record;
+}

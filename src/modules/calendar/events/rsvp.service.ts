@@ -1,0 +1,278 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Checked } from '../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { CalendarErrors, EVENTS } from '../calendar.errors.js';
+import type { MessageDue } from '../calendar.events.js';
+import { UpdateEvent } from '../event.dto.js';
+import { proposalResponse } from '../event.presenter.js';
+import type { CalendarEventResponse } from '../event.response.js';
+import { FOLLOWING, participantOf, permissionsOf } from '../event-policy.js';
+import { type EventRef, instanceKey } from '../event-ref.js';
+import type { EventRecord, ParticipantRow, ProposalRow } from '../event-record.js';
+import { replyTo } from '../event-removals.js';
+import { contentOf, occurrenceOf } from '../event-series.js';
+import { EventUpdates } from '../event-updates.js';
+import { EventWriter } from '../event-writer.js';
+import { entryIn } from '../event-operations.js';
+import type { EventChange } from '../event-write.js';
+import { EventsRepository, type LockedEvent } from '../events.repository.js';
+import { withResponse } from './event-change.js';
+import { timesOf, invalidField } from './event-patch.js';
+import type { ProposeTime, ProposedTime, RespondToEvent } from './events.dto.js';
+import { shown } from './events.service.js';
+
+/** Responses of attendees, and proposals of other times. */
+@Injectable()
+export class RsvpService {
+  constructor(
+    private readonly events: EventsRepository,
+    private readonly updates: EventUpdates,
+    private readonly writer: EventWriter,
+    private readonly writes: IdempotentWrites,
+    private readonly db: Db,
+  ) {}
+
+  /** @throws ApiError 404; 403 `not_attendee`, `proposals_disabled`; 409 `event_cancelled`; 422 */
+  async respond(
+    ctx: RequestContext,
+    calendarId: string,
+    ref: EventRef,
+    key: IdempotencyKey | null,
+    body: Checked<RespondToEvent>,
+  ): Promise<JsonReply> {
+    return this.writes.runTx(ctx, key, async (tx) => {
+      const locked = await this.updates.locked(tx, ctx, calendarId, ref.id);
+      const attendee = attendeeOf(locked, ctx);
+      const fields = body.value;
+      assertLive(locked.record);
+      const instance = instanceKey(locked.record, ref, fields.recurrence_id);
+      const scope = fields.scope ?? (instance === null ? 'all' : 'this');
+      if (scope !== 'all' && instance === null)
+        throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
+      assertOccurs(locked.record, instance);
+      const now = new Date().toISOString();
+      const responseKey =
+        scope === 'all' ? '' : scope === 'this' ? (instance as string) : `${FOLLOWING}${instance}`;
+      const { response, comment = '', send_reply = true, proposed } = fields;
+      const proposal = proposed
+        ? this.proposal(ctx, locked, attendee, instance, proposed, comment, now)
+        : null;
+      const values = { response, comment, responded_at: now };
+      const record = withResponse(locked.record, attendee.email, responseKey, values);
+      const messages = send_reply ? replyTo(record, attendee, responseKey, comment) : [];
+      const done = await this.write(
+        tx,
+        ctx,
+        locked,
+        record,
+        proposal ? [proposal] : [],
+        responseKey,
+        messages,
+        now,
+      );
+      return EVENTS.response(this.shown(ctx, locked, done, scope === 'all' ? null : instance), {
+        tag: done.record,
+      });
+    });
+  }
+
+  /** A new proposal of an attendee, or a decision about one. */
+  async propose(
+    ctx: RequestContext,
+    calendarId: string,
+    ref: EventRef,
+    key: IdempotencyKey | null,
+    body: Checked<ProposeTime>,
+  ): Promise<JsonReply> {
+    return this.writes.runTx(ctx, key, async (tx) => {
+      const locked = await this.updates.locked(tx, ctx, calendarId, ref.id);
+      if (!permissionsOf(locked.record, locked.calendar, ctx.userId).see_details)
+        throw Errors.forbidden.with();
+      if (!body.error && body.value.proposal_id !== undefined)
+        return this.decide(tx, ctx, locked, body.value);
+      const attendee = attendeeOf(locked, ctx);
+      const { start, end, comment = '', recurrence_id, response = 'tentative' } = body.value;
+      assertLive(locked.record);
+      const instance = instanceKey(locked.record, ref, recurrence_id);
+      assertOccurs(locked.record, instance);
+      const now = new Date().toISOString();
+      const times = { start, end } as ProposedTime;
+      const proposal = this.proposal(ctx, locked, attendee, instance, times, comment, now);
+      const values = { response, comment, responded_at: now };
+      const record = withResponse(locked.record, attendee.email, instance ?? '', values);
+      const message = { method: 'COUNTER', recipient: record.organizer_email } as const;
+      const messages =
+        record.origin === 'external'
+          ? [{ ...message, recurrence_key: instance ?? '', comment, proposal_id: proposal.id }]
+          : [];
+      const done = await this.write(tx, ctx, locked, record, [proposal], instance ?? '', messages, now);
+      return reply(201, done.record, proposal, this.shown(ctx, locked, done, instance));
+    });
+  }
+
+  /** Accepts (the event moves), declines or withdraws a proposal. */
+  private async decide(
+    tx: Tx,
+    ctx: RequestContext,
+    locked: LockedEvent,
+    fields: ProposeTime,
+  ): Promise<JsonReply> {
+    const { record, calendar } = locked;
+    const all = await this.events.proposals(tx, ctx.tenantId, record.id);
+    const proposal = all.find(({ id }) => id === fields.proposal_id?.toLowerCase());
+    if (!proposal) throw CalendarErrors.proposalNotFound.with();
+    const isAuthor = proposal.by_user_id === ctx.userId;
+    const mayDecide = permissionsOf(record, calendar, ctx.userId).edit;
+    if (fields.action === 'withdraw' ? !isAuthor : !mayDecide) throw Errors.forbidden.with();
+    if (proposal.status !== 'pending') throw CalendarErrors.proposalClosed.with();
+    if (fields.action === 'accept') return this.accept(tx, ctx, locked, proposal);
+    const status = fields.action === 'withdraw' ? 'withdrawn' : 'declined';
+    const decided: ProposalRow = { ...proposal, status };
+    const { by_email: recipient, recurrence_key } = proposal;
+    const isOutside = status === 'declined' && proposal.by_user_id === null;
+    const comment = fields.comment ?? '';
+    const message = {
+      method: 'DECLINECOUNTER' as const,
+      recipient,
+      recurrence_key,
+      comment,
+      proposal_id: proposal.id,
+    };
+    const now = new Date().toISOString();
+    const done = await this.write(
+      tx,
+      ctx,
+      locked,
+      record,
+      [decided],
+      recurrence_key,
+      isOutside ? [message] : [],
+      now,
+    );
+    return reply(200, done.record, decided, this.shown(ctx, locked, done, recurrence_key || null));
+  }
+
+  private async accept(
+    tx: Tx,
+    ctx: RequestContext,
+    locked: LockedEvent,
+    proposal: ProposalRow,
+  ): Promise<JsonReply> {
+    const { record, calendar } = locked;
+    const key = proposal.recurrence_key || null;
+    const isDay = !proposal.starts.includes('T');
+    const time = (text: string, zone: string | null) =>
+      isDay ? { date: text } : { date_time: text, time_zone: zone };
+    const change = Checked.of(UpdateEvent, {
+      start: time(proposal.starts, proposal.time_zone),
+      end: time(proposal.ends, proposal.end_time_zone ?? proposal.time_zone),
+      ...(key !== null && { recurrence_id: key, scope: 'this' }),
+    });
+    const ref = { id: record.id, instance: null };
+    const updated = await this.updates.update(tx, ctx, calendar.id, ref, null, change);
+    const event = shown(updated, viewerOf(ctx, locked), key);
+    return reply(200, updated.record, { ...proposal, status: 'accepted' }, event);
+  }
+
+  private proposal(
+    ctx: RequestContext,
+    { record, calendar }: LockedEvent,
+    attendee: ParticipantRow,
+    key: string | null,
+    times: ProposedTime,
+    comment: string,
+    now: string,
+  ): ProposalRow {
+    if (!record.proposals_allowed) throw CalendarErrors.proposalsDisabled.with();
+    const occurrence = key === null ? null : occurrenceOf(record, key, calendar.time_zone);
+    const current = occurrence ? contentOf(record, occurrence) : record;
+    const proposed = timesOf(times, current, calendar.time_zone);
+    const names = ['starts', 'ends', 'time_zone', 'end_time_zone'] as const;
+    if (names.every((name) => proposed[name] === current[name])) throw CalendarErrors.sameTime.with();
+    return {
+      ...proposed,
+      id: uuidv7(),
+      recurrence_key: key ?? '',
+      by_email: attendee.email,
+      by_name: attendee.name,
+      by_user_id: ctx.userId,
+      comment,
+      status: 'pending',
+      base_sequence: record.sequence,
+      created_at: now,
+    };
+  }
+
+  private async write(
+    tx: Tx,
+    ctx: RequestContext,
+    locked: LockedEvent,
+    record: EventRecord,
+    proposals: ProposalRow[],
+    key: string,
+    messages: Omit<MessageDue, 'event_id' | 'revision' | 'actor_id' | 'sequence' | 'dtstamp'>[],
+    now: string,
+  ): Promise<EventChange> {
+    const change: EventChange = {
+      before: locked.record,
+      record,
+      entries: locked.entries,
+      removed: [],
+      proposals,
+      action: proposals.length > 0 ? 'proposed' : 'responded',
+      fields: proposals.length > 0 ? ['proposals'] : ['response'],
+      key,
+      messages,
+    };
+    return ((await this.writer.commit(tx, ctx, [change], now)) as [EventChange])[0];
+  }
+
+  private shown(
+    ctx: RequestContext,
+    locked: LockedEvent,
+    done: EventChange,
+    key: string | null,
+  ): CalendarEventResponse {
+    const entry = entryIn(done.entries, locked.calendar.id);
+    return shown({ record: done.record, entry }, viewerOf(ctx, locked), key);
+  }
+}
+
+const viewerOf = (ctx: RequestContext, { calendar }: LockedEvent) => ({
+  userId: ctx.userId,
+  calendar,
+  readerZone: calendar.time_zone,
+});
+
+/** @throws ApiError 403 `not_attendee` */
+function attendeeOf({ record, calendar }: LockedEvent, ctx: RequestContext): ParticipantRow {
+  const attendee = participantOf(record, ctx.userId);
+  if (!attendee || !permissionsOf(record, calendar, ctx.userId).see_details)
+    throw CalendarErrors.notAttendee.with();
+  return attendee;
+}
+
+function assertLive(record: EventRecord): void {
+  if (record.status === 'cancelled') throw CalendarErrors.eventCancelled.with();
+}
+
+/** @throws ApiError 409 for a cancelled instance */
+function assertOccurs(record: EventRecord, key: string | null): void {
+  const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
+  if (override?.patch.status === 'cancelled') throw CalendarErrors.eventCancelled.with();
+}
+
+function reply(
+  status: number,
+  record: EventRecord,
+  proposal: ProposalRow,
+  event: CalendarEventResponse,
+): JsonReply {
+  return new JsonReply(JSON.stringify({ proposal: proposalResponse(record, proposal), event }), { status });
+}

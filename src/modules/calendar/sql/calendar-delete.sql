@@ -1,0 +1,81 @@
+-- Cancels the events that are organized in a calendar: attendees of the workspace keep them as cancelled, others get a message.
+CREATE FUNCTION calendar_cancel_all(p_tenant uuid, p_calendar uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  organized uuid[];
+BEGIN
+  organized := ARRAY(
+    SELECT event.id FROM calendar_entries entry
+      JOIN calendar_events event ON event.tenant_id = entry.tenant_id AND event.id = entry.event_id
+     WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND event.origin_calendar_id = p_calendar
+       AND event.deleted_at IS NULL ORDER BY event.id FOR UPDATE OF event);
+  UPDATE calendar_events
+     SET status = 'cancelled', deleted_at = clock_timestamp(), dtstamp = clock_timestamp(), sequence = sequence + 1,
+         revision = revision + 1, updated_at = clock_timestamp(), updated_by = p_actor
+   WHERE tenant_id = p_tenant AND id = ANY (organized);
+  PERFORM FROM calendars calendar
+    WHERE calendar.tenant_id = p_tenant AND calendar.id IN (
+      SELECT calendar_id FROM calendar_entries WHERE tenant_id = p_tenant AND event_id = ANY (organized))
+    ORDER BY calendar.id FOR UPDATE;
+  WITH placed AS (
+    SELECT calendar_id, event_id, row_number() OVER (PARTITION BY calendar_id ORDER BY event_id) AS n
+      FROM calendar_entries WHERE tenant_id = p_tenant AND event_id = ANY (organized) AND calendar_id <> p_calendar),
+  counted AS (
+    UPDATE calendars SET change_seq = change_seq + total FROM (
+      SELECT calendar_id, count(*) AS total FROM placed GROUP BY calendar_id) AS totals
+     WHERE calendars.tenant_id = p_tenant AND calendars.id = totals.calendar_id
+    RETURNING calendars.id, calendars.change_seq - totals.total AS before)
+  UPDATE calendar_entries entry SET change_seq = counted.before + placed.n
+    FROM placed JOIN counted ON counted.id = placed.calendar_id
+   WHERE entry.tenant_id = p_tenant AND entry.calendar_id = placed.calendar_id AND entry.event_id = placed.event_id;
+  INSERT INTO outbox (tenant_id, id, type, payload)
+  SELECT p_tenant, uuid_v7(), 'calendar.event.deleted',
+         jsonb_build_object('event_id', event.id, 'revision', event.revision, 'actor_id', p_actor)
+    FROM calendar_events event WHERE event.tenant_id = p_tenant AND event.id = ANY (organized);
+  INSERT INTO outbox (tenant_id, id, type, payload)
+  SELECT p_tenant, uuid_v7(), 'calendar.message.due',
+         jsonb_build_object('event_id', event.id, 'revision', event.revision, 'actor_id', p_actor, 'method', 'CANCEL',
+                            'recurrence_key', '', 'sequence', event.sequence, 'dtstamp', rfc3339(event.dtstamp),
+                            'recipient', participant.email, 'comment', '', 'proposal_id', NULL)
+    FROM calendar_events event
+    JOIN event_participants participant
+      ON participant.tenant_id = event.tenant_id AND participant.event_id = event.id AND participant.recurrence_key = ''
+   WHERE event.tenant_id = p_tenant AND event.id = ANY (organized) AND participant.user_id IS NULL;
+END $$;
+
+-- Moves all placements of a calendar to another one. Events whose uid the other calendar contains stay.
+CREATE FUNCTION calendar_move_all(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  moved uuid[];
+BEGIN
+  PERFORM FROM calendar_entries entry
+    JOIN calendar_events event ON event.tenant_id = entry.tenant_id AND event.id = entry.event_id
+   WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar ORDER BY event.id FOR UPDATE OF event;
+  PERFORM FROM calendars WHERE tenant_id = p_tenant AND id IN (p_calendar, p_target) ORDER BY id FOR UPDATE;
+  moved := ARRAY(
+    SELECT entry.event_id FROM calendar_entries entry
+     WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND NOT EXISTS (
+       SELECT FROM calendar_entries other WHERE other.tenant_id = p_tenant AND other.calendar_id = p_target
+          AND (other.uid = entry.uid OR other.event_id = entry.event_id)));
+  UPDATE calendars SET change_seq = change_seq + cardinality(moved) WHERE tenant_id = p_tenant AND id = p_target;
+  DELETE FROM entry_tombstones WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (moved);
+  UPDATE calendar_entries entry
+     SET calendar_id = p_target, change_seq = target.change_seq - array_position(moved, entry.event_id) + 1
+    FROM calendars target
+   WHERE target.tenant_id = p_tenant AND target.id = p_target
+     AND entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND entry.event_id = ANY (moved);
+  UPDATE calendar_events
+     SET origin_calendar_id = p_target, revision = revision + 1, updated_at = clock_timestamp(), updated_by = p_actor
+   WHERE tenant_id = p_tenant AND id = ANY (moved) AND origin_calendar_id = p_calendar;
+  INSERT INTO outbox (tenant_id, id, type, payload)
+  SELECT p_tenant, uuid_v7(), 'calendar.event.updated',
+         jsonb_build_object('event_id', event.id, 'revision', event.revision, 'actor_id', p_actor)
+    FROM calendar_events event WHERE event.tenant_id = p_tenant AND event.id = ANY (moved);
+END $$;
+
+-- Deletes a calendar. @param p_target receives its events; null: they are cancelled
+CREATE FUNCTION calendar_delete(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_target IS NOT NULL THEN PERFORM calendar_move_all(p_tenant, p_calendar, p_target, p_actor); END IF;
+  PERFORM calendar_cancel_all(p_tenant, p_calendar, p_actor);
+  DELETE FROM calendars WHERE tenant_id = p_tenant AND id = p_calendar;
+END $$;

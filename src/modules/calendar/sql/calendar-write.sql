@@ -1,0 +1,155 @@
+-- Writes the row of an event. @returns false where another event has the id
+CREATE FUNCTION event_put(p_event calendar_events, p_new boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_new THEN
+    INSERT INTO calendar_events SELECT p_event.* ON CONFLICT DO NOTHING;
+    RETURN FOUND;
+  END IF;
+  UPDATE calendar_events
+     SET origin_calendar_id = p_event.origin_calendar_id, organizer_id = p_event.organizer_id,
+         organizer_email = p_event.organizer_email, organizer_name = p_event.organizer_name, origin = p_event.origin,
+         title = p_event.title, description = p_event.description, location = p_event.location,
+         locations = p_event.locations, starts = p_event.starts, ends = p_event.ends, time_zone = p_event.time_zone,
+         end_time_zone = p_event.end_time_zone, exact_duration = p_event.exact_duration, rules = p_event.rules,
+         added = p_event.added, excluded = p_event.excluded, status = p_event.status, show_as = p_event.show_as,
+         visibility = p_event.visibility, color = p_event.color, categories = p_event.categories,
+         conference = p_event.conference, links = p_event.links, custom = p_event.custom,
+         proposals_allowed = p_event.proposals_allowed, sequence = p_event.sequence, dtstamp = p_event.dtstamp,
+         split_from = p_event.split_from, participants_count = p_event.participants_count,
+         overrides_count = p_event.overrides_count, title_key = p_event.title_key, revision = p_event.revision,
+         updated_by = p_event.updated_by, updated_at = p_event.updated_at, deleted_at = p_event.deleted_at
+   WHERE tenant_id = p_event.tenant_id AND id = p_event.id;
+  RETURN FOUND;
+END $$;
+
+-- Replaces the parts of an event that the change contains.
+CREATE FUNCTION event_put_parts(p_tenant uuid, p_event uuid, p_change jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_change ? 'participants' THEN
+    DELETE FROM event_participants WHERE tenant_id = p_tenant AND event_id = p_event;
+    INSERT INTO event_participants SELECT (jsonb_populate_record(NULL::event_participants,
+        part || jsonb_build_object('tenant_id', p_tenant, 'event_id', p_event))).*
+      FROM jsonb_array_elements(p_change->'participants') AS part;
+  END IF;
+  IF p_change ? 'overrides' THEN
+    DELETE FROM event_overrides WHERE tenant_id = p_tenant AND event_id = p_event;
+    INSERT INTO event_overrides SELECT (jsonb_populate_record(NULL::event_overrides,
+        part || jsonb_build_object('tenant_id', p_tenant, 'event_id', p_event))).*
+      FROM jsonb_array_elements(p_change->'overrides') AS part;
+  END IF;
+  IF p_change ? 'proposals' THEN
+    INSERT INTO event_proposals AS stored SELECT (jsonb_populate_record(NULL::event_proposals,
+        part || jsonb_build_object('tenant_id', p_tenant, 'event_id', p_event))).*
+      FROM jsonb_array_elements(p_change->'proposals') AS part
+    ON CONFLICT (tenant_id, id) DO UPDATE SET status = excluded.status;
+  END IF;
+  IF p_change ? 'history' THEN
+    INSERT INTO event_history SELECT (jsonb_populate_record(NULL::event_history,
+        (p_change->'history') || jsonb_build_object('tenant_id', p_tenant, 'event_id', p_event))).*;
+  END IF;
+END $$;
+
+-- Writes the placements of an event and numbers them in the feeds of their calendars.
+-- @param p_before the event takes this number counted back from the counter of each calendar
+CREATE FUNCTION event_put_entries(p_tenant uuid, p_event uuid, p_change jsonb, p_before int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  c_removed constant uuid[] := ARRAY(SELECT jsonb_array_elements_text(p_change->'removed')::uuid);
+BEGIN
+  IF cardinality(c_removed) > 0 THEN
+    WITH removed AS (
+      DELETE FROM calendar_entries WHERE tenant_id = p_tenant AND event_id = p_event AND calendar_id = ANY (c_removed)
+      RETURNING calendar_id, uid)
+    INSERT INTO entry_tombstones AS tombstone (tenant_id, calendar_id, event_id, uid, change_seq, deleted_at)
+    SELECT p_tenant, removed.calendar_id, p_event, removed.uid, calendar.change_seq - p_before, clock_timestamp()
+      FROM removed JOIN calendars calendar ON calendar.tenant_id = p_tenant AND calendar.id = removed.calendar_id
+    ON CONFLICT (tenant_id, calendar_id, event_id)
+    DO UPDATE SET change_seq = excluded.change_seq, uid = excluded.uid, deleted_at = excluded.deleted_at;
+  END IF;
+  DELETE FROM entry_tombstones tombstone USING jsonb_array_elements(p_change->'entries') AS entry
+   WHERE tombstone.tenant_id = p_tenant AND tombstone.event_id = p_event
+     AND tombstone.calendar_id = (entry->>'calendar_id')::uuid;
+  -- A calendar that has the uid already, from a file or from a mail, keeps its own event.
+  INSERT INTO calendar_entries AS stored (tenant_id, calendar_id, event_id, uid, span_start, span_end, wide, response,
+                                          show_as, color, reminders, hidden, change_seq)
+  SELECT p_tenant, entry.calendar_id, p_event, entry.uid, entry.span_start, entry.span_end, entry.wide, entry.response,
+         entry.show_as, entry.color, entry.reminders, entry.hidden, calendar.change_seq - p_before
+    FROM jsonb_populate_recordset(NULL::calendar_entries, p_change->'entries') AS entry
+    JOIN calendars calendar ON calendar.tenant_id = p_tenant AND calendar.id = entry.calendar_id
+   WHERE NOT EXISTS (SELECT FROM calendar_entries other
+                      WHERE other.tenant_id = p_tenant AND other.calendar_id = entry.calendar_id
+                        AND other.uid = entry.uid AND other.event_id <> p_event)
+  ON CONFLICT (tenant_id, calendar_id, event_id) DO UPDATE
+    SET span_start = excluded.span_start, span_end = excluded.span_end, wide = excluded.wide,
+        response = excluded.response, show_as = excluded.show_as, color = excluded.color,
+        reminders = excluded.reminders, hidden = excluded.hidden, change_seq = excluded.change_seq;
+END $$;
+
+-- One write of events with everything that commits with it: rows, placements, feed numbers, history, outbox. The caller holds
+-- the locks of existing events. Order of locks: events, then calendars by id.
+-- @param p_write calendars: all calendars whose placements change; events: row, is_new, entries, removed, and optionally
+--   participants, overrides, proposals, history; outbox: type and payload
+-- @returns ok, already_exists, calendar_deleted, or duplicate_uid with the id of the other event
+CREATE FUNCTION calendar_write(p_tenant uuid, p_write jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  c_calendars constant uuid[] := ARRAY(SELECT DISTINCT jsonb_array_elements_text(p_write->'calendars')::uuid);
+  c_count constant int := jsonb_array_length(p_write->'events');
+  change jsonb;
+  event calendar_events;
+  other uuid;
+  locked int;
+  before int := c_count;
+BEGIN
+  PERFORM FROM calendars WHERE tenant_id = p_tenant AND id = ANY (c_calendars) ORDER BY id FOR UPDATE;
+  GET DIAGNOSTICS locked = ROW_COUNT;
+  IF locked <> cardinality(c_calendars) THEN RETURN 'calendar_deleted'; END IF;
+  FOR change IN SELECT jsonb_array_elements(p_write->'events') LOOP
+    event := jsonb_populate_record(NULL::calendar_events, change->'row');
+    event.tenant_id := p_tenant;
+    SELECT entry.event_id INTO other FROM calendar_entries entry
+     WHERE entry.tenant_id = p_tenant AND entry.calendar_id = event.origin_calendar_id AND entry.uid = event.uid
+       AND entry.event_id <> event.id;
+    IF FOUND THEN RETURN 'duplicate_uid ' || other; END IF;
+    IF NOT event_put(event, (change->>'is_new')::boolean) THEN RETURN 'already_exists'; END IF;
+  END LOOP;
+  UPDATE calendars SET change_seq = change_seq + c_count WHERE tenant_id = p_tenant AND id = ANY (c_calendars);
+  FOR change IN SELECT jsonb_array_elements(p_write->'events') LOOP
+    before := before - 1;
+    PERFORM event_put_parts(p_tenant, (change->'row'->>'id')::uuid, change);
+    PERFORM event_put_entries(p_tenant, (change->'row'->>'id')::uuid, change, before);
+  END LOOP;
+  INSERT INTO outbox (tenant_id, id, type, payload)
+  SELECT p_tenant, uuid_v7(), message->>'type', message->'payload' FROM jsonb_array_elements(p_write->'outbox') AS message;
+  RETURN 'ok';
+END $$;
+
+-- Deletes events that their organizers deleted before this time, oldest first. Participants get removals in their feeds.
+-- @returns their number
+CREATE FUNCTION calendar_purge(p_before timestamptz, p_limit int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+  due record;
+  purged int := 0;
+BEGIN
+  FOR due IN SELECT tenant_id, id FROM calendar_events WHERE deleted_at < p_before
+              ORDER BY deleted_at LIMIT p_limit FOR UPDATE SKIP LOCKED LOOP
+    PERFORM FROM calendars calendar JOIN calendar_entries entry
+         ON entry.tenant_id = calendar.tenant_id AND entry.calendar_id = calendar.id
+      WHERE calendar.tenant_id = due.tenant_id AND entry.event_id = due.id ORDER BY calendar.id FOR UPDATE OF calendar;
+    UPDATE calendars SET change_seq = change_seq + 1 FROM calendar_entries entry
+     WHERE calendars.tenant_id = due.tenant_id AND entry.tenant_id = due.tenant_id
+       AND entry.calendar_id = calendars.id AND entry.event_id = due.id;
+    PERFORM event_put_entries(due.tenant_id, due.id, jsonb_build_object('entries', '[]'::jsonb, 'removed', coalesce((
+      SELECT jsonb_agg(calendar_id) FROM calendar_entries WHERE tenant_id = due.tenant_id AND event_id = due.id), '[]')), 0);
+    DELETE FROM calendar_events WHERE tenant_id = due.tenant_id AND id = due.id;
+    purged := purged + 1;
+  END LOOP;
+  RETURN purged;
+END $$;
+
+-- Deletes tombstones from before this time; cursors below them expire.
+CREATE FUNCTION calendar_forget_tombstones(p_before timestamptz) RETURNS void LANGUAGE sql AS $$
+  WITH forgotten AS (
+    DELETE FROM entry_tombstones WHERE deleted_at < p_before RETURNING tenant_id, calendar_id, change_seq),
+  highest AS (SELECT tenant_id, calendar_id, max(change_seq) AS seq FROM forgotten GROUP BY 1, 2)
+  UPDATE calendars SET floor_seq = greatest(floor_seq, highest.seq)
+    FROM highest WHERE calendars.tenant_id = highest.tenant_id AND calendars.id = highest.calendar_id
+$$;

@@ -1,1 +1,0 @@
-export { ContactsModule } from './contacts.module.js';

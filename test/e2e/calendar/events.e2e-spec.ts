@@ -1,0 +1,488 @@
+import { type Person, TestApp } from '../../support/app.ts';
+
+const BERLIN = 'Europe/Berlin';
+const at = (date_time: string, time_zone = BERLIN) => ({ date_time, time_zone });
+
+describe('events', () => {
+  let app: TestApp;
+  let ann: Person;
+  let bob: Person;
+  let eve: Person;
+  let calendar: string;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [ann, bob, eve] = (await app.tenant('acme', 'ann', 'bob', 'eve')) as [Person, Person, Person];
+    calendar = await newCalendar('Work');
+  });
+  afterAll(() => app?.stop());
+
+  const newCalendar = async (name: string, shares: object[] = [], person = ann): Promise<string> =>
+    (await person.api.post('/calendar', { name, time_zone: BERLIN, shares })).body.calendar.id;
+  const defaultOf = async (person: Person): Promise<string> =>
+    (await person.api.get('/calendar')).body.calendars.find(({ is_default }: any) => is_default).id;
+  const create = async (fields: object, into = calendar, person = ann) => {
+    const made = await person.api.post(`/calendar/${into}/events`, fields);
+    expect([made.status, made.body.error]).toEqual([201, undefined]);
+    return made.body.event;
+  };
+  const path = (event: { id: string }, of = calendar) => `/calendar/${of}/events/${event.id}`;
+  const window = async (of: string, from: string, to: string, person = ann, more = '') => {
+    const reply = await person.api.get(`/calendar/${of}/instances?from=${from}&to=${to}&limit=1000${more}`);
+    expect([reply.status, reply.body.error]).toEqual([200, undefined]);
+    return reply.body.instances as any[];
+  };
+  const starts = (instances: any[]) => instances.map(({ start_utc }) => start_utc);
+
+  test('are created, read and changed; the response has what was sent', async () => {
+    const sent = {
+      title: 'Planning',
+      description: 'a < b & c',
+      location: 'Room 1',
+      locations: [{ name: 'HQ', address: 'Street 1', geo: { latitude: 52.5, longitude: 13.4 } }],
+      start: at('2026-03-02T09:00:00'),
+      duration: 'PT90M',
+      status: 'tentative',
+      show_as: 'tentative',
+      color: '#FF0000',
+      categories: ['a', 'b', 'a'],
+      links: [{ type: 'url', url: 'https://example.com/', title: 'Agenda' }],
+      conference: { url: 'https://meet.example.com/x' },
+      reminders: { use_default: false, overrides: [{ method: 'popup', minutes: 5 }] },
+    };
+    const made = await ann.api.post(`/calendar/${calendar}/events`, sent);
+    const { event } = made.body;
+    expect(event).toMatchObject({
+      ...sent,
+      type: 'single',
+      color: '#ff0000',
+      categories: ['a', 'b'],
+      end: at('2026-03-02T10:30:00'),
+      start_utc: '2026-03-02T08:00:00Z',
+      end_utc: '2026-03-02T09:30:00Z',
+      duration: 'PT1H30M',
+      all_day: false,
+      recurrence: null,
+      attendees: [],
+      my_response: null,
+      organizer: { id: ann.id, self: true },
+      links: [{ type: 'url', id: null, url: 'https://example.com/', title: 'Agenda' }],
+      conference: { kind: 'link', url: 'https://meet.example.com/x', room_id: null },
+      permissions: { edit: true, rsvp: false, propose: false, see_details: true, delete: true },
+      sequence: 0,
+      revision: 1,
+    });
+    expect(made.headers.get('location')).toBe(`/apis/v1/calendar/${calendar}/events/${event.id}`);
+    expect(made.headers.get('etag')).toBe(`"event:${event.id}:r1"`);
+    expect((await ann.api.get(path(event))).body.event).toEqual(event);
+    const changed = await ann.api.put(path(event), { title: 'Plan', base_revision: 1 });
+    expect(changed.body).toMatchObject({
+      event: { title: 'Plan', sequence: 0 },
+      new_event: null,
+      revision: 2,
+    });
+    const moved = await ann.api.put(
+      path(event),
+      { start: at('2026-03-02T12:00:00') },
+      {
+        headers: { 'if-match': `"event:${event.id}:r2"` },
+      },
+    );
+    expect(moved.body.event).toMatchObject({ end: at('2026-03-02T13:30:00'), sequence: 1, revision: 3 });
+    const stale = await ann.api.put(path(event), { title: 'x', base_revision: 1 });
+    expect([stale.status, stale.body.error, stale.body.event.title]).toEqual([409, 'conflict', 'Plan']);
+    const same = await ann.api.put(path(event), { title: 'Plan' });
+    expect(same.body.revision).toBe(3);
+    const history = (await ann.api.get(`${path(event)}?include=history`)).body.changes;
+    expect(history.map(({ action, fields }: any) => [action, fields])).toEqual([
+      ['updated', ['starts', 'ends', 'exact_duration'].filter((name) => name !== 'exact_duration')],
+      ['updated', ['title']],
+      ['created', []],
+    ]);
+    const gone = await ann.api.delete(path(event), { base_revision: 3 });
+    expect([gone.status, gone.body.deleted, gone.body.event.title]).toEqual([200, true, 'Plan']);
+    expect((await ann.api.get(path(event))).status).toBe(404);
+    expect((await ann.api.put(path(event), { title: 'x' })).status).toBe(404);
+  });
+
+  test('accept the forms of times that clients use', async () => {
+    const times: [object, object][] = [
+      [
+        { start: '2026-07-01T09:00:00Z' },
+        { start: at('2026-07-01T11:00:00'), start_utc: '2026-07-01T09:00:00Z' },
+      ],
+      [{ start: '2026-07-01T09:00:00' }, { start: at('2026-07-01T09:00:00'), duration: 'PT1H' }],
+      [
+        { start: '2026-07-01' },
+        { start: { date: '2026-07-01' }, end: { date: '2026-07-02' }, all_day: true },
+      ],
+      [
+        { start: { date: '2026-07-01' }, end: { date: '2026-07-01' } },
+        { end: { date: '2026-07-02' }, duration: 'P1D' },
+      ],
+      [
+        { start: { date: '2026-07-01' }, end: '2026-07-04' },
+        { duration: 'P3D', start_utc: '2026-06-30T22:00:00Z' },
+      ],
+      [
+        { start: { date_time: '2026-07-01T09:00:00', time_zone: null } },
+        { start: { date_time: '2026-07-01T09:00:00', time_zone: null }, start_utc: '2026-07-01T07:00:00Z' },
+      ],
+      [
+        { start: at('2026-07-01T10:00:00'), end: at('2026-07-01T13:00:00', 'America/New_York') },
+        { end: at('2026-07-01T13:00:00', 'America/New_York'), end_utc: '2026-07-01T17:00:00Z' },
+      ],
+      [
+        { summary: 'Alias', start: '2026-07-01T09:00:00', rrule: 'freq=daily;count=2' },
+        { title: 'Alias', type: 'series' },
+      ],
+    ];
+    for (const [sent, expected] of times) expect(await create(sent)).toMatchObject(expected);
+  });
+
+  test('reject bad times, rules and fields with typed errors', async () => {
+    const start = '2026-03-02T09:00:00';
+    const rejected: [object, string][] = [
+      [{}, 'validation_failed'],
+      [{ start: '2026-02-30T09:00:00' }, 'validation_failed'],
+      [{ start: 'tomorrow' }, 'validation_failed'],
+      [{ start: 5 }, 'validation_failed'],
+      [{ start: at(start, 'Mars/Olympus') }, 'validation_failed'],
+      [{ start: '0001-01-01' }, 'validation_failed'],
+      [{ start: '9999-12-31T23:59:59Z' }, 'validation_failed'],
+      [{ start, end: '2026-03-02T08:00:00' }, 'validation_failed'],
+      [{ start, end: '2026-03-03' }, 'validation_failed'],
+      [{ start, duration: 'an hour' }, 'validation_failed'],
+      [{ start, end: '2046-03-03T00:00:00' }, 'validation_failed'],
+      [{ start, title: 'x'.repeat(1001) }, 'validation_failed'],
+      [{ start, attendees: [{ email: 'nonsense' }] }, 'validation_failed'],
+      [{ start, attendees: [{ user_id: '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000' }] }, 'unknown_user'],
+      [{ start, links: [{ type: 'url', url: 'javascript:alert(1)' }] }, 'validation_failed'],
+      [{ start, rrule: 'FREQ=SECONDLY' }, 'frequency_unsupported'],
+      [{ start, recurrence: { rules: ['FREQ=MINUTELY'] } }, 'frequency_unsupported'],
+      [{ start, rrule: 'RSCALE=CHINESE;FREQ=YEARLY' }, 'rscale_unsupported'],
+      [{ start, rrule: 'FREQ=DAILY;COUNT=10001' }, 'rule_too_large'],
+      [{ start, rrule: 'every monday' }, 'invalid_rule'],
+      [
+        {
+          start,
+          rrule: 'FREQ=DAILY;COUNT=1',
+          recurrence: { rules: ['FREQ=DAILY;COUNT=1'], excluded: [start] },
+        },
+        'no_instances',
+      ],
+    ];
+    for (const [body, error] of rejected) {
+      const reply = await ann.api.post(`/calendar/${calendar}/events`, body);
+      expect([JSON.stringify(body).slice(0, 80), reply.status, reply.body.error]).toEqual([
+        JSON.stringify(body).slice(0, 80),
+        422,
+        error,
+      ]);
+    }
+  });
+
+  test('a daily series keeps its wall time across the clock change', async () => {
+    const own = await newCalendar('DST');
+    const series = await create(
+      { title: 'Stand-up', start: at('2026-03-27T09:00:00'), rrule: 'FREQ=DAILY' },
+      own,
+    );
+    expect(series).toMatchObject({
+      type: 'series',
+      recurrence: { rules: ['FREQ=DAILY'], until: null, count: null },
+    });
+    const found = await window(own, '2026-03-28', '2026-03-31');
+    expect(starts(found)).toEqual(['2026-03-28T08:00:00Z', '2026-03-29T07:00:00Z', '2026-03-30T07:00:00Z']);
+    expect(found[1]).toMatchObject({
+      id: `${series.id}_20260329T070000Z`,
+      type: 'instance',
+      series_id: series.id,
+      recurrence_id: at('2026-03-29T09:00:00'),
+      recurrence: null,
+    });
+    expect((await ann.api.get(path(found[1], own))).body.event).toEqual(found[1]);
+    expect((await ann.api.get(`${path(series, own)}?recurrence_id=2026-03-29T09:00:00`)).body.event.id).toBe(
+      found[1].id,
+    );
+    expect((await ann.api.get(`${path(series, own)}_20260329T080000Z`)).status).toBe(404);
+    expect((await ann.api.get(`${path(series, own)}_nonsense`)).body.error).toBe('invalid_id');
+    // A night shift ends by the wall clock; an exact duration by the clock of the world.
+    await create({ title: 'Night', start: at('2026-03-28T22:00:00'), end: at('2026-03-29T06:00:00') }, own);
+    await create({ title: 'Exact', start: at('2026-03-28T22:00:00'), duration: 'PT8H' }, own);
+    const night = (await window(own, '2026-03-28T21:00:00Z', '2026-03-28T22:00:00Z')).map(
+      ({ title, end_utc }) => [title, end_utc],
+    );
+    expect(night).toEqual([
+      ['Night', '2026-03-29T04:00:00Z'],
+      ['Exact', '2026-03-29T05:00:00Z'],
+    ]);
+    // 02:30 does not exist on this day: the offset before the gap counts, the recurrence id stays.
+    await create({ title: 'Gap', start: at('2026-03-28T02:30:00'), rrule: 'FREQ=DAILY;COUNT=3' }, own);
+    const gap = (await window(own, '2026-03-28', '2026-03-31', ann, '&q=gap')).map(
+      ({ start_utc, recurrence_id }) => [start_utc, recurrence_id.date_time],
+    );
+    expect(gap).toEqual([
+      ['2026-03-28T01:30:00Z', '2026-03-28T02:30:00'],
+      ['2026-03-29T01:30:00Z', '2026-03-29T02:30:00'],
+      ['2026-03-30T00:30:00Z', '2026-03-30T02:30:00'],
+    ]);
+    // An endless series has instances far in the future.
+    expect(await window(own, '2126-01-01', '2126-01-03', ann, '&q=stand')).toHaveLength(2);
+  });
+
+  test('windows contain what overlaps them, half-open', async () => {
+    const own = await newCalendar('Windows');
+    await create({ title: 'long', start: '2026-01-01', end: '2026-06-01' }, own);
+    await create({ title: 'before', start: '2026-03-01T08:00:00', end: '2026-03-01T09:00:00' }, own);
+    await create({ title: 'in', start: '2026-03-01T09:00:00', end: '2026-03-01T10:00:00' }, own);
+    await create({ title: 'after', start: '2026-03-01T10:00:00', end: '2026-03-01T11:00:00' }, own);
+    await create({ title: 'point', start: '2026-03-01T09:00:00', end: '2026-03-01T09:00:00' }, own);
+    const found = await window(own, '2026-03-01T09:00:00', '2026-03-01T10:00:00');
+    expect(found.map(({ title }) => title).toSorted()).toEqual(['in', 'long', 'point']);
+    const base = `/calendar/${own}/instances`;
+    for (const query of [
+      '?from=x&to=y',
+      '?from=2026-02-01&to=2026-01-01',
+      '?from=2026-01-01&to=2026-01-02&limit=0',
+    ])
+      expect((await ann.api.get(base + query)).body.error).toBe('validation_failed');
+    expect((await ann.api.get(`${base}?from=2026-01-01&to=2027-03-01`)).body.error).toBe('window_too_large');
+  });
+
+  test('pages of a window neither repeat nor lose', async () => {
+    const own = await newCalendar('Pages');
+    for (const n of [0, 1, 2])
+      await create(
+        { title: `s${n}`, start: '2026-05-01T09:00:00', duration: 'PT48H', rrule: 'FREQ=DAILY;COUNT=10' },
+        own,
+      );
+    await create({ title: 'days', start: '2026-05-03', rrule: 'FREQ=DAILY;COUNT=3' }, own);
+    const all = await window(own, '2026-05-01', '2026-06-01');
+    expect(all).toHaveLength(33);
+    const paged: any[] = [];
+    let cursor = '';
+    do {
+      const { body } = await ann.api.get(
+        `/calendar/${own}/instances?from=2026-05-01&to=2026-06-01&limit=4${cursor}`,
+      );
+      paged.push(...body.instances);
+      cursor = body.next && `&cursor=${encodeURIComponent(body.next)}`;
+    } while (cursor);
+    expect(paged).toEqual(all);
+  });
+
+  test('one instance, an instance and all later ones, and all instances are changed and deleted', async () => {
+    const own = await newCalendar('Scopes');
+    const series = await create(
+      { title: 'S', start: at('2026-03-02T09:00:00'), duration: 'PT1H', rrule: 'FREQ=DAILY;COUNT=10' },
+      own,
+    );
+    const list = async () =>
+      (await window(own, '2026-03-01', '2026-04-01')).map(
+        ({ title, start, type }) => `${title} ${start.date_time.slice(8, 13)} ${type}`,
+      );
+    const instance = (day: string) => ({ id: `${series.id}_202603${day}T080000Z` });
+    const one = await ann.api.put(path(instance('03'), own), {
+      title: 'One',
+      start: at('2026-03-03T15:00:00'),
+    });
+    expect(one.body.event).toMatchObject({
+      type: 'exception',
+      title: 'One',
+      end: at('2026-03-03T16:00:00'),
+      sequence: 1,
+    });
+    await ann.api.delete(path(instance('05'), own));
+    expect((await list()).slice(0, 4)).toEqual([
+      'S 02T09 instance',
+      'One 03T15 exception',
+      'S 04T09 instance',
+      'S 06T09 instance',
+    ]);
+    expect((await ann.api.get(`${path(series, own)}?include=overrides`)).body).toMatchObject({
+      event: { overrides_count: 1, recurrence: { excluded: [at('2026-03-05T09:00:00')] } },
+      overrides: [{ title: 'One' }],
+    });
+    const split = await ann.api.put(path(series, own), {
+      scope: 'this_and_following',
+      recurrence_id: at('2026-03-08T09:00:00'),
+      title: 'Later',
+      start: at('2026-03-08T10:00:00'),
+    });
+    expect(split.body).toMatchObject({
+      event: { title: 'S', recurrence: { rules: ['FREQ=DAILY;UNTIL=20260307T080000Z'] } },
+      new_event: { title: 'Later', split_from: series.id, recurrence: { rules: ['FREQ=DAILY;COUNT=4'] } },
+    });
+    expect(await list()).toEqual([
+      'S 02T09 instance',
+      'One 03T15 exception',
+      'S 04T09 instance',
+      'S 06T09 instance',
+      'S 07T09 instance',
+      'Later 08T10 instance',
+      'Later 09T10 instance',
+      'Later 10T10 instance',
+      'Later 11T10 instance',
+    ]);
+    // All instances move as far as the named one; the override keeps its own time.
+    const all = await ann.api.put(path(instance('04'), own), {
+      scope: 'all',
+      start: at('2026-03-04T08:00:00'),
+    });
+    expect(all.body.event).toMatchObject({ start: at('2026-03-02T08:00:00'), overrides_count: 1 });
+    expect((await list()).slice(0, 5)).toEqual([
+      'S 02T08 instance',
+      'One 03T15 exception',
+      'S 04T08 instance',
+      'S 06T08 instance',
+      'S 07T08 instance',
+    ]);
+    const later = split.body.new_event;
+    await ann.api.delete(path(later, own), {
+      scope: 'this_and_following',
+      recurrence_id: '2026-03-10T10:00:00',
+    });
+    expect((await list()).slice(5)).toEqual(['Later 08T10 instance', 'Later 09T10 instance']);
+    await ann.api.delete(path(later, own));
+    await ann.api.delete(path(series, own));
+    expect(await list()).toEqual([]);
+    const single = await create({ start: '2026-03-02T09:00:00' }, own);
+    expect((await ann.api.put(path(single, own), { scope: 'this', title: 'x' })).status).toBe(422);
+    expect(
+      (await ann.api.put(path(single, own), { recurrence_id: '2026-03-02T09:00:00', title: 'x' })).body.error,
+    ).toBe('not_an_instance');
+  });
+
+  test('a series becomes a single event and back, timed becomes all-day', async () => {
+    const event = await create({ start: '2026-03-02T09:00:00', rrule: 'FREQ=WEEKLY' });
+    expect((await ann.api.put(path(event), { recurrence: null })).body.event).toMatchObject({
+      type: 'single',
+      recurrence: null,
+    });
+    const days = await ann.api.put(path(event), {
+      start: '2026-03-02',
+      end: '2026-03-05',
+      rrule: 'FREQ=MONTHLY',
+    });
+    expect(days.body.event).toMatchObject({
+      all_day: true,
+      duration: 'P3D',
+      type: 'series',
+      start: { date: '2026-03-02' },
+    });
+  });
+
+  test('lists filter and page, and end with a sync token', async () => {
+    const own = await newCalendar('Lists');
+    for (const n of [1, 2, 3])
+      await create({ title: `Éclair ${n}`, uid: `u${n}`, start: `2026-03-0${n}T09:00:00` }, own);
+    await create({ title: 'Other', start: '2026-03-04', attendees: ['zoe@outside.example'] }, own);
+    const titles = async (query: string) => {
+      const { body } = await ann.api.get(`/calendar/${own}/events${query}`);
+      return body.events.map(({ title }: any) => title);
+    };
+    expect(await titles('?q=eclair')).toHaveLength(3);
+    expect(await titles('?uid=u2')).toEqual(['Éclair 2']);
+    expect(await titles('?attendee=ZOE@outside.example')).toEqual(['Other']);
+    expect(await titles('?from=2026-03-03T12:00:00Z&to=2026-03-05')).toContain('Other');
+    expect(await titles('?status=cancelled')).toEqual([]);
+    expect(await titles('?order=updated&limit=1')).toEqual(['Éclair 1']);
+    const first = (await ann.api.get(`/calendar/${own}/events?limit=3`)).body;
+    expect(first).toMatchObject({ sync_token: null, next: expect.any(String) });
+    const second = (
+      await ann.api.get(`/calendar/${own}/events?limit=3&cursor=${encodeURIComponent(first.next)}`)
+    ).body;
+    expect(second).toMatchObject({
+      next: null,
+      sync_token: expect.any(String),
+      events: [{ title: 'Other' }],
+    });
+  });
+
+  test('the same uid is rejected with the existing event; a repeated creation by key is one', async () => {
+    const made = await create({ title: 'First', uid: 'same', start: '2026-03-02' });
+    const again = await ann.api.post(`/calendar/${calendar}/events`, {
+      title: 'Second',
+      uid: 'same',
+      start: '2026-03-02',
+    });
+    expect([again.status, again.body.error, again.body.event.id]).toEqual([409, 'duplicate_uid', made.id]);
+    const taken = await ann.api.post(`/calendar/${calendar}/events`, {
+      id: made.id,
+      start: '2026-03-02',
+      uid: 'new',
+    });
+    expect([taken.status, taken.body.error]).toEqual([409, 'already_exists']);
+    const headers = { 'idempotency-key': 'event-once' };
+    const body = { title: 'Once', start: '2026-03-02' };
+    const [a, b] = [
+      await ann.api.post(`/calendar/${calendar}/events`, body, { headers }),
+      await ann.api.post(`/calendar/${calendar}/events`, body, { headers }),
+    ];
+    expect(a.body).toEqual(b.body);
+  });
+
+  test('move to another calendar', async () => {
+    const [from, to] = [await newCalendar('From'), await newCalendar('To')];
+    const event = await create({ title: 'Moves', start: '2026-03-02' }, from);
+    const moved = await ann.api.put(path(event, from), { calendar_id: to });
+    expect([moved.status, moved.body.event.calendar_id]).toEqual([200, to]);
+    expect((await ann.api.get(path(event, from))).status).toBe(404);
+    expect((await ann.api.get(path(event, to))).body.event.title).toBe('Moves');
+    const foreign = await newCalendar('Foreign', [], bob);
+    expect((await ann.api.put(path(event, to), { calendar_id: foreign })).status).toBe(422);
+    const receiver = await newCalendar('Receiver');
+    expect((await ann.api.delete(`/calendar/${to}?move_events_to=${receiver}`)).status).toBe(200);
+    expect((await ann.api.get(path(event, receiver))).body.event.calendar_id).toBe(receiver);
+    const guest = await defaultOf(bob);
+    const meeting = await create({ title: 'Meeting', start: '2026-03-02', attendees: [bob.id] }, receiver);
+    await ann.api.delete(`/calendar/${receiver}`);
+    expect((await bob.api.get(path(meeting, guest))).body.event).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('roles: times only, read, write; private events show times only', async () => {
+    const shares = [
+      { user_id: bob.id, role: 'free_busy' },
+      { user_id: eve.id, role: 'writer' },
+    ];
+    const team = await newCalendar('Team', shares);
+    const open = await create({ title: 'Open secret', start: '2026-03-02T09:00:00', uid: 'open' }, team);
+    const hidden = await create(
+      {
+        title: 'Private secret',
+        start: '2026-03-02T11:00:00',
+        visibility: 'private',
+        attendees: ['x@outside.example'],
+      },
+      team,
+    );
+    for (const [person, event] of [
+      [bob, open],
+      [bob, hidden],
+      [eve, hidden],
+    ] as const) {
+      const read = await person.api.get(path(event, team));
+      expect(read.body.event).toMatchObject({
+        title: '',
+        uid: '',
+        attendees: [],
+        permissions: { see_details: false, edit: false },
+      });
+      expect(read.text).not.toMatch(/secret|outside/);
+      const listed = await person.api.get(`/calendar/${team}/instances?from=2026-03-01&to=2026-04-01`);
+      expect(listed.body.instances).toHaveLength(2);
+      expect(listed.text).not.toContain('Private');
+      for (const query of ['q=secret', 'uid=open', 'attendee=x@outside.example'])
+        expect((await person.api.get(`/calendar/${team}/events?${query}`)).text).not.toContain('Private');
+      expect((await person.api.put(path(event, team), { title: 'x' })).status).toBe(403);
+      expect((await person.api.delete(path(event, team))).status).toBe(403);
+    }
+    expect((await bob.api.get(`/calendar/${team}/events?q=secret`)).body.events).toEqual([]);
+    expect((await bob.api.post(`/calendar/${team}/events`, { start: '2026-03-02' })).status).toBe(403);
+    const changed = await eve.api.put(path(open, team), { title: 'By Eve' });
+    expect(changed.body.event).toMatchObject({ title: 'By Eve', created_by: ann.id });
+    const byEve = await create({ title: 'New', start: '2026-03-03' }, team, eve);
+    expect(byEve).toMatchObject({ created_by: eve.id, organizer: { id: ann.id, self: false } });
+  });
+});
