@@ -1,0 +1,86 @@
+import {
+  type Answer,
+  type Answers,
+  type Definition,
+  type Problem,
+  type Question,
+  questionsOf,
+} from './definition.js';
+import { isObject } from './fields.js';
+import { isAnswerable, kindOf } from './kinds/index.js';
+import { LogicPlan } from './logic.js';
+
+/** The result of checking the answers of a respondent. */
+export interface CheckedAnswers {
+  /** Canonical, without answers to hidden questions. To be used only when there are no problems. */
+  answers: Answers;
+  /** Hidden questions whose answers are not stored, in the order of the form. */
+  discarded: string[];
+  /** `path` is the id of a question. */
+  problems: Problem[];
+}
+
+/** A version of a form, prepared for checking answers. */
+export class AnswerChecker {
+  readonly questions: ReadonlyMap<string, Question>;
+  private readonly plan: LogicPlan;
+
+  constructor(definition: Definition) {
+    this.questions = new Map(
+      questionsOf(definition)
+        .filter(isAnswerable)
+        .map((question) => [question.id, question]),
+    );
+    this.plan = new LogicPlan(definition);
+  }
+
+  /** @param plain untrusted: an object of answers by question id; null is no answer */
+  check(plain: unknown): CheckedAnswers {
+    if (!isObject(plain)) {
+      const problem = { path: '', code: 'is_object', message: 'answers must be an object' };
+      return { answers: {}, discarded: [], problems: [problem] };
+    }
+    const given = new Map(Object.entries(plain).filter(([, value]) => value !== null));
+    const problems: Problem[] = [...given.keys()]
+      .filter((id) => !this.questions.has(id))
+      .slice(0, 100)
+      .map((id) => ({
+        path: id.slice(0, 100),
+        code: 'unknown_question',
+        message: 'the form has no such question',
+      }));
+    const accepted = new Map<string, Answer>();
+    const hidden = new Set<string>();
+    for (const question of this.plan.order ?? []) this.take(question, { given, accepted, hidden, problems });
+    const ids = [...this.questions.keys()];
+    const answers = Object.fromEntries(
+      ids.filter((id) => accepted.has(id)).map((id) => [id, accepted.get(id) as Answer]),
+    );
+    return { answers, discarded: ids.filter((id) => hidden.has(id)), problems };
+  }
+
+  private take(
+    question: Question,
+    state: {
+      given: Map<string, unknown>;
+      accepted: Map<string, Answer>;
+      hidden: Set<string>;
+      problems: Problem[];
+    },
+  ): void {
+    if (!isAnswerable(question)) return;
+    const { given, accepted, hidden, problems } = state;
+    const { id } = question;
+    if (!this.plan.isVisible(question, accepted)) {
+      if (given.has(id)) hidden.add(id);
+      return;
+    }
+    const checked = given.has(id)
+      ? kindOf(question).check(question, given.get(id))
+      : { empty: true as const };
+    if ('problem' in checked) problems.push({ path: id, ...checked.problem });
+    else if ('answer' in checked) accepted.set(id, checked.answer);
+    else if (this.plan.isRequired(question, accepted))
+      problems.push({ path: id, code: 'required', message: 'must be answered' });
+  }
+}

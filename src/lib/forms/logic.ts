@@ -1,0 +1,100 @@
+import type { Answer, Condition, Definition, Question, Rule } from './definition.js';
+
+type Given = ReadonlyMap<string, Answer>;
+
+/** Whether a condition holds for the answers to visible questions. Only `answered` questions compare. */
+export function holds({ question, operator, value }: Condition, answers: Given): boolean {
+  const answer = answers.get(question);
+  if (operator === 'answered') return answer !== undefined;
+  if (operator === 'not_answered') return answer === undefined;
+  const negated = operator === 'not_equals' || operator === 'not_contains';
+  if (answer === undefined) return negated;
+  switch (operator) {
+    case 'equals':
+      return answer === value;
+    case 'not_equals':
+      return answer !== value;
+    case 'in':
+      return (value as string[]).includes(answer as string);
+    case 'contains':
+      return contains(answer, value as string);
+    case 'not_contains':
+      return !contains(answer, value as string);
+    case 'greater_than':
+      return answer > value!;
+    case 'less_than':
+      return answer < value!;
+    case 'at_least':
+      return answer >= value!;
+    case 'at_most':
+      return answer <= value!;
+  }
+}
+
+const contains = (answer: Answer, value: string): boolean =>
+  Array.isArray(answer)
+    ? answer.includes(value)
+    : (answer as string).toLowerCase().includes(value.toLowerCase());
+
+/**
+ * The order in which visibility can be decided: each question after those that the rules of itself and of its section refer
+ * to.
+ */
+export class LogicPlan {
+  /** Questions in that order; undefined for logic with a cycle. */
+  readonly order: readonly Question[] | undefined;
+  private readonly rules: ReadonlyMap<string, Rule[]>;
+  private readonly sectionOf = new Map<string, string>();
+
+  constructor(definition: Definition) {
+    this.rules = Map.groupBy(definition.logic, ({ target }) => target);
+    for (const section of definition.sections)
+      for (const { id } of section.questions) this.sectionOf.set(id, section.id);
+    this.order = this.sorted(definition.sections.flatMap(({ questions }) => questions));
+  }
+
+  /** @param answers to the questions before this one that are visible */
+  isVisible({ id }: Question, answers: Given): boolean {
+    return this.isShown(id, answers) && this.isShown(this.sectionOf.get(id) as string, answers);
+  }
+
+  isRequired({ id, required }: Question, answers: Given): boolean {
+    return required || this.of(id, 'require').some((rule) => applies(rule, answers));
+  }
+
+  private isShown(target: string, answers: Given): boolean {
+    const show = this.of(target, 'show');
+    if (show.length > 0 && !show.some((rule) => applies(rule, answers))) return false;
+    return !this.of(target, 'skip').some((rule) => applies(rule, answers));
+  }
+
+  private of(target: string, action: Rule['action']): Rule[] {
+    return (this.rules.get(target) ?? []).filter((rule) => rule.action === action);
+  }
+
+  private sorted(questions: readonly Question[]): Question[] | undefined {
+    const waitsFor = new Map(questions.map(({ id }) => [id, new Set(this.needs(id))]));
+    const order: Question[] = [];
+    let left = [...questions];
+    while (left.length > 0) {
+      const ready = left.filter(({ id }) => waitsFor.get(id)!.size === 0);
+      if (ready.length === 0) return undefined;
+      order.push(...ready);
+      left = left.filter((question) => !ready.includes(question));
+      for (const { id } of left) for (const done of ready) waitsFor.get(id)!.delete(done.id);
+    }
+    return order;
+  }
+
+  /** Ids of the questions that decide about this one. */
+  private needs(id: string): string[] {
+    const rules = [...(this.rules.get(id) ?? []), ...(this.rules.get(this.sectionOf.get(id) ?? '') ?? [])];
+    return rules.flatMap(({ conditions }) => conditions.map(({ question }) => question));
+  }
+}
+
+function applies({ match, conditions }: Rule, answers: Given): boolean {
+  return match === 'all'
+    ? conditions.every((condition) => holds(condition, answers))
+    : conditions.some((condition) => holds(condition, answers));
+}

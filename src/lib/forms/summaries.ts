@@ -1,0 +1,236 @@
+import { type Answer, type Answers, type Question, questionsOf } from './definition.js';
+import type { Version } from './columns.js';
+import { isAnswerable, kindOf } from './kinds/index.js';
+
+interface OptionCount {
+  id: string;
+  label: string;
+  count: number;
+  /** Of the answers to the question. */
+  percent: number;
+}
+
+export interface QuestionSummary {
+  id: string;
+  title: string;
+  type: string;
+  /** The newest version does not have the question. */
+  removed: boolean;
+  answered: number;
+  /** Responses without an answer to it. */
+  skipped: number;
+  options?: OptionCount[];
+  rows?: { id: string; label: string; options: OptionCount[] }[];
+  /** Mean ranks of the options, the best first. */
+  ranks?: { id: string; label: string; mean_rank: number }[];
+  statistics?: { min: number; max: number; mean: number; median: number; standard_deviation: number };
+  nps?: { promoters: number; passives: number; detractors: number; score: number };
+  range?: { first: string; last: string };
+  /** The last answers, newest first. */
+  samples?: string[];
+}
+
+const SAMPLES = 5;
+const SAMPLE_LENGTH = 200;
+
+/** Collects the answers to one question. */
+class QuestionAnswers {
+  answered = 0;
+  private readonly counts = new Map<string, Map<string, number>>();
+  private readonly numbers: number[] = [];
+  private readonly sums = new Map<string, number>();
+  private samples: string[] = [];
+  private first: string | undefined;
+  private last: string | undefined;
+
+  constructor(
+    readonly question: Question,
+    readonly removed: boolean,
+    private readonly asked: () => number,
+  ) {}
+
+  add(answer: Answer): void {
+    this.answered += 1;
+    switch (kindOf(this.question).summary) {
+      case 'number':
+      case 'nps':
+        this.numbers.push(answer as number);
+        break;
+      case 'boolean':
+        this.count('', answer ? 'true' : 'false');
+        break;
+      case 'options':
+        for (const id of Array.isArray(answer) ? answer : [answer as string]) this.count('', id);
+        break;
+      case 'rows':
+        for (const [row, value] of Object.entries(answer as Record<string, string | string[]>))
+          for (const id of Array.isArray(value) ? value : [value]) this.count(row, id);
+        break;
+      case 'ranks':
+        for (const [n, id] of (answer as string[]).entries())
+          this.sums.set(id, (this.sums.get(id) ?? 0) + n + 1);
+        break;
+      case 'range':
+        this.extend(answer as string | { from: string; to: string });
+        break;
+      case 'text':
+        this.samples = [(answer as string).slice(0, SAMPLE_LENGTH).toWellFormed(), ...this.samples].slice(
+          0,
+          SAMPLES,
+        );
+        break;
+      case 'files':
+        break;
+    }
+  }
+
+  summary(): QuestionSummary {
+    const { id, title, type } = this.question;
+    const { answered, removed } = this;
+    const skipped = this.asked() - answered;
+    return { id, title, type, removed, answered, skipped, ...this.details() };
+  }
+
+  private details(): Partial<QuestionSummary> {
+    const { rows = [] } = this.question;
+    switch (kindOf(this.question).summary) {
+      case 'number':
+        return this.statistics();
+      case 'nps':
+        return { ...this.statistics(), ...this.nps() };
+      case 'boolean':
+        return { options: this.booleans() };
+      case 'options':
+        return { options: this.options('') };
+      case 'rows':
+        return { rows: rows.map(({ id, label }) => ({ id, label, options: this.options(id) })) };
+      case 'ranks':
+        return { ranks: this.ranks() };
+      case 'range':
+        return this.first === undefined ? {} : { range: { first: this.first, last: this.last! } };
+      case 'text':
+        return { samples: this.samples };
+      case 'files':
+        return {};
+    }
+  }
+
+  private count(row: string, id: string): void {
+    const counts = this.counts.get(row) ?? new Map<string, number>();
+    this.counts.set(row, counts.set(id, (counts.get(id) ?? 0) + 1));
+  }
+
+  private extend(answer: string | { from: string; to: string }): void {
+    const [from, to] = typeof answer === 'string' ? [answer, answer] : [answer.from, answer.to];
+    if (this.first === undefined || from < this.first) this.first = from;
+    if (this.last === undefined || to > this.last) this.last = to;
+  }
+
+  /** The options of the question, and removed ones that were chosen. */
+  private options(row: string): OptionCount[] {
+    const counts = this.counts.get(row) ?? new Map<string, number>();
+    const { options = [] } = this.question;
+    const removed = [...counts.keys()].filter((id) => !options.some((option) => option.id === id));
+    return [...options, ...removed.map((id) => ({ id, label: id }))].map(({ id, label }) =>
+      this.option(id, label, counts.get(id) ?? 0),
+    );
+  }
+
+  private booleans(): OptionCount[] {
+    return ['true', 'false'].map((id) => this.option(id, id, this.counts.get('')?.get(id) ?? 0));
+  }
+
+  private option(id: string, label: string, count: number): OptionCount {
+    return { id, label, count, percent: this.answered === 0 ? 0 : rounded((100 * count) / this.answered) };
+  }
+
+  private ranks() {
+    const { options = [] } = this.question;
+    const labels = new Map(options.map(({ id, label }) => [id, label]));
+    return [...this.sums]
+      .map(([id, sum]) => ({ id, label: labels.get(id) ?? id, mean_rank: rounded(sum / this.answered) }))
+      .toSorted((a, b) => a.mean_rank - b.mean_rank);
+  }
+
+  private statistics(): Partial<QuestionSummary> {
+    const sorted = Float64Array.from(this.numbers).toSorted();
+    const n = sorted.length;
+    if (n === 0) return {};
+    const mean = sorted.reduce((sum, value) => sum + value / n, 0);
+    const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2 / n, 0);
+    const median = (sorted[(n - 1) >> 1]! + sorted[n >> 1]!) / 2;
+    const values = {
+      min: sorted[0]!,
+      max: sorted[n - 1]!,
+      mean,
+      median,
+      standard_deviation: Math.sqrt(variance),
+    };
+    const finite = Object.entries(values).map(([key, value]) => [key, rounded(value)]);
+    return { statistics: Object.fromEntries(finite) as QuestionSummary['statistics'] };
+  }
+
+  private nps(): Partial<QuestionSummary> {
+    const n = this.numbers.length;
+    const promoters = this.numbers.filter((value) => value >= 9).length;
+    const detractors = this.numbers.filter((value) => value <= 6).length;
+    const score = n === 0 ? 0 : rounded((100 * (promoters - detractors)) / n);
+    return { nps: { promoters, passives: n - promoters - detractors, detractors, score } };
+  }
+}
+
+/** Two decimals; JSON has no infinity. */
+function rounded(value: number): number {
+  if (!Number.isFinite(value)) return Number.MAX_VALUE * Math.sign(value) || 0;
+  return Math.abs(value) < 1e15 ? Math.round(value * 100) / 100 : value;
+}
+
+/** Summaries of the answers to each question, over the responses of all versions. */
+export class Summaries {
+  private readonly collected = new Map<string, QuestionAnswers>();
+  private readonly byVersion = new Map<number, [string, QuestionAnswers][]>();
+  private readonly responses = new Map<number, number>();
+
+  /** @param only ids of the questions to summarise; default: all */
+  constructor(versions: readonly Version[], only?: readonly string[]) {
+    for (const [age, { version, definition }] of versions
+      .toSorted((a, b) => b.version - a.version)
+      .entries()) {
+      const questions = questionsOf(definition).filter(
+        (question) => isAnswerable(question) && (only?.includes(question.id) ?? true),
+      );
+      this.byVersion.set(
+        version,
+        questions.map((question) => [question.id, this.collector(question, age > 0)]),
+      );
+    }
+  }
+
+  add(version: number, answers: Answers): void {
+    this.responses.set(version, (this.responses.get(version) ?? 0) + 1);
+    for (const [id, question] of this.byVersion.get(version) ?? []) {
+      const answer = Object.hasOwn(answers, id) ? answers[id] : undefined;
+      if (answer !== undefined) question.add(answer);
+    }
+  }
+
+  all(): QuestionSummary[] {
+    return [...this.collected.values()].map((question) => question.summary());
+  }
+
+  private collector(question: Question, removed: boolean): QuestionAnswers {
+    const key = `${question.id} ${question.type}`;
+    const known = this.collected.get(key);
+    if (known) return known;
+    const made: QuestionAnswers = new QuestionAnswers(question, removed, () => this.asked(made));
+    this.collected.set(key, made);
+    return made;
+  }
+
+  /** Responses of the versions that have the question. */
+  private asked(question: QuestionAnswers): number {
+    return [...this.byVersion]
+      .filter(([, list]) => list.some(([, entry]) => entry === question))
+      .reduce((sum, [version]) => sum + (this.responses.get(version) ?? 0), 0);
+  }
+}
