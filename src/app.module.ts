@@ -6,6 +6,7 @@ import { AccessModule } from './modules/access/index.js';
 import { BatchModule } from './modules/batch/index.js';
 import { CalendarModule } from './modules/calendar/index.js';
 import { DirectoryModule } from './modules/directory/index.js';
+import { FormsModule } from './modules/forms/index.js';
 import { IdentityModule } from './modules/identity/index.js';
 import { MailProxyModule } from './modules/mail/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
@@ -73,6 +74,7 @@ export class AppModule {
         NotesModule,
         DirectoryModule,
         MailProxyModule,
+        FormsModule,
         BatchModule,
         CalendarModule,
       ],

@@ -3,6 +3,7 @@ import { platformSchema } from './platform/platform.schema.js';
 import { accountSecuritySchema } from './modules/account-security/account-security.schema.js';
 import { accessSchema } from './modules/access/access.schema.js';
 import { calendarSchema } from './modules/calendar/calendar.schema.js';
+import { formsSchema } from './modules/forms/forms.schema.js';
 import { identitySchema } from './modules/identity/identity.schema.js';
 import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
@@ -26,4 +27,5 @@ export const schema = wholeSchema([
   notesSchema,
   mailSchema,
   calendarSchema,
+  formsSchema,
 ]);

@@ -155,6 +155,11 @@ export class Config {
   /** Recipients of a user in 24 hours; 0 is no limit. */
   @Whole(0, 1_000_000_000) MAIL_DAILY_RECIPIENTS = 2_000;
 
+  /** Language model for drafts of forms, with the chat interface of OpenAI: the address before `/chat/completions`. */
+  @Url('http', 'https') ASSISTANT_URL?: string;
+  @Text() ASSISTANT_API_KEY?: string;
+  @IsString() ASSISTANT_MODEL = 'default';
+
   /** The store of files; see `parseBlobStoreUrl`. Default: under DATA_DIR. */
   @Text() BLOB_STORE_URL?: string;
   @Url('ws', 'wss', 'http', 'https') LIVEKIT_URL?: string;

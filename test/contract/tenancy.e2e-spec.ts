@@ -86,6 +86,10 @@ describe('the tenancy matrix', () => {
       await alice.api.post(`/calendar/${id}/events`, { id, title: 'secret', start: '2026-03-02' });
       return { id, body: { name: 'stolen', title: 'stolen', start: '2026-03-02', response: 'accepted' } };
     },
+    forms: async () => {
+      const { id } = (await alice.api.post('/forms', { title: 'secret' })).body.form;
+      return { id, body: { title: 'stolen', accepting: true, definition: {}, answers: {} } };
+    },
     task_folders: async () => {
       const { id } = (await alice.api.post('/task_folders', { name: 'secret' })).body.folder;
       return { id, body: { name: 'stolen', members: [] } };

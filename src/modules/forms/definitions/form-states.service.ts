@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { ColumnValues } from '../../../platform/database/rows.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { assertComplete, assertRev } from '../definition-input.js';
+import { FormAccess } from '../form-access.js';
+import { FormEvents } from '../form-events.js';
+import { mergedSettings } from '../form-settings.dto.js';
+import { FormWritesRepository } from '../form-writes.repository.js';
+import { formResponse } from '../form.presenter.js';
+import type { Form } from '../forms.entity.js';
+import { FormErrors } from '../forms.errors.js';
+import { FormsRepository } from '../forms.repository.js';
+import { FORMS } from '../forms.resource.js';
+import type { PublishForm, SetAccepting } from './forms.dto.js';
+
+/** A transition: the columns that it changes and the name of its event; null when the form is already in that state. */
+type Transition = { values: ColumnValues<Form>; change: string; data?: Record<string, unknown> } | null;
+
+/**
+ * The life cycle of forms: draft, published, archived. Each transition locks the form, so that it is serialised with
+ * submissions.
+ */
+@Injectable()
+export class FormStatesService {
+  constructor(
+    private readonly forms: FormsRepository,
+    private readonly rows: FormWritesRepository,
+    private readonly access: FormAccess,
+    private readonly events: FormEvents,
+    private readonly db: Db,
+  ) {}
+
+  /** @throws ApiError 404, 403, 409 `archived`, `conflict`, 422 `invalid_definition`, `no_changes` */
+  async publish(ctx: RequestContext, id: string, body: Checked<PublishForm>): Promise<JsonReply> {
+    return this.run(ctx, id, async (tx, form) => {
+      if (form.state === 'archived') throw FormErrors.archived.with();
+      const { draft_rev: rev, accepting } = body.value;
+      assertRev(form, rev);
+      await this.assertChanged(tx, form);
+      assertComplete(form.draft);
+      const version = (form.currentVersion ?? 0) + 1;
+      await this.rows.addVersion(tx, ctx, id, version, form.draft);
+      const values = {
+        state: 'published' as const,
+        accepting: accepting ?? (form.state === 'draft' ? true : form.accepting),
+        currentVersion: version,
+        unpublishedChanges: false,
+        publishedAt: () => 'now()',
+      };
+      return { values, change: 'published', data: { version } };
+    });
+  }
+
+  /** @throws ApiError 404, 403 */
+  async archive(ctx: RequestContext, id: string): Promise<JsonReply> {
+    return this.run(ctx, id, async (_tx, { state }) => {
+      if (state === 'archived') return null;
+      const values = { state: 'archived' as const, previousState: state, accepting: false };
+      return { values, change: 'archived' };
+    });
+  }
+
+  /** Returns to the previous state, without accepting responses. @throws ApiError 404, 403 */
+  async unarchive(ctx: RequestContext, id: string): Promise<JsonReply> {
+    return this.run(ctx, id, async (_tx, { state, previousState }) => {
+      if (state !== 'archived') return null;
+      const values = { state: previousState ?? 'draft', previousState: null, accepting: false };
+      return { values, change: 'unarchived' };
+    });
+  }
+
+  /** No response is stored after the reply to a closure. @throws ApiError 404, 403, 409 `not_published` */
+  async setAccepting(ctx: RequestContext, id: string, body: Checked<SetAccepting>): Promise<JsonReply> {
+    return this.run(ctx, id, async (_tx, form) => {
+      if (form.state !== 'published') throw FormErrors.notPublished.with();
+      const { accepting, opens_at, closes_at, message } = body.value;
+      const settings = mergedSettings(form.settings, { opens_at, closes_at, closed_message: message });
+      if (accepting === form.accepting && isDeepStrictEqual(settings, form.settings)) return null;
+      const values = { accepting, settings, draftRev: form.draftRev + 1 };
+      return { values, change: 'accepting_changed', data: { accepting } };
+    });
+  }
+
+  private async run(
+    ctx: RequestContext,
+    id: string,
+    transition: (tx: Tx, form: Form) => Promise<Transition>,
+  ): Promise<JsonReply> {
+    const opened = await this.access.open(ctx, id, 'editor');
+    return this.db.tx(async (tx) => {
+      const before = await this.rows.lock(tx, ctx, id);
+      if (!before) throw FORMS.notFound.with();
+      const step = await transition(tx, before);
+      if (step) {
+        await this.rows.update(tx, ctx, id, step.values);
+        await this.events.record(tx, ctx, step.change, id, step.data);
+      }
+      return FORMS.response(formResponse(await this.access.again(tx, ctx, opened), before.draft));
+    });
+  }
+
+  private async assertChanged(tx: Tx, { tenantId, id, currentVersion, draft }: Form): Promise<void> {
+    if (currentVersion === null) return;
+    const current = await this.forms.version(tenantId, id, currentVersion, tx);
+    if (isDeepStrictEqual(current?.definition, draft)) throw FormErrors.noChanges.with();
+  }
+}

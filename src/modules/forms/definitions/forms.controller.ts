@@ -1,0 +1,199 @@
+import { Body, Controller, HttpCode, Post, Put, Query } from '@nestjs/common';
+import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
+import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Requires } from '../../../platform/context/permission.guard.js';
+import { BODY_ERRORS, Operation } from '../../../platform/http/api-docs.js';
+import type { ErrorKind } from '../../../platform/http/api-error.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import {
+  CreateOperation,
+  DeleteOperation,
+  ListOperation,
+  ReadOperation,
+  UpdateOperation,
+} from '../../../platform/resources/operations.js';
+import { FormErrors } from '../forms.errors.js';
+import { formConflict, FORMS } from '../forms.resource.js';
+import { FormStatesService } from './form-states.service.js';
+import {
+  CreateForm,
+  EXAMPLE_DEFINITION,
+  ListForms,
+  PublishForm,
+  ReadForm,
+  ReplaceForm,
+  SetAccepting,
+  UpdateForm,
+} from './forms.dto.js';
+import { FormsService } from './forms.service.js';
+
+const CHANGE_ERRORS: ErrorKind[] = [Errors.forbidden, FormErrors.archived, formConflict];
+const DRAFT_ERRORS = [...CHANGE_ERRORS, FormErrors.anonymityFixed, FormErrors.invalidDefinition];
+
+@Controller(FORMS.options.path)
+export class FormsController {
+  constructor(
+    private readonly forms: FormsService,
+    private readonly states: FormStatesService,
+  ) {}
+
+  @ListOperation(FORMS, {
+    description:
+      'Your forms and those shared with you or your groups, newest first, without their definitions.',
+  })
+  list(@Ctx() ctx: RequestContext, @Query() query: ListForms): Promise<JsonReply> {
+    return this.forms.list(ctx, query);
+  }
+
+  @CreateOperation(FORMS, {
+    description: 'The form is a draft: only its owner sees it until it is shared.',
+    body: CreateForm,
+    example: { title: 'Summer party', definition: EXAMPLE_DEFINITION },
+    errors: [FormErrors.invalidDefinition, FormErrors.unknownPreset],
+  })
+  @Requires('forms.create')
+  create(
+    @Ctx() ctx: RequestContext,
+    @Idempotency() key: IdempotencyKey | null,
+    @Body() body: CreateForm,
+  ): Promise<JsonReply> {
+    return this.forms.create(ctx, key, body);
+  }
+
+  @ReadOperation(FORMS, {
+    description:
+      'Owners and editors read the draft, viewers and respondents the published version. Respondents do not see the quota.',
+    errors: [Errors.validationFailed],
+  })
+  read(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ReadForm): Promise<JsonReply> {
+    return this.forms.read(ctx, id, query);
+  }
+
+  @UpdateOperation(FORMS, {
+    description:
+      'Title, description and settings apply at once, the definition at the next publication. With `draft_rev`, a change since then is a conflict.',
+    body: UpdateForm,
+    example: { title: 'Summer party 2027', settings: { max_responses: 200 } },
+    methods: ['PATCH'],
+    errors: DRAFT_ERRORS,
+  })
+  update(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @CheckedBody(UpdateForm) body: Checked<UpdateForm>,
+  ): Promise<JsonReply> {
+    return this.forms.update(ctx, id, body);
+  }
+
+  @Operation({
+    tag: 'forms',
+    id: 'replaceForm',
+    summary: 'Replace the draft and the settings of a form',
+    description: 'Missing settings get their defaults. A missing title or description stays.',
+    errors: [FORMS.notFound, ...DRAFT_ERRORS, Errors.invalidId, Errors.validationFailed, ...BODY_ERRORS],
+  })
+  @ApiBody({ type: ReplaceForm, examples: { example: { value: { definition: EXAMPLE_DEFINITION } } } })
+  @ApiOkResponse({ type: FORMS.envelopes.item, description: 'The form as it is now.' })
+  @Put(':id')
+  replace(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @CheckedBody(ReplaceForm) body: Checked<ReplaceForm>,
+  ): Promise<JsonReply> {
+    return this.forms.replace(ctx, id, body);
+  }
+
+  @DeleteOperation(FORMS, {
+    description:
+      'Share link, access and shared reports end at once. The responses are deleted after 30 days. Only for the owner.',
+    errors: [Errors.forbidden],
+  })
+  delete(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+    return this.forms.delete(ctx, id);
+  }
+
+  @Operation({
+    tag: 'forms',
+    id: 'publishForm',
+    summary: 'Publish the draft',
+    description: 'Makes the draft the next version. Versions never change; responses name theirs.',
+    errors: [
+      FORMS.notFound,
+      ...CHANGE_ERRORS,
+      FormErrors.invalidDefinition,
+      FormErrors.noChanges,
+      Errors.invalidId,
+      Errors.validationFailed,
+      ...BODY_ERRORS,
+    ],
+  })
+  @ApiBody({ type: PublishForm, required: false, examples: { example: { value: { accepting: true } } } })
+  @ApiOkResponse({ type: FORMS.envelopes.item, description: 'The published form.' })
+  @HttpCode(200)
+  @Post(':id/publish')
+  publish(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @CheckedBody(PublishForm) body: Checked<PublishForm>,
+  ): Promise<JsonReply> {
+    return this.states.publish(ctx, id, body);
+  }
+
+  @Operation({
+    tag: 'forms',
+    id: 'archiveForm',
+    summary: 'Archive a form',
+    description: 'An archived form cannot be changed and accepts no responses.',
+    errors: [FORMS.notFound, Errors.forbidden, Errors.invalidId],
+  })
+  @ApiOkResponse({ type: FORMS.envelopes.item, description: 'The archived form.' })
+  @HttpCode(200)
+  @Post(':id/archive')
+  archive(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+    return this.states.archive(ctx, id);
+  }
+
+  @Operation({
+    tag: 'forms',
+    id: 'unarchiveForm',
+    summary: 'Restore an archived form',
+    description: 'The form returns to its previous state and does not accept responses yet.',
+    errors: [FORMS.notFound, Errors.forbidden, Errors.invalidId],
+  })
+  @ApiOkResponse({ type: FORMS.envelopes.item, description: 'The restored form.' })
+  @HttpCode(200)
+  @Post(':id/unarchive')
+  unarchive(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+    return this.states.unarchive(ctx, id);
+  }
+
+  @Operation({
+    tag: 'forms',
+    id: 'setFormAccepting',
+    summary: 'Open or close a form for responses',
+    description: 'After the reply to a closure the form stores no further response.',
+    errors: [
+      FORMS.notFound,
+      Errors.forbidden,
+      FormErrors.notPublished,
+      Errors.invalidId,
+      Errors.validationFailed,
+      ...BODY_ERRORS,
+    ],
+  })
+  @ApiBody({ type: SetAccepting, examples: { example: { value: { accepting: false } } } })
+  @ApiOkResponse({ type: FORMS.envelopes.item, description: 'The form as it is now.' })
+  @HttpCode(200)
+  @Post(':id/accepting')
+  setAccepting(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @CheckedBody(SetAccepting) body: Checked<SetAccepting>,
+  ): Promise<JsonReply> {
+    return this.states.setAccepting(ctx, id, body);
+  }
+}

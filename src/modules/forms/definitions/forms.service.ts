@@ -1,0 +1,172 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { type Definition, EMPTY_DEFINITION } from '../../../lib/forms/index.js';
+import type { IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { changedFields } from '../../../platform/database/rows.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { assertRev, draftOf } from '../definition-input.js';
+import { FormAccess, includes, type OpenForm } from '../form-access.js';
+import { FormDrafts } from '../form-drafts.js';
+import { FormEvents } from '../form-events.js';
+import { DEFAULT_SETTINGS, mergedSettings } from '../form-settings.dto.js';
+import { FormWritesRepository, searchTextOf } from '../form-writes.repository.js';
+import { formResponse, formSummary } from '../form.presenter.js';
+import type { Form } from '../forms.entity.js';
+import { FormErrors } from '../forms.errors.js';
+import { type FormRow, FormsRepository, likePatterns } from '../forms.repository.js';
+import { FORMS } from '../forms.resource.js';
+import { presetOf } from '../preset-library.js';
+import type { CreateForm, ListForms, ReadForm, ReplaceForm, UpdateForm } from './forms.dto.js';
+
+/** Forms and their drafts. */
+@Injectable()
+export class FormsService {
+  constructor(
+    private readonly forms: FormsRepository,
+    private readonly rows: FormWritesRepository,
+    private readonly access: FormAccess,
+    private readonly drafts: FormDrafts,
+    private readonly events: FormEvents,
+    private readonly cursors: Cursors,
+    private readonly db: Db,
+  ) {}
+
+  async list(ctx: RequestContext, query: ListForms): Promise<JsonReply> {
+    const { state, owner, q, scope } = query;
+    const base = scope === 'all' ? await this.access.baseRole(ctx) : null;
+    const filter = { state, owner, words: likePatterns(q) };
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `forms ${ctx.tenantId} ${ctx.userId} ${JSON.stringify([state, owner, q, scope])}`,
+      key: (form: FormRow): [string] => [form.id],
+      rows: (after, limit) => this.forms.list(ctx, base, filter, after, limit),
+    });
+    return FORMS.page(
+      rows.map((form) => formSummary(form as OpenForm)),
+      next,
+    );
+  }
+
+  /** @throws ApiError 404 also for an unknown version */
+  async read(ctx: RequestContext, id: string, { version, share_token: token }: ReadForm): Promise<JsonReply> {
+    const form = await this.access.open(ctx, id, 'respondent', token);
+    return FORMS.response(formResponse(form, await this.definition(ctx, form, version)));
+  }
+
+  /** @throws ApiError 422 `invalid_definition`, `unknown_preset` */
+  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateForm): Promise<JsonReply> {
+    const { title, description = '', settings, preset_id: id, language } = input;
+    const preset = id === undefined ? undefined : presetOf(id, language);
+    if (id !== undefined && !preset) throw FormErrors.unknownPreset.with();
+    const definition = input.definition
+      ? draftOf(input.definition)
+      : (preset?.definition ?? EMPTY_DEFINITION);
+    return this.drafts.create(ctx, key, { title, description, definition, settings });
+  }
+
+  /** @throws ApiError 404, 403, 409 `archived`, `conflict`, `anonymity_fixed`, 422 `invalid_definition` */
+  async update(ctx: RequestContext, id: string, body: Checked<UpdateForm>): Promise<JsonReply> {
+    const checked = await body.map(async (input) => {
+      const draft = input.definition && draftOf(input.definition);
+      return { input, draft };
+    });
+    return this.change(ctx, id, checked, (form, { input, draft }) => ({
+      draft,
+      settings: input.settings && mergedSettings(form.settings, input.settings),
+    }));
+  }
+
+  /** Replaces definition and settings. @throws as `update` */
+  async replace(ctx: RequestContext, id: string, body: Checked<ReplaceForm>): Promise<JsonReply> {
+    const checked = await body.map(async (input) => ({
+      input,
+      draft: draftOf(input.definition),
+      settings: mergedSettings(DEFAULT_SETTINGS, input.settings),
+    }));
+    return this.change(ctx, id, checked, (_form, { draft, settings }) => ({ draft, settings }));
+  }
+
+  /** Links, access and reports end at once; the rows are deleted after 30 days. @throws ApiError 404, 403 */
+  async delete(ctx: RequestContext, id: string): Promise<JsonReply> {
+    const opened = await this.access.open(ctx, id, 'owner');
+    return this.db.tx(async (tx) => {
+      await this.rows.lock(tx, ctx, id);
+      const form = await this.access.again(tx, ctx, opened);
+      const definition = await this.forms.draft(ctx.tenantId, id, tx);
+      const values = { deletedAt: () => 'now()', accepting: false, shareTokenHash: null };
+      await this.rows.update(tx, ctx, id, values);
+      await this.events.record(tx, ctx, 'deleted', id, { title: form.title });
+      return FORMS.deleted(formResponse(form, definition));
+    });
+  }
+
+  private async change<T extends { input: Omit<UpdateForm, 'definition'> }>(
+    ctx: RequestContext,
+    id: string,
+    checked: Checked<T>,
+    wanted: (form: Form, value: T) => Partial<Form>,
+  ): Promise<JsonReply> {
+    const opened = await this.access.open(ctx, id, 'editor');
+    return this.db.tx(async (tx) => {
+      const before = await this.rows.lock(tx, ctx, id);
+      if (!before) throw FORMS.notFound.with();
+      if (before.state === 'archived') throw FormErrors.archived.with();
+      const { value } = checked;
+      const { title, description, draft_rev: rev } = value.input;
+      assertRev(before, rev);
+      const changes = changedFields<Partial<Form>>(before, { title, description, ...wanted(before, value) });
+      if (changes) await this.store(tx, ctx, before, changes, opened);
+      const form = await this.access.again(tx, ctx, opened);
+      return FORMS.response(formResponse(form, changes?.draft ?? before.draft));
+    });
+  }
+
+  private async store(
+    tx: Tx,
+    ctx: RequestContext,
+    before: Form,
+    changes: Partial<Form>,
+    opened: OpenForm,
+  ): Promise<void> {
+    const after = { ...before, ...changes };
+    if (after.settings.anonymous !== before.settings.anonymous) {
+      const { response_count: count } = await this.access.again(tx, ctx, opened);
+      if (count > 0) throw FormErrors.anonymityFixed.with();
+    }
+    const { draft, ...others } = changes;
+    await this.rows.update(tx, ctx, before.id, {
+      ...others,
+      ...(draft && {
+        draft,
+        unpublishedChanges: await this.differs(tx, ctx, before, draft),
+      }),
+      draftRev: before.draftRev + 1,
+      searchText: searchTextOf(after),
+    });
+    await this.events.record(tx, ctx, 'updated', before.id, { fields: Object.keys(changes) });
+  }
+
+  private async differs(tx: Tx, ctx: RequestContext, form: Form, draft: Definition): Promise<boolean> {
+    const { id, currentVersion } = form;
+    if (currentVersion === null) return false;
+    const current = await this.forms.version(ctx.tenantId, id, currentVersion, tx);
+    return !isDeepStrictEqual(current?.definition, draft);
+  }
+
+  /** The draft for editors, the current version for others, or the given version. */
+  private async definition(
+    ctx: RequestContext,
+    { id, role, current_version: current }: OpenForm,
+    version: number | undefined,
+  ): Promise<Definition> {
+    const wanted = version ?? (includes(role, 'editor') ? null : current);
+    if (wanted === null) return this.forms.draft(ctx.tenantId, id);
+    const found = await this.forms.version(ctx.tenantId, id, wanted);
+    if (!found) throw FORMS.notFound.with();
+    return found.definition;
+  }
+}

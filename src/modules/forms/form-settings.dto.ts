@@ -1,0 +1,111 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsBoolean, IsInt, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
+import type { FieldProblem } from '../../platform/http/api-error.js';
+import { Errors } from '../../platform/http/errors.js';
+import { Nullable, Optional, Timestamp } from '../../platform/http/input.decorators.js';
+import type { StoredSettings } from './forms.entity.js';
+
+/** A moment from 1900 to 9998, converted to a Date by `@Timestamp()`. */
+export const Moment = () =>
+  ValidateBy({
+    name: 'isTimestamp',
+    validator: {
+      validate: (value) =>
+        value instanceof Date && value.getUTCFullYear() >= 1900 && value.getUTCFullYear() <= 9998,
+      defaultMessage: () => '$property must be a time, RFC 3339',
+    },
+  });
+
+export class FormSettingsInput {
+  /** No responses before this time. */
+  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: null })
+  @Nullable()
+  @Moment()
+  @Timestamp()
+  opens_at?: Date | null;
+
+  /** No responses from this time on. */
+  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2027-01-31T18:00:00Z' })
+  @Nullable()
+  @Moment()
+  @Timestamp()
+  closes_at?: Date | null;
+
+  /** The form accepts at most this number of responses. */
+  @ApiPropertyOptional({ type: 'integer', nullable: true, minimum: 1, maximum: 10_000_000, example: 200 })
+  @Nullable()
+  @Max(10_000_000)
+  @Min(1)
+  @IsInt()
+  max_responses?: number | null;
+
+  /** Each user can submit once, also to an anonymous form. */
+  @ApiPropertyOptional({ example: true })
+  @Optional()
+  @IsBoolean()
+  one_per_user?: boolean;
+
+  /** Responses have no user, address or exact time. Not together with `allow_edit`. */
+  @ApiPropertyOptional({ example: false })
+  @Optional()
+  @IsBoolean()
+  anonymous?: boolean;
+
+  /** Respondents can change their response while the form accepts responses. */
+  @ApiPropertyOptional({ example: false })
+  @Optional()
+  @IsBoolean()
+  allow_edit?: boolean;
+
+  /** Shown after the submission. */
+  @ApiPropertyOptional({ maxLength: 2000, example: 'Thank you!' })
+  @Optional()
+  @MaxLength(2000)
+  @IsString()
+  confirmation?: string;
+
+  /** Shown while the form accepts no responses. */
+  @ApiPropertyOptional({ maxLength: 2000, example: '' })
+  @Optional()
+  @MaxLength(2000)
+  @IsString()
+  closed_message?: string;
+}
+
+export const DEFAULT_SETTINGS: StoredSettings = {
+  opens_at: null,
+  closes_at: null,
+  max_responses: null,
+  one_per_user: false,
+  anonymous: false,
+  allow_edit: false,
+  confirmation: '',
+  closed_message: '',
+};
+
+const stored = (value: Date | null | undefined): string | null | undefined =>
+  value instanceof Date ? value.toISOString() : value;
+
+/**
+ * The settings after a change: given members replace those of `before`.
+ * @throws ApiError 422 `validation_failed` when they contradict each other
+ */
+export function mergedSettings(before: StoredSettings, input: FormSettingsInput = {}): StoredSettings {
+  const given = { ...input, opens_at: stored(input.opens_at), closes_at: stored(input.closes_at) };
+  const defined = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const settings: StoredSettings = { ...before, ...defined };
+  const { opens_at: opens, closes_at: closes, anonymous, allow_edit: editable } = settings;
+  const details: FieldProblem[] = [];
+  if (opens !== null && closes !== null && closes <= opens)
+    details.push(problem('closes_at', 'min_date', 'must be after opens_at'));
+  if (anonymous && editable)
+    details.push(problem('allow_edit', 'not_anonymous', 'is not possible in an anonymous form'));
+  if (details.length > 0) throw Errors.validationFailed.with({ details });
+  return settings;
+}
+
+const problem = (name: string, code: string, message: string): FieldProblem => ({
+  field: `settings.${name}`,
+  code,
+  message: `settings.${name} ${message}`,
+});

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { type Definition, questionsOf } from '../../lib/forms/index.js';
+import { fold } from '../../lib/search-text/index.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Form, FormCounter, FormVersion } from './forms.entity.js';
+
+const NOW = () => 'now()';
+/** Characters of a form that its search column holds. */
+const SEARCH_LENGTH = 20_000;
+
+/** The folded text of a form for lists and search. */
+export function searchTextOf(form: Pick<Form, 'title' | 'description' | 'draft'>): string {
+  const questions = questionsOf(form.draft).map((question) => question.title);
+  return fold([form.title, form.description, ...questions].join(' ').slice(0, SEARCH_LENGTH).toWellFormed());
+}
+
+/** Writes of forms and versions. */
+@Injectable()
+export class FormWritesRepository {
+  /** Locks the form against all other changes, and against submissions. Null: it is unknown or deleted. */
+  async lock(tx: Tx, { tenantId }: RequestContext, id: string): Promise<Form | null> {
+    const form = await rowsOf(tx, Form).lock({ tenantId, id });
+    return form?.deletedAt ? null : form;
+  }
+
+  async insert(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    values: ColumnValues<Form> & { id: string },
+  ): Promise<void> {
+    const times = { createdAt: NOW, updatedAt: NOW };
+    await rowsOf(tx, Form).insert({ ...values, ...times, tenantId, ownerId: userId });
+    // Forms with a quota lock this row.
+    await rowsOf(tx, FormCounter).insert({ tenantId, formId: values.id, shard: 0, count: '0' });
+  }
+
+  async update(tx: Tx, { tenantId }: RequestContext, id: string, values: ColumnValues<Form>): Promise<void> {
+    await rowsOf(tx, Form).update({ tenantId, id }, { ...values, updatedAt: NOW });
+  }
+
+  async addVersion(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    formId: string,
+    version: number,
+    definition: Definition,
+  ): Promise<void> {
+    const values = { tenantId, formId, version, definition: definition as object, publishedBy: userId };
+    await rowsOf(tx, FormVersion).insert({ ...values, publishedAt: NOW });
+  }
+}

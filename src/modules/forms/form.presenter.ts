@@ -1,0 +1,49 @@
+import type { Definition } from '../../lib/forms/index.js';
+import type { FormResponse, FormSettings, FormShare } from './form.response.js';
+import { includes, type OpenForm } from './form-access.js';
+
+const time = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+/** A form for lists. */
+export function formSummary(form: OpenForm): FormResponse {
+  const respondent = !includes(form.role, 'viewer');
+  return {
+    id: form.id,
+    title: form.title,
+    description: form.description,
+    state: form.state,
+    accepting: form.accepting,
+    version: form.current_version,
+    draft_rev: form.draft_rev,
+    has_unpublished_changes: !respondent && form.unpublished_changes,
+    role: form.role,
+    response_count: respondent ? null : form.response_count,
+    owner: { id: form.owner_id, name: form.owner_name, email: form.owner_email },
+    created_at: form.created_at.toISOString(),
+    updated_at: form.updated_at.toISOString(),
+    published_at: time(form.published_at),
+  };
+}
+
+/** A form with its definition. @param token of a share link that was made now */
+export function formResponse(form: OpenForm, definition: Definition, token?: string): FormResponse {
+  const settings = settingsOf(form);
+  const share = includes(form.role, 'editor') ? { share: shareOf(form, token) } : {};
+  return { ...formSummary(form), definition, settings, ...share };
+}
+
+/** Respondents do not see the quota. */
+function settingsOf({ role, settings }: OpenForm): FormSettings {
+  const { max_responses, ...shown } = settings;
+  return includes(role, 'viewer') ? { ...shown, max_responses } : shown;
+}
+
+function shareOf(form: OpenForm, token: string | undefined): FormShare {
+  const link = token === undefined ? {} : { url: `/apis/v1/forms/${form.id}?share_token=${token}`, token };
+  return {
+    enabled: form.shared,
+    ...link,
+    role: form.share_role && (form.share_role === 'viewer' ? 'view' : 'respond'),
+    expires_at: time(form.share_expires_at),
+  };
+}

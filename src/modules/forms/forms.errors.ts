@@ -1,0 +1,27 @@
+import { defineError } from '../../platform/http/api-error.js';
+
+const detail = (field: string, code: string, message: string) => ({ details: [{ field, code, message }] });
+
+/** The errors of forms. */
+export const FormErrors = {
+  notPublished: defineError(409, 'not_published', 'The form is not published.'),
+  archived: defineError(409, 'archived', 'The form is archived; restore it first.'),
+  anonymityFixed: defineError(
+    409,
+    'anonymity_fixed',
+    'The form has responses, so its anonymity can no longer change.',
+  ),
+  invalidDefinition: defineError(
+    422,
+    'invalid_definition',
+    'The definition has errors; see details.',
+    detail('sections.0.questions.2.type', 'is_in', 'sections.0.questions.2.type must be a type of question'),
+  ),
+  noChanges: defineError(422, 'no_changes', 'The draft is the same as the published version.'),
+  unknownPreset: defineError(422, 'unknown_preset', 'There is no preset with this id.'),
+  assistantUnavailable: defineError(
+    503,
+    'assistant_unavailable',
+    'The assistant is not configured or cannot be reached.',
+  ),
+} as const;

@@ -1,0 +1,157 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { AnswerChecker, type Definition, type Version } from '../../lib/forms/index.js';
+import { fold } from '../../lib/search-text/index.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Reader } from '../../platform/database/tx.js';
+import type { FormRole, FormState, StoredSettings } from './forms.entity.js';
+
+/** A form without its definition, as a caller sees it. */
+export interface FormRow {
+  id: string;
+  owner_id: string;
+  owner_name: string;
+  owner_email: string;
+  title: string;
+  description: string;
+  state: FormState;
+  accepting: boolean;
+  draft_rev: number;
+  unpublished_changes: boolean;
+  current_version: number | null;
+  settings: StoredSettings;
+  shared: boolean;
+  share_role: FormRole | null;
+  share_expires_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+  published_at: Date | null;
+  /** Null: the caller has no access. */
+  role: FormRole | null;
+  response_count: number;
+}
+
+const COLUMNS = `form.id, form.owner_id, owner.display_name AS owner_name, owner.email AS owner_email, form.title,
+  form.description, form.state, form.accepting, form.draft_rev, form.unpublished_changes, form.current_version, form.settings,
+  form.share_token_hash IS NOT NULL AS shared, form.share_role, form.share_expires_at, form.created_at, form.updated_at,
+  form.published_at, form_response_count(form.tenant_id, form.id)::float8 AS response_count`;
+
+const OWNER = `JOIN member_profiles owner ON owner.tenant_id = form.tenant_id AND owner.user_id = form.owner_id`;
+
+// Primary keys of forms and member_profiles.
+const find = workspace.statement<FormRow>(
+  'forms.find',
+  `SELECT ${COLUMNS}, form_role_of($1, $2, $3, $4, $5) AS role
+     FROM forms form ${OWNER}
+    WHERE form.tenant_id = $1 AND form.id = $3 AND form.deleted_at IS NULL`,
+);
+
+const VISIBLE = `FROM visible_forms($1, $2, $3) visible
+     JOIN forms form ON form.tenant_id = $1 AND form.id = visible.form_id ${OWNER}
+    WHERE form.deleted_at IS NULL AND (visible.role > 'respondent' OR form.current_version IS NOT NULL)`;
+
+const list = workspace.statement<FormRow>(
+  'forms.list',
+  `SELECT ${COLUMNS}, visible.role ${VISIBLE}
+      AND ($4::form_state IS NULL OR form.state = $4) AND ($5::uuid IS NULL OR form.owner_id = $5)
+      AND form.search_text LIKE ALL ($6::text[]) AND ($7::uuid IS NULL OR form.id < $7)
+    ORDER BY form.id DESC LIMIT $8`,
+);
+
+const draft = workspace.statement<{ draft: Definition }>(
+  'forms.draft',
+  `SELECT form.draft FROM forms form WHERE form.tenant_id = $1 AND form.id = $2`,
+);
+
+const version = workspace.statement<{ definition: Definition }>(
+  'forms.version',
+  `SELECT definition FROM form_versions WHERE tenant_id = $1 AND form_id = $2 AND version = $3`,
+);
+
+const versions = workspace.statement<Version>(
+  'forms.versions',
+  `SELECT version, definition FROM form_versions WHERE tenant_id = $1 AND form_id = $2 ORDER BY version`,
+);
+
+export interface ListFilter {
+  state?: FormState;
+  owner?: string;
+  /** LIKE patterns of words, from `likePatterns`. */
+  words: string[];
+}
+
+/** A published version, prepared for submissions. */
+export interface PublishedVersion {
+  definition: Definition;
+  checker: AnswerChecker;
+}
+
+/** Patterns for `LIKE ALL` that match texts with each word of the query. */
+export const likePatterns = (query = ''): string[] =>
+  fold(query)
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((word) => `%${word.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
+
+/** Reads forms and their versions. */
+@Injectable()
+export class FormsRepository {
+  /** Versions never change. */
+  private readonly cache = new LRUCache<string, PublishedVersion>({ max: 200 });
+
+  constructor(private readonly db: Db) {}
+
+  /**
+   * @param base role that the permissions of the caller give on all forms
+   * @param tokenHash of a share link
+   */
+  async find(
+    { tenantId, userId }: RequestContext,
+    id: string,
+    base: FormRole | null,
+    tokenHash: Buffer | null,
+    reader: Reader = this.db,
+  ): Promise<FormRow | undefined> {
+    return (await reader.query(find, [tenantId, userId, id, base, tokenHash]))[0];
+  }
+
+  /** Forms that the caller can open, newest first. */
+  async list(
+    { tenantId, userId }: RequestContext,
+    base: FormRole | null,
+    { state, owner, words }: ListFilter,
+    after: readonly [string] | undefined,
+    limit: number,
+  ): Promise<FormRow[]> {
+    const values = [tenantId, userId, base, state ?? null, owner ?? null, words, after?.[0] ?? null, limit];
+    return this.db.query(list, values);
+  }
+
+  async draft(tenantId: string, id: string, reader: Reader = this.db): Promise<Definition> {
+    return (await reader.query(draft, [tenantId, id]))[0]!.draft;
+  }
+
+  /** @returns undefined for an unknown version */
+  async version(
+    tenantId: string,
+    id: string,
+    number: number,
+    reader: Reader = this.db,
+  ): Promise<PublishedVersion | undefined> {
+    const key = `${tenantId} ${id} ${number}`;
+    const known = this.cache.get(key);
+    if (known) return known;
+    const [row] = await reader.query(version, [tenantId, id, number]);
+    if (!row) return undefined;
+    const made = { definition: row.definition, checker: new AnswerChecker(row.definition) };
+    this.cache.set(key, made);
+    return made;
+  }
+
+  /** All versions of a form, the oldest first. */
+  async versions(reader: Reader, tenantId: string, id: string): Promise<Version[]> {
+    return reader.query(versions, [tenantId, id]);
+  }
+}

@@ -1,0 +1,39 @@
+import type { SchemaPart } from '../../platform/database/schema-part.js';
+import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { sqlFiles } from '../../platform/database/stored-sql.js';
+import {
+  Form,
+  FormAccessRow,
+  FormCounter,
+  FormReport,
+  FormReportViewer,
+  FormResponseOnce,
+  FormResponseRow,
+  FormUpload,
+  FormVersion,
+} from './forms.entity.js';
+
+export const formsSchema: SchemaPart = {
+  owner: 'forms',
+  entities: {
+    workspace: [
+      Form,
+      FormVersion,
+      FormAccessRow,
+      FormResponseRow,
+      FormResponseOnce,
+      FormCounter,
+      FormUpload,
+      FormReport,
+      FormReportViewer,
+    ],
+  },
+  migrations: [sqlMigration('Forms1796100000015', new URL('migrations/0001-forms.sql', import.meta.url))],
+  sql: sqlFiles(
+    'workspace',
+    new URL('sql/', import.meta.url),
+    'form-access',
+    'form-submit-steps',
+    'form-submit',
+  ),
+};
