@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Errors } from '../../platform/http/errors.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
+import { listReply, type JsonReply } from '../../platform/http/json-reply.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import type { PageQuery } from '../../platform/paging/page.dto.js';
 import { NoteListRepository } from './note-list.repository.js';
-import { listReply, revisionReply } from './note.presenter.js';
+import { revisionReply } from './note.presenter.js';
 import type { ListNotes } from './notes.dto.js';
 import { NoteErrors } from './notes.errors.js';
-import { NotesRepository } from './notes.repository.js';
+import { NotesRepository, type RevisionRow } from './notes.repository.js';
 
 /** Above every revision: the list of revisions begins here. */
 const NEWEST = 2_147_483_647;
@@ -32,26 +32,23 @@ export class NoteListsService {
     const given = rows.filter((row) => row.json !== null);
     const last = given.at(-1);
     const next = last && given.length < rows.length ? this.cursors.write(page, [last.key, last.id]) : null;
-    return listReply(
-      'notes',
-      given.map((row) => row.json as string),
-      next,
-    );
+    const notes = given.map((row) => row.json as string);
+    return listReply('notes', notes, next);
   }
 
   /** @throws ApiError 404 when the caller may not read the note */
   async revisions(ctx: RequestContext, id: string, query: PageQuery): Promise<JsonReply> {
-    const page = `revisions ${ctx.tenantId} ${ctx.userId} ${id}`;
-    const before = query.cursor === undefined ? NEWEST : Number(this.cursors.read(page, query.cursor)[0]);
-    const rows = await this.notes.listRevisions(ctx, id, before, query.limit + 1);
-    if (!rows) throw NoteErrors.notFound.with();
-    const given = rows.slice(0, query.limit);
-    const next = rows.length > given.length ? this.cursors.write(page, [given.at(-1)?.revision ?? 0]) : null;
-    return listReply(
-      'revisions',
-      given.map((row) => row.json as string),
-      next,
-    );
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `revisions ${ctx.tenantId} ${ctx.userId} ${id}`,
+      key: ({ revision }: RevisionRow): [number] => [revision ?? 0],
+      rows: async (before, limit) => {
+        const revisions = await this.notes.listRevisions(ctx, id, before?.[0] ?? NEWEST, limit);
+        if (!revisions) throw NoteErrors.notFound.with();
+        return revisions;
+      },
+    });
+    const revisions = rows.map((row) => row.json as string);
+    return listReply('revisions', revisions, next);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { revisionTag } from '../../platform/concurrency/etag.js';
 import type { ApiError, ErrorKind } from '../../platform/http/api-error.js';
-import { Errors } from '../../platform/http/errors.js';
+import { Errors, fieldError } from '../../platform/http/errors.js';
 import { NoteErrors } from './notes.errors.js';
 import type { NoteOutcome } from './notes.repository.js';
 
@@ -40,9 +40,4 @@ export function written({ outcome, revision, json }: NoteOutcome, id: string, in
     default:
       throw (REJECTIONS[outcome] as ErrorKind).with();
   }
-}
-
-/** 422 `validation_failed` for one field. */
-export function fieldError(field: string, code: string, message: string): ApiError {
-  return Errors.validationFailed.with({ details: [{ field, code, message }] });
 }

@@ -1,5 +1,5 @@
 import { revisionTag } from '../../platform/concurrency/etag.js';
-import { jsonList, JsonReply } from '../../platform/http/json-reply.js';
+import { JsonReply } from '../../platform/http/json-reply.js';
 
 // The view note_views makes the JSON of notes; these functions add the envelopes.
 
@@ -22,11 +22,6 @@ export function noteWithRole(id: string, revision: number, note: string, role: s
 export function purgedReply(note: string): JsonReply {
   const emptied = JSON.stringify({ ...JSON.parse(note), title: '', content: '', labels: [] });
   return new JsonReply(`{"note":${note},"purged":true}`, { remembered: `{"note":${emptied},"purged":true}` });
-}
-
-/** `{ <plural>: [...], next }` of JSON texts. */
-export function listReply(plural: string, items: string[], next: string | null): JsonReply {
-  return new JsonReply(jsonList([plural], items, `"next":${JSON.stringify(next)}}`));
 }
 
 export function revisionReply(revision: string): JsonReply {

@@ -7,13 +7,14 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
-import { HtmlPolicy, HtmlTooComplexError } from '../../platform/html/html-policy.js';
-import { ApiError } from '../../platform/http/api-error.js';
+import { HtmlPolicy } from '../../platform/html/html-policy.js';
+import type { ApiError } from '../../platform/http/api-error.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
+import { cleanHtmlField } from '../../platform/resources/html-field.js';
+import { written } from './note-outcome.js';
 import { noteReply, noteWithRole, purgedReply } from './note.presenter.js';
 import type { CreateNote, DeleteNote, NoteFields, RestoreNote, UpdateNote } from './notes.dto.js';
-import { fieldError, written } from './note-outcome.js';
 import { NoteErrors } from './notes.errors.js';
 import { type NoteOutcome, NotesRepository } from './notes.repository.js';
 
@@ -33,7 +34,7 @@ export class NotesService {
 
   /** @throws ApiError 409 `already_exists`; 422 for an unknown folder or HTML too complex to check */
   async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateNote): Promise<JsonReply> {
-    const fields = await this.safe(input);
+    const fields = await this.clean(input);
     const id = input.id?.toLowerCase() ?? uuidv7();
     return this.writes.run(ctx, key, async (tx) => {
       const result = await this.notes.create(tx, ctx, uuidv7(), id, fields);
@@ -60,11 +61,10 @@ export class NotesService {
     body: Checked<UpdateNote>,
     link?: string,
   ): Promise<JsonReply> {
-    const { fields = {}, error } = await this.checked(body);
-    const invalid = expected.error ?? error;
-    return this.write(id, invalid, (tx) =>
-      this.notes.update(tx, ctx, uuidv7(), id, invalid ? null : expected.value, fields, link),
-    );
+    const checked = await body.map(({ base_revision: _, ...fields }) => this.clean(fields));
+    const invalid = expected.error ?? checked.error;
+    const [base, fields] = invalid ? [null, {}] : [expected.value, checked.value];
+    return this.write(id, invalid, (tx) => this.notes.update(tx, ctx, uuidv7(), id, base, fields, link));
   }
 
   /** Moves the note to the trash. */
@@ -117,27 +117,8 @@ export class NotesService {
     });
   }
 
-  private async checked(body: Checked<UpdateNote>): Promise<{ fields?: NoteFields; error?: ApiError }> {
-    if (body.error) return { error: body.error };
-    try {
-      const { base_revision: _, ...fields } = await this.safe(body.value);
-      return { fields };
-    } catch (error) {
-      if (error instanceof ApiError) return { error };
-      throw error;
-    }
-  }
-
-  private async safe<T extends NoteFields>(input: T): Promise<T> {
+  private async clean<T extends NoteFields>(input: T): Promise<T> {
     if (input.content === undefined) return input;
-    try {
-      return { ...input, content: await this.html.check(input.content) };
-    } catch (error) {
-      throw error instanceof HtmlTooComplexError ? tooComplex(error) : error;
-    }
+    return { ...input, content: await cleanHtmlField(this.html, 'content', input.content) };
   }
-}
-
-function tooComplex(error: HtmlTooComplexError): ApiError {
-  return fieldError('content', error.code, 'content is nested too deeply or has too many elements');
 }

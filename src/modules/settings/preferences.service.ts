@@ -3,8 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Audit } from '../../platform/audit/audit.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import type { FieldProblem } from '../../platform/http/api-error.js';
-import { Errors } from '../../platform/http/errors.js';
+import { Errors, fieldError } from '../../platform/http/errors.js';
 import { patched, viewOf } from './preference-spec.js';
 import { type PreferenceKind, PREFERENCES } from './preferences.js';
 import { PreferencesRepository } from './preferences.repository.js';
@@ -61,16 +60,16 @@ export class PreferencesService {
 }
 
 function readBody(body: unknown): { patch: Record<string, unknown>; rev: number | undefined } {
-  if (!isObject(body)) throw invalid('', 'is_object', 'The body must be a JSON object.');
+  if (!isObject(body)) throw fieldError('', 'is_object', 'The body must be a JSON object.');
   const { rev, ...rest } = body;
   const isRev = Number.isInteger(rev) && (rev as number) >= 0 && (rev as number) <= MAX_REV;
-  if (rev !== undefined && !isRev) throw invalid('rev', 'is_int', 'rev must be the integer that you read');
+  if (rev !== undefined && !isRev) throw fieldError('rev', 'is_int', 'rev must be the integer that you read');
   const { preferences, ...others } = rest;
   if (preferences === undefined) return { patch: rest, rev: rev as number | undefined };
-  if (!isObject(preferences)) throw invalid('preferences', 'is_object', 'preferences must be an object');
+  if (!isObject(preferences)) throw fieldError('preferences', 'is_object', 'preferences must be an object');
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
-    throw invalid(
+    throw fieldError(
       unknown.slice(0, 100).toWellFormed(),
       'unknown_key',
       'Only rev is allowed beside preferences.',
@@ -80,6 +79,3 @@ function readBody(body: unknown): { patch: Record<string, unknown>; rev: number 
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const invalid = (field: string, code: string, message: string) =>
-  Errors.validationFailed.with({ details: [{ field, code, message } satisfies FieldProblem] });

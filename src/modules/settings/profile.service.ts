@@ -5,7 +5,7 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
-import { Errors } from '../../platform/http/errors.js';
+import { Errors, fieldError } from '../../platform/http/errors.js';
 import { OwnerCheck } from '../account-security/index.js';
 import { IdentityApi } from '../identity/index.js';
 import { MemberContent, TenantsApi } from '../tenants/index.js';
@@ -103,7 +103,4 @@ function present(row: ProfileRow | null): ProfileResponse {
   return { ...profile, created_at: created_at.toISOString(), updated_at: updated_at.toISOString() };
 }
 
-const emailNotWritable = () =>
-  Errors.validationFailed.with({
-    details: [{ field: 'email', code: 'not_writable', message: 'email cannot be changed here' }],
-  });
+const emailNotWritable = () => fieldError('email', 'not_writable', 'email cannot be changed here');

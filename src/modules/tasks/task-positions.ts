@@ -1,6 +1,6 @@
 import { generateKeyBetween } from 'fractional-indexing';
+import { fieldError } from '../../platform/http/errors.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
-import { fieldError } from './task-results.js';
 
 /** Thousands of moves into one gap make longer keys, which PostgreSQL cannot index. */
 const MAX_KEY = 1_000;

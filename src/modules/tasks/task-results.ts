@@ -4,8 +4,8 @@ import { revisionTag } from '../../platform/concurrency/etag.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Reader } from '../../platform/database/tx.js';
 import type { ApiError } from '../../platform/http/api-error.js';
-import { Errors } from '../../platform/http/errors.js';
-import { jsonList, JsonReply } from '../../platform/http/json-reply.js';
+import { Errors, fieldError } from '../../platform/http/errors.js';
+import { JsonReply } from '../../platform/http/json-reply.js';
 import { TaskReferences } from './task-references.js';
 import { TaskErrors, TASKS } from './tasks.errors.js';
 import type { TaskOutcome } from './tasks.repository.js';
@@ -28,16 +28,6 @@ export function taskReply(id: string, revision: number, task: string, options: R
     status,
     location,
   });
-}
-
-/** `{ <plural>: [...], next }` of JSON texts. */
-export function listReply(plural: string, items: string[], next: string | null): JsonReply {
-  return new JsonReply(jsonList([plural], items, `"next":${JSON.stringify(next)}}`));
-}
-
-/** 422 `validation_failed` for one field. */
-export function fieldError(field: string, code: string, message: string): ApiError {
-  return Errors.validationFailed.with({ details: [{ field, code, message }] });
 }
 
 /** The rejections that need nothing but their name. */

@@ -5,10 +5,10 @@ import type { RequestContext } from '../context/request-context.js';
 import type { Tx } from '../database/tx.js';
 import { ClientDisconnectedError } from '../http/abort-signal.js';
 import { ApiError } from '../http/api-error.js';
-import { Errors } from '../http/errors.js';
+import { Errors, fieldError } from '../http/errors.js';
 import { uploadedFileName } from '../http/replies/file-name.js';
-import { Blobs, fileTooLarge, type StoredBlob } from './blobs.js';
 import { BlobErrors } from './blobs.errors.js';
+import { Blobs, fileTooLarge, type StoredBlob } from './blobs.js';
 import { contentTypeOf, SNIFF_BYTES } from './content-type.js';
 import { UploadClock } from './upload-clock.js';
 import type { UploadForm } from './upload-form.js';
@@ -115,7 +115,7 @@ export class Uploads {
     try {
       // An error of the store ends the request at once. multer would read the body to its end first.
       await Promise.race([parsed, failed.promise, clock.expired]);
-      if (!part) throw notOneFile('required', 'file is required');
+      if (!part) throw fieldError('file', 'required', 'file is required');
       return part;
     } catch (error) {
       const rejection = await this.undo(ctx.tenantId, part, error);
@@ -185,10 +185,6 @@ function outcome(error: unknown, rejection: unknown, part: FilePart | undefined)
 }
 
 function formError({ code }: MulterError): ApiError {
-  if (code === 'LIMIT_FILE_COUNT') return notOneFile('max_files', 'file must be one file');
+  if (code === 'LIMIT_FILE_COUNT') return fieldError('file', 'max_files', 'file must be one file');
   return code.startsWith('LIMIT_') ? Errors.bodyTooLarge.with() : BlobErrors.invalidMultipart.with();
-}
-
-function notOneFile(code: string, message: string): ApiError {
-  return Errors.validationFailed.with({ details: [{ field: 'file', code, message }] });
 }

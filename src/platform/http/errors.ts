@@ -1,4 +1,4 @@
-import { defineError } from './api-error.js';
+import { type ApiError, defineError } from './api-error.js';
 
 /** The errors of all routes. `<domain>.errors.ts` has the errors of a domain. */
 export const Errors = {
@@ -70,3 +70,7 @@ export const Errors = {
   unavailable: defineError(503, 'database_unavailable', 'The database cannot be reached; retry shortly.'),
   storageFull: defineError(507, 'storage_full', 'The storage of the service is full; retry later.'),
 } as const;
+
+/** 422 `validation_failed` for one field. */
+export const fieldError = (field: string, code: string, message: string): ApiError =>
+  Errors.validationFailed.with({ details: [{ field, code, message }] });

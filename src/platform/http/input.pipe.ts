@@ -9,7 +9,7 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import type { Request } from 'express';
 import { ApiError, type FieldProblem } from './api-error.js';
-import { Errors } from './errors.js';
+import { Errors, fieldError } from './errors.js';
 import { bodyDocs, documentsInput } from './input-docs.js';
 import { assertStorable } from './storable-text.js';
 
@@ -23,9 +23,7 @@ const PRIMITIVES = new Set<unknown>([String, Number, Boolean, Array, Object, und
  */
 export function validated<T extends object>(type: Class<T>, plain: unknown): T {
   if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
-    throw Errors.validationFailed.with({
-      details: [{ field: '', code: 'is_object', message: 'The body must be a JSON object.' }],
-    });
+    throw fieldError('', 'is_object', 'The body must be a JSON object.');
   }
   const instance = plainToInstance(type, plain, { exposeUnsetFields: false });
   const errors = validateSync(instance, {

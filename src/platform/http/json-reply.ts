@@ -39,3 +39,7 @@ export function jsonList(names: readonly string[], items: readonly string[], tai
   buffer.write(tail, at);
   return buffer;
 }
+
+/** `{ <plural>: [...], next }` of JSON texts. */
+export const listReply = (plural: string, items: readonly string[], next: string | null): JsonReply =>
+  new JsonReply(jsonList([plural], items, `"next":${JSON.stringify(next)}}`));

@@ -1,4 +1,4 @@
-import { Errors } from './errors.js';
+import { fieldError } from './errors.js';
 
 /** More levels than any input has. The limit exists because validation and storage recurse. */
 const MAX_DEPTH = 32;
@@ -42,5 +42,5 @@ export function assertStorable(value: unknown, path = '', depth = 0): void {
 
 function problem(field: string, code: string, message: string) {
   const name = field.slice(0, 100).toWellFormed();
-  return Errors.validationFailed.with({ details: [{ field: name, code, message: `${name} ${message}` }] });
+  return fieldError(name, code, `${name} ${message}`);
 }

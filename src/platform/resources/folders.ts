@@ -1,5 +1,5 @@
 import { type ApiError, defineError } from '../http/api-error.js';
-import { Errors } from '../http/errors.js';
+import { Errors, fieldError } from '../http/errors.js';
 import type { Tree } from './tree.js';
 
 const MAX_DEPTH = 32;
@@ -28,5 +28,5 @@ export function checkPlace(tree: Tree, id: string | undefined, parentId: string 
 
 function unknownParent(): ApiError {
   const message = 'parent_id is not one of your folders';
-  return Errors.validationFailed.with({ details: [{ field: 'parent_id', code: 'unknown_folder', message }] });
+  return fieldError('parent_id', 'unknown_folder', message);
 }

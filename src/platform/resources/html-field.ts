@@ -1,5 +1,5 @@
 import { type HtmlPolicy, HtmlTooComplexError } from '../html/html-policy.js';
-import { Errors } from '../http/errors.js';
+import { fieldError } from '../http/errors.js';
 
 /**
  * Cleans an HTML field of a body by the HTML policy.
@@ -12,6 +12,6 @@ export async function cleanHtmlField(policy: HtmlPolicy, field: string, html: st
   } catch (error) {
     if (!(error instanceof HtmlTooComplexError)) throw error;
     const message = `${field} is nested too deeply or has too many elements`;
-    throw Errors.validationFailed.with({ details: [{ field, code: error.code, message }] });
+    throw fieldError(field, error.code, message);
   }
 }

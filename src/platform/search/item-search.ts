@@ -1,8 +1,8 @@
+import { beginningSnippet, highlight, MAX_TERMS, SearchQuery, snippet } from '../../lib/search-text/index.js';
 import type { RequestContext } from '../context/request-context.js';
-import { Errors } from '../http/errors.js';
+import { fieldError } from '../http/errors.js';
 import { jsonList, JsonReply } from '../http/json-reply.js';
 import type { Cursors } from '../paging/cursors.js';
-import { beginningSnippet, highlight, MAX_TERMS, SearchQuery, snippet } from '../../lib/search-text/index.js';
 import type { ItemIndexRepository } from './item-index.repository.js';
 import { indexedItem } from './item-indexer.js';
 import type { ItemSearchQuery, ItemSearchRepository, Overlay, SearchRow } from './item-search.repository.js';
@@ -15,11 +15,7 @@ const DEEP_ITEMS = 3;
 const DEEP_BYTES = 4 * 1024 * 1024;
 
 const tooManyWords = () =>
-  Errors.validationFailed.with({
-    details: [
-      { field: 'q', code: 'too_many_words', message: `q must have at most ${MAX_TERMS} different words` },
-    ],
-  });
+  fieldError('q', 'too_many_words', `q must have at most ${MAX_TERMS} different words`);
 
 export type Found<Row> = Row & { id: string };
 

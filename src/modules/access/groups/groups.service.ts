@@ -7,7 +7,7 @@ import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurr
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
@@ -129,6 +129,4 @@ export function assertKnown(permissions: readonly string[], field: string): void
 }
 
 export const emptyChoice = (fields: string) =>
-  Errors.validationFailed.with({
-    details: [{ field: '', code: 'is_not_empty', message: `One of ${fields} is required.` }],
-  });
+  fieldError('', 'is_not_empty', `One of ${fields} is required.`);

@@ -43,7 +43,7 @@ export class ApplicationPasswordRemoval implements OnModuleInit {
     const key = await this.repository.removing(tenantId, id);
     if (!key) return;
     const { provider } = this.providers;
-    await provider?.remove({ tenantId, userId: key.user_id, id, providerId: key.provider_id });
-    await this.db.single((tx) => this.repository.forget(tx, tenantId, id));
+    await provider?.remove({ tenantId, userId: key.userId, id, providerId: key.providerId });
+    await this.db.tx((tx) => this.repository.forget(tx, tenantId, id));
   }
 }

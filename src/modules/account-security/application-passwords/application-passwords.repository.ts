@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull, Not } from 'typeorm';
+import { MAX } from 'uuid';
 import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { Reader, Tx } from '../../../platform/database/tx.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import type { Scope } from './application-password-provider.js';
+import { ApplicationPassword } from './application-password.entity.js';
 
 export const MAX_APPLICATION_PASSWORDS = 50;
 
@@ -52,20 +56,9 @@ const create = workspace.statement<ApplicationPasswordRow>(
    RETURNING ${COLUMNS}`,
 );
 
-const taken = workspace.statement<{ n: number }>(
-  'application_passwords.taken',
-  `SELECT count(*)::int AS n FROM application_passwords WHERE tenant_id = $1 AND user_id = $2 AND slot IS NOT NULL`,
-);
-
-const count = workspace.statement<{ n: number }>(
+const count = workspace.statement<{ count: number }>(
   'application_passwords.count',
-  `SELECT count(*)::int AS n FROM application_passwords WHERE tenant_id = $1 AND user_id = $2 AND ${LIVE}`,
-);
-
-const activate = workspace.statement<{ id: string }>(
-  'application_passwords.activate',
-  `UPDATE application_passwords SET state = 'active', provider_id = $4
-    WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND state = 'creating' RETURNING id`,
+  `SELECT count(*)::int AS count FROM application_passwords WHERE tenant_id = $1 AND user_id = $2 AND ${LIVE}`,
 );
 
 const list = workspace.statement<ApplicationPasswordRow>(
@@ -80,50 +73,33 @@ const read = workspace.statement<ApplicationPasswordRow>(
 );
 
 const KEY = 'tenant_id, user_id, id, provider_id';
+const OWN = 'tenant_id = $1 AND user_id = $2 AND id = $3';
 
-const end = workspace.statement<ApplicationPasswordKey>(
-  'application_passwords.end',
-  `UPDATE application_passwords SET state = 'removing', slot = NULL
-    WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND ${LIVE} RETURNING ${KEY}`,
+/** Ends passwords: they no longer count, and the mail service has yet to delete them. */
+const ending = (name: string, condition: string) =>
+  workspace.statement<ApplicationPasswordKey>(
+    `application_passwords.${name}`,
+    `UPDATE application_passwords SET state = 'removing', slot = NULL WHERE ${condition} RETURNING ${KEY}`,
+  );
+
+const end = ending('end', `${OWN} AND ${LIVE}`);
+const abandon = ending('abandon', `${OWN} AND state = 'creating'`);
+const endAll = ending(
+  'end_all',
+  `user_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2) AND state = 'active'`,
 );
-
-const abandon = workspace.statement<ApplicationPasswordKey>(
-  'application_passwords.abandon',
-  `UPDATE application_passwords SET state = 'removing', slot = NULL
-    WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND state = 'creating' RETURNING ${KEY}`,
+const endExpiredOf = ending(
+  'end_expired_of',
+  `tenant_id = $1 AND user_id = $2 AND state = 'active' AND expires_at <= now()`,
 );
-
-const endAll = workspace.statement<ApplicationPasswordKey>(
-  'application_passwords.end_all',
-  `UPDATE application_passwords SET state = 'removing', slot = NULL WHERE user_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2) AND state = 'active' RETURNING ${KEY}`,
-);
-
 // The mail service may store passwords whose creation did not complete.
-const endLapsed = workspace.statement<ApplicationPasswordKey>(
-  'application_passwords.end_lapsed',
-  `UPDATE application_passwords SET state = 'removing', slot = NULL
-    WHERE (tenant_id, id) IN (
-      (SELECT tenant_id, id FROM application_passwords WHERE state = 'active' AND expires_at <= now() LIMIT 500)
-      UNION ALL
-      (SELECT tenant_id, id FROM application_passwords
-        WHERE state = 'creating' AND created_at < now() - interval '10 minutes' LIMIT 500))
-   RETURNING ${KEY}`,
-);
-
-const endExpiredOf = workspace.statement<ApplicationPasswordKey>(
-  'application_passwords.end_expired_of',
-  `UPDATE application_passwords SET state = 'removing', slot = NULL
-    WHERE tenant_id = $1 AND user_id = $2 AND state = 'active' AND expires_at <= now() RETURNING ${KEY}`,
-);
-
-const keyOf = workspace.statement<ApplicationPasswordKey>(
-  'application_passwords.key_of',
-  `SELECT ${KEY} FROM application_passwords WHERE tenant_id = $1 AND id = $2 AND state = 'removing'`,
-);
-
-const forget = workspace.statement<never>(
-  'application_passwords.forget',
-  `DELETE FROM application_passwords WHERE tenant_id = $1 AND id = $2 AND state <> 'active'`,
+const endLapsed = ending(
+  'end_lapsed',
+  `(tenant_id, id) IN (
+     (SELECT tenant_id, id FROM application_passwords WHERE state = 'active' AND expires_at <= now() LIMIT 500)
+     UNION ALL
+     (SELECT tenant_id, id FROM application_passwords
+       WHERE state = 'creating' AND created_at < now() - interval '10 minutes' LIMIT 500))`,
 );
 
 const bySelector = workspace.statement<{ id: string; hash: string; scopes: Scope[] }>(
@@ -156,13 +132,13 @@ export class ApplicationPasswordsRepository {
     return (await tx.query(create, [tenantId, userId, ...what]))[0] ?? null;
   }
 
-  async isFull(reader: Reader, tenantId: string, userId: string): Promise<boolean> {
-    const [row] = await reader.query(taken, [tenantId, userId]);
-    return (row?.n ?? 0) >= MAX_APPLICATION_PASSWORDS;
+  async isFull(tx: Tx, tenantId: string, userId: string): Promise<boolean> {
+    const taken = await rowsOf(tx, ApplicationPassword).count({ tenantId, userId, slot: Not(IsNull()) });
+    return taken >= MAX_APPLICATION_PASSWORDS;
   }
 
   async count(tenantId: string, userId: string): Promise<number> {
-    return (await this.db.query(count, [tenantId, userId]))[0]?.n ?? 0;
+    return (await this.db.query(count, [tenantId, userId]))[0]?.count ?? 0;
   }
 
   /**
@@ -175,17 +151,19 @@ export class ApplicationPasswordsRepository {
     id: string,
     providerId: string | null,
   ): Promise<boolean> {
-    return (await tx.query(activate, [tenantId, userId, id, providerId])).length > 0;
+    const creating = { tenantId, userId, id, state: 'creating' as const };
+    const active = await rowsOf(tx, ApplicationPassword).update(creating, { state: 'active', providerId });
+    return active.length > 0;
   }
 
   /** Newest first. */
   async list(
     tenantId: string,
     userId: string,
-    before: string,
+    before: readonly [string] | undefined,
     limit: number,
   ): Promise<ApplicationPasswordRow[]> {
-    return this.db.query(list, [tenantId, userId, before, limit]);
+    return this.db.query(list, [tenantId, userId, before?.[0] ?? MAX, limit]);
   }
 
   async read(tenantId: string, userId: string, id: string): Promise<ApplicationPasswordRow | null> {
@@ -221,12 +199,12 @@ export class ApplicationPasswordsRepository {
   }
 
   /** The key of a password in removal. */
-  async removing(tenantId: string, id: string): Promise<ApplicationPasswordKey | null> {
-    return (await this.db.query(keyOf, [tenantId, id]))[0] ?? null;
+  async removing(tenantId: string, id: string): Promise<ApplicationPassword | null> {
+    return rowsOf(this.db, ApplicationPassword).one({ tenantId, id, state: 'removing' });
   }
 
   async forget(tx: Tx, tenantId: string, id: string): Promise<void> {
-    await tx.query(forget, [tenantId, id]);
+    await rowsOf(tx, ApplicationPassword).delete({ tenantId, id, state: Not('active') });
   }
 
   async bySelector(

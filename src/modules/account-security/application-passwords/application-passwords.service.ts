@@ -8,6 +8,7 @@ import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import { SecurityErrors } from '../account-security.errors.js';
+import { SecurityLog } from '../security-log.js';
 import { ApplicationPasswordProviders, ProviderLimitError } from './application-password-provider.js';
 import { applicationPasswordHashes, newApplicationPassword } from './application-password-secret.js';
 import {
@@ -22,12 +23,9 @@ import {
   type ApplicationPasswordRow,
   ApplicationPasswordsRepository,
 } from './application-passwords.repository.js';
-import { SecurityLog } from '../security-log.js';
 
 /** Outbox event `{ id }`: the mail service must delete a password. Handled by `ApplicationPasswordRemoval`. */
 export const REMOVING = 'application_password.removing';
-
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** Passwords for mail and calendar programs of a user in one workspace. */
 @Injectable()
@@ -44,16 +42,13 @@ export class ApplicationPasswords {
     private readonly db: Db,
   ) {}
 
-  async list(ctx: RequestContext, { limit, cursor }: PageQuery): Promise<ApplicationPasswordListEnvelope> {
-    const scope = `application-passwords ${ctx.tenantId} ${ctx.userId}`;
-    const before = cursor === undefined ? LAST_ID : String(this.cursors.read(scope, cursor)[0]);
-    const rows = await this.repository.list(ctx.tenantId, ctx.userId, before, limit + 1);
-    const given = rows.slice(0, limit);
-    const last = given.at(-1);
-    return {
-      application_passwords: given.map(applicationPassword),
-      next: last && rows.length > given.length ? this.cursors.write(scope, [last.id]) : null,
-    };
+  async list(ctx: RequestContext, query: PageQuery): Promise<ApplicationPasswordListEnvelope> {
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `application-passwords ${ctx.tenantId} ${ctx.userId}`,
+      key: ({ id }: ApplicationPasswordRow): [string] => [id],
+      rows: (before, limit) => this.repository.list(ctx.tenantId, ctx.userId, before, limit),
+    });
+    return { application_passwords: rows.map(applicationPassword), next };
   }
 
   /** @throws ApiError 404 */

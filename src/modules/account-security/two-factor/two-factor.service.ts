@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { AccountContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { CredentialsApi, SessionsApi } from '../../identity/index.js';
 import { SecurityErrors, tooManyAttempts } from '../account-security.errors.js';
 import { Confirmation } from '../confirmation.js';
 import { SECOND_FACTOR } from '../guess-limits.js';
+import { SecurityLog } from '../security-log.js';
 import { SecondFactorEnrolment } from './second-factor-enrolment.js';
 import { type Proof, type Proven, SecondFactors } from './second-factors.js';
-import { SecurityLog } from '../security-log.js';
 import type {
   DisableTwoFactor,
   EnableTwoFactor,
@@ -151,14 +151,6 @@ export const digits = (code: string): string => code.replaceAll(/\D/g, '');
 
 function proofOf({ code, recovery_code: recoveryCode }: VerifyTwoFactor): Proof {
   if ((code === undefined) === (recoveryCode === undefined))
-    throw Errors.validationFailed.with({
-      details: [
-        {
-          field: 'code',
-          code: 'one_of',
-          message: 'exactly one of code and recovery_code is required',
-        },
-      ],
-    });
+    throw fieldError('code', 'one_of', 'exactly one of code and recovery_code is required');
   return code === undefined ? { recoveryCode } : { code: digits(code) };
 }

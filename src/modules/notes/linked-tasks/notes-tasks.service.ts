@@ -6,11 +6,12 @@ import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { ReferenceTitles } from '../../../platform/references/reference-titles.js';
 import { LINKED_TASKS_CHANGED, type LinkedTask, TasksApi } from '../../tasks/index.js';
-import { fieldError, written } from '../note-outcome.js';
+import { written } from '../note-outcome.js';
 import { NotesTasksRepository } from './notes-tasks.repository.js';
 
 /** Tasks made from notes, and the links from notes to them. */

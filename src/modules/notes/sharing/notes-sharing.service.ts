@@ -6,10 +6,11 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { TenantsApi } from '../../tenants/index.js';
-import { fieldError, written } from '../note-outcome.js';
+import { written } from '../note-outcome.js';
 import { noteReply } from '../note.presenter.js';
 import { NoteErrors } from '../notes.errors.js';
 import type { NoteOutcome } from '../notes.repository.js';

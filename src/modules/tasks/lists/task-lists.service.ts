@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { listReply, type JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { ListTasks } from '../task-list.dto.js';
-import { TaskListRepository } from './task-list.repository.js';
-import { listReply } from '../task-results.js';
 import { TaskReferences } from '../task-references.js';
+import { TaskListRepository } from './task-list.repository.js';
 
 /** Pages of tasks. */
 @Injectable()

@@ -5,12 +5,12 @@ import type { IdempotencyKey } from '../../../platform/concurrency/idempotency.j
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
-import { Subtask } from '../task.entity.js';
 import { TaskInputs } from '../task-inputs.js';
 import { keyFor } from '../task-positions.js';
-import { fieldError } from '../task-results.js';
+import { Subtask } from '../task.entity.js';
 import { TaskErrors } from '../tasks.errors.js';
 import type { CreateSubtask, UpdateSubtask } from './subtasks.dto.js';
 import { assertWritable, type PartWritten, TaskPartWrites } from './task-part-writes.js';

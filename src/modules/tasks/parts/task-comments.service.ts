@@ -3,13 +3,12 @@ import { v7 as uuidv7 } from 'uuid';
 import type { IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { fieldError, Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { listReply, type JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors, type Page } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { TaskComment } from '../task.entity.js';
-import { fieldError, listReply } from '../task-results.js';
 import { TaskErrors } from '../tasks.errors.js';
 import type { WriteComment } from './task-comments.dto.js';
 import { assertWritable, TaskPartWrites } from './task-part-writes.js';
@@ -104,11 +103,8 @@ export class TaskCommentsService {
   /** @throws ApiError 404 */
   async list(ctx: RequestContext, taskId: string, query: PageQuery): Promise<JsonReply> {
     const { rows, next } = await this.page(ctx, taskId, query);
-    return listReply(
-      'comments',
-      rows.map((row) => row.comment),
-      next,
-    );
+    const comments = rows.map((row) => row.comment);
+    return listReply('comments', comments, next);
   }
 
   /** Newest first. @throws ApiError 404 */
