@@ -46,15 +46,15 @@ export async function prepareDemo(
   }
 }
 
-/** What the operator sees once the service answers. */
+/** Information for the operator once the service responds. */
 export async function banner(config: Config, databaseUrl: string): Promise<string> {
   const base = `${config.publicUrl}/${API_PREFIX}`;
   const lines = ['', `  Workspace API    ${base}`, `  Swagger UI       ${base}/docs`];
   if (config.demo) {
     const token = await withModules(config, databaseUrl, demoToken);
-    const people = DEMO_USERS.map((user) => `${user.email} (${user.role})`);
+    const users = DEMO_USERS.map((user) => `${user.email} (${user.role})`);
     lines.push(
-      `  Demo workspace   ${DEMO_TENANT.slug}: ${people.join(', ')}`,
+      `  Demo workspace   ${DEMO_TENANT.slug}: ${users.join(', ')}`,
       `  Demo password    ${DEMO_PASSWORD}`,
       `  Their tokens     npm run --silent workspace -- token --email ${DEMO_USERS[1].email} --tenant ${DEMO_TENANT.slug}`,
       '',

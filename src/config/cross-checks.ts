@@ -1,5 +1,5 @@
 /** The settings that depend on other settings. `Config` has all of them. */
-export interface DependentSettings {
+interface DependentSettings {
   OIDC_ISSUER?: string;
   OIDC_AUDIENCE?: string;
   MAIL_SERVICE_URL?: string;

@@ -8,7 +8,7 @@ import { PREFERENCE_SCHEMAS } from '../modules/settings/index.js';
 /** The part of the description about the built-in sign-in. */
 export const SIGN_IN = `**Sign-in**: press *Authorize* and sign in with the scheme \`signIn\`. Its OpenID provider tells its addresses in \`/apis/v1/oidc/.well-known/openid-configuration\`: authorization code with PKCE, rotating refresh tokens, device flow, client credentials. The scope \`workspace\` is the use of this interface.`;
 
-const DESCRIPTION = `Notes, tasks, mail, people and settings of a workspace.
+const DESCRIPTION = `Notes, tasks, mail, members and settings of a workspace.
 
 Every path is under \`/apis/v1\`. JSON is snake_case, ids are UUIDs, times are RFC 3339 in UTC. Lists are \`{ "<plural>": [...], "next": cursor | null }\`: ask for the next page with \`cursor\`. Errors are \`{ "error": "<code>", "message", "details"? }\`. Clients tolerate further fields.
 
@@ -35,7 +35,7 @@ const TAGS: Record<string, string> = {
   auth: 'The second factor, and signing out.',
   tenant: 'The workspace itself: name, branding, members, audit log.',
   directory: 'Users and groups of the workspace.',
-  access: 'Groups of people, and what each group allows.',
+  access: 'Groups of members and their permissions.',
   identity: 'Keys for verifying access tokens.',
   health: 'For load balancers and supervisors.',
 };

@@ -13,13 +13,13 @@ import {
   type ValidationError,
 } from 'class-validator';
 
-export class ProvisionAccount {
+class ProvisionAccount {
   @IsEmail({ allow_utf8_local_part: true, require_tld: false }) email!: string;
   @IsString() @Length(1, 200) name!: string;
   @IsOptional() @IsString() @Length(8, 1000) password?: string;
 }
 
-export class ProvisionUser extends ProvisionAccount {
+class ProvisionUser extends ProvisionAccount {
   @IsOptional() @IsIn(['owner', 'admin', 'member']) role?: 'owner' | 'admin' | 'member';
 }
 

@@ -8,7 +8,7 @@ export {
 } from './application-passwords/application-password-provider.js';
 export { ApplicationPasswordSignIn } from './application-passwords/application-password-sign-in.js';
 export { PasswordSignIn, type SignInOutcome } from './password-sign-in.js';
-export { type Proof, type ProofOutcome, SecondFactors } from './two-factor/second-factors.js';
+export { type Proof, SecondFactors } from './two-factor/second-factors.js';
 export { AccountRecovery } from './account-recovery.js';
 export { SecurityErrors } from './account-security.errors.js';
 export { OwnerCheck } from './owner-check.js';

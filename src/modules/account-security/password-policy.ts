@@ -7,7 +7,7 @@ import { MAX_PASSWORD } from './password-sign-in.js';
 import { isEasilyGuessed } from './password-strength.js';
 
 /** Code points (NIST SP 800-63B requires 8; revision 4 requires 15 without a second factor). */
-export const MIN_PASSWORD = 12;
+const MIN_PASSWORD = 12;
 
 /** Rules for new passwords. No rules on character classes, which weaken passwords in practice. */
 @Injectable()

@@ -8,7 +8,7 @@ import { RateLimits } from '../../platform/rate-limits/rate-limits.js';
 import { CredentialsApi, emailKey } from '../identity/index.js';
 import { SIGN_IN } from './guess-limits.js';
 
-export interface SignInAttempt {
+interface SignInAttempt {
   email: string;
   password: string;
   /** Address of the client. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { workspace, type Statement } from '../../platform/database/statement.js';
 
-export interface DirectoryRow {
+interface DirectoryRow {
   kind: 'user' | 'group';
   id: string;
   name: string;

@@ -13,7 +13,7 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 /** A claim of a correctly signed token has an invalid form. */
 export class InvalidClaimsError extends Error {}
 
-export interface AccessTokenClaims {
+interface AccessTokenClaims {
   accountId: string;
   tenantId: string | null;
   sessionId: string;

@@ -15,7 +15,7 @@ export interface AccountSpec {
   password?: string;
 }
 
-export interface TokenRequest {
+interface TokenRequest {
   accountId: string;
   tenantId: string | null;
   /** The second factor was just proven: the session starts at AAL2. */

@@ -12,7 +12,7 @@ export interface AccountRow {
   tokens_valid_after: Date | null;
 }
 
-export interface AccountInput {
+interface AccountInput {
   id: string;
   email: string;
   emailKey: string;
@@ -21,12 +21,12 @@ export interface AccountInput {
 }
 
 /** The account of a token's session. */
-export interface SessionAccountRow extends AccountRow {
+interface SessionAccountRow extends AccountRow {
   /** The account has a second factor that this session has not proven yet. */
   second_factor_pending: boolean;
 }
 
-export interface SessionInput {
+interface SessionInput {
   id: string;
   accountId: string;
   tenantId: string | null;
@@ -38,7 +38,7 @@ export interface SessionInput {
   ip?: string | null;
 }
 
-export interface SigningKeyRow {
+interface SigningKeyRow {
   id: string;
   algorithm: string;
   public_jwk: JWK;

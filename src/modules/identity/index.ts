@@ -6,6 +6,6 @@ export { IdentityModule } from './identity.module.js';
 export { Passwords } from './passwords.js';
 export { SessionsApi } from './sessions.api.js';
 export type { SessionRow } from './sessions.repository.js';
-export { type LiveSession, type SignInAccount, SignInSessions } from './sign-in-sessions.js';
+export { type SignInAccount, SignInSessions } from './sign-in-sessions.js';
 export { SigningKeys } from './signing-keys.js';
 export { AUDIENCE } from './access-tokens.js';

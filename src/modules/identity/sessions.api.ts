@@ -6,7 +6,7 @@ import { IdentityRepository } from './identity.repository.js';
 import { type SessionRow, SessionsRepository } from './sessions.repository.js';
 
 /** Maximum number of listed sessions: those used last. */
-export const MAX_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 /** Operations on single sessions. An end or loss of AAL2 takes effect in every process within 5 seconds. */
 @Injectable()

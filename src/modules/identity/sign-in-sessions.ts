@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { TenantsApi } from '../tenants/index.js';
 
 /** A session that may still obtain tokens. */
-export interface LiveSession {
+interface LiveSession {
   id: string;
   accountId: string;
   /** Null: a session without a workspace. */
@@ -18,7 +18,7 @@ export interface LiveSession {
 }
 
 /** Properties of a new session. */
-export interface SessionOpening {
+interface SessionOpening {
   id: string;
   accountId: string;
   tenantId: string | null;

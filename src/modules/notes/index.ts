@@ -1,2 +1,1 @@
-export { NotesApi } from './notes.api.js';
 export { NotesModule } from './notes.module.js';

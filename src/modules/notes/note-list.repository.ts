@@ -7,13 +7,13 @@ import type { ListNotes } from './notes.dto.js';
 /** Bytes of content in one page; the first note is in the page whatever its size. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-export interface NoteListQuery extends Omit<ListNotes, 'cursor'> {
+interface NoteListQuery extends Omit<ListNotes, 'cursor'> {
   order: 'asc' | 'desc';
   /** Sort key and id of the last note of the previous page. */
   after?: readonly [string, string];
 }
 
-export interface NoteListRow {
+interface NoteListRow {
   id: string;
   /** Sort key, as text that PostgreSQL reads back exactly. */
   key: string;

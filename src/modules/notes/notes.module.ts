@@ -14,7 +14,6 @@ import { NoteFeedRepository } from './feed/note-feed.repository.js';
 import { NotesOfFolders } from './notes-of-folders.js';
 import { NotesOfMembers } from './notes-of-members.js';
 import { TrashPurge } from './trash-purge.js';
-import { NotesApi } from './notes.api.js';
 import { NotesController } from './notes.controller.js';
 import { NotesExportController } from './export/notes-export.controller.js';
 import { NotesExportService } from './export/notes-export.service.js';
@@ -59,9 +58,7 @@ import { NotesService } from './notes.service.js';
     NotesTasksRepository,
     NotesTasksService,
     TrashPurge,
-    NotesApi,
   ],
-  exports: [NotesApi],
 })
 export class NotesModule implements OnModuleInit {
   constructor(

@@ -27,7 +27,7 @@ export interface NoteOutcome {
   json: string | null;
 }
 
-export interface NoteRead {
+interface NoteRead {
   revision: number;
   role: NoteRole;
   note: string;

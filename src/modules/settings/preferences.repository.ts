@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import type { Stored } from './preference-spec.js';
 import type { PreferenceKind } from './preferences.js';
 
-export interface PreferencesRow {
+interface PreferencesRow {
   data: Stored;
   rev: number;
 }

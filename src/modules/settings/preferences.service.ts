@@ -34,7 +34,7 @@ export class PreferencesService {
   /**
    * Merges a patch into the stored preferences.
    * @param body preferences, or `{ preferences }` as read; with `rev`, the expected revision
-   * @throws ApiError 409 `conflict`; 422 for an unknown key or a value of the wrong type
+   * @throws ApiError 409 `conflict`; 422 for an unknown key or a value of another type
    */
   async merge(ctx: RequestContext, kind: PreferenceKind, body: unknown): Promise<PreferencesEnvelope> {
     const { patch, rev } = readBody(body);

@@ -7,7 +7,7 @@ const timeZone = (): Leaf =>
   );
 
 /** Appearance and language of the user interface. */
-export const GENERAL: Spec = {
+const GENERAL: Spec = {
   theme: oneOf('system', 'light', 'dark'),
   density: oneOf('comfortable', 'compact'),
   /** Null: the value of the profile. */
@@ -96,7 +96,7 @@ function isRange(value: unknown): boolean {
 }
 
 /** Notification channels and times. Quiet hours delay e-mail and push only. */
-export const NOTIFICATIONS: Spec = {
+const NOTIFICATIONS: Spec = {
   channels: channels(flag(true)),
   types: Object.fromEntries(
     NOTIFICATION_TYPES.map((type) => [type, channels(type === 'security.*' ? alwaysOn : flag(true))]),

@@ -4,8 +4,7 @@ const PRIVATE_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
 const MAX_LENGTH = 2_000;
 
 /** Whether the URL is on the machine of the browser. */
-export const isLoopback = ({ protocol, hostname }: URL): boolean =>
-  protocol === 'http:' && LOOPBACK.has(hostname);
+const isLoopback = ({ protocol, hostname }: URL): boolean => protocol === 'http:' && LOOPBACK.has(hostname);
 
 /** Whether the URI belongs to a native application (RFC 8252). */
 export const isNative = (uri: string): boolean => {

@@ -1,4 +1,4 @@
-export { DEVICE_CLIENT, OidcClientsApi, SWAGGER_CLIENT } from './oidc-clients.api.js';
+export { OidcClientsApi, SWAGGER_CLIENT } from './oidc-clients.api.js';
 export { CLIENT_KINDS, type ClientKind } from './oidc-clients.repository.js';
 export { OIDC_PATH } from './oidc-configuration.js';
 export { API_SCOPE, OIDC_SCOPES } from './oidc-scopes.js';

@@ -14,7 +14,7 @@ import { type ClientKind, type ClientRow, OidcClientsRepository } from './oidc-c
 /** Swagger UI at /apis/v1/docs. */
 export const SWAGGER_CLIENT = 'swagger-ui';
 /** For programs without a browser: `curl`, scripts, television sets. */
-export const DEVICE_CLIENT = 'workspace-device';
+const DEVICE_CLIENT = 'workspace-device';
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const GRANTS: Record<ClientKind, string[]> = {
@@ -24,7 +24,7 @@ const GRANTS: Record<ClientKind, string[]> = {
   service: ['client_credentials'],
 };
 
-export interface NewClient {
+interface NewClient {
   id?: string;
   kind: ClientKind;
   name: string;
@@ -37,7 +37,7 @@ export interface NewClient {
 }
 
 /** A listed client, without the secret. */
-export interface ListedClient {
+interface ListedClient {
   id: string;
   kind: ClientKind;
   name: string;
@@ -161,7 +161,7 @@ export class OidcClientsApi {
 }
 
 /** SHA-256 of a client secret. */
-export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 function builtInClients(config: Config): ClientRow[] {
   const none = { secretHash: null, logoutUris: [], accountId: null, tenantId: null, firstParty: true };

@@ -20,7 +20,7 @@ const DAY = 86_400;
 const REFRESH_DAYS = 14;
 
 /** Parts of the configuration. */
-export interface ConfigurationParts {
+interface ConfigurationParts {
   config: Config;
   /** Private signing keys; the first one signs. */
   keys: JWK[];

@@ -8,7 +8,7 @@ export interface RecordRow {
   consumed: boolean;
 }
 
-export interface RecordInput {
+interface RecordInput {
   model: string;
   idHash: Buffer;
   payload: string;

@@ -18,7 +18,7 @@ export interface Origin {
   requestId: string | null;
 }
 
-export interface GrantRequest {
+interface GrantRequest {
   accountId: string;
   clientId: string;
   /** Null: a sign-in without a workspace. */

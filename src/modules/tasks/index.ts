@@ -1,4 +1,3 @@
-export { LINKED_TASKS_CHANGED, type LinkedTaskChange } from './tasks.events.js';
 export { TaskResponse } from './task.response.js';
 export * from './tasks.events.js';
 export { TasksApi } from './tasks.api.js';

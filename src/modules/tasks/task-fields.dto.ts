@@ -64,7 +64,7 @@ export const POSITION: ApiPropertyOptions = {
 };
 
 /** A member of the workspace, named by `id` (or `user_id`) or by `email`. */
-export class NamedPerson {
+export class NamedUser {
   @ApiPropertyOptional({ example: ID })
   @Nullable()
   @IsUUID('all', { message: 'id must be a UUID' })

@@ -7,7 +7,7 @@ import { cleanHtmlField } from '../../platform/resources/html-field.js';
 import { TenantsApi } from '../tenants/index.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
 import { TimeZones } from './schedule/time-zones.js';
-import type { NamedPerson, ReferenceInput, ReminderInput } from './task-fields.dto.js';
+import type { NamedUser, ReferenceInput, ReminderInput } from './task-fields.dto.js';
 import { keyFor } from './task-positions.js';
 import { TaskReferences } from './task-references.js';
 import { type StoredReference, type StoredReminder, PRIORITIES, STATUSES } from './task.entity.js';
@@ -86,7 +86,7 @@ export class TaskInputs {
    * @returns their ids, in order
    * @throws ApiError 422 `unknown_user`
    */
-  async named(ctx: RequestContext, field: string, named: readonly NamedPerson[]): Promise<string[]> {
+  async named(ctx: RequestContext, field: string, named: readonly NamedUser[]): Promise<string[]> {
     const names = named.map(({ id, user_id, email }) => (id ?? user_id ?? email ?? '').trim());
     const found = await this.tenants.findMembers(ctx.tenantId, names.filter(Boolean));
     const unknown = names.flatMap((name, n) => (found.has(name) ? [] : [n]));

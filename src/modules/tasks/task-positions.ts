@@ -6,7 +6,7 @@ import { isUuid } from '../../platform/http/id.pipe.js';
 const MAX_KEY = 1_000;
 
 /** A list in manual order, as the caller sees it. */
-export interface OrderedList {
+interface OrderedList {
   /** The first key there; null for an empty list. */
   first(): Promise<string | null>;
   /** The key of an item and that of its neighbour; null for an unknown item. */

@@ -9,7 +9,7 @@ import { LINKED_TASKS_CHANGED } from './tasks.events.js';
 import { type NextTask, type TaskOutcome, TasksRepository } from './tasks.repository.js';
 
 /** A row of the view `task_views`: JSON of the task, and JSON of its references (null without any). */
-export interface TaskText {
+interface TaskText {
   task: string;
   refs: string | null;
 }
@@ -96,7 +96,7 @@ interface LinksNeeded {
   created_at: string;
   notes: string[];
   removed: string[];
-  people: string[];
+  users: string[];
 }
 
 /** The links from notes to tasks. */
@@ -118,8 +118,8 @@ export class TaskLinks {
     outcome: TaskOutcome,
     next?: NextTask | null,
   ): Promise<void> {
-    const { title, created_at, notes, removed, people } = JSON.parse(outcome.json ?? '{}') as LinksNeeded;
-    const task = { ctx, taskId, title, createdAt: new Date(created_at), people };
+    const { title, created_at, notes, removed, users } = JSON.parse(outcome.json ?? '{}') as LinksNeeded;
+    const task = { ctx, taskId, title, createdAt: new Date(created_at), users };
     const changes = [
       { ...task, noteIds: notes, present: true },
       { ...task, noteIds: removed, present: false },
@@ -134,9 +134,9 @@ export class TaskLinks {
 
   /**
    * Locks tasks that are moved to the trash together and removes the links to them.
-   * @param people the users whose counters the transaction needs beyond those who see the tasks
+   * @param users the users whose counters the transaction needs beyond those who see the tasks
    */
-  async remove(tx: Tx, ctx: RequestContext, ids: string[], people: string[]): Promise<void> {
+  async remove(tx: Tx, ctx: RequestContext, ids: string[], users: string[]): Promise<void> {
     const tasks = await this.tasks.lockLinked(tx, ctx, ids);
     const changes = tasks.map((task) => ({
       ctx,
@@ -145,7 +145,7 @@ export class TaskLinks {
       createdAt: task.created_at,
       noteIds: task.linked_notes,
       present: false,
-      people: [...task.people, ...people],
+      users: [...task.users, ...users],
     }));
     if (changes.length > 0) await this.hooks.run(tx, LINKED_TASKS_CHANGED, changes);
   }

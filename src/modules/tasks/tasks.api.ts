@@ -14,7 +14,7 @@ import { type TaskPatch, TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
 
 /** A task that will be made from a note, checked before the transaction. */
-export interface TaskDraft {
+interface TaskDraft {
   /** Blank: the title of the note. */
   title: string;
   /** Users whose counters the transaction needs besides that of the creator. */

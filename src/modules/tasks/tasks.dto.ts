@@ -23,7 +23,7 @@ import {
 } from 'class-validator';
 import {
   asInstance,
-  asPerson,
+  asNamedUser,
   Distinct,
   EachAs,
   MaxBytes,
@@ -36,7 +36,7 @@ import {
   LowerCase,
   MAX_TITLE,
   Moment,
-  NamedPerson,
+  NamedUser,
   NotBlank,
   POSITION,
   Recurrence,
@@ -130,7 +130,7 @@ export class TaskFields {
   labels!: string[];
 }
 
-const Nested = ApiExtraModels(NamedPerson, Recurrence, ReferenceInput, ReminderInput);
+const Nested = ApiExtraModels(NamedUser, Recurrence, ReferenceInput, ReminderInput);
 
 @Nested
 export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: false }) {
@@ -138,15 +138,15 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   @ApiPropertyOptional({
     type: 'array',
     maxItems: MAX_ASSIGNEES,
-    items: { anyOf: [{ $ref: getSchemaPath(NamedPerson) }, { type: 'string' }] },
+    items: { anyOf: [{ $ref: getSchemaPath(NamedUser) }, { type: 'string' }] },
     example: [{ email: 'bob@demo.example' }],
   })
   @Optional()
   @ValidateNested({ each: true, message: 'each entry of assignees must be an object, an id or an address' })
-  @EachAs((entry) => asPerson(NamedPerson, entry))
+  @EachAs((entry) => asNamedUser(NamedUser, entry))
   @ArrayMaxSize(MAX_ASSIGNEES)
   @IsArray()
-  assignees?: NamedPerson[];
+  assignees?: NamedUser[];
 
   /** The whole list: notes and tasks that you can read, and web addresses. A note that you may edit links back. */
   @ApiPropertyOptional({

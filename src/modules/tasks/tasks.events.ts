@@ -32,33 +32,6 @@ export const TaskEvents = {
   purged: 'task.purged',
 } as const;
 
-export interface TaskEventPayload {
-  task_id: string;
-  revision: number;
-  actor_id: string | null;
-}
-
-export interface TaskAssignedPayload extends TaskEventPayload {
-  added: string[];
-  removed: string[];
-}
-
-export interface TaskCommentedPayload extends TaskEventPayload {
-  comment_id: string;
-  recipients: string[];
-}
-
-export interface TaskReminderPayload extends TaskEventPayload {
-  remind_at: string;
-  recipients: string[];
-}
-
-export interface TaskDuePayload extends TaskEventPayload {
-  date: string;
-  due_at: string;
-  recipients: string[];
-}
-
 /** The members of a folder changed: `folder_id`, `actor_id`, `added`, `removed`. */
 export const TASK_FOLDER_SHARED = 'task_folder.shared';
 
@@ -72,7 +45,7 @@ export interface LinkedTaskChange {
   /** Whether these notes link to the task from now on. */
   present: boolean;
   /** Users whose counters the rest of the transaction needs: locked together with those of the notes. */
-  people: string[];
+  users: string[];
 }
 
 /** Notes update their links: when a task is created, deleted, restored or renamed, or when its references change. */

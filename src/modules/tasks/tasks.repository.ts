@@ -57,15 +57,15 @@ export interface TaskWrite {
   links_updated?: true;
 }
 
-export interface LinkedTask {
+interface LinkedTask {
   id: string;
   title: string;
   created_at: Date;
   linked_notes: string[];
-  people: string[];
+  users: string[];
 }
 
-export interface ReadTask {
+interface ReadTask {
   revision: number;
   task: string;
   refs: string | null;
@@ -94,7 +94,7 @@ const lockLinked = workspace.statement<never>(
 
 const readLinked = workspace.statement<LinkedTask>(
   'tasks.read_linked',
-  `SELECT task.id, task.title, task.created_at, task.linked_notes, task_concerned(task) AS people
+  `SELECT task.id, task.title, task.created_at, task.linked_notes, task_concerned(task) AS users
      FROM tasks task WHERE task.tenant_id = $1 AND task.id = ANY ($2::uuid[]) ORDER BY task.id`,
 );
 
@@ -113,7 +113,7 @@ const neighbour = (compare: string, order: string) => `
    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.task_id = $3 AND member.role IS NOT NULL
      AND NOT member.trashed`;
 
-export interface Neighbours {
+interface Neighbours {
   position: string;
   beyond: string | null;
 }

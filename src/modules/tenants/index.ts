@@ -7,7 +7,7 @@ export {
 } from './tenants.hooks.js';
 export { type ContentTransfer, MemberContent, type OwnedContent } from './member-content.js';
 export { TenantsModule } from './tenants.module.js';
-export type { MemberInput, MemberRole, MemberStatus, Workspace } from './tenants.repository.js';
+export type { MemberRole, MemberStatus } from './tenants.repository.js';
 export { TenantProfileService } from './tenant-profile.service.js';
 export { foldWords } from './fold-words.js';
 export { UpdateTenant } from './tenant.dto.js';

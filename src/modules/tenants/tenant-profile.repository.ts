@@ -13,7 +13,7 @@ export interface TenantProfileRow {
   logo_version: string | null;
 }
 
-export interface LogoRow {
+interface LogoRow {
   format: 'png' | 'jpeg' | 'webp';
   version: string;
   /** Null when the client has this version. */

@@ -16,13 +16,13 @@ export const MAX_LOGO_BYTES = 256 * 1024;
 export const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const;
 const MAX_SIDE = 2048;
 
-export interface TenantChanges {
+interface TenantChanges {
   name?: string;
   branding?: { primary_color?: string | null };
 }
 
 /** Actor of a change: a member with `tenant.manage`, or the operator. */
-export type TenantActor = AuditActor & { readonly tenantId: string };
+type TenantActor = AuditActor & { readonly tenantId: string };
 
 /** Profile of a workspace: name, colour and logo, and features and limits of the deployment. */
 @Injectable()

@@ -5,7 +5,7 @@ import { directory, workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { foldWords } from './fold-words.js';
 
-export interface Membership {
+interface Membership {
   tenant_id: string;
   role: TenantRole;
 }

@@ -6,9 +6,9 @@ import { inputDocsOf } from './input-docs.js';
 
 const ROUTES = { GET: Get, POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
 
-export type Method = keyof typeof ROUTES;
+type Method = keyof typeof ROUTES;
 
-export interface EndpointDocs extends OperationDocs {
+interface EndpointDocs extends OperationDocs {
   /** Class and description of the success. Without it, a decorator below documents the success. */
   response?: readonly [type: Type, description: string];
   /** Status of the success; default 200. */

@@ -93,7 +93,7 @@ export function asInstance(type: new () => object, plain: unknown): unknown {
 }
 
 /** A user named by an object; a bare string is an id or an address. */
-export function asPerson(type: new () => object, entry: unknown): unknown {
+export function asNamedUser(type: new () => object, entry: unknown): unknown {
   const plain = typeof entry === 'string' ? { [isUuid(entry) ? 'id' : 'email']: entry } : entry;
   return asInstance(type, plain);
 }

@@ -3,10 +3,10 @@ import { Errors } from '../http/errors.js';
 import { Keyring } from '../secrets/keyring.js';
 
 /** Sort key values of a row: where the next page begins. */
-export type Position = readonly (string | number)[];
+type Position = readonly (string | number)[];
 
 /** A list that is read in pages. */
-export interface KeysetList<Row, Key extends Position> {
+interface KeysetList<Row, Key extends Position> {
   /** The list, its owner and its filters: a cursor is valid for this text only. */
   scope: string;
   /** Values of the sort key of a row. */

@@ -15,7 +15,7 @@ export interface GuessLimit {
   readonly lockSeconds: number;
 }
 
-export type Guess =
+type Guess =
   /** Allowed, and counted as a failure until `forget`. `last`: another failure locks. */
   { allowed: true; last: boolean } | { allowed: false; /** Seconds. */ wait: number };
 

@@ -3,7 +3,7 @@ import type { RequestContext } from '../context/request-context.js';
 import type { Reader } from '../database/tx.js';
 
 /** @returns counts by container id; containers without content may be missing */
-export type CountSource = (
+type CountSource = (
   reader: Reader,
   ctx: RequestContext,
   ids: readonly string[],

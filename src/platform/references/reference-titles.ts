@@ -3,18 +3,14 @@ import type { RequestContext } from '../context/request-context.js';
 import type { Reader } from '../database/tx.js';
 
 /** @returns titles by id of the objects that the caller can read */
-export type TitleSource = (
+type TitleSource = (
   reader: Reader,
   ctx: RequestContext,
   ids: readonly string[],
 ) => Promise<Map<string, string>>;
 
 /** @returns the ids of the objects that the caller may edit */
-export type EditableSource = (
-  reader: Reader,
-  ctx: RequestContext,
-  ids: readonly string[],
-) => Promise<string[]>;
+type EditableSource = (reader: Reader, ctx: RequestContext, ids: readonly string[]) => Promise<string[]>;
 
 /**
  * Titles and access of objects that other domains own, for a domain that stores only their ids: a task refers to a note and

@@ -10,7 +10,7 @@ import { PageEnvelope } from '../paging/page.response.js';
 import { FeedMeta, FeedRemoval, IndexMeta } from '../sync/feed.response.js';
 import { exampleOf } from './example.js';
 
-export interface ResourceOptions<Item> {
+interface ResourceOptions<Item> {
   /** Section of the documentation. */
   tag: string;
   /** One item in words, e.g. `note folder`: names the members of responses, the operations and the ETag. */
@@ -30,7 +30,7 @@ export interface ResourceOptions<Item> {
 }
 
 /** One item of a response: an object, or its JSON where PostgreSQL shaped it. */
-export type Shown<Item> = Item | string;
+type Shown<Item> = Item | string;
 
 interface ResponseOptions {
   status?: number;

@@ -7,7 +7,7 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { RbacGroup } from '../access.entity.js';
 import { GROUPS } from './groups.resource.js';
 
-export const MAX_GROUPS = 500;
+const MAX_GROUPS = 500;
 
 export interface GroupRow {
   id: string;
@@ -25,7 +25,7 @@ export interface GroupRow {
   updated_at: Date;
 }
 
-export interface NewGroup {
+interface NewGroup {
   id: string;
   key: string;
   name: string;

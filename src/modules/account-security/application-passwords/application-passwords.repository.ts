@@ -8,7 +8,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import type { Scope } from './application-password-provider.js';
 import { ApplicationPassword } from './application-password.entity.js';
 
-export const MAX_APPLICATION_PASSWORDS = 50;
+const MAX_APPLICATION_PASSWORDS = 50;
 
 export interface ApplicationPasswordRow {
   id: string;
@@ -28,7 +28,7 @@ export interface ApplicationPasswordKey {
   provider_id: string | null;
 }
 
-export interface ApplicationPasswordInput {
+interface ApplicationPasswordInput {
   id: string;
   state: 'creating' | 'active';
   description: string;

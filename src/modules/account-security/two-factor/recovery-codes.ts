@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-export const RECOVERY_CODES = 10;
+const RECOVERY_CODES = 10;
 /** Crockford's base 32, without ambiguous characters. Five bits per character, 50 per code. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const LENGTH = 10;

@@ -25,7 +25,7 @@ export interface Proven {
   skew?: number;
 }
 
-export type ProofOutcome =
+type ProofOutcome =
   | Proven
   /** Incorrect or used before. `locked`: the last allowed failure, which ended pending sessions. */
   | { outcome: 'invalid'; locked: boolean }

@@ -63,7 +63,7 @@ export class NotesTasksRepository {
     );
     const tenantId = changes[0]?.ctx.tenantId;
     if (links.length === 0) return;
-    await tx.query(change, [tenantId, JSON.stringify(links), changes.flatMap(({ people }) => people)]);
+    await tx.query(change, [tenantId, JSON.stringify(links), changes.flatMap(({ users }) => users)]);
   }
 
   /** The notes that the caller may link to a task: those the caller may edit and that have fewer than 500 links. */

@@ -9,7 +9,13 @@ import {
   MinDate,
   ValidateNested,
 } from 'class-validator';
-import { asPerson, EachAs, Optional, Nullable, Timestamp } from '../../../platform/http/input.decorators.js';
+import {
+  asNamedUser,
+  EachAs,
+  Optional,
+  Nullable,
+  Timestamp,
+} from '../../../platform/http/input.decorators.js';
 
 export const MAX_INVITED = 200;
 
@@ -32,7 +38,7 @@ export class ShareNote {
 }
 
 /** A member to invite: one of `user_id`, `id` (the same) and `email`. */
-export class InvitedPerson {
+export class InvitedMember {
   @ApiPropertyOptional({ format: 'uuid', example: ID })
   @Optional()
   @IsUUID('all', { message: 'user_id must be a UUID' })
@@ -55,21 +61,21 @@ export class InvitedPerson {
   role: (typeof ROLES)[number] = 'viewer';
 }
 
-@ApiExtraModels(InvitedPerson)
+@ApiExtraModels(InvitedMember)
 export class InviteToNote {
   /** All members that can read the note, besides its owner; others lose it. A bare string is an id or an e-mail address. */
   @ApiProperty({
     type: 'array',
     maxItems: MAX_INVITED,
-    items: { anyOf: [{ $ref: getSchemaPath(InvitedPerson) }, { type: 'string' }] },
+    items: { anyOf: [{ $ref: getSchemaPath(InvitedMember) }, { type: 'string' }] },
     example: [{ email: 'bob@demo.example', role: 'editor' }],
   })
-  @EachAs((entry) => asPerson(InvitedPerson, entry))
+  @EachAs((entry) => asNamedUser(InvitedMember, entry))
   @ValidateNested({
     each: true,
     message: 'each entry of invited must be an object, an id or an e-mail address',
   })
   @ArrayMaxSize(MAX_INVITED)
   @IsArray()
-  invited!: InvitedPerson[];
+  invited!: InvitedMember[];
 }

@@ -4,7 +4,6 @@ export { formTargetOf, type ProviderPages, providerPages } from './provider-page
 export {
   codePage,
   consentPage,
-  type ConsentDetails,
   expiredPage,
   limitedPage,
   passwordPage,

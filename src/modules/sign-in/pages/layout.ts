@@ -18,7 +18,7 @@ export interface Page {
   retryAfter?: number;
 }
 
-export interface PageParts extends Pick<Page, 'formTarget' | 'retryAfter'> {
+interface PageParts extends Pick<Page, 'formTarget' | 'retryAfter'> {
   heading: string;
   lead?: string | undefined;
   /** Error of the last attempt. */

@@ -112,13 +112,13 @@ export function codePage(signIn: SignInPage, email: string, method: 'totp' | 're
   });
 }
 
-export interface WorkspaceChoice {
+interface WorkspaceChoice {
   id: string;
   name: string;
   slug: string;
 }
 
-export interface ConsentDetails {
+interface ConsentDetails {
   /** Null without a choice. */
   workspaces: WorkspaceChoice[] | null;
   /** Requested scopes of a third-party client; null for a first-party client. */

@@ -17,15 +17,15 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
-import { asPerson, EachAs, Optional } from '../../../platform/http/input.decorators.js';
+import { asNamedUser, EachAs, Optional } from '../../../platform/http/input.decorators.js';
 import { FolderFields } from '../../../platform/resources/folder.dto.js';
-import { LowerCase, NamedPerson, NotBlank } from '../task-fields.dto.js';
+import { LowerCase, NamedUser, NotBlank } from '../task-fields.dto.js';
 
 export const MAX_FOLDER_MEMBERS = 100;
 const ROLES = ['editor', 'viewer'] as const;
 
 /** A user to share a folder with. */
-export class FolderMember extends NamedPerson {
+export class FolderMember extends NamedUser {
   /** `editor`: creates and changes tasks in it. `viewer`: reads them and comments. */
   @ApiPropertyOptional({ enum: ROLES, default: 'editor' })
   @Optional()
@@ -54,7 +54,7 @@ export class CreateTaskFolder extends FolderFields {
   })
   @Optional()
   @ValidateNested({ each: true, message: 'each entry of members must be an object, an id or an address' })
-  @EachAs((entry) => asPerson(FolderMember, entry))
+  @EachAs((entry) => asNamedUser(FolderMember, entry))
   @ArrayMaxSize(MAX_FOLDER_MEMBERS)
   @IsArray()
   members?: FolderMember[];

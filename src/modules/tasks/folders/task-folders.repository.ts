@@ -198,7 +198,7 @@ export class TaskFoldersRepository {
   }
 }
 
-export interface TreeChange {
+interface TreeChange {
   folders: string[];
   touched: string[];
   tasks?: string[];

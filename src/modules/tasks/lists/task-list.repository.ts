@@ -5,7 +5,7 @@ import { workspace, type Statement } from '../../../platform/database/statement.
 import type { ListTasks } from '../task-list.dto.js';
 import { PRIORITIES, STATUSES } from '../task.entity.js';
 
-export interface TaskListRow {
+interface TaskListRow {
   id: string;
   /** The sort key as text that PostgreSQL parses. */
   key: string;
@@ -14,7 +14,7 @@ export interface TaskListRow {
   refs: string | null;
 }
 
-export interface TaskListQuery extends ListTasks {
+interface TaskListQuery extends ListTasks {
   order: 'asc' | 'desc';
   /** Key and id of the last row of the page before. */
   after?: [string, string];

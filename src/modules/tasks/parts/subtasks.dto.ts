@@ -8,8 +8,8 @@ import {
 } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { Allow, ValidateNested } from 'class-validator';
-import { asPerson, Nullable } from '../../../platform/http/input.decorators.js';
-import { NamedPerson, POSITION } from '../task-fields.dto.js';
+import { asNamedUser, Nullable } from '../../../platform/http/input.decorators.js';
+import { NamedUser, POSITION } from '../task-fields.dto.js';
 import { TaskFields, UpdateTask } from '../tasks.dto.js';
 
 export class UpdateSubtask extends PartialType(
@@ -22,13 +22,13 @@ export class UpdateSubtask extends PartialType(
   /** A user who can read the task; a bare string is an id or an e-mail address. */
   @ApiPropertyOptional({
     nullable: true,
-    anyOf: [{ $ref: getSchemaPath(NamedPerson) }, { type: 'string' }, { type: 'null' }],
+    anyOf: [{ $ref: getSchemaPath(NamedUser) }, { type: 'string' }, { type: 'null' }],
     example: null,
   })
   @Nullable()
   @ValidateNested({ message: 'assignee must be an object, an id or an address' })
-  @Transform(({ value }) => asPerson(NamedPerson, value))
-  assignee?: NamedPerson | null;
+  @Transform(({ value }) => asNamedUser(NamedUser, value))
+  assignee?: NamedUser | null;
 
   /** Manual order: `first`, `last` (default), before or after another subtask, or the position of a subtask. */
   @ApiPropertyOptional({ ...POSITION, example: 'last' })

@@ -23,9 +23,9 @@ type Resolved = Omit<UpdateSubtask, 'assignee'> & { assigneeId?: string | null }
 const canSee = workspace.statement<{ user_id: string }>(
   'subtasks.can_see',
   `SELECT member.user_id FROM task_members member
-     JOIN member_profiles person ON person.tenant_id = member.tenant_id AND person.user_id = member.user_id
+     JOIN member_profiles profile ON profile.tenant_id = member.tenant_id AND profile.user_id = member.user_id
     WHERE member.tenant_id = $1 AND member.task_id = $2 AND member.user_id = $3 AND member.role IS NOT NULL
-      AND person.status = 'active'`,
+      AND profile.status = 'active'`,
 );
 
 /** The steps of a task: one level, at most 200. */

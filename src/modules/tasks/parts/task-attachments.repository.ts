@@ -7,11 +7,11 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { outcomeOf, type TaskOutcome } from '../tasks.repository.js';
 
 /** Result of attaching a file; `part` is JSON of the attachment. */
-export interface AttachOutcome extends TaskOutcome {
+interface AttachOutcome extends TaskOutcome {
   part: string | null;
 }
 
-export interface StoredAttachment {
+interface StoredAttachment {
   blob_id: string;
   name: string;
   size: number;

@@ -14,7 +14,7 @@ import { outcomeOf, type TaskOutcome, TasksRepository } from '../tasks.repositor
 import type { TaskActivityResponse } from './task-parts.response.js';
 
 /** A task whose row is locked for a write of one of its parts. */
-export interface OpenTask {
+interface OpenTask {
   role: TaskRole;
   revision: number;
   deleted_at: string | null;

@@ -13,7 +13,7 @@ export interface CommentRow {
 }
 
 /** A task with its parts as JSON texts. */
-export interface PanelRow {
+interface PanelRow {
   role: TaskRole;
   deleted: boolean;
   task: string;

@@ -77,7 +77,7 @@ export interface Repeating {
   dueAt: Date | null;
 }
 
-export interface Occurrence {
+interface Occurrence {
   date: string;
   dueAt: Date | null;
 }

@@ -9,7 +9,7 @@ export interface TaskSearchRow extends SearchRow {
   refs: string | null;
 }
 
-/** Search among the tasks of one person. */
+/** Search among the tasks of one user. */
 @Injectable()
 export class TaskSearchRepository extends ItemSearchRepository<TaskSearchRow> {
   constructor(db: Db) {

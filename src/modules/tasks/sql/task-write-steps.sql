@@ -39,10 +39,10 @@ BEGIN
 END $$;
 
 -- Locks the counters of these users in order, for transactions of several steps that number rows in more than one of them.
-CREATE FUNCTION task_lock_heads(p_tenant uuid, p_people uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION task_lock_heads(p_tenant uuid, p_users uuid[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO sync_heads AS current (tenant_id, user_id, head)
-  SELECT DISTINCT p_tenant, person, 0 FROM unnest(p_people) AS person ORDER BY person
+  SELECT DISTINCT p_tenant, user_id, 0 FROM unnest(p_users) AS user_id ORDER BY user_id
   ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = current.head;
 END $$;
 
@@ -55,13 +55,13 @@ END $$;
 CREATE FUNCTION task_audience(task tasks) RETURNS TABLE (user_id uuid, role task_role, in_folder boolean) LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN QUERY
-    SELECT source.person, max(source.granted), bool_or(source.by_folder) FROM (
+    SELECT source.member_id, max(source.granted), bool_or(source.by_folder) FROM (
       SELECT task.creator_id, 'owner'::task_role, false
       UNION ALL SELECT assignee, 'editor', false FROM unnest(task.assignee_ids) AS assignee
       UNION ALL SELECT member.user_id, least(member.role, 'editor'), true FROM task_folder_members member
                  WHERE member.tenant_id = task.tenant_id AND member.folder_id = task.folder_id AND member.role IS NOT NULL
-      ) AS source (person, granted, by_folder)
-     GROUP BY source.person;
+      ) AS source (member_id, granted, by_folder)
+     GROUP BY source.member_id;
 END $$;
 
 -- The users whose feeds a write of the task changes: those who may see it and those who could see it until now.

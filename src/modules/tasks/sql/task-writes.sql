@@ -13,7 +13,7 @@ BEGIN
   RETURN ('links', task.revision, json_build_object(
     'title', task.title, 'created_at', rfc3339(coalesce(task.created_at, clock_timestamp())),
     'notes', CASE WHEN task.deleted_at IS NULL THEN task.linked_notes ELSE '{}' END, 'removed', p_removed,
-    'people', task_concerned(task))::text, NULL)::task_outcome;
+    'users', task_concerned(task))::text, NULL)::task_outcome;
 END $$;
 
 -- Outcome `unknown_user` with the new assignees that are not active members of the workspace; null without any.
@@ -84,8 +84,8 @@ END $$;
 -- Appends the event of a change of the assignees.
 CREATE FUNCTION task_assigned(task tasks, p_user uuid, p_before uuid[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  v_added uuid[] := ARRAY(SELECT person FROM unnest(task.assignee_ids) person WHERE person <> ALL (p_before));
-  v_removed uuid[] := ARRAY(SELECT person FROM unnest(p_before) person WHERE person <> ALL (task.assignee_ids));
+  v_added uuid[] := ARRAY(SELECT assignee FROM unnest(task.assignee_ids) assignee WHERE assignee <> ALL (p_before));
+  v_removed uuid[] := ARRAY(SELECT assignee FROM unnest(p_before) assignee WHERE assignee <> ALL (task.assignee_ids));
 BEGIN
   IF v_added = '{}' AND v_removed = '{}' THEN RETURN; END IF;
   PERFORM task_event(task, 'task.assigned', p_user, jsonb_build_object('added', to_jsonb(v_added), 'removed', to_jsonb(v_removed)));

@@ -12,7 +12,7 @@ interface OpenContent {
 }
 
 /** The metadata of a stored file, and access to its bytes. */
-export interface Content {
+interface Content {
   /** Sanitised when the file was stored. */
   readonly name: string;
   readonly contentType: string;
