@@ -61,7 +61,10 @@ export class NotesService {
     body: Checked<UpdateNote>,
     link?: string,
   ): Promise<JsonReply> {
-    const checked = await body.map(({ base_revision: _, ...fields }) => this.clean(fields));
+    const checked = await body.map(async (input) => {
+      const { base_revision: _, ...fields } = await this.clean(input);
+      return fields;
+    });
     const invalid = expected.error ?? checked.error;
     const [base, fields] = invalid ? [null, {}] : [expected.value, checked.value];
     return this.write(id, invalid, (tx) => this.notes.update(tx, ctx, uuidv7(), id, base, fields, link));

@@ -1,5 +1,5 @@
 import { type ApiError, defineError } from '../http/api-error.js';
-import { Errors, fieldError } from '../http/errors.js';
+import { fieldError } from '../http/errors.js';
 import type { Tree } from './tree.js';
 
 const MAX_DEPTH = 32;
