@@ -13,7 +13,7 @@ import {
 import { RULE_LIMITS } from '../../lib/recurrence/index.js';
 import {
   asInstance,
-  asPerson,
+  asNamedUser,
   EachAs,
   Line,
   Optional,
@@ -133,7 +133,7 @@ export class EventFields {
   /** Members of the workspace get the event into their default calendar. A text is an address or an id. */
   @ApiPropertyOptional({ type: [AttendeeFields], maxItems: MAX_ATTENDEES, example: [] })
   @Optional()
-  @EachAs((entry) => asPerson(AttendeeFields, entry))
+  @EachAs((entry) => asNamedUser(AttendeeFields, entry))
   @ValidateNested({ each: true })
   @ArrayMaxSize(MAX_ATTENDEES)
   @IsArray()
