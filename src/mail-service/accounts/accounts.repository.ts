@@ -30,6 +30,10 @@ const postmasters = mailService.statement<Account & { domain: string }>(
    FROM (SELECT substring(address FROM '[^@]*$') AS domain, * FROM users) AS account
    WHERE substring(address FROM '[^@]*$') = ANY ($1::text[]) ORDER BY domain, created_at, id`,
 );
+const oldest = mailService.statement<Account>(
+  'accounts.oldest',
+  `SELECT ${COLUMNS} FROM users ORDER BY created_at, id LIMIT 1`,
+);
 const insert = mailService.statement<{ id: string }>(
   'accounts.insert',
   `INSERT INTO users (id, username, address, name, password) VALUES ($1, $2, $3, $4, $5)
@@ -83,7 +87,7 @@ export class AccountsRepository {
 
   /**
    * The accounts of addresses. An address with a tag belongs to the account without it; `postmaster@` without an account of
-   * its own belongs to the oldest account of the domain (RFC 5321 4.5.1).
+   * its own belongs to the oldest account of the domain, `postmaster` to the oldest of all (RFC 5321 4.5.1).
    * @param addresses normalised
    */
   async owners(addresses: readonly string[]): Promise<Map<string, Account>> {
@@ -98,9 +102,11 @@ export class AccountsRepository {
     }
     const unowned = addresses.filter((address) => isPostmaster(address) && !owners.has(address));
     if (unowned.length === 0) return owners;
+    const isBare = (address: string) => !address.includes('@');
+    const [first] = unowned.some(isBare) ? await this.db.query(oldest, []) : [];
     const found = await this.db.query(postmasters, [unowned.map(domainOf)]);
     for (const address of unowned) {
-      const owner = found.find(({ domain }) => domain === domainOf(address));
+      const owner = isBare(address) ? first : found.find(({ domain }) => domain === domainOf(address));
       if (owner) owners.set(address, owner);
     }
     return owners;

@@ -9,8 +9,8 @@ export function normalizeAddress(address: string): string {
   return `${text.slice(0, at)}@${domainToASCII(domain) || domain}`;
 }
 
-/** @param address normalised */
-export const isPostmaster = (address: string): boolean => /^postmaster(?:\+[^@]*)?@/.test(address);
+/** `postmaster` as every server must accept it, also without a domain (RFC 5321 4.5.1). @param address normalised */
+export const isPostmaster = (address: string): boolean => /^postmaster(?:\+[^@]*)?(?:@|$)/.test(address);
 
 /** The domain part, `localhost` without one. */
 export const domainOf = (address: string): string =>

@@ -51,11 +51,16 @@ async function* bounded(
   share: ByteReservation,
 ): AsyncGenerator<Uint8Array> {
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > limit) throw mailErrors.bodyTooLarge();
-    if (!share.take(chunk.length)) throw mailErrors.busy();
-    yield chunk;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > limit) throw mailErrors.bodyTooLarge();
+      if (!share.take(chunk.length)) throw mailErrors.busy();
+      yield chunk;
+    }
+  } finally {
+    // After an error, the rest is discarded: the next request on this connection comes after it.
+    request.resume();
   }
 }
 

@@ -20,6 +20,9 @@ const domain = (status: number, error: string, code?: string) => (): MailError =
 const transport = (status: number, code: string, message: string): MailError =>
   new MailError(status, { code, message });
 
+/** Error codes of a full disk. */
+export const STORAGE_FULL_CODES = { database: 'DatabaseStorageFull', files: 'FileStorageFull' } as const;
+
 /** All errors of the service. */
 export const mailErrors = {
   invalid: (error: string, details: Record<string, string>) =>
@@ -65,6 +68,10 @@ export const mailErrors = {
   /** WildDuck responds with status 200 to this failure. */
   unknownEncoding: (encoding: string) =>
     new MailError(200, { error: `Unknown encoding: ${encoding}`, code: 'ERR_UNKNOWN_ENCODING' }),
+
+  /** Status and code are ours: WildDuck responds with 500. */
+  storageFull: (storage: 'database' | 'files') =>
+    domain(507, 'The storage of the mail service is full', STORAGE_FULL_CODES[storage])(),
 
   invalidToken: () => transport(403, 'InvalidToken', 'Invalid accessToken value'),
   noRoute: (path: string) => transport(404, 'ResourceNotFound', `${path} does not exist`),

@@ -1,6 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger, NotFoundException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DatabaseBusyError, isConnectionError, isTimeout } from '../../platform/database/database-errors.js';
+import { fullStorage } from '../../platform/database/storage-full.js';
 import { MailError, mailErrors } from './mail-error.js';
 import { writeJson } from './reply.js';
 
@@ -28,6 +29,8 @@ export class MailExceptionFilter implements ExceptionFilter {
     if (error instanceof DatabaseBusyError || isConnectionError(error) || isTimeout(error))
       return mailErrors.busy();
     this.logger.error({ err: error, method: request.method }, 'a request failed');
+    const storage = fullStorage(error);
+    if (storage) return mailErrors.storageFull(storage);
     return mailErrors.internal();
   }
 }

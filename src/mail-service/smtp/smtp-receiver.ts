@@ -1,4 +1,5 @@
 import os from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import {
   SMTPServer,
@@ -9,6 +10,7 @@ import {
 import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
 import { domainOf, normalizeAddress } from '../accounts/addresses.js';
 import { Db } from '../../platform/database/db.js';
+import { isStorageFull } from '../../platform/database/storage-full.js';
 import { ByteBudget, ByteReservation } from '../byte-budget.js';
 import { MailError } from '../http/mail-error.js';
 import { MailSettings } from '../mail-settings.js';
@@ -27,6 +29,10 @@ const MESSAGES = 300;
 const MINUTE_MS = 60_000;
 /** Unknown recipients per session: a client with more probes addresses. */
 const UNKNOWN_RECIPIENTS = 100;
+/** A new member may have no account yet: this many unknown recipients of a session are looked up again. */
+const AWAITED_RECIPIENTS = 3;
+const AWAIT_MS = 3_000;
+const AWAIT_STEP_MS = 250;
 /** Limit of a session, which a client could extend without end by sending single bytes. */
 const SESSION_MS = 15 * MINUTE_MS;
 /** A message with more `Received` headers is in a loop (RFC 5321 6.3). */
@@ -51,6 +57,9 @@ export class SmtpReceiver implements OnModuleDestroy {
   private readonly connections = new RateWindow(CONNECTIONS, MINUTE_MS);
   private readonly messages = new RateWindow(MESSAGES, MINUTE_MS);
   private readonly unknownRecipients = new RateWindow(UNKNOWN_RECIPIENTS, SESSION_MS);
+  private readonly awaitedRecipients = new RateWindow(AWAITED_RECIPIENTS, SESSION_MS);
+  /** Milliseconds in which the account of an unknown recipient may appear; tests shorten it. */
+  awaitMs = AWAIT_MS;
   private server: SMTPServer | undefined;
 
   constructor(
@@ -109,7 +118,7 @@ export class SmtpReceiver implements OnModuleDestroy {
   private async checkRecipient({ address }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
     if (session.envelope.rcptTo.length >= MAX_RECIPIENTS)
       throw new SmtpError(452, '4.5.3 Too many recipients');
-    const owner = await this.ownerOf(address);
+    const owner = (await this.ownerOf(address)) ?? (await this.awaitOwner(address, session));
     if (!owner && !this.unknownRecipients.take(session.id)) throw TOO_MANY;
     if (!owner) throw new SmtpError(550, '5.7.1 No such recipient here, and no relaying');
     const { quotaBytes } = this.settings;
@@ -175,10 +184,14 @@ export class SmtpReceiver implements OnModuleDestroy {
     // Bytes beyond a limit are discarded: the protocol has no response before the end of the message.
     async function* within(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(line);
-      for await (const chunk of stream as AsyncIterable<Buffer>) {
-        if (full || stream.sizeExceeded) continue;
-        full = !share.take(chunk.length);
-        if (!full) yield chunk;
+      try {
+        for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+          if (full || stream.sizeExceeded) continue;
+          full = !share.take(chunk.length);
+          if (!full) yield chunk;
+        }
+      } finally {
+        stream.resume();
       }
     }
     const raw = await gatherInto(within(), scratch.file());
@@ -201,8 +214,20 @@ export class SmtpReceiver implements OnModuleDestroy {
         return done(new SmtpError(554, '5.6.0 The message cannot be read'));
       if (!isDisconnect(error))
         this.logger.warn({ err: error }, 'mail could not be received, its sender has to retry');
+      if (isStorageFull(error)) return done(NO_STORAGE);
       done(new SmtpError(451, '4.3.0 Try again later'));
     }
+  }
+
+  /** Waits for an account that is being created. A permanent error would make the sender give up. */
+  private async awaitOwner(address: string, session: SMTPServerSession): Promise<Account | undefined> {
+    if (!this.awaitedRecipients.take(session.id)) return undefined;
+    for (let left = this.awaitMs; left > 0; left -= AWAIT_STEP_MS) {
+      await delay(AWAIT_STEP_MS);
+      const owner = await this.ownerOf(address);
+      if (owner) return owner;
+    }
+    return undefined;
   }
 
   private async ownerOf(address: string): Promise<Account | undefined> {
@@ -212,6 +237,7 @@ export class SmtpReceiver implements OnModuleDestroy {
 }
 
 const TOO_MANY = new SmtpError(421, '4.7.0 Too many requests, try later');
+const NO_STORAGE = new SmtpError(452, '4.3.1 Insufficient system storage');
 const FULL = new SmtpError(452, '4.2.2 The mailbox is full');
 
 function hops(beginning: Buffer): number {

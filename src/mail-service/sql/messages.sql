@@ -59,7 +59,8 @@ LANGUAGE sql AS $$
   WHERE id IN (SELECT r.id FROM raws r WHERE r.id = ANY (p_raws) ORDER BY r.id FOR UPDATE);
 $$;
 
--- Removes messages from the queue whose delivery has not begun. @returns their queue ids
+-- Removes messages from the queue whose delivery has not begun, and returns their recipients to the daily limit. The row of
+-- the user is locked. @returns their queue ids
 CREATE FUNCTION cancel_scheduled(p_queues text[]) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -70,7 +71,12 @@ BEGIN
     RETURN '{}';
   END IF;
   WITH cancelled AS (
-    DELETE FROM queue WHERE id = ANY (p_queues) AND attempts = 0 AND due_at > now() RETURNING id, raw_id
+    DELETE FROM queue WHERE id = ANY (p_queues) AND attempts = 0 AND due_at > now() RETURNING id, raw_id, user_id, created_at
+  ), refund AS (
+    SELECT c.user_id, count(*) AS recipients FROM cancelled c JOIN users u ON u.id = c.user_id
+    WHERE c.created_at >= u.sent_since GROUP BY c.user_id
+  ), refunded AS (
+    UPDATE users u SET sent_count = greatest(u.sent_count - refund.recipients, 0) FROM refund WHERE u.id = refund.user_id
   )
   SELECT array_agg(DISTINCT id), array_agg(DISTINCT raw_id) INTO v_cancelled, v_raws FROM cancelled;
   PERFORM forget_raws(v_raws);
@@ -89,6 +95,10 @@ DECLARE
   moved_size bigint;
   v_cancelled text[];
 BEGIN
+  -- A scheduled message changes the daily count of its user, whose row is locked before mailboxes.
+  PERFORM FROM users u WHERE u.id = p_user AND EXISTS (
+    SELECT FROM messages c WHERE c.user_id = p_user AND c.mailbox_id = p_from AND c.queue_id IS NOT NULL
+       AND (c.uid = ANY (p_uids) OR c.uid BETWEEN p_low AND p_high)) FOR NO KEY UPDATE;
   PERFORM FROM mailboxes b WHERE b.user_id = p_user AND b.id IN (p_from, p_to) ORDER BY b.id FOR UPDATE;
   SELECT * INTO box FROM mailboxes b WHERE b.user_id = p_user AND b.id = p_to;
   IF NOT FOUND THEN

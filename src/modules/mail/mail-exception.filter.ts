@@ -1,4 +1,6 @@
 import { type ArgumentsHost, Catch } from '@nestjs/common';
+import { DATABASE_STORAGE } from '../../platform/observability/database-storage.js';
+import { Dependencies } from '../../platform/observability/dependencies.js';
 import type { ApiError } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
 import { ApiExceptionFilter, asApiError } from '../../platform/http/server/exception.filter.js';
@@ -14,6 +16,10 @@ export function asMailError(thrown: unknown): ApiError {
 
 @Catch()
 export class MailExceptionFilter extends ApiExceptionFilter {
+  constructor(dependencies: Dependencies) {
+    super(() => dependencies.reportFull(DATABASE_STORAGE));
+  }
+
   override catch(thrown: unknown, host: ArgumentsHost): void {
     const error = asMailError(thrown);
     // oxlint-disable-next-line promise/valid-params

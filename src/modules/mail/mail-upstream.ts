@@ -11,9 +11,18 @@ import axios, {
 import { Config } from '../../config/config.js';
 import type { ClientDisconnect } from '../../platform/http/abort-signal.js';
 import type { ApiError } from '../../platform/http/api-error.js';
+import { BLOB_STORE } from '../../platform/blobs/blobs.js';
+import { Errors } from '../../platform/http/errors.js';
+import { STORAGE_RETRY_AFTER } from '../../platform/http/server/exception.filter.js';
+import { DATABASE_STORAGE } from '../../platform/observability/database-storage.js';
+import { Dependencies } from '../../platform/observability/dependencies.js';
 import { MailErrors } from './mail.errors.js';
 import { jsonBytes } from './upstream/json-pieces.js';
+import { readJson } from './upstream-response.js';
 import type { ResponseBody } from './upstream/response-body.js';
+
+/** Status of the embedded mail service when a disk is full. */
+const STORAGE_FULL = 507;
 
 /** A request to the mail service. */
 export interface UpstreamRequest {
@@ -51,6 +60,7 @@ export class MailUpstream {
   constructor(
     { axiosRef }: HttpService,
     private readonly config: Config,
+    private readonly dependencies: Dependencies,
   ) {
     this.adapter = axios.getAdapter(axiosRef.defaults.adapter);
     this.base = config.mailService?.url ?? null;
@@ -61,7 +71,7 @@ export class MailUpstream {
    *
    * @param token of the mail service, sent as `X-Access-Token`
    * @param signal cancels the request, also while the body arrives
-   * @throws ApiError 503 `mail_service_unavailable`, 500 `Proxy failed`; the signal's reason
+   * @throws ApiError 503 `mail_service_unavailable`, 507 `storage_full`, 500 `Proxy failed`; the signal's reason
    */
   async send(
     request: UpstreamRequest,
@@ -69,15 +79,32 @@ export class MailUpstream {
     signal?: ClientDisconnect,
   ): Promise<UpstreamResponse> {
     const config = this.configOf(request, token, signal);
+    const response = responseOf(await this.exchange(config, signal));
+    if (response.status === STORAGE_FULL) throw await this.storageFull(response);
+    return response;
+  }
+
+  private async exchange(
+    config: InternalAxiosRequestConfig,
+    signal: ClientDisconnect | undefined,
+  ): Promise<AxiosResponse> {
     try {
-      return responseOf(await this.adapter(config));
+      return await this.adapter(config);
     } catch (error) {
       // The service may close an idle connection while we reuse it. Only reads can be repeated safely.
-      if (request.method !== 'GET' || !isConnectionLost(error)) throw this.failure(error, signal);
+      if (config.method !== 'GET' || !isConnectionLost(error)) throw this.failure(error, signal);
     }
-    return this.adapter(config).then(responseOf, (error: unknown) => {
+    return this.adapter(config).catch((error: unknown) => {
       throw this.failure(error, signal);
     });
+  }
+
+  /** The embedded mail service reports a full disk, which this process shares. */
+  private async storageFull(response: UpstreamResponse): Promise<ApiError> {
+    const { code, stream } = await readJson(response);
+    stream?.destroy();
+    this.dependencies.reportFull(code === 'DatabaseStorageFull' ? DATABASE_STORAGE : BLOB_STORE);
+    return Errors.storageFull.with(STORAGE_RETRY_AFTER);
   }
 
   /** Logs the reason and returns the error for the client. */

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader, ApiResponse } from '@nestjs/swagger';
+import { fileContent, STORED_FILE_TYPES } from '../http/api-docs.js';
 
 const text = { type: 'string' } as const;
 const HEADERS = {
@@ -11,7 +12,7 @@ const HEADERS = {
   ETag: { description: 'The SHA-256 of the whole file.', schema: text, example: `"${'a3'.repeat(32)}"` },
   'Accept-Ranges': { description: '`bytes`', schema: text, example: 'bytes' },
 };
-const BYTES = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } as const;
+const BYTES = fileContent(STORED_FILE_TYPES);
 
 /** Documents a response with a stored file (`ContentReply`). */
 export function ApiDownload(description: string): MethodDecorator {

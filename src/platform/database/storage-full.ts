@@ -4,10 +4,14 @@ import { errorCode } from './database-errors.js';
 const CODES = new Set(['53100', 'ENOSPC', 'EDQUOT']);
 
 /** True when the error, or an error that caused it, says that a disk is full. */
-export function isStorageFull(error: unknown): boolean {
+export const isStorageFull = (error: unknown): boolean => fullStorage(error) !== null;
+
+/** Which disk is full by the error, or an error that caused it: that of the database or that of files. Null: none is. */
+export function fullStorage(error: unknown): 'database' | 'files' | null {
   for (let depth = 0, current = error; current instanceof Error && depth < 5; depth += 1) {
-    if (CODES.has(errorCode(current) ?? '')) return true;
+    const code = errorCode(current) ?? '';
+    if (CODES.has(code)) return code === '53100' ? 'database' : 'files';
     current = current.cause;
   }
-  return false;
+  return null;
 }

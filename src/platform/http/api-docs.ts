@@ -164,8 +164,24 @@ export const ApiIdempotency = (): MethodDecorator => (target, key, descriptor) =
   if (!known.some(({ name }) => name === 'Idempotency-Key')) IDEMPOTENCY_HEADER(target, key, descriptor);
 };
 
-/** A success that is a file to download. */
-export function ApiFile(contentType: string, description: string): MethodDecorator {
+/** The types of files that users have stored or received: any that a browser does not execute. */
+export const STORED_FILE_TYPES = [
+  'application/octet-stream',
+  'application/*',
+  'audio/*',
+  'font/*',
+  'image/*',
+  'model/*',
+  'text/*',
+  'video/*',
+];
+
+/** The content of a response with the bytes of a file. */
+export const fileContent = (types: readonly string[]): Record<string, { schema: object }> =>
+  Object.fromEntries(types.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]));
+
+/** A success that is a file to download. @param contentType one or several, also ranges such as `image/*` */
+export function ApiFile(contentType: string | readonly string[], description: string): MethodDecorator {
   const text = { type: 'string' } as const;
   return ApiResponse({
     status: 200,
@@ -177,6 +193,6 @@ export function ApiFile(contentType: string, description: string): MethodDecorat
         example: 'attachment; filename="note.docx"',
       },
     },
-    content: { [contentType]: { schema: { type: 'string', format: 'binary' } } },
+    content: fileContent([contentType].flat()),
   });
 }

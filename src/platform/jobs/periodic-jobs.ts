@@ -25,6 +25,7 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly jobs: PeriodicJob[] = [];
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
+  private stopped = false;
 
   constructor(private readonly db: Db) {}
 
@@ -33,6 +34,7 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
+    this.stopped = false;
     this.timer = setInterval(() => {
       this.running ??= this.runDue().finally(() => (this.running = undefined));
     }, CHECK_MS);
@@ -43,8 +45,22 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
     await this.stop();
   }
 
-  /** Stops the timer and waits for running jobs. {@link runDue} still works. */
+  /** Runs a job in the background before its interval has passed, after the jobs that run now. */
+  trigger(name: string): void {
+    const job = this.jobs.find((each) => each.name === name);
+    if (!job || this.stopped) return;
+    const run = (this.running ?? Promise.resolve())
+      .then(() => (this.stopped ? undefined : job.run()))
+      .catch((error: unknown) => this.failed(job, error))
+      .finally(() => {
+        if (this.running === run) this.running = undefined;
+      });
+    this.running = run;
+  }
+
+  /** Stops the timer and {@link trigger}, and waits for running jobs. {@link runDue} still works. */
   async stop(): Promise<void> {
+    this.stopped = true;
     clearInterval(this.timer);
     await this.running;
   }
@@ -56,8 +72,12 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
         const [won] = await this.db.single((tx) => tx.query(claim, [job.name, job.everySeconds]));
         if (won) await job.run();
       } catch (error) {
-        this.logger.warn({ err: error, job: job.name }, 'job failed; it will run again at its next interval');
+        this.failed(job, error);
       }
     }
+  }
+
+  private failed({ name }: PeriodicJob, error: unknown): void {
+    this.logger.warn({ err: error, job: name }, 'job failed; it will run again at its next interval');
   }
 }

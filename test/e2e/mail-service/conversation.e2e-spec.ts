@@ -437,6 +437,8 @@ describe('a scheduled message', () => {
     return body as { queueId: string; message: { id: number } };
   };
   const queued = (queueId: string) => mail.sql('SELECT FROM queue WHERE id = $1', [queueId]);
+  const countOf = async () =>
+    (await mail.sql(`SELECT sent_count FROM users WHERE address = 'alice@example.com'`))[0].sent_count;
   const sentBox = () => `${box(alices['Sent Mail'])}/messages`;
 
   test.each([
@@ -446,10 +448,14 @@ describe('a scheduled message', () => {
     ['moved to the drafts', (id: number) => alice.put(`${sentBox()}/${id}`, { moveTo: alices['Drafts'] })],
   ])('is not sent when its copy is %s', async (how, change) => {
     const subject = `undo ${how}`;
+    const count = await countOf();
     const { queueId, message } = await schedule(subject);
     expect(await queued(queueId)).toHaveLength(2);
+    expect(await countOf()).toBe(count + 2);
     expect((await change(message.id)).status).toBe(200);
     expect(await queued(queueId)).toEqual([]);
+    // The recipients do not count towards the daily limit.
+    expect(await countOf()).toBe(count);
     const drafts = (await list(alice, alices['Drafts'])).results.filter(
       (row: any) => row.subject === subject,
     );

@@ -265,7 +265,9 @@ describe('reception by SMTP', () => {
 
   beforeAll(async () => {
     mail = await TestMailService.start({ MAIL_MESSAGE_MB: '1', MAIL_QUOTA_MB: '2' });
-    port = await mail.get(SmtpReceiver).listen(0);
+    const receiver = mail.get(SmtpReceiver);
+    receiver.awaitMs = 0;
+    port = await receiver.listen(0);
     alice = await mail.person('alice');
     bob = await mail.person('bob');
   });

@@ -16,7 +16,9 @@ const clients: RawSmtp[] = [];
 
 beforeAll(async () => {
   mail = await TestMailService.start({ MAIL_MESSAGE_MB: '1' });
-  port = await mail.get(SmtpReceiver).listen(0);
+  const receiver = mail.get(SmtpReceiver);
+  receiver.awaitMs = 0;
+  port = await receiver.listen(0);
   alice = await mail.person('alice');
   inbox = `/users/me/mailboxes/${(await mailboxesOf(alice))['INBOX']}/messages`;
 });

@@ -1,9 +1,10 @@
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
-import { MailUpstream } from '../../../src/modules/mail/mail-upstream.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
+import { MailUpstream } from '../../../src/modules/mail/mail-upstream.js';
 import { type Person, TestApp } from '../../support/app.ts';
 import { TestMailService } from '../../support/mail-service.ts';
 import { sendBySmtp } from '../../support/smtp.ts';
+import { until } from '../../support/until.ts';
 import { capture, DRAFTS, INBOX, WildDuck } from '../../support/wild-duck.ts';
 
 const BOXES = '/mail/users/me/mailboxes';
@@ -249,6 +250,7 @@ describe('with the embedded mail service', () => {
     mail = await TestMailService.start();
     port = await mail.get(SmtpReceiver).listen(0);
     app = await TestApp.start(mail.settings);
+    app.get(PeriodicJobs).onApplicationBootstrap();
     [carol] = (await app.tenant('letters', 'carol', 'dave')) as [Person];
   });
   afterAll(async () => {
@@ -266,24 +268,33 @@ describe('with the embedded mail service', () => {
   };
 
   test('a member who has never opened mail receives mail by SMTP', async () => {
-    await app.get(PeriodicJobs).runDue();
     const envelope = { from: 'ann@far.example', to: [carol.email] };
     await sendBySmtp(port, envelope, raw('First', carol.email));
     expect(await subjects()).toEqual(['First']);
-    expect(await app.sql('SELECT FROM mail_pending_accounts')).toEqual([]);
+    await until(
+      'all accounts',
+      async () => (await app.sql('SELECT FROM mail_pending_accounts')).length === 0,
+    );
+  });
+
+  test('a message to a member that is being added waits for the account', async () => {
+    const sent = sendBySmtp(port, { from: 'a@far.example', to: ['erin@new.example'] }, raw('Early', 'erin'));
+    await app.tenant('new', 'erin');
+    await sent;
   });
 
   test('postmaster is the oldest account of the domain, other names stay unknown', async () => {
     const domain = carol.email.split('@')[1];
     const [{ address }] = await mail.sql('SELECT address FROM users ORDER BY created_at, id LIMIT 1');
-    for (const to of [`postmaster@${domain}`, `PostMaster@${domain}`]) {
+    for (const to of [`postmaster@${domain}`, `PostMaster@${domain}`, 'Postmaster']) {
       await sendBySmtp(port, { from: 'ann@far.example', to: [to] }, raw('Report', to));
     }
     const [{ count }] = await mail.sql(
       `SELECT count(*)::int FROM messages m JOIN users u ON u.id = m.user_id WHERE u.address = $1 AND m.subject = 'Report'`,
       [address],
     );
-    expect(count).toBe(2);
+    expect(count).toBe(3);
+    mail.get(SmtpReceiver).awaitMs = 0;
     for (const to of [`postmasters@${domain}`, 'postmaster@elsewhere.example'])
       await expect(sendBySmtp(port, { from: 'a@far.example', to: [to] }, raw('x', to))).rejects.toThrow(
         /550/,

@@ -6,6 +6,9 @@ import { BlobStore } from '../../../src/platform/blobs/blob-store.js';
 import { isStorageFull } from '../../../src/platform/database/storage-full.js';
 import { createLogger } from '../../../src/platform/observability/logger.js';
 import { type Person, TestApp } from '../../support/app.ts';
+import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
+import { sendBySmtp } from '../../support/smtp.ts';
+import { TestMailService } from '../../support/mail-service.ts';
 import { cloneDatabase, onServer } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 
@@ -122,6 +125,46 @@ asRoot('a full disk', () => {
     await expect(app.get(BlobStore).check(true)).rejects.toThrow('could not be written to');
     disk.free();
     await app.get(BlobStore).check(true);
+  });
+
+  test.each(['files', 'database'] as const)('a full disk of the embedded mail service: %s', async (full) => {
+    const location = full === 'database' ? await cloneDatabase(tablespace) : undefined;
+    const data = path.join(disk.directory, `mail-${full}`);
+    const mail = await TestMailService.start(
+      { DATA_DIR: full === 'files' ? data : path.join(tmpdir(), `mail-data-${process.pid}`) },
+      location?.url,
+    );
+    const user = await TestApp.start(mail.settings);
+    try {
+      const [bob] = (await user.tenant('mail', 'bob')) as [Person];
+      const port = await mail.get(SmtpReceiver).listen(0);
+      const boxes = (await bob.api.get('/mail/users/me/mailboxes')).body.results;
+      const mailbox = boxes.find((box: any) => box.path === 'Drafts').id;
+      const text = 'A long text of a draft. '.repeat(20_000);
+      const draft = () => bob.api.post('/mail/draft', { mailbox, subject: 'x', text });
+      expect((await draft()).status).toBe(200);
+      disk.fill();
+      const rejected = await until('a rejected write', async () => {
+        const response = await draft();
+        return response.status !== 200 && response;
+      });
+      expect([rejected.status, rejected.body.error]).toEqual([507, 'storage_full']);
+      expect(rejected.headers.get('retry-after')).toBe('10');
+      const states = (await user.anonymous.get('/health/ready')).body;
+      expect(states).toMatchObject({ [full === 'files' ? 'blob_store' : 'database_storage']: 'full' });
+      expect((await bob.api.get(`/mail/users/me/mailboxes/${mailbox}/messages`)).status).toBe(200);
+      const letter = `Subject: x\r\n\r\n${'A line of a letter.\r\n'.repeat(100_000)}`;
+      const receive = () => sendBySmtp(port, { from: 'a@far.example', to: [bob.email] }, letter);
+      await expect(receive()).rejects.toThrow(/452.*4\.3\.1/s);
+      disk.free();
+      expect((await draft()).status).toBe(200);
+      await receive();
+    } finally {
+      disk.free();
+      await user.stop();
+      await mail.stop();
+      await location?.drop();
+    }
   });
 });
 

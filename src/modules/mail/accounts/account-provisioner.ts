@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import { Outbox } from '../../../platform/events/outbox.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
@@ -9,8 +10,11 @@ import { MEMBERS_PROVISIONED } from '../../tenants/index.js';
 import { MailErrors } from '../mail.errors.js';
 import { MailAccounts } from './mail-accounts.js';
 
-const INTERVAL_SECONDS = 10;
-/** Accounts per run: a run of one process must not take much longer than the interval. */
+/** Retries, and members that an earlier version added. New members have an event. */
+const INTERVAL_SECONDS = 60;
+const JOB = 'provision-mail-accounts';
+const ACCOUNTS_PENDING = 'mail.accounts_pending';
+/** Accounts per run, for which a shutdown waits. */
 const BATCH = 50;
 
 const enqueue = workspace.statement<never>(
@@ -42,6 +46,7 @@ export class AccountProvisioner implements OnModuleInit {
   constructor(
     private readonly accounts: MailAccounts,
     private readonly hooks: TxHooks,
+    private readonly outbox: Outbox,
     private readonly jobs: PeriodicJobs,
     private readonly db: Db,
     private readonly config: Config,
@@ -51,17 +56,22 @@ export class AccountProvisioner implements OnModuleInit {
     if (this.config.MAIL_ACCOUNTS !== 'create') return;
     this.hooks.on(MEMBERS_PROVISIONED, async (tx, { tenantId, userIds }) => {
       await tx.query(enqueue, [tenantId, userIds]);
+      await this.outbox.append(tx, { tenantId, type: ACCOUNTS_PENDING, payload: {} });
     });
     if (this.config.mailService === null) return;
     const run = () => this.run();
-    this.jobs.register({ name: 'provision-mail-accounts', everySeconds: INTERVAL_SECONDS, run });
+    // In the background: the events of other domains must not wait for many accounts.
+    this.outbox.subscribe(ACCOUNTS_PENDING, 'mail-accounts', async () => this.jobs.trigger(JOB));
+    this.jobs.register({ name: JOB, everySeconds: INTERVAL_SECONDS, run });
   }
 
   private async run(): Promise<void> {
-    for (const { tenant_id: tenantId, user_id: userId } of await this.db.query(due, [])) {
+    const members = await this.db.query(due, []);
+    for (const { tenant_id: tenantId, user_id: userId } of members) {
       const next = await this.provision(tenantId, userId);
       await this.db.single((tx) => tx.query(next, [tenantId, userId]));
     }
+    if (members.length === BATCH) this.jobs.trigger(JOB);
   }
 
   private async provision(tenantId: string, userId: string): Promise<typeof remove> {

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Query, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import { WithoutTenant } from '../../../platform/context/access.decorators.js';
-import { ApiFile } from '../../../platform/http/api-docs.js';
+import { ApiFile, STORED_FILE_TYPES } from '../../../platform/http/api-docs.js';
 import { BodyLimit } from '../../../platform/http/body/body.guard.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { Fields } from '../fields.js';
@@ -65,7 +65,7 @@ export class DraftsController {
     summary: 'Download an attachment',
     errors: [Errors.validationFailed],
   })
-  @ApiFile('application/octet-stream', 'The content, under the declared media type where that is harmless.')
+  @ApiFile(STORED_FILE_TYPES, 'The content, under the declared media type where that is harmless.')
   @Get('attachment')
   attachment(@Call() call: MailCall, @Query() query: ReadAttachment): Promise<MailReply> {
     return this.attachments.read(call, query);
