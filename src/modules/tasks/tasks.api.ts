@@ -20,6 +20,8 @@ interface TaskDraft {
   /** Users whose counters the transaction needs besides that of the creator. */
   assignees: string[];
   fields: TaskPatch;
+  /** Notes among the references that the caller may edit: they link back to the task. */
+  notes: string[];
   device?: string;
 }
 
@@ -50,16 +52,16 @@ export class TasksApi {
     body: Checked<LinkedTask>,
   ): Promise<{ draft: TaskDraft | null; error?: ApiError }> {
     const checked = await body.map(async ({ title, device_id: device, ...input }) => {
-      const { linkable_notes: _, ...fields } = await this.inputs.common(ctx, input);
+      const { linkable_notes: notes = [], ...fields } = await this.inputs.common(ctx, input);
       const assignees = (fields['assignee_ids'] as string[] | undefined) ?? [];
-      return { title: title?.trim() ?? '', assignees, fields, device };
+      return { title: title?.trim() ?? '', assignees, fields, notes: notes as string[], device };
     });
     return checked.error ? { draft: null, error: checked.error } : { draft: checked.value };
   }
 
   /**
-   * Creates a task that refers to a note. The caller has locked the note and the counters of all users concerned, and links
-   * the note to the task in the same transaction. LINKED_TASKS_CHANGED reports later changes.
+   * Creates a task that refers to a note. The caller has locked the note, those of the draft and the counters of all users
+   * concerned, and links the notes to the task in the same transaction. LINKED_TASKS_CHANGED reports later changes.
    * @returns its id and its JSON
    */
   async createFromNote(
@@ -75,7 +77,7 @@ export class TasksApi {
     const result = await this.tasks.write(tx, ctx, 'create', id, {
       patch: { ...draft.fields, title, refs },
       device: draft.device,
-      linked_notes: [noteId],
+      linked_notes: [...new Set([noteId, ...draft.notes])],
       links_updated: true,
     });
     return { id, task: await this.results.task(tx, ctx, id, result) };

@@ -68,6 +68,22 @@ describe('links between tasks and notes', () => {
     expect([await links(one), await links(two)]).toEqual([[], []]);
   });
 
+  test('a task made from a note is linked by the other notes that it refers to', async () => {
+    const [one, two] = [await makeNote('one'), await makeNote('two')];
+    const unreadable = (await carol.api.post('/notes', { title: 'of carol' })).body.note.id;
+    await carol.api.put(`/notes/${unreadable}/invited`, { invited: [{ id: bob.id, role: 'viewer' }] });
+    const { cursor } = (await carol.api.get('/notes/changes?limit=500')).body;
+    const made = await bob.api.post(`/notes/${one}/task`, { title: 'x', ...refs(two, unreadable) });
+    expect(made.status).toBe(201);
+    const { id } = made.body.task;
+    expect(made.body.task.references.map((reference: any) => reference.id)).toEqual([one, two, unreadable]);
+    expect([await links(one), await links(two), await links(unreadable, carol)]).toEqual([[id], [id], []]);
+    const changed = (await carol.api.get(`/notes/changes?cursor=${cursor}`)).body.notes;
+    expect(changed.map((record: any) => record.id).toSorted()).toEqual([one, two].toSorted());
+    await edit(bob, id, refs(one));
+    expect([await links(one), await links(two)]).toEqual([[id], []]);
+  });
+
   test('the trash takes every link away and restoring brings it back', async () => {
     const [one, two] = [await makeNote('one'), await makeNote('two')];
     const task = await make(bob, refs(one, two));

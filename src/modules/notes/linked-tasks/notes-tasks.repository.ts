@@ -12,7 +12,7 @@ const OUTCOME = 'outcome, revision, json';
 
 const open = workspace.statement<NoteOutcome>(
   'notes.open_for_task',
-  `SELECT ${OUTCOME} FROM note_open_for_task($1, $2, $3, $4, $5, $6)`,
+  `SELECT ${OUTCOME} FROM note_open_for_task($1, $2, $3, $4, $5, $6, $7)`,
 );
 
 const link = workspace.statement<NoteOutcome>(
@@ -44,11 +44,18 @@ const linkable = workspace.statement<{ id: string }>(
 @Injectable()
 export class NotesTasksRepository {
   /**
-   * Locks the note and the heads for a task to be made from it. On success `json` is the plain title of the note.
+   * Locks the note, the other notes of the task and the heads for a task to be made from the note. On success `json` is the
+   * plain title of the note.
    * @param users that will see the task; null for an invalid request
    */
-  async open(tx: Tx, ctx: RequestContext, id: string, users: string[] | null): Promise<NoteOutcome> {
-    const values = [ctx.tenantId, ctx.userId, id, users !== null, users ?? [], MAX_LINKS];
+  async open(
+    tx: Tx,
+    ctx: RequestContext,
+    id: string,
+    users: string[] | null,
+    others: string[],
+  ): Promise<NoteOutcome> {
+    const values = [ctx.tenantId, ctx.userId, id, users !== null, users ?? [], others, MAX_LINKS];
     return (await tx.query(open, values))[0] as NoteOutcome;
   }
 

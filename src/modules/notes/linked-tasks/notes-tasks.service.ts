@@ -37,7 +37,8 @@ export class NotesTasksService implements OnModuleInit {
   }
 
   /**
-   * Creates a task that refers to the note and links the note to it, in one transaction. The revision of the note stays.
+   * Creates a task that refers to the note and links the note, and the other notes that it refers to, to it, in one
+   * transaction. The revision of the note stays.
    * @throws ApiError 422 also where neither the body nor the note has a title
    */
   async create(
@@ -48,13 +49,17 @@ export class NotesTasksService implements OnModuleInit {
   ): Promise<JsonReply> {
     const { draft, error } = await this.tasks.draftFromNote(ctx, body);
     const create = async (tx: Tx): Promise<JsonReply> => {
-      const opened = await this.notes.open(tx, ctx, id, draft && [ctx.userId, ...draft.assignees]);
+      const others = (draft?.notes ?? []).filter((note) => note !== id);
+      const opened = await this.notes.open(tx, ctx, id, draft && [ctx.userId, ...draft.assignees], others);
       const noteTitle = opened.outcome === 'ok' ? opened.json : written(opened, id, error);
       const title = draft?.title || noteTitle?.trim();
       if (!draft || !title) {
         throw fieldError('title', 'is_not_blank', 'title must not be blank where the note has no title');
       }
       const made = await this.tasks.createFromNote(tx, ctx, { draft, noteId: id, title });
+      await this.notes.change(tx, [
+        { ctx, taskId: made.id, title, createdAt: new Date(), noteIds: others, present: true, people: [] },
+      ]);
       const linked = await this.notes.link(tx, ctx, id, made.id);
       this.outbox.notice(tx);
       const note = written(linked, id);

@@ -4,21 +4,24 @@
 CREATE FUNCTION note_link_json(p_task uuid, p_created timestamptz) RETURNS jsonb LANGUAGE sql STABLE
 AS $$ SELECT jsonb_build_object('type', 'task', 'id', p_task, 'created_at', rfc3339(p_created)) $$;
 
--- First step of making a task from a note: locks the note, then the heads of all users who see the note or the task, in one
--- order, since both advance in this transaction. Returns the title of the note. p_is_valid false: the body is invalid.
+-- First step of making a task from a note: locks the note and the other notes that will link to the task, then the heads of
+-- all users who see one of them or the task, in one order, since all advance in this transaction. Returns the title of the
+-- note. p_is_valid false: the body is invalid.
 CREATE FUNCTION note_open_for_task(
-  p_tenant uuid, p_user uuid, p_id uuid, p_is_valid boolean, p_users uuid[], p_max int)
+  p_tenant uuid, p_user uuid, p_id uuid, p_is_valid boolean, p_users uuid[], p_others uuid[], p_max int)
 RETURNS note_outcome LANGUAGE plpgsql AS $$
 DECLARE
   v_note notes;
   v_outcome note_outcome;
 BEGIN
-  SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
+  PERFORM FROM notes WHERE tenant_id = p_tenant AND id = ANY (p_id || p_others) ORDER BY id FOR UPDATE;
+  SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id;
   v_outcome := note_access(v_note, p_user, 'editor');
   IF v_outcome.outcome <> 'ok' THEN RETURN v_outcome; END IF;
   IF NOT p_is_valid THEN RETURN note_rejected('invalid_request'); END IF;
   IF jsonb_array_length(v_note.links) >= p_max THEN RETURN note_rejected('too_many_links'); END IF;
-  PERFORM task_lock_heads(p_tenant, v_note.member_ids || p_users);
+  PERFORM task_lock_heads(p_tenant, v_note.member_ids || p_users || ARRAY(
+    SELECT unnest(other.member_ids) FROM notes other WHERE other.tenant_id = p_tenant AND other.id = ANY (p_others)));
   RETURN ('ok', v_note.revision, v_note.title)::note_outcome;
 END $$;
 
