@@ -448,7 +448,7 @@ describe('a process that is killed', () => {
     } finally {
       await relay.stop();
     }
-  }, 40_000);
+  });
 });
 
 const pick = ({ username, password }: { username: string; password: string }) => ({ username, password });

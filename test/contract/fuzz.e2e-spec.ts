@@ -7,7 +7,7 @@ import { Documented, type Received } from './fuzz/documented.ts';
 import { type FuzzRequest, Requests } from './fuzz/requests.ts';
 import { makeWorkspace } from './fuzz/workspace.ts';
 
-const { FUZZ_REQUESTS = '10000', FUZZ_SEED = '1', FUZZ_BATCH } = process.env;
+const { FUZZ_REQUESTS = '2500', FUZZ_SEED = '1', FUZZ_BATCH } = process.env;
 /** Requests of one workspace. */
 const BATCH = 500;
 const CONCURRENCY = FUZZ_BATCH === undefined ? 8 : 1;
@@ -20,7 +20,7 @@ interface Finding {
 /**
  * Sends requests that the document allows, and mutations of these, to every operation, and compares each response with the
  * document. The seed is fixed, so that a run is no matter of chance; other seeds and more requests are set by FUZZ_SEED and
- * FUZZ_REQUESTS. To repeat a batch set FUZZ_SEED and FUZZ_BATCH: its requests are then the same,
+ * FUZZ_REQUESTS; CI sends 10,000. To repeat a batch set FUZZ_SEED and FUZZ_BATCH: its requests are then the same,
  * one after the other.
  */
 describe('every response is as documented, whatever the request', () => {
@@ -94,6 +94,7 @@ describe('every response is as documented, whatever the request', () => {
     const succeeded = new Set(
       [...statuses.keys()].filter((key) => / 2\d\d$/.test(key)).map((key) => key.split(' ')[0]),
     );
-    if (total >= 10_000) expect(succeeded.size).toBeGreaterThan(operations.length * 0.85);
+    const share = total >= 10_000 ? 0.85 : total >= 2_500 ? 0.7 : 0;
+    expect(succeeded.size).toBeGreaterThan(operations.length * share);
   });
 });

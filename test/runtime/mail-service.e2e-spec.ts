@@ -80,21 +80,6 @@ describe('the mail service of npm start', () => {
     expect(server.stdout() + server.stderr()).not.toMatch(/[0-9a-f]{64}/);
   });
 
-  test('ends when the server is killed', async () => {
-    const server = await launch({});
-    await serving(server);
-    const [mail] = mails(server) as [Mail];
-    const pid = logged(server).find(({ msg }) => msg === 'serving')?.['pid'] as number;
-    process.kill(pid, 'SIGKILL');
-    await until('the mail service to end', () => !isAlive(mail.process));
-  });
-
-  test('is not started with MAIL_SERVICE_URL', async () => {
-    const server = await launch({ MAIL_SERVICE_URL: 'http://127.0.0.1:9' });
-    await serving(server);
-    expect(mails(server)).toEqual([]);
-  });
-
   test('reports in one line that its SMTP port is in use', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

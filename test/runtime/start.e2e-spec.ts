@@ -30,6 +30,8 @@ async function launch(settings: Record<string, string> = {}): Promise<Server> {
     WEB_CONCURRENCY: '',
     LOG_LEVEL: 'info',
     HOST: '',
+    MAIL_SERVICE_URL: '',
+    MAIL_SMTP_PORT: '',
   };
   const running = startNode('bin/start.mjs', [], {
     ...env,
@@ -57,9 +59,24 @@ function isReady(port: number): Promise<boolean> {
   );
 }
 
+/** A request with the token that the server has printed. */
+async function fetchWithToken(server: Server): Promise<Response> {
+  const line = /^(eyJ\S+)\n/m;
+  await until('the token', () => line.test(server.stdout()));
+  return fetch(`http://127.0.0.1:${server.port}/apis/v1/notes`, {
+    headers: { authorization: `Bearer ${line.exec(server.stdout())?.[1]}` },
+  });
+}
+
 function databaseRuns(dataDir: string): boolean {
   const pid = postmasterPid(dataDir);
   return pid !== undefined && isAlive(pid);
+}
+
+/** The id of the process of the embedded mail service. */
+function mailServicePid(server: Server): number | undefined {
+  const pid = /"process":(\d+)[^\n]*"msg":"mail service serving"/.exec(server.stdout())?.[1];
+  return pid === undefined ? undefined : Number(pid);
 }
 
 /** The id of the server process, which every line of its log contains. */
@@ -74,24 +91,48 @@ afterEach(cleanUp);
 afterAll(removeTemplate);
 
 describe('npm start', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('stops cleanly on %s', async (signal) => {
-    const server = await started(await launch());
-    expect(databaseRuns(server.dataDir)).toBe(true);
-    server.child.kill(signal);
+  /** Each start costs seconds: the tests of a server follow one another on the same one. */
+  it('with one process: prints a token, keeps its port and directory, and stops cleanly on SIGINT', async () => {
+    const metricsPort = await freePort();
+    const server = await started(await launch({ DEMO: 'true', METRICS_PORT: String(metricsPort) }));
+    expect((await fetchWithToken(server)).status).toBe(200);
+
+    const sameDirectory = await launch({ DATA_DIR: server.dataDir });
+    expect(await sameDirectory.exit).toBe(1);
+    expect(sameDirectory.stderr()).toBe(
+      `Another workspace server is already running on ${server.dataDir}.\n`,
+    );
+    for (const [setting, port, workers] of [
+      ['PORT', server.port, '1'],
+      ['PORT', server.port, '2'],
+      ['METRICS_PORT', metricsPort, '1'],
+    ] as const) {
+      const second = await launch({ [setting]: String(port), WEB_CONCURRENCY: workers });
+      expect(await second.exit).toBe(1);
+      expect(second.stderr()).toBe(`Port ${port} on 127.0.0.1 is in use; set ${setting} to another one.\n`);
+      expect(databaseRuns(second.dataDir)).toBe(false);
+    }
+    expect(await isReady(server.port)).toBe(true);
+
+    server.child.kill('SIGINT');
     expect(await server.exit).toBe(0);
     expect(await isReady(server.port)).toBe(false);
     expect(databaseRuns(server.dataDir)).toBe(false);
   });
 
-  it.each(['1', '2'])('prints a valid token, with %s processes', async (workers) => {
-    const server = await launch({ DEMO: 'true', WEB_CONCURRENCY: workers });
-    const line = /^(eyJ\S+)\n/m;
-    await until('the token', () => line.test(server.stdout()));
-    const authorization = `Bearer ${line.exec(server.stdout())?.[1]}`;
-    const response = await fetch(`http://127.0.0.1:${server.port}/apis/v1/notes`, {
-      headers: { authorization },
-    });
-    expect(response.status).toBe(200);
+  it('with two processes: prints a token, replaces a killed worker, and stops all of them on SIGTERM', async () => {
+    const server = await started(await launch({ DEMO: 'true', WEB_CONCURRENCY: '2' }));
+    expect((await fetchWithToken(server)).status).toBe(200);
+    const primary = await serverPid(server);
+    const [worker] = childrenOf(primary);
+    process.kill(worker!, 'SIGKILL');
+    await until('a new worker', () => childrenOf(primary).filter((pid) => pid !== worker).length === 2);
+    await until('the server to be ready', () => isReady(server.port));
+    const workers = childrenOf(primary);
+    server.child.kill('SIGTERM');
+    expect(await server.exit).toBe(0);
+    expect([primary, ...workers].filter(isAlive)).toEqual([]);
+    expect(databaseRuns(server.dataDir)).toBe(false);
   });
 
   it('stops cleanly on a signal during the start', async () => {
@@ -102,48 +143,19 @@ describe('npm start', () => {
     expect(databaseRuns(server.dataDir)).toBe(false);
   });
 
-  it('recovers after kill -9', async () => {
+  it('recovers after kill -9, and stops the server when the launcher is killed', async () => {
     const first = await started(await launch());
+    const mail = mailServicePid(first) as number;
+    expect(isAlive(mail)).toBe(true);
     process.kill(await serverPid(first), 'SIGKILL');
     expect(await first.exit).toBe(137);
+    await until('the mail service to end', () => !isAlive(mail));
     const { dataDir } = first;
     const second = await started(await launch({ DATA_DIR: dataDir }));
-    second.child.kill('SIGTERM');
-    expect(await second.exit).toBe(0);
-    expect(databaseRuns(dataDir)).toBe(false);
-  });
-
-  it('stops the server when the launcher is killed', async () => {
-    const server = await started(await launch());
-    const pid = await serverPid(server);
-    server.child.kill('SIGKILL');
+    const pid = await serverPid(second);
+    second.child.kill('SIGKILL');
     await until('the server to end', () => !isAlive(pid));
-    expect(databaseRuns(server.dataDir)).toBe(false);
-  });
-
-  it('rejects a data directory in use with one line', async () => {
-    const first = await started(await launch());
-    const second = await launch({ DATA_DIR: first.dataDir });
-    expect(await second.exit).toBe(1);
-    expect(second.stderr()).toBe(`Another workspace server is already running on ${first.dataDir}.\n`);
-    expect(await isReady(first.port)).toBe(true);
-  });
-
-  it.each(['1', '2'])('reports a port in use with one line, with %s processes', async (workers) => {
-    const first = await started(await launch());
-    const second = await launch({ PORT: String(first.port), WEB_CONCURRENCY: workers });
-    expect(await second.exit).toBe(1);
-    expect(second.stderr()).toBe(`Port ${first.port} on 127.0.0.1 is in use; set PORT to another one.\n`);
-    expect(databaseRuns(second.dataDir)).toBe(false);
-  });
-
-  it('reports the setting of a port in use', async () => {
-    const first = await started(await launch());
-    const second = await launch({ METRICS_PORT: String(first.port) });
-    expect(await second.exit).toBe(1);
-    expect(second.stderr()).toBe(
-      `Port ${first.port} on 127.0.0.1 is in use; set METRICS_PORT to another one.\n`,
-    );
+    expect(databaseRuns(dataDir)).toBe(false);
   });
 
   it('reports each invalid setting with one line, and exits with 78', async () => {
@@ -162,23 +174,11 @@ describe('npm start', () => {
     expect(server.stderr()).toBe('The database of DATABASE_URL does not respond (ECONNREFUSED).\n');
   });
 
-  it('replaces a killed worker, and stops all workers', async () => {
-    const server = await started(await launch({ WEB_CONCURRENCY: '2' }));
-    const primary = await serverPid(server);
-    const [worker] = childrenOf(primary);
-    process.kill(worker!, 'SIGKILL');
-    await until('a new worker', () => childrenOf(primary).filter((pid) => pid !== worker).length === 2);
-    await until('the server to be ready', () => isReady(server.port));
-    const workers = childrenOf(primary);
-    server.child.kill('SIGTERM');
-    expect(await server.exit).toBe(0);
-    expect([primary, ...workers].filter(isAlive)).toEqual([]);
-    expect(databaseRuns(server.dataDir)).toBe(false);
-  });
-
   it('ends immediately on a second Ctrl-C, and closes the database', async () => {
-    const server = await started(await launch());
+    const server = await started(await launch({ MAIL_SERVICE_URL: 'http://127.0.0.1:9' }));
     const pid = await serverPid(server);
+    // A mail service of the operator replaces the embedded one.
+    expect(mailServicePid(server)).toBeUndefined();
     // A request whose body never ends stays in flight until its time limit.
     const hanging = fetch(`http://127.0.0.1:${server.port}/apis/v1/notes`, {
       method: 'POST',

@@ -15,10 +15,10 @@ function start(
   args: string[],
   env: Record<string, string>,
 ): { child: ChildProcess; output: () => string; exit: Promise<number | null> } {
-  const { PATH, HOME, TMPDIR } = process.env;
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    env: { PATH, HOME, TMPDIR, ...env },
+    env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -6,18 +6,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AxiosHeaders, type InternalAxiosRequestConfig } from 'axios';
 import type { ResponseBody } from '../../../src/modules/mail/upstream/response-body.js';
 import { UndiciAdapter } from '../../../src/modules/mail/upstream/undici-adapter.js';
+import { until } from '../../support/until.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 describe('axios over undici', () => {
   let server: Server;
   let adapter: UndiciAdapter;
-  let answer: (request: IncomingMessage, response: ServerResponse) => unknown;
+  let answer: Handler;
+  const handlers = new Map<string, Handler>();
   let requests = 0;
   const sockets = new Set<Socket>();
 
   beforeAll(async () => {
     server = createServer((request, response) => {
       requests += 1;
-      answer(request, response);
+      (handlers.get(request.url ?? '') ?? answer)(request, response);
     });
     server.on('connection', (socket: Socket) => {
       sockets.add(socket);
@@ -82,74 +86,84 @@ describe('axios over undici', () => {
     expect(sockets.size).toBe(1);
   });
 
-  test('an unread body is not fetched, and aborted after a while', async () => {
-    let sent = 0;
-    answer = (_, response) => {
-      const more = () => {
-        while (response.writable && response.write(Buffer.alloc(65_536))) sent += 65_536;
-      };
-      response.on('drain', more);
-      more();
-    };
-    const { body } = await ask({ timeout: 1_000 });
-    const gone = closed();
-    const stream = body.stream();
-    await new Promise((resolve) => stream.once('close', resolve));
-    expect(stream.errored?.message).toBe('timeout');
-    // The buffers of both sockets.
-    expect(sent).toBeLessThan(32 * 1024 * 1024);
-    await gone;
-  });
-
-  test('a slow reader causes no timeout', async () => {
-    const whole = Buffer.alloc(3_000_000, 'abcdefg');
-    answer = (_, response) => response.end(whole);
-    const { body } = await ask({ timeout: 1_000 });
-    const stream = body.stream();
-    await once(stream, 'readable');
-    await delay(2_500);
-    expect((await buffer(stream)).equals(whole)).toBe(true);
-  });
-
-  test('the idle timeout restarts when reading resumes', async () => {
-    answer = (_, response) =>
-      response.writeHead(200, { 'Content-Length': '3000000' }).write(Buffer.alloc(1_000_000));
-    const { body } = await ask({ timeout: 1_000 });
-    const stream = body.stream();
-    await once(stream, 'readable');
-    await delay(2_500);
-    await expect(buffer(stream)).rejects.toThrow('timeout');
-  });
-
-  test('a slow body causes no timeout', async () => {
-    answer = async (_, response) => {
-      for (let n = 0; n < 6; n += 1) {
-        response.write('x');
-        await delay(250);
+  /** Each waits for a second or more, so they run at the same time, each on a path of its own. */
+  const timed: Record<string, (path: string) => Promise<void>> = {
+    'an unread body is not fetched, and aborted after a while': async (path) => {
+      let sent = 0;
+      let connection: Socket | undefined;
+      handlers.set(path, (request, response) => {
+        connection = request.socket;
+        const more = () => {
+          while (response.writable && response.write(Buffer.alloc(65_536))) sent += 65_536;
+        };
+        response.on('drain', more);
+        more();
+      });
+      const { body } = await ask({ url: path, timeout: 1_000 });
+      const stream = body.stream();
+      await new Promise((resolve) => stream.once('close', resolve));
+      expect(stream.errored?.message).toBe('timeout');
+      // The buffers of both sockets.
+      expect(sent).toBeLessThan(32 * 1024 * 1024);
+      await until('the end of the connection', () => connection?.destroyed);
+    },
+    'a slow reader causes no timeout': async (path) => {
+      const whole = Buffer.alloc(3_000_000, 'abcdefg');
+      handlers.set(path, (_, response) => response.end(whole));
+      const { body } = await ask({ url: path, timeout: 1_000 });
+      const stream = body.stream();
+      await once(stream, 'readable');
+      await delay(2_500);
+      expect((await buffer(stream)).equals(whole)).toBe(true);
+    },
+    'the idle timeout restarts when reading resumes': async (path) => {
+      handlers.set(path, (_, response) =>
+        response.writeHead(200, { 'Content-Length': '3000000' }).write(Buffer.alloc(1_000_000)),
+      );
+      const { body } = await ask({ url: path, timeout: 1_000 });
+      const stream = body.stream();
+      await once(stream, 'readable');
+      await delay(2_500);
+      await expect(buffer(stream)).rejects.toThrow('timeout');
+    },
+    'a slow body causes no timeout': async (path) => {
+      handlers.set(path, async (_, response) => {
+        for (let n = 0; n < 6; n += 1) {
+          response.write('x');
+          await delay(250);
+        }
+        response.end();
+      });
+      const { body } = await ask({ url: path, timeout: 1_000 });
+      expect(String((await body.beginning(100)).bytes)).toBe('xxxxxx');
+    },
+    'a trickling body times out when read whole': async (path) => {
+      handlers.set(path, trickle);
+      const { body } = await ask({ url: path, timeout: 400 });
+      await expect(body.beginning(1_000_000)).rejects.toThrow('timeout');
+    },
+    'a trickling body does not time out when streamed': async (path) => {
+      handlers.set(path, trickle);
+      const stream = (await ask({ url: path, timeout: 400 })).body.stream();
+      let taken = 0;
+      for await (const chunk of stream) {
+        taken += (chunk as Buffer).length;
+        // Longer than the limit of a response that is read whole.
+        if (taken > 110) break;
       }
-      response.end();
-    };
-    const { body } = await ask({ timeout: 1_000 });
-    expect(String((await body.beginning(100)).bytes)).toBe('xxxxxx');
-  });
-
-  test('a trickling body times out when read whole, not when streamed', async () => {
-    answer = async (_, response) => {
-      while (!response.destroyed) {
-        response.write('x');
-        await delay(40);
-      }
-    };
-    const { body } = await ask({ timeout: 400 });
-    await expect(body.beginning(1_000_000)).rejects.toThrow('timeout');
-    const stream = (await ask({ timeout: 400 })).body.stream();
-    let taken = 0;
-    for await (const chunk of stream) {
-      taken += (chunk as Buffer).length;
-      // Longer than the limit of a response that is read whole.
-      if (taken > 110) break;
+      expect(taken).toBeGreaterThan(60);
+    },
+  };
+  const trickle: Handler = async (_, response) => {
+    while (!response.destroyed) {
+      response.write('x');
+      await delay(40);
     }
-    expect(taken).toBeGreaterThan(60);
+  };
+
+  test(`time limits: ${Object.keys(timed).join('; ')}`, async () => {
+    const results = await Promise.allSettled(Object.values(timed).map((run, n) => run(`/timed/${n}`)));
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   });
 
   test('a request cancelled before its start is not sent', async () => {
