@@ -58,7 +58,7 @@ export class NotesTasksService implements OnModuleInit {
       }
       const made = await this.tasks.createFromNote(tx, ctx, { draft, noteId: id, title });
       await this.notes.change(tx, [
-        { ctx, taskId: made.id, title, createdAt: new Date(), noteIds: others, present: true, people: [] },
+        { ctx, taskId: made.id, title, createdAt: new Date(), noteIds: others, present: true, users: [] },
       ]);
       const linked = await this.notes.link(tx, ctx, id, made.id);
       this.outbox.notice(tx);
