@@ -5,6 +5,7 @@ import { AccountSecurityModule } from './modules/account-security/index.js';
 import { AccessModule } from './modules/access/index.js';
 import { BatchModule } from './modules/batch/index.js';
 import { CalendarModule } from './modules/calendar/index.js';
+import { ContactsModule } from './modules/contacts/index.js';
 import { DirectoryModule } from './modules/directory/index.js';
 import { FormsModule } from './modules/forms/index.js';
 import { IdentityModule } from './modules/identity/index.js';
@@ -72,6 +73,7 @@ export class AppModule {
         NoteFoldersModule,
         TasksModule,
         NotesModule,
+        ContactsModule,
         DirectoryModule,
         MailProxyModule,
         FormsModule,

@@ -4,6 +4,7 @@ import { accountSecuritySchema } from './modules/account-security/account-securi
 import { accessSchema } from './modules/access/access.schema.js';
 import { calendarSchema } from './modules/calendar/calendar.schema.js';
 import { formsSchema } from './modules/forms/forms.schema.js';
+import { contactsSchema } from './modules/contacts/contacts.schema.js';
 import { identitySchema } from './modules/identity/identity.schema.js';
 import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
@@ -28,4 +29,5 @@ export const schema = wholeSchema([
   mailSchema,
   calendarSchema,
   formsSchema,
+  contactsSchema,
 ]);

@@ -1,2 +1,4 @@
 export { SettingsModule } from './settings.module.js';
 export { PREFERENCE_SCHEMAS } from './preferences-docs.js';
+export { PROFILE_CHANGED } from './settings.hooks.js';
+export { ProfileService } from './profile.service.js';

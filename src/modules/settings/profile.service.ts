@@ -5,6 +5,7 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
+import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { Errors, fieldError } from '../../platform/http/errors.js';
 import { OwnerCheck } from '../account-security/index.js';
 import { IdentityApi } from '../identity/index.js';
@@ -12,6 +13,7 @@ import { MemberContent, TenantsApi } from '../tenants/index.js';
 import { AccessErrors } from '../access/index.js';
 import { type ProfileFields, ProfileRepository, type ProfileRow } from './profile.repository.js';
 import type { DeactivateProfile, UpdateProfile } from './settings.dto.js';
+import { PROFILE_CHANGED } from './settings.hooks.js';
 import type { DeactivatedProfileEnvelope, ProfileEnvelope, ProfileResponse } from './settings.response.js';
 
 /** Profile of the caller in the workspace. */
@@ -23,6 +25,7 @@ export class ProfileService {
     private readonly content: MemberContent,
     private readonly identity: IdentityApi,
     private readonly owners: OwnerCheck,
+    private readonly hooks: TxHooks,
     private readonly outbox: Outbox,
     private readonly audit: Audit,
     private readonly db: Db,
@@ -35,23 +38,35 @@ export class ProfileService {
   /** Omitted fields stay unchanged. @throws ApiError 422 for another e-mail address */
   async update(ctx: RequestContext, input: UpdateProfile): Promise<ProfileEnvelope> {
     return this.db.tx(async (tx) => {
-      const before = existing(await this.profiles.lock(tx, ctx.tenantId, ctx.userId));
+      const before = await this.lock(tx, ctx);
       const { email, ...fields } = input;
       if (email !== undefined && email !== before.email) throw emailNotWritable();
-      const diff = changes({ ...before }, { ...fields });
-      if (Object.keys(diff.after).length === 0) return { profile: present(before) };
-      const { display_name: name, ...own } = diff.after as Partial<ProfileFields> & { display_name?: string };
-      if (name !== undefined) await this.tenants.renameMember(tx, ctx.tenantId, ctx.userId, name);
-      if (Object.keys(own).length > 0)
-        await this.profiles.write(tx, ctx.tenantId, ctx.userId, { ...before, ...own });
-      await this.audit.record(tx, ctx, {
-        action: 'profile.updated',
-        objectKind: 'user',
-        objectId: ctx.userId,
-        data: diff,
-      });
-      return { profile: present(await this.profiles.read(ctx.tenantId, ctx.userId, tx)) };
+      return { profile: present(await this.change(tx, ctx, before, fields)) };
     });
+  }
+
+  /** Reads the profile of the caller and locks it until the end of the transaction. */
+  async lock(tx: Tx, ctx: RequestContext): Promise<ProfileRow> {
+    return existing(await this.profiles.lock(tx, ctx.tenantId, ctx.userId));
+  }
+
+  /** Writes the fields that are defined and differ. @param before the locked profile @returns the profile after the change */
+  async change(
+    tx: Tx,
+    ctx: RequestContext,
+    before: ProfileRow,
+    fields: Partial<ProfileFields> & { display_name?: string },
+  ): Promise<ProfileRow> {
+    const { tenantId, userId } = ctx;
+    const diff = changes({ ...before }, { ...fields });
+    if (Object.keys(diff.after).length === 0) return before;
+    const { display_name: name, ...own } = diff.after as typeof fields;
+    if (name !== undefined) await this.tenants.renameMember(tx, tenantId, userId, name);
+    if (Object.keys(own).length > 0) await this.profiles.write(tx, tenantId, userId, { ...before, ...own });
+    const entry = { action: 'profile.updated', objectKind: 'user', objectId: userId, data: diff };
+    await this.audit.record(tx, ctx, entry);
+    await this.hooks.run(tx, PROFILE_CHANGED, { tenantId, userId });
+    return existing(await this.profiles.read(tenantId, userId, tx));
   }
 
   /**

@@ -25,6 +25,7 @@ import { MAX_SIGNATURES, SignaturesService } from './signatures/signatures.servi
     PreferencesRepository,
     PreferencesService,
   ],
+  exports: [ProfileService],
 })
 export class SettingsModule implements OnModuleInit {
   constructor(private readonly deployment: Deployment) {}

@@ -6,7 +6,7 @@ import { Signature } from './signatures/signature.entity.js';
 
 export const settingsSchema: SchemaPart = {
   owner: 'settings',
-  publishes: ['member_time_zones'],
+  publishes: ['member_time_zones', 'user_profiles'],
   entities: { workspace: [UserProfile, Signature, Preferences] },
   migrations: [
     sqlMigration('Settings1795700000003', new URL('migrations/0001-settings.sql', import.meta.url)),

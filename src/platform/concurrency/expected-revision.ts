@@ -16,17 +16,19 @@ export class ExpectedRevision {
   private constructor(
     private readonly revision: number | undefined,
     readonly error: ApiError | undefined,
+    /** The object that the tag names, where the path does not. */
+    private readonly taggedId?: string,
   ) {}
 
   /**
    * Takes `If-Match` or `base_revision`, or both when they agree.
    * @param kind of object that the tag must name, e.g. `note`
-   * @param id of the object in the path
+   * @param id of the object in the path; null where the path has another name of it: `matches` compares the id
    * @param optional a missing revision is valid
    */
   static read(
     kind: string,
-    id: string,
+    id: string | null,
     ifMatch: string | undefined,
     baseRevision: unknown,
     optional = false,
@@ -34,7 +36,7 @@ export class ExpectedRevision {
     const tag = ifMatch === undefined ? undefined : parseRevisionTag(ifMatch);
     if (ifMatch !== undefined && !tag)
       return invalid('If-Match', `must be one tag of the form "${kind}:<id>:r<revision>"`);
-    if (tag && (tag.kind !== kind || tag.id !== id.toLowerCase()))
+    if (tag && (tag.kind !== kind || (id !== null && tag.id !== id.toLowerCase())))
       return invalid('If-Match', `names another object than this ${kind}`);
     if (baseRevision !== undefined && !(Number.isInteger(baseRevision) && (baseRevision as number) >= 1)) {
       return invalid('base_revision', 'must be a whole number, 1 or higher');
@@ -45,7 +47,7 @@ export class ExpectedRevision {
     const revision = tag?.revision ?? (baseRevision as number | undefined);
     if (revision === undefined && optional) return new ExpectedRevision(undefined, undefined);
     if (revision === undefined) return invalid('base_revision', 'is missing, and so is If-Match');
-    return new ExpectedRevision(Math.min(revision, MAX_REVISION), undefined);
+    return new ExpectedRevision(Math.min(revision, MAX_REVISION), undefined, tag?.id);
 
     function invalid(field: string, what: string): ExpectedRevision {
       const error = Errors.invalidRevision.with({
@@ -61,9 +63,13 @@ export class ExpectedRevision {
     return this.revision as number;
   }
 
-  /** Whether a write may go on: the revision is the current one, or is optional and missing. @throws ApiError 422 */
-  matches(current: number): boolean {
-    return (this.valueIfGiven ?? current) === current;
+  /**
+   * Whether a write may go on: the revision is the current one, or is optional and missing. The tag of another object is stale.
+   * @throws ApiError 422
+   */
+  matches(current: { id: string; revision: number }): boolean {
+    const revision = this.valueIfGiven ?? current.revision;
+    return revision === current.revision && (this.taggedId ?? current.id) === current.id;
   }
 
   /** The revision, or null where it is optional and missing. @throws ApiError 422 `invalid_revision` */

@@ -23,6 +23,7 @@ const REVISIONED = 'workspace:revisioned';
 interface Revisioning {
   kind: string;
   optional: boolean;
+  idInPath: boolean;
 }
 
 /**
@@ -38,7 +39,7 @@ export class RevisionInterceptor implements NestInterceptor {
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const { kind, optional } = this.reflector.get<Revisioning>(REVISIONED, context.getHandler());
+    const { kind, optional, idInPath } = this.reflector.get<Revisioning>(REVISIONED, context.getHandler());
     const request = context
       .switchToHttp()
       .getRequest<RequestWithBody & { expected?: ExpectedRevision; ctx: RequestContext }>();
@@ -46,7 +47,7 @@ export class RevisionInterceptor implements NestInterceptor {
     request.expected = ExpectedRevision.read(
       kind,
       // The last parameter of the path is the object itself; an instance of a series has more text behind the id.
-      String(Object.values(request.params).at(-1)).slice(0, ID_LENGTH),
+      idInPath ? String(Object.values(request.params).at(-1)).slice(0, ID_LENGTH) : null,
       request.headers['if-match'],
       body?.base_revision,
       optional,
@@ -59,12 +60,12 @@ export class RevisionInterceptor implements NestInterceptor {
 }
 
 /**
- * A write of an existing object of this kind: it must, or where `optional` may, carry the revision that the client read. It
- * takes an `Idempotency-Key`.
+ * A write of an existing object of this kind: it must, or where `optional` may, carry the revision that the client read. The
+ * last parameter of the path is the id of the object, unless `idInPath` is false. It takes an `Idempotency-Key`.
  */
-export const Revisioned = (kind: string, { optional = false } = {}) =>
+export const Revisioned = (kind: string, { optional = false, idInPath = true } = {}) =>
   applyDecorators(
-    SetMetadata(REVISIONED, { kind, optional } satisfies Revisioning),
+    SetMetadata(REVISIONED, { kind, optional, idInPath } satisfies Revisioning),
     UseInterceptors(RevisionInterceptor),
     ApiIdempotency(),
     ApiHeader({

@@ -130,4 +130,6 @@ const etagOf = ({ kind, options }: Resource): string | undefined => (options.rev
 const conflictOf = ({ conflict }: Resource): ErrorKind[] => (conflict ? [conflict] : []);
 
 const revisioned = ({ kind, options }: Resource): MethodDecorator[] =>
-  options.revision ? [Revisioned(kind, { optional: options.revision === 'optional' })] : [];
+  options.revision
+    ? [Revisioned(kind, { optional: options.revision === 'optional', idInPath: options.idInPath })]
+    : [];

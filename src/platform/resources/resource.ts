@@ -27,6 +27,8 @@ interface ResourceOptions<Item> {
   notFound: string;
   /** Whether writes of an item must (`required`) or may (`optional`) carry the revision that was read; default: neither. */
   revision?: 'required' | 'optional';
+  /** False: paths name an item by something else than its id. */
+  idInPath?: boolean;
 }
 
 /** One item of a response: an object, or its JSON where PostgreSQL shaped it. */
@@ -123,7 +125,7 @@ export class Resource<Item extends object = object> {
     body: Checked<unknown> | null,
     current: () => Shown<Item> | Promise<Shown<Item>>,
   ): Promise<void> {
-    const matches = expected.matches(row.revision);
+    const matches = expected.matches(row);
     if (body?.error) throw body.error;
     if (!matches) throw this.conflictWith(row, await current());
   }

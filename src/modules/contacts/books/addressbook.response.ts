@@ -1,0 +1,40 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { RevisionedFields } from '../../../platform/resources/item.response.js';
+import { CARD_FIELDS } from '../card.types.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+export class AddressbookPersonResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  /** @example "Alice Martin" */ name!: string;
+  /** @example "alice@demo.example" */ email!: string;
+}
+
+export class AddressbookShareResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) user_id!: string;
+  /** @example "Bob Okafor" */ name!: string;
+  /** @example "bob@demo.example" */ email!: string;
+  @ApiProperty({ enum: ['reader', 'writer'], example: 'reader' }) role!: 'reader' | 'writer';
+}
+
+/** An address book as the caller sees it. */
+export class AddressbookResponse extends RevisionedFields {
+  /** @example "Contacts" */ name!: string;
+  /** @example "" */ description!: string;
+  /** @example "#2f80ed" */ color!: string | null;
+  /** `personal`: your own; `shared`: shared with you by another user; `global`: that of the workspace. */
+  @ApiProperty({ enum: ['personal', 'shared', 'global'], example: 'personal' })
+  kind!: 'personal' | 'shared' | 'global';
+  /** @example true */ is_default!: boolean;
+  @ApiProperty({ enum: ['owner', 'writer', 'reader'], example: 'owner' }) role!: 'owner' | 'writer' | 'reader';
+  /** Null for the address book of the workspace. */
+  @ApiProperty({ type: AddressbookPersonResponse, nullable: true })
+  owner!: AddressbookPersonResponse | null;
+  /** Other users with access. Only for the owner. */ shares!: AddressbookShareResponse[];
+  /** Country of telephone numbers without an international prefix. @example "CZ" */
+  default_country!: string | null;
+  /** Fields that members may not change on their own card. Only in the address book of the workspace. */
+  @ApiProperty({ enum: CARD_FIELDS, isArray: true, example: [] })
+  locked_fields!: string[];
+  @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) contacts_count!: number;
+}

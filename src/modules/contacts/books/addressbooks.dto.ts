@@ -1,0 +1,94 @@
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath, IntersectionType, PartialType } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsString, IsUUID, Matches, MaxLength, ValidateNested } from 'class-validator';
+import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
+import { asPerson, Distinct, EachAs, MayBeAbsent, Name, Nullable } from '../../../platform/http/input.decorators.js';
+import { SHARE_ROLES, type ShareRole } from '../addressbook.entity.js';
+import { CARD_FIELDS } from '../card.types.js';
+import { Country } from '../contact.dto.js';
+
+export const MAX_SHARES = 100;
+
+/** A user to share an address book with: `user_id`, `id` or `email`. */
+export class ShareInput {
+  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
+  @MayBeAbsent()
+  @IsUUID('all', { message: 'user_id must be a UUID' })
+  user_id?: string;
+
+  /** The same as `user_id`. */
+  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
+  @MayBeAbsent()
+  @IsUUID('all', { message: 'id must be a UUID' })
+  id?: string;
+
+  @ApiPropertyOptional({ maxLength: 320, example: 'bob@demo.example' })
+  @MayBeAbsent()
+  @MaxLength(320)
+  @IsString()
+  email?: string;
+
+  /** `reader`: reads the contacts. `writer`: also changes them. */
+  @ApiPropertyOptional({ enum: SHARE_ROLES, default: 'reader' })
+  @MayBeAbsent()
+  @IsIn(SHARE_ROLES)
+  role: ShareRole = 'reader';
+}
+
+@ApiExtraModels(ShareInput)
+export class CreateAddressbook {
+  @ApiProperty({ minLength: 1, maxLength: 255, example: 'Customers' })
+  @Name(255)
+  name!: string;
+
+  @ApiPropertyOptional({ maxLength: 2000, example: 'Customers of the research department' })
+  @MayBeAbsent()
+  @MaxLength(2000)
+  @IsString()
+  description?: string;
+
+  /** As #rrggbb. */
+  @ApiPropertyOptional({ type: String, nullable: true, example: '#2f80ed' })
+  @Nullable()
+  @Matches(/^#[0-9a-f]{6}$/i, { message: 'color must be #rrggbb' })
+  color?: string | null;
+
+  /** Country of telephone numbers without an international prefix. */
+  @ApiPropertyOptional({ type: String, nullable: true, pattern: '^[A-Za-z]{2}$', example: 'CZ' })
+  @Nullable()
+  @Country()
+  default_country?: string | null;
+
+  /** The whole list of other users with access. A bare string is an id or an address of a reader. */
+  @ApiPropertyOptional({
+    type: 'array',
+    maxItems: MAX_SHARES,
+    items: { anyOf: [{ $ref: getSchemaPath(ShareInput) }, { type: 'string' }] },
+    example: [{ email: 'bob@demo.example', role: 'reader' }],
+  })
+  @MayBeAbsent()
+  @ValidateNested({ each: true, message: 'each entry of shares must be an object, an id or an address' })
+  @EachAs((entry) => asPerson(ShareInput, entry))
+  @ArrayMaxSize(MAX_SHARES)
+  @IsArray()
+  shares?: ShareInput[];
+
+  /** Makes this the default address book instead of the current one. */
+  @ApiPropertyOptional({ example: false })
+  @MayBeAbsent()
+  @IsBoolean()
+  is_default?: boolean;
+}
+
+export class UpdateAddressbook extends IntersectionType(
+  PartialType(CreateAddressbook, { skipNullProperties: false }),
+  BaseRevision,
+) {
+  /** Fields that members may not change on their own card. Only in the address book of the workspace. */
+  @ApiPropertyOptional({ enum: CARD_FIELDS, isArray: true, example: ['job_title'] })
+  @MayBeAbsent()
+  @IsIn(CARD_FIELDS, { each: true })
+  @Distinct()
+  @ArrayMaxSize(CARD_FIELDS.length)
+  @IsArray()
+  locked_fields?: string[];
+}

@@ -1,0 +1,163 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { Addressbook, AddressbookShare, type ShareRole } from '../addressbook.entity.js';
+import type { StoredRole } from '../contacts.repository.js';
+import type { AddressbookPersonResponse, AddressbookShareResponse } from './addressbook.response.js';
+
+/** An address book with the access of the caller. */
+export interface BookRow {
+  id: string;
+  kind: 'personal' | 'global';
+  name: string;
+  description: string;
+  color: string | null;
+  default_country: string | null;
+  is_default: boolean;
+  locked_fields: string[];
+  contacts_count: number;
+  revision: number;
+  created_at: Date;
+  updated_at: Date;
+  role: StoredRole;
+  owner: AddressbookPersonResponse | null;
+  shares: AddressbookShareResponse[];
+}
+
+const BOOKS = `
+  SELECT book.id, book.kind, book.name, book.description, book.color, book.default_country, book.is_default, book.locked_fields,
+         book.contacts_count, book.revision, book.created_at, book.updated_at,
+         CASE WHEN book.owner_id = $2 THEN 'owner' WHEN book.kind = 'global' THEN 'global' ELSE share.role::text END AS role,
+         (SELECT json_build_object('id', owner.user_id, 'name', owner.display_name, 'email', owner.email)
+            FROM member_profiles owner WHERE owner.tenant_id = $1 AND owner.user_id = book.owner_id) AS owner,
+         CASE WHEN book.owner_id = $2 THEN (
+           SELECT coalesce(json_agg(json_build_object('user_id', member.user_id, 'name', member.display_name, 'email', member.email,
+                                                      'role', shared.role) ORDER BY shared.created_at, member.user_id), '[]')
+             FROM addressbook_shares shared
+             JOIN member_profiles member ON member.tenant_id = $1 AND member.user_id = shared.user_id
+            WHERE shared.tenant_id = $1 AND shared.addressbook_id = book.id) ELSE '[]' END AS shares
+    FROM addressbooks book
+    LEFT JOIN addressbook_shares share ON share.tenant_id = $1 AND share.addressbook_id = book.id AND share.user_id = $2`;
+
+const list = workspace.statement<BookRow>(
+  'addressbooks.list',
+  `${BOOKS} WHERE book.tenant_id = $1 AND book.id IN (
+      SELECT own.id FROM addressbooks own WHERE own.tenant_id = $1 AND own.owner_id = $2
+       UNION ALL
+      SELECT shared.addressbook_id FROM addressbook_shares shared WHERE shared.tenant_id = $1 AND shared.user_id = $2
+       UNION ALL
+      SELECT $1 WHERE $5)
+    AND ($3::uuid IS NULL OR book.id > $3) ORDER BY book.id LIMIT $4`,
+);
+
+const read = workspace.statement<BookRow>(
+  'addressbooks.read',
+  `${BOOKS} WHERE book.tenant_id = $1 AND book.id = $3
+      AND (book.owner_id = $2 OR book.kind = 'global' OR share.role IS NOT NULL)`,
+);
+
+// Released at the end of the transaction.
+const lock = workspace.statement<never>(
+  'addressbooks.lock',
+  `SELECT pg_advisory_xact_lock(hashtextextended('addressbooks ' || $1::uuid || ' ' || $2::uuid, 0))`,
+);
+
+const removeWords = workspace.statement<never>(
+  'addressbooks.remove_words',
+  `DELETE FROM contact_words WHERE tenant_id = $1 AND addressbook_id = $2`,
+);
+
+const removeCounter = workspace.statement<never>(
+  'addressbooks.remove_counter',
+  `DELETE FROM sync_heads WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const removeBook = workspace.statement<never>(
+  'addressbooks.remove',
+  `DELETE FROM addressbooks WHERE tenant_id = $1 AND id = $2`,
+);
+
+const NOW = () => 'clock_timestamp()';
+
+/** SQL of address books and their shares. */
+@Injectable()
+export class AddressbooksRepository {
+  constructor(private readonly db: Db) {}
+
+  /** Own and shared books, oldest first. @param withGlobal also that of the workspace */
+  async list(
+    { tenantId, userId }: RequestContext,
+    after: readonly [string] | undefined,
+    limit: number,
+    withGlobal: boolean,
+  ): Promise<BookRow[]> {
+    return this.db.query(list, [tenantId, userId, after?.[0] ?? null, limit, withGlobal]);
+  }
+
+  async find({ tenantId, userId }: RequestContext, id: string, reader: Reader = this.db): Promise<BookRow | null> {
+    return (await reader.query(read, [tenantId, userId, id]))[0] ?? null;
+  }
+
+  async hasDefault({ tenantId, userId: ownerId }: RequestContext, reader: Reader = this.db): Promise<boolean> {
+    return (await rowsOf(reader, Addressbook).one({ tenantId, ownerId, isDefault: true })) !== null;
+  }
+
+  /** Serialises the changes of a user's address books: the unique default needs no retry. */
+  async lock(tx: Tx, { tenantId, userId }: RequestContext): Promise<void> {
+    await tx.query(lock, [tenantId, userId]);
+  }
+
+  async count(tx: Tx, { tenantId, userId: ownerId }: RequestContext): Promise<number> {
+    return rowsOf(tx, Addressbook).count({ tenantId, ownerId });
+  }
+
+  /** @returns its id */
+  async insert(tx: Tx, ctx: RequestContext, values: ColumnValues<Addressbook>): Promise<string> {
+    const { tenantId, userId: ownerId } = ctx;
+    const id = uuidv7();
+    if (values.isDefault) await this.clearDefault(tx, ctx);
+    const times = { createdAt: NOW, updatedAt: NOW };
+    await rowsOf(tx, Addressbook).insert({ kind: 'personal', ...values, ...times, id, tenantId, ownerId });
+    return id;
+  }
+
+  async update(tx: Tx, ctx: RequestContext, id: string, values: ColumnValues<Addressbook>): Promise<void> {
+    const { tenantId } = ctx;
+    if (values.isDefault) await this.clearDefault(tx, ctx);
+    const changes = { ...values, revision: () => 'revision + 1', updatedAt: NOW };
+    await rowsOf(tx, Addressbook).update({ tenantId, id }, changes);
+  }
+
+  /** Replaces the shares of a book. */
+  async share(tx: Tx, tenantId: string, addressbookId: string, roles: ReadonlyMap<string, ShareRole>): Promise<void> {
+    const rows = rowsOf(tx, AddressbookShare);
+    const before = new Map((await rows.all({ tenantId, addressbookId })).map(({ userId, role }) => [userId, role]));
+    for (const userId of before.keys())
+      if (!roles.has(userId)) await rows.delete({ tenantId, addressbookId, userId });
+    for (const [userId, role] of roles) {
+      if (!before.has(userId)) await rows.insert({ tenantId, addressbookId, userId, role, createdAt: NOW });
+      else if (before.get(userId) !== role) await rows.update({ tenantId, addressbookId, userId }, { role });
+    }
+  }
+
+  /** Ends the access of one user. */
+  async leave(tx: Tx, { tenantId, userId }: RequestContext, addressbookId: string): Promise<void> {
+    await rowsOf(tx, AddressbookShare).delete({ tenantId, addressbookId, userId });
+  }
+
+  /** Deletes a book with its contacts, shares and feed. */
+  async remove(tx: Tx, { tenantId }: RequestContext, id: string): Promise<void> {
+    await tx.query(removeBook, [tenantId, id]);
+    await tx.query(removeWords, [tenantId, id]);
+    await tx.query(removeCounter, [tenantId, id]);
+  }
+
+  private async clearDefault(tx: Tx, { tenantId, userId: ownerId }: RequestContext): Promise<void> {
+    const values = { isDefault: false, revision: () => 'revision + 1', updatedAt: NOW };
+    await rowsOf(tx, Addressbook).update({ tenantId, ownerId, isDefault: true }, values);
+  }
+}

@@ -1,0 +1,225 @@
+import { Injectable } from '@nestjs/common';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { changedFields } from '../../../platform/database/rows.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { TenantsApi } from '../../tenants/index.js';
+import { AddressbookAccess } from '../addressbook-access.js';
+import type { Addressbook, ShareRole } from '../addressbook.entity.js';
+import { ContactErrors, fieldError } from '../contacts.errors.js';
+import { GlobalBook } from '../global-book.js';
+import type { AddressbookResponse } from './addressbook.response.js';
+import type { CreateAddressbook, ShareInput, UpdateAddressbook } from './addressbooks.dto.js';
+import { AddressbooksRepository, type BookRow } from './addressbooks.repository.js';
+import { ADDRESSBOOKS } from './addressbooks.resource.js';
+
+export const MAX_BOOKS = 100;
+const DEFAULT_NAME = 'Contacts';
+
+type BookValues = Partial<
+  Pick<Addressbook, 'name' | 'description' | 'color' | 'defaultCountry' | 'isDefault' | 'lockedFields'>
+>;
+
+/** Address books: those of a user, those shared with them, and that of the workspace. */
+@Injectable()
+export class AddressbooksService {
+  constructor(
+    private readonly books: AddressbooksRepository,
+    private readonly access: AddressbookAccess,
+    private readonly global: GlobalBook,
+    private readonly tenants: TenantsApi,
+    private readonly writes: IdempotentWrites,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /** Own and shared books. The first list creates the default one. */
+  async list(ctx: RequestContext, query: PageQuery): Promise<JsonReply> {
+    await this.createDefault(ctx);
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `addressbooks ${ctx.tenantId} ${ctx.userId}`,
+      key: (book: BookRow): [string] => [book.id],
+      rows: (after, limit) => this.books.list(ctx, after, limit, false),
+    });
+    return ADDRESSBOOKS.page(await this.shown(ctx, rows), next);
+  }
+
+  /** All books that the caller sees, that of the workspace included. */
+  async all(ctx: RequestContext): Promise<JsonReply> {
+    await this.createDefault(ctx);
+    await this.global.create(ctx);
+    const rows = await this.books.list(ctx, undefined, 1_000, true);
+    return ADDRESSBOOKS.page(await this.shown(ctx, rows), null);
+  }
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+    return ADDRESSBOOKS.response(await this.one(ctx, await this.found(this.db, ctx, id)));
+  }
+
+  /** @throws ApiError 422 `unknown_user`, `too_many_addressbooks` */
+  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateAddressbook): Promise<JsonReply> {
+    const { description = '', color = null, default_country = null, is_default = false, shares = [] } = input;
+    const roles = await this.roles(ctx, shares);
+    return this.writes.runTx(ctx, key, async (tx) => {
+      await this.books.lock(tx, ctx);
+      if ((await this.books.count(tx, ctx)) >= MAX_BOOKS) throw ContactErrors.tooManyBooks.with();
+      const values = { name: input.name, description, color, defaultCountry: default_country, isDefault: is_default };
+      const id = await this.books.insert(tx, ctx, values);
+      await this.books.share(tx, ctx.tenantId, id, roles);
+      await this.log(tx, ctx, 'addressbook.created', id, { name: input.name, shares: Object.fromEntries(roles) });
+      return ADDRESSBOOKS.created(id, await this.one(ctx, await this.found(tx, ctx, id)));
+    });
+  }
+
+  /**
+   * Only the owner changes a book; the book of the workspace, holders of `contacts.global.manage`.
+   * @throws ApiError 404, 403, 409 `conflict`, 422
+   */
+  async update(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+    body: Checked<UpdateAddressbook>,
+  ): Promise<JsonReply> {
+    const named = await body.map(async (input) => ({ input, roles: input.shares && (await this.roles(ctx, input.shares)) }));
+    return this.db.tx(async (tx) => {
+      await this.books.lock(tx, ctx);
+      const book = await this.manageable(tx, ctx, id);
+      const checked = await named.map(async ({ input, roles }) => ({ values: valuesOf(input, book), roles }));
+      await ADDRESSBOOKS.checkWrite(book, expected, checked, () => this.one(ctx, book));
+      const { values, roles } = checked.value;
+      const before = Object.fromEntries(book.shares.map(({ user_id, role }) => [user_id, role]));
+      const changes = changedFields<BookValues>(stored(book), values);
+      const shared = roles && changedFields({ shares: before }, { shares: Object.fromEntries(roles) });
+      if (!changes && !shared) return ADDRESSBOOKS.response(await this.one(ctx, book));
+      await this.books.update(tx, ctx, id, changes ?? {});
+      if (roles) await this.books.share(tx, ctx.tenantId, id, roles);
+      await this.log(tx, ctx, 'addressbook.updated', id, { ...changes, ...shared });
+      return ADDRESSBOOKS.response(await this.one(ctx, await this.found(tx, ctx, id)));
+    });
+  }
+
+  /** Deletes an own book with its contacts; a user with whom a book is shared leaves it. @throws ApiError 404, 403, 409 */
+  async delete(ctx: RequestContext, id: string, expected: ExpectedRevision): Promise<JsonReply> {
+    return this.db.tx(async (tx) => {
+      await this.books.lock(tx, ctx);
+      const book = await this.found(tx, ctx, id);
+      if (book.kind === 'global') throw Errors.forbidden.with();
+      const shown = await this.one(ctx, book);
+      await ADDRESSBOOKS.checkWrite(book, expected, null, () => shown);
+      if (book.is_default && book.role === 'owner') throw ContactErrors.defaultBook.with();
+      const isOwner = book.role === 'owner';
+      await (isOwner ? this.books.remove(tx, ctx, id) : this.books.leave(tx, ctx, id));
+      await this.log(tx, ctx, isOwner ? 'addressbook.deleted' : 'addressbook.left', id, { name: book.name });
+      return ADDRESSBOOKS.deleted(shown);
+    });
+  }
+
+  private async createDefault(ctx: RequestContext): Promise<void> {
+    if (await this.books.hasDefault(ctx)) return;
+    await this.db.tx(async (tx) => {
+      await this.books.lock(tx, ctx);
+      if (!(await this.books.hasDefault(ctx, tx))) await this.books.insert(tx, ctx, { name: DEFAULT_NAME, isDefault: true });
+    });
+  }
+
+  private async found(reader: Reader, ctx: RequestContext, id: string): Promise<BookRow> {
+    const book = await this.books.find(ctx, id, reader);
+    if (book) return book;
+    if (!(await this.global.create(ctx, id))) throw ADDRESSBOOKS.notFound.with();
+    return (await this.books.find(ctx, id, reader)) as BookRow;
+  }
+
+  private async manageable(tx: Tx, ctx: RequestContext, id: string): Promise<BookRow> {
+    const book = await this.found(tx, ctx, id);
+    const isManager = book.kind === 'global' && (await this.access.roleOf(ctx, book.role)) === 'writer';
+    if (book.role !== 'owner' && !isManager) throw Errors.forbidden.with();
+    return book;
+  }
+
+  /** @throws ApiError 422 `unknown_user` */
+  private async roles(ctx: RequestContext, shares: readonly ShareInput[]): Promise<Map<string, ShareRole>> {
+    const names = shares.map(({ id, user_id, email }) => (user_id ?? id ?? email ?? '').trim().toLowerCase());
+    const ids = await this.tenants.findMembers(ctx.tenantId, names.filter(Boolean));
+    const unknown = names.flatMap((name, n) => (ids.has(name) ? [] : [n]));
+    if (unknown.length > 0) {
+      const details = unknown.map((n) => ({
+        field: `shares.${n}`,
+        code: 'unknown_user',
+        message: `shares.${n} is not a member of this workspace`,
+      }));
+      throw ContactErrors.unknownUser.with({ details });
+    }
+    const roles = new Map(names.map((name, n) => [ids.get(name) as string, shares[n]?.role ?? 'reader'] as const));
+    roles.delete(ctx.userId);
+    return roles;
+  }
+
+  private async shown(ctx: RequestContext, books: readonly BookRow[]): Promise<AddressbookResponse[]> {
+    return Promise.all(books.map((book) => this.one(ctx, book)));
+  }
+
+  private async one(ctx: RequestContext, book: BookRow): Promise<AddressbookResponse> {
+    const { id, name, description, color, kind, is_default, owner, shares, default_country } = book;
+    const isOwner = book.role === 'owner';
+    return {
+      id,
+      name,
+      description,
+      color,
+      kind: kind === 'global' || isOwner ? kind : 'shared',
+      is_default: is_default && isOwner,
+      role: await this.access.roleOf(ctx, book.role),
+      owner,
+      shares,
+      default_country,
+      locked_fields: book.locked_fields,
+      contacts_count: book.contacts_count,
+      revision: book.revision,
+      created_at: book.created_at.toISOString(),
+      updated_at: book.updated_at.toISOString(),
+    };
+  }
+
+  private async log(tx: Tx, ctx: RequestContext, action: string, objectId: string, data: object): Promise<void> {
+    await this.audit.record(tx, ctx, { action, objectKind: 'addressbook', objectId, data: { ...data } });
+  }
+}
+
+const stored = ({ name, description, color, default_country, is_default, locked_fields }: BookRow): BookValues => ({
+  name,
+  description,
+  color,
+  defaultCountry: default_country,
+  isDefault: is_default,
+  lockedFields: locked_fields,
+});
+
+/** @throws ApiError 422 for a field that this book does not have */
+function valuesOf(input: UpdateAddressbook, { kind }: BookRow): BookValues {
+  const isGlobal = kind === 'global';
+  if (isGlobal && input.shares) throw fieldError('shares', 'not_shared', 'cannot be set: all members see this address book');
+  if (isGlobal && input.is_default) throw fieldError('is_default', 'not_default', 'cannot be set in this address book');
+  if (!isGlobal && input.locked_fields)
+    throw fieldError('locked_fields', 'not_global', 'can be set in the address book of the workspace only');
+  if (input.is_default === false) throw fieldError('is_default', 'not_cleared', 'is cleared by another default address book');
+  const { name, description, color, default_country, is_default, locked_fields } = input;
+  return {
+    name,
+    description,
+    color,
+    defaultCountry: default_country,
+    isDefault: is_default,
+    lockedFields: locked_fields,
+  };
+}

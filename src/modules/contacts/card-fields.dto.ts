@@ -1,0 +1,165 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsInt, IsString, Matches, Max, MaxLength, Min, ValidateBy } from 'class-validator';
+import { MaxBytes, MayBeAbsent, Nullable } from '../../platform/http/input.decorators.js';
+import { CARD_DATE_TYPES, type CardDateType } from '../../lib/vcard/index.js';
+
+export const MAX_TEXT = 1_000;
+export const MAX_ENTRIES = 100;
+export const MAX_LIST = 200;
+export const MAX_NOTES = 64 * 1024;
+const MAX_TYPE = 64;
+
+/** An optional text of one contact field; null clears it. */
+export const CardText = (example: string | null = null, max = MAX_TEXT): PropertyDecorator => {
+  return (target, key) => {
+    ApiPropertyOptional({ type: String, nullable: true, maxLength: max, example })(target, key);
+    Nullable()(target, key);
+    MaxLength(max)(target, key);
+    IsString()(target, key);
+  };
+};
+
+/** An optional list of texts; null clears it. */
+export const CardTexts = (example: string[] = [], max = MAX_LIST, length = MAX_TEXT): PropertyDecorator => {
+  return (target, key) => {
+    const items = { type: 'string', maxLength: length };
+    ApiPropertyOptional({ type: 'array', nullable: true, maxItems: max, items, example })(target, key);
+    Nullable()(target, key);
+    MaxLength(length, { each: true })(target, key);
+    IsString({ each: true })(target, key);
+    ArrayMaxSize(max)(target, key);
+    IsArray()(target, key);
+  };
+};
+
+export class NameInput {
+  @CardText('Dr.') prefix?: string | null;
+  @CardText('Maria') given?: string | null;
+  @CardText() middle?: string | null;
+  @CardText('Silva') family?: string | null;
+  @CardText() suffix?: string | null;
+  @CardText() phonetic_given?: string | null;
+  @CardText() phonetic_family?: string | null;
+}
+
+export class OrganizationInput {
+  @CardText('Acme') name?: string | null;
+  @CardTexts(['Research'], 20) units?: string[] | null;
+}
+
+class EntryInput {
+  /** In the user's own words. */
+  @CardText() label?: string | null;
+  /** e.g. `home`, `work`, `cell`, `fax`. */
+  @CardTexts(['work'], 20, MAX_TYPE) types?: string[] | null;
+  /** At most one entry of a list is primary: the first of them. */
+  @ApiPropertyOptional({ example: false })
+  @MayBeAbsent()
+  @IsBoolean()
+  primary?: boolean;
+}
+
+export class ValueInput extends EntryInput {
+  @ApiProperty({ maxLength: 2000, example: 'maria@example.com' })
+  @MaxLength(2000)
+  @IsString()
+  value!: string;
+}
+
+export class PhoneInput extends EntryInput {
+  /** As it is shown; the contact also has its international form where the country is known. */
+  @ApiProperty({ maxLength: 200, example: '+420 601 123 456' })
+  @MaxLength(200)
+  @IsString()
+  value!: string;
+  @CardText(null, 50) extension?: string | null;
+  /** The international form of an earlier response. It counts only where `value` alone has none. */
+  @CardText('+420601123456', 50) e164?: string | null;
+}
+
+export class AddressInput extends EntryInput {
+  @CardText('Street 1') street?: string | null;
+  @CardText() extended?: string | null;
+  @CardText() po_box?: string | null;
+  @CardText('Prague') locality?: string | null;
+  @CardText() region?: string | null;
+  @CardText('110 00') postal_code?: string | null;
+  @CardText('Czechia') country?: string | null;
+  @ApiPropertyOptional({ type: String, nullable: true, pattern: '^[A-Za-z]{2}$', example: 'CZ' })
+  @Nullable()
+  @Matches(/^[a-z]{2}$/i, { message: '$property must be a country of two letters (ISO 3166-1)' })
+  country_code?: string | null;
+  /** The whole address as on an envelope. */
+  @CardText(null, 4000) formatted?: string | null;
+}
+
+/** Needs `user` or `uri`. */
+export class ProfileInput extends EntryInput {
+  @CardText('Mastodon') service?: string | null;
+  @CardText('@maria@example.social') user?: string | null;
+  @CardText(null, 2000) uri?: string | null;
+}
+
+const part = (min: number, max: number, example: number) => (target: object, key: string | symbol) => {
+  ApiPropertyOptional({ type: 'integer', nullable: true, minimum: min, maximum: max, example })(target, key);
+  Nullable()(target, key);
+  Max(max)(target, key);
+  Min(min)(target, key);
+  IsInt()(target, key);
+};
+
+/** A date whose year, month or day may be unknown. */
+export class DateInput {
+  @ApiProperty({ enum: CARD_DATE_TYPES, example: 'birthday' })
+  @IsIn(CARD_DATE_TYPES)
+  type!: CardDateType;
+  @part(1, 9999, 1985) year?: number | null;
+  @part(1, 12, 4) month?: number | null;
+  @part(1, 31, 30) day?: number | null;
+  @CardText() label?: string | null;
+}
+
+/** Needs `name` or `uri`. */
+export class RelatedInput {
+  /** e.g. `spouse`, `child`, `manager`. */
+  @CardText('manager', MAX_TYPE) type?: string | null;
+  @CardText('Ivo Novak') name?: string | null;
+  @CardText(null, 16_384) uri?: string | null;
+}
+
+/** Parameters of a vCard property: lists of texts by name. */
+const IsParameters = () =>
+  ValidateBy({
+    name: 'isParameters',
+    validator: {
+      validate: (value) =>
+        typeof value === 'object' &&
+        value !== null &&
+        !Array.isArray(value) &&
+        Object.keys(value).length <= 50 &&
+        Object.entries(value).every(
+          ([key, list]) =>
+            /^[A-Za-z0-9-]{1,64}$/.test(key) &&
+            Array.isArray(list) &&
+            list.length <= 50 &&
+            list.every((each) => typeof each === 'string' && each.length <= MAX_TEXT),
+        ),
+      defaultMessage: () => 'params must be lists of texts by name',
+    },
+  });
+
+/** A vCard property that no other field holds. It is kept as it is. */
+export class PropertyInput {
+  @CardText(null, MAX_TYPE) group?: string | null;
+  @ApiProperty({ pattern: '^[A-Za-z0-9-]{1,64}$', example: 'X-PHONETIC-ORG' })
+  @Matches(/^[a-z0-9-]{1,64}$/i, { message: 'name must be the name of a vCard property' })
+  name!: string;
+  @ApiPropertyOptional({ type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } }, example: {} })
+  @MayBeAbsent()
+  @IsParameters()
+  params?: Record<string, string[]>;
+  @ApiProperty({ maxLength: MAX_NOTES, example: 'Ak-mi' })
+  @MaxBytes(MAX_NOTES)
+  @IsString()
+  value!: string;
+}

@@ -1,0 +1,204 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js';
+import {
+  type CardAddress,
+  type CardDate,
+  type CardName,
+  type CardOrganization,
+  type CardProfile,
+  type CardProperty,
+  type CardRelated,
+  type CardValue,
+  newCard,
+} from '../../lib/vcard/index.js';
+import { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, type ContactPhone } from './card.types.js';
+
+/** Input of an object whose members are optional. */
+type Input<T> = { [K in keyof T]?: T[K] | null };
+
+/** Text with `\n` line breaks, trimmed; null for empty text. */
+const text = (value: string | null | undefined): string | null =>
+  value?.replaceAll(/\r\n?/g, '\n').trim() || null;
+
+const texts = (values: readonly string[] | null | undefined): string[] => [
+  ...new Set((values ?? []).flatMap((value) => text(value) ?? [])),
+];
+
+const types = (values: readonly string[] | null | undefined): string[] =>
+  texts(values?.map((value) => value.toLowerCase()));
+
+/** At most one entry of a list is primary: the first. */
+function onePrimary<T extends { primary: boolean }>(entries: T[]): T[] {
+  const first = entries.findIndex((entry) => entry.primary);
+  return entries.map((entry, n) => (entry.primary && n !== first ? { ...entry, primary: false } : entry));
+}
+
+const entry = (input: Input<CardValue>) => ({
+  label: text(input.label),
+  types: types(input.types),
+  primary: input.primary ?? false,
+});
+
+const values = (inputs: Input<CardValue>[] | null): CardValue[] =>
+  onePrimary(
+    (inputs ?? []).flatMap((input) => {
+      const value = text(input.value);
+      return value === null ? [] : [{ value, ...entry(input) }];
+    }),
+  );
+
+/**
+ * The international form of a telephone number.
+ * @param country of numbers without an international prefix, ISO 3166-1; null: such numbers have no international form
+ */
+export function parsedPhone(value: string, country: string | null): { e164: string; extension: string | null } | null {
+  const number = parsePhoneNumberFromString(value, {
+    ...(country !== null && { defaultCountry: country as CountryCode }),
+    extract: false,
+  });
+  return number?.isPossible() ? { e164: number.number, extension: number.ext ?? null } : null;
+}
+
+const phones = (inputs: Input<ContactPhone>[] | null, country: string | null): ContactPhone[] =>
+  onePrimary(
+    (inputs ?? []).flatMap((input) => {
+      const value = text(input.value);
+      if (value === null) return [];
+      const parsed = parsedPhone(value, country);
+      // A number that was read with a country stays what it was when its card is written without one.
+      const e164 = parsed?.e164 ?? (parsedPhone(input.e164 ?? '', null)?.e164 || null);
+      return [{ value, e164, extension: text(input.extension) ?? parsed?.extension ?? null, ...entry(input) }];
+    }),
+  );
+
+const addresses = (inputs: Input<CardAddress>[] | null): CardAddress[] =>
+  onePrimary(
+    (inputs ?? []).flatMap((input) => {
+      const parts = {
+        street: text(input.street),
+        extended: text(input.extended),
+        po_box: text(input.po_box),
+        locality: text(input.locality),
+        region: text(input.region),
+        postal_code: text(input.postal_code),
+        country: text(input.country),
+        country_code: text(input.country_code)?.toUpperCase() ?? null,
+        formatted: text(input.formatted),
+      };
+      return Object.values(parts).some(Boolean) ? [{ ...parts, ...entry(input) }] : [];
+    }),
+  );
+
+const profiles = (inputs: Input<CardProfile>[] | null): CardProfile[] =>
+  onePrimary(
+    (inputs ?? []).flatMap((input) => {
+      const parts = { service: text(input.service), user: text(input.user), uri: text(input.uri) };
+      return parts.user || parts.uri ? [{ ...parts, ...entry(input) }] : [];
+    }),
+  );
+
+function name(input: Input<CardName> | null): CardName | null {
+  const parts = {
+    prefix: text(input?.prefix),
+    given: text(input?.given),
+    middle: text(input?.middle),
+    family: text(input?.family),
+    suffix: text(input?.suffix),
+    phonetic_given: text(input?.phonetic_given),
+    phonetic_family: text(input?.phonetic_family),
+  };
+  return Object.values(parts).some(Boolean) ? parts : null;
+}
+
+function organization(input: Input<CardOrganization> | null): CardOrganization | null {
+  const made = { name: text(input?.name), units: texts(input?.units) };
+  return made.name || made.units.length > 0 ? made : null;
+}
+
+const dates = (inputs: Input<CardDate>[] | null): CardDate[] =>
+  (inputs ?? []).map(({ type, year = null, month = null, day = null, label }) => ({
+    type: type ?? 'other',
+    year,
+    month,
+    day,
+    label: text(label),
+  }));
+
+const related = (inputs: Input<CardRelated>[] | null): CardRelated[] =>
+  (inputs ?? []).flatMap((input) => {
+    const made = { type: text(input.type)?.toLowerCase() ?? null, name: text(input.name), uri: text(input.uri) };
+    return made.name || made.uri ? [made] : [];
+  });
+
+const custom = (inputs: Input<CardProperty>[] | null): CardProperty[] =>
+  (inputs ?? []).map(({ group, name: property, params, value }) => ({
+    group: text(group),
+    name: (property ?? '').toUpperCase(),
+    params: Object.fromEntries(Object.entries(params ?? {}).map(([key, list]) => [key.toUpperCase(), [...list]])),
+    value: value ?? '',
+  }));
+
+type Normaliser = (value: never, country: string | null) => unknown;
+
+const NORMALISERS: Record<CardField, Normaliser> = {
+  kind: (value: ContactCard['kind'] | null) => value ?? 'individual',
+  full_name: text,
+  name,
+  nicknames: texts,
+  organization,
+  job_title: text,
+  emails: values,
+  phones,
+  addresses,
+  urls: values,
+  profiles,
+  dates,
+  notes: text,
+  categories: texts,
+  related,
+  members: texts,
+  time_zone: text,
+  language: text,
+  custom,
+} satisfies Record<CardField, Normaliser>;
+
+const EMPTY: ContactCard = written({ ...newCard() }, {} as ContactCard, null);
+
+/** A card without content. */
+export const emptyCard = (): ContactCard => structuredClone(EMPTY);
+
+/** The name that a card without a full name gets. */
+function derivedName(card: ContactCard): string | null {
+  const { prefix, given, middle, family, suffix } = card.name ?? {};
+  const parts = [prefix, given, middle, family, suffix].filter(Boolean).join(' ');
+  return (
+    parts ||
+    card.nicknames[0] ||
+    card.organization?.name ||
+    card.organization?.units[0] ||
+    card.emails[0]?.value ||
+    card.phones[0]?.value ||
+    null
+  );
+}
+
+/**
+ * The card with these fields written, in its stored form: text trimmed, members complete, telephone numbers with their
+ * international form. A full name that was derived from other fields follows them.
+ * @param patch validated fields; missing ones stay
+ * @param country of telephone numbers without an international prefix
+ */
+export function written(patch: CardPatch, before: ContactCard, country: string | null): ContactCard {
+  const entries = CARD_FIELDS.map((field): [CardField, unknown] => {
+    const value = patch[field];
+    return [field, value === undefined ? before[field] : NORMALISERS[field](value as never, country)];
+  });
+  const card = Object.fromEntries(entries) as unknown as ContactCard;
+  const isDerived = patch.full_name === undefined && before.full_name !== undefined && before.full_name === derivedName(before);
+  if (card.full_name === null || isDerived) card.full_name = derivedName(card);
+  return card;
+}
+
+/** Fields in which two cards differ. */
+export const differences = (before: ContactCard, after: ContactCard): CardField[] =>
+  CARD_FIELDS.filter((field) => !isDeepStrictEqual(before[field], after[field]));

@@ -1,0 +1,64 @@
+import { isAnonymous } from '../../lib/vcard/index.js';
+import type { CardPatch, ContactCard } from './card.types.js';
+import { emptyCard, written } from './contact-card.js';
+import { fieldError } from './contacts.errors.js';
+
+/** Characters of the JSON of a card. */
+export const MAX_CARD = 256 * 1024;
+
+/** @throws ApiError 422 for a card without any name, address or number, and for one that is too large */
+export function checked(card: ContactCard): ContactCard {
+  if (isAnonymous({ ...card, uid: null }))
+    throw fieldError('', 'empty_contact', 'A contact needs a name, an organization, an e-mail address or a telephone number.');
+  if (JSON.stringify(card).length > MAX_CARD) throw fieldError('', 'contact_too_large', 'A contact may have at most 256 KiB.');
+  return card;
+}
+
+/** The card of a new contact. @throws ApiError 422 */
+export const newContactCard = (input: CardPatch, country: string | null): ContactCard =>
+  checked(written(input, emptyCard(), country));
+
+/** A list without the entries that another list has. */
+function missingFrom<T>(list: readonly T[], others: readonly T[], key: (entry: T) => string): T[] {
+  const known = new Set(list.map(key));
+  return others.filter((entry) => !known.has(key(entry)));
+}
+
+const lower = ({ value }: { value: string }): string => value.toLowerCase();
+const secondary = <T extends { primary: boolean }>(list: readonly T[], entry: T): T =>
+  list.some(({ primary }) => primary) ? { ...entry, primary: false } : entry;
+
+/**
+ * One card of two: lists are joined, without repetitions, and single fields of `card` win over those of `other`, which fill the
+ * empty ones. Different notes are kept one below the other.
+ */
+export function joined(card: ContactCard, other: ContactCard): ContactCard {
+  const join = <T extends { primary: boolean }>(list: T[], others: T[], key: (entry: T) => string): T[] => [
+    ...list,
+    ...missingFrom(list, others, key).map((entry) => secondary(list, entry)),
+  ];
+  const union = (list: string[], others: string[]) => [...new Set([...list, ...others])];
+  const json = (entry: unknown): string => JSON.stringify(entry);
+  const notes = [card.notes, other.notes].filter((text, n, all) => text && all.indexOf(text) === n);
+  return {
+    ...card,
+    name: card.name ?? other.name,
+    full_name: card.full_name ?? other.full_name,
+    nicknames: union(card.nicknames, other.nicknames),
+    organization: card.organization ?? other.organization,
+    job_title: card.job_title ?? other.job_title,
+    emails: join(card.emails, other.emails, lower),
+    phones: join(card.phones, other.phones, ({ e164, value }) => e164 ?? value),
+    addresses: join(card.addresses, other.addresses, ({ label: _l, types: _t, primary: _p, ...parts }) => json(parts)),
+    urls: join(card.urls, other.urls, lower),
+    profiles: join(card.profiles, other.profiles, ({ service, user, uri }) => json([service, user, uri])),
+    dates: [...card.dates, ...missingFrom(card.dates, other.dates, json)],
+    notes: notes.join('\n\n') || null,
+    categories: union(card.categories, other.categories),
+    related: [...card.related, ...missingFrom(card.related, other.related, json)],
+    members: union(card.members, other.members),
+    time_zone: card.time_zone ?? other.time_zone,
+    language: card.language ?? other.language,
+    custom: [...card.custom, ...missingFrom(card.custom, other.custom, json)],
+  };
+}

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import type { JsonReply } from '../../platform/http/json-reply.js';
+import { Cursors } from '../../platform/paging/cursors.js';
+import { AddressbookAccess } from './addressbook-access.js';
+import type { CardField } from './card.types.js';
+import { parsedPhone } from './contact-card.js';
+import type { ListContacts } from './contact.dto.js';
+import { type BookRole, contactJson, type ContactRow } from './contact.presenter.js';
+import { categoryKey, emailKey, phoneKey, queryTerms } from './contact-words.js';
+import { type ContactFilter, ContactsRepository, type ListedRow } from './contacts.repository.js';
+import { CONTACTS } from './contacts.resource.js';
+
+/** A row of a page whose address book has contacts. */
+type Listed = ListedRow & ContactRow;
+
+const isListed = (row: ListedRow): row is Listed => row.id !== null;
+
+/** Lists and searches of one address book. */
+@Injectable()
+export class ContactListsService {
+  constructor(
+    private readonly contacts: ContactsRepository,
+    private readonly access: AddressbookAccess,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /** @throws ApiError 404, 422 `invalid_cursor` */
+  async list(ctx: RequestContext, bookId: string, query: ListContacts): Promise<JsonReply> {
+    return this.page(ctx, { accessId: bookId, bookId }, query);
+  }
+
+  /** The address book of the workspace, for a user of any address book. @throws ApiError 404, 422 `invalid_cursor` */
+  async global(ctx: RequestContext, accessId: string, query: ListContacts): Promise<JsonReply> {
+    await this.access.readable(ctx, ctx.tenantId);
+    return this.page(ctx, { accessId, bookId: ctx.tenantId }, query);
+  }
+
+  private async page(
+    ctx: RequestContext,
+    books: { accessId: string; bookId: string },
+    query: ListContacts,
+  ): Promise<JsonReply> {
+    const { sort, q, email, phone, category, kind } = query;
+    const filter = filterOf(query);
+    let role: BookRole = 'reader';
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `contacts ${ctx.tenantId} ${ctx.userId} ${books.bookId} ${JSON.stringify([sort, q, email, phone, category, kind])}`,
+      key: (row: Listed): (string | number)[] => (sort === 'name' ? [row.sort_key, row.id] : [row.seq]),
+      rows: async (after, limit) => {
+        const read = () => this.contacts.list(ctx, books, filter, sort, after, limit);
+        const found = await this.access.reading(ctx, books.accessId, read);
+        role = books.accessId === books.bookId ? await this.access.roleOf(ctx, found[0].role) : await this.access.roleOf(ctx, 'global');
+        return found.filter(isListed);
+      },
+    });
+    const fields = query.fields?.split(',') as CardField[] | undefined;
+    return CONTACTS.page(
+      rows.map((row) => contactJson(row, role, fields)),
+      next,
+    );
+  }
+}
+
+/** A filter that no contact fits where a value has no key. */
+function filterOf({ q, email, phone, category, kind }: ListContacts): ContactFilter {
+  const prefixes = queryTerms(q ?? '');
+  const keys: string[] = [];
+  if (email !== undefined) keys.push(emailKey(email) ?? '@');
+  if (category !== undefined) keys.push(categoryKey(category));
+  if (phone !== undefined) {
+    const number = parsedPhone(phone, null);
+    if (number) keys.push(phoneKey(number.e164));
+    else prefixes.push(...(queryTerms(phone.replaceAll(/\D/g, '')).slice(0, 1) || []));
+    if (!number && !/\d/.test(phone)) keys.push('+');
+  }
+  return { prefixes, keys, kind: kind ?? null };
+}

@@ -1,0 +1,100 @@
+import { fold } from '../../lib/search-text/index.js';
+import type { ContactCard, ContactPhone } from './card.types.js';
+
+// The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never
+// do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `=` before the words
+// of the name in alphabetical order.
+
+/** Words and keys of one contact. */
+const MAX_WORDS = 250;
+/** Code points of a word; longer ones are cut, in contacts and in queries alike. */
+const MAX_LENGTH = 64;
+/** Characters of an address that is a key. */
+const MAX_ADDRESS = 320;
+export const MAX_TERMS = 6;
+
+const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/u;
+/** Scripts without spaces between words, and names of several characters that are searched by their parts. */
+const SPACELESS = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+
+const cut = (word: string): string =>
+  word.length <= MAX_LENGTH ? word : [...word].slice(0, MAX_LENGTH).join('');
+
+const wordsOf = (text: string): string[] => fold(text).split(SEPARATORS).filter(Boolean).map(cut);
+
+/** The word and, in scripts without spaces, its ends: a prefix search then finds each part. */
+function withEnds(word: string): string[] {
+  if (!SPACELESS.test(word)) return [word];
+  const characters = [...word];
+  return characters.map((_, n) => characters.slice(n).join(''));
+}
+
+const digitsOf = (text: string): string => text.normalize('NFKC').replaceAll(/\D/g, '');
+
+/** The key of an e-mail address; null for a text that is none. */
+export function emailKey(address: string): string | null {
+  const key = fold(address.trim());
+  return key.length <= MAX_ADDRESS && /^[^\s@]+@[^\s@]+$/.test(key) ? key : null;
+}
+
+/** Forms in which a user types the number, each a prefix of a word: international, national, as written, its last digits. */
+function phoneWords({ value, e164 }: ContactPhone): string[] {
+  const digits = digitsOf(value);
+  const international = e164?.slice(1) ?? '';
+  const national = digits.replace(/^0+/, '');
+  return [digits, international, national, digits.slice(-7), digits.slice(-4)].filter((word) => word.length >= 2);
+}
+
+export const phoneKey = (e164: string): string => e164;
+export const categoryKey = (category: string): string => `#${cut(fold(category))}`;
+
+/** The key of a name; null for a name without words. Names with the same words in another order are equal. */
+function nameKey(name: string | null): string | null {
+  const words = wordsOf(name ?? '');
+  return words.length === 0 ? null : `=${words.toSorted().join(' ').slice(0, MAX_ADDRESS)}`;
+}
+
+/** Keys by which two contacts may be the same person. */
+export function identityKeys(card: ContactCard): string[] {
+  const keys = [
+    ...card.emails.map(({ value }) => emailKey(value)),
+    ...card.phones.map(({ e164 }) => e164 && phoneKey(e164)),
+    nameKey(card.full_name),
+  ];
+  return [...new Set(keys.filter((key) => key !== null))];
+}
+
+/** Words and keys under which the index lists a contact. */
+export function contactWords(card: ContactCard): string[] {
+  const { full_name, name, nicknames, organization, job_title, emails, phones, categories } = card;
+  const named = [full_name, ...Object.values(name ?? {}), ...nicknames, organization?.name, ...(organization?.units ?? []), job_title];
+  const words = new Set([
+    ...identityKeys(card),
+    ...categories.map(categoryKey),
+    ...named.flatMap((part) => wordsOf(part ?? '')).flatMap(withEnds),
+    ...phones.flatMap(phoneWords).map(cut),
+    ...emails.flatMap(({ value }) => wordsOf(value)),
+  ]);
+  return [...words].slice(0, MAX_WORDS);
+}
+
+/** The place of a contact in lists by name. */
+export const sortKey = (card: ContactCard): string => fold(card.full_name ?? '').slice(0, 200).toWellFormed();
+
+/**
+ * Terms of a query: each is a prefix of a word of the contacts that match.
+ * @returns at most MAX_TERMS; empty for a query without letters and digits
+ */
+export function queryTerms(query: string): string[] {
+  const folded = fold(query.trim());
+  if (/^[+\d\s().\-/]+$/.test(folded)) {
+    const digits = digitsOf(folded.replace(/^00/, ''));
+    return digits === '' ? [] : [cut(digits)];
+  }
+  const terms = folded
+    .split(/\s+/)
+    .flatMap((word) => (/^[^@]+@/.test(word) ? [word.slice(0, MAX_ADDRESS)] : word.split(SEPARATORS)))
+    .filter(Boolean)
+    .map((word) => (word.includes('@') ? word : cut(word)));
+  return [...new Set(terms)].slice(0, MAX_TERMS);
+}

@@ -1,0 +1,196 @@
+import { ApiPropertyOptional, ApiExtraModels, getSchemaPath, IntersectionType } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, IsIn, IsOptional, IsString, Length, Matches, MaxLength, ValidateNested } from 'class-validator';
+import { isSupportedCountry } from 'libphonenumber-js';
+import { Transform } from 'class-transformer';
+import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
+import { asInstance, EachAs, MaxBytes, MayBeAbsent, Nullable } from '../../platform/http/input.decorators.js';
+import { CARD_KINDS, type CardKind } from '../../lib/vcard/index.js';
+import { PageQuery } from '../../platform/paging/page.dto.js';
+import {
+  AddressInput,
+  CardText,
+  CardTexts,
+  DateInput,
+  MAX_ENTRIES,
+  MAX_NOTES,
+  NameInput,
+  OrganizationInput,
+  PhoneInput,
+  ProfileInput,
+  PropertyInput,
+  RelatedInput,
+  ValueInput,
+} from './card-fields.dto.js';
+import { CARD_FIELDS, MAX_UID } from './card.types.js';
+
+type Class = new () => object;
+
+/** An optional nested object; null clears it. */
+const Part = (type: Class, example: object): PropertyDecorator => {
+  return (target, key) => {
+    ApiPropertyOptional({ type, nullable: true, example })(target, key);
+    Nullable()(target, key);
+    ValidateNested({ message: '$property must be an object' })(target, key);
+    Transform(({ value }) => asInstance(type, value))(target, key);
+  };
+};
+
+/** An optional list of nested objects; null clears it. A bare string is an entry with this value where `bare`. */
+const Parts = (type: Class, example: object[], { bare = false } = {}): PropertyDecorator => {
+  return (target, key) => {
+    const item = { $ref: getSchemaPath(type) };
+    const items = bare ? { anyOf: [item, { type: 'string' }] } : item;
+    ApiPropertyOptional({ type: 'array', nullable: true, maxItems: MAX_ENTRIES, items, example } as object)(target, key);
+    Nullable()(target, key);
+    ValidateNested({ each: true, message: 'each entry of $property must be an object' })(target, key);
+    EachAs((each) => asInstance(type, bare && typeof each === 'string' ? { value: each } : each))(target, key);
+    ArrayMaxSize(MAX_ENTRIES)(target, key);
+    IsArray()(target, key);
+  };
+};
+
+export const Country = (): PropertyDecorator => {
+  return (target, key) => {
+    Transform(({ value }) => (typeof value === 'string' ? value.toUpperCase() : value))(target, key);
+    Matches(/^[A-Z]{2}$/, { message: `${String(key)} must be a country of two letters (ISO 3166-1)` })(target, key);
+  };
+};
+
+/** The country of telephone numbers: null for a country without numbers of its own. */
+export const phoneCountry = (country: string | null | undefined): string | null =>
+  country && isSupportedCountry(country) ? country : null;
+
+/** The fields of a card. Missing fields stay as they are, null and empty lists clear them. */
+@ApiExtraModels(ValueInput, PhoneInput, AddressInput, ProfileInput, DateInput, RelatedInput, PropertyInput)
+export class CardFieldsInput {
+  @ApiPropertyOptional({ enum: CARD_KINDS, example: 'individual' })
+  @MayBeAbsent()
+  @IsIn(CARD_KINDS)
+  kind?: CardKind;
+
+  /** Default: made of the name, organization, address or number. */
+  @CardText('Maria Silva') full_name?: string | null;
+  @Part(NameInput, { given: 'Maria', family: 'Silva' }) name?: NameInput | null;
+  @CardTexts(['Mia']) nicknames?: string[] | null;
+  @Part(OrganizationInput, { name: 'Acme', units: ['Research'] }) organization?: OrganizationInput | null;
+  @CardText('Head of Research') job_title?: string | null;
+  @Parts(ValueInput, [{ value: 'maria@example.com', types: ['work'] }], { bare: true }) emails?: ValueInput[] | null;
+  @Parts(PhoneInput, [{ value: '+420 601 123 456', types: ['cell'] }], { bare: true }) phones?: PhoneInput[] | null;
+  @Parts(AddressInput, [{ street: 'Street 1', locality: 'Prague', country_code: 'CZ' }])
+  addresses?: AddressInput[] | null;
+  @Parts(ValueInput, [{ value: 'https://example.com' }], { bare: true }) urls?: ValueInput[] | null;
+  @Parts(ProfileInput, []) profiles?: ProfileInput[] | null;
+  @Parts(DateInput, [{ type: 'birthday', month: 4, day: 30 }]) dates?: DateInput[] | null;
+
+  /** Plain text, at most 64 KiB. */
+  @ApiPropertyOptional({ type: String, nullable: true, maxLength: MAX_NOTES, example: 'Met in Prague' })
+  @Nullable()
+  @MaxBytes(MAX_NOTES)
+  @IsString()
+  notes?: string | null;
+
+  @CardTexts(['customers']) categories?: string[] | null;
+  @Parts(RelatedInput, []) related?: RelatedInput[] | null;
+  /** The uids of the members of a group. */
+  @CardTexts([], 2_000, MAX_UID) members?: string[] | null;
+  @CardText('Europe/Prague', 100) time_zone?: string | null;
+  @CardText('cs', 100) language?: string | null;
+  @Parts(PropertyInput, []) custom?: PropertyInput[] | null;
+}
+
+class PhoneCountry {
+  /** Country of telephone numbers without an international prefix. Default: that of the address book. */
+  @ApiPropertyOptional({ pattern: '^[A-Za-z]{2}$', example: 'CZ' })
+  @MayBeAbsent()
+  @Country()
+  default_country?: string;
+}
+
+export class ContactIds {
+  /** Names the contact in paths. Chosen by the client, unique in the address book. Default: the new id. */
+  @ApiPropertyOptional({ minLength: 1, maxLength: MAX_UID, example: 'phone-17' })
+  @MayBeAbsent()
+  @ExternalId()
+  external_id?: string;
+
+  /** The vCard UID, unique in the address book. Default: the new id. */
+  @ApiPropertyOptional({ minLength: 1, maxLength: MAX_UID, example: '4fbe8971-0bc3-424c-9c26-36c3e1eff6b1' })
+  @MayBeAbsent()
+  @ExternalId()
+  uid?: string;
+}
+
+export const ON_DUPLICATE = ['create', 'merge', 'reject'] as const;
+
+export class CreateContact extends IntersectionType(CardFieldsInput, ContactIds, PhoneCountry) {
+  /**
+   * For a contact with the e-mail address or telephone number of another one in the book. `create`: creates it all the same.
+   * `merge`: adds the fields to the existing contact. `reject`: responds with 409.
+   */
+  @ApiPropertyOptional({ enum: ON_DUPLICATE, default: 'create' })
+  @MayBeAbsent()
+  @IsIn(ON_DUPLICATE)
+  on_duplicate: (typeof ON_DUPLICATE)[number] = 'create';
+}
+
+export class UpdateContact extends IntersectionType(CardFieldsInput, PhoneCountry, BaseRevision) {}
+
+export class ListContacts extends PageQuery {
+  /** Beginnings of words of the name, organization, e-mail address, or digits of a telephone number. @example "mar" */
+  @ApiPropertyOptional()
+  @IsOptional()
+  @MaxLength(200)
+  @IsString()
+  q?: string;
+
+  /** Only contacts with this address. @example "maria@example.com" */
+  @ApiPropertyOptional()
+  @IsOptional()
+  @MaxLength(320)
+  @IsString()
+  email?: string;
+
+  /** Only contacts with this telephone number. @example "+420601123456" */
+  @ApiPropertyOptional()
+  @IsOptional()
+  @MaxLength(200)
+  @IsString()
+  phone?: string;
+
+  /** @example "customers" */
+  @ApiPropertyOptional()
+  @IsOptional()
+  @MaxLength(1_000)
+  @IsString()
+  category?: string;
+
+  @ApiPropertyOptional({ enum: CARD_KINDS })
+  @IsOptional()
+  @IsIn(CARD_KINDS)
+  kind?: CardKind;
+
+  /** `updated`: last change first. */
+  @ApiPropertyOptional({ enum: ['name', 'updated'], default: 'name' })
+  @IsOptional()
+  @IsIn(['name', 'updated'])
+  sort: 'name' | 'updated' = 'name';
+
+  /** Comma-separated names of card fields: the response contains only these and the ids. @example "full_name,emails" */
+  @ApiPropertyOptional()
+  @IsOptional()
+  @Length(1, 300)
+  @Matches(new RegExp(`^(?:${CARD_FIELDS.join('|')})(?:,(?:${CARD_FIELDS.join('|')}))*$`), {
+    message: 'fields must be names of card fields, separated by commas',
+  })
+  @IsString({ message: 'fields must be given once' })
+  fields?: string;
+}
+
+function ExternalId(): PropertyDecorator {
+  return (target, key) => {
+    Matches(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u, { message: `${String(key)} must be one line without control characters` })(target, key);
+    Matches(/^(?!(?:sync|\.{1,2})$)/, { message: `${String(key)} is a reserved word` })(target, key);
+    Length(1, MAX_UID)(target, key);
+    IsString()(target, key);
+  };
+}

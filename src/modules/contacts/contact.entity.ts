@@ -1,0 +1,72 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { CARD_KINDS, type CardKind } from '../../lib/vcard/index.js';
+
+export const CONTACT_SOURCES = ['user', 'import', 'phone_sync', 'directory', 'extracted'] as const;
+export type ContactSource = (typeof CONTACT_SOURCES)[number];
+
+@Entity('contacts')
+@Index('contacts_feed', ['tenantId', 'addressbookId', 'seq'], { unique: true })
+@Index('contacts_external_id', ['tenantId', 'addressbookId', 'externalId'], {
+  unique: true,
+  where: 'gone_at IS NULL',
+})
+@Index('contacts_uid', ['tenantId', 'addressbookId', 'uid'], { unique: true, where: 'gone_at IS NULL' })
+@Index('contacts_by_name', ['tenantId', 'addressbookId', 'sortKey', 'id'], { where: 'gone_at IS NULL' })
+@Index('contacts_member', ['tenantId', 'linkedUserId'], {
+  unique: true,
+  where: 'linked_user_id IS NOT NULL AND gone_at IS NULL',
+})
+@Index('contacts_gone', ['goneAt'], { where: 'gone_at IS NOT NULL' })
+export class Contact {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'addressbook_id' }) addressbookId!: string;
+  @Column('text', { name: 'external_id' }) externalId!: string;
+  @Column('text') uid!: string;
+  @Column('enum', { enum: CARD_KINDS, enumName: 'contact_kind' }) kind!: CardKind;
+  @Column('text', { name: 'sort_key' }) sortKey!: string;
+  @Column('json') card!: object;
+  @Column('int') size!: number;
+  @Column('text', { array: true }) words!: string[];
+  @Column('bytea', { name: 'content_hash' }) contentHash!: Buffer;
+  @Column('enum', { enum: CONTACT_SOURCES, enumName: 'contact_source' }) source!: ContactSource;
+  @Column('uuid', { name: 'linked_user_id', nullable: true }) linkedUserId!: string | null;
+  @Column('jsonb', { name: 'field_revisions' }) fieldRevisions!: Record<string, number>;
+  @Column('int') revision!: number;
+  @Column('bigint') seq!: string;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
+}
+
+/** The search index of an address book. */
+@Entity('contact_words')
+export class ContactWord {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'addressbook_id' }) addressbookId!: string;
+  @PrimaryColumn('text') word!: string;
+  @PrimaryColumn('uuid', { name: 'contact_id' }) contactId!: string;
+}
+
+/** A merge of contacts that can be undone. */
+@Entity('contact_merges')
+@Index('contact_merges_created', ['createdAt'])
+export class ContactMerge {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'addressbook_id' }) addressbookId!: string;
+  @Column('uuid', { name: 'user_id' }) userId!: string;
+  @Column('uuid', { name: 'contact_id' }) contactId!: string;
+  @Column('int') revision!: number;
+  @Column('jsonb') originals!: object[];
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}
+
+/** An extracted address that a user removed from the list. */
+@Entity('suppressed_addresses')
+export class SuppressedAddress {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('text', { name: 'address_key' }) addressKey!: string;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}

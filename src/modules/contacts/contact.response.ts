@@ -1,0 +1,144 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { CARD_DATE_TYPES, CARD_KINDS } from '../../lib/vcard/index.js';
+import { ErrorResponse } from '../../platform/http/error.response.js';
+import { RevisionedFields } from '../../platform/resources/item.response.js';
+import { CONTACT_SOURCES } from './contact.entity.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+export class ContactNameResponse {
+  /** @example null */ prefix!: string | null;
+  /** @example "Maria" */ given!: string | null;
+  /** @example null */ middle!: string | null;
+  /** @example "Silva" */ family!: string | null;
+  /** @example null */ suffix!: string | null;
+  /** @example null */ phonetic_given!: string | null;
+  /** @example null */ phonetic_family!: string | null;
+}
+
+export class ContactOrganizationResponse {
+  /** @example "Acme" */ name!: string | null;
+  @ApiProperty({ example: ['Research'] }) units!: string[];
+}
+
+class ContactEntryResponse {
+  /** In the user's own words. @example null */ label!: string | null;
+  @ApiProperty({ example: ['work'] }) types!: string[];
+  /** @example false */ primary!: boolean;
+}
+
+export class ContactValueResponse extends ContactEntryResponse {
+  /** @example "maria@example.com" */ value!: string;
+}
+
+export class ContactPhoneResponse extends ContactEntryResponse {
+  /** @example "+420 601 123 456" */ value!: string;
+  /** The international form; null for a value that is no possible number. @example "+420601123456" */
+  e164!: string | null;
+  /** @example null */ extension!: string | null;
+}
+
+export class ContactAddressResponse extends ContactEntryResponse {
+  /** @example "Street 1" */ street!: string | null;
+  /** @example null */ extended!: string | null;
+  /** @example null */ po_box!: string | null;
+  /** @example "Prague" */ locality!: string | null;
+  /** @example null */ region!: string | null;
+  /** @example "110 00" */ postal_code!: string | null;
+  /** @example "Czechia" */ country!: string | null;
+  /** @example "CZ" */ country_code!: string | null;
+  /** @example null */ formatted!: string | null;
+}
+
+export class ContactProfileResponse extends ContactEntryResponse {
+  /** @example "Mastodon" */ service!: string | null;
+  /** @example "@maria@example.social" */ user!: string | null;
+  /** @example null */ uri!: string | null;
+}
+
+export class ContactDateResponse {
+  @ApiProperty({ enum: CARD_DATE_TYPES, example: 'birthday' }) type!: string;
+  @ApiProperty({ type: 'integer', nullable: true, example: null }) year!: number | null;
+  @ApiProperty({ type: 'integer', nullable: true, example: 4 }) month!: number | null;
+  @ApiProperty({ type: 'integer', nullable: true, example: 30 }) day!: number | null;
+  /** @example null */ label!: string | null;
+}
+
+export class ContactRelatedResponse {
+  /** @example "manager" */ type!: string | null;
+  /** @example "Ivo Novak" */ name!: string | null;
+  /** @example null */ uri!: string | null;
+}
+
+export class ContactPropertyResponse {
+  /** @example null */ group!: string | null;
+  /** @example "X-PHONETIC-ORG" */ name!: string;
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'array', items: { type: 'string' } },
+    example: {},
+  })
+  params!: Record<string, string[]>;
+  /** @example "Ak-mi" */ value!: string;
+}
+
+export class ContactPermissionsResponse {
+  /** @example true */ edit!: boolean;
+  /** @example true */ delete!: boolean;
+}
+
+/** A contact. Every field is present: `null` and `[]` mean "none". */
+export class ContactResponse extends RevisionedFields {
+  /** Names the contact in paths. @example "phone-17" */ external_id!: string;
+  /** The vCard UID. @example "4fbe8971-0bc3-424c-9c26-36c3e1eff6b1" */ uid!: string;
+  @ApiProperty({ format: 'uuid', example: ID }) addressbook_id!: string;
+  @ApiProperty({ enum: CARD_KINDS, example: 'individual' }) kind!: string;
+  /** @example "Maria Silva" */ full_name!: string | null;
+  @ApiProperty({ type: ContactNameResponse, nullable: true }) name!: ContactNameResponse | null;
+  @ApiProperty({ example: ['Mia'] }) nicknames!: string[];
+  @ApiProperty({ type: ContactOrganizationResponse, nullable: true })
+  organization!: ContactOrganizationResponse | null;
+  /** @example "Head of Research" */ job_title!: string | null;
+  emails!: ContactValueResponse[];
+  phones!: ContactPhoneResponse[];
+  addresses!: ContactAddressResponse[];
+  @ApiProperty({ type: [ContactValueResponse], example: [] }) urls!: ContactValueResponse[];
+  profiles!: ContactProfileResponse[];
+  dates!: ContactDateResponse[];
+  /** Plain text. @example "Met in Prague" */ notes!: string | null;
+  @ApiProperty({ example: ['customers'] }) categories!: string[];
+  related!: ContactRelatedResponse[];
+  /** The uids of the members of a group. */ @ApiProperty({ example: [] }) members!: string[];
+  /** @example "Europe/Prague" */ time_zone!: string | null;
+  /** @example "cs" */ language!: string | null;
+  /** vCard properties that no other field holds. */ custom!: ContactPropertyResponse[];
+  /** The member of the workspace whose card this is. */
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null })
+  linked_user_id!: string | null;
+  @ApiProperty({ enum: CONTACT_SOURCES, example: 'user' }) source!: string;
+  permissions!: ContactPermissionsResponse;
+}
+
+/** A contact that may be the same person. */
+export class PossibleDuplicateResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  /** @example "phone-17" */ external_id!: string;
+  /** @example "Maria Silva" */ full_name!: string | null;
+}
+
+/** A new contact. */
+export class CreatedContactEnvelope {
+  contact!: ContactResponse;
+  /** Other contacts of the book with the same address, number or name. */
+  possible_duplicates!: PossibleDuplicateResponse[];
+}
+
+/** 409: the contact that is in the way. */
+export class DuplicateContactResponse extends ErrorResponse {
+  @ApiProperty({
+    enum: ['duplicate_external_id', 'duplicate_uid', 'duplicate_contact'],
+    example: 'duplicate_external_id',
+  })
+  override error!: string;
+  contact!: ContactResponse;
+}

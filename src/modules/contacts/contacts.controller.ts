@@ -1,0 +1,115 @@
+import { Body, Controller, Query } from '@nestjs/common';
+import { Expected, type ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
+import { Idempotency, type IdempotencyKey } from '../../platform/concurrency/idempotency.js';
+import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
+import { Endpoint } from '../../platform/http/endpoint.js';
+import { Errors } from '../../platform/http/errors.js';
+import { Id } from '../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../platform/http/json-reply.js';
+import { DeleteOperation, ListOperation, ReadOperation, UpdateOperation } from '../../platform/resources/operations.js';
+import { ContactListsService } from './contact-lists.service.js';
+import { CreateContact, ListContacts, UpdateContact } from './contact.dto.js';
+import { CreatedContactEnvelope } from './contact.response.js';
+import { ContactErrors } from './contacts.errors.js';
+import { CONTACTS } from './contacts.resource.js';
+import { ContactsService } from './contacts.service.js';
+import { ExternalId } from './external-id.pipe.js';
+
+const LIST = ':addressbook_id/contacts';
+const ITEM = `${LIST}/:external_id`;
+const CREATE_EXAMPLE = {
+  name: { given: 'Maria', family: 'Silva' },
+  emails: ['maria@example.com'],
+  phones: [{ value: '+420 601 123 456', types: ['cell'] }],
+};
+
+@Controller(CONTACTS.options.path)
+export class ContactsController {
+  constructor(
+    private readonly contacts: ContactsService,
+    private readonly lists: ContactListsService,
+  ) {}
+
+  @ListOperation(CONTACTS, {
+    summary: 'List or search the contacts of an address book',
+    description: 'By name. `q` matches the beginnings of words in any script, ignores case and accents, and finds digits of telephone numbers.',
+    path: LIST,
+    errors: [ContactErrors.bookNotFound],
+  })
+  list(@Ctx() ctx: RequestContext, @Id('addressbook_id') bookId: string, @Query() query: ListContacts): Promise<JsonReply> {
+    return this.lists.list(ctx, bookId, query);
+  }
+
+  @Endpoint('GET :addressbook_id/global', {
+    tag: 'contacts',
+    id: 'listGlobalContacts',
+    summary: 'List or search the address book of the workspace',
+    description: 'The cards of all active members, and the cards that the workspace adds. `addressbook_id` is any address book that you see.',
+    response: [CONTACTS.envelopes.list, 'A page of contacts.'],
+    errors: [ContactErrors.bookNotFound],
+  })
+  global(@Ctx() ctx: RequestContext, @Id('addressbook_id') bookId: string, @Query() query: ListContacts): Promise<JsonReply> {
+    return this.lists.global(ctx, bookId, query);
+  }
+
+  @Endpoint(`POST ${LIST}`, {
+    tag: 'contacts',
+    id: 'createContact',
+    summary: 'Create a contact',
+    description: 'Needs a name, an organization, an e-mail address or a telephone number. With `on_duplicate` `merge`, the response may be the existing contact.',
+    errors: [
+      ContactErrors.bookNotFound,
+      Errors.forbidden,
+      ContactErrors.duplicateExternalId,
+      ContactErrors.duplicateUid,
+      ContactErrors.duplicateContact,
+      ContactErrors.bookFull,
+    ],
+    status: 201,
+    response: [CreatedContactEnvelope, 'The new contact.'],
+    unchanged: 'The existing contact, with the fields of the request.',
+    etag: CONTACTS.kind,
+    example: CREATE_EXAMPLE,
+  })
+  create(
+    @Ctx() ctx: RequestContext,
+    @Idempotency() key: IdempotencyKey | null,
+    @Id('addressbook_id') bookId: string,
+    @Body() body: CreateContact,
+  ): Promise<JsonReply> {
+    return this.contacts.create(ctx, key, bookId, body);
+  }
+
+  @ReadOperation(CONTACTS, { path: ITEM, errors: [ContactErrors.bookNotFound] })
+  read(@Ctx() ctx: RequestContext, @Id('addressbook_id') bookId: string, @ExternalId() externalId: string): Promise<JsonReply> {
+    return this.contacts.read(ctx, bookId, externalId);
+  }
+
+  @UpdateOperation(CONTACTS, {
+    description: 'Missing fields stay as they are, null and empty lists clear a field. Without a difference the contact stays as it is.',
+    example: { job_title: 'Head of Research', base_revision: 1 },
+    methods: ['PUT'],
+    path: ITEM,
+    errors: [ContactErrors.bookNotFound, Errors.forbidden],
+  })
+  update(
+    @Ctx() ctx: RequestContext,
+    @Id('addressbook_id') bookId: string,
+    @ExternalId() externalId: string,
+    @Expected() expected: ExpectedRevision,
+    @CheckedBody(UpdateContact) body: Checked<UpdateContact>,
+  ): Promise<JsonReply> {
+    return this.contacts.update(ctx, bookId, externalId, expected, body);
+  }
+
+  @DeleteOperation(CONTACTS, { path: ITEM, errors: [ContactErrors.bookNotFound, Errors.forbidden] })
+  delete(
+    @Ctx() ctx: RequestContext,
+    @Id('addressbook_id') bookId: string,
+    @ExternalId() externalId: string,
+    @Expected() expected: ExpectedRevision,
+  ): Promise<JsonReply> {
+    return this.contacts.delete(ctx, bookId, externalId, expected);
+  }
+}

@@ -1,0 +1,26 @@
+import { type ApiError, defineError, type ErrorKind } from '../../platform/http/api-error.js';
+import { Errors } from '../../platform/http/errors.js';
+import { exampleOf } from '../../platform/resources/example.js';
+import { ContactResponse, DuplicateContactResponse } from './contact.response.js';
+
+const duplicate = (code: string, message: string): ErrorKind =>
+  defineError(409, code, message, { contact: exampleOf(ContactResponse) }, DuplicateContactResponse);
+
+/** Errors of address books and contacts. */
+export const ContactErrors = {
+  bookNotFound: defineError(404, 'not_found', 'You have no such address book.'),
+  unknownUser: defineError(422, 'unknown_user', 'A user in the list is not an active member of the workspace.'),
+  defaultBook: defineError(409, 'default_addressbook', 'The default address book cannot be deleted.'),
+  tooManyBooks: defineError(422, 'too_many_addressbooks', 'A user may have at most 100 address books.'),
+  bookFull: defineError(422, 'addressbook_full', 'An address book may have at most 100,000 contacts.'),
+  duplicateExternalId: duplicate('duplicate_external_id', 'The address book has a contact with this external_id.'),
+  duplicateUid: duplicate('duplicate_uid', 'The address book has a contact with this uid.'),
+  duplicateContact: duplicate(
+    'duplicate_contact',
+    'The address book has a contact with the same e-mail address or telephone number.',
+  ),
+} as const;
+
+/** 422 `validation_failed` of one field. */
+export const fieldError = (field: string, code: string, message: string): ApiError =>
+  Errors.validationFailed.with({ details: [{ field, code, message: field ? `${field} ${message}` : message }] });

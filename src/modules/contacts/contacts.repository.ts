@@ -1,0 +1,223 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { type Statement, workspace } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { BookRole, ContactRow } from './contact.presenter.js';
+import type { ContactInsert, ContactUpdate } from './contact-values.js';
+
+/** Columns of a `ContactRow`. */
+export const CONTACT_COLUMNS = [
+  'id',
+  'addressbook_id',
+  'external_id',
+  'uid',
+  'card::text AS card',
+  'source',
+  'linked_user_id',
+  'field_revisions',
+  'revision',
+  'created_at',
+  'updated_at',
+]
+  .map((column) => `contact.${column}`)
+  .join(', ');
+
+/**
+ * SQL: the address book $3 with the role of the user $2 in the workspace $1, `global` in the address book of the workspace.
+ * No row: the caller does not see it.
+ */
+export const BOOK_ACCESS = `(SELECT book.*, CASE WHEN book.owner_id = $2 THEN 'owner' WHEN book.kind = 'global' THEN 'global'
+            ELSE share.role::text END AS role
+       FROM addressbooks book
+       LEFT JOIN addressbook_shares share
+         ON share.tenant_id = book.tenant_id AND share.addressbook_id = book.id AND share.user_id = $2
+      WHERE book.tenant_id = $1 AND book.id = $3 AND (book.owner_id = $2 OR book.kind = 'global' OR share.role IS NOT NULL))`;
+
+/** A row of a statement that checks the access too: without `id` where the address book has no such contact. */
+export type AccessedRow = { role: StoredRole; default_country: string | null } & (ContactRow | { id: null });
+export type StoredRole = BookRole | 'global';
+
+const read = workspace.statement<AccessedRow>(
+  'contacts.read',
+  `SELECT access.role, access.default_country, ${CONTACT_COLUMNS}
+     FROM ${BOOK_ACCESS} access
+     LEFT JOIN contacts contact ON contact.tenant_id = $1 AND contact.addressbook_id = $3 AND contact.external_id = $4
+      AND contact.gone_at IS NULL`,
+);
+
+const byIds = (column: 'external_id' | 'uid' | 'id') =>
+  workspace.statement<ContactRow>(
+    `contacts.by_${column}`,
+    `SELECT ${CONTACT_COLUMNS} FROM contacts contact
+      WHERE contact.tenant_id = $1 AND contact.addressbook_id = $2 AND contact.${column} = ANY ($3) AND contact.gone_at IS NULL`,
+  );
+const BY = { external_id: byIds('external_id'), uid: byIds('uid'), id: byIds('id') };
+
+const byKeys = workspace.statement<ContactRow & { shared: string[] }>(
+  'contacts.by_keys',
+  `SELECT ${CONTACT_COLUMNS}, found.shared
+     FROM (SELECT contact_id, array_agg(word) AS shared FROM contact_words
+            WHERE tenant_id = $1 AND addressbook_id = $2 AND word = ANY ($3) GROUP BY contact_id LIMIT $4) found
+     JOIN contacts contact ON contact.tenant_id = $1 AND contact.id = found.contact_id
+    ORDER BY contact.id`,
+);
+
+const RETURNED = `SELECT ${CONTACT_COLUMNS} FROM`;
+const insert = workspace.statement<ContactRow>('contacts.insert', `${RETURNED} contacts_insert($1, $2, $3) contact`);
+const update = workspace.statement<ContactRow>('contacts.update', `${RETURNED} contacts_update($1, $2, $3) contact`);
+const remove = workspace.statement<ContactRow>('contacts.remove', `${RETURNED} contacts_remove($1, $2, $3) contact`);
+const move = workspace.statement<ContactRow>(
+  'contacts.move',
+  `${RETURNED} contact_move($1, $2, $3, $4, $5, $6, $7) contact`,
+);
+
+/** Filters of a list. */
+export interface ContactFilter {
+  /** Beginnings of words that the contact has. */
+  prefixes: string[];
+  /** Words and keys that the contact has. */
+  keys: string[];
+  kind: string | null;
+}
+
+export type ContactSort = 'name' | 'updated';
+export type ListedRow = AccessedRow & { sort_key: string; seq: number };
+
+// $5 limit, $6 kind, $7 and $8 the last row of the page before. Index contacts_by_name or contacts_feed; with words the index
+// of words finds the contacts that have the first one ($9 to $10), and the rows are checked for the others ($11, $12).
+function listStatement(sort: ContactSort, hasWords: boolean): Statement<ListedRow> {
+  const order = sort === 'name' ? 'contact.sort_key, contact.id' : 'contact.seq DESC';
+  const after =
+    sort === 'name'
+      ? '($7::text IS NULL OR (contact.sort_key, contact.id) > ($7, $8::uuid))'
+      : '($7::text IS NULL OR contact.seq < $7::bigint) AND $8::uuid IS NULL';
+  const words = `AND contact.id IN (SELECT listed.contact_id FROM contact_words listed WHERE listed.tenant_id = $1
+              AND listed.addressbook_id = $4 AND listed.word >= $9 AND listed.word < $10)
+             AND contact.words @> $11::text[]
+             AND NOT EXISTS (SELECT FROM unnest($12::text[]) AS prefix
+                  WHERE NOT EXISTS (SELECT FROM unnest(contact.words) AS word WHERE starts_with(word, prefix)))`;
+  return workspace.statement<ListedRow>(
+    `contacts.list_${sort}${hasWords ? '_words' : ''}`,
+    `SELECT access.role, access.default_country, contact.sort_key, contact.seq::float8 AS seq, ${CONTACT_COLUMNS}
+       FROM ${BOOK_ACCESS} access
+       LEFT JOIN LATERAL (
+         SELECT contact.* FROM contacts contact
+          WHERE contact.tenant_id = $1 AND contact.addressbook_id = $4 AND contact.gone_at IS NULL
+            AND ($6::contact_kind IS NULL OR contact.kind = $6) AND ${after} ${hasWords ? words : ''}
+          ORDER BY ${order} LIMIT $5) contact ON true
+      ORDER BY ${order}`,
+  );
+}
+
+const LISTS = {
+  name: { plain: listStatement('name', false), words: listStatement('name', true) },
+  updated: { plain: listStatement('updated', false), words: listStatement('updated', true) },
+};
+
+/** After every word with this beginning. */
+const LAST = '\u{10ffff}';
+/** After the word itself and before every longer one. */
+const NEXT = '\u{1}';
+
+/** SQL of contacts. `bookId` is an address book that the caller sees; statements with a role check it themselves. */
+@Injectable()
+export class ContactsRepository {
+  constructor(private readonly db: Db) {}
+
+  /** Undefined: the caller does not see the address book. */
+  async read(
+    { tenantId, userId }: RequestContext,
+    bookId: string,
+    externalId: string,
+    reader: Reader = this.db,
+  ): Promise<AccessedRow | undefined> {
+    return (await reader.query(read, [tenantId, userId, bookId, externalId]))[0];
+  }
+
+  /**
+   * A page of `bookId`, whose access is that of `accessId`: the same, or another book through which the book of the workspace is
+   * read. Empty: the caller does not see it; one row without id: the page is empty.
+   * @param after sort key and id, or the number, of the last row of the page before
+   */
+  async list(
+    { tenantId, userId }: RequestContext,
+    { accessId, bookId }: { accessId: string; bookId: string },
+    { prefixes, keys, kind }: ContactFilter,
+    sort: ContactSort,
+    after: readonly (string | number)[] | undefined,
+    limit: number,
+  ): Promise<ListedRow[]> {
+    const position = [after?.[0] ?? null, after?.[1] ?? null];
+    const values = [tenantId, userId, accessId, bookId, limit, kind, ...position];
+    const [key] = keys;
+    const [longest] = prefixes.toSorted((one, other) => other.length - one.length);
+    if (key === undefined && longest === undefined) return this.db.query(LISTS[sort].plain, values);
+    const range = key === undefined ? [longest, longest + LAST] : [key, key + NEXT];
+    return this.db.query(LISTS[sort].words, [...values, ...range, keys, prefixes]);
+  }
+
+  /** Contacts of a book with one of these ids. */
+  async find(
+    reader: Reader,
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    bookId: string,
+    column: keyof typeof BY,
+    ids: readonly string[],
+  ): Promise<ContactRow[]> {
+    return ids.length === 0 ? [] : reader.query(BY[column], [tenantId, bookId, ids]);
+  }
+
+  /** Contacts of a book with one of these keys, and the keys they have. */
+  async withKeys(
+    reader: Reader,
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    bookId: string,
+    keys: readonly string[],
+    limit: number,
+  ): Promise<(ContactRow & { shared: string[] })[]> {
+    return keys.length === 0 ? [] : reader.query(byKeys, [tenantId, bookId, keys, limit]);
+  }
+
+  /** Skips contacts whose id, external_id or uid is taken, and all when the book no longer exists. @returns the new rows */
+  async insert(
+    tx: Tx,
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    bookId: string,
+    contacts: readonly ContactInsert[],
+  ): Promise<ContactRow[]> {
+    return contacts.length === 0 ? [] : tx.query(insert, [tenantId, bookId, JSON.stringify(contacts)]);
+  }
+
+  /** Skips contacts that no longer have the revision `base`. @returns the written rows */
+  async update(
+    tx: Tx,
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    bookId: string,
+    contacts: readonly ContactUpdate[],
+  ): Promise<ContactRow[]> {
+    return contacts.length === 0 ? [] : tx.query(update, [tenantId, bookId, JSON.stringify(contacts)]);
+  }
+
+  /** Skips contacts that are deleted already. @returns the rows as they were */
+  async remove(
+    tx: Tx,
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    bookId: string,
+    ids: readonly string[],
+  ): Promise<ContactRow[]> {
+    return ids.length === 0 ? [] : tx.query(remove, [tenantId, bookId, ids]);
+  }
+
+  /** Undefined: the contact has another revision, or its new external_id or uid is taken in the target. */
+  async move(
+    tx: Tx,
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    contact: ContactRow,
+    targetId: string,
+    { externalId, uid } = { externalId: contact.external_id, uid: contact.uid },
+  ): Promise<ContactRow | undefined> {
+    const { addressbook_id: from, id, revision } = contact;
+    return (await tx.query(move, [tenantId, from, targetId, id, revision, externalId, uid]))[0];
+  }
+}

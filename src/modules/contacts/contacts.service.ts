@@ -1,0 +1,177 @@
+import { Injectable } from '@nestjs/common';
+import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../platform/database/database-errors.js';
+import { Db } from '../../platform/database/db.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { ApiError } from '../../platform/http/api-error.js';
+import { Errors } from '../../platform/http/errors.js';
+import type { Checked } from '../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../platform/http/json-reply.js';
+import { type AccessedBook, AddressbookAccess } from './addressbook-access.js';
+import type { CardPatch, ContactCard } from './card.types.js';
+import { checked, joined, newContactCard } from './contact-cards.js';
+import { differences, written } from './contact-card.js';
+import { type CreateContact, phoneCountry, type UpdateContact } from './contact.dto.js';
+import { type BookRole, canEdit, cardOf, contactJson, type ContactRow } from './contact.presenter.js';
+import { contactInsert, contactUpdate, type ContactInsert } from './contact-values.js';
+import { identityKeys } from './contact-words.js';
+import { ContactErrors } from './contacts.errors.js';
+import { type AccessedRow, ContactsRepository } from './contacts.repository.js';
+import { contactPath, CONTACTS } from './contacts.resource.js';
+
+/** Contacts of an address book. */
+export const MAX_CONTACTS = 100_000;
+const MAX_DUPLICATES = 20;
+const MAX_ATTEMPTS = 5;
+
+/** A contact with the access of the caller. */
+export interface FoundContact {
+  row: ContactRow;
+  role: BookRole;
+  country: string | null;
+}
+
+/** Contacts of the address books that a caller sees. */
+@Injectable()
+export class ContactsService {
+  constructor(
+    private readonly contacts: ContactsRepository,
+    private readonly access: AddressbookAccess,
+    private readonly writes: IdempotentWrites,
+    private readonly db: Db,
+  ) {}
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, bookId: string, externalId: string): Promise<JsonReply> {
+    const { row, role } = await this.found(ctx, bookId, externalId);
+    return shown(row, role);
+  }
+
+  /** @throws ApiError 404, 403, 409 `duplicate_external_id`, `duplicate_uid`, `duplicate_contact`, 422 */
+  async create(ctx: RequestContext, key: IdempotencyKey | null, bookId: string, body: CreateContact): Promise<JsonReply> {
+    const book = await this.access.writable(ctx, bookId);
+    const { external_id: externalId, uid, default_country, on_duplicate, ...fields } = body;
+    const card = newContactCard(fields as CardPatch, phoneCountry(default_country ?? book.default_country));
+    if (book.contacts_count >= MAX_CONTACTS) throw ContactErrors.bookFull.with();
+    const values = contactInsert(card, { externalId, uid });
+    return this.writes.run(ctx, key, async (tx) => {
+      // A transaction of one statement does not read, see Db.single.
+      const reader = key === null ? this.db : tx;
+      const similar = await this.contacts.withKeys(reader, ctx, bookId, identityKeys(card), MAX_DUPLICATES);
+      const same = similar.find(({ shared }) => shared.some((each) => !each.startsWith('=')));
+      if (same && on_duplicate === 'reject') throw duplicateError(ContactErrors.duplicateContact, same, book.role);
+      if (same && on_duplicate === 'merge') return this.merged(tx, ctx, book, same, card);
+      const [row] = await this.contacts.insert(tx, ctx, bookId, [values]);
+      if (!row) throw await this.taken(reader, ctx, book, values);
+      const duplicates = similar.map((other) => {
+        const { id, external_id, card: json } = other;
+        return { id, external_id, full_name: cardOf({ card: json }).full_name };
+      });
+      return shown(row, book.role, { status: 201, extra: { possible_duplicates: duplicates } });
+    });
+  }
+
+  /** Without a difference the contact stays as it is. @throws ApiError 404, 403, 409 `conflict`, 422 */
+  async update(
+    ctx: RequestContext,
+    bookId: string,
+    externalId: string,
+    expected: ExpectedRevision,
+    body: Checked<UpdateContact>,
+  ): Promise<JsonReply> {
+    return this.retrying(async () => {
+      const { row, role, country } = await this.editable(ctx, bookId, externalId);
+      await CONTACTS.checkWrite(row, expected, body, () => contactJson(row, role));
+      const { default_country, base_revision: _, ...fields } = body.value;
+      const before = cardOf(row);
+      const card = checked(written(fields as CardPatch, before, phoneCountry(default_country ?? country)));
+      const changed = differences(before, card);
+      if (changed.length === 0) return shown(row, role);
+      const values = contactUpdate(row, card, changed);
+      const [after] = await this.db.single((tx) => this.contacts.update(tx, ctx, bookId, [values]));
+      return after && shown(after, role);
+    });
+  }
+
+  /** @throws ApiError 404, 403, 409 `conflict` */
+  async delete(ctx: RequestContext, bookId: string, externalId: string, expected: ExpectedRevision): Promise<JsonReply> {
+    return this.db.tx(async (tx) => {
+      const { row, role } = await this.editable(ctx, bookId, externalId, tx);
+      await CONTACTS.checkWrite(row, expected, null, () => contactJson(row, role));
+      const [removed] = await this.contacts.remove(tx, ctx, bookId, [row.id]);
+      // The rows are locked now: a newer revision repeats the transaction, which compares it.
+      if (removed?.revision !== row.revision) throw new ConcurrentChangeError('the contact has changed');
+      return CONTACTS.deleted(contactJson(removed, role));
+    });
+  }
+
+  /** @throws ApiError 404 */
+  async found(ctx: RequestContext, bookId: string, externalId: string, reader: Reader = this.db): Promise<FoundContact> {
+    const read = async (): Promise<AccessedRow[]> => {
+      const row = await this.contacts.read(ctx, bookId, externalId, reader);
+      return row ? [row] : [];
+    };
+    const [{ role, default_country: country, ...row }] = await this.access.reading(ctx, bookId, read);
+    if (row.id === null) throw CONTACTS.notFound.with();
+    return { row: row as ContactRow, role: await this.access.roleOf(ctx, role), country };
+  }
+
+  /** @throws ApiError 404, 403 */
+  async editable(ctx: RequestContext, bookId: string, externalId: string, reader?: Reader): Promise<FoundContact> {
+    const found = await this.found(ctx, bookId, externalId, reader);
+    if (!canEdit(found.role, found.row)) throw Errors.forbidden.with();
+    return found;
+  }
+
+  /** Adds the fields of a card to a contact. */
+  private async merged(
+    tx: Tx,
+    ctx: RequestContext,
+    { id, role }: AccessedBook,
+    row: ContactRow,
+    card: ContactCard,
+  ): Promise<JsonReply> {
+    const before = cardOf(row);
+    const after = checked(joined(before, card));
+    const changed = differences(before, after);
+    if (changed.length === 0) return shown(row, role, { extra: { possible_duplicates: [] } });
+    const [updated] = await this.contacts.update(tx, ctx, id, [contactUpdate(row, after, changed)]);
+    if (!updated) throw new ConcurrentChangeError('the contact has changed');
+    return shown(updated, role, { extra: { possible_duplicates: [] } });
+  }
+
+  /** The error of a contact whose external_id or uid is taken. */
+  private async taken(reader: Reader, ctx: RequestContext, book: AccessedBook, values: ContactInsert): Promise<ApiError> {
+    const [byId] = await this.contacts.find(reader, ctx, book.id, 'external_id', [values.external_id]);
+    if (byId) return duplicateError(ContactErrors.duplicateExternalId, byId, book.role);
+    const [byUid] = await this.contacts.find(reader, ctx, book.id, 'uid', [values.uid]);
+    if (byUid) return duplicateError(ContactErrors.duplicateUid, byUid, book.role);
+    // The book was deleted, or the other contact was, a moment ago.
+    return ContactErrors.bookNotFound.with();
+  }
+
+  /** Repeats an optimistic write. @param attempt undefined: another write came first */
+  private async retrying<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+    for (let n = 0; n < MAX_ATTEMPTS; n += 1) {
+      const result = await attempt();
+      if (result !== undefined) return result;
+    }
+    throw Errors.overloaded.with({ headers: { 'Retry-After': '1' } });
+  }
+}
+
+const duplicateError = (kind: (typeof ContactErrors)['duplicateUid'], row: ContactRow, role: BookRole): ApiError =>
+  kind.with({ body: { contact: JSON.parse(contactJson(row, role)) as object } });
+
+/** The contact with its ETag; with the Location where it is new. */
+export function shown(
+  row: ContactRow,
+  role: BookRole,
+  { status, extra }: { status?: number; extra?: Record<string, unknown> } = {},
+): JsonReply {
+  const { id, revision, addressbook_id, external_id } = row;
+  const location = status === 201 ? contactPath(addressbook_id, external_id) : undefined;
+  return CONTACTS.response(contactJson(row, role), { status, location, tag: { id, revision }, extra });
+}

@@ -1,0 +1,144 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { TxHooks } from '../../platform/events/tx-hooks.js';
+import { PROFILE_CHANGED } from '../settings/index.js';
+import { MEMBERS_PROVISIONED, MEMBERSHIP_CHANGING } from '../tenants/index.js';
+import { contactInsert, contactUpdate } from './contact-values.js';
+import { cardOf, type ContactRow } from './contact.presenter.js';
+import { differences, emptyCard } from './contact-card.js';
+import { CONTACT_COLUMNS, ContactsRepository } from './contacts.repository.js';
+import { memberCard, type MemberRow } from './member-card.js';
+
+const NAME = 'Workspace';
+
+// Released at the end of the transaction. Taken before the rows of the book.
+const lock = workspace.statement<never>(
+  'contacts.lock_global_book',
+  `SELECT pg_advisory_xact_lock(hashtextextended('global addressbook ' || $1::uuid, 0))`,
+);
+
+const create = workspace.statement<{ id: string }>(
+  'contacts.create_global_book',
+  `INSERT INTO addressbooks (tenant_id, id, kind, name) VALUES ($1, $1, 'global', $2) ON CONFLICT DO NOTHING RETURNING id`,
+);
+
+const exists = workspace.statement<{ id: string }>(
+  'contacts.global_book',
+  `SELECT id FROM addressbooks WHERE tenant_id = $1 AND id = $1`,
+);
+
+const MEMBER = `SELECT member.user_id, member.email, member.display_name, profile.given_name, profile.family_name, profile.title,
+         profile.phone, profile.timezone, profile.locale
+    FROM member_profiles member
+    LEFT JOIN user_profiles profile ON profile.tenant_id = member.tenant_id AND profile.user_id = member.user_id
+   WHERE member.tenant_id = $1`;
+const activeMembers = workspace.statement<MemberRow>(
+  'contacts.active_members',
+  `${MEMBER} AND member.status = 'active' ORDER BY member.user_id`,
+);
+const members = workspace.statement<MemberRow>('contacts.members', `${MEMBER} AND member.user_id = ANY ($2)`);
+
+const linked = workspace.statement<ContactRow>(
+  'contacts.linked',
+  `SELECT ${CONTACT_COLUMNS} FROM contacts contact
+    WHERE contact.tenant_id = $1 AND contact.linked_user_id = ANY ($2) AND contact.gone_at IS NULL`,
+);
+
+const workspacesOf = workspace.statement<{ tenant_id: string }>(
+  'contacts.workspaces_of',
+  `SELECT tenant_id FROM member_profiles WHERE user_id = $1 ORDER BY tenant_id`,
+);
+
+/**
+ * The address book of a workspace. It has the id of the workspace, is created when it is first read, and contains a card for
+ * each active member, which follows the membership and the profile, and the cards that holders of `contacts.global.manage` add.
+ */
+@Injectable()
+export class GlobalBook implements OnModuleInit {
+  constructor(
+    private readonly contacts: ContactsRepository,
+    private readonly hooks: TxHooks,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.hooks.on(MEMBERS_PROVISIONED, (tx, { tenantId, userIds }) => this.follow(tx, tenantId, userIds));
+    this.hooks.on(PROFILE_CHANGED, (tx, { tenantId, userId }) => this.follow(tx, tenantId, [userId]));
+    this.hooks.on(MEMBERSHIP_CHANGING, async (tx, { userId, tenantId, status }) => {
+      const workspaces = tenantId === null ? await tx.query(workspacesOf, [userId]) : [{ tenant_id: tenantId }];
+      for (const { tenant_id: id } of workspaces)
+        await (status === 'active' ? this.follow(tx, id, [userId]) : this.removeCards(tx, id, [userId]));
+    });
+  }
+
+  /** Creates the book if `bookId` names it. @returns false: it names another book */
+  async create({ tenantId }: RequestContext, bookId: string = tenantId): Promise<boolean> {
+    if (bookId !== tenantId) return false;
+    if ((await this.db.query(exists, [tenantId])).length > 0) return true;
+    await this.db.tx(async (tx) => {
+      // A change of a membership takes the same lock: either it sees the book, or this reads the new membership.
+      await tx.query(lock, [tenantId]);
+      if ((await tx.query(create, [tenantId, NAME])).length === 0) return;
+      const rows = await tx.query(activeMembers, [tenantId]);
+      await this.insertCards(tx, tenantId, rows);
+    });
+    return true;
+  }
+
+  /** The card of a member in the book, or undefined. */
+  async cardOf(tx: Tx, tenantId: string, userId: string): Promise<ContactRow | undefined> {
+    return (await tx.query(linked, [tenantId, [userId]]))[0];
+  }
+
+  /** Brings the cards of members up to date. Without the book there is nothing to do: its creation reads them. */
+  private async follow(tx: Tx, tenantId: string, userIds: readonly string[]): Promise<void> {
+    if (!(await this.locked(tx, tenantId))) return;
+    const rows = await tx.query(members, [tenantId, userIds]);
+    const cards = new Map((await tx.query(linked, [tenantId, userIds])).map((card) => [card.linked_user_id, card]));
+    const updates = rows.flatMap((member) => {
+      const row = cards.get(member.user_id);
+      if (!row) return [];
+      const before = cardOf(row);
+      const card = memberCard(member, before);
+      const changed = differences(before, card);
+      return changed.length === 0 ? [] : [contactUpdate(row, card, changed)];
+    });
+    await this.contacts.update(tx, { tenantId }, tenantId, updates);
+    await this.insertCards(
+      tx,
+      tenantId,
+      rows.filter(({ user_id }) => !cards.has(user_id)),
+    );
+  }
+
+  private async removeCards(tx: Tx, tenantId: string, userIds: readonly string[]): Promise<void> {
+    if (!(await this.locked(tx, tenantId))) return;
+    const cards = await tx.query(linked, [tenantId, userIds]);
+    await this.contacts.remove(
+      tx,
+      { tenantId },
+      tenantId,
+      cards.map(({ id }) => id),
+    );
+  }
+
+  private async locked(tx: Tx, tenantId: string): Promise<boolean> {
+    await tx.query(lock, [tenantId]);
+    return (await tx.query(exists, [tenantId])).length > 0;
+  }
+
+  private async insertCards(tx: Tx, tenantId: string, rows: readonly MemberRow[]): Promise<void> {
+    const inserts = rows.map((member) =>
+      contactInsert(memberCard(member, emptyCard()), {
+        externalId: member.user_id,
+        uid: member.user_id,
+        source: 'directory',
+        linkedUserId: member.user_id,
+      }),
+    );
+    await this.contacts.insert(tx, { tenantId }, tenantId, inserts);
+  }
+}

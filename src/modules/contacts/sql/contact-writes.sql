@@ -1,0 +1,142 @@
+-- All writes of contacts. The row of the address book is locked first, which serialises the writes of one book, then its
+-- counter in sync_heads. Functions skip what they cannot write; the caller compares the returned rows with its input.
+
+-- Locks an address book and allocates numbers of its feed. Null: the book does not exist.
+CREATE FUNCTION addressbook_numbers(p_tenant uuid, p_book uuid, p_count int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_head bigint;
+BEGIN
+  PERFORM FROM addressbooks WHERE tenant_id = p_tenant AND id = p_book FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    RETURN NULL;
+  END IF;
+  INSERT INTO sync_heads AS counter (tenant_id, user_id, head) VALUES (p_tenant, p_book, p_count)
+  ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = counter.head + excluded.head
+  RETURNING head INTO v_head;
+  RETURN v_head - p_count;
+END $$;
+
+-- Creates contacts. Skips those whose id, external_id or uid is taken in the book, and all of them in a deleted book.
+CREATE FUNCTION contacts_insert(p_tenant uuid, p_book uuid, p_items jsonb) RETURNS SETOF contacts LANGUAGE plpgsql AS $$
+DECLARE
+  v_before bigint := addressbook_numbers(p_tenant, p_book, jsonb_array_length(p_items));
+BEGIN
+  IF v_before IS NULL THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  WITH made AS (
+    INSERT INTO contacts (tenant_id, addressbook_id, id, external_id, uid, kind, sort_key, card, size, words, content_hash, source,
+                          linked_user_id, field_revisions, revision, seq)
+    SELECT p_tenant, p_book, item.id, item.external_id, item.uid, item.kind, item.sort_key, item.card::json, length(item.card),
+           item.words, decode(item.content_hash, 'hex'), item.source, item.linked_user_id,
+           coalesce(item.field_revisions, '{}'), coalesce(item.revision, 1), v_before + element.n
+      FROM jsonb_array_elements(p_items) WITH ORDINALITY AS element (value, n),
+           jsonb_to_record(element.value) AS item (id uuid, external_id text, uid text, kind contact_kind, sort_key text, card text,
+             words text[], content_hash text, source contact_source, linked_user_id uuid, field_revisions jsonb, revision int)
+     ORDER BY element.n
+    ON CONFLICT DO NOTHING
+    RETURNING *),
+  indexed AS (
+    INSERT INTO contact_words (tenant_id, addressbook_id, word, contact_id)
+    SELECT p_tenant, p_book, word, made.id FROM made, unnest(made.words) AS word),
+  counted AS (
+    UPDATE addressbooks SET contacts_count = contacts_count + (SELECT count(*) FROM made)
+     WHERE tenant_id = p_tenant AND id = p_book)
+  SELECT * FROM made;
+END $$;
+
+-- Writes new content to contacts that still have the revision `base`.
+CREATE FUNCTION contacts_update(p_tenant uuid, p_book uuid, p_items jsonb) RETURNS SETOF contacts LANGUAGE plpgsql AS $$
+DECLARE
+  v_before bigint := addressbook_numbers(p_tenant, p_book, jsonb_array_length(p_items));
+BEGIN
+  IF v_before IS NULL THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  WITH item AS MATERIALIZED (
+    SELECT item.*, element.n, contact.words AS old_words
+      FROM jsonb_array_elements(p_items) WITH ORDINALITY AS element (value, n),
+           jsonb_to_record(element.value) AS item (id uuid, base int, kind contact_kind, sort_key text, card text, words text[],
+             content_hash text, field_revisions jsonb)
+      JOIN contacts contact ON contact.tenant_id = p_tenant AND contact.id = item.id
+     WHERE contact.addressbook_id = p_book AND contact.gone_at IS NULL AND contact.revision = item.base),
+  unindexed AS (
+    DELETE FROM contact_words listed
+     USING item, unnest(item.old_words) AS old
+     WHERE listed.tenant_id = p_tenant AND listed.addressbook_id = p_book AND listed.word = old AND listed.contact_id = item.id
+       AND old <> ALL (item.words)),
+  indexed AS (
+    INSERT INTO contact_words (tenant_id, addressbook_id, word, contact_id)
+    SELECT p_tenant, p_book, word, item.id FROM item, unnest(item.words) AS word WHERE word <> ALL (item.old_words))
+  UPDATE contacts contact
+     SET kind = item.kind, sort_key = item.sort_key, card = item.card::json, size = length(item.card),
+         words = item.words, content_hash = decode(item.content_hash, 'hex'), field_revisions = item.field_revisions,
+         revision = contact.revision + 1, seq = v_before + item.n, updated_at = clock_timestamp()
+    FROM item WHERE contact.tenant_id = p_tenant AND contact.id = item.id
+  RETURNING contact.*;
+END $$;
+
+-- Deletes contacts and leaves removals for the feed, in the order of `p_ids`.
+-- @returns the contacts as they were
+CREATE FUNCTION contacts_remove(p_tenant uuid, p_book uuid, p_ids uuid[]) RETURNS SETOF contacts LANGUAGE plpgsql AS $$
+DECLARE
+  v_before bigint := addressbook_numbers(p_tenant, p_book, cardinality(p_ids));
+BEGIN
+  IF v_before IS NULL THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  WITH old AS MATERIALIZED (
+    SELECT contact.* FROM contacts contact
+     WHERE contact.tenant_id = p_tenant AND contact.addressbook_id = p_book AND contact.id = ANY (p_ids) AND contact.gone_at IS NULL),
+  unindexed AS (
+    DELETE FROM contact_words listed
+     USING old, unnest(old.words) AS word
+     WHERE listed.tenant_id = p_tenant AND listed.addressbook_id = p_book AND listed.word = word AND listed.contact_id = old.id),
+  counted AS (
+    UPDATE addressbooks SET contacts_count = contacts_count - (SELECT count(*) FROM old)
+     WHERE tenant_id = p_tenant AND id = p_book),
+  removed AS (
+    UPDATE contacts contact
+       SET card = '{}', size = 2, words = '{}', sort_key = '', content_hash = '', linked_user_id = NULL, field_revisions = '{}',
+           seq = v_before + array_position(p_ids, contact.id), gone_at = clock_timestamp()
+      FROM old WHERE contact.tenant_id = p_tenant AND contact.id = old.id)
+  SELECT * FROM old;
+END $$;
+
+-- Moves a contact to another address book, where it may get another external_id and uid. The source keeps a removal. Skips a
+-- contact whose revision is not `p_base`, and one whose external_id or uid is taken in the target.
+CREATE FUNCTION contact_move(
+  p_tenant uuid, p_from uuid, p_to uuid, p_id uuid, p_base int, p_external_id text, p_uid text
+) RETURNS SETOF contacts LANGUAGE plpgsql AS $$
+DECLARE
+  v_first bigint := addressbook_numbers(p_tenant, least(p_from, p_to), 1);
+  v_second bigint := addressbook_numbers(p_tenant, greatest(p_from, p_to), 1);
+  v_old contacts;
+BEGIN
+  SELECT contact.* INTO v_old FROM contacts contact
+   WHERE contact.tenant_id = p_tenant AND contact.addressbook_id = p_from AND contact.id = p_id AND contact.gone_at IS NULL
+     AND contact.revision = p_base;
+  IF NOT FOUND OR v_first IS NULL OR v_second IS NULL OR EXISTS (
+    SELECT FROM contacts taken WHERE taken.tenant_id = p_tenant AND taken.addressbook_id = p_to AND taken.gone_at IS NULL
+       AND (taken.external_id = p_external_id OR taken.uid = p_uid)) THEN
+    RETURN;
+  END IF;
+  DELETE FROM contact_words WHERE tenant_id = p_tenant AND addressbook_id = p_from AND word = ANY (v_old.words) AND contact_id = p_id;
+  INSERT INTO contact_words (tenant_id, addressbook_id, word, contact_id)
+  SELECT p_tenant, p_to, word, p_id FROM unnest(v_old.words) AS word;
+  UPDATE addressbooks SET contacts_count = contacts_count + CASE id WHEN p_to THEN 1 ELSE -1 END
+   WHERE tenant_id = p_tenant AND id IN (p_from, p_to);
+  RETURN QUERY
+  UPDATE contacts contact
+     SET addressbook_id = p_to, external_id = p_external_id, uid = p_uid, revision = contact.revision + 1,
+         seq = 1 + CASE WHEN p_to < p_from THEN v_first ELSE v_second END, updated_at = clock_timestamp()
+   WHERE contact.tenant_id = p_tenant AND contact.id = p_id
+  RETURNING contact.*;
+  INSERT INTO contacts (tenant_id, addressbook_id, id, external_id, uid, kind, sort_key, card, size, words, content_hash, source, seq,
+                        gone_at)
+  VALUES (p_tenant, p_from, uuid_v7(), v_old.external_id, v_old.uid, v_old.kind, '', '{}', 2, '{}', '', v_old.source,
+          1 + CASE WHEN p_from < p_to THEN v_first ELSE v_second END, clock_timestamp());
+END $$;
