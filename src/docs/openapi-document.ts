@@ -29,6 +29,7 @@ const TAGS: Record<string, string> = {
   'task folders': 'Trees of folders for tasks, shared with editors and viewers.',
   calendar: 'Calendars, shared and own; events, series, invitations and responses.',
   forms: 'Forms in versions, responses, exports and shared reports.',
+  contacts: 'Address books, their contacts, and the members of the workspace.',
   sync: 'Several requests at once, for clients that work offline.',
   mail: 'The mailboxes of the caller at the mail service, with its field names (camelCase).',
   settings: "One's own profile, signatures, preferences, passwords and sessions.",

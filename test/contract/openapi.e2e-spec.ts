@@ -142,8 +142,8 @@ describe('the OpenAPI description', () => {
         expect([where, description]).toEqual([where, expect.any(String)]);
         if (place !== 'path') continue;
         expect([where, schema.example ?? schema.examples?.[0]]).toEqual([where, expect.anything()]);
-        // An instance of a series is named by the id of the series and its start.
-        if (/(^|_)id$/.test(name) && name !== 'event_id')
+        // Clients choose the external_id of a contact; an instance of a series is named by the id of the series and its start.
+        if (/(^|_)id$/.test(name) && !['external_id', 'event_id'].includes(name))
           expect([where, schema.format]).toEqual([where, 'uuid']);
       }
   });

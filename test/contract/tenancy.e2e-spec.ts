@@ -76,6 +76,16 @@ describe('the tenancy matrix', () => {
       const made = await alice.api.post('/settings/signatures', { name: 'secret', html: 'secret' });
       return { id: made.body.signature.id, body: { name: 'stolen' } };
     },
+    // The contact has the id of its address book as external_id, so that one id fits all parameters of a path.
+    contact: async () => {
+      const { id } = (await alice.api.post('/contact/addressbooks', { name: 'secret' })).body.addressbook;
+      const made = await alice.api.post(`/contact/addressbooks/${id}/contacts`, {
+        full_name: 'secret',
+        external_id: id,
+      });
+      expect(made.status).toBe(201);
+      return { id, body: { name: 'stolen', full_name: 'stolen' } };
+    },
     tasks: async () => {
       const { id } = (await alice.api.post('/tasks', { title: 'secret', description: '<p>secret</p>' })).body
         .task;

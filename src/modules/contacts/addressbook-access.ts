@@ -56,7 +56,11 @@ export class AddressbookAccess {
    * @param read empty: the caller does not see the book
    * @throws ApiError 404
    */
-  async reading<Row>(ctx: RequestContext, bookId: string, read: () => Promise<Row[]>): Promise<[Row, ...Row[]]> {
+  async reading<Row>(
+    ctx: RequestContext,
+    bookId: string,
+    read: () => Promise<Row[]>,
+  ): Promise<[Row, ...Row[]]> {
     const rows = await read();
     if (rows.length > 0) return rows as [Row, ...Row[]];
     if (!(await this.global.create(ctx, bookId))) throw ContactErrors.bookNotFound.with();

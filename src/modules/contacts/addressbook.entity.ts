@@ -10,7 +10,9 @@ export class Addressbook {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
   @Column('uuid', { name: 'owner_id', nullable: true }) ownerId!: string | null;
-  @Column('enum', { enum: ['personal', 'global'], enumName: 'addressbook_kind' }) kind!: 'personal' | 'global';
+  @Column('enum', { enum: ['personal', 'global'], enumName: 'addressbook_kind' }) kind!:
+    | 'personal'
+    | 'global';
   @Column('text') name!: string;
   @Column('text') description!: string;
   @Column('text', { nullable: true }) color!: string | null;

@@ -1,6 +1,18 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsInt, IsString, Matches, Max, MaxLength, Min, ValidateBy } from 'class-validator';
-import { MaxBytes, MayBeAbsent, Nullable } from '../../platform/http/input.decorators.js';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateBy,
+} from 'class-validator';
+import { MaxBytes, Optional, Nullable } from '../../platform/http/input.decorators.js';
 import { CARD_DATE_TYPES, type CardDateType } from '../../lib/vcard/index.js';
 
 export const MAX_TEXT = 1_000;
@@ -54,7 +66,7 @@ class EntryInput {
   @CardTexts(['work'], 20, MAX_TYPE) types?: string[] | null;
   /** At most one entry of a list is primary: the first of them. */
   @ApiPropertyOptional({ example: false })
-  @MayBeAbsent()
+  @Optional()
   @IsBoolean()
   primary?: boolean;
 }
@@ -154,8 +166,12 @@ export class PropertyInput {
   @ApiProperty({ pattern: '^[A-Za-z0-9-]{1,64}$', example: 'X-PHONETIC-ORG' })
   @Matches(/^[a-z0-9-]{1,64}$/i, { message: 'name must be the name of a vCard property' })
   name!: string;
-  @ApiPropertyOptional({ type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } }, example: {} })
-  @MayBeAbsent()
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: { type: 'array', items: { type: 'string' } },
+    example: {},
+  })
+  @Optional()
   @IsParameters()
   params?: Record<string, string[]>;
   @ApiProperty({ maxLength: MAX_NOTES, example: 'Ak-mi' })

@@ -11,7 +11,13 @@ import {
   type CardValue,
   newCard,
 } from '../../lib/vcard/index.js';
-import { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, type ContactPhone } from './card.types.js';
+import {
+  CARD_FIELDS,
+  type CardField,
+  type CardPatch,
+  type ContactCard,
+  type ContactPhone,
+} from './card.types.js';
 
 /** Input of an object whose members are optional. */
 type Input<T> = { [K in keyof T]?: T[K] | null };
@@ -51,7 +57,10 @@ const values = (inputs: Input<CardValue>[] | null): CardValue[] =>
  * The international form of a telephone number.
  * @param country of numbers without an international prefix, ISO 3166-1; null: such numbers have no international form
  */
-export function parsedPhone(value: string, country: string | null): { e164: string; extension: string | null } | null {
+export function parsedPhone(
+  value: string,
+  country: string | null,
+): { e164: string; extension: string | null } | null {
   const number = parsePhoneNumberFromString(value, {
     ...(country !== null && { defaultCountry: country as CountryCode }),
     extract: false,
@@ -67,7 +76,9 @@ const phones = (inputs: Input<ContactPhone>[] | null, country: string | null): C
       const parsed = parsedPhone(value, country);
       // A number that was read with a country stays what it was when its card is written without one.
       const e164 = parsed?.e164 ?? (parsedPhone(input.e164 ?? '', null)?.e164 || null);
-      return [{ value, e164, extension: text(input.extension) ?? parsed?.extension ?? null, ...entry(input) }];
+      return [
+        { value, e164, extension: text(input.extension) ?? parsed?.extension ?? null, ...entry(input) },
+      ];
     }),
   );
 
@@ -126,7 +137,11 @@ const dates = (inputs: Input<CardDate>[] | null): CardDate[] =>
 
 const related = (inputs: Input<CardRelated>[] | null): CardRelated[] =>
   (inputs ?? []).flatMap((input) => {
-    const made = { type: text(input.type)?.toLowerCase() ?? null, name: text(input.name), uri: text(input.uri) };
+    const made = {
+      type: text(input.type)?.toLowerCase() ?? null,
+      name: text(input.name),
+      uri: text(input.uri),
+    };
     return made.name || made.uri ? [made] : [];
   });
 
@@ -134,7 +149,9 @@ const custom = (inputs: Input<CardProperty>[] | null): CardProperty[] =>
   (inputs ?? []).map(({ group, name: property, params, value }) => ({
     group: text(group),
     name: (property ?? '').toUpperCase(),
-    params: Object.fromEntries(Object.entries(params ?? {}).map(([key, list]) => [key.toUpperCase(), [...list]])),
+    params: Object.fromEntries(
+      Object.entries(params ?? {}).map(([key, list]) => [key.toUpperCase(), [...list]]),
+    ),
     value: value ?? '',
   }));
 
@@ -194,7 +211,10 @@ export function written(patch: CardPatch, before: ContactCard, country: string |
     return [field, value === undefined ? before[field] : NORMALISERS[field](value as never, country)];
   });
   const card = Object.fromEntries(entries) as unknown as ContactCard;
-  const isDerived = patch.full_name === undefined && before.full_name !== undefined && before.full_name === derivedName(before);
+  const isDerived =
+    patch.full_name === undefined &&
+    before.full_name !== undefined &&
+    before.full_name === derivedName(before);
   if (card.full_name === null || isDerived) card.full_name = derivedName(card);
   return card;
 }

@@ -9,8 +9,13 @@ export const MAX_CARD = 256 * 1024;
 /** @throws ApiError 422 for a card without any name, address or number, and for one that is too large */
 export function checked(card: ContactCard): ContactCard {
   if (isAnonymous({ ...card, uid: null }))
-    throw fieldError('', 'empty_contact', 'A contact needs a name, an organization, an e-mail address or a telephone number.');
-  if (JSON.stringify(card).length > MAX_CARD) throw fieldError('', 'contact_too_large', 'A contact may have at most 256 KiB.');
+    throw fieldError(
+      '',
+      'empty_contact',
+      'A contact needs a name, an organization, an e-mail address or a telephone number.',
+    );
+  if (JSON.stringify(card).length > MAX_CARD)
+    throw fieldError('', 'contact_too_large', 'A contact may have at most 256 KiB.');
   return card;
 }
 
@@ -49,7 +54,9 @@ export function joined(card: ContactCard, other: ContactCard): ContactCard {
     job_title: card.job_title ?? other.job_title,
     emails: join(card.emails, other.emails, lower),
     phones: join(card.phones, other.phones, ({ e164, value }) => e164 ?? value),
-    addresses: join(card.addresses, other.addresses, ({ label: _l, types: _t, primary: _p, ...parts }) => json(parts)),
+    addresses: join(card.addresses, other.addresses, ({ label: _l, types: _t, primary: _p, ...parts }) =>
+      json(parts),
+    ),
     urls: join(card.urls, other.urls, lower),
     profiles: join(card.profiles, other.profiles, ({ service, user, uri }) => json([service, user, uri])),
     dates: [...card.dates, ...missingFrom(card.dates, other.dates, json)],

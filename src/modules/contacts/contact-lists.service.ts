@@ -32,6 +32,7 @@ export class ContactListsService {
 
   /** The address book of the workspace, for a user of any address book. @throws ApiError 404, 422 `invalid_cursor` */
   async global(ctx: RequestContext, accessId: string, query: ListContacts): Promise<JsonReply> {
+    await this.access.readable(ctx, accessId);
     await this.access.readable(ctx, ctx.tenantId);
     return this.page(ctx, { accessId, bookId: ctx.tenantId }, query);
   }
@@ -50,7 +51,10 @@ export class ContactListsService {
       rows: async (after, limit) => {
         const read = () => this.contacts.list(ctx, books, filter, sort, after, limit);
         const found = await this.access.reading(ctx, books.accessId, read);
-        role = books.accessId === books.bookId ? await this.access.roleOf(ctx, found[0].role) : await this.access.roleOf(ctx, 'global');
+        role =
+          books.accessId === books.bookId
+            ? await this.access.roleOf(ctx, found[0].role)
+            : await this.access.roleOf(ctx, 'global');
         return found.filter(isListed);
       },
     });

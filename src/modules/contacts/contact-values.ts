@@ -62,8 +62,15 @@ export function contactInsert(card: ContactCard, identity: Identity = {}): Conta
 }
 
 /** @param changed the fields that differ from the row */
-export function contactUpdate(row: ContactRow, card: ContactCard, changed: readonly CardField[]): ContactUpdate {
+export function contactUpdate(
+  row: ContactRow,
+  card: ContactCard,
+  changed: readonly CardField[],
+): ContactUpdate {
   const revision = row.revision + 1;
-  const field_revisions = { ...row.field_revisions, ...Object.fromEntries(changed.map((field) => [field, revision])) };
+  const field_revisions = {
+    ...row.field_revisions,
+    ...Object.fromEntries(changed.map((field) => [field, revision])),
+  };
   return { id: row.id, base: row.revision, field_revisions, ...cardValues(card) };
 }

@@ -1,3 +1,4 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js';
 import { fold } from '../../lib/search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.types.js';
 
@@ -15,7 +16,8 @@ export const MAX_TERMS = 6;
 
 const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/u;
 /** Scripts without spaces between words, and names of several characters that are searched by their parts. */
-const SPACELESS = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const SPACELESS =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
 const cut = (word: string): string =>
   word.length <= MAX_LENGTH ? word : [...word].slice(0, MAX_LENGTH).join('');
@@ -37,12 +39,18 @@ export function emailKey(address: string): string | null {
   return key.length <= MAX_ADDRESS && /^[^\s@]+@[^\s@]+$/.test(key) ? key : null;
 }
 
-/** Forms in which a user types the number, each a prefix of a word: international, national, as written, its last digits. */
+/**
+ * Forms in which a user types the number, each a prefix of a word: as written, international, national with and without the
+ * trunk prefix 0 of most countries, its last digits.
+ */
 function phoneWords({ value, e164 }: ContactPhone): string[] {
   const digits = digitsOf(value);
-  const international = e164?.slice(1) ?? '';
-  const national = digits.replace(/^0+/, '');
-  return [digits, international, national, digits.slice(-7), digits.slice(-4)].filter((word) => word.length >= 2);
+  const forms = [digits, digits.slice(-7), digits.slice(-4)];
+  if (e164 !== null) {
+    const national = parsePhoneNumberFromString(e164)?.nationalNumber ?? '';
+    forms.push(e164.slice(1), national, `0${national}`);
+  }
+  return forms.filter((word) => word.length >= 2);
 }
 
 export const phoneKey = (e164: string): string => e164;
@@ -67,7 +75,14 @@ export function identityKeys(card: ContactCard): string[] {
 /** Words and keys under which the index lists a contact. */
 export function contactWords(card: ContactCard): string[] {
   const { full_name, name, nicknames, organization, job_title, emails, phones, categories } = card;
-  const named = [full_name, ...Object.values(name ?? {}), ...nicknames, organization?.name, ...(organization?.units ?? []), job_title];
+  const named = [
+    full_name,
+    ...Object.values(name ?? {}),
+    ...nicknames,
+    organization?.name,
+    ...(organization?.units ?? []),
+    job_title,
+  ];
   const words = new Set([
     ...identityKeys(card),
     ...categories.map(categoryKey),
@@ -79,7 +94,10 @@ export function contactWords(card: ContactCard): string[] {
 }
 
 /** The place of a contact in lists by name. */
-export const sortKey = (card: ContactCard): string => fold(card.full_name ?? '').slice(0, 200).toWellFormed();
+export const sortKey = (card: ContactCard): string =>
+  fold(card.full_name ?? '')
+    .slice(0, 200)
+    .toWellFormed();
 
 /**
  * Terms of a query: each is a prefix of a word of the contacts that match.

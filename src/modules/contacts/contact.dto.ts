@@ -1,9 +1,19 @@
 import { ApiPropertyOptional, ApiExtraModels, getSchemaPath, IntersectionType } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsIn, IsOptional, IsString, Length, Matches, MaxLength, ValidateNested } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  MaxLength,
+  ValidateNested,
+} from 'class-validator';
 import { isSupportedCountry } from 'libphonenumber-js';
 import { Transform } from 'class-transformer';
 import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
-import { asInstance, EachAs, MaxBytes, MayBeAbsent, Nullable } from '../../platform/http/input.decorators.js';
+import { asInstance, EachAs, MaxBytes, Optional, Nullable } from '../../platform/http/input.decorators.js';
 import { CARD_KINDS, type CardKind } from '../../lib/vcard/index.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
 import {
@@ -25,6 +35,10 @@ import { CARD_FIELDS, MAX_UID } from './card.types.js';
 
 type Class = new () => object;
 
+/** Documents the classes of list entries, which the inherited fields name. */
+const EntryModels = () =>
+  ApiExtraModels(ValueInput, PhoneInput, AddressInput, ProfileInput, DateInput, RelatedInput, PropertyInput);
+
 /** An optional nested object; null clears it. */
 const Part = (type: Class, example: object): PropertyDecorator => {
   return (target, key) => {
@@ -40,10 +54,16 @@ const Parts = (type: Class, example: object[], { bare = false } = {}): PropertyD
   return (target, key) => {
     const item = { $ref: getSchemaPath(type) };
     const items = bare ? { anyOf: [item, { type: 'string' }] } : item;
-    ApiPropertyOptional({ type: 'array', nullable: true, maxItems: MAX_ENTRIES, items, example } as object)(target, key);
+    ApiPropertyOptional({ type: 'array', nullable: true, maxItems: MAX_ENTRIES, items, example } as object)(
+      target,
+      key,
+    );
     Nullable()(target, key);
     ValidateNested({ each: true, message: 'each entry of $property must be an object' })(target, key);
-    EachAs((each) => asInstance(type, bare && typeof each === 'string' ? { value: each } : each))(target, key);
+    EachAs((each) => asInstance(type, bare && typeof each === 'string' ? { value: each } : each))(
+      target,
+      key,
+    );
     ArrayMaxSize(MAX_ENTRIES)(target, key);
     IsArray()(target, key);
   };
@@ -52,7 +72,10 @@ const Parts = (type: Class, example: object[], { bare = false } = {}): PropertyD
 export const Country = (): PropertyDecorator => {
   return (target, key) => {
     Transform(({ value }) => (typeof value === 'string' ? value.toUpperCase() : value))(target, key);
-    Matches(/^[A-Z]{2}$/, { message: `${String(key)} must be a country of two letters (ISO 3166-1)` })(target, key);
+    Matches(/^[A-Z]{2}$/, { message: `${String(key)} must be a country of two letters (ISO 3166-1)` })(
+      target,
+      key,
+    );
   };
 };
 
@@ -61,10 +84,9 @@ export const phoneCountry = (country: string | null | undefined): string | null 
   country && isSupportedCountry(country) ? country : null;
 
 /** The fields of a card. Missing fields stay as they are, null and empty lists clear them. */
-@ApiExtraModels(ValueInput, PhoneInput, AddressInput, ProfileInput, DateInput, RelatedInput, PropertyInput)
 export class CardFieldsInput {
   @ApiPropertyOptional({ enum: CARD_KINDS, example: 'individual' })
-  @MayBeAbsent()
+  @Optional()
   @IsIn(CARD_KINDS)
   kind?: CardKind;
 
@@ -74,8 +96,12 @@ export class CardFieldsInput {
   @CardTexts(['Mia']) nicknames?: string[] | null;
   @Part(OrganizationInput, { name: 'Acme', units: ['Research'] }) organization?: OrganizationInput | null;
   @CardText('Head of Research') job_title?: string | null;
-  @Parts(ValueInput, [{ value: 'maria@example.com', types: ['work'] }], { bare: true }) emails?: ValueInput[] | null;
-  @Parts(PhoneInput, [{ value: '+420 601 123 456', types: ['cell'] }], { bare: true }) phones?: PhoneInput[] | null;
+  @Parts(ValueInput, [{ value: 'maria@example.com', types: ['work'] }], { bare: true }) emails?:
+    | ValueInput[]
+    | null;
+  @Parts(PhoneInput, [{ value: '+420 601 123 456', types: ['cell'] }], { bare: true }) phones?:
+    | PhoneInput[]
+    | null;
   @Parts(AddressInput, [{ street: 'Street 1', locality: 'Prague', country_code: 'CZ' }])
   addresses?: AddressInput[] | null;
   @Parts(ValueInput, [{ value: 'https://example.com' }], { bare: true }) urls?: ValueInput[] | null;
@@ -101,7 +127,7 @@ export class CardFieldsInput {
 class PhoneCountry {
   /** Country of telephone numbers without an international prefix. Default: that of the address book. */
   @ApiPropertyOptional({ pattern: '^[A-Za-z]{2}$', example: 'CZ' })
-  @MayBeAbsent()
+  @Optional()
   @Country()
   default_country?: string;
 }
@@ -109,30 +135,32 @@ class PhoneCountry {
 export class ContactIds {
   /** Names the contact in paths. Chosen by the client, unique in the address book. Default: the new id. */
   @ApiPropertyOptional({ minLength: 1, maxLength: MAX_UID, example: 'phone-17' })
-  @MayBeAbsent()
+  @Optional()
   @ExternalId()
   external_id?: string;
 
   /** The vCard UID, unique in the address book. Default: the new id. */
   @ApiPropertyOptional({ minLength: 1, maxLength: MAX_UID, example: '4fbe8971-0bc3-424c-9c26-36c3e1eff6b1' })
-  @MayBeAbsent()
+  @Optional()
   @ExternalId()
   uid?: string;
 }
 
 export const ON_DUPLICATE = ['create', 'merge', 'reject'] as const;
 
+@EntryModels()
 export class CreateContact extends IntersectionType(CardFieldsInput, ContactIds, PhoneCountry) {
   /**
    * For a contact with the e-mail address or telephone number of another one in the book. `create`: creates it all the same.
    * `merge`: adds the fields to the existing contact. `reject`: responds with 409.
    */
   @ApiPropertyOptional({ enum: ON_DUPLICATE, default: 'create' })
-  @MayBeAbsent()
+  @Optional()
   @IsIn(ON_DUPLICATE)
   on_duplicate: (typeof ON_DUPLICATE)[number] = 'create';
 }
 
+@EntryModels()
 export class UpdateContact extends IntersectionType(CardFieldsInput, PhoneCountry, BaseRevision) {}
 
 export class ListContacts extends PageQuery {
@@ -157,13 +185,14 @@ export class ListContacts extends PageQuery {
   @IsString()
   phone?: string;
 
-  /** @example "customers" */
+  /** Only contacts of this category. @example "customers" */
   @ApiPropertyOptional()
   @IsOptional()
   @MaxLength(1_000)
   @IsString()
   category?: string;
 
+  /** Only contacts of this kind. */
   @ApiPropertyOptional({ enum: CARD_KINDS })
   @IsOptional()
   @IsIn(CARD_KINDS)
@@ -188,7 +217,9 @@ export class ListContacts extends PageQuery {
 
 function ExternalId(): PropertyDecorator {
   return (target, key) => {
-    Matches(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u, { message: `${String(key)} must be one line without control characters` })(target, key);
+    Matches(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u, {
+      message: `${String(key)} must be one line without control characters`,
+    })(target, key);
     Matches(/^(?!(?:sync|\.{1,2})$)/, { message: `${String(key)} is a reserved word` })(target, key);
     Length(1, MAX_UID)(target, key);
     IsString()(target, key);

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { CARD_DATE_TYPES, CARD_KINDS } from '../../lib/vcard/index.js';
 import { ErrorResponse } from '../../platform/http/error.response.js';
+import { exampleOf } from '../../platform/resources/example.js';
 import { RevisionedFields } from '../../platform/resources/item.response.js';
 import { CONTACT_SOURCES } from './contact.entity.js';
 
@@ -94,9 +95,14 @@ export class ContactResponse extends RevisionedFields {
   @ApiProperty({ format: 'uuid', example: ID }) addressbook_id!: string;
   @ApiProperty({ enum: CARD_KINDS, example: 'individual' }) kind!: string;
   /** @example "Maria Silva" */ full_name!: string | null;
-  @ApiProperty({ type: ContactNameResponse, nullable: true }) name!: ContactNameResponse | null;
+  @ApiProperty({ type: ContactNameResponse, nullable: true, example: exampleOf(ContactNameResponse) })
+  name!: ContactNameResponse | null;
   @ApiProperty({ example: ['Mia'] }) nicknames!: string[];
-  @ApiProperty({ type: ContactOrganizationResponse, nullable: true })
+  @ApiProperty({
+    type: ContactOrganizationResponse,
+    nullable: true,
+    example: exampleOf(ContactOrganizationResponse),
+  })
   organization!: ContactOrganizationResponse | null;
   /** @example "Head of Research" */ job_title!: string | null;
   emails!: ContactValueResponse[];

@@ -1,4 +1,4 @@
-import { Body, Controller, Query } from '@nestjs/common';
+import { Controller, Query } from '@nestjs/common';
 import { Expected, type ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
 import { Idempotency, type IdempotencyKey } from '../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
@@ -7,7 +7,12 @@ import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
-import { DeleteOperation, ListOperation, ReadOperation, UpdateOperation } from '../../platform/resources/operations.js';
+import {
+  DeleteOperation,
+  ListOperation,
+  ReadOperation,
+  UpdateOperation,
+} from '../../platform/resources/operations.js';
 import { ContactListsService } from './contact-lists.service.js';
 import { CreateContact, ListContacts, UpdateContact } from './contact.dto.js';
 import { CreatedContactEnvelope } from './contact.response.js';
@@ -33,11 +38,16 @@ export class ContactsController {
 
   @ListOperation(CONTACTS, {
     summary: 'List or search the contacts of an address book',
-    description: 'By name. `q` matches the beginnings of words in any script, ignores case and accents, and finds digits of telephone numbers.',
+    description:
+      'By name. `q` matches the beginnings of words in any script, ignores case and accents, and finds digits of telephone numbers.',
     path: LIST,
     errors: [ContactErrors.bookNotFound],
   })
-  list(@Ctx() ctx: RequestContext, @Id('addressbook_id') bookId: string, @Query() query: ListContacts): Promise<JsonReply> {
+  list(
+    @Ctx() ctx: RequestContext,
+    @Id('addressbook_id') bookId: string,
+    @Query() query: ListContacts,
+  ): Promise<JsonReply> {
     return this.lists.list(ctx, bookId, query);
   }
 
@@ -45,11 +55,16 @@ export class ContactsController {
     tag: 'contacts',
     id: 'listGlobalContacts',
     summary: 'List or search the address book of the workspace',
-    description: 'The cards of all active members, and the cards that the workspace adds. `addressbook_id` is any address book that you see.',
+    description:
+      'The cards of all active members, and the cards that the workspace adds. `addressbook_id` is any address book that you see.',
     response: [CONTACTS.envelopes.list, 'A page of contacts.'],
     errors: [ContactErrors.bookNotFound],
   })
-  global(@Ctx() ctx: RequestContext, @Id('addressbook_id') bookId: string, @Query() query: ListContacts): Promise<JsonReply> {
+  global(
+    @Ctx() ctx: RequestContext,
+    @Id('addressbook_id') bookId: string,
+    @Query() query: ListContacts,
+  ): Promise<JsonReply> {
     return this.lists.global(ctx, bookId, query);
   }
 
@@ -57,7 +72,8 @@ export class ContactsController {
     tag: 'contacts',
     id: 'createContact',
     summary: 'Create a contact',
-    description: 'Needs a name, an organization, an e-mail address or a telephone number. With `on_duplicate` `merge`, the response may be the existing contact.',
+    description:
+      'Needs a name, an organization, an e-mail address or a telephone number. With `on_duplicate` `merge`, the response may be the existing contact.',
     errors: [
       ContactErrors.bookNotFound,
       Errors.forbidden,
@@ -76,18 +92,23 @@ export class ContactsController {
     @Ctx() ctx: RequestContext,
     @Idempotency() key: IdempotencyKey | null,
     @Id('addressbook_id') bookId: string,
-    @Body() body: CreateContact,
+    @CheckedBody(CreateContact) body: Checked<CreateContact>,
   ): Promise<JsonReply> {
     return this.contacts.create(ctx, key, bookId, body);
   }
 
   @ReadOperation(CONTACTS, { path: ITEM, errors: [ContactErrors.bookNotFound] })
-  read(@Ctx() ctx: RequestContext, @Id('addressbook_id') bookId: string, @ExternalId() externalId: string): Promise<JsonReply> {
+  read(
+    @Ctx() ctx: RequestContext,
+    @Id('addressbook_id') bookId: string,
+    @ExternalId() externalId: string,
+  ): Promise<JsonReply> {
     return this.contacts.read(ctx, bookId, externalId);
   }
 
   @UpdateOperation(CONTACTS, {
-    description: 'Missing fields stay as they are, null and empty lists clear a field. Without a difference the contact stays as it is.',
+    description:
+      'Missing fields stay as they are, null and empty lists clear a field. Without a difference the contact stays as it is.',
     example: { job_title: 'Head of Research', base_revision: 1 },
     methods: ['PUT'],
     path: ITEM,

@@ -9,11 +9,18 @@ const duplicate = (code: string, message: string): ErrorKind =>
 /** Errors of address books and contacts. */
 export const ContactErrors = {
   bookNotFound: defineError(404, 'not_found', 'You have no such address book.'),
-  unknownUser: defineError(422, 'unknown_user', 'A user in the list is not an active member of the workspace.'),
+  unknownUser: defineError(
+    422,
+    'unknown_user',
+    'A user in the list is not an active member of the workspace.',
+  ),
   defaultBook: defineError(409, 'default_addressbook', 'The default address book cannot be deleted.'),
   tooManyBooks: defineError(422, 'too_many_addressbooks', 'A user may have at most 100 address books.'),
   bookFull: defineError(422, 'addressbook_full', 'An address book may have at most 100,000 contacts.'),
-  duplicateExternalId: duplicate('duplicate_external_id', 'The address book has a contact with this external_id.'),
+  duplicateExternalId: duplicate(
+    'duplicate_external_id',
+    'The address book has a contact with this external_id.',
+  ),
   duplicateUid: duplicate('duplicate_uid', 'The address book has a contact with this uid.'),
   duplicateContact: duplicate(
     'duplicate_contact',
@@ -23,4 +30,6 @@ export const ContactErrors = {
 
 /** 422 `validation_failed` of one field. */
 export const fieldError = (field: string, code: string, message: string): ApiError =>
-  Errors.validationFailed.with({ details: [{ field, code, message: field ? `${field} ${message}` : message }] });
+  Errors.validationFailed.with({
+    details: [{ field, code, message: field ? `${field} ${message}` : message }],
+  });

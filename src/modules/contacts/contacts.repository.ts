@@ -64,9 +64,18 @@ const byKeys = workspace.statement<ContactRow & { shared: string[] }>(
 );
 
 const RETURNED = `SELECT ${CONTACT_COLUMNS} FROM`;
-const insert = workspace.statement<ContactRow>('contacts.insert', `${RETURNED} contacts_insert($1, $2, $3) contact`);
-const update = workspace.statement<ContactRow>('contacts.update', `${RETURNED} contacts_update($1, $2, $3) contact`);
-const remove = workspace.statement<ContactRow>('contacts.remove', `${RETURNED} contacts_remove($1, $2, $3) contact`);
+const insert = workspace.statement<ContactRow>(
+  'contacts.insert',
+  `${RETURNED} contacts_insert($1, $2, $3) contact`,
+);
+const update = workspace.statement<ContactRow>(
+  'contacts.update',
+  `${RETURNED} contacts_update($1, $2, $3) contact`,
+);
+const remove = workspace.statement<ContactRow>(
+  'contacts.remove',
+  `${RETURNED} contacts_remove($1, $2, $3) contact`,
+);
 const move = workspace.statement<ContactRow>(
   'contacts.move',
   `${RETURNED} contact_move($1, $2, $3, $4, $5, $6, $7) contact`,

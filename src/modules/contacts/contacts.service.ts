@@ -10,7 +10,7 @@ import { Errors } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { type AccessedBook, AddressbookAccess } from './addressbook-access.js';
-import type { CardPatch, ContactCard } from './card.types.js';
+import type { ContactCard } from './card.types.js';
 import { checked, joined, newContactCard } from './contact-cards.js';
 import { differences, written } from './contact-card.js';
 import { type CreateContact, phoneCountry, type UpdateContact } from './contact.dto.js';
@@ -50,10 +50,15 @@ export class ContactsService {
   }
 
   /** @throws ApiError 404, 403, 409 `duplicate_external_id`, `duplicate_uid`, `duplicate_contact`, 422 */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, bookId: string, body: CreateContact): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    bookId: string,
+    body: Checked<CreateContact>,
+  ): Promise<JsonReply> {
     const book = await this.access.writable(ctx, bookId);
-    const { external_id: externalId, uid, default_country, on_duplicate, ...fields } = body;
-    const card = newContactCard(fields as CardPatch, phoneCountry(default_country ?? book.default_country));
+    const { external_id: externalId, uid, default_country, on_duplicate, ...fields } = body.value;
+    const card = newContactCard(fields, phoneCountry(default_country ?? book.default_country));
     if (book.contacts_count >= MAX_CONTACTS) throw ContactErrors.bookFull.with();
     const values = contactInsert(card, { externalId, uid });
     return this.writes.run(ctx, key, async (tx) => {
@@ -61,7 +66,8 @@ export class ContactsService {
       const reader = key === null ? this.db : tx;
       const similar = await this.contacts.withKeys(reader, ctx, bookId, identityKeys(card), MAX_DUPLICATES);
       const same = similar.find(({ shared }) => shared.some((each) => !each.startsWith('=')));
-      if (same && on_duplicate === 'reject') throw duplicateError(ContactErrors.duplicateContact, same, book.role);
+      if (same && on_duplicate === 'reject')
+        throw duplicateError(ContactErrors.duplicateContact, same, book.role);
       if (same && on_duplicate === 'merge') return this.merged(tx, ctx, book, same, card);
       const [row] = await this.contacts.insert(tx, ctx, bookId, [values]);
       if (!row) throw await this.taken(reader, ctx, book, values);
@@ -86,7 +92,7 @@ export class ContactsService {
       await CONTACTS.checkWrite(row, expected, body, () => contactJson(row, role));
       const { default_country, base_revision: _, ...fields } = body.value;
       const before = cardOf(row);
-      const card = checked(written(fields as CardPatch, before, phoneCountry(default_country ?? country)));
+      const card = checked(written(fields, before, phoneCountry(default_country ?? country)));
       const changed = differences(before, card);
       if (changed.length === 0) return shown(row, role);
       const values = contactUpdate(row, card, changed);
@@ -96,7 +102,12 @@ export class ContactsService {
   }
 
   /** @throws ApiError 404, 403, 409 `conflict` */
-  async delete(ctx: RequestContext, bookId: string, externalId: string, expected: ExpectedRevision): Promise<JsonReply> {
+  async delete(
+    ctx: RequestContext,
+    bookId: string,
+    externalId: string,
+    expected: ExpectedRevision,
+  ): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
       const { row, role } = await this.editable(ctx, bookId, externalId, tx);
       await CONTACTS.checkWrite(row, expected, null, () => contactJson(row, role));
@@ -108,18 +119,28 @@ export class ContactsService {
   }
 
   /** @throws ApiError 404 */
-  async found(ctx: RequestContext, bookId: string, externalId: string, reader: Reader = this.db): Promise<FoundContact> {
+  async found(
+    ctx: RequestContext,
+    bookId: string,
+    externalId: string,
+    reader: Reader = this.db,
+  ): Promise<FoundContact> {
     const read = async (): Promise<AccessedRow[]> => {
       const row = await this.contacts.read(ctx, bookId, externalId, reader);
       return row ? [row] : [];
     };
     const [{ role, default_country: country, ...row }] = await this.access.reading(ctx, bookId, read);
     if (row.id === null) throw CONTACTS.notFound.with();
-    return { row: row as ContactRow, role: await this.access.roleOf(ctx, role), country };
+    return { row, role: await this.access.roleOf(ctx, role), country };
   }
 
   /** @throws ApiError 404, 403 */
-  async editable(ctx: RequestContext, bookId: string, externalId: string, reader?: Reader): Promise<FoundContact> {
+  async editable(
+    ctx: RequestContext,
+    bookId: string,
+    externalId: string,
+    reader?: Reader,
+  ): Promise<FoundContact> {
     const found = await this.found(ctx, bookId, externalId, reader);
     if (!canEdit(found.role, found.row)) throw Errors.forbidden.with();
     return found;
@@ -143,7 +164,12 @@ export class ContactsService {
   }
 
   /** The error of a contact whose external_id or uid is taken. */
-  private async taken(reader: Reader, ctx: RequestContext, book: AccessedBook, values: ContactInsert): Promise<ApiError> {
+  private async taken(
+    reader: Reader,
+    ctx: RequestContext,
+    book: AccessedBook,
+    values: ContactInsert,
+  ): Promise<ApiError> {
     const [byId] = await this.contacts.find(reader, ctx, book.id, 'external_id', [values.external_id]);
     if (byId) return duplicateError(ContactErrors.duplicateExternalId, byId, book.role);
     const [byUid] = await this.contacts.find(reader, ctx, book.id, 'uid', [values.uid]);
@@ -162,8 +188,11 @@ export class ContactsService {
   }
 }
 
-const duplicateError = (kind: (typeof ContactErrors)['duplicateUid'], row: ContactRow, role: BookRole): ApiError =>
-  kind.with({ body: { contact: JSON.parse(contactJson(row, role)) as object } });
+const duplicateError = (
+  kind: (typeof ContactErrors)['duplicateUid'],
+  row: ContactRow,
+  role: BookRole,
+): ApiError => kind.with({ body: { contact: JSON.parse(contactJson(row, role)) as object } });
 
 /** The contact with its ETag; with the Location where it is new. */
 export function shown(

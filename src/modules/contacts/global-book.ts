@@ -68,7 +68,8 @@ export class GlobalBook implements OnModuleInit {
     this.hooks.on(MEMBERS_PROVISIONED, (tx, { tenantId, userIds }) => this.follow(tx, tenantId, userIds));
     this.hooks.on(PROFILE_CHANGED, (tx, { tenantId, userId }) => this.follow(tx, tenantId, [userId]));
     this.hooks.on(MEMBERSHIP_CHANGING, async (tx, { userId, tenantId, status }) => {
-      const workspaces = tenantId === null ? await tx.query(workspacesOf, [userId]) : [{ tenant_id: tenantId }];
+      const workspaces =
+        tenantId === null ? await tx.query(workspacesOf, [userId]) : [{ tenant_id: tenantId }];
       for (const { tenant_id: id } of workspaces)
         await (status === 'active' ? this.follow(tx, id, [userId]) : this.removeCards(tx, id, [userId]));
     });
@@ -97,7 +98,9 @@ export class GlobalBook implements OnModuleInit {
   private async follow(tx: Tx, tenantId: string, userIds: readonly string[]): Promise<void> {
     if (!(await this.locked(tx, tenantId))) return;
     const rows = await tx.query(members, [tenantId, userIds]);
-    const cards = new Map((await tx.query(linked, [tenantId, userIds])).map((card) => [card.linked_user_id, card]));
+    const cards = new Map(
+      (await tx.query(linked, [tenantId, userIds])).map((card) => [card.linked_user_id, card]),
+    );
     const updates = rows.flatMap((member) => {
       const row = cards.get(member.user_id);
       if (!row) return [];

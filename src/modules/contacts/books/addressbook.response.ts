@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { exampleOf } from '../../../platform/resources/example.js';
 import { RevisionedFields } from '../../../platform/resources/item.response.js';
 import { CARD_FIELDS } from '../card.types.js';
 
@@ -26,9 +27,16 @@ export class AddressbookResponse extends RevisionedFields {
   @ApiProperty({ enum: ['personal', 'shared', 'global'], example: 'personal' })
   kind!: 'personal' | 'shared' | 'global';
   /** @example true */ is_default!: boolean;
-  @ApiProperty({ enum: ['owner', 'writer', 'reader'], example: 'owner' }) role!: 'owner' | 'writer' | 'reader';
+  @ApiProperty({ enum: ['owner', 'writer', 'reader'], example: 'owner' }) role!:
+    | 'owner'
+    | 'writer'
+    | 'reader';
   /** Null for the address book of the workspace. */
-  @ApiProperty({ type: AddressbookPersonResponse, nullable: true })
+  @ApiProperty({
+    type: AddressbookPersonResponse,
+    nullable: true,
+    example: exampleOf(AddressbookPersonResponse),
+  })
   owner!: AddressbookPersonResponse | null;
   /** Other users with access. Only for the owner. */ shares!: AddressbookShareResponse[];
   /** Country of telephone numbers without an international prefix. @example "CZ" */

@@ -26,7 +26,8 @@ export class AddressbooksController {
 
   @ListOperation(ADDRESSBOOKS, {
     summary: 'List your address books',
-    description: 'Your own and those shared with you, oldest first. The first list creates your default address book.',
+    description:
+      'Your own and those shared with you, oldest first. The first list creates your default address book.',
   })
   list(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<JsonReply> {
     return this.books.list(ctx, query);
@@ -48,7 +49,8 @@ export class AddressbooksController {
 
   @UpdateOperation(ADDRESSBOOKS, {
     summary: 'Update or share an address book',
-    description: 'Missing fields stay as they are. Only for the owner; the address book of the workspace needs the permission `contacts.global.manage`.',
+    description:
+      'Missing fields stay as they are. Only for the owner; the address book of the workspace needs the permission `contacts.global.manage`.',
     example: { name: 'Customers and partners' },
     methods: ['PUT'],
     errors: [Errors.forbidden, ContactErrors.unknownUser],
@@ -63,10 +65,15 @@ export class AddressbooksController {
   }
 
   @DeleteOperation(ADDRESSBOOKS, {
-    description: 'The owner deletes the address book with its contacts. A user with whom it is shared leaves it.',
+    description:
+      'The owner deletes the address book with its contacts. A user with whom it is shared leaves it.',
     errors: [Errors.forbidden, ContactErrors.defaultBook],
   })
-  delete(@Ctx() ctx: RequestContext, @Id() id: string, @Expected() expected: ExpectedRevision): Promise<JsonReply> {
+  delete(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Expected() expected: ExpectedRevision,
+  ): Promise<JsonReply> {
     return this.books.delete(ctx, id, expected);
   }
 }
@@ -79,7 +86,8 @@ export class UserAddressbooksController {
     tag: 'contacts',
     id: 'listUserAddressbooks',
     summary: 'List all address books that you see',
-    description: 'Your own, those shared with you, and that of the workspace, with your role in each. One page.',
+    description:
+      'Your own, those shared with you, and that of the workspace, with your role in each. One page.',
     response: [ADDRESSBOOKS.envelopes.list, 'The address books.'],
   })
   all(@Ctx() ctx: RequestContext): Promise<JsonReply> {

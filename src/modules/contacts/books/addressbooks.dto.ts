@@ -1,7 +1,31 @@
-import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath, IntersectionType, PartialType } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsString, IsUUID, Matches, MaxLength, ValidateNested } from 'class-validator';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  ApiPropertyOptional,
+  getSchemaPath,
+  IntersectionType,
+  PartialType,
+} from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsString,
+  IsUUID,
+  Matches,
+  MaxLength,
+  ValidateNested,
+} from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
-import { asPerson, Distinct, EachAs, MayBeAbsent, Name, Nullable } from '../../../platform/http/input.decorators.js';
+import {
+  asPerson,
+  Distinct,
+  EachAs,
+  Optional,
+  Name,
+  Nullable,
+} from '../../../platform/http/input.decorators.js';
 import { SHARE_ROLES, type ShareRole } from '../addressbook.entity.js';
 import { CARD_FIELDS } from '../card.types.js';
 import { Country } from '../contact.dto.js';
@@ -11,25 +35,25 @@ export const MAX_SHARES = 100;
 /** A user to share an address book with: `user_id`, `id` or `email`. */
 export class ShareInput {
   @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @MayBeAbsent()
+  @Optional()
   @IsUUID('all', { message: 'user_id must be a UUID' })
   user_id?: string;
 
   /** The same as `user_id`. */
   @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @MayBeAbsent()
+  @Optional()
   @IsUUID('all', { message: 'id must be a UUID' })
   id?: string;
 
   @ApiPropertyOptional({ maxLength: 320, example: 'bob@demo.example' })
-  @MayBeAbsent()
+  @Optional()
   @MaxLength(320)
   @IsString()
   email?: string;
 
   /** `reader`: reads the contacts. `writer`: also changes them. */
   @ApiPropertyOptional({ enum: SHARE_ROLES, default: 'reader' })
-  @MayBeAbsent()
+  @Optional()
   @IsIn(SHARE_ROLES)
   role: ShareRole = 'reader';
 }
@@ -41,7 +65,7 @@ export class CreateAddressbook {
   name!: string;
 
   @ApiPropertyOptional({ maxLength: 2000, example: 'Customers of the research department' })
-  @MayBeAbsent()
+  @Optional()
   @MaxLength(2000)
   @IsString()
   description?: string;
@@ -65,7 +89,7 @@ export class CreateAddressbook {
     items: { anyOf: [{ $ref: getSchemaPath(ShareInput) }, { type: 'string' }] },
     example: [{ email: 'bob@demo.example', role: 'reader' }],
   })
-  @MayBeAbsent()
+  @Optional()
   @ValidateNested({ each: true, message: 'each entry of shares must be an object, an id or an address' })
   @EachAs((entry) => asPerson(ShareInput, entry))
   @ArrayMaxSize(MAX_SHARES)
@@ -74,7 +98,7 @@ export class CreateAddressbook {
 
   /** Makes this the default address book instead of the current one. */
   @ApiPropertyOptional({ example: false })
-  @MayBeAbsent()
+  @Optional()
   @IsBoolean()
   is_default?: boolean;
 }
@@ -85,7 +109,7 @@ export class UpdateAddressbook extends IntersectionType(
 ) {
   /** Fields that members may not change on their own card. Only in the address book of the workspace. */
   @ApiPropertyOptional({ enum: CARD_FIELDS, isArray: true, example: ['job_title'] })
-  @MayBeAbsent()
+  @Optional()
   @IsIn(CARD_FIELDS, { each: true })
   @Distinct()
   @ArrayMaxSize(CARD_FIELDS.length)

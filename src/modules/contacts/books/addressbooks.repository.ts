@@ -98,11 +98,18 @@ export class AddressbooksRepository {
     return this.db.query(list, [tenantId, userId, after?.[0] ?? null, limit, withGlobal]);
   }
 
-  async find({ tenantId, userId }: RequestContext, id: string, reader: Reader = this.db): Promise<BookRow | null> {
+  async find(
+    { tenantId, userId }: RequestContext,
+    id: string,
+    reader: Reader = this.db,
+  ): Promise<BookRow | null> {
     return (await reader.query(read, [tenantId, userId, id]))[0] ?? null;
   }
 
-  async hasDefault({ tenantId, userId: ownerId }: RequestContext, reader: Reader = this.db): Promise<boolean> {
+  async hasDefault(
+    { tenantId, userId: ownerId }: RequestContext,
+    reader: Reader = this.db,
+  ): Promise<boolean> {
     return (await rowsOf(reader, Addressbook).one({ tenantId, ownerId, isDefault: true })) !== null;
   }
 
@@ -133,9 +140,16 @@ export class AddressbooksRepository {
   }
 
   /** Replaces the shares of a book. */
-  async share(tx: Tx, tenantId: string, addressbookId: string, roles: ReadonlyMap<string, ShareRole>): Promise<void> {
+  async share(
+    tx: Tx,
+    tenantId: string,
+    addressbookId: string,
+    roles: ReadonlyMap<string, ShareRole>,
+  ): Promise<void> {
     const rows = rowsOf(tx, AddressbookShare);
-    const before = new Map((await rows.all({ tenantId, addressbookId })).map(({ userId, role }) => [userId, role]));
+    const before = new Map(
+      (await rows.all({ tenantId, addressbookId })).map(({ userId, role }) => [userId, role]),
+    );
     for (const userId of before.keys())
       if (!roles.has(userId)) await rows.delete({ tenantId, addressbookId, userId });
     for (const [userId, role] of roles) {

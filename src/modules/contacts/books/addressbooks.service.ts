@@ -67,16 +67,29 @@ export class AddressbooksService {
   }
 
   /** @throws ApiError 422 `unknown_user`, `too_many_addressbooks` */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateAddressbook): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreateAddressbook,
+  ): Promise<JsonReply> {
     const { description = '', color = null, default_country = null, is_default = false, shares = [] } = input;
     const roles = await this.roles(ctx, shares);
     return this.writes.runTx(ctx, key, async (tx) => {
       await this.books.lock(tx, ctx);
       if ((await this.books.count(tx, ctx)) >= MAX_BOOKS) throw ContactErrors.tooManyBooks.with();
-      const values = { name: input.name, description, color, defaultCountry: default_country, isDefault: is_default };
+      const values = {
+        name: input.name,
+        description,
+        color,
+        defaultCountry: default_country,
+        isDefault: is_default,
+      };
       const id = await this.books.insert(tx, ctx, values);
       await this.books.share(tx, ctx.tenantId, id, roles);
-      await this.log(tx, ctx, 'addressbook.created', id, { name: input.name, shares: Object.fromEntries(roles) });
+      await this.log(tx, ctx, 'addressbook.created', id, {
+        name: input.name,
+        shares: Object.fromEntries(roles),
+      });
       return ADDRESSBOOKS.created(id, await this.one(ctx, await this.found(tx, ctx, id)));
     });
   }
@@ -91,7 +104,10 @@ export class AddressbooksService {
     expected: ExpectedRevision,
     body: Checked<UpdateAddressbook>,
   ): Promise<JsonReply> {
-    const named = await body.map(async (input) => ({ input, roles: input.shares && (await this.roles(ctx, input.shares)) }));
+    const named = await body.map(async (input) => ({
+      input,
+      roles: input.shares && (await this.roles(ctx, input.shares)),
+    }));
     return this.db.tx(async (tx) => {
       await this.books.lock(tx, ctx);
       const book = await this.manageable(tx, ctx, id);
@@ -129,7 +145,8 @@ export class AddressbooksService {
     if (await this.books.hasDefault(ctx)) return;
     await this.db.tx(async (tx) => {
       await this.books.lock(tx, ctx);
-      if (!(await this.books.hasDefault(ctx, tx))) await this.books.insert(tx, ctx, { name: DEFAULT_NAME, isDefault: true });
+      if (!(await this.books.hasDefault(ctx, tx)))
+        await this.books.insert(tx, ctx, { name: DEFAULT_NAME, isDefault: true });
     });
   }
 
@@ -160,7 +177,9 @@ export class AddressbooksService {
       }));
       throw ContactErrors.unknownUser.with({ details });
     }
-    const roles = new Map(names.map((name, n) => [ids.get(name) as string, shares[n]?.role ?? 'reader'] as const));
+    const roles = new Map(
+      names.map((name, n) => [ids.get(name) as string, shares[n]?.role ?? 'reader'] as const),
+    );
     roles.delete(ctx.userId);
     return roles;
   }
@@ -191,12 +210,25 @@ export class AddressbooksService {
     };
   }
 
-  private async log(tx: Tx, ctx: RequestContext, action: string, objectId: string, data: object): Promise<void> {
+  private async log(
+    tx: Tx,
+    ctx: RequestContext,
+    action: string,
+    objectId: string,
+    data: object,
+  ): Promise<void> {
     await this.audit.record(tx, ctx, { action, objectKind: 'addressbook', objectId, data: { ...data } });
   }
 }
 
-const stored = ({ name, description, color, default_country, is_default, locked_fields }: BookRow): BookValues => ({
+const stored = ({
+  name,
+  description,
+  color,
+  default_country,
+  is_default,
+  locked_fields,
+}: BookRow): BookValues => ({
   name,
   description,
   color,
@@ -208,11 +240,14 @@ const stored = ({ name, description, color, default_country, is_default, locked_
 /** @throws ApiError 422 for a field that this book does not have */
 function valuesOf(input: UpdateAddressbook, { kind }: BookRow): BookValues {
   const isGlobal = kind === 'global';
-  if (isGlobal && input.shares) throw fieldError('shares', 'not_shared', 'cannot be set: all members see this address book');
-  if (isGlobal && input.is_default) throw fieldError('is_default', 'not_default', 'cannot be set in this address book');
+  if (isGlobal && input.shares)
+    throw fieldError('shares', 'not_shared', 'cannot be set: all members see this address book');
+  if (isGlobal && input.is_default)
+    throw fieldError('is_default', 'not_default', 'cannot be set in this address book');
   if (!isGlobal && input.locked_fields)
     throw fieldError('locked_fields', 'not_global', 'can be set in the address book of the workspace only');
-  if (input.is_default === false) throw fieldError('is_default', 'not_cleared', 'is cleared by another default address book');
+  if (input.is_default === false)
+    throw fieldError('is_default', 'not_cleared', 'is cleared by another default address book');
   const { name, description, color, default_country, is_default, locked_fields } = input;
   return {
     name,

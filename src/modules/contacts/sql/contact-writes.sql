@@ -93,8 +93,8 @@ BEGIN
      WHERE contact.tenant_id = p_tenant AND contact.addressbook_id = p_book AND contact.id = ANY (p_ids) AND contact.gone_at IS NULL),
   unindexed AS (
     DELETE FROM contact_words listed
-     USING old, unnest(old.words) AS word
-     WHERE listed.tenant_id = p_tenant AND listed.addressbook_id = p_book AND listed.word = word AND listed.contact_id = old.id),
+     USING old, unnest(old.words) AS term
+     WHERE listed.tenant_id = p_tenant AND listed.addressbook_id = p_book AND listed.word = term AND listed.contact_id = old.id),
   counted AS (
     UPDATE addressbooks SET contacts_count = contacts_count - (SELECT count(*) FROM old)
      WHERE tenant_id = p_tenant AND id = p_book),

@@ -1,0 +1,182 @@
+import { TestApp, type Person } from '../../support/app.ts';
+
+const BOOKS = '/contact/addressbooks';
+
+describe('address books', () => {
+  let app: TestApp;
+  let alice: Person;
+  let bob: Person;
+  let carol: Person;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [alice, bob, carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
+  });
+  afterAll(() => app?.stop());
+
+  const book = async (fields: object = {}, by = alice): Promise<any> => {
+    const { status, body } = await by.api.post(BOOKS, { name: 'Customers', ...fields });
+    expect([status, body.error]).toEqual([201, undefined]);
+    return body.addressbook;
+  };
+  const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
+  const namesOf = async (by: Person) =>
+    (await by.api.get(BOOKS)).body.addressbooks.map(({ name }: any) => name);
+
+  test('the first list creates the default book, once for concurrent requests', async () => {
+    const [dora] = (await app.tenant('first', 'dora')) as [Person];
+    const lists = await Promise.all(Array.from({ length: 8 }, () => dora.api.get(BOOKS)));
+    const ids = new Set(lists.flatMap(({ body }) => body.addressbooks.map(({ id }: any) => id)));
+    expect(ids.size).toBe(1);
+    const [made] = lists[0]!.body.addressbooks;
+    expect(made).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'Contacts',
+      description: '',
+      color: null,
+      kind: 'personal',
+      is_default: true,
+      role: 'owner',
+      owner: { id: dora.id, name: 'Dora', email: dora.email },
+      shares: [],
+      default_country: null,
+      locked_fields: [],
+      contacts_count: 0,
+      revision: 1,
+      created_at: expect.stringMatching(/Z$/),
+      updated_at: expect.stringMatching(/Z$/),
+    });
+    const deletion = await dora.api.delete(`${BOOKS}/${made.id}`);
+    expect(outcome(deletion)).toEqual([409, 'default_addressbook']);
+    const other = await book({ name: 'Other', is_default: true }, dora);
+    expect(other.is_default).toBe(true);
+    expect((await dora.api.get(`${BOOKS}/${made.id}`)).body.addressbook).toMatchObject({
+      is_default: false,
+      revision: 2,
+    });
+    expect((await dora.api.delete(`${BOOKS}/${made.id}`)).body).toMatchObject({ deleted: true });
+    expect((await dora.api.get(`${BOOKS}/${made.id}`)).status).toBe(404);
+    expect(await namesOf(dora)).toEqual(['Other']);
+  });
+
+  test('create, read, update with revisions', async () => {
+    const made = await book({ name: 'Zákazníci', color: '#2f80ed', default_country: 'cz', description: 'x' });
+    expect(made).toMatchObject({
+      name: 'Zákazníci',
+      color: '#2f80ed',
+      default_country: 'CZ',
+      description: 'x',
+    });
+    const path = `${BOOKS}/${made.id}`;
+    const read = await alice.api.get(path);
+    expect(read.headers.get('etag')).toBe(`"addressbook:${made.id}:r1"`);
+    expect(read.body.addressbook).toEqual(made);
+    const updated = await alice.api.put(path, { name: 'Customers', base_revision: 1 });
+    expect(updated.body.addressbook).toMatchObject({ name: 'Customers', color: '#2f80ed', revision: 2 });
+    const stale = await alice.api.put(path, { name: 'x', base_revision: 1 });
+    expect(outcome(stale)).toEqual([409, 'conflict']);
+    expect(stale.body.addressbook.name).toBe('Customers');
+    expect((await alice.api.put(path, { name: 'Customers' })).body.addressbook.revision).toBe(2);
+    expect((await alice.api.put(path, { color: null })).body.addressbook).toMatchObject({
+      color: null,
+      revision: 3,
+    });
+    expect(outcome(await bob.api.get(path))).toEqual([404, 'not_found']);
+    expect(outcome(await bob.api.put(path, { name: 'x' }))).toEqual([404, 'not_found']);
+    expect(outcome(await bob.api.delete(path))).toEqual([404, 'not_found']);
+  });
+
+  test('is shared with readers and writers, who may leave', async () => {
+    const made = await book({ name: 'Shared', shares: [bob.email, { user_id: carol.id, role: 'writer' }] });
+    const path = `${BOOKS}/${made.id}`;
+    expect(made.shares).toEqual([
+      { user_id: bob.id, name: 'Bob', email: bob.email, role: 'reader' },
+      { user_id: carol.id, name: 'Carol', email: carol.email, role: 'writer' },
+    ]);
+    const seen = (await bob.api.get(path)).body.addressbook;
+    expect(seen).toMatchObject({
+      kind: 'shared',
+      role: 'reader',
+      owner: { id: alice.id },
+      shares: [],
+      is_default: false,
+    });
+    expect(await namesOf(bob)).toContain('Shared');
+    expect((await carol.api.get(path)).body.addressbook.role).toBe('writer');
+    expect(outcome(await carol.api.put(path, { name: 'x' }))).toEqual([403, 'forbidden']);
+
+    const contact = { full_name: 'Ann', external_id: 'ann' };
+    expect(outcome(await bob.api.post(`${path}/contacts`, contact))).toEqual([403, 'forbidden']);
+    expect((await carol.api.post(`${path}/contacts`, contact)).status).toBe(201);
+    const read = (await bob.api.get(`${path}/contacts/ann`)).body.contact;
+    expect(read.permissions).toEqual({ edit: false, delete: false });
+    expect(outcome(await bob.api.put(`${path}/contacts/ann`, { full_name: 'x' }))).toEqual([
+      403,
+      'forbidden',
+    ]);
+    expect(outcome(await bob.api.delete(`${path}/contacts/ann`))).toEqual([403, 'forbidden']);
+
+    expect((await bob.api.delete(path)).body).toMatchObject({ deleted: true });
+    expect((await bob.api.get(`${path}/contacts/ann`)).status).toBe(404);
+    expect((await alice.api.get(path)).body.addressbook.shares).toHaveLength(1);
+    await alice.api.put(path, { shares: [] });
+    expect((await carol.api.get(path)).status).toBe(404);
+    const unknown = await alice.api.put(path, { shares: ['nobody@acme.example'] });
+    expect(outcome(unknown)).toEqual([422, 'unknown_user']);
+    expect(unknown.body.details[0].field).toBe('shares.0');
+  });
+
+  test('deletion removes contacts, words and shares', async () => {
+    const made = await book({ shares: [bob.id] });
+    const path = `${BOOKS}/${made.id}`;
+    for (const full_name of ['One', 'Two']) await alice.api.post(`${path}/contacts`, { full_name });
+    expect((await alice.api.get(path)).body.addressbook.contacts_count).toBe(2);
+    expect((await alice.api.delete(path)).status).toBe(200);
+    for (const table of ['contacts', 'contact_words', 'addressbook_shares'])
+      expect(await app.sql(`SELECT FROM ${table} WHERE addressbook_id = $1`, [made.id])).toEqual([]);
+    expect(await namesOf(bob)).not.toContain('Customers');
+  });
+
+  test('all books that a user sees are in one list', async () => {
+    const { body } = await bob.api.get('/contact/useraddressbooks');
+    const global = body.addressbooks.find(({ kind }: any) => kind === 'global');
+    expect(global).toMatchObject({ id: bob.tenantId, role: 'reader', owner: null, contacts_count: 3 });
+    expect(body.next).toBeNull();
+    expect((await alice.api.get(`${BOOKS}/${alice.tenantId}`)).body.addressbook.role).toBe('writer');
+  });
+
+  test('pages, and rejects foreign cursors', async () => {
+    const [fay] = (await app.tenant('pages', 'fay')) as [Person];
+    for (let n = 0; n < 4; n += 1) await book({ name: `b${n}` }, fay);
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { body }: any = await fay.api.get(`${BOOKS}?limit=2${cursor && `&cursor=${cursor}`}`);
+      seen.push(...body.addressbooks.map(({ name }: any) => name));
+      cursor = body.next;
+    }
+    expect(seen.toSorted()).toEqual(['Contacts', 'b0', 'b1', 'b2', 'b3']);
+    const { next } = (await fay.api.get(`${BOOKS}?limit=1`)).body;
+    expect(outcome(await alice.api.get(`${BOOKS}?cursor=${next}`))).toEqual([422, 'invalid_cursor']);
+  });
+
+  test.each([
+    [{ name: '' }, 'name'],
+    [{ name: ' \u200b ' }, 'name'],
+    [{ name: 'x', color: 'red' }, 'color'],
+    [{ name: 'x', default_country: 'Czechia' }, 'default_country'],
+    [{ name: 'x', shares: 'all' }, 'shares'],
+    [{ name: 'x', shares: [{ role: 'owner' }] }, 'shares.0.role'],
+  ])('rejects %j', async (fields, field) => {
+    const { status, body } = await alice.api.post(BOOKS, fields);
+    expect([status, body.error, body.details?.[0].field]).toEqual([422, 'validation_failed', field]);
+  });
+
+  test('a repeated creation with an Idempotency-Key makes one book', async () => {
+    const options = { headers: { 'idempotency-key': 'book-1' } };
+    const [one, two] = [
+      await alice.api.post(BOOKS, { name: 'Once' }, options),
+      await alice.api.post(BOOKS, { name: 'Once' }, options),
+    ];
+    expect(two.body).toEqual(one.body);
+  });
+});
