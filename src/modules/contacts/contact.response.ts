@@ -8,13 +8,13 @@ import { CONTACT_SOURCES } from './contact.entity.js';
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class ContactNameResponse {
-  /** @example null */ prefix!: string | null;
+  @ApiProperty({ example: null }) prefix!: string | null;
   /** @example "Maria" */ given!: string | null;
-  /** @example null */ middle!: string | null;
+  @ApiProperty({ example: null }) middle!: string | null;
   /** @example "Silva" */ family!: string | null;
-  /** @example null */ suffix!: string | null;
-  /** @example null */ phonetic_given!: string | null;
-  /** @example null */ phonetic_family!: string | null;
+  @ApiProperty({ example: null }) suffix!: string | null;
+  @ApiProperty({ example: null }) phonetic_given!: string | null;
+  @ApiProperty({ example: null }) phonetic_family!: string | null;
 }
 
 export class ContactOrganizationResponse {
@@ -23,7 +23,7 @@ export class ContactOrganizationResponse {
 }
 
 class ContactEntryResponse {
-  /** In the user's own words. @example null */ label!: string | null;
+  /** In the user's own words. */ @ApiProperty({ example: null }) label!: string | null;
   @ApiProperty({ example: ['work'] }) types!: string[];
   /** @example false */ primary!: boolean;
 }
@@ -36,25 +36,25 @@ export class ContactPhoneResponse extends ContactEntryResponse {
   /** @example "+420 601 123 456" */ value!: string;
   /** The international form; null for a value that is no possible number. @example "+420601123456" */
   e164!: string | null;
-  /** @example null */ extension!: string | null;
+  @ApiProperty({ example: null }) extension!: string | null;
 }
 
 export class ContactAddressResponse extends ContactEntryResponse {
   /** @example "Street 1" */ street!: string | null;
-  /** @example null */ extended!: string | null;
-  /** @example null */ po_box!: string | null;
+  @ApiProperty({ example: null }) extended!: string | null;
+  @ApiProperty({ example: null }) po_box!: string | null;
   /** @example "Prague" */ locality!: string | null;
-  /** @example null */ region!: string | null;
+  @ApiProperty({ example: null }) region!: string | null;
   /** @example "110 00" */ postal_code!: string | null;
   /** @example "Czechia" */ country!: string | null;
   /** @example "CZ" */ country_code!: string | null;
-  /** @example null */ formatted!: string | null;
+  @ApiProperty({ example: null }) formatted!: string | null;
 }
 
 export class ContactProfileResponse extends ContactEntryResponse {
   /** @example "Mastodon" */ service!: string | null;
   /** @example "@maria@example.social" */ user!: string | null;
-  /** @example null */ uri!: string | null;
+  @ApiProperty({ example: null }) uri!: string | null;
 }
 
 export class ContactDateResponse {
@@ -62,17 +62,17 @@ export class ContactDateResponse {
   @ApiProperty({ type: 'integer', nullable: true, example: null }) year!: number | null;
   @ApiProperty({ type: 'integer', nullable: true, example: 4 }) month!: number | null;
   @ApiProperty({ type: 'integer', nullable: true, example: 30 }) day!: number | null;
-  /** @example null */ label!: string | null;
+  @ApiProperty({ example: null }) label!: string | null;
 }
 
 export class ContactRelatedResponse {
   /** @example "manager" */ type!: string | null;
   /** @example "Ivo Novak" */ name!: string | null;
-  /** @example null */ uri!: string | null;
+  @ApiProperty({ example: null }) uri!: string | null;
 }
 
 export class ContactPropertyResponse {
-  /** @example null */ group!: string | null;
+  @ApiProperty({ example: null }) group!: string | null;
   /** @example "X-PHONETIC-ORG" */ name!: string;
   @ApiProperty({
     type: 'object',

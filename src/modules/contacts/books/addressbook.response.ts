@@ -21,7 +21,7 @@ export class AddressbookShareResponse {
 /** An address book as the caller sees it. */
 export class AddressbookResponse extends RevisionedFields {
   /** @example "Contacts" */ name!: string;
-  /** @example "" */ description!: string;
+  @ApiProperty({ example: '' }) description!: string;
   /** @example "#2f80ed" */ color!: string | null;
   /** `personal`: your own; `shared`: shared with you by another user; `global`: that of the workspace. */
   @ApiProperty({ enum: ['personal', 'shared', 'global'], example: 'personal' })
