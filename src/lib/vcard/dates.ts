@@ -1,0 +1,52 @@
+import type { CardDate } from './card.js';
+
+type DateParts = Pick<CardDate, 'year' | 'month' | 'day'>;
+
+/** `1985-04-12`, `19850412`, `1985-04`, `1985`, `--04-12`, `--0412`, `--04`, `---12`; a time of day after them is dropped. */
+const DATE =
+  /^(?:(?<year>\d{4})(?:-?(?<month>\d{2})-?(?<day>\d{2})|-(?<monthOnly>\d{2}))?|--(?<month2>\d{2})(?:-?(?<day2>\d{2}))?|---(?<day3>\d{2}))(?:T.*)?$/;
+
+/** The date of RFC 6350, 4.3.1, or of ISO 8601 as vCard 2.1 and 3.0 use it; undefined for any other text. */
+export function parseDate(text: string, omittedYear?: string): DateParts | undefined {
+  const found = DATE.exec(text.trim())?.groups;
+  if (!found) return undefined;
+  const year = numberOf(found.year);
+  return checkDate({
+    year: omittedYear !== undefined && year === Number(omittedYear) ? null : year,
+    month: numberOf(found.month ?? found.monthOnly ?? found.month2),
+    day: numberOf(found.day ?? found.day2 ?? found.day3),
+  });
+}
+
+function numberOf(digits: string | undefined): number | null {
+  return digits === undefined ? null : Number(digits);
+}
+
+/** Undefined for a date that no calendar has. February has 29 days when the year is unknown. */
+export function checkDate(parts: DateParts): DateParts | undefined {
+  const { year, month, day } = parts;
+  if (year === null && month === null && day === null) return undefined;
+  if (year !== null && (year < 1 || year > 9999 || (month === null && day !== null))) return undefined;
+  if (month !== null && (month < 1 || month > 12)) return undefined;
+  if (day !== null && (day < 1 || day > daysIn(year ?? 2000, month ?? 1))) return undefined;
+  return parts;
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+}
+
+/** The shortest text of RFC 6350 that both 3.0 and 4.0 readers know; `extended` has hyphens (3.0). */
+export function formatDate({ year, month, day }: DateParts, extended: boolean): string {
+  const pad = (value: number, length = 2): string => String(value).padStart(length, '0');
+  const hyphen = extended ? '-' : '';
+  if (year === null) {
+    if (month === null) return `---${pad(day ?? 1)}`;
+    return day === null ? `--${pad(month)}` : `--${pad(month)}${hyphen}${pad(day)}`;
+  }
+  if (month === null) return pad(year, 4);
+  return day === null
+    ? `${pad(year, 4)}-${pad(month)}`
+    : `${pad(year, 4)}${hyphen}${pad(month)}${hyphen}${pad(day)}`;
+}

@@ -1,0 +1,151 @@
+import {
+  type Card,
+  type CardAddress,
+  type CardEntry,
+  type CardName,
+  type CardProperty,
+  newCard,
+} from './card.js';
+import { builtInLabel } from './labels.js';
+import { formatDataUri, MEDIA_FAMILY, mediaTypeOf } from './media.js';
+import type { CardLines, Property } from './properties.js';
+import { cleanLine, cleanText, distinct, lineOf } from './text.js';
+
+/** Stores the property in the card; false when no field can hold it. */
+export type Handler = (draft: Draft, property: Property) => boolean;
+
+type EntryList = 'emails' | 'phones' | 'urls' | 'profiles';
+
+const NO_NAME: CardName = {
+  prefix: null,
+  given: null,
+  middle: null,
+  family: null,
+  suffix: null,
+  phonetic_given: null,
+  phonetic_family: null,
+};
+
+/** A card while its lines are read: the card, its labels by group, and the preference of each entry. */
+export class Draft {
+  readonly card: Card = newCard();
+  /** True for vCard 2.1. */
+  readonly isOld: boolean;
+  readonly notes: string[] = [];
+  /** The reading of the name. */
+  readonly phonetic: { given: string | null; family: string | null } = { given: null, family: null };
+  private readonly labels = new Map<string, Property>();
+  private readonly usedLabels = new Set<Property>();
+  private readonly grouped = new Map<string, CardAddress>();
+  private unlabelled: Map<string, CardAddress[]> | undefined;
+  private readonly ranks = new Map<CardEntry, number>();
+  private readonly rest: Property[] = [];
+
+  constructor(lines: CardLines) {
+    this.isOld = lines.version === '2.1';
+    for (const property of lines.properties) {
+      if (property.name === 'X-ABLABEL' && property.group)
+        this.labels.set(property.group.toLowerCase(), property);
+    }
+  }
+
+  /** The label of the property, which no other field holds afterwards. */
+  label(property: Property): string | null {
+    const found = property.group && this.labels.get(property.group.toLowerCase());
+    if (!found) return null;
+    this.usedLabels.add(found);
+    return lineOf(found.value);
+  }
+
+  /** Types, label and preference of an entry; built-in labels become types. */
+  entry(property: Property, ignored: readonly string[] = []): CardEntry {
+    const label = this.label(property);
+    const builtIn = label === null ? undefined : builtInLabel(label);
+    const types = property.params.types();
+    const preferred = types.includes('pref') ? 1 : Number(property.params.first('PREF') ?? Number.NaN);
+    const entry: CardEntry = {
+      label: builtIn === undefined ? label : null,
+      types: distinct([...types, builtIn].map((type) => cleanLine(type)?.toLowerCase())).filter(
+        (type) => type !== 'pref' && !ignored.includes(type),
+      ),
+      primary: false,
+    };
+    if (preferred >= 1) this.ranks.set(entry, preferred);
+    return entry;
+  }
+
+  /** Adds the entry with its preference. */
+  add<List extends EntryList>(
+    list: List,
+    entry: CardEntry,
+    fields: Omit<Card[List][number], keyof CardEntry>,
+  ): true {
+    // The entry object stays the same: it is the key of its preference.
+    (this.card[list] as CardEntry[]).push(Object.assign(entry, fields));
+    return true;
+  }
+
+  /** An address with these types that has no text yet. Each is returned once; called after all ADR are read. */
+  nextUnlabelled(label: CardEntry): CardAddress | undefined {
+    const key = (entry: CardEntry): string => [...entry.types].sort().join();
+    this.unlabelled ??= Map.groupBy(
+      this.card.addresses.filter(({ formatted }) => formatted === null).toReversed(),
+      key,
+    );
+    return this.unlabelled.get(key(label))?.pop();
+  }
+
+  addAddress({ group }: Property, address: CardAddress): true {
+    this.card.addresses.push(address);
+    if (group) this.grouped.set(group.toLowerCase(), address);
+    return true;
+  }
+
+  /** The address of the group. */
+  addressOf(group: string | null): CardAddress | undefined {
+    return group ? this.grouped.get(group.toLowerCase()) : undefined;
+  }
+
+  /** A property that no field holds. */
+  keep(property: Property): void {
+    this.rest.push(property);
+  }
+
+  finish(): Card {
+    const { card } = this;
+    card.addresses = card.addresses.filter(isAddress);
+    for (const list of ['emails', 'phones', 'addresses', 'urls', 'profiles'] as const)
+      this.markPrimary(card[list]);
+    const { given, family } = this.phonetic;
+    if (given || family)
+      card.name = { ...(card.name ?? NO_NAME), phonetic_given: given, phonetic_family: family };
+    card.notes = cleanText(this.notes.join('\n'));
+    card.nicknames = distinct(card.nicknames);
+    card.categories = distinct(card.categories);
+    card.members = distinct(card.members);
+    card.custom = this.rest.filter((property) => !this.usedLabels.has(property)).map(customProperty);
+    return card;
+  }
+
+  /** The most preferred entry; the first one of several. */
+  private markPrimary(entries: CardEntry[]): void {
+    let best: CardEntry | undefined;
+    const rank = (entry: CardEntry | undefined): number =>
+      (entry && this.ranks.get(entry)) ?? Number.POSITIVE_INFINITY;
+    for (const entry of entries) if (rank(entry) < rank(best)) best = entry;
+    if (best) best.primary = true;
+  }
+}
+
+/** False for the empty ADR that some programs write. */
+function isAddress({ label: _label, types: _types, primary: _primary, ...parts }: CardAddress): boolean {
+  return Object.values(parts).some((part) => part !== null);
+}
+
+/** Bytes become a data URI, as in vCard 4.0. */
+function customProperty({ group, name, params, value, binary, nested }: Property): CardProperty {
+  if (!binary) return { group, name, params: Object.fromEntries(params), value: value || (nested ?? '') };
+  const { TYPE: types, VALUE: _, ...others } = Object.fromEntries(params);
+  const media_type = mediaTypeOf(types?.[0], MEDIA_FAMILY.get(name) ?? 'application');
+  return { group, name, params: others, value: formatDataUri({ media_type, data: binary }) };
+}

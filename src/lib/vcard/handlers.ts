@@ -1,0 +1,197 @@
+import { type Card, CARD_KINDS, type CardKind } from './card.js';
+import { readAddress, readAddressLabel, readCountryCode } from './addresses.js';
+import { parseDate } from './dates.js';
+import type { Draft, Handler } from './draft.js';
+import { builtInLabel } from './labels.js';
+import { mediaTypeOf, parseDataUri } from './media.js';
+import type { Property } from './properties.js';
+import { readAgent, readMessenger, readRelated, readSocialProfile } from './relations.js';
+import { cleanLine, distinct, lineOf, splitEscaped, unescapeText } from './text.js';
+import { uidOf } from './uids.js';
+import { VENDOR_HANDLERS } from './vendors.js';
+
+/** `true` when the field was free. */
+function setOnce<Key extends keyof Card>(card: Card, key: Key, value: Card[Key]): boolean {
+  if (card[key] !== null || value === null) return false;
+  card[key] = value;
+  return true;
+}
+
+function readFullName({ card }: Draft, { value, params }: Property): boolean {
+  // A text that the writer derived from other fields (RFC 9554, 4.4) is not a field of the card.
+  if (params.first('DERIVED')?.toLowerCase() === 'true') return true;
+  return setOnce(card, 'full_name', lineOf(value));
+}
+
+/** A structured name. A component may be a list, except in vCard 2.1. */
+function readName({ card, isOld }: Draft, { value }: Property): boolean {
+  const text = (part: string | undefined, glue: string): string | null => {
+    if (!part || isOld) return lineOf(part);
+    return cleanLine(distinct(splitEscaped(part, ',').map(lineOf)).join(glue));
+  };
+  const [family, given, middle, prefix, suffix] = splitEscaped(value, ';');
+  const name = {
+    prefix: text(prefix, ' '),
+    given: text(given, ' '),
+    middle: text(middle, ' '),
+    family: text(family, ' '),
+    suffix: text(suffix, ', '),
+  };
+  if (!Object.values(name).some(Boolean)) return true;
+  return setOnce(card, 'name', { ...name, phonetic_given: null, phonetic_family: null });
+}
+
+function readPhonetic(part: 'given' | 'family'): Handler {
+  return ({ phonetic }, { value }) => {
+    phonetic[part] ??= lineOf(value);
+    return true;
+  };
+}
+
+function readOrganization({ card }: Draft, { value }: Property): boolean {
+  const [name = null, ...units] = splitEscaped(value, ';').map(lineOf);
+  const organization = { name, units: units.filter((unit) => unit !== null) };
+  if (!name && organization.units.length === 0) return true;
+  return setOnce(card, 'organization', organization);
+}
+
+function readEmail(draft: Draft, property: Property): boolean {
+  const value = lineOf(property.value)?.replace(/^mailto:\s*/i, '');
+  return value ? draft.add('emails', draft.entry(property, ['internet']), { value }) : false;
+}
+
+/** `tel:+1-555-0100;ext=12` and `+1 555 0100 ext. 12` have the extension 12. */
+const EXTENSION = /(?:;ext=| ext\. ?)(\d{1,10})$/i;
+
+function readPhone(draft: Draft, property: Property): boolean {
+  const line = lineOf(property.value);
+  const uri = line && /^tel:(.*)$/i.exec(line)?.[1];
+  const text = uri ? uri.replace(/;(?!ext=)[^;]*/gi, '') : line;
+  const extension = (text && EXTENSION.exec(text)?.[1]) || null;
+  const value = cleanLine(text?.replace(EXTENSION, ''));
+  return value ? draft.add('phones', draft.entry(property), { value, extension }) : false;
+}
+
+function readUrl(draft: Draft, property: Property): boolean {
+  const value = lineOf(property.value);
+  return value ? draft.add('urls', draft.entry(property), { value }) : false;
+}
+
+function readBirthday({ card }: Draft, { value, params }: Property): boolean {
+  const date = parseDate(unescapeText(value), params.first('X-APPLE-OMIT-YEAR'));
+  if (!date || card.dates.some(({ type }) => type === 'birthday')) return false;
+  card.dates.push({ type: 'birthday', ...date, label: null });
+  return true;
+}
+
+/** A date of Apple or Google: its label is its type. */
+function readLabelledDate(draft: Draft, property: Property): boolean {
+  const date = parseDate(unescapeText(property.value), property.params.first('X-APPLE-OMIT-YEAR'));
+  if (!date) return false;
+  const text = draft.label(property);
+  const builtIn = text === null ? 'other' : builtInLabel(text);
+  const type = builtIn === 'birthday' || builtIn === 'anniversary' ? builtIn : 'other';
+  const label = type !== 'other' || builtIn === 'other' ? null : (builtIn ?? text);
+  draft.card.dates.push({ type, ...date, label });
+  return true;
+}
+
+function readNote({ notes }: Draft, { value }: Property): boolean {
+  notes.push(unescapeText(value));
+  return true;
+}
+
+function readList(key: 'nicknames' | 'categories'): Handler {
+  return ({ card }, { value }) => {
+    card[key].push(...distinct(splitEscaped(value, ',').map(lineOf)));
+    return true;
+  };
+}
+
+function readKind({ card }: Draft, { value }: Property): boolean {
+  const kind = value.trim().toLowerCase();
+  if (!(CARD_KINDS as readonly string[]).includes(kind)) return false;
+  card.kind = kind as CardKind;
+  return true;
+}
+
+/** Apple's mark of companies, which are ordinary cards otherwise. */
+function readShowAs({ card }: Draft, { value }: Property): boolean {
+  if (value.trim().toUpperCase() !== 'COMPANY' || card.kind !== 'individual') return false;
+  card.kind = 'org';
+  return true;
+}
+
+function readPhoto({ card }: Draft, { value, params, binary }: Property): boolean {
+  if (binary)
+    return setOnce(card, 'photo', { media_type: mediaTypeOf(params.first('TYPE'), 'image'), data: binary });
+  const uri = lineOf(value);
+  if (!uri || !/^[a-z][a-z0-9+.-]*:/i.test(uri)) return false;
+  if (!/^data:/i.test(uri)) return setOnce(card, 'photo', { uri });
+  const media = parseDataUri(uri);
+  return media && media.data.length > 0 ? setOnce(card, 'photo', media) : false;
+}
+
+/** Japanese mobile phones write the reading of the name as a sound. */
+function readSound({ phonetic }: Draft, { value, params, binary }: Property): boolean {
+  if (binary || !params.types().includes('x-irmc-n')) return false;
+  const [family, given] = splitEscaped(value, ';').map(lineOf);
+  phonetic.family ??= family ?? null;
+  phonetic.given ??= given ?? null;
+  return true;
+}
+
+function readMember({ card }: Draft, { value }: Property): boolean {
+  const uid = lineOf(value);
+  if (uid) card.members.push(uidOf(uid));
+  return true;
+}
+
+function readUid({ card }: Draft, { value }: Property): boolean {
+  const uid = lineOf(value);
+  return setOnce(card, 'uid', uid && uidOf(uid));
+}
+
+const line =
+  (key: 'job_title' | 'time_zone' | 'language'): Handler =>
+  ({ card }, { value }) =>
+    setOnce(card, key, lineOf(value));
+
+/** The handlers by property name; a property without one is kept in `custom`. */
+export const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ['FN', readFullName],
+  ['N', readName],
+  ['X-PHONETIC-FIRST-NAME', readPhonetic('given')],
+  ['X-PHONETIC-LAST-NAME', readPhonetic('family')],
+  ['SOUND', readSound],
+  ['NICKNAME', readList('nicknames')],
+  ['ORG', readOrganization],
+  ['TITLE', line('job_title')],
+  ['EMAIL', readEmail],
+  ['TEL', readPhone],
+  ['X-MS-TEL', readPhone],
+  ['ADR', readAddress],
+  ['LABEL', readAddressLabel],
+  ['X-ABADR', readCountryCode],
+  ['URL', readUrl],
+  ['IMPP', readMessenger],
+  ['SOCIALPROFILE', readSocialProfile],
+  ['X-SOCIALPROFILE', readSocialProfile],
+  ['BDAY', readBirthday],
+  ['X-ABDATE', readLabelledDate],
+  ['NOTE', readNote],
+  ['CATEGORIES', readList('categories')],
+  ['RELATED', readRelated],
+  ['X-ABRELATEDNAMES', readRelated],
+  ['AGENT', readAgent],
+  ['KIND', readKind],
+  ['X-ADDRESSBOOKSERVER-KIND', readKind],
+  ['X-ABSHOWAS', readShowAs],
+  ['MEMBER', readMember],
+  ['X-ADDRESSBOOKSERVER-MEMBER', readMember],
+  ['UID', readUid],
+  ['PHOTO', readPhoto],
+  ['TZ', line('time_zone')],
+  ['LANG', line('language')],
+  ...VENDOR_HANDLERS,
+]);

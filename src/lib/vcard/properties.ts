@@ -1,0 +1,257 @@
+import { VcardError } from './errors.js';
+import { cleanText, decodeQuotedPrintable, decodeText } from './text.js';
+
+/** One content line of a card, decoded. */
+export interface Property {
+  /** As written; null without one. */
+  group: string | null;
+  /** Upper case. */
+  name: string;
+  params: Params;
+  /** Escaped as in vCard 3.0 and 4.0, in one line; empty for binary values. */
+  value: string;
+  /** The bytes of a base64 value. */
+  binary: Buffer | null;
+  /** The lines of a nested card (AGENT of vCard 2.1). */
+  nested: string | null;
+}
+
+/** Names in upper case. `get` returns the first value. */
+export class Params extends Map<string, string[]> {
+  first(name: string): string | undefined {
+    return this.get(name)?.[0];
+  }
+
+  /** The values of TYPE in lower case, also of quoted lists such as `TYPE="work,voice"`. */
+  types(): string[] {
+    return (this.get('TYPE') ?? [])
+      .flatMap((value) => value.split(','))
+      .map((type) => type.trim().toLowerCase());
+  }
+}
+
+export interface CardLines {
+  version: '2.1' | '3.0' | '4.0';
+  properties: Property[];
+}
+
+/** The content lines of one card, in order. */
+export function parseCard(bytes: Buffer): CardLines {
+  const lines = bytes.toString('latin1').split('\n');
+  const version = versionOf(lines);
+  const properties: Property[] = [];
+  for (const line of logicalLines(lines, version === '2.1')) {
+    const property = parseLine(line, version === '2.1');
+    if (property) properties.push(property);
+  }
+  return { version, properties };
+}
+
+/** A card without VERSION is read as 3.0, whose readers accept the most. */
+function versionOf(lines: string[]): CardLines['version'] {
+  const line = lines.find((text) => /^VERSION\s*[;:]/i.test(text));
+  const version = line?.slice(line.indexOf(':') + 1).trim();
+  if (version === undefined || version === '') return '3.0';
+  if (version === '2.1' || version === '3.0' || version === '4.0') return version;
+  throw new VcardError('unsupported_version', 'The version of the card is not 2.1, 3.0 or 4.0.');
+}
+
+interface LogicalLine {
+  /** The physical lines of the header; joining them once keeps the time linear. */
+  header: string[];
+  /** The physical lines of the value; null until the colon is found. */
+  parts: string[] | null;
+  /** The header ends within quotes so far. */
+  quoted: boolean;
+  encoding: 'quoted-printable' | 'base64' | null;
+  nested: string[] | null;
+}
+
+/** Joins folded lines, soft line breaks of quoted-printable and base64 without indentation; collects nested cards. */
+function* logicalLines(lines: string[], isOld: boolean): Generator<LogicalLine> {
+  let current: LogicalLine | undefined;
+  let nesting = 0;
+  for (const [at, raw] of lines.entries()) {
+    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    const begins = BEGIN.test(line);
+    if (current?.nested && (nesting > 0 || begins)) {
+      current.nested.push(line);
+      if (begins || (nesting > 0 && AGENT_BEGIN.test(line))) nesting++;
+      else if (END.test(line)) nesting--;
+      continue;
+    }
+    const isFolded = /^[ \t]/.test(lines[at + 1] ?? '');
+    if (current && continues(current, line, isOld, isFolded)) continue;
+    if (current) yield current;
+    current = isFolded || line.includes(':') ? startOf(line) : undefined;
+    if (current?.nested && current.parts?.[0]?.trim()) {
+      current.nested.push(current.parts[0].trim());
+      nesting = 1;
+    }
+  }
+  if (current) yield current;
+}
+
+const BEGIN = /^\s*BEGIN\s*:\s*VCARD\s*$/i;
+const END = /^END\s*:\s*VCARD\s*$/i;
+const AGENT_BEGIN = /^(?:[\w-]+\.)?AGENT\s*(?:;[^:]*)?:\s*BEGIN\s*:\s*VCARD\s*$/i;
+
+/** Adds the line to the property when it belongs to it. */
+function continues(current: LogicalLine, line: string, isOld: boolean, isFolded: boolean): boolean {
+  const isIndented = line.startsWith(' ') || line.startsWith('\t');
+  if (current.parts === null) {
+    if (isIndented) addToHeader(current, line.slice(1));
+    return isIndented;
+  }
+  const last = current.parts.at(-1) as string;
+  if (current.encoding === 'quoted-printable' && last.endsWith('=')) {
+    current.parts[current.parts.length - 1] = last.slice(0, -1);
+    current.parts.push(line);
+  } else if (isIndented) {
+    // A fold of vCard 2.1 stands at white space, which belongs to the value; later folds add one character of it.
+    current.parts.push(isOld && current.encoding === null ? line : line.slice(1));
+  } else if (line.includes(':') || (isFolded && HEADER.test(line))) return false;
+  else if (current.encoding === 'base64') current.parts.push(line);
+  // Line breaks that the writer of the card did not escape.
+  else if (line !== '') current.parts.push(`\\n${line}`);
+  return true;
+}
+
+/** The start of a property whose parameters go on in the next line. */
+const HEADER = /^(?:[\w-]+\.)?[A-Za-z0-9-]+\s*(;|$)/;
+
+function startOf(line: string): LogicalLine {
+  const current: LogicalLine = { header: [], parts: null, quoted: false, encoding: null, nested: null };
+  addToHeader(current, line);
+  return current;
+}
+
+/** Adds to the header up to the first colon outside quotes, where the value starts. */
+function addToHeader(current: LogicalLine, text: string): void {
+  const colon = colonOf(text, current);
+  if (colon === -1) {
+    current.header.push(text);
+    return;
+  }
+  current.header.push(text.slice(0, colon));
+  const header = current.header.join('');
+  const value = text.slice(colon + 1);
+  current.parts = [value];
+  if (/;\s*(ENCODING\s*=\s*"?)?QUOTED-PRINTABLE\b/i.test(header)) current.encoding = 'quoted-printable';
+  else if (/;\s*(ENCODING\s*=\s*"?(BASE64|B)\b|BASE64\b)/i.test(header)) current.encoding = 'base64';
+  const isAgent = /^(?:[\w-]+\.)?AGENT\s*(;|$)/i.test(header);
+  if (isAgent && /^\s*(BEGIN\s*:\s*VCARD\s*)?$/i.test(value)) current.nested = [];
+}
+
+/** The first colon outside quotes, or -1; `state.quoted` goes on from line to line. */
+function colonOf(text: string, state: { quoted: boolean }): number {
+  if (!state.quoted && !text.includes('"')) return text.indexOf(':');
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '"') state.quoted = !state.quoted;
+    else if (text[at] === ':' && !state.quoted) return at;
+  }
+  return -1;
+}
+
+/** Header and value; the first colon divides them when a quote is never closed. */
+function divide({ header, parts }: LogicalLine): { header: string; value: string } {
+  const text = header.join('');
+  if (parts !== null) return { header: text, value: parts.join('') };
+  const colon = text.indexOf(':');
+  return { header: text.slice(0, Math.max(colon, 0)), value: text.slice(colon + 1) };
+}
+
+function parseLine(line: LogicalLine, isOld: boolean): Property | undefined {
+  const { header, value: text } = divide(line);
+  const { group, name, params } = parseHeader(header, isOld);
+  if (!/^[A-Z0-9-]+$/.test(name)) return undefined;
+  const charset = params.first('CHARSET');
+  for (const used of ['CHARSET', 'ENCODING']) params.delete(used);
+  const property: Property = { group, name, params, value: '', binary: null, nested: null };
+  if (line.nested?.length) return { ...property, nested: decodeText(line.nested.join('\n'), charset) };
+  if (line.encoding === 'base64') {
+    const binary = Buffer.from(text, 'base64');
+    if (BINARY.has(name)) return { ...property, binary };
+    return { ...property, value: oneLine(decodeText(binary.toString('latin1'), charset)) };
+  }
+  const bytes = line.encoding === 'quoted-printable' ? decodeQuotedPrintable(text) : text;
+  return { ...property, value: oneLine(decodeText(bytes, charset)) };
+}
+
+/** Properties whose base64 values are bytes; those of others are texts. */
+const BINARY = new Set(['PHOTO', 'LOGO', 'SOUND', 'KEY']);
+
+/** Decoded line breaks become escapes; other control characters are removed. */
+function oneLine(value: string): string {
+  const text = value.toWellFormed();
+  return CONTROL.test(text) ? text.replace(/\r\n?|\n/g, '\\n').replace(CONTROLS, '') : text;
+}
+
+const CONTROL = /(?!\t)\p{Cc}/u;
+const CONTROLS = new RegExp(CONTROL, 'gu');
+
+function parseHeader(header: string, isOld: boolean): Pick<Property, 'group' | 'name' | 'params'> {
+  const [full = '', ...rest] = splitParams(header, ';');
+  const dot = full.lastIndexOf('.');
+  const group = dot > 0 ? full.slice(0, dot).trim() : '';
+  const params = new Params();
+  for (const param of rest) {
+    const equals = param.indexOf('=');
+    const name = equals === -1 ? bareName(param) : param.slice(0, equals).trim().toUpperCase();
+    if (!/^[A-Z0-9-]+$/.test(name)) continue;
+    const values = splitParams(param.slice(equals + 1), ',')
+      .map((value) => paramText(value, isOld))
+      .filter((value) => value !== '');
+    const known = params.get(name);
+    if (!known) params.set(name, values);
+    else for (const value of values) known.push(value);
+  }
+  return {
+    group: /^[\w-]+$/.test(group) ? group : null,
+    name: full
+      .slice(dot + 1)
+      .trim()
+      .toUpperCase(),
+    params,
+  };
+}
+
+/** vCard 2.1 has parameters without names: an encoding, or else a type. */
+function bareName(value: string): string {
+  return /^\s*(QUOTED-PRINTABLE|BASE64|8BIT|7BIT)\s*$/i.test(value) ? 'ENCODING' : 'TYPE';
+}
+
+/** Splits outside quotes. */
+function splitParams(text: string, separator: ';' | ','): string[] {
+  if (!text.includes('"')) return text.split(separator);
+  const parts: string[] = [];
+  let start = 0;
+  let quoted = false;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '"') quoted = !quoted;
+    else if (text[at] === separator && !quoted) {
+      parts.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
+
+/** The value of a parameter: without quotes, with the escapes of RFC 6868. */
+function paramText(value: string, isOld: boolean): string {
+  // Bytes are not trimmed: 0xA0 is white space only as a character.
+  const bare = decodeText(value)
+    .trim()
+    .replace(/^"([^"]*)"$/, '$1');
+  const text = isOld
+    ? bare
+    : bare.replace(/\^([n'^])/g, (_, char: string) => ({ n: '\n', "'": '"', '^': '^' })[char] as string);
+  return cleanText(text) ?? '';
+}
+
+/** The inverse of `paramText`: quoted when it has separators. */
+export function formatParam(value: string): string {
+  const escaped = value.replace(/[\^\n"]/g, (char) => ({ '^': '^^', '\n': '^n', '"': "^'" })[char] as string);
+  return /[,;:]/.test(escaped) ? `"${escaped}"` : escaped;
+}

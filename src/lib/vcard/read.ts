@@ -1,0 +1,75 @@
+import type { Card } from './card.js';
+import { Draft } from './draft.js';
+import { VcardError } from './errors.js';
+import { HANDLERS } from './handlers.js';
+import { parseCard, type Property } from './properties.js';
+import { CardSplitter, type RawCard, READ_LIMITS, type ReadLimits } from './split.js';
+import { utf8 } from './utf8.js';
+
+/** One card of a file by its position, from 0, or the reason why it cannot be read. */
+export type CardResult = { index: number; card: Card } | { index: number; error: VcardError };
+
+/**
+ * Reads the cards of a file of vCard 2.1, 3.0 or 4.0 one after another: UTF-8, UTF-16 with a byte order mark, and charsets that
+ * 2.1 names with each property. Memory does not grow with the length of the file. A card that cannot be read is a result of
+ * its own.
+ * @throws VcardError `no_card` for a file without any card
+ */
+export async function* readCards(
+  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  limits: ReadLimits = READ_LIMITS,
+): AsyncGenerator<CardResult> {
+  const splitter = new CardSplitter(limits);
+  let index = 0;
+  for await (const chunk of utf8(source)) {
+    for (const raw of splitter.push(chunk)) yield { index: index++, ...resultOf(raw) };
+  }
+  for (const raw of splitter.end()) yield { index: index++, ...resultOf(raw) };
+  if (index === 0) throw new VcardError('no_card', 'The file contains no vCard.');
+}
+
+/**
+ * The first card of a text.
+ * @throws VcardError
+ */
+export function readCard(text: string, limits: ReadLimits = READ_LIMITS): Card {
+  const splitter = new CardSplitter(limits);
+  for (const raw of [...splitter.push(Buffer.from(text.replace(/^\uFEFF/, ''))), ...splitter.end()]) {
+    const result = resultOf(raw);
+    if ('error' in result) throw result.error;
+    return result.card;
+  }
+  throw new VcardError('no_card', 'The text contains no vCard.');
+}
+
+function resultOf(raw: RawCard): { card: Card } | { error: VcardError } {
+  if ('error' in raw) return raw;
+  try {
+    return { card: cardOf(raw.bytes) };
+  } catch (error) {
+    if (error instanceof VcardError) return { error };
+    throw error;
+  }
+}
+
+/** Lines without meaning outside the file. */
+const IGNORED = new Set(['BEGIN', 'END', 'VERSION', 'PRODID', 'REV', 'PROFILE']);
+
+/** Parts of an address, which may stand before it. */
+const LATE = new Set(['LABEL', 'X-ABADR']);
+
+function cardOf(bytes: Buffer): Card {
+  const lines = parseCard(bytes);
+  const draft = new Draft(lines);
+  const properties = lines.properties.filter((property) => !IGNORED.has(property.name) && hasValue(property));
+  const isLate = ({ name }: Property): boolean => LATE.has(name);
+  for (const property of [...properties.filter((one) => !isLate(one)), ...properties.filter(isLate)]) {
+    if (!HANDLERS.get(property.name)?.(draft, property)) draft.keep(property);
+  }
+  if (properties.length === 0) throw new VcardError('empty_card', 'The card has no content.');
+  return draft.finish();
+}
+
+function hasValue({ value, binary, nested }: Property): boolean {
+  return value.trim() !== '' || Boolean(binary?.length) || Boolean(nested);
+}

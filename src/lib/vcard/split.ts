@@ -1,0 +1,131 @@
+import { VcardError } from './errors.js';
+
+export interface ReadLimits {
+  /** A longer card is an error of its own; reading goes on after it. */
+  cardBytes: number;
+}
+export const READ_LIMITS: ReadLimits = { cardBytes: 4 * 1024 * 1024 };
+
+/** The bytes between BEGIN:VCARD and END:VCARD, or the reason why there are none. */
+export type RawCard = { bytes: Buffer } | { error: VcardError };
+
+type Mark = 'begin' | 'nested' | 'end' | 'end-begin';
+/** Longer lines are no marks. */
+const MARK_LENGTH = 80;
+const BEGIN = /^\s*BEGIN\s*:\s*VCARD\s*$/i;
+const END = /^END\s*:\s*VCARD\s*(BEGIN\s*:\s*VCARD\s*)?$/i;
+/** vCard 2.1: the card of an agent is nested, in the line of its property or below it. */
+const AGENT = /^(?:[\w-]+\.)?AGENT\s*(?:;[^:]*)?:\s*(BEGIN\s*:\s*VCARD)?\s*$/i;
+
+/**
+ * Cuts a stream of bytes in UTF-8 (or any superset of ASCII) into cards. Memory is bounded by the limit of one card and the
+ * length of one chunk; time is linear.
+ */
+export class CardSplitter {
+  private depth = 0;
+  private parts: Buffer[] = [];
+  private length = 0;
+  private tooLarge = false;
+  /** The start of a line whose end has not arrived and that may be a mark. */
+  private carry: Buffer = Buffer.alloc(0);
+  /** The current line is too long for a mark and its start is in `parts`. */
+  private inLongLine = false;
+  private agentBefore = false;
+
+  constructor(private readonly limits: ReadLimits = READ_LIMITS) {}
+
+  /** The cards that end in this chunk. */
+  *push(input: Buffer): Generator<RawCard> {
+    const chunk = this.carry.length > 0 ? Buffer.concat([this.carry, input]) : input;
+    let lineStart = 0;
+    let cardStart = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, lineStart)) {
+      const mark = this.inLongLine ? undefined : this.markOf(chunk, lineStart, end);
+      this.inLongLine = false;
+      if (mark !== undefined) {
+        yield* this.handle(mark, chunk.subarray(cardStart, lineStart));
+        // The marks of a nested card belong to the text of the card around it.
+        cardStart = mark === 'nested' || (mark === 'end' && this.depth > 0) ? lineStart : end + 1;
+      }
+      lineStart = end + 1;
+    }
+    if (!this.inLongLine && chunk.length - lineStart <= MARK_LENGTH) {
+      this.keep(chunk.subarray(cardStart, lineStart));
+      this.carry = chunk.subarray(lineStart);
+    } else {
+      this.keep(chunk.subarray(cardStart));
+      this.carry = Buffer.alloc(0);
+      this.inLongLine = true;
+    }
+  }
+
+  /** The card that the last line ends, or the error of one that no line ends. */
+  *end(): Generator<RawCard> {
+    yield* this.push(Buffer.from('\n'));
+    if (this.depth > 0) yield this.unfinished();
+  }
+
+  private markOf(chunk: Buffer, start: number, end: number): Mark | undefined {
+    const agentBefore = this.agentBefore;
+    this.agentBefore = false;
+    if (end - start > MARK_LENGTH) return undefined;
+    const line = chunk.toString('latin1', start, end);
+    if (BEGIN.test(line)) return this.depth > 0 && agentBefore ? 'nested' : 'begin';
+    if (this.depth === 0) return undefined;
+    const agent = AGENT.exec(line);
+    this.agentBefore = agent !== null && agent[1] === undefined;
+    if (agent?.[1] !== undefined) return 'nested';
+    const ends = END.exec(line);
+    return ends ? (ends[1] ? 'end-begin' : 'end') : undefined;
+  }
+
+  private *handle(mark: Mark, before: Buffer): Generator<RawCard> {
+    this.keep(before);
+    if (mark === 'nested') this.depth++;
+    else if (mark === 'begin') {
+      if (this.depth > 0) yield this.unfinished();
+      this.open();
+    } else {
+      this.depth--;
+      if (this.depth > 0 && mark === 'end') return;
+      yield this.finished();
+      if (mark === 'end-begin') this.open();
+    }
+  }
+
+  private keep(bytes: Buffer): void {
+    if (this.depth === 0 || bytes.length === 0) return;
+    this.length += bytes.length;
+    if (this.length > this.limits.cardBytes) {
+      this.tooLarge = true;
+      this.parts = [];
+    } else this.parts.push(bytes);
+  }
+
+  private open(): void {
+    this.close();
+    this.depth = 1;
+  }
+
+  private close(): void {
+    this.depth = 0;
+    this.parts = [];
+    this.length = 0;
+    this.tooLarge = false;
+    this.agentBefore = false;
+  }
+
+  private finished(): RawCard {
+    const { parts, tooLarge } = this;
+    this.close();
+    if (!tooLarge) return { bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) };
+    const message = `The card is longer than ${this.limits.cardBytes} bytes.`;
+    return { error: new VcardError('card_too_large', message) };
+  }
+
+  private unfinished(): RawCard {
+    if (this.tooLarge) return this.finished();
+    this.close();
+    return { error: new VcardError('unfinished_card', 'The card has no END:VCARD.') };
+  }
+}

@@ -1,0 +1,139 @@
+/** Properties of other programs that have a place in the card. Sources: exports of the programs named. */
+import { parseDate } from './dates.js';
+import type { Draft, Handler } from './draft.js';
+import type { Property } from './properties.js';
+import { addRelated } from './relations.js';
+import { lineOf, splitEscaped, unescapeText } from './text.js';
+
+/** Instant messengers of Outlook, Evolution, KDE, Android and early versions of Apple's and Google's: property to service and scheme. */
+const MESSENGERS: ReadonlyMap<string, { service: string | null; scheme: string | null }> = new Map([
+  ['X-AIM', { service: 'AIM', scheme: 'aim' }],
+  ['X-ICQ', { service: 'ICQ', scheme: 'icq' }],
+  ['X-JABBER', { service: 'Jabber', scheme: 'xmpp' }],
+  ['X-GOOGLE-TALK', { service: 'Google Talk', scheme: 'xmpp' }],
+  ['X-MSN', { service: 'MSN', scheme: 'msnim' }],
+  ['X-YAHOO', { service: 'Yahoo', scheme: 'ymsgr' }],
+  ['X-SKYPE', { service: 'Skype', scheme: 'skype' }],
+  ['X-SKYPE-USERNAME', { service: 'Skype', scheme: 'skype' }],
+  ['X-GADUGADU', { service: 'Gadu-Gadu', scheme: null }],
+  ['X-GROUPWISE', { service: 'GroupWise', scheme: null }],
+  ['X-QQ', { service: 'QQ', scheme: null }],
+  ['X-MATRIX', { service: 'Matrix', scheme: null }],
+  ['X-TWITTER', { service: 'Twitter', scheme: null }],
+  ['X-MS-IMADDRESS', { service: null, scheme: null }],
+]);
+
+/** Related persons of Outlook, Evolution and KDE. */
+const RELATIONS: ReadonlyMap<string, string> = new Map([
+  ['X-SPOUSE', 'spouse'],
+  ['X-MS-SPOUSE', 'spouse'],
+  ['X-EVOLUTION-SPOUSE', 'spouse'],
+  ['X-KADDRESSBOOK-X-SPOUSENAME', 'spouse'],
+  ['X-MANAGER', 'manager'],
+  ['X-MS-MANAGER', 'manager'],
+  ['X-EVOLUTION-MANAGER', 'manager'],
+  ['X-KADDRESSBOOK-X-MANAGERSNAME', 'manager'],
+  ['X-ASSISTANT', 'assistant'],
+  ['X-MS-ASSISTANT', 'assistant'],
+  ['X-EVOLUTION-ASSISTANT', 'assistant'],
+  ['X-KADDRESSBOOK-X-ASSISTANTSNAME', 'assistant'],
+  ['X-MS-CHILD', 'child'],
+]);
+
+const ANNIVERSARIES = [
+  'ANNIVERSARY',
+  'X-ANNIVERSARY',
+  'X-MS-ANNIVERSARY',
+  'X-EVOLUTION-ANNIVERSARY',
+  'X-KADDRESSBOOK-X-ANNIVERSARY',
+];
+
+/** The types of `vnd.android.cursor.item/relation` (ContactsContract.CommonDataKinds.Relation), by number; 0 is a label. */
+const ANDROID_RELATIONS: readonly string[] = [
+  '',
+  'assistant',
+  'brother',
+  'child',
+  'domestic partner',
+  'father',
+  'friend',
+  'manager',
+  'mother',
+  'parent',
+  'partner',
+  'referred by',
+  'relative',
+  'sister',
+  'spouse',
+];
+
+/** Schemes of instant messaging; accounts with them are IMPP properties, others are SOCIALPROFILE (RFC 9554). */
+export const MESSENGER_SCHEMES: ReadonlySet<string> = new Set([
+  'aim',
+  'facetime',
+  'gtalk',
+  'icq',
+  'im',
+  'irc',
+  'matrix',
+  'msnim',
+  'pres',
+  'sgnl',
+  'sip',
+  'sips',
+  'skype',
+  'tg',
+  'whatsapp',
+  'xmpp',
+  'ymsgr',
+]);
+
+function readMessengerName(name: { service: string | null; scheme: string | null }): Handler {
+  return (draft, property) => {
+    const user = lineOf(property.value);
+    if (!user) return false;
+    const uri = name.scheme && !/\s/.test(user) ? `${name.scheme}:${user}` : null;
+    return draft.add('profiles', draft.entry(property), { service: name.service, user, uri });
+  };
+}
+
+function readRelation(type: string): Handler {
+  // Outlook writes the name of the child or spouse behind a parameter `N=`; the value is its full name.
+  return ({ card }, { value }) => addRelated(card, type, lineOf(value), null);
+}
+
+function readAnniversary({ card }: Draft, { value, params }: Property): boolean {
+  const date = parseDate(unescapeText(value), params.first('X-APPLE-OMIT-YEAR'));
+  if (!date) return false;
+  card.dates.push({ type: 'anniversary', ...date, label: null });
+  return true;
+}
+
+/** `vnd.android.cursor.item/relation;Jane;14;;` */
+function readAndroidCustom({ card }: Draft, { value }: Property): boolean {
+  const [kind = '', text = null, type = null, label = null] = splitEscaped(value, ';').map(lineOf);
+  if (!text) return false;
+  switch (kind?.replace('vnd.android.cursor.item/', '')) {
+    case 'nickname':
+      card.nicknames.push(text);
+      return true;
+    case 'relation':
+      return addRelated(card, ANDROID_RELATIONS[Number(type)] || label, text, null);
+    case 'contact_event': {
+      const date = parseDate(text);
+      if (!date) return false;
+      const known = ({ 1: 'anniversary', 3: 'birthday' } as const)[Number(type)];
+      card.dates.push({ type: known ?? 'other', ...date, label: known ? null : label });
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+export const VENDOR_HANDLERS: [string, Handler][] = [
+  ...[...MESSENGERS].map(([name, messenger]): [string, Handler] => [name, readMessengerName(messenger)]),
+  ...[...RELATIONS].map(([name, type]): [string, Handler] => [name, readRelation(type)]),
+  ...ANNIVERSARIES.map((name): [string, Handler] => [name, readAnniversary]),
+  ['X-ANDROID-CUSTOM', readAndroidCustom],
+];

@@ -1,0 +1,138 @@
+import * as fc from 'fast-check';
+import { type CardResult, readCard, readCards, VcardError, writeCard } from '../../../src/lib/vcard/index.js';
+import { anyCard, chunksOf, comparable } from './cards.ts';
+
+/** All results; the error of a file without cards is the last one. */
+async function collect(content: Uint8Array, size: number, cardBytes = 4_000_000): Promise<CardResult[]> {
+  const results: CardResult[] = [];
+  try {
+    for await (const result of readCards(chunksOf(content, size), { cardBytes })) results.push(result);
+  } catch (error) {
+    if (!(error instanceof VcardError)) throw error;
+    results.push({ index: results.length, error });
+  }
+  return results;
+}
+
+const codes = (results: CardResult[]): string[] =>
+  results.map((result) => ('error' in result ? result.error.code : 'card'));
+
+/** Lines that look like vCards, complete and broken. */
+const token = fc.constantFrom(
+  'BEGIN:VCARD\r\n',
+  'END:VCARD\r\n',
+  'END:VCARD',
+  'VERSION:2.1\n',
+  'VERSION:4.0\r\n',
+  'AGENT:\n',
+  'AGENT:BEGIN:VCARD\n',
+  'FN:Ann\r\n',
+  'N;CHARSET=SHIFT_JIS;ENCODING=QUOTED-PRINTABLE:=83=41=\r\n',
+  'NOTE;ENCODING=QUOTED-PRINTABLE:=C3=A9=\n',
+  'PHOTO;ENCODING=b;TYPE=JPEG:/9j/4AAQ\r\n AAAA\r\n',
+  'PHOTO;BASE64:/9j/4AAQ\n',
+  'AAAA\n',
+  'item1.TEL;TYPE="work,voice":+1\n',
+  'item1.X-ABLabel:_$!<Home>!$_\r\n',
+  'BDAY;X-APPLE-OMIT-YEAR=1604:1604-02-29\n',
+  'X-ANDROID-CUSTOM:vnd.android.cursor.item/relation;Jo;0;Aunt;\n',
+  'ADR;LABEL="a:b;c:;;;\n',
+  ' folded\r\n',
+  '\t',
+  ';',
+  ':',
+  '=',
+  '"',
+  '\\',
+  '\u0000',
+  '\r',
+);
+const anyBytes = fc.oneof(
+  fc.uint8Array({ maxLength: 2000 }),
+  fc.array(fc.oneof(token, fc.string()), { maxLength: 40 }).map((tokens) => Buffer.from(tokens.join(''))),
+  fc
+    .array(
+      fc.oneof(
+        token.map((text) => Buffer.from(text)),
+        fc.uint8Array({ maxLength: 20 }),
+      ),
+      { maxLength: 40 },
+    )
+    .map((parts) => Buffer.concat([Buffer.from('BEGIN:VCARD\r\n'), ...parts, Buffer.from('\r\nEND:VCARD')])),
+);
+
+describe('any input', () => {
+  it('gives cards or typed errors, the same ones in any chunks, and each card can be written and read again', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyBytes, fc.integer({ min: 1, max: 100 }), async (content, size) => {
+        const results = await collect(content, size);
+        const whole = await collect(content, content.length + 1);
+        expect(results.length).toBeGreaterThan(0);
+        expect(codes(results)).toEqual(codes(whole));
+        for (const [at, result] of results.entries()) {
+          if (!('card' in result)) continue;
+          expect(comparable(result.card)).toEqual(
+            comparable((whole[at] as { card: typeof result.card }).card),
+          );
+          const again = readCard(writeCard(result.card, { version: '4.0' }));
+          expect(comparable(readCard(writeCard(again, { version: '3.0' })))).toEqual(comparable(again));
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('skips a card over the limit and reads the ones around it', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyCard, fc.integer({ min: 1, max: 5000 }), async (card, size) => {
+        const small = 'BEGIN:VCARD\nFN:Ann\nEND:VCARD\n';
+        const text = writeCard({ ...card, notes: 'x'.repeat(3000) }, { version: '4.0' });
+        const results = await collect(Buffer.from(small + text + small), size, 2000);
+        expect(codes(results)).toEqual(['card', 'card_too_large', 'card']);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each([
+    ['no byte', '', ['no_card']],
+    ['no card', 'hello\nFN:Ann\n', ['no_card']],
+    ['a card without content', 'BEGIN:VCARD\nVERSION:3.0\nEND:VCARD', ['empty_card']],
+    ['an unknown version', 'BEGIN:VCARD\nVERSION:9\nFN:A\nEND:VCARD', ['unsupported_version']],
+    ['a missing end', 'BEGIN:VCARD\nFN:A\n', ['unfinished_card']],
+    [
+      'a missing end in the middle',
+      'BEGIN:VCARD\nFN:A\nBEGIN:VCARD\nFN:B\nEND:VCARD',
+      ['unfinished_card', 'card'],
+    ],
+    [
+      'text between cards',
+      'x\nBEGIN:VCARD\nFN:A\nEND:VCARD\nx\nBEGIN:VCARD\nFN:B\nEND:VCARD',
+      ['card', 'card'],
+    ],
+  ])('%s: %j', async (_, text, expected) => {
+    expect(codes(await collect(Buffer.from(text), 7))).toEqual(expected);
+  });
+
+  it('reads values that end with many separators, escapes and soft line breaks', async () => {
+    const many = 20_000;
+    const hostile = [
+      `N:${';'.repeat(many)}`,
+      `NOTE:${'\\'.repeat(many)}`,
+      `NOTE;ENCODING=QUOTED-PRINTABLE:${'=\n'.repeat(many)}`,
+      `TEL${';TYPE=a'.repeat(many)}:1`,
+      `TEL;X="${'"'.repeat(many)}:1`,
+      `FN:a\n${' b\n'.repeat(many)}`,
+      `NOTE:${' '.repeat(many)}x`,
+      `TEL:${' '.repeat(many)}x${' ext. '.repeat(many)}`,
+      `PHOTO:data:${';a'.repeat(many)}`,
+      'AGENT:BEGIN:VCARD\n'.repeat(many),
+      'item1.X-ABLabel:a\nitem1.TEL:1\n'.repeat(many),
+      'ADR;HOME:;;a\nLABEL;HOME:b\n'.repeat(many),
+    ];
+    for (const content of hostile) {
+      const results = await collect(Buffer.from(`BEGIN:VCARD\nFN:A\n${content}\nEND:VCARD\n`), 4096);
+      expect(results).toHaveLength(1);
+    }
+  });
+});

@@ -1,0 +1,68 @@
+import * as fc from 'fast-check';
+import {
+  CARD_VERSIONS,
+  type CardResult,
+  readCard,
+  readCards,
+  writeCard,
+} from '../../../src/lib/vcard/index.js';
+import { anyCard, chunksOf, comparable } from './cards.ts';
+
+async function collect(content: Uint8Array, size = 65_536): Promise<CardResult[]> {
+  const results: CardResult[] = [];
+  for await (const result of readCards(chunksOf(content, size))) results.push(result);
+  return results;
+}
+
+describe.each(CARD_VERSIONS)('vCard %s', (version) => {
+  it('reads the card that it wrote', () => {
+    fc.assert(
+      fc.property(anyCard, (card) => {
+        expect(comparable(readCard(writeCard(card, { version })))).toEqual(comparable(card));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('writes lines of at most 75 bytes that end with CRLF, each valid UTF-8', () => {
+    fc.assert(
+      fc.property(anyCard, (card) => {
+        const text = writeCard(card, { version, prodId: '-//Test//EN', revised: new Date(0) });
+        expect(text.endsWith('END:VCARD\r\n')).toBe(true);
+        for (const line of text.slice(0, -2).split('\r\n')) {
+          expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75);
+          expect(line).not.toMatch(/[\r\n]/);
+          expect(line.isWellFormed()).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('reads a file in any chunks, in UTF-8 and UTF-16, with any line ends', async () => {
+    const encodings: ((text: string) => Buffer)[] = [
+      (text) => Buffer.from(text),
+      (text) => Buffer.from(`\uFEFF${text}`),
+      (text) => Buffer.from(`\uFEFF${text}`, 'utf16le'),
+      (text) => Buffer.from(`\uFEFF${text}`, 'utf16le').swap16(),
+      (text) => Buffer.from(text.replaceAll('\r\n', '\n')),
+      (text) => Buffer.from(text.replaceAll('\r\n', '\r')),
+      (text) => Buffer.from(text.replaceAll('END:VCARD\r\n', 'END:VCARD')),
+    ];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyCard, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 300 }),
+        fc.constantFrom(...encodings),
+        async (cards, size, encode) => {
+          const file = encode(cards.map((card) => writeCard(card, { version })).join(''));
+          const results = await collect(file, size);
+          expect(
+            results.map((result) => ('card' in result ? comparable(result.card) : result.error)),
+          ).toEqual(cards.map(comparable));
+          expect(results.map(({ index }) => index)).toEqual(cards.map((_, index) => index));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
