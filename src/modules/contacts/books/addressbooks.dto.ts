@@ -19,7 +19,7 @@ import {
 } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
 import {
-  asPerson,
+  asNamedUser,
   Distinct,
   EachAs,
   Optional,
@@ -91,7 +91,7 @@ export class CreateAddressbook {
   })
   @Optional()
   @ValidateNested({ each: true, message: 'each entry of shares must be an object, an id or an address' })
-  @EachAs((entry) => asPerson(ShareInput, entry))
+  @EachAs((entry) => asNamedUser(ShareInput, entry))
   @ArrayMaxSize(MAX_SHARES)
   @IsArray()
   shares?: ShareInput[];
