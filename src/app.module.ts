@@ -6,6 +6,7 @@ import { AccessModule } from './modules/access/index.js';
 import { BatchModule } from './modules/batch/index.js';
 import { CalendarModule } from './modules/calendar/index.js';
 import { ContactsModule } from './modules/contacts/index.js';
+import { ChatModule } from './modules/chat/index.js';
 import { DirectoryModule } from './modules/directory/index.js';
 import { FormsModule } from './modules/forms/index.js';
 import { IdentityModule } from './modules/identity/index.js';
@@ -77,6 +78,7 @@ export class AppModule {
         DirectoryModule,
         MailProxyModule,
         FormsModule,
+        ChatModule,
         BatchModule,
         CalendarModule,
       ],

@@ -5,6 +5,7 @@ import { accessSchema } from './modules/access/access.schema.js';
 import { calendarSchema } from './modules/calendar/calendar.schema.js';
 import { formsSchema } from './modules/forms/forms.schema.js';
 import { contactsSchema } from './modules/contacts/contacts.schema.js';
+import { chatSchema } from './modules/chat/chat.schema.js';
 import { identitySchema } from './modules/identity/identity.schema.js';
 import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
@@ -30,4 +31,5 @@ export const schema = wholeSchema([
   calendarSchema,
   formsSchema,
   contactsSchema,
+  chatSchema,
 ]);

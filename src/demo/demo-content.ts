@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Created, DemoClient } from './demo-client.js';
 import {
   type DemoName,
@@ -6,6 +7,7 @@ import {
   GROUPS,
   NOTE_FOLDERS,
   NOTES,
+  ROOMS,
   SIGNATURE,
   TASK_FOLDER,
   TASKS,
@@ -30,6 +32,7 @@ export async function createContent(clients: DemoClients): Promise<void> {
     ...names.map((name) => createTasks(clients, name, folder.id)),
     ...names.map((name) => createSettings(clients[name])),
     createWorkspaceSettings(clients),
+    createRooms(clients),
   ]);
 }
 
@@ -118,5 +121,17 @@ async function createWorkspaceSettings(clients: DemoClients): Promise<void> {
     const { group } = await alice.post<Created<'group'>>('/rbac/groups', { name, permissions });
     for (const member of members)
       await alice.post(`/rbac/groups/${group.id}/members`, { user_id: clients[member].id });
+  }
+}
+
+async function createRooms(clients: DemoClients): Promise<void> {
+  for (const { fields, members, messages } of ROOMS) {
+    const [owner, ...others] = members;
+    const { room } = await clients[owner].post<Created<'room'>>('/chat/rooms', {
+      ...fields,
+      member_ids: others.map((name) => clients[name].id),
+    });
+    for (const [sender, body] of messages)
+      await clients[sender].post(`/chat/rooms/${room.id}/messages`, { client_msg_id: randomUUID(), body });
   }
 }

@@ -32,6 +32,7 @@ const TAGS: Record<string, string> = {
   contacts: 'Address books, their contacts, and the members of the workspace.',
   sync: 'Several requests at once, for clients that work offline.',
   mail: 'The mailboxes of the caller at the mail service, with its field names (camelCase).',
+  chat: 'Rooms with messages, reactions and files; direct conversations.',
   settings: "One's own profile, signatures, preferences, passwords and sessions.",
   auth: 'The second factor, and signing out.',
   tenant: 'The workspace itself: name, branding, members, audit log.',

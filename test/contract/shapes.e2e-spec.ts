@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { PASSWORD, personWithPassword, session } from '../support/account.ts';
 import { TestApp, type Person } from '../support/app.ts';
 import type { Answer } from '../support/client.ts';
+import { upload } from '../support/multipart.ts';
 import { describedOperations, openApi } from '../support/operations.ts';
 import { Authenticator, stopClock } from '../support/totp.ts';
 import { CAPTURES, capture, DRAFTS, INBOX, WildDuck } from '../support/wild-duck.ts';
@@ -288,6 +290,48 @@ describe('answers have exactly the described shape', () => {
     const found = await api.get('/directory/search?q=alice');
     expect(found.body.results).toHaveLength(1);
     fits('searchDirectory', found);
+  });
+
+  test('chat', async () => {
+    const [owner, guest] = (await app.tenant('chat', 'owner', 'guest')) as [Person, Person];
+    const { api } = owner;
+    const file = await upload(api, '/chat/attachments', 'x');
+    fits('uploadChatAttachment', file);
+    const [example] = offered('createChatRoom') as [object];
+    const created = await api.post('/chat/rooms', example);
+    fits('createChatRoom', created);
+    const path = `/chat/rooms/${created.body.room.id}`;
+    const direct = { type: 'direct', member_ids: [guest.id] };
+    fits('createChatRoom', await api.post('/chat/rooms', direct));
+    fits('createChatRoom', await guest.api.post('/chat/rooms', { type: 'direct', member_ids: [owner.id] }));
+    fits('addChatRoomMembers', await api.post(`${path}/members`, { user_id: guest.id }));
+    fits('addChatRoomMembers', await api.post(`${path}/members`, { user_id: guest.id }));
+    const text = { client_msg_id: randomUUID(), body: 'b', mentions: [guest.id] };
+    const message = { ...text, attachment_ids: [file.body.attachment.id] };
+    const sent = await api.post(`${path}/messages`, message);
+    fits('sendChatMessage', sent);
+    fits('sendChatMessage', await api.post(`${path}/messages`, message));
+    const messagePath = `${path}/messages/${sent.body.message.id}`;
+    fits('reactToChatMessage', await guest.api.put(`${messagePath}/reactions`, { emoji: '👍' }));
+    fits('editChatMessage', await api.patch(messagePath, { body: 'c' }));
+    fits('editChatMessage', await api.patch(messagePath, { body: 'd', base_mod_seq: 1 }));
+    for (const body of offered('updateChatRoom')) fits('updateChatRoom', await api.put(path, body));
+    fits('listChatRooms', await guest.api.get('/chat/rooms'));
+    fits('readChatRoom', await guest.api.get(path));
+    fits('listChatMessages', await guest.api.get(`${path}/messages`));
+    fits('markChatRoomRead', await guest.api.put(`${path}/read`, { seq: 1 }));
+    fits('listChatRoomMembers', await api.get(`${path}/members`));
+    fits('readChatParty', await api.get(`/chat/user/parties/${guest.id}`));
+    fits('listChatPartyMessages', await api.get(`/chat/user/parties/${guest.id}/messages`));
+    fits('readChatUser', await api.get('/chat/user'));
+    fits('listChatUsers', await api.get('/chat/users'));
+    fits('deleteChatMessage', await api.delete(messagePath));
+    fits('removeChatRoomMember', await api.delete(`${path}/members/${guest.id}`));
+    const channel = { type: 'channel', name: 'c', visibility: 'tenant' };
+    const open = await api.post('/chat/rooms', channel);
+    fits('readChatRoom', await guest.api.get(`/chat/rooms/${open.body.room.id}`));
+    fits('listChatRooms', await guest.api.get('/chat/rooms?joined=false'));
+    fits('deleteChatRoom', await api.delete(path));
   });
 
   test('mail, as WildDuck answered', async () => {

@@ -30,6 +30,7 @@ const COMPOSED: Record<string, string> = {
 const TRIGGERS: Record<string, string> = {
   audit_log_is_append_only: 'audit_log',
   task_attachments_gone: 'task_attachments',
+  chat_attachments_gone: 'chat_attachments',
 };
 
 /** The statements of the application. Test files of one worker share its modules, and some make statements of their own. */

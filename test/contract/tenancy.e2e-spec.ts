@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { IdentityApi } from '../../src/modules/identity/index.js';
 import { MailApi } from '../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type Person } from '../support/app.ts';
 import type { RequestOptions } from '../support/client.ts';
-import { form } from '../support/multipart.ts';
+import { form, upload } from '../support/multipart.ts';
 import { describedOperations, fillPath } from '../support/operations.ts';
 import { INBOX, NOWHERE, WildDuck } from '../support/wild-duck.ts';
 
@@ -104,6 +105,20 @@ describe('the tenancy matrix', () => {
       const { id } = (await alice.api.post('/task_folders', { name: 'secret' })).body.folder;
       return { id, body: { name: 'stolen', members: [] } };
     },
+    'chat/rooms': async () => {
+      const { id } = (await alice.api.post('/chat/rooms', { type: 'group', name: 'secret' })).body.room;
+      const message = { client_msg_id: randomUUID(), body: 'stolen' };
+      return { id, body: { ...message, name: 'stolen', user_id: alice.id, emoji: '👍', seq: 0 } };
+    },
+    'chat/attachments': async () => {
+      const { attachment } = (await upload(alice.api, '/chat/attachments', 'secret')).body;
+      return { id: attachment.id, body: {} };
+    },
+    'chat/user/parties': async () => {
+      const { id } = await app.member('acme', 'dora@acme.example');
+      const direct = { type: 'direct', member_ids: [id] };
+      return { id: (await alice.api.post('/chat/rooms', direct)).body.room.id, body: {} };
+    },
     // Mailboxes are the mail service's, each within one account there. To be shown: a stranger's request goes out as the
     // stranger, so that it meets no mailbox of that id.
     mail: async () => {
@@ -117,7 +132,7 @@ describe('the tenancy matrix', () => {
 
   const kindOf = (path: string) => {
     const [first] = path.split('/').slice(3);
-    return first === 'settings' ? path.slice('/apis/v1/'.length).split('/{')[0]! : first!;
+    return first === 'settings' || first === 'chat' ? path.slice('/apis/v1/'.length).split('/{')[0]! : first!;
   };
 
   const withId = describedOperations().filter(

@@ -78,10 +78,11 @@ export class Requests {
   private path(rng: Rng, { path }: Operation, parameters: Schema[], mutated: FuzzRequest | false): string {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
     const odd = mutated && names.length > 0 ? rng.pick(names) : undefined;
+    const domain = path.split('/')[3];
     if (mutated && odd) mutated.mutations.push(`path ${odd}`);
     return path.replaceAll(/([\w.-]+)\/\{(\w+)\}/g, (_, segment: string, name: string) => {
       if (name === odd) return `${segment}/${oddParameter(rng) || '%20'}`;
-      const known = this.workspace.ids[segment];
+      const known = this.workspace.ids[`${domain} ${segment}`] ?? this.workspace.ids[segment];
       const parameter = parameters.find((each) => each['in'] === 'path' && each['name'] === name);
       const value =
         known && rng.chance(0.9) ? rng.pick(known) : String(this.values.of(rng, parameter?.['schema']));

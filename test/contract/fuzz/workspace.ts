@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { PERMISSIONS } from '../../../src/modules/access/index.js';
 import type { Person, TestApp } from '../../support/app.ts';
@@ -11,7 +12,7 @@ export interface FuzzWorkspace {
   member: string;
   /** Tokens of a user who may lose their account. */
   expendable: string[];
-  /** Ids by the path segment before them. */
+  /** Ids by the path segment before them, or by the domain and that segment where domains use it for different kinds. */
   ids: Record<string, string[]>;
   allIds: string[];
   /** A small PNG. */
@@ -32,6 +33,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...(await makeTasks(owner, member)),
     ...(await makeSettings(owner)),
     ...(await makeMail(owner)),
+    ...(await makeChat(owner, member)),
     // The others are needed: their roles and sessions stay.
     members: [leaver.id, leaver.id, member.id],
     permissions: Object.keys(PERMISSIONS).slice(0, 5),
@@ -51,6 +53,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
       ...ids.note_folders,
       ...ids.tasks,
       ...ids.task_folders,
+      ...ids.rooms,
     ],
     image: smallPng(),
   };
@@ -128,6 +131,31 @@ async function makeMail(owner: Person) {
   return {
     mailboxes: [drafts, drafts, made.id, ...results.map(({ id }: { id: string }) => id)],
     messages: ['1', '2', '3'],
+  };
+}
+
+async function makeChat(owner: Person, member: Person) {
+  const { room } = (
+    await owner.api.post('/chat/rooms', { type: 'group', name: 'Launch', member_ids: [member.id] })
+  ).body;
+  const { room: channel } = (
+    await owner.api.post('/chat/rooms', { type: 'channel', name: 'All', visibility: 'tenant' })
+  ).body;
+  const { room: direct } = (await owner.api.post('/chat/rooms', { type: 'direct', member_ids: [member.id] }))
+    .body;
+  const messages = [];
+  for (const body of ['Hello', 'The rooms are booked', 'Bye']) {
+    const input = { client_msg_id: randomUUID(), body };
+    messages.push((await owner.api.post(`/chat/rooms/${room.id}/messages`, input)).body.message.id);
+  }
+  const { attachment } = (await upload(owner.api, '/chat/attachments', 'content')).body;
+  return {
+    // Messages are in the first.
+    rooms: [room.id, room.id, channel.id, direct.id] as string[],
+    parties: [member.id, direct.id],
+    'chat messages': messages as string[],
+    'chat attachments': [attachment.id],
+    'chat members': [member.id],
   };
 }
 

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { ReceivedFile } from '../../../platform/blobs/uploads.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+
+export interface StoredChatFile {
+  blob_id: string;
+  name: string;
+  size: number;
+  content_type: string;
+  /** Hexadecimal. */
+  sha256: string;
+}
+
+const insert = workspace.statement<{ attachment: string }>(
+  'chat_attachments.insert',
+  `INSERT INTO chat_attachments AS file (tenant_id, id, owner_id, blob_id, name, size, content_type, sha256)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING chat_attachment_json(file)::text AS attachment`,
+);
+
+// Index: chat_attachments_unsent.
+const countUnsent = workspace.statement<{ count: number }>(
+  'chat_attachments.count_unsent',
+  `SELECT count(*)::int AS count FROM chat_attachments WHERE tenant_id = $1 AND owner_id = $2 AND room_id IS NULL`,
+);
+
+// An unsent file is its owner's. A sent one belongs to the members of the room.
+const find = workspace.statement<StoredChatFile>(
+  'chat_attachments.find',
+  `SELECT file.blob_id, file.name, file.size::float8 AS size, file.content_type, encode(file.sha256, 'hex') AS sha256
+     FROM chat_attachments file
+    WHERE file.tenant_id = $1 AND file.id = $3
+      AND CASE WHEN file.room_id IS NULL THEN file.owner_id = $2 ELSE EXISTS (
+        SELECT FROM chat_members member
+          JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
+         WHERE member.tenant_id = $1 AND member.room_id = file.room_id AND member.user_id = $2) END`,
+);
+
+// Index: chat_attachments_due.
+const sweep = workspace.statement<{ id: string }>(
+  'chat_attachments.sweep',
+  `DELETE FROM chat_attachments WHERE (tenant_id, id) IN (
+     SELECT tenant_id, id FROM chat_attachments WHERE room_id IS NULL AND created_at < now() - make_interval(hours => $1)
+      ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING id`,
+);
+
+/** SQL of files of messages. A trigger releases the blobs of deleted rows. */
+@Injectable()
+export class ChatAttachmentsRepository {
+  constructor(private readonly db: Db) {}
+
+  async countUnsent({ tenantId, userId }: RequestContext): Promise<number> {
+    return (await this.db.query(countUnsent, [tenantId, userId]))[0]?.count ?? 0;
+  }
+
+  /** @returns JSON of the attachment */
+  async insert(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    id: string,
+    { blobId, name, size, contentType, sha256 }: ReceivedFile,
+  ): Promise<string> {
+    const [row] = await tx.query(insert, [tenantId, id, userId, blobId, name, size, contentType, sha256]);
+    return row?.attachment as string;
+  }
+
+  async find({ tenantId, userId }: RequestContext, id: string): Promise<StoredChatFile | undefined> {
+    return (await this.db.query(find, [tenantId, userId, id]))[0];
+  }
+
+  /** Deletes files that were not sent for `hours`. @returns their number, at most `limit` */
+  async sweep(hours: number, limit: number): Promise<number> {
+    return (await this.db.single((tx) => tx.query(sweep, [hours, limit]))).length;
+  }
+}

@@ -1,0 +1,5 @@
+import { ChatAttachmentResponse } from '../message.response.js';
+
+export class ChatAttachmentEnvelope {
+  attachment!: ChatAttachmentResponse;
+}

@@ -1,0 +1,38 @@
+import { Module } from '@nestjs/common';
+import { TenantsModule } from '../tenants/index.js';
+import { ChatAttachmentsController } from './attachments/chat-attachments.controller.js';
+import { ChatAttachmentsRepository } from './attachments/chat-attachments.repository.js';
+import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';
+import { MessagesController, PartiesController } from './messages/messages.controller.js';
+import { MessagesRepository } from './messages/messages.repository.js';
+import { MessagesService } from './messages/messages.service.js';
+import { RoomMembersService } from './rooms/room-members.service.js';
+import { RoomUsers } from './rooms/room-users.js';
+import { RoomsController } from './rooms/rooms.controller.js';
+import { RoomsRepository } from './rooms/rooms.repository.js';
+import { RoomsService } from './rooms/rooms.service.js';
+import { ChatUsersController } from './users/chat-users.controller.js';
+import { ChatUsersRepository } from './users/chat-users.repository.js';
+
+@Module({
+  imports: [TenantsModule],
+  controllers: [
+    RoomsController,
+    MessagesController,
+    ChatAttachmentsController,
+    ChatUsersController,
+    PartiesController,
+  ],
+  providers: [
+    RoomsRepository,
+    RoomUsers,
+    RoomsService,
+    RoomMembersService,
+    MessagesRepository,
+    MessagesService,
+    ChatAttachmentsRepository,
+    ChatAttachmentsService,
+    ChatUsersRepository,
+  ],
+})
+export class ChatModule {}

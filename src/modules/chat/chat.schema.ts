@@ -1,0 +1,11 @@
+import type { SchemaPart } from '../../platform/database/schema-part.js';
+import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { sqlFiles } from '../../platform/database/stored-sql.js';
+import { ChatAttachment, ChatMember, ChatMessage, ChatRoom } from './chat.entity.js';
+
+export const chatSchema: SchemaPart = {
+  owner: 'chat',
+  entities: { workspace: [ChatRoom, ChatMember, ChatMessage, ChatAttachment] },
+  migrations: [sqlMigration('Chat1796800000001', new URL('migrations/0001-chat.sql', import.meta.url))],
+  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'chat-values', 'chat-views', 'chat-messages'),
+};

@@ -1,0 +1,102 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ErrorResponse } from '../../platform/http/error.response.js';
+import { CHAT_ROLES, FORMATS } from './chat.entity.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const TIME = '2026-11-21T09:30:00.000Z';
+
+export class ChatSenderResponse {
+  @ApiProperty({ enum: ['user'], example: 'user' }) kind!: 'user';
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty({ type: String, nullable: true, example: 'Alice Martin' }) display_name!: string | null;
+}
+
+export class ChatAttachmentResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  /** @example "quote.pdf" */
+  name!: string;
+  /** Bytes. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 48213 })
+  size!: number;
+  /**
+   * Detected from the content.
+   * @example "application/pdf"
+   */
+  content_type!: string;
+  @ApiProperty({ example: 'a3'.repeat(32), description: 'Hexadecimal.' }) sha256!: string;
+  @ApiProperty({ example: `/apis/v1/chat/attachments/${ID}` }) url!: string;
+}
+
+export class ChatReactionResponse {
+  /** @example "👍" */
+  emoji!: string;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 1 }) count!: number;
+  @ApiProperty({ type: [String], format: 'uuid', example: [ID] }) user_ids!: string[];
+}
+
+/** The change that a message of the kind `system` reports. */
+export class ChatEventResponse {
+  @ApiProperty({
+    enum: ['members_added', 'member_removed', 'role_changed', 'room_updated'],
+    example: 'members_added',
+  })
+  type!: 'members_added' | 'member_removed' | 'role_changed' | 'room_updated';
+  /** The members that were added or removed, or whose role changed. */
+  @ApiProperty({ type: [String], format: 'uuid', required: false, example: [ID] }) user_ids?: string[];
+  @ApiProperty({ enum: CHAT_ROLES, required: false, example: 'member' }) role?: string;
+  /** New values of fields of the room. */
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    example: { name: 'Offsite 2027' },
+  })
+  changes?: Record<string, unknown>;
+}
+
+export class ChatMessageResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty({ format: 'uuid', example: ID }) room_id!: string;
+  /** Number of the message in its room. Numbers have no gaps. */
+  @ApiProperty({ type: 'integer', minimum: 1, example: 12 })
+  seq!: number;
+  /** Number of its last change. The changes of a room are numbered without gaps. */
+  @ApiProperty({ type: 'integer', minimum: 1, example: 14 })
+  mod_seq!: number;
+  @ApiProperty({ enum: ['text', 'system'], example: 'text' }) kind!: 'text' | 'system';
+  sender!: ChatSenderResponse;
+  /**
+   * Empty after deletion.
+   * @example "The draft of the agenda is attached."
+   */
+  body!: string;
+  @ApiProperty({ enum: FORMATS, example: 'plain' }) format!: 'plain' | 'markdown';
+  /** Null unless the kind is `system`. */
+  @ApiProperty({
+    anyOf: [{ $ref: '#/components/schemas/ChatEventResponse' }, { type: 'null' }],
+    example: null,
+  })
+  event!: ChatEventResponse | null;
+  /** Id of the message that this one replies to. */
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) reply_to!: string | null;
+  @ApiProperty({ type: 'integer', nullable: true, example: null }) reply_to_seq!: number | null;
+  /** Ids of mentioned members. */
+  @ApiProperty({ type: [String], format: 'uuid', example: [] }) mentions!: string[];
+  @ApiProperty({ type: [ChatAttachmentResponse], example: [] }) attachments!: ChatAttachmentResponse[];
+  @ApiProperty({ type: [ChatReactionResponse], example: [] }) reactions!: ChatReactionResponse[];
+  /** The id that the sender's client gave the message. */
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) client_msg_id!: string | null;
+  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) edited_at!:
+    | string
+    | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) deleted_at!:
+    | string
+    | null;
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) deleted_by!: string | null;
+}
+
+/** 409 `conflict` of an edit. */
+export class ChatMessageConflictResponse extends ErrorResponse {
+  @ApiProperty({ enum: ['conflict'], example: 'conflict' }) override error!: 'conflict';
+  current!: ChatMessageResponse;
+}

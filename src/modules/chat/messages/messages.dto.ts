@@ -1,0 +1,178 @@
+import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { MAX_QUERY } from '../../../lib/search-text/index.js';
+import { Distinct, Nullable, Optional, WholeNumber } from '../../../platform/http/input.decorators.js';
+import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { FORMATS } from '../chat.entity.js';
+
+export const MAX_BODY = 32_000;
+const MAX_ATTACHMENTS = 10;
+const MAX_MENTIONS = 100;
+
+/** Ids in lower case, as PostgreSQL returns them. */
+const LowerCase = () =>
+  Transform(({ value }: { value: unknown }) => {
+    if (Array.isArray(value))
+      return value.map((entry: unknown) => (typeof entry === 'string' ? entry.toLowerCase() : entry));
+    return typeof value === 'string' ? value.toLowerCase() : value;
+  });
+
+export class SendMessage {
+  /**
+   * A UUID that the client creates for this message. A repeated request with it adds no second message and returns the first
+   * one.
+   */
+  @ApiProperty({ format: 'uuid', example: '0f3c1f0e-7a55-4c9b-9a41-2f6f0c1d2e3f' })
+  @LowerCase()
+  @IsUUID()
+  client_msg_id!: string;
+
+  /** May be empty if there are attachments. */
+  @ApiPropertyOptional({ maxLength: MAX_BODY, default: '', example: 'The rooms are booked.' })
+  @IsOptional()
+  @MaxLength(MAX_BODY)
+  @IsString()
+  body: string = '';
+
+  @ApiPropertyOptional({ enum: FORMATS, default: 'plain', example: 'plain' })
+  @IsOptional()
+  @IsIn(FORMATS)
+  format: (typeof FORMATS)[number] = 'plain';
+
+  /** Id of a message of the room. */
+  @ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, example: null })
+  @LowerCase()
+  @Nullable()
+  @IsUUID()
+  reply_to?: string | null;
+
+  /** Files of `POST /chat/attachments`, each for one message. */
+  @ApiPropertyOptional({
+    type: [String],
+    format: 'uuid',
+    maxItems: MAX_ATTACHMENTS,
+    default: [],
+    example: [],
+  })
+  @LowerCase()
+  @Distinct()
+  @IsOptional()
+  @ArrayMaxSize(MAX_ATTACHMENTS)
+  @IsUUID(undefined, { each: true })
+  @IsArray()
+  attachment_ids: string[] = [];
+
+  /** Ids of members to mention. Other users are ignored. */
+  @ApiPropertyOptional({ type: [String], format: 'uuid', maxItems: MAX_MENTIONS, default: [], example: [] })
+  @LowerCase()
+  @Distinct()
+  @IsOptional()
+  @ArrayMaxSize(MAX_MENTIONS)
+  @IsUUID(undefined, { each: true })
+  @IsArray()
+  mentions: string[] = [];
+}
+
+export class EditMessage {
+  @ApiProperty({ minLength: 1, maxLength: MAX_BODY, example: 'The rooms are booked for May.' })
+  @Matches(/\S/, { message: 'body must not be blank' })
+  @Length(1, MAX_BODY)
+  @IsString()
+  body!: string;
+
+  @ApiPropertyOptional({ enum: FORMATS, example: 'plain' })
+  @Optional()
+  @IsIn(FORMATS)
+  format?: (typeof FORMATS)[number];
+
+  /** The `mod_seq` of the message that you read: with it, a message that has changed since is not overwritten. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 14 })
+  @Optional()
+  @Max(Number.MAX_SAFE_INTEGER)
+  @Min(1)
+  @IsInt()
+  base_mod_seq?: number;
+}
+
+/** One emoji, or a short name such as `:shipit:`. */
+const EMOJI = /^[^\s\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069<>&]+$/u;
+
+export class React {
+  /** An emoji, or a name without white space. */
+  @ApiProperty({ minLength: 1, maxLength: 32, example: '👍' })
+  @Matches(EMOJI, { message: 'emoji must be one emoji or a name without white space' })
+  @Length(1, 32)
+  @IsString()
+  emoji!: string;
+
+  /** Whether the reaction is added or removed. */
+  @ApiPropertyOptional({ default: true, example: true })
+  @IsOptional()
+  @IsBoolean()
+  on: boolean = true;
+}
+
+export class MarkRead {
+  /** Number of the newest message that you have read. Lower numbers change nothing. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 12 })
+  @Max(Number.MAX_SAFE_INTEGER)
+  @Min(0)
+  @IsInt()
+  seq!: number;
+}
+
+const POSITION = (name: string) => `${name} must be a whole number from 0`;
+
+/** A position in a room: the number of a message or of a change. */
+const Position = (name: string, description: string): PropertyDecorator => {
+  const message = POSITION(name);
+  return (target, key) => {
+    ApiProperty({ type: 'integer', minimum: 0, required: false, description })(target, key);
+    IsOptional()(target, key);
+    WholeNumber()(target, key);
+    Min(0, { message })(target, key);
+    IsInt({ message })(target, key);
+  };
+};
+
+export class ListMessages extends PickType(PageQuery, ['limit'] as const) {
+  @Position('before_seq', 'The messages before this number.')
+  before_seq?: number;
+
+  @Position('after_seq', 'The messages after this number, oldest first.')
+  after_seq?: number;
+
+  @Position(
+    'after_mod_seq',
+    'The messages that changed after this number, in the order of their `mod_seq`: new, edited and deleted ones.',
+  )
+  after_mod_seq?: number;
+
+  @Position('around', 'The messages before, at and after this number.')
+  around?: number;
+
+  /**
+   * Only messages with all of these words, newest first page. Case and accents do not matter; a word of three letters or more
+   * also matches words that begin with it. Not together with `after_mod_seq` and `around`.
+   */
+  @ApiProperty({ required: false, minLength: 1, maxLength: MAX_QUERY })
+  @IsOptional()
+  @Length(1, MAX_QUERY)
+  @IsString({ message: 'q must be given once' })
+  q?: string;
+}

@@ -1,0 +1,219 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { type Statement, workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+
+/** Result of a write. `message` is JSON; null for a rejection. */
+export interface ChatOutcome {
+  outcome:
+    | 'ok'
+    | 'duplicate'
+    | 'unchanged'
+    | 'key_reused'
+    | 'not_found'
+    | 'forbidden'
+    | 'archived'
+    | 'deleted'
+    | 'conflict'
+    | 'too_many'
+    | 'unknown_reply'
+    | 'unknown_attachment';
+  mod_seq: number | null;
+  message: string | null;
+}
+
+export interface MessageInput {
+  id: string;
+  client_msg_id: string;
+  /** Hexadecimal. */
+  fingerprint: string;
+  body: string;
+  format: string;
+  reply_to: string | null;
+  mentions: string[];
+  /** Ids. */
+  attachments: string[];
+  /** Text form of the tsvector of the body. */
+  tsv: string;
+}
+
+/** A page of messages, and the room in the same snapshot. */
+export interface MessagePage {
+  last_seq: number;
+  mod_seq: number;
+  /** JSON; one more than requested where there are further ones. */
+  messages: string[];
+}
+
+interface PageRow {
+  last_seq: number;
+  mod_seq: number;
+  message: string | null;
+}
+
+/** Which messages, from which position on. `seq` is exclusive. */
+export interface PageRequest {
+  direction: 'before' | 'after' | 'changes';
+  position: number;
+  limit: number;
+  /** Text form of a tsquery. */
+  query?: string;
+}
+
+export interface Party {
+  room_id: string | null;
+  unread: number;
+  user_id: string;
+  display_name: string;
+  email: string;
+}
+
+const OUTCOME = 'outcome, mod_seq::float8 AS mod_seq, message';
+
+const send = workspace.statement<ChatOutcome>(
+  'chat_messages.send',
+  `SELECT ${OUTCOME} FROM chat_send($1, $2, $3, $4)`,
+);
+const edit = workspace.statement<ChatOutcome>(
+  'chat_messages.edit',
+  `SELECT ${OUTCOME} FROM chat_edit($1, $2, $3, $4, $5, $6)`,
+);
+const remove = workspace.statement<ChatOutcome>(
+  'chat_messages.delete',
+  `SELECT ${OUTCOME} FROM chat_delete($1, $2, $3, $4, $5)`,
+);
+const react = workspace.statement<ChatOutcome>(
+  'chat_messages.react',
+  `SELECT ${OUTCOME} FROM chat_react($1, $2, $3, $4, $5, $6, $7)`,
+);
+
+const markRead = workspace.statement<{ last_read_seq: number; unread: number }>(
+  'chat_messages.mark_read',
+  `UPDATE chat_members member SET last_read_seq = greatest(member.last_read_seq, least($4::bigint, room.last_seq))
+     FROM chat_rooms room
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3
+      AND room.tenant_id = $1 AND room.id = $3 AND room.deleted_at IS NULL
+   RETURNING member.last_read_seq::float8 AS last_read_seq, (room.last_seq - member.last_read_seq)::float8 AS unread`,
+);
+
+// The direct room is found by its id, or by the id of the other user.
+const party = workspace.statement<Party>(
+  'chat_messages.party',
+  `SELECT room.id AS room_id, coalesce(room.last_seq - mine.last_read_seq, 0)::float8 AS unread,
+          other.user_id, other.display_name, other.email
+     FROM (SELECT direct.id, direct.last_seq, member.user_id FROM chat_rooms direct
+             JOIN chat_members member ON member.tenant_id = $1 AND member.room_id = direct.id AND member.user_id <> $2
+            WHERE direct.tenant_id = $1 AND direct.id = $3 AND direct.type = 'direct'
+            UNION ALL
+           SELECT direct.id, direct.last_seq, profile.user_id FROM member_profiles profile
+             LEFT JOIN chat_rooms direct ON direct.tenant_id = $1
+                  AND direct.direct_key = least($2::uuid, $3::uuid) || ' ' || greatest($2::uuid, $3::uuid)
+            WHERE profile.tenant_id = $1 AND profile.user_id = $3 AND profile.user_id <> $2) room
+     JOIN member_profiles other ON other.tenant_id = $1 AND other.user_id = room.user_id
+     LEFT JOIN chat_members mine ON mine.tenant_id = $1 AND mine.room_id = room.id AND mine.user_id = $2
+    WHERE room.id IS NULL OR mine.user_id IS NOT NULL`,
+);
+
+const ORDERS = {
+  before: { condition: 'view.seq < $4', order: 'view.seq DESC' },
+  after: { condition: 'view.seq > $4', order: 'view.seq' },
+  changes: { condition: 'view.mod_seq > $4', order: 'view.mod_seq' },
+};
+
+const PAGES = Object.fromEntries(
+  Object.entries(ORDERS).flatMap(([name, { condition, order }]) =>
+    ['', '_search'].map((suffix) => [`${name}${suffix}`, pageStatement(name + suffix, condition, order)]),
+  ),
+);
+
+// Indexes: the primary key, chat_messages_changes, chat_messages_words. One row without a message where the page is empty.
+function pageStatement(name: string, condition: string, order: string): Statement<PageRow> {
+  const search = name.endsWith('_search') ? ' AND view.tsv @@ $6::tsquery' : '';
+  return workspace.statement<PageRow>(
+    `chat_messages.${name}`,
+    `SELECT room.last_seq::float8 AS last_seq, room.mod_seq::float8 AS mod_seq, page.message
+       FROM chat_rooms room
+       JOIN chat_members member ON member.tenant_id = $1 AND member.room_id = room.id AND member.user_id = $2
+       LEFT JOIN LATERAL (
+         SELECT view.message, row_number() OVER (ORDER BY ${order}) AS position FROM chat_message_views view
+          WHERE view.tenant_id = $1 AND view.room_id = $3 AND ${condition}${search}
+          ORDER BY ${order} LIMIT $5) page ON true
+      WHERE room.tenant_id = $1 AND room.id = $3 AND room.deleted_at IS NULL
+      ORDER BY page.position`,
+    { pipelined: search === '' },
+  );
+}
+
+/** All SQL on messages. */
+@Injectable()
+export class MessagesRepository {
+  constructor(private readonly db: Db) {}
+
+  async send(tx: Tx, ctx: RequestContext, roomId: string, input: MessageInput): Promise<ChatOutcome> {
+    return one(tx.query(send, [...keyOf(ctx, roomId), input]));
+  }
+
+  /** @param base the `mod_seq` that the client has read; null: any */
+  async edit(
+    tx: Tx,
+    ctx: RequestContext,
+    roomId: string,
+    id: string,
+    base: number | null,
+    input: { body: string; format: string | null; tsv: string },
+  ): Promise<ChatOutcome> {
+    return one(tx.query(edit, [...keyOf(ctx, roomId), id, base, input]));
+  }
+
+  /** @param any whether the caller may delete messages of others by a permission */
+  async delete(tx: Tx, ctx: RequestContext, roomId: string, id: string, any: boolean): Promise<ChatOutcome> {
+    return one(tx.query(remove, [...keyOf(ctx, roomId), id, any]));
+  }
+
+  async react(
+    tx: Tx,
+    ctx: RequestContext,
+    roomId: string,
+    id: string,
+    { emoji, on, max }: { emoji: string; on: boolean; max: number },
+  ): Promise<ChatOutcome> {
+    return one(tx.query(react, [...keyOf(ctx, roomId), id, emoji, on, max]));
+  }
+
+  /** @returns undefined for a room that the caller is not a member of */
+  async markRead(
+    tx: Tx,
+    ctx: RequestContext,
+    roomId: string,
+    seq: number,
+  ): Promise<{ last_read_seq: number; unread: number } | undefined> {
+    return (await tx.query(markRead, [...keyOf(ctx, roomId), seq]))[0];
+  }
+
+  /** @returns undefined for a room that the caller is not a member of */
+  async page(
+    ctx: RequestContext,
+    roomId: string,
+    { direction, position, limit, query }: PageRequest,
+  ): Promise<MessagePage | undefined> {
+    const statement = PAGES[query === undefined ? direction : `${direction}_search`] as Statement<PageRow>;
+    const values = [...keyOf(ctx, roomId), position, limit + 1, ...(query === undefined ? [] : [query])];
+    const rows = await this.db.query(statement, values);
+    const [first] = rows;
+    if (!first) return undefined;
+    const { last_seq, mod_seq } = first;
+    return { last_seq, mod_seq, messages: rows.flatMap(({ message }) => message ?? []) };
+  }
+
+  /** @param id of another member of the workspace, or of a direct room of the caller */
+  async party({ tenantId, userId }: RequestContext, id: string): Promise<Party | undefined> {
+    return (await this.db.query(party, [tenantId, userId, id]))[0];
+  }
+}
+
+const keyOf = ({ tenantId, userId }: RequestContext, roomId: string) => [tenantId, userId, roomId];
+
+async function one(rows: Promise<ChatOutcome[]>): Promise<ChatOutcome> {
+  return (await rows)[0] as ChatOutcome;
+}

@@ -1,0 +1,267 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { MAX_TERMS, SearchQuery, vectorOf } from '../../../lib/search-text/index.js';
+import { Audit } from '../../../platform/audit/audit.js';
+import { PermissionSource } from '../../../platform/context/permission-source.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import type { ApiError, ErrorKind } from '../../../platform/http/api-error.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { ChatErrors } from '../chat.errors.js';
+import type { EditMessage, ListMessages, React, SendMessage } from './messages.dto.js';
+import {
+  type ChatOutcome,
+  type MessagePage,
+  MessagesRepository,
+  type PageRequest,
+  type Party,
+} from './messages.repository.js';
+
+const MAX_REACTIONS = 20;
+
+/** A message after a write, as JSON. */
+export interface WrittenMessage {
+  message: string;
+  modSeq: number;
+  /** Whether the write changed the message. */
+  changed: boolean;
+}
+
+/** JSON of the messages of a page, and whether there are further ones. */
+export interface ListedMessages extends MessagePage {
+  hasMore: boolean;
+}
+
+/** Messages of rooms: HTTP and sockets use the same methods. Only members of a room read and write its messages. */
+@Injectable()
+export class MessagesService {
+  constructor(
+    private readonly messages: MessagesRepository,
+    private readonly permissions: PermissionSource,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /**
+   * Adds a message, or returns the one that was sent with the same `client_msg_id`.
+   * @throws ApiError 404, 409 `room_archived`, `idempotency_key_reused`, 422 `unknown_reply`, `unknown_attachment`
+   */
+  async send(ctx: RequestContext, roomId: string, body: Checked<SendMessage>): Promise<WrittenMessage> {
+    const checked = await body.map(async (input) => {
+      if (input.attachment_ids.length === 0) assertNotBlank(input.body);
+      const { client_msg_id, format, mentions, reply_to = null, attachment_ids: attachments } = input;
+      const content = { body: input.body, format, reply_to, mentions, attachments };
+      const fingerprint = createHash('sha256').update(JSON.stringify(content)).digest('hex');
+      return { id: uuidv7(), client_msg_id, fingerprint, ...content, tsv: await wordsOf(input.body) };
+    });
+    if (checked.error) await this.assertMember(ctx, roomId);
+    return this.write(
+      ctx,
+      roomId,
+      this.db.single((tx) => this.messages.send(tx, ctx, roomId, checked.value)),
+    );
+  }
+
+  /**
+   * Replaces the text of the caller's own message.
+   * @throws ApiError 404, 403, 409 `message_deleted`, `room_archived`, `conflict`
+   */
+  async edit(
+    ctx: RequestContext,
+    roomId: string,
+    id: string,
+    body: Checked<EditMessage>,
+  ): Promise<WrittenMessage> {
+    if (body.error) await this.assertMember(ctx, roomId);
+    const { body: text, format = null, base_mod_seq: base = null } = body.value;
+    const input = { body: text, format, tsv: await wordsOf(text) };
+    return this.write(
+      ctx,
+      roomId,
+      this.db.single((tx) => this.messages.edit(tx, ctx, roomId, id, base, input)),
+    );
+  }
+
+  /** Makes a message a tombstone. @throws ApiError 404, 403 */
+  async delete(ctx: RequestContext, roomId: string, id: string): Promise<WrittenMessage> {
+    const held = await this.permissions.of(ctx);
+    const any = held.has('chat.messages.delete_any') || held.has('chat.rooms.moderate');
+    const deletion = this.db.tx(async (tx) => {
+      const result = await this.messages.delete(tx, ctx, roomId, id, any);
+      if (result.outcome === 'ok') await this.recordDeletion(tx, ctx, roomId, id, result);
+      return result;
+    });
+    return this.write(ctx, roomId, deletion);
+  }
+
+  /** @throws ApiError 404, 409 `message_deleted`, `room_archived`, 422 `too_many_reactions` */
+  async react(
+    ctx: RequestContext,
+    roomId: string,
+    id: string,
+    body: Checked<React>,
+  ): Promise<WrittenMessage> {
+    if (body.error) await this.assertMember(ctx, roomId);
+    const { emoji, on } = body.value;
+    const reaction = { emoji, on, max: MAX_REACTIONS };
+    return this.write(
+      ctx,
+      roomId,
+      this.db.single((tx) => this.messages.react(tx, ctx, roomId, id, reaction)),
+    );
+  }
+
+  /** @throws ApiError 404 */
+  async markRead(
+    ctx: RequestContext,
+    roomId: string,
+    seq: number,
+  ): Promise<{ last_read_seq: number; unread: number }> {
+    const read = await this.db.single((tx) => this.messages.markRead(tx, ctx, roomId, seq));
+    if (!read) throw ChatErrors.roomNotFound.with();
+    return read;
+  }
+
+  /** @throws ApiError 404; 422 for two positions, or for a search with too many words */
+  async list(ctx: RequestContext, roomId: string, query: ListMessages): Promise<ListedMessages> {
+    const { limit, around } = query;
+    const text = queryText(query);
+    if (text === '') return this.nothing(ctx, roomId);
+    if (around !== undefined) return this.around(ctx, roomId, around, limit);
+    const page = await this.page(ctx, roomId, { ...positionOf(query), limit, query: text });
+    const isBackward = positionOf(query).direction === 'before';
+    const messages = page.messages.slice(0, limit);
+    if (isBackward) messages.reverse();
+    return { ...page, messages, hasMore: page.messages.length > limit };
+  }
+
+  /** The direct room with another member, or null where there is none yet. @throws ApiError 404 */
+  async party(ctx: RequestContext, id: string): Promise<Party> {
+    const party = await this.messages.party(ctx, id);
+    if (!party) throw ChatErrors.partyNotFound.with();
+    return party;
+  }
+
+  /** @throws ApiError 404 */
+  async ofParty(ctx: RequestContext, id: string, query: ListMessages): Promise<ListedMessages> {
+    const { room_id: roomId } = await this.party(ctx, id);
+    if (roomId === null) return { messages: [], hasMore: false, last_seq: 0, mod_seq: 0 };
+    return this.list(ctx, roomId, query);
+  }
+
+  private async around(
+    ctx: RequestContext,
+    roomId: string,
+    seq: number,
+    limit: number,
+  ): Promise<ListedMessages> {
+    const half = Math.ceil(limit / 2);
+    const before = await this.page(ctx, roomId, { direction: 'before', position: seq + 1, limit: half });
+    const after = await this.page(ctx, roomId, { direction: 'after', position: seq, limit: limit - half });
+    const messages = [
+      ...before.messages.slice(0, half).toReversed(),
+      ...after.messages.slice(0, limit - half),
+    ];
+    const hasMore = before.messages.length > half || after.messages.length > limit - half;
+    return { ...after, messages, hasMore };
+  }
+
+  private async nothing(ctx: RequestContext, roomId: string): Promise<ListedMessages> {
+    const page = await this.page(ctx, roomId, { direction: 'after', position: MAX_POSITION, limit: 1 });
+    return { ...page, messages: [], hasMore: false };
+  }
+
+  private async page(ctx: RequestContext, roomId: string, request: PageRequest): Promise<MessagePage> {
+    const page = await this.messages.page(ctx, roomId, request);
+    if (!page) throw ChatErrors.roomNotFound.with();
+    return page;
+  }
+
+  /** For invalid bodies: an unknown room is reported first. */
+  private async assertMember(ctx: RequestContext, roomId: string): Promise<void> {
+    await this.nothing(ctx, roomId);
+  }
+
+  private async write(
+    ctx: RequestContext,
+    roomId: string,
+    writing: Promise<ChatOutcome>,
+  ): Promise<WrittenMessage> {
+    const result = await writing;
+    const { outcome, mod_seq: modSeq, message } = result;
+    if (outcome !== 'ok' && outcome !== 'unchanged' && outcome !== 'duplicate')
+      throw await this.rejection(ctx, roomId, result);
+    return { message: message as string, modSeq: modSeq as number, changed: outcome === 'ok' };
+  }
+
+  private async rejection(ctx: RequestContext, roomId: string, result: ChatOutcome): Promise<ApiError> {
+    const { outcome, message } = result;
+    if (outcome === 'conflict')
+      return ChatErrors.messageConflict.with({ body: { current: JSON.parse(message as string) } });
+    if (outcome !== 'not_found') return (REJECTIONS[outcome] ?? Errors.internal).with();
+    await this.assertMember(ctx, roomId);
+    return ChatErrors.messageNotFound.with();
+  }
+
+  private async recordDeletion(
+    tx: Tx,
+    ctx: RequestContext,
+    roomId: string,
+    id: string,
+    { message }: ChatOutcome,
+  ): Promise<void> {
+    const { sender } = JSON.parse(message as string) as { sender: { id: string } };
+    if (sender.id === ctx.userId) return;
+    const data = { room_id: roomId, sender_id: sender.id };
+    await this.audit.record(tx, ctx, {
+      action: 'chat.message.deleted',
+      objectKind: 'chat_message',
+      objectId: id,
+      data,
+    });
+  }
+}
+
+const REJECTIONS: { [outcome in ChatOutcome['outcome']]?: ErrorKind } = {
+  key_reused: ChatErrors.clientMessageIdReused,
+  forbidden: Errors.forbidden,
+  archived: ChatErrors.roomArchived,
+  deleted: ChatErrors.messageDeleted,
+  too_many: ChatErrors.tooManyReactions,
+  unknown_reply: ChatErrors.unknownReply,
+  unknown_attachment: ChatErrors.unknownAttachment,
+};
+
+/** Larger than any number of a message. */
+const MAX_POSITION = Number.MAX_SAFE_INTEGER;
+
+const wordsOf = (body: string): Promise<string> => vectorOf({ readers: [], title: body, html: '' });
+
+function positionOf(query: ListMessages): Pick<PageRequest, 'direction' | 'position'> {
+  const { before_seq, after_seq, after_mod_seq } = query;
+  if (after_mod_seq !== undefined) return { direction: 'changes', position: after_mod_seq };
+  if (after_seq !== undefined) return { direction: 'after', position: after_seq };
+  return { direction: 'before', position: before_seq ?? MAX_POSITION };
+}
+
+/** The tsquery of a search; undefined without `q`; empty where `q` has no words. */
+function queryText({ q, before_seq, after_seq, after_mod_seq, around }: ListMessages): string | undefined {
+  const positions = [before_seq, after_seq, after_mod_seq, around].filter((given) => given !== undefined);
+  const isMixed = positions.length > 1 || (q !== undefined && (after_mod_seq ?? around) !== undefined);
+  if (isMixed) throw invalid('before_seq', 'one_position', 'the query must have at most one position');
+  if (q === undefined) return undefined;
+  const query = SearchQuery.parse(q);
+  if (query.isTooLong)
+    throw invalid('q', 'too_many_words', `q must have at most ${MAX_TERMS} different words`);
+  return query.isEmpty ? '' : query.match;
+}
+
+function assertNotBlank(body: string): void {
+  if (!/\S/.test(body)) throw invalid('body', 'is_not_empty', 'body must not be blank without attachments');
+}
+
+const invalid = (field: string, code: string, message: string): ApiError =>
+  Errors.validationFailed.with({ details: [{ field, code, message }] });

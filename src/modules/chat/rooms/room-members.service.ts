@@ -1,0 +1,162 @@
+import { Injectable } from '@nestjs/common';
+import { Audit } from '../../../platform/audit/audit.js';
+import { PermissionSource } from '../../../platform/context/permission-source.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import type { ChatRole, ChatRoom } from '../chat.entity.js';
+import { ChatErrors } from '../chat.errors.js';
+import { atLeast, invalid, mayAdd } from './room-rules.js';
+import { RoomUsers } from './room-users.js';
+import type { AddMembers } from './rooms.dto.js';
+import { type ListedMember, RoomsRepository } from './rooms.repository.js';
+
+const MAX_MEMBERS = 5_000;
+
+interface LockedRoom {
+  room: ChatRoom;
+  /** Role of the caller, raised to `owner` by the permission `chat.rooms.moderate`; null for a channel that may be joined. */
+  role: ChatRole | null;
+}
+
+/** Members of rooms and their roles. */
+@Injectable()
+export class RoomMembersService {
+  constructor(
+    private readonly rooms: RoomsRepository,
+    private readonly users: RoomUsers,
+    private readonly permissions: PermissionSource,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /** By name. @throws ApiError 404 */
+  async list(ctx: RequestContext, roomId: string, query: PageQuery): Promise<JsonReply> {
+    if ((await this.rooms.role(ctx, roomId)) === null) throw ChatErrors.roomNotFound.with();
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `chat_members ${ctx.tenantId} ${ctx.userId} ${roomId}`,
+      key: (row: ListedMember): [string, string] => [row.display_name, row.id],
+      rows: (after, limit) => this.rooms.members(this.db, ctx, roomId, { after, limit }),
+    });
+    const tail = `"next":${JSON.stringify(next)}}`;
+    return new JsonReply(
+      jsonList(
+        ['members'],
+        rows.map(({ member }) => member),
+        tail,
+      ),
+    );
+  }
+
+  /**
+   * Adds members, or changes their role.
+   * @throws ApiError 404, 403, 409 `room_archived`, `last_owner`, 422 `direct_room`, `too_many_members`, `too_many_rooms`
+   */
+  async add(ctx: RequestContext, roomId: string, body: Checked<AddMembers>): Promise<JsonReply> {
+    return this.db.tx(async (tx) => {
+      const locked = await this.locked(tx, ctx, roomId);
+      const { role } = body.value;
+      const userIds = usersOf(body.value);
+      this.assertMayAdd(ctx, locked, userIds, role);
+      const present = await this.rooms.members(tx, ctx, roomId, { only: userIds, limit: userIds.length });
+      const presentIds = new Set(present.map(({ id }) => id));
+      const missing = userIds.filter((id) => !presentIds.has(id));
+      if (locked.room.membersCount + missing.length > MAX_MEMBERS) throw ChatErrors.tooManyMembers.with();
+      await this.users.assertAddable(tx, ctx, missing, []);
+      const changed = await this.write(tx, ctx, roomId, missing, role && { role, userIds: [...presentIds] });
+      const shown = await this.rooms.members(tx, ctx, roomId, { only: userIds, limit: userIds.length });
+      const json = `{"members":[${shown.map(({ member }) => member).join(',')}]}`;
+      return new JsonReply(json, { status: changed ? 201 : 200 });
+    });
+  }
+
+  /** @throws ApiError 404, 403, 409 `last_owner`, 422 `direct_room` */
+  async remove(ctx: RequestContext, roomId: string, userId: string): Promise<JsonReply> {
+    return this.db.tx(async (tx) => {
+      const { room, role } = await this.locked(tx, ctx, roomId);
+      if (role === null) throw ChatErrors.roomNotFound.with();
+      if (room.type === 'direct') throw ChatErrors.directRoom.with();
+      const removed = await this.rooms.remove(tx, ctx, roomId, userId);
+      if (removed === null) throw ChatErrors.memberNotFound.with();
+      const needed = removed === 'member' ? 'moderator' : 'owner';
+      if (userId !== ctx.userId && !atLeast(role, needed)) throw Errors.forbidden.with();
+      if (removed === 'owner') await this.assertOwnerRemains(tx, ctx, roomId);
+      await this.rooms.report(tx, ctx, roomId, { type: 'member_removed', user_ids: [userId] });
+      await this.record(tx, ctx, 'chat.member.removed', roomId, { user_id: userId });
+      return new JsonReply(`{"removed":true}`);
+    });
+  }
+
+  private assertMayAdd(
+    ctx: RequestContext,
+    { room, role }: LockedRoom,
+    userIds: readonly string[],
+    newRole: ChatRole | undefined,
+  ): void {
+    if (room.type === 'direct') throw ChatErrors.directRoom.with();
+    const isJoining = userIds.every((id) => id === ctx.userId);
+    if (!mayAdd(room, role, isJoining)) throw Errors.forbidden.with();
+    if (newRole !== undefined && !atLeast(role, 'owner')) throw Errors.forbidden.with();
+    if (room.archivedAt !== null) throw ChatErrors.roomArchived.with();
+  }
+
+  /** @returns whether anything changed */
+  private async write(
+    tx: Tx,
+    ctx: RequestContext,
+    roomId: string,
+    missing: readonly string[],
+    change: { role: ChatRole; userIds: string[] } | undefined,
+  ): Promise<boolean> {
+    const role = change?.role ?? 'member';
+    const added = missing.length === 0 ? [] : await this.rooms.add(tx, ctx, roomId, missing, role);
+    if (added.length > 0) {
+      await this.rooms.report(tx, ctx, roomId, { type: 'members_added', user_ids: added, role });
+      await this.record(tx, ctx, 'chat.members.added', roomId, { user_ids: added, role });
+    }
+    if (!change) return added.length > 0;
+    const changed = await this.rooms.setRole(tx, ctx, roomId, change.userIds, role);
+    if (changed.length === 0) return added.length > 0;
+    await this.assertOwnerRemains(tx, ctx, roomId);
+    await this.rooms.report(tx, ctx, roomId, { type: 'role_changed', user_ids: changed, role });
+    await this.record(tx, ctx, 'chat.members.role_changed', roomId, { user_ids: changed, role });
+    return true;
+  }
+
+  private async locked(tx: Tx, ctx: RequestContext, roomId: string): Promise<LockedRoom> {
+    const role = await this.rooms.lock(tx, ctx, roomId);
+    const room = await this.rooms.find(tx, ctx, roomId);
+    if (!room || room.deletedAt !== null) throw ChatErrors.roomNotFound.with();
+    if (role === null && room.visibility !== 'tenant') throw ChatErrors.roomNotFound.with();
+    if (role === null || role === 'owner') return { room, role };
+    const moderates = (await this.permissions.of(ctx)).has('chat.rooms.moderate');
+    return { room, role: moderates ? 'owner' : role };
+  }
+
+  private async assertOwnerRemains(tx: Tx, ctx: RequestContext, roomId: string): Promise<void> {
+    if ((await this.rooms.activeOwners(tx, ctx, roomId)) === 0) throw ChatErrors.lastOwner.with();
+  }
+
+  private async record(
+    tx: Tx,
+    ctx: RequestContext,
+    action: string,
+    id: string,
+    data: Record<string, unknown>,
+  ) {
+    await this.audit.record(tx, ctx, { action, objectKind: 'chat_room', objectId: id, data });
+  }
+}
+
+/** @throws ApiError 422 for a request without users */
+function usersOf({ user_id, user_ids = [] }: AddMembers): string[] {
+  const ids = [...new Set([...(user_id === undefined ? [] : [user_id]), ...user_ids])];
+  if (ids.length === 0) throw invalid('user_ids', 'is_not_empty', 'user_id or user_ids is required');
+  return ids;
+}

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { TenantsApi } from '../../tenants/index.js';
+import { ChatErrors } from '../chat.errors.js';
+import { RoomsRepository } from './rooms.repository.js';
+
+const MAX_ROOMS = 2_000;
+
+/** Checks of users that are about to become members of a room. */
+@Injectable()
+export class RoomUsers {
+  constructor(
+    private readonly tenants: TenantsApi,
+    private readonly rooms: RoomsRepository,
+  ) {}
+
+  /**
+   * @param others users to look up: known and active
+   * @param callers users that are known to be active
+   * @throws ApiError 404 for an unknown or deactivated user, 422 `too_many_rooms`. Requests at the same time may exceed the
+   *   number of rooms by a few.
+   */
+  async assertAddable(
+    tx: Tx,
+    ctx: RequestContext,
+    others: readonly string[],
+    callers: readonly string[],
+  ): Promise<void> {
+    const known = await this.tenants.findMembers(ctx.tenantId, [...others]);
+    const inactive = await this.tenants.inactiveMembers(tx, ctx.tenantId, others);
+    const unknown = others.find((id) => !known.has(id) || inactive.includes(id));
+    if (unknown !== undefined) {
+      const message = `${unknown} is not an active member of the workspace`;
+      throw ChatErrors.userNotFound.with({
+        details: [{ field: 'member_ids', code: 'unknown_user', message }],
+      });
+    }
+    const full = await this.rooms.inManyRooms(tx, ctx, [...others, ...callers], MAX_ROOMS);
+    if (full.length > 0) throw ChatErrors.tooManyRooms.with();
+  }
+}

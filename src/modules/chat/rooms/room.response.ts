@@ -1,0 +1,104 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { ItemFields } from '../../../platform/resources/item.response.js';
+import {
+  CHAT_ROLES,
+  type ChatRole,
+  NOTIFY,
+  ROOM_TYPES,
+  type RoomType,
+  VISIBILITIES,
+} from '../chat.entity.js';
+import { ChatMessageResponse } from '../message.response.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+export class ChatRoomUserResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  /** @example "Bob Okafor" */
+  display_name!: string;
+  /** @example "bob@demo.example" */
+  email!: string;
+}
+
+export class ChatMemberResponse extends ChatRoomUserResponse {
+  @ApiProperty({ enum: ['user'], example: 'user' }) kind!: 'user';
+  @ApiProperty({ enum: CHAT_ROLES, example: 'member' }) role!: ChatRole;
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) joined_at!: string;
+}
+
+export class ChatRoomResponse extends ItemFields {
+  @ApiProperty({ enum: ROOM_TYPES, example: 'group' }) type!: RoomType;
+  /** Null for a direct room. */
+  @ApiProperty({ type: String, nullable: true, example: 'Offsite 2027' })
+  name!: string | null;
+  /** @example "Rooms, trains, talks" */
+  topic!: string;
+  @ApiProperty({ enum: VISIBILITIES, example: 'private' }) visibility!: (typeof VISIBILITIES)[number];
+  /** The other user of a direct room. */
+  @ApiProperty({
+    anyOf: [{ $ref: '#/components/schemas/ChatRoomUserResponse' }, { type: 'null' }],
+    example: null,
+  })
+  user!: ChatRoomUserResponse | null;
+  /** Your role; null for a channel that you may join. */
+  @ApiProperty({ enum: [...CHAT_ROLES, null], example: 'owner' })
+  role!: ChatRole | null;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 3 }) members_count!: number;
+  /** Null without messages, and for a channel that you may join. */
+  @ApiProperty({
+    anyOf: [{ $ref: '#/components/schemas/ChatMessageResponse' }, { type: 'null' }],
+    example: null,
+  })
+  last_message!: ChatMessageResponse | null;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) last_seq!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 14 }) mod_seq!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) last_read_seq!: number;
+  /** Messages after `last_read_seq`. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 })
+  unread!: number;
+  /** Messages among them that mention you, at most 100. */
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, example: 0 })
+  mentions!: number;
+  /** Null for a channel that you may join. */
+  @ApiProperty({ enum: [...NOTIFY, null], example: 'all' })
+  notify!: (typeof NOTIFY)[number] | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) muted_until!:
+    | string
+    | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) archived_at!:
+    | string
+    | null;
+}
+
+/** A room with its first members. */
+export class ChatRoomDetailResponse extends ChatRoomResponse {
+  /** Owners and moderators first; at most 200. Empty for a channel that you may join. */
+  @ApiProperty({ type: [ChatMemberResponse], example: [] })
+  members!: ChatMemberResponse[];
+}
+
+export class ChatRoomEnvelope {
+  room!: ChatRoomDetailResponse;
+}
+
+export class DeletedChatRoomEnvelope extends ChatRoomEnvelope {
+  @ApiProperty({ enum: [true], example: true }) deleted!: true;
+}
+
+export class ChatRoomListEnvelope extends PageEnvelope {
+  rooms!: ChatRoomResponse[];
+}
+
+export class ChatMemberListEnvelope extends PageEnvelope {
+  members!: ChatMemberResponse[];
+}
+
+export class AddedChatMembersEnvelope {
+  /** The users of the request, as members. */
+  members!: ChatMemberResponse[];
+}
+
+export class RemovedChatMemberEnvelope {
+  @ApiProperty({ enum: [true], example: true }) removed!: true;
+}

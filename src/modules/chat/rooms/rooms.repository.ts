@@ -1,0 +1,310 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { ChatRoom, type ChatRole } from '../chat.entity.js';
+import type { ListRooms } from './rooms.dto.js';
+
+/** Messages that are counted as mentions. */
+const MAX_MENTIONS = 100;
+
+export interface ListedRoom {
+  id: string;
+  /** Time of the last activity, as text that PostgreSQL reads back exactly. */
+  listed: string;
+  /** JSON. */
+  room: string;
+}
+
+export interface ListedMember {
+  id: string;
+  display_name: string;
+  /** JSON. */
+  member: string;
+}
+
+/** The change of a room that a system message reports. */
+export interface RoomEvent {
+  type: 'members_added' | 'member_removed' | 'role_changed' | 'room_updated';
+  user_ids?: string[];
+  role?: ChatRole;
+  changes?: Record<string, unknown>;
+}
+
+// $1 workspace, $2 caller. Index of the mentions: chat_messages_mentions.
+const ROOM = `json_build_object(
+    'id', room.id, 'type', room.type, 'name', room.name, 'topic', room.topic, 'visibility', room.visibility,
+    'user', CASE WHEN other.user_id IS NOT NULL THEN
+      json_build_object('id', other.user_id, 'display_name', other.display_name, 'email', other.email) END,
+    'role', mine.role, 'members_count', room.members_count, 'last_message', last.message::json,
+    'last_seq', room.last_seq, 'mod_seq', room.mod_seq, 'last_read_seq', coalesce(mine.last_read_seq, 0),
+    'unread', coalesce(room.last_seq - mine.last_read_seq, 0),
+    'mentions', CASE WHEN mine.last_read_seq < room.last_seq THEN (
+      SELECT count(*) FROM (
+        SELECT FROM chat_messages message
+         WHERE message.tenant_id = $1 AND message.room_id = room.id AND message.seq > mine.last_read_seq
+           AND message.mentions <> '{}' AND message.mentions @> ARRAY[$2::uuid] LIMIT ${MAX_MENTIONS}) mentioning) ELSE 0 END,
+    'notify', mine.notify, 'muted_until', rfc3339(mine.muted_until), 'archived_at', rfc3339(room.archived_at),
+    'created_at', rfc3339(room.created_at), 'updated_at', rfc3339(room.updated_at))`;
+
+const JOINS = `
+    LEFT JOIN LATERAL (
+      SELECT profile.user_id, profile.display_name, profile.email
+        FROM chat_members member
+        JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = member.user_id
+       WHERE member.tenant_id = $1 AND member.room_id = room.id AND member.user_id <> $2) other ON room.type = 'direct'
+    LEFT JOIN chat_message_views last
+      ON last.tenant_id = $1 AND last.room_id = room.id AND last.seq = room.last_seq AND mine.user_id IS NOT NULL`;
+
+const MEMBER = `json_build_object(
+    'kind', 'user', 'id', member.user_id, 'display_name', profile.display_name, 'email', profile.email,
+    'role', member.role, 'joined_at', rfc3339(member.joined_at))`;
+
+const FILTERS = `room.deleted_at IS NULL AND ($3::chat_room_type IS NULL OR room.type = $3)
+      AND (room.archived_at IS NOT NULL) = $4::boolean
+      AND ($5::timestamptz IS NULL OR greatest(room.active_at, room.updated_at) > $5)
+      AND ($6::timestamptz IS NULL OR (room.active_at, room.id) < ($6, $7::uuid))
+    ORDER BY room.active_at DESC, room.id DESC LIMIT $8`;
+
+// A user is in at most 2,000 rooms: they are sorted before the page is shaped.
+const listJoined = workspace.statement<ListedRoom>(
+  'chat_rooms.list_joined',
+  `WITH page AS MATERIALIZED (
+     SELECT room.* FROM chat_members mine
+       JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = mine.room_id
+      WHERE mine.tenant_id = $1 AND mine.user_id = $2 AND ${FILTERS})
+   SELECT room.id, room.active_at::text AS listed, ${ROOM}::text AS room FROM page room
+     JOIN chat_members mine ON mine.tenant_id = $1 AND mine.room_id = room.id AND mine.user_id = $2 ${JOINS}
+    ORDER BY room.active_at DESC, room.id DESC`,
+);
+
+// Index: chat_rooms_open.
+const listOpen = workspace.statement<ListedRoom>(
+  'chat_rooms.list_open',
+  `SELECT room.id, room.active_at::text AS listed, ${ROOM}::text AS room FROM chat_rooms room
+     LEFT JOIN chat_members mine ON mine.tenant_id = $1 AND mine.room_id = room.id AND mine.user_id = $2 ${JOINS}
+    WHERE room.tenant_id = $1 AND room.visibility = 'tenant' AND mine.user_id IS NULL AND ${FILTERS}`,
+);
+
+const read = workspace.statement<{ room: string; members: string }>(
+  'chat_rooms.read',
+  `SELECT ${ROOM}::text AS room, coalesce((
+            SELECT json_agg(shown.member) FROM (
+              SELECT ${MEMBER} AS member FROM chat_members member
+                JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = member.user_id
+               WHERE member.tenant_id = $1 AND member.room_id = room.id AND mine.user_id IS NOT NULL
+               ORDER BY member.role DESC, member.joined_at, member.user_id LIMIT 200) shown), '[]')::text AS members
+     FROM chat_rooms room
+     LEFT JOIN chat_members mine ON mine.tenant_id = $1 AND mine.room_id = room.id AND mine.user_id = $2 ${JOINS}
+    WHERE room.tenant_id = $1 AND room.id = $3 AND room.deleted_at IS NULL
+      AND (mine.user_id IS NOT NULL OR room.visibility = 'tenant')`,
+);
+
+const members = workspace.statement<ListedMember>(
+  'chat_rooms.members',
+  `SELECT member.user_id AS id, profile.display_name, ${MEMBER}::text AS member FROM chat_members member
+     JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = member.user_id
+    WHERE member.tenant_id = $1 AND member.room_id = $2
+      AND ($3::text IS NULL OR (profile.display_name, member.user_id) > ($3, $4::uuid))
+      AND ($5::uuid[] IS NULL OR member.user_id = ANY ($5))
+    ORDER BY profile.display_name, member.user_id LIMIT $6`,
+);
+
+const role = workspace.statement<{ role: ChatRole }>(
+  'chat_rooms.role',
+  `SELECT member.role FROM chat_members member
+     JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3`,
+);
+
+const lock = workspace.statement<{ role: ChatRole | null }>(
+  'chat_rooms.lock',
+  `SELECT chat_lock($1, $2, $3) AS role`,
+);
+
+const add = workspace.statement<{ user_id: string }>(
+  'chat_rooms.add_members',
+  `WITH added AS (
+     INSERT INTO chat_members (tenant_id, room_id, user_id, role, last_read_seq)
+     SELECT room.tenant_id, room.id, given.user_id, $4::chat_role, room.last_seq
+       FROM chat_rooms room CROSS JOIN unnest($3::uuid[]) AS given (user_id)
+      WHERE room.tenant_id = $1 AND room.id = $2 ORDER BY given.user_id
+     ON CONFLICT (tenant_id, room_id, user_id) DO NOTHING RETURNING user_id),
+   counted AS (
+     UPDATE chat_rooms SET members_count = members_count + (SELECT count(*) FROM added)
+      WHERE tenant_id = $1 AND id = $2)
+   SELECT user_id FROM added`,
+);
+
+const remove = workspace.statement<{ role: ChatRole }>(
+  'chat_rooms.remove_member',
+  `WITH removed AS (
+     DELETE FROM chat_members WHERE tenant_id = $1 AND room_id = $2 AND user_id = $3 RETURNING role),
+   counted AS (
+     UPDATE chat_rooms SET members_count = members_count - (SELECT count(*) FROM removed)
+      WHERE tenant_id = $1 AND id = $2)
+   SELECT role FROM removed`,
+);
+
+const setRole = workspace.statement<{ user_id: string }>(
+  'chat_rooms.set_role',
+  `UPDATE chat_members SET role = $4 WHERE tenant_id = $1 AND room_id = $2 AND user_id = ANY ($3::uuid[]) AND role <> $4
+   RETURNING user_id`,
+);
+
+const owners = workspace.statement<{ count: number }>(
+  'chat_rooms.active_owners',
+  `SELECT count(*)::int AS count FROM chat_members member
+     JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = member.user_id AND profile.status = 'active'
+    WHERE member.tenant_id = $1 AND member.room_id = $2 AND member.role = 'owner'`,
+);
+
+const full = workspace.statement<{ user_id: string }>(
+  'chat_rooms.users_in_many_rooms',
+  `SELECT user_id FROM chat_members WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[])
+    GROUP BY user_id HAVING count(*) >= $3`,
+);
+
+const report = workspace.statement<{ mod_seq: number }>(
+  'chat_rooms.report',
+  `SELECT chat_report($1, $2, $3, $4, $5)::float8 AS mod_seq`,
+);
+
+const purge = workspace.statement<{ done: boolean }>('chat_rooms.purge', `SELECT chat_purge($1) AS done`);
+
+/** SQL of rooms and their members. */
+@Injectable()
+export class RoomsRepository {
+  constructor(private readonly db: Db) {}
+
+  async list(
+    { tenantId, userId }: RequestContext,
+    { type, archived, joined, updated_after }: ListRooms,
+    after: readonly [string, string] | undefined,
+    limit: number,
+  ): Promise<ListedRoom[]> {
+    const [activeAt = null, id = null] = after ?? [];
+    const filters = [type ?? null, archived === 'true', updated_after ?? null];
+    const values = [tenantId, userId, ...filters, activeAt, id, limit];
+    return this.db.query(joined === 'true' ? listJoined : listOpen, values);
+  }
+
+  /** JSON of a room that the caller is a member of or may join. */
+  async read(
+    { tenantId, userId }: RequestContext,
+    id: string,
+    reader: Reader = this.db,
+  ): Promise<string | undefined> {
+    const [row] = await reader.query(read, [tenantId, userId, id]);
+    return row && `${row.room.slice(0, -1)},"members":${row.members}}`;
+  }
+
+  /** @param only these users; default: all */
+  async members(
+    reader: Reader,
+    { tenantId }: RequestContext,
+    roomId: string,
+    { after, only, limit }: { after?: readonly [string, string]; only?: readonly string[]; limit: number },
+  ): Promise<ListedMember[]> {
+    const [name = null, id = null] = after ?? [];
+    return reader.query(members, [tenantId, roomId, name, id, only ?? null, limit]);
+  }
+
+  async role({ tenantId, userId }: RequestContext, roomId: string): Promise<ChatRole | null> {
+    return (await this.db.query(role, [tenantId, userId, roomId]))[0]?.role ?? null;
+  }
+
+  /** Locks the room until the end of the transaction. @returns the role of the caller; null without membership */
+  async lock(tx: Tx, { tenantId, userId }: RequestContext, roomId: string): Promise<ChatRole | null> {
+    return (await tx.query(lock, [tenantId, userId, roomId]))[0]?.role ?? null;
+  }
+
+  async find(tx: Tx, { tenantId }: RequestContext, id: string): Promise<ChatRoom | null> {
+    return rowsOf(tx, ChatRoom).one({ tenantId, id });
+  }
+
+  /** Adds a room without members. @returns null for a direct room that exists */
+  async insert(
+    tx: Tx,
+    { tenantId, userId: createdBy }: RequestContext,
+    values: Pick<ChatRoom, 'type' | 'name' | 'topic' | 'visibility' | 'directKey'>,
+  ): Promise<ChatRoom | null> {
+    return rowsOf(tx, ChatRoom).insert({ ...values, tenantId, id: uuidv7(), createdBy });
+  }
+
+  async direct(tx: Tx, { tenantId }: RequestContext, directKey: string): Promise<ChatRoom> {
+    return (await rowsOf(tx, ChatRoom).one({ tenantId, directKey })) as ChatRoom;
+  }
+
+  async update(tx: Tx, { tenantId }: RequestContext, id: string, values: Partial<ChatRoom>): Promise<void> {
+    await rowsOf(tx, ChatRoom).update({ tenantId, id }, { ...values, updatedAt: () => 'now()' });
+  }
+
+  /** @returns those that were no members before */
+  async add(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    roomId: string,
+    userIds: readonly string[],
+    newRole: ChatRole,
+  ): Promise<string[]> {
+    const added = await tx.query(add, [tenantId, roomId, userIds, newRole]);
+    return added.map((row) => row.user_id);
+  }
+
+  /** @returns the role of the former member; null without one */
+  async remove(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    roomId: string,
+    userId: string,
+  ): Promise<ChatRole | null> {
+    return (await tx.query(remove, [tenantId, roomId, userId]))[0]?.role ?? null;
+  }
+
+  /** @returns members whose role changed */
+  async setRole(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    roomId: string,
+    userIds: readonly string[],
+    newRole: ChatRole,
+  ): Promise<string[]> {
+    const changed = await tx.query(setRole, [tenantId, roomId, userIds, newRole]);
+    return changed.map((row) => row.user_id);
+  }
+
+  /** Number of owners that are active members of the workspace. */
+  async activeOwners(tx: Tx, { tenantId }: RequestContext, roomId: string): Promise<number> {
+    return (await tx.query(owners, [tenantId, roomId]))[0]?.count ?? 0;
+  }
+
+  /** Those of the users that are in `max` rooms or more. */
+  async inManyRooms(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    userIds: readonly string[],
+    max: number,
+  ): Promise<string[]> {
+    return (await tx.query(full, [tenantId, userIds, max])).map((row) => row.user_id);
+  }
+
+  /** Adds the system message of a change. The room is locked. @returns its `mod_seq` */
+  async report(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    roomId: string,
+    event: RoomEvent,
+  ): Promise<number> {
+    const [row] = await tx.query(report, [tenantId, userId, roomId, uuidv7(), event]);
+    return row?.mod_seq ?? 0;
+  }
+
+  /** Deletes up to `limit` messages of a deleted room, or the room without messages. @returns whether there was one */
+  async purge(limit: number): Promise<boolean> {
+    return (await this.db.single((tx) => tx.query(purge, [limit])))[0]?.done ?? false;
+  }
+}

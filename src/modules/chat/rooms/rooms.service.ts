@@ -1,0 +1,175 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Audit } from '../../../platform/audit/audit.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import { PermissionSource } from '../../../platform/context/permission-source.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { changedFields, rowsOf } from '../../../platform/database/rows.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { ChatMember, type ChatRole, type ChatRoom } from '../chat.entity.js';
+import { ChatErrors } from '../chat.errors.js';
+import { atLeast, checkNewRoom, checkVisibility, directKey } from './room-rules.js';
+import { RoomUsers } from './room-users.js';
+import type { CreateRoom, ListRooms, UpdateRoom } from './rooms.dto.js';
+import { type ListedRoom, RoomsRepository } from './rooms.repository.js';
+
+/** Messages of a deleted room that one statement deletes. */
+const PURGE_BATCH = 5_000;
+
+/** Rooms: direct ones of two users, private groups, and channels. */
+@Injectable()
+export class RoomsService implements OnModuleInit {
+  constructor(
+    private readonly rooms: RoomsRepository,
+    private readonly users: RoomUsers,
+    private readonly permissions: PermissionSource,
+    private readonly writes: IdempotentWrites,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: 'chat.purge-rooms', everySeconds: 60, run: () => this.purge() });
+  }
+
+  /** The last active room first. @throws ApiError 422 `invalid_cursor` */
+  async list(ctx: RequestContext, query: ListRooms): Promise<JsonReply> {
+    const { type, archived, joined, updated_after } = query;
+    const filters = JSON.stringify([type, archived, joined, updated_after]);
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `chat_rooms ${ctx.tenantId} ${ctx.userId} ${filters}`,
+      key: (row: ListedRoom): [string, string] => [row.listed, row.id],
+      rows: (after, limit) => this.rooms.list(ctx, query, after, limit),
+    });
+    const rooms = rows.map(({ room }) => room);
+    return new JsonReply(jsonList(['rooms'], rooms, `"next":${JSON.stringify(next)}}`));
+  }
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+    const room = await this.rooms.read(ctx, id);
+    if (!room) throw ChatErrors.roomNotFound.with();
+    return new JsonReply(`{"room":${room}}`);
+  }
+
+  /**
+   * Creates a room with the caller as its owner. Of a direct room there is one for each two users: it is returned where it
+   * exists.
+   * @throws ApiError 404 for an unknown user, 422
+   */
+  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateRoom): Promise<JsonReply> {
+    const others = input.member_ids.filter((id) => id !== ctx.userId);
+    checkNewRoom(input, others);
+    return this.writes.runTx(ctx, key, async (tx) => {
+      await this.users.assertAddable(tx, ctx, others, [ctx.userId]);
+      const made = await this.insert(tx, ctx, input, others);
+      const { id } = made ?? (await this.rooms.direct(tx, ctx, directKey(ctx.userId, others[0] as string)));
+      const json = `{"room":${await this.rooms.read(ctx, id, tx)}}`;
+      return new JsonReply(json, { status: made ? 201 : 200, location: `/apis/v1/chat/rooms/${id}` });
+    });
+  }
+
+  /**
+   * Changes fields of the room, and settings of the caller.
+   * @throws ApiError 404, 403, 422 `direct_room`
+   */
+  async update(ctx: RequestContext, id: string, body: Checked<UpdateRoom>): Promise<JsonReply> {
+    return this.db.tx(async (tx) => {
+      const { room, role } = await this.locked(tx, ctx, id);
+      const { muted_until: mutedUntil, notify, ...shared } = body.value;
+      await this.changeRoom(tx, ctx, room, role, shared);
+      if (mutedUntil !== undefined || notify !== undefined) {
+        const own = { ...(mutedUntil !== undefined && { mutedUntil }), ...(notify && { notify }) };
+        const { tenantId, userId } = ctx;
+        await rowsOf(tx, ChatMember).update({ tenantId, roomId: id, userId }, own);
+      }
+      return new JsonReply(`{"room":${await this.rooms.read(ctx, id, tx)}}`);
+    });
+  }
+
+  /** Its messages and files are deleted by a job. @throws ApiError 404, 403, 422 `direct_room` */
+  async delete(ctx: RequestContext, id: string): Promise<JsonReply> {
+    return this.db.tx(async (tx) => {
+      const { room, role } = await this.locked(tx, ctx, id);
+      if (room.type === 'direct') throw ChatErrors.directRoom.with();
+      await this.assertRole(ctx, role, 'owner');
+      const shown = await this.rooms.read(ctx, id, tx);
+      await this.rooms.update(tx, ctx, id, { deletedAt: new Date() });
+      await this.record(tx, ctx, 'chat.room.deleted', id, { name: room.name });
+      return new JsonReply(`{"room":${shown},"deleted":true}`);
+    });
+  }
+
+  /** Deletes the content of deleted rooms. */
+  async purge(): Promise<void> {
+    while (await this.rooms.purge(PURGE_BATCH));
+  }
+
+  private async insert(
+    tx: Tx,
+    ctx: RequestContext,
+    input: CreateRoom,
+    others: readonly string[],
+  ): Promise<ChatRoom | null> {
+    const { type, name = null, topic = '', visibility = 'private' } = input;
+    const key = type === 'direct' ? directKey(ctx.userId, others[0] as string) : null;
+    const made = await this.rooms.insert(tx, ctx, { type, name, topic, visibility, directKey: key });
+    if (!made) return null;
+    const isDirect = type === 'direct';
+    await this.rooms.add(tx, ctx, made.id, isDirect ? [ctx.userId, ...others] : [ctx.userId], 'owner');
+    if (!isDirect) await this.rooms.add(tx, ctx, made.id, others, 'member');
+    await this.record(tx, ctx, 'chat.room.created', made.id, { type, name, members: others.length + 1 });
+    return made;
+  }
+
+  private async changeRoom(
+    tx: Tx,
+    ctx: RequestContext,
+    room: ChatRoom,
+    role: ChatRole,
+    { name, topic, visibility, archived }: UpdateRoom,
+  ): Promise<void> {
+    const changes = changedFields<Partial<ChatRoom>>(room, { name, topic, visibility }) ?? {};
+    const isArchiving = archived !== undefined && archived !== (room.archivedAt !== null);
+    if (isArchiving) changes.archivedAt = archived ? new Date() : null;
+    if (Object.keys(changes).length === 0) return;
+    if (room.type === 'direct') throw ChatErrors.directRoom.with();
+    await this.assertRole(ctx, role, 'moderator');
+    checkVisibility(room.type, visibility);
+    await this.rooms.update(tx, ctx, room.id, changes);
+    const { archivedAt: _, ...fields } = changes;
+    const reported = { ...fields, ...(isArchiving && { archived }) };
+    await this.rooms.report(tx, ctx, room.id, { type: 'room_updated', changes: reported });
+    await this.record(tx, ctx, 'chat.room.updated', room.id, reported);
+  }
+
+  private async locked(tx: Tx, ctx: RequestContext, id: string): Promise<{ room: ChatRoom; role: ChatRole }> {
+    const role = await this.rooms.lock(tx, ctx, id);
+    const room = role && (await this.rooms.find(tx, ctx, id));
+    if (!room) throw ChatErrors.roomNotFound.with();
+    return { room, role };
+  }
+
+  /** @throws ApiError 403 below this role, except with the permission `chat.rooms.moderate` */
+  private async assertRole(ctx: RequestContext, role: ChatRole, needed: ChatRole): Promise<void> {
+    if (atLeast(role, needed)) return;
+    if (!(await this.permissions.of(ctx)).has('chat.rooms.moderate')) throw Errors.forbidden.with();
+  }
+
+  private async record(
+    tx: Tx,
+    ctx: RequestContext,
+    action: string,
+    id: string,
+    data: Record<string, unknown>,
+  ) {
+    await this.audit.record(tx, ctx, { action, objectKind: 'chat_room', objectId: id, data });
+  }
+}

@@ -1,0 +1,197 @@
+-- Writes of messages. Each locks the row of the room first, so that numbers have no gaps and the membership that it then
+-- reads is in force until its commit.
+
+-- `message` is JSON of the message; null for a rejection.
+CREATE TYPE chat_outcome AS (outcome text, mod_seq bigint, message text);
+
+CREATE FUNCTION chat_rejected(p_outcome text) RETURNS chat_outcome LANGUAGE sql IMMUTABLE AS $$
+  SELECT (p_outcome, NULL, NULL)::chat_outcome
+$$;
+
+CREATE FUNCTION chat_result(p_outcome text, message chat_messages) RETURNS chat_outcome LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (p_outcome, message.mod_seq, (
+    SELECT view.message FROM chat_message_views view
+     WHERE view.tenant_id = message.tenant_id AND view.room_id = message.room_id AND view.seq = message.seq))::chat_outcome;
+END $$;
+
+-- The role of a member in a room, else null. The room is locked until the end of the transaction.
+CREATE FUNCTION chat_lock(p_tenant uuid, p_user uuid, p_room uuid) RETURNS chat_role LANGUAGE plpgsql AS $$
+DECLARE v_role chat_role;
+BEGIN
+  PERFORM FROM chat_rooms WHERE tenant_id = p_tenant AND id = p_room AND deleted_at IS NULL FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  SELECT role INTO v_role FROM chat_members WHERE tenant_id = p_tenant AND room_id = p_room AND user_id = p_user;
+  RETURN v_role;
+END $$;
+
+-- Adds a message to a locked room and returns its row. The sender has read it.
+CREATE FUNCTION chat_append(p_tenant uuid, p_user uuid, p_room uuid, message chat_messages) RETURNS chat_messages LANGUAGE plpgsql AS $$
+DECLARE v_now timestamptz := clock_timestamp();
+BEGIN
+  UPDATE chat_rooms SET last_seq = last_seq + 1, mod_seq = chat_rooms.mod_seq + 1, active_at = v_now
+   WHERE tenant_id = p_tenant AND id = p_room
+  RETURNING last_seq, chat_rooms.mod_seq INTO message.seq, message.mod_seq;
+  message.tenant_id := p_tenant;
+  message.room_id := p_room;
+  message.sender_id := p_user;
+  message.created_at := v_now;
+  INSERT INTO chat_messages SELECT message.*;
+  UPDATE chat_members SET last_read_seq = message.seq
+   WHERE tenant_id = p_tenant AND room_id = p_room AND user_id = p_user AND last_read_seq = message.seq - 1;
+  RETURN message;
+END $$;
+
+-- Reports a change of the room as a message of the kind `system`. The room is locked.
+CREATE FUNCTION chat_report(p_tenant uuid, p_user uuid, p_room uuid, p_id uuid, p_event jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE message chat_messages;
+BEGIN
+  message := jsonb_populate_record(NULL::chat_messages, jsonb_build_object(
+    'id', p_id, 'kind', 'system', 'body', '', 'format', 'plain', 'event', p_event, 'mentions', '[]'::jsonb,
+    'attachments', '[]'::jsonb, 'reactions', '[]'::jsonb, 'tsv', ''));
+  message := chat_append(p_tenant, p_user, p_room, message);
+  RETURN message.mod_seq;
+END $$;
+
+-- Adds a message. `p_input`: id, client_msg_id, fingerprint (hexadecimal), body, format, reply_to, mentions, attachments (ids),
+-- tsv (text form). Mentions of users who are not members are dropped.
+-- Outcomes: ok, duplicate, key_reused, not_found, archived, unknown_reply, unknown_attachment.
+CREATE FUNCTION chat_send(p_tenant uuid, p_user uuid, p_room uuid, p_input jsonb) RETURNS chat_outcome LANGUAGE plpgsql AS $$
+DECLARE
+  message chat_messages;
+  v_files uuid[] := ARRAY(SELECT jsonb_array_elements_text(p_input->'attachments'))::uuid[];
+BEGIN
+  IF chat_lock(p_tenant, p_user, p_room) IS NULL THEN RETURN chat_rejected('not_found'); END IF;
+  SELECT * INTO message FROM chat_messages sent
+   WHERE sent.tenant_id = p_tenant AND sent.room_id = p_room AND sent.sender_id = p_user
+     AND sent.client_msg_id = (p_input->>'client_msg_id')::uuid;
+  IF FOUND THEN
+    IF message.fingerprint <> decode(p_input->>'fingerprint', 'hex') THEN RETURN chat_rejected('key_reused'); END IF;
+    RETURN chat_result('duplicate', message);
+  END IF;
+  IF (SELECT archived_at IS NOT NULL FROM chat_rooms WHERE tenant_id = p_tenant AND id = p_room) THEN
+    RETURN chat_rejected('archived');
+  END IF;
+  message.reply_to := (p_input->>'reply_to')::uuid;
+  IF message.reply_to IS NOT NULL THEN
+    SELECT seq INTO message.reply_to_seq FROM chat_messages
+     WHERE tenant_id = p_tenant AND room_id = p_room AND id = message.reply_to;
+    IF NOT FOUND THEN RETURN chat_rejected('unknown_reply'); END IF;
+  END IF;
+  message.attachments := chat_unsent_files(p_tenant, p_user, v_files);
+  IF jsonb_array_length(message.attachments) < cardinality(v_files) THEN RETURN chat_rejected('unknown_attachment'); END IF;
+  message.id := (p_input->>'id')::uuid;
+  message.client_msg_id := (p_input->>'client_msg_id')::uuid;
+  message.fingerprint := decode(p_input->>'fingerprint', 'hex');
+  message.kind := 'text';
+  message.body := p_input->>'body';
+  message.format := p_input->>'format';
+  message.mentions := ARRAY(
+    SELECT user_id FROM chat_members WHERE tenant_id = p_tenant AND room_id = p_room
+       AND user_id = ANY (ARRAY(SELECT jsonb_array_elements_text(p_input->'mentions'))::uuid[]) ORDER BY user_id);
+  message.reactions := '[]';
+  message.tsv := (p_input->>'tsv')::tsvector;
+  message := chat_append(p_tenant, p_user, p_room, message);
+  IF cardinality(v_files) > 0 THEN
+    UPDATE chat_attachments SET room_id = p_room, message_seq = message.seq
+     WHERE tenant_id = p_tenant AND id = ANY (v_files);
+  END IF;
+  RETURN chat_result('ok', message);
+END $$;
+
+-- JSON of those of the files that the user has uploaded and not sent, in the order given. They are locked.
+CREATE FUNCTION chat_unsent_files(p_tenant uuid, p_user uuid, p_files uuid[]) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+  IF cardinality(p_files) = 0 THEN RETURN '[]'; END IF;
+  RETURN coalesce((
+    SELECT jsonb_agg(chat_attachment_json(file) ORDER BY array_position(p_files, file.id)) FROM (
+      SELECT * FROM chat_attachments WHERE tenant_id = p_tenant AND id = ANY (p_files) AND owner_id = p_user AND room_id IS NULL
+       ORDER BY id FOR UPDATE) file), '[]');
+END $$;
+
+-- Gives a changed message of a locked room its number.
+CREATE FUNCTION chat_changed(p_tenant uuid, p_room uuid) RETURNS bigint LANGUAGE sql AS $$
+  UPDATE chat_rooms SET mod_seq = mod_seq + 1 WHERE tenant_id = p_tenant AND id = p_room RETURNING mod_seq
+$$;
+
+-- Replaces the text of a message. `p_base`: the mod_seq that the client has read, or null.
+-- Outcomes: ok, unchanged, not_found, forbidden, deleted, archived, conflict.
+CREATE FUNCTION chat_edit(p_tenant uuid, p_user uuid, p_room uuid, p_message uuid, p_base bigint, p_input jsonb) RETURNS chat_outcome LANGUAGE plpgsql AS $$
+DECLARE message chat_messages;
+BEGIN
+  IF chat_lock(p_tenant, p_user, p_room) IS NULL THEN RETURN chat_rejected('not_found'); END IF;
+  SELECT * INTO message FROM chat_messages WHERE tenant_id = p_tenant AND room_id = p_room AND id = p_message;
+  IF NOT FOUND THEN RETURN chat_rejected('not_found'); END IF;
+  IF message.sender_id <> p_user OR message.kind <> 'text' THEN RETURN chat_rejected('forbidden'); END IF;
+  IF message.deleted_at IS NOT NULL THEN RETURN chat_rejected('deleted'); END IF;
+  IF (SELECT archived_at IS NOT NULL FROM chat_rooms WHERE tenant_id = p_tenant AND id = p_room) THEN
+    RETURN chat_rejected('archived');
+  END IF;
+  IF p_base <> message.mod_seq THEN RETURN chat_result('conflict', message); END IF;
+  IF message.body = p_input->>'body' AND message.format = coalesce(p_input->>'format', message.format) THEN
+    RETURN chat_result('unchanged', message);
+  END IF;
+  UPDATE chat_messages SET body = p_input->>'body', format = coalesce(p_input->>'format', chat_messages.format),
+         tsv = (p_input->>'tsv')::tsvector, edited_at = clock_timestamp(), mod_seq = chat_changed(p_tenant, p_room)
+   WHERE tenant_id = p_tenant AND room_id = p_room AND seq = message.seq RETURNING * INTO message;
+  RETURN chat_result('ok', message);
+END $$;
+
+-- Makes a message a tombstone: it keeps its place and loses its content, files included.
+-- `p_any`: the user may delete messages of others. Outcomes: ok, unchanged, not_found, forbidden.
+CREATE FUNCTION chat_delete(p_tenant uuid, p_user uuid, p_room uuid, p_message uuid, p_any boolean) RETURNS chat_outcome LANGUAGE plpgsql AS $$
+DECLARE
+  message chat_messages;
+  v_role chat_role := chat_lock(p_tenant, p_user, p_room);
+BEGIN
+  IF v_role IS NULL THEN RETURN chat_rejected('not_found'); END IF;
+  SELECT * INTO message FROM chat_messages WHERE tenant_id = p_tenant AND room_id = p_room AND id = p_message;
+  IF NOT FOUND THEN RETURN chat_rejected('not_found'); END IF;
+  IF message.kind <> 'text' OR message.sender_id <> p_user AND NOT p_any AND v_role < 'moderator' THEN
+    RETURN chat_rejected('forbidden');
+  END IF;
+  IF message.deleted_at IS NOT NULL THEN RETURN chat_result('unchanged', message); END IF;
+  UPDATE chat_messages SET body = '', mentions = '{}', attachments = '[]', reactions = '[]', tsv = '',
+         deleted_at = clock_timestamp(), deleted_by = p_user, mod_seq = chat_changed(p_tenant, p_room)
+   WHERE tenant_id = p_tenant AND room_id = p_room AND seq = message.seq RETURNING * INTO message;
+  DELETE FROM chat_attachments WHERE tenant_id = p_tenant AND room_id = p_room AND message_seq = message.seq;
+  RETURN chat_result('ok', message);
+END $$;
+
+-- Adds or removes the reaction of a user. Outcomes: ok, unchanged, not_found, deleted, archived, too_many.
+CREATE FUNCTION chat_react(p_tenant uuid, p_user uuid, p_room uuid, p_message uuid, p_emoji text, p_on boolean, p_max int) RETURNS chat_outcome LANGUAGE plpgsql AS $$
+DECLARE
+  message chat_messages;
+  v_reactions jsonb;
+BEGIN
+  IF chat_lock(p_tenant, p_user, p_room) IS NULL THEN RETURN chat_rejected('not_found'); END IF;
+  SELECT * INTO message FROM chat_messages WHERE tenant_id = p_tenant AND room_id = p_room AND id = p_message;
+  IF NOT FOUND THEN RETURN chat_rejected('not_found'); END IF;
+  IF message.deleted_at IS NOT NULL THEN RETURN chat_rejected('deleted'); END IF;
+  IF (SELECT archived_at IS NOT NULL FROM chat_rooms WHERE tenant_id = p_tenant AND id = p_room) THEN
+    RETURN chat_rejected('archived');
+  END IF;
+  v_reactions := chat_reactions(message.reactions, p_user, p_emoji, p_on);
+  IF v_reactions = message.reactions THEN RETURN chat_result('unchanged', message); END IF;
+  IF jsonb_array_length(v_reactions) > p_max THEN RETURN chat_rejected('too_many'); END IF;
+  UPDATE chat_messages SET reactions = v_reactions, mod_seq = chat_changed(p_tenant, p_room)
+   WHERE tenant_id = p_tenant AND room_id = p_room AND seq = message.seq RETURNING * INTO message;
+  RETURN chat_result('ok', message);
+END $$;
+
+-- Deletes up to p_limit messages of the room that was deleted first, and the room itself once it has none.
+-- False: there is no deleted room, or another process works on it.
+CREATE FUNCTION chat_purge(p_limit int) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE room chat_rooms;
+BEGIN
+  SELECT * INTO room FROM chat_rooms WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1 FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN RETURN false; END IF;
+  DELETE FROM chat_messages message
+   WHERE message.tenant_id = room.tenant_id AND message.room_id = room.id AND message.seq IN (
+     SELECT seq FROM chat_messages WHERE tenant_id = room.tenant_id AND room_id = room.id ORDER BY seq LIMIT p_limit);
+  IF NOT FOUND THEN
+    DELETE FROM chat_members WHERE tenant_id = room.tenant_id AND room_id = room.id;
+    DELETE FROM chat_rooms WHERE tenant_id = room.tenant_id AND id = room.id;
+  END IF;
+  RETURN true;
+END $$;

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+
+export interface ChatUser {
+  id: string;
+  display_name: string;
+  email: string;
+}
+
+export interface OwnChatUser extends ChatUser {
+  unread_total: number;
+  unread_rooms: number;
+}
+
+const own = workspace.statement<OwnChatUser>(
+  'chat_users.own',
+  `SELECT profile.user_id AS id, profile.display_name, profile.email,
+          unread.total::float8 AS unread_total, unread.rooms AS unread_rooms
+     FROM member_profiles profile CROSS JOIN (
+       SELECT coalesce(sum(room.last_seq - mine.last_read_seq), 0) AS total,
+              count(*) FILTER (WHERE room.last_seq > mine.last_read_seq)::int AS rooms
+         FROM chat_members mine JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = mine.room_id
+        WHERE mine.tenant_id = $1 AND mine.user_id = $2 AND room.deleted_at IS NULL AND room.archived_at IS NULL) unread
+    WHERE profile.tenant_id = $1 AND profile.user_id = $2`,
+);
+
+// Patterns of words use the index of member_profiles; without words the members are sorted.
+const list = workspace.statement<ChatUser>(
+  'chat_users.list',
+  `SELECT user_id AS id, display_name, email FROM member_profiles
+    WHERE tenant_id = $1 AND status = 'active' AND folded LIKE ALL ($2::text[])
+      AND ($3::text IS NULL OR (display_name, user_id) > ($3, $4::uuid))
+    ORDER BY display_name, user_id LIMIT $5`,
+);
+
+/** SQL of the users of a workspace, as the chat shows them. */
+@Injectable()
+export class ChatUsersRepository {
+  constructor(private readonly db: Db) {}
+
+  async own({ tenantId, userId }: RequestContext): Promise<OwnChatUser> {
+    return (await this.db.query(own, [tenantId, userId]))[0] as OwnChatUser;
+  }
+
+  /** Active members by name. @param words folded, without wildcards of LIKE */
+  async list(
+    { tenantId }: RequestContext,
+    words: readonly string[],
+    after: readonly [string, string] | undefined,
+    limit: number,
+  ): Promise<ChatUser[]> {
+    const patterns = words.map((word) => `% ${word}%`);
+    return this.db.query(list, [tenantId, patterns, after?.[0] ?? null, after?.[1] ?? null, limit]);
+  }
+}

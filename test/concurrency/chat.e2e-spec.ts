@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { type Person, TestApp } from '../support/app.ts';
+
+/** Two applications on one database: no lock in memory can help. */
+describe('concurrent use of chat rooms', () => {
+  let one: TestApp;
+  let two: TestApp;
+  let people: Person[];
+
+  beforeAll(async () => {
+    one = await TestApp.start();
+    two = await TestApp.start({}, one.databaseUrl);
+    people = await one.tenant('acme', 'alice', 'bob', 'carol', 'dora', 'eve', 'fred');
+  });
+  afterAll(async () => {
+    await two?.stop();
+    await one?.stop();
+  });
+
+  const api = (n: number, person: Person) => (n % 2 ? one : two).as(person.token);
+  const all = <T>(n: number, run: (n: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: n }, (_, i) => run(i)));
+  const newRoom = async (fields: object = {}): Promise<string> => {
+    const member_ids = people.slice(1).map(({ id }) => id);
+    const { body } = await people[0]!.api.post('/chat/rooms', {
+      type: 'group',
+      name: 'r',
+      member_ids,
+      ...fields,
+    });
+    return body.room.id;
+  };
+
+  test('parallel senders get numbers without gaps, and each retry the same message', async () => {
+    const room = await newRoom();
+    const responses = await all(60, (n) => {
+      const person = people[n % people.length]!;
+      // Each message is sent twice at the same time, to different processes.
+      const client_msg_id = `00000000-0000-4000-8000-${String(Math.floor(n / 12)).padStart(12, '0')}`;
+      return api(Math.floor(n / people.length), person).post(`/chat/rooms/${room}/messages`, {
+        client_msg_id,
+        body: `from ${person.email}`,
+      });
+    });
+    expect(responses.map(({ status }) => status).filter((status) => status === 201)).toHaveLength(30);
+    expect(responses.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(30);
+    const { messages, room: state } = (await people[0]!.api.get(`/chat/rooms/${room}/messages`)).body;
+    expect(messages.map(({ seq }: any) => seq)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
+    expect(messages.map(({ mod_seq }: any) => mod_seq)).toEqual(messages.map(({ seq }: any) => seq));
+    expect(state).toEqual({ last_seq: 30, mod_seq: 30 });
+    const bySeq = new Map(responses.map(({ body }) => [body.message.seq, body.message.id]));
+    expect([...bySeq].every(([seq, id]) => messages[seq - 1].id === id)).toBe(true);
+  });
+
+  test('concurrent creations of a direct room converge', async () => {
+    for (const other of people.slice(1)) {
+      const responses = await all(8, (n) => {
+        const [from, to] = n % 4 < 2 ? [people[0]!, other] : [other, people[0]!];
+        return api(n, from).post('/chat/rooms', { type: 'direct', member_ids: [to.id] });
+      });
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([
+        200, 200, 200, 200, 200, 200, 200, 201,
+      ]);
+      expect(new Set(responses.map(({ body }) => body.room.id)).size).toBe(1);
+      expect(new Set(responses.map(({ body }) => body.room.members.length))).toEqual(new Set([2]));
+    }
+  });
+
+  test('a removed member sends nothing after the removal', async () => {
+    const room = await newRoom();
+    const [alice, bob] = people as [Person, Person];
+    const path = `/chat/rooms/${room}`;
+    const [removal, ...sends] = await Promise.all([
+      alice.api.delete(`${path}/members/${bob.id}`),
+      ...Array.from({ length: 20 }, (_, n) =>
+        api(n, bob).post(`${path}/messages`, { client_msg_id: randomUUID(), body: 'x' }),
+      ),
+    ]);
+    expect(removal.status).toBe(200);
+    const { messages } = (await alice.api.get(`${path}/messages`)).body;
+    const removedAt = messages.find(({ event }: any) => event?.type === 'member_removed').seq;
+    const sent = messages.filter(({ sender }: any) => sender.id === bob.id);
+    expect(sent.every(({ seq }: any) => seq < removedAt)).toBe(true);
+    expect(sends.filter(({ status }) => status === 201)).toHaveLength(sent.length);
+    expect(new Set(sends.map(({ status }) => status))).not.toContain(500);
+  });
+
+  test('two owners who leave at the same time leave one behind', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const room = await newRoom();
+      const [alice, bob] = people as [Person, Person];
+      const members = `/chat/rooms/${room}/members`;
+      await alice.api.post(members, { user_id: bob.id, role: 'owner' });
+      const responses = await Promise.all([
+        one.as(alice.token).delete(`${members}/${alice.id}`),
+        two.as(bob.token).delete(`${members}/${bob.id}`),
+      ]);
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    }
+  });
+
+  test('edits with the same base: one wins; a file goes into one message', async () => {
+    const room = await newRoom();
+    const [alice] = people as [Person];
+    const path = `/chat/rooms/${room}/messages`;
+    const { message } = (await alice.api.post(path, { client_msg_id: randomUUID(), body: 'x' })).body;
+    const edits = await all(10, (n) =>
+      api(n, alice).patch(`${path}/${message.id}`, { body: `y${n}`, base_mod_seq: message.mod_seq }),
+    );
+    expect(edits.map(({ status }) => status).toSorted()).toEqual([
+      200,
+      ...Array.from({ length: 9 }, () => 409),
+    ]);
+    const reactions = await all(people.length, (n) =>
+      api(n, people[n]!).put(`${path}/${message.id}/reactions`, { emoji: '👍' }),
+    );
+    expect(Math.max(...reactions.map(({ body }) => body.message.reactions[0].count))).toBe(people.length);
+  });
+});
