@@ -72,7 +72,7 @@ export class RoomsService implements OnModuleInit {
       const made = await this.insert(tx, ctx, input, others);
       const { id } = made ?? (await this.rooms.direct(tx, ctx, directKey(ctx.userId, others[0] as string)));
       const json = `{"room":${await this.rooms.read(ctx, id, tx)}}`;
-      return new JsonReply(json, { status: made ? 201 : 200, location: `/apis/v1/chat/rooms/${id}` });
+      return new JsonReply(json, made ? { status: 201, location: `/apis/v1/chat/rooms/${id}` } : {});
     });
   }
 
