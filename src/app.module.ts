@@ -9,6 +9,7 @@ import { ContactsModule } from './modules/contacts/index.js';
 import { ChatModule } from './modules/chat/index.js';
 import { DirectoryModule } from './modules/directory/index.js';
 import { FormsModule } from './modules/forms/index.js';
+import { HolidaysModule } from './modules/holidays/index.js';
 import { IdentityModule } from './modules/identity/index.js';
 import { MailProxyModule } from './modules/mail/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
@@ -71,6 +72,8 @@ export class AppModule {
         SignInModule.forRoot(config),
         AccessModule,
         SettingsModule,
+        // Before any module with `/calendar/{calendar_id}`.
+        HolidaysModule,
         NoteFoldersModule,
         TasksModule,
         NotesModule,

@@ -6,6 +6,7 @@ import { calendarSchema } from './modules/calendar/calendar.schema.js';
 import { formsSchema } from './modules/forms/forms.schema.js';
 import { contactsSchema } from './modules/contacts/contacts.schema.js';
 import { chatSchema } from './modules/chat/chat.schema.js';
+import { holidaysSchema } from './modules/holidays/holidays.schema.js';
 import { identitySchema } from './modules/identity/identity.schema.js';
 import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
@@ -24,6 +25,7 @@ export const schema = wholeSchema([
   signInSchema,
   accessSchema,
   settingsSchema,
+  holidaysSchema,
   noteFoldersSchema,
   tasksSchema,
   notesSchema,

@@ -1,0 +1,168 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  Matches,
+  Max,
+  Min,
+  ValidateBy,
+  ValidateNested,
+} from 'class-validator';
+import { formatDay, parseWallTime } from '../../lib/recurrence/index.js';
+import {
+  asInstance,
+  Distinct,
+  EachAs,
+  Nullable,
+  Optional,
+  WholeNumber,
+} from '../../platform/http/input.decorators.js';
+import { HOLIDAY_TYPES, type HolidayType } from './catalogue/catalogue-file.js';
+
+const MAX_SUBSCRIPTIONS = 20;
+const LANGUAGE = /^[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*$/;
+const REGION = /^[A-Za-z0-9][A-Za-z0-9 .-]{0,29}$/;
+
+const DAY_SECONDS = 86_400;
+const isDay = (value: unknown): boolean => {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return false;
+  const wall = parseWallTime(value);
+  return wall !== null && formatDay(wall / DAY_SECONDS) === value;
+};
+
+const Day = () =>
+  ValidateBy({
+    name: 'isDay',
+    validator: { validate: isDay, defaultMessage: () => '$property must be a day, YYYY-MM-DD' },
+  });
+
+const UpperCase = () =>
+  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toUpperCase() : value));
+
+/** A list in one query parameter, separated by commas. */
+const CommaList = () =>
+  Transform(({ value }: { value: unknown }) =>
+    typeof value === 'string' ? value.split(',').filter(Boolean) : value,
+  );
+
+class RangeQuery {
+  /** First day. Default: the first day of the current year. */
+  @ApiPropertyOptional({ format: 'date', example: '2026-01-01' })
+  @IsOptional()
+  @Day()
+  from?: string;
+
+  /** Last day, inclusive, at most three years after `from`. Default: the last day of the year of `from`. */
+  @ApiPropertyOptional({ format: 'date', example: '2026-12-31' })
+  @IsOptional()
+  @Day()
+  to?: string;
+
+  /** Language of the names, e.g. `de`. Default: English. */
+  @ApiPropertyOptional({ type: String, example: 'de' })
+  @IsOptional()
+  @Matches(LANGUAGE, { message: 'language must be a language tag such as de' })
+  language?: string;
+}
+
+export class HolidaysQuery extends RangeQuery {
+  /** ISO 3166-1. Without it the response lists the countries. */
+  @ApiPropertyOptional({ type: String, example: 'DE' })
+  @IsOptional()
+  @UpperCase()
+  @Matches(/^[A-Z]{2}$/, { message: 'country must have two letters' })
+  country?: string;
+
+  /** Code of a region of the country. */
+  @ApiPropertyOptional({ type: String, example: 'BY' })
+  @IsOptional()
+  @UpperCase()
+  @Matches(REGION, { message: 'region must be the code of a region' })
+  region?: string;
+
+  /** Instead of `from` and `to`. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1900, maximum: 2200, example: 2026 })
+  @IsOptional()
+  @WholeNumber()
+  @Min(1900)
+  @Max(2200)
+  @IsInt()
+  year?: number;
+
+  /** Types, separated by commas. Default: all. */
+  @ApiPropertyOptional({ type: String, example: 'public,bank' })
+  @IsOptional()
+  @CommaList()
+  @IsIn(HOLIDAY_TYPES, { each: true })
+  @IsArray()
+  types?: HolidayType[];
+}
+
+export class EffectiveQuery extends RangeQuery {}
+
+export class SubscriptionInput {
+  /** ISO 3166-1. */
+  @ApiProperty({ example: 'DE' })
+  @UpperCase()
+  @Matches(/^[A-Z]{2}$/, { message: 'country must have two letters' })
+  country!: string;
+
+  /** Code of a region; without it the holidays of the whole country. */
+  @ApiPropertyOptional({ type: String, nullable: true, example: 'BY' })
+  @Nullable()
+  @UpperCase()
+  @Matches(REGION, { message: 'region must be the code of a region' })
+  region?: string | null;
+
+  /** Default: `["public"]`. */
+  @ApiPropertyOptional({ enum: HOLIDAY_TYPES, isArray: true, example: ['public'] })
+  @Optional()
+  @Distinct()
+  @IsIn(HOLIDAY_TYPES, { each: true })
+  @ArrayMaxSize(HOLIDAY_TYPES.length)
+  @IsArray()
+  types?: HolidayType[];
+
+  /** Language of the names. Default: that of the request. */
+  @ApiPropertyOptional({ type: String, nullable: true, example: 'de' })
+  @Nullable()
+  @Matches(LANGUAGE, { message: 'language must be a language tag such as de' })
+  language?: string | null;
+
+  @ApiPropertyOptional({ type: String, nullable: true, example: '#0e7c3a' })
+  @Nullable()
+  @Matches(/^#[0-9a-f]{6}$/i, { message: 'color must be #rrggbb' })
+  color?: string | null;
+
+  /** Whether the holidays block time in free/busy. Default: false. */
+  @ApiPropertyOptional({ example: false })
+  @Optional()
+  @IsBoolean()
+  busy?: boolean;
+}
+
+export class TenantSubscriptionsInput {
+  /** Replaces all. */
+  @ApiProperty({ type: [SubscriptionInput], maxItems: MAX_SUBSCRIPTIONS })
+  @EachAs((entry) => asInstance(SubscriptionInput, entry))
+  @ValidateNested({ each: true })
+  @ArrayMaxSize(MAX_SUBSCRIPTIONS)
+  @IsArray()
+  subscriptions!: SubscriptionInput[];
+}
+
+export class SubscriptionsInput extends TenantSubscriptionsInput {
+  /** Subscriptions of the workspace to hide, e.g. `DE` or `DE-BY`. Replaces all; missing: unchanged. */
+  @ApiPropertyOptional({ type: [String], maxItems: MAX_SUBSCRIPTIONS, example: ['DE-BY'] })
+  @Optional()
+  @Distinct()
+  @Matches(/^[A-Z]{2}(?:-[A-Z0-9 .-]{1,30})?$/, { each: true })
+  @ArrayMaxSize(MAX_SUBSCRIPTIONS)
+  @IsArray()
+  muted_tenant?: string[];
+}

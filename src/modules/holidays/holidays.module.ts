@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { HolidayCatalogue } from './catalogue/holiday-catalogue.js';
+import { HolidaysController } from './holidays.controller.js';
+import { HolidaysRepository } from './holidays.repository.js';
+import { HolidaysService } from './holidays.service.js';
+
+@Module({
+  controllers: [HolidaysController],
+  providers: [HolidaysRepository, HolidayCatalogue, HolidaysService],
+  exports: [HolidaysService],
+})
+export class HolidaysModule {}

@@ -1,0 +1,153 @@
+import { Injectable } from '@nestjs/common';
+import { Audit } from '../../platform/audit/audit.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { Errors } from '../../platform/http/errors.js';
+import { HOLIDAY_TYPES } from './catalogue/catalogue-file.js';
+import { HolidayCatalogue } from './catalogue/holiday-catalogue.js';
+import type {
+  EffectiveQuery,
+  HolidaysQuery,
+  SubscriptionInput,
+  SubscriptionsInput,
+  TenantSubscriptionsInput,
+} from './holidays.dto.js';
+import { HolidaysRepository } from './holidays.repository.js';
+import type {
+  EffectiveHolidayResponse,
+  EffectiveHolidays,
+  HolidaysPage,
+  SubscriptionsResponse,
+  TenantSubscriptionsResponse,
+} from './holidays.response.js';
+import { type HolidaySubscription, placeOf } from './subscription.js';
+
+const MAX_DAYS = 3 * 366;
+const DAY_MS = 86_400_000;
+
+/** Holidays of countries, and those that a member sees. */
+@Injectable()
+export class HolidaysService {
+  constructor(
+    private readonly repository: HolidaysRepository,
+    private readonly catalogue: HolidayCatalogue,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /** @throws ApiError 422 `unknown_country`, `unknown_region`, `year_unsupported` */
+  async list({ country, region, types = [], language, ...range }: HolidaysQuery): Promise<HolidaysPage> {
+    if (country === undefined) return { countries: await this.countries(), next: null };
+    const { from, to } = rangeOf(range);
+    await this.catalogue.assertPlace(country, region ?? null);
+    await this.catalogue.assertYears(from, to);
+    const holidays = await this.catalogue.holidays({
+      country,
+      region: region ?? null,
+      from,
+      to,
+      types: types.length > 0 ? types : HOLIDAY_TYPES,
+      language: languageOf(language),
+    });
+    return { holidays, next: null };
+  }
+
+  /** The holidays that the caller sees: those of the workspace, unless muted, and their own. */
+  async effective(ctx: RequestContext, query: EffectiveQuery): Promise<EffectiveHolidays> {
+    const { from, to } = rangeOf(query);
+    await this.catalogue.assertYears(from, to);
+    const { own, tenant, muted } = await this.repository.read(ctx);
+    const shown = tenant.filter((each) => !muted.includes(placeOf(each)));
+    const found = new Map<string, EffectiveHolidayResponse>();
+    const add = async (list: HolidaySubscription[], source: 'tenant' | 'personal'): Promise<void> => {
+      for (const { country, region, types, language, color, busy } of list) {
+        const names = languageOf(query.language ?? language ?? undefined);
+        const range = { country, region, from, to, types, language: names };
+        for (const holiday of await this.catalogue.holidays(range)) {
+          const key = `${holiday.date} ${holiday.name}`;
+          const known = found.get(key);
+          // A holiday of several subscriptions appears once, and blocks time if one of them does.
+          if (known) known.busy ||= busy;
+          else found.set(key, { ...holiday, source, color, busy });
+        }
+      }
+    };
+    await add(shown, 'tenant');
+    await add(own, 'personal');
+    const holidays = [...found.values()].toSorted((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0));
+    return { holidays, subscriptions: [...shown, ...own], next: null };
+  }
+
+  async subscriptions(ctx: RequestContext): Promise<SubscriptionsResponse> {
+    const { own, tenant, muted } = await this.repository.read(ctx);
+    return { subscriptions: own, tenant_subscriptions: tenant, muted_tenant: muted };
+  }
+
+  /** @throws ApiError 422 `unknown_country`, `unknown_region` */
+  async subscribe(ctx: RequestContext, input: SubscriptionsInput): Promise<SubscriptionsResponse> {
+    const subscriptions = await this.checked(input.subscriptions);
+    return this.db.tx(async (tx) => {
+      await this.repository.writeOwn(tx, ctx, subscriptions, input.muted_tenant ?? null);
+      const { own, tenant, muted } = await this.repository.read(ctx, tx);
+      return { subscriptions: own, tenant_subscriptions: tenant, muted_tenant: muted };
+    });
+  }
+
+  /** @throws ApiError 422 `unknown_country`, `unknown_region` */
+  async subscribeTenant(
+    ctx: RequestContext,
+    input: TenantSubscriptionsInput,
+  ): Promise<TenantSubscriptionsResponse> {
+    const subscriptions = await this.checked(input.subscriptions);
+    return this.db.tx(async (tx) => {
+      await this.repository.writeTenant(tx, ctx, subscriptions);
+      await this.audit.record(tx, ctx, {
+        action: 'calendar.holidays.changed',
+        objectKind: 'tenant',
+        objectId: ctx.tenantId,
+        data: { places: subscriptions.map(placeOf) },
+      });
+      return { subscriptions };
+    });
+  }
+
+  private async countries() {
+    return (await this.catalogue.countries()).map(({ country, name, language, regions }) => ({
+      code: country,
+      name,
+      language,
+      regions: Object.entries(regions).map(([code, regionName]) => ({ code, name: regionName })),
+    }));
+  }
+
+  /** Places exist, and each occurs once: the last entry counts. */
+  private async checked(inputs: SubscriptionInput[]): Promise<HolidaySubscription[]> {
+    const byPlace = new Map<string, HolidaySubscription>();
+    for (const { country, region = null, types, language = null, color = null, busy = false } of inputs) {
+      await this.catalogue.assertPlace(country, region);
+      const chosen = types && types.length > 0 ? types : ['public' as const];
+      byPlace.set(placeOf({ country, region }), { country, region, types: chosen, language, color, busy });
+    }
+    return [...byPlace.values()];
+  }
+}
+
+/** @throws ApiError 422 for a range that is empty or longer than three years */
+function rangeOf({ from, to, year }: { from?: string; to?: string; year?: number }): {
+  from: string;
+  to: string;
+} {
+  const start = year === undefined ? (from ?? `${new Date().getUTCFullYear()}-01-01`) : `${year}-01-01`;
+  const end = year === undefined ? (to ?? `${start.slice(0, 4)}-12-31`) : `${year}-12-31`;
+  const days = (Date.parse(end) - Date.parse(start)) / DAY_MS;
+  if (days < 0 || days > MAX_DAYS)
+    throw Errors.validationFailed.with({
+      details: [
+        { field: 'to', code: 'range', message: 'to must be from, or a later day within three years' },
+      ],
+    });
+  return { from: start, to: end };
+}
+
+/** `de` of `de-AT`. */
+const languageOf = (tag = 'en'): string => (tag.split(/[-_]/)[0] as string).toLowerCase();
