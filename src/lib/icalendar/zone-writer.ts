@@ -19,12 +19,12 @@ const LAST_WEEK = -1;
 /**
  * A VTIMEZONE of an IANA zone from the runtime's data (RFC 5545, 3.6.5), exact for the given years.
  * @param from first year
- * @param to last year; null for a series without end: changes that repeat are written as a rule
+ * @param to last year; null for a series without end: changes that repeat from last year on are written as a rule
  */
 export function vtimezoneOf(name: string, from: number, to: number | null): Component {
   const zone = Zone.of(name);
   const first = dayOf(from, 1, 1) * DAY;
-  const ruleYear = from + 1;
+  const ruleYear = Math.max(from, new Date().getUTCFullYear() - 1);
   const last = dayOf((to ?? ruleYear + RULE_YEARS) + 1, 1, 1) * DAY;
   const changes = zone.transitionsBetween(first, last);
   const start = zone.offsetAt(first);

@@ -44,10 +44,10 @@ const Day = () =>
 const UpperCase = () =>
   Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toUpperCase() : value));
 
-/** A list in one query parameter, separated by commas. */
+/** A query parameter that may be repeated, or contain several values separated by commas. */
 const CommaList = () =>
   Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' ? value.split(',').filter(Boolean) : value,
+    value === undefined ? value : String(value).split(',').filter(Boolean),
   );
 
 class RangeQuery {
@@ -94,8 +94,8 @@ export class HolidaysQuery extends RangeQuery {
   @IsInt()
   year?: number;
 
-  /** Types, separated by commas. Default: all. */
-  @ApiPropertyOptional({ type: String, example: 'public,bank' })
+  /** May be repeated, or separated by commas. Default: all. */
+  @ApiPropertyOptional({ enum: HOLIDAY_TYPES, isArray: true, example: ['public', 'bank'] })
   @IsOptional()
   @CommaList()
   @IsIn(HOLIDAY_TYPES, { each: true })

@@ -21,6 +21,15 @@ const read = workspace.statement<Subscriptions>(
      LEFT JOIN tenant_holiday_subscriptions AS tenant USING (tenant_id)`,
 );
 
+const readMany = workspace.statement<Subscriptions & { user_id: string }>(
+  'holidays.read_many',
+  `SELECT member.user_id, coalesce(own.subscriptions, '[]') AS own, coalesce(own.muted_tenant, '{}') AS muted,
+          coalesce(tenant.subscriptions, '[]') AS tenant
+     FROM unnest($2::uuid[]) AS member (user_id)
+     LEFT JOIN holiday_subscriptions AS own ON own.tenant_id = $1 AND own.user_id = member.user_id
+     LEFT JOIN tenant_holiday_subscriptions AS tenant ON tenant.tenant_id = $1`,
+);
+
 // Null keeps the muted subscriptions.
 const writeOwn = workspace.statement<never>(
   'holidays.write_subscriptions',
@@ -44,6 +53,12 @@ export class HolidaysRepository {
 
   async read(ctx: RequestContext, reader: Reader = this.db): Promise<Subscriptions> {
     return (await reader.query(read, [ctx.tenantId, ctx.userId]))[0] as Subscriptions;
+  }
+
+  /** By user id. */
+  async readMany(tenantId: string, userIds: readonly string[]): Promise<Map<string, Subscriptions>> {
+    const rows = await this.db.query(readMany, [tenantId, userIds]);
+    return new Map(rows.map(({ user_id, ...subscriptions }) => [user_id, subscriptions]));
   }
 
   async writeOwn(

@@ -16,6 +16,7 @@ import { HolidaysRepository } from './holidays.repository.js';
 import type {
   EffectiveHolidayResponse,
   EffectiveHolidays,
+  HolidayResponse,
   HolidaysPage,
   SubscriptionsResponse,
   TenantSubscriptionsResponse,
@@ -76,6 +77,29 @@ export class HolidaysService {
     await add(own, 'personal');
     const holidays = [...found.values()].toSorted((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0));
     return { holidays, subscriptions: [...shown, ...own], next: null };
+  }
+
+  /**
+   * The holidays that block the time of members (`busy` of a subscription).
+   * @param from first day, `to` last day; days without data have no holidays
+   * @returns holidays by user id
+   */
+  async busyDays(
+    tenantId: string,
+    userIds: readonly string[],
+    from: string,
+    to: string,
+  ): Promise<Map<string, HolidayResponse[]>> {
+    const found = new Map<string, HolidayResponse[]>();
+    if (userIds.length === 0) return found;
+    for (const [userId, { own, tenant, muted }] of await this.repository.readMany(tenantId, userIds)) {
+      const shown = [...tenant.filter((each) => !muted.includes(placeOf(each))), ...own];
+      const days: HolidayResponse[] = [];
+      for (const { country, region, types } of shown.filter(({ busy }) => busy))
+        days.push(...(await this.catalogue.holidays({ country, region, from, to, types, language: 'en' })));
+      found.set(userId, days);
+    }
+    return found;
   }
 
   async subscriptions(ctx: RequestContext): Promise<SubscriptionsResponse> {

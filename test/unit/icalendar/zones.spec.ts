@@ -134,10 +134,16 @@ describe('a written VTIMEZONE', () => {
     expect(formatComponent(vtimezoneOf('Asia/Kolkata', 2026, null))).not.toContain('RRULE');
     // The change in Morocco follows the moon.
     expect(formatComponent(vtimezoneOf('Africa/Casablanca', 2026, null))).not.toContain('RRULE');
-    const rules = new ZoneRules(vtimezoneOf('Europe/Berlin', 2026, null));
-    for (let month = 0; month < 200; month += 1) {
-      const at = Date.UTC(2026, month, 20) / 1000;
-      expect(rules.offsetAt(at)).toBe(Zone.of('Europe/Berlin').offsetAt(at));
+    // The rules of New York changed in 2007.
+    for (const [name, year] of [
+      ['Europe/Berlin', 2026],
+      ['America/New_York', 2005],
+    ] as const) {
+      const rules = new ZoneRules(vtimezoneOf(name, year, null));
+      for (let month = 0; month < 400; month += 1) {
+        const at = Date.UTC(year, month, 20) / 1000;
+        expect([name, at, rules.offsetAt(at)]).toEqual([name, at, Zone.of(name).offsetAt(at)]);
+      }
     }
   });
 });
