@@ -47,7 +47,11 @@ const UpperCase = () =>
 /** A query parameter that may be repeated, or contain several values separated by commas. */
 const CommaList = () =>
   Transform(({ value }: { value: unknown }) =>
-    value === undefined ? value : String(value).split(',').filter(Boolean),
+    value === undefined
+      ? value
+      : [value]
+          .flat()
+          .flatMap((entry) => (typeof entry === 'string' ? entry.split(',').filter(Boolean) : [])),
   );
 
 class RangeQuery {
