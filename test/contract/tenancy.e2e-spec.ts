@@ -85,7 +85,11 @@ describe('the tenancy matrix', () => {
         external_id: id,
       });
       expect(made.status).toBe(201);
-      return { id, body: { name: 'stolen', full_name: 'stolen' } };
+      const changes = [{ op: 'upsert', external_id: id, contact: { full_name: 'stolen' } }];
+      return {
+        id,
+        body: { name: 'stolen', full_name: 'stolen', changes, target_addressbook_id: id, contact_ids: [id] },
+      };
     },
     tasks: async () => {
       const { id } = (await alice.api.post('/tasks', { title: 'secret', description: '<p>secret</p>' })).body

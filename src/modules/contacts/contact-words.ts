@@ -3,8 +3,8 @@ import { fold } from '../../lib/search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.types.js';
 
 // The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never
-// do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `=` before the words
-// of the name in alphabetical order.
+// do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `/` before a department,
+// `=` before the words of the name in alphabetical order.
 
 /** Words and keys of one contact. */
 const MAX_WORDS = 250;
@@ -54,6 +54,7 @@ function phoneWords({ value, e164 }: ContactPhone): string[] {
 }
 
 export const phoneKey = (e164: string): string => e164;
+export const departmentKey = (unit: string): string => `/${cut(fold(unit))}`;
 export const categoryKey = (category: string): string => `#${cut(fold(category))}`;
 
 /** The key of a name; null for a name without words. Names with the same words in another order are equal. */
@@ -86,6 +87,7 @@ export function contactWords(card: ContactCard): string[] {
   const words = new Set([
     ...identityKeys(card),
     ...categories.map(categoryKey),
+    ...(organization?.units ?? []).map(departmentKey),
     ...named.flatMap((part) => wordsOf(part ?? '')).flatMap(withEnds),
     ...phones.flatMap(phoneWords).map(cut),
     ...emails.flatMap(({ value }) => wordsOf(value)),

@@ -36,7 +36,7 @@ import { CARD_FIELDS, MAX_UID } from './card.types.js';
 type Class = new () => object;
 
 /** Documents the classes of list entries, which the inherited fields name. */
-const EntryModels = () =>
+export const EntryModels = () =>
   ApiExtraModels(ValueInput, PhoneInput, AddressInput, ProfileInput, DateInput, RelatedInput, PropertyInput);
 
 /** An optional nested object; null clears it. */
@@ -124,7 +124,7 @@ export class CardFieldsInput {
   @Parts(PropertyInput, []) custom?: PropertyInput[] | null;
 }
 
-class PhoneCountry {
+export class PhoneCountry {
   /** Country of telephone numbers without an international prefix. Default: that of the address book. */
   @ApiPropertyOptional({ pattern: '^[A-Za-z]{2}$', example: 'CZ' })
   @Optional()
@@ -136,13 +136,13 @@ export class ContactIds {
   /** Names the contact in paths. Chosen by the client, unique in the address book. Default: the new id. */
   @ApiPropertyOptional({ minLength: 1, maxLength: MAX_UID, example: 'phone-17' })
   @Optional()
-  @ExternalId()
+  @ExternalIdField()
   external_id?: string;
 
   /** The vCard UID, unique in the address book. Default: the new id. */
   @ApiPropertyOptional({ minLength: 1, maxLength: MAX_UID, example: '4fbe8971-0bc3-424c-9c26-36c3e1eff6b1' })
   @Optional()
-  @ExternalId()
+  @ExternalIdField()
   uid?: string;
 }
 
@@ -215,7 +215,7 @@ export class ListContacts extends PageQuery {
   fields?: string;
 }
 
-function ExternalId(): PropertyDecorator {
+export function ExternalIdField(): PropertyDecorator {
   return (target, key) => {
     Matches(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u, {
       message: `${String(key)} must be one line without control characters`,

@@ -21,21 +21,24 @@ export interface ContactRow {
 export type BookRole = 'owner' | 'writer' | 'reader';
 
 /** Cards of members follow their profiles: only the members change them, as their own card. */
-export const canEdit = (role: BookRole, { linked_user_id }: Pick<ContactRow, 'linked_user_id'>): boolean =>
-  role !== 'reader' && linked_user_id === null;
+export const canEdit = (
+  role: BookRole | 'self',
+  { linked_user_id }: Pick<ContactRow, 'linked_user_id'>,
+): boolean => role === 'self' || (role !== 'reader' && linked_user_id === null);
 
 export const cardOf = ({ card }: Pick<ContactRow, 'card'>): ContactCard => JSON.parse(card) as ContactCard;
 
 /**
  * The JSON of a contact. The stored text of the card is copied, not parsed.
+ * @param role in the address book; `self`: the card is that of the caller
  * @param fields of the card to include; default: all
  */
-export function contactJson(row: ContactRow, role: BookRole, fields?: readonly CardField[]): string {
+export function contactJson(row: ContactRow, role: BookRole | 'self', fields?: readonly CardField[]): string {
   const edit = canEdit(role, row);
   const card = fields ? picked(row, fields) : row.card;
   return `{"id":"${row.id}","external_id":${JSON.stringify(row.external_id)},"uid":${JSON.stringify(row.uid)},"addressbook_id":"${row.addressbook_id}",${
     card.length > 2 ? `${card.slice(1, -1)},` : ''
-  }"linked_user_id":${JSON.stringify(row.linked_user_id)},"source":"${row.source}","revision":${row.revision},"created_at":"${row.created_at.toISOString()}","updated_at":"${row.updated_at.toISOString()}","permissions":{"edit":${edit},"delete":${edit}}}`;
+  }"linked_user_id":${JSON.stringify(row.linked_user_id)},"source":"${row.source}","revision":${row.revision},"created_at":"${row.created_at.toISOString()}","updated_at":"${row.updated_at.toISOString()}","permissions":{"edit":${edit},"delete":${edit && role !== 'self'}}}`;
 }
 
 function picked(row: ContactRow, fields: readonly CardField[]): string {

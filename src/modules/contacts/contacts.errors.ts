@@ -1,4 +1,4 @@
-import { type ApiError, defineError, type ErrorKind } from '../../platform/http/api-error.js';
+import { type ApiError, defineError, ErrorKind } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
 import { exampleOf } from '../../platform/resources/example.js';
 import { ContactResponse, DuplicateContactResponse } from './contact.response.js';
@@ -17,6 +17,7 @@ export const ContactErrors = {
   defaultBook: defineError(409, 'default_addressbook', 'The default address book cannot be deleted.'),
   tooManyBooks: defineError(422, 'too_many_addressbooks', 'A user may have at most 100 address books.'),
   bookFull: defineError(422, 'addressbook_full', 'An address book may have at most 100,000 contacts.'),
+  fieldLocked: defineError(422, 'field_locked', 'The workspace does not let members change this field.'),
   duplicateExternalId: duplicate(
     'duplicate_external_id',
     'The address book has a contact with this external_id.',
@@ -26,6 +27,12 @@ export const ContactErrors = {
     'duplicate_contact',
     'The address book has a contact with the same e-mail address or telephone number.',
   ),
+} as const;
+
+/** Errors of single changes of a synchronisation; they occur in results only. */
+export const ChangeErrors = {
+  repeated: new ErrorKind(422, 'repeated_change', 'The request has another change of this contact.'),
+  deleted: new ErrorKind(409, 'deleted', 'The contact was deleted.'),
 } as const;
 
 /** 422 `validation_failed` of one field. */

@@ -12,16 +12,37 @@ import { ContactsController } from './contacts.controller.js';
 import { ContactsRepository } from './contacts.repository.js';
 import { ContactsService, MAX_CONTACTS } from './contacts.service.js';
 import { GlobalBook } from './global-book.js';
+import { ContactMovesController } from './moves/contact-moves.controller.js';
+import { ContactMovesService } from './moves/contact-moves.service.js';
+import { MemberDirectoryService } from './people/directory.service.js';
+import { PeopleController } from './people/people.controller.js';
+import { SelfService } from './people/self.service.js';
+import { ContactFeedRepository } from './sync/contact-feed.repository.js';
+import { ContactSyncController } from './sync/contact-sync.controller.js';
+import { ContactSyncService } from './sync/contact-sync.service.js';
 
 @Module({
   imports: [SettingsModule, TenantsModule],
-  controllers: [UserAddressbooksController, AddressbooksController, ContactsController],
+  // Fixed paths come before those with an external_id.
+  controllers: [
+    UserAddressbooksController,
+    AddressbooksController,
+    ContactSyncController,
+    ContactMovesController,
+    ContactsController,
+    PeopleController,
+  ],
   providers: [
     AddressbooksRepository,
     AddressbooksService,
     ContactsRepository,
     ContactsService,
     ContactListsService,
+    ContactFeedRepository,
+    ContactSyncService,
+    ContactMovesService,
+    SelfService,
+    MemberDirectoryService,
     AddressbookAccess,
     GlobalBook,
   ],

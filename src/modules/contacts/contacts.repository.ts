@@ -54,6 +54,12 @@ const byIds = (column: 'external_id' | 'uid' | 'id') =>
   );
 const BY = { external_id: byIds('external_id'), uid: byIds('uid'), id: byIds('id') };
 
+const idsAfter = workspace.statement<{ id: string }>(
+  'contacts.ids_after',
+  `SELECT id FROM contacts WHERE tenant_id = $1 AND addressbook_id = $2 AND id > $3 AND gone_at IS NULL
+    ORDER BY id LIMIT $4`,
+);
+
 const byKeys = workspace.statement<ContactRow & { shared: string[] }>(
   'contacts.by_keys',
   `SELECT ${CONTACT_COLUMNS}, found.shared
@@ -88,13 +94,15 @@ export interface ContactFilter {
   /** Words and keys that the contact has. */
   keys: string[];
   kind: string | null;
+  /** Only cards of members. */
+  members?: boolean;
 }
 
 export type ContactSort = 'name' | 'updated';
 export type ListedRow = AccessedRow & { sort_key: string; seq: number };
 
-// $5 limit, $6 kind, $7 and $8 the last row of the page before. Index contacts_by_name or contacts_feed; with words the index
-// of words finds the contacts that have the first one ($9 to $10), and the rows are checked for the others ($11, $12).
+// $5 limit, $6 kind, $9 members only, $7 and $8 the last row of the page before. Index contacts_by_name or contacts_feed; with words the index
+// of words finds the contacts that have the first one ($10 to $11), and the rows are checked for the others ($12, $13).
 function listStatement(sort: ContactSort, hasWords: boolean): Statement<ListedRow> {
   const order = sort === 'name' ? 'contact.sort_key, contact.id' : 'contact.seq DESC';
   const after =
@@ -102,9 +110,9 @@ function listStatement(sort: ContactSort, hasWords: boolean): Statement<ListedRo
       ? '($7::text IS NULL OR (contact.sort_key, contact.id) > ($7, $8::uuid))'
       : '($7::text IS NULL OR contact.seq < $7::bigint) AND $8::uuid IS NULL';
   const words = `AND contact.id IN (SELECT listed.contact_id FROM contact_words listed WHERE listed.tenant_id = $1
-              AND listed.addressbook_id = $4 AND listed.word >= $9 AND listed.word < $10)
-             AND contact.words @> $11::text[]
-             AND NOT EXISTS (SELECT FROM unnest($12::text[]) AS prefix
+              AND listed.addressbook_id = $4 AND listed.word >= $10 AND listed.word < $11)
+             AND contact.words @> $12::text[]
+             AND NOT EXISTS (SELECT FROM unnest($13::text[]) AS prefix
                   WHERE NOT EXISTS (SELECT FROM unnest(contact.words) AS word WHERE starts_with(word, prefix)))`;
   return workspace.statement<ListedRow>(
     `contacts.list_${sort}${hasWords ? '_words' : ''}`,
@@ -113,7 +121,7 @@ function listStatement(sort: ContactSort, hasWords: boolean): Statement<ListedRo
        LEFT JOIN LATERAL (
          SELECT contact.* FROM contacts contact
           WHERE contact.tenant_id = $1 AND contact.addressbook_id = $4 AND contact.gone_at IS NULL
-            AND ($6::contact_kind IS NULL OR contact.kind = $6) AND ${after} ${hasWords ? words : ''}
+            AND ($6::contact_kind IS NULL OR contact.kind = $6) AND (NOT $9 OR contact.linked_user_id IS NOT NULL) AND ${after} ${hasWords ? words : ''}
           ORDER BY ${order} LIMIT $5) contact ON true
       ORDER BY ${order}`,
   );
@@ -123,6 +131,8 @@ const LISTS = {
   name: { plain: listStatement('name', false), words: listStatement('name', true) },
   updated: { plain: listStatement('updated', false), words: listStatement('updated', true) },
 };
+
+const NIL = '00000000-0000-0000-0000-000000000000';
 
 /** After every word with this beginning. */
 const LAST = '\u{10ffff}';
@@ -152,13 +162,13 @@ export class ContactsRepository {
   async list(
     { tenantId, userId }: RequestContext,
     { accessId, bookId }: { accessId: string; bookId: string },
-    { prefixes, keys, kind }: ContactFilter,
+    { prefixes, keys, kind, members = false }: ContactFilter,
     sort: ContactSort,
     after: readonly (string | number)[] | undefined,
     limit: number,
   ): Promise<ListedRow[]> {
     const position = [after?.[0] ?? null, after?.[1] ?? null];
-    const values = [tenantId, userId, accessId, bookId, limit, kind, ...position];
+    const values = [tenantId, userId, accessId, bookId, limit, kind, ...position, members];
     const [key] = keys;
     const [longest] = prefixes.toSorted((one, other) => other.length - one.length);
     if (key === undefined && longest === undefined) return this.db.query(LISTS[sort].plain, values);
@@ -175,6 +185,18 @@ export class ContactsRepository {
     ids: readonly string[],
   ): Promise<ContactRow[]> {
     return ids.length === 0 ? [] : reader.query(BY[column], [tenantId, bookId, ids]);
+  }
+
+  /** Ids of contacts of a book, in their order. @param after null: from the start */
+  async idsAfter(
+    reader: Reader,
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    bookId: string,
+    after: string | null,
+    limit: number,
+  ): Promise<string[]> {
+    const rows = await reader.query(idsAfter, [tenantId, bookId, after ?? NIL, limit]);
+    return rows.map(({ id }) => id);
   }
 
   /** Contacts of a book with one of these keys, and the keys they have. */

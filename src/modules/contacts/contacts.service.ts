@@ -108,8 +108,11 @@ export class ContactsService {
     externalId: string,
     expected: ExpectedRevision,
   ): Promise<JsonReply> {
+    // The role may take a read of its own, which a transaction does not wait for.
+    const { role } = await this.editable(ctx, bookId, externalId);
     return this.db.tx(async (tx) => {
-      const { row, role } = await this.editable(ctx, bookId, externalId, tx);
+      const [row] = await this.contacts.find(tx, ctx, bookId, 'external_id', [externalId]);
+      if (!row) throw CONTACTS.notFound.with();
       await CONTACTS.checkWrite(row, expected, null, () => contactJson(row, role));
       const [removed] = await this.contacts.remove(tx, ctx, bookId, [row.id]);
       // The rows are locked now: a newer revision repeats the transaction, which compares it.
@@ -188,7 +191,7 @@ export class ContactsService {
   }
 }
 
-const duplicateError = (
+export const duplicateError = (
   kind: (typeof ContactErrors)['duplicateUid'],
   row: ContactRow,
   role: BookRole,
@@ -197,7 +200,7 @@ const duplicateError = (
 /** The contact with its ETag; with the Location where it is new. */
 export function shown(
   row: ContactRow,
-  role: BookRole,
+  role: BookRole | 'self',
   { status, extra }: { status?: number; extra?: Record<string, unknown> } = {},
 ): JsonReply {
   const { id, revision, addressbook_id, external_id } = row;

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { PROFILE_CHANGED } from '../settings/index.js';
 import { MEMBERS_PROVISIONED, MEMBERSHIP_CHANGING } from '../tenants/index.js';
@@ -90,8 +90,8 @@ export class GlobalBook implements OnModuleInit {
   }
 
   /** The card of a member in the book, or undefined. */
-  async cardOf(tx: Tx, tenantId: string, userId: string): Promise<ContactRow | undefined> {
-    return (await tx.query(linked, [tenantId, [userId]]))[0];
+  async cardOf(reader: Reader, tenantId: string, userId: string): Promise<ContactRow | undefined> {
+    return (await reader.query(linked, [tenantId, [userId]]))[0];
   }
 
   /** Brings the cards of members up to date. Without the book there is nothing to do: its creation reads them. */
@@ -105,7 +105,7 @@ export class GlobalBook implements OnModuleInit {
       const row = cards.get(member.user_id);
       if (!row) return [];
       const before = cardOf(row);
-      const card = memberCard(member, before);
+      const card = memberCard(member, before, before.emails[0]?.value);
       const changed = differences(before, card);
       return changed.length === 0 ? [] : [contactUpdate(row, card, changed)];
     });

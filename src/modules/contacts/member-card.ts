@@ -18,8 +18,9 @@ export interface MemberRow {
  * The card of a member: the fields of the membership and the profile replace those of the card. The address of the membership is
  * the first one, and the telephone number of the profile is the first number.
  * @param before the card as it is, or an empty one
+ * @param formerEmail the address of the membership in that card
  */
-export function memberCard(member: MemberRow, before: ContactCard): ContactCard {
+export function memberCard(member: MemberRow, before: ContactCard, formerEmail?: string): ContactCard {
   const { email, phone } = member;
   const [first, ...numbers] = before.phones;
   const country = member.locale ? (new Intl.Locale(member.locale).region ?? null) : null;
@@ -31,7 +32,7 @@ export function memberCard(member: MemberRow, before: ContactCard): ContactCard 
       job_title: member.title,
       emails: [
         { value: email, types: ['work'], primary: true },
-        ...before.emails.filter(({ value }, n) => n > 0 && value !== email),
+        ...before.emails.filter(({ value }) => value !== email && value !== formerEmail),
       ],
       phones: first?.value === phone ? before.phones : [...(phone ? [own] : []), ...numbers],
       time_zone: member.timezone,

@@ -2,3 +2,5 @@ export { SettingsModule } from './settings.module.js';
 export { PREFERENCE_SCHEMAS } from './preferences-docs.js';
 export { PROFILE_CHANGED } from './settings.hooks.js';
 export { ProfileService } from './profile.service.js';
+export type { ProfileRow } from './profile.repository.js';
+export { UpdateProfile } from './settings.dto.js';

@@ -51,8 +51,11 @@ export interface FeedSource {
   readonly plural: readonly string[];
   /** Path that rebuilds the index. */
   readonly indexPath: string;
-  /** Table with the feed numbers, which has an index on `(tenant_id, <owner>, seq)`. */
-  readonly numbers: { readonly table: string; readonly owner: string };
+  /**
+   * Table with the feed numbers, which has an index on `(tenant_id, <owner>, seq)`. Null: its counters are those of other
+   * objects than users, such as address books, so the heads of a user do not contain the collection.
+   */
+  readonly numbers: { readonly table: string; readonly owner: string } | null;
 
   /** Rows with `after < seq <= head`, ascending, all from one snapshot with the head. */
   changes(ctx: RequestContext, read: ChangesRead): Promise<FeedRead>;

@@ -40,7 +40,7 @@ export class SyncState {
   }
 
   private async current({ tenantId, userId }: RequestContext): Promise<HeadsRow> {
-    const { sources } = this.feeds;
+    const sources = this.feeds.sources.filter(({ numbers }) => numbers !== null);
     this.heads ??= headsOf(sources);
     const [row] = await this.db.query(this.heads, [tenantId, userId]);
     return (
@@ -54,7 +54,9 @@ export class SyncState {
  * falls when old removals are deleted.
  */
 function headsOf(sources: readonly FeedSource[]): Statement<HeadsRow> {
-  const heads = sources.map(({ collection, numbers: { table, owner } }) => {
+  const heads = sources.flatMap(({ collection, numbers }) => {
+    if (!numbers) return [];
+    const { table, owner } = numbers;
     const last = `(SELECT seq FROM ${table} WHERE tenant_id = $1 AND ${owner} = $2 ORDER BY seq DESC LIMIT 1)`;
     return `'${collection}', greatest(${last}, (counter.floors->>'${collection}')::bigint, 0)`;
   });

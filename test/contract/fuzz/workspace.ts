@@ -34,6 +34,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...(await makeSettings(owner)),
     ...(await makeMail(owner)),
     ...(await makeChat(owner, member)),
+    ...(await makeContacts(owner, member)),
     // The others are needed: their roles and sessions stay.
     members: [leaver.id, leaver.id, member.id],
     permissions: Object.keys(PERMISSIONS).slice(0, 5),
@@ -54,6 +55,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
       ...ids.tasks,
       ...ids.task_folders,
       ...ids.rooms,
+      ...ids.addressbooks,
     ],
     image: smallPng(),
   };
@@ -102,6 +104,21 @@ async function makeTasks(owner: Person, member: Person) {
     comments: [comment.id],
     attachments: [attachment.id],
   };
+}
+
+async function makeContacts(owner: Person, member: Person) {
+  const books = (await owner.api.get('/contact/addressbooks')).body.addressbooks;
+  const shares = [{ user_id: member.id, role: 'writer' }];
+  books.push((await owner.api.post('/contact/addressbooks', { name: 'Customers', shares })).body.addressbook);
+  const contacts = ['phone-1', 'phone-2', 'phone-3'];
+  for (const external_id of contacts)
+    await owner.api.post(`/contact/addressbooks/${books[1].id}/contacts`, {
+      external_id,
+      full_name: external_id,
+      emails: [`${external_id}@example.com`],
+    });
+  const [first, second] = books.map(({ id }: { id: string }) => id);
+  return { addressbooks: [first, second, second, second] as string[], contacts };
 }
 
 async function makeSettings(owner: Person) {

@@ -5,7 +5,7 @@ import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurr
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { changedFields } from '../../../platform/database/rows.js';
-import type { Reader, Tx } from '../../../platform/database/tx.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
@@ -13,6 +13,7 @@ import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
+import type { BookRole } from '../contact.presenter.js';
 import type { Addressbook, ShareRole } from '../addressbook.entity.js';
 import { ContactErrors, fieldError } from '../contacts.errors.js';
 import { GlobalBook } from '../global-book.js';
@@ -63,7 +64,8 @@ export class AddressbooksService {
 
   /** @throws ApiError 404 */
   async read(ctx: RequestContext, id: string): Promise<JsonReply> {
-    return ADDRESSBOOKS.response(await this.one(ctx, await this.found(this.db, ctx, id)));
+    const [book] = await this.shown(ctx, [await this.found(ctx, id)]);
+    return ADDRESSBOOKS.response(book as AddressbookResponse);
   }
 
   /** @throws ApiError 422 `unknown_user`, `too_many_addressbooks` */
@@ -90,7 +92,7 @@ export class AddressbooksService {
         name: input.name,
         shares: Object.fromEntries(roles),
       });
-      return ADDRESSBOOKS.created(id, await this.one(ctx, await this.found(tx, ctx, id)));
+      return ADDRESSBOOKS.created(id, await this.written(tx, ctx, id));
     });
   }
 
@@ -104,34 +106,39 @@ export class AddressbooksService {
     expected: ExpectedRevision,
     body: Checked<UpdateAddressbook>,
   ): Promise<JsonReply> {
+    const isManager = id === ctx.tenantId && (await this.access.readable(ctx, id)).role === 'writer';
     const named = await body.map(async (input) => ({
       input,
       roles: input.shares && (await this.roles(ctx, input.shares)),
     }));
     return this.db.tx(async (tx) => {
       await this.books.lock(tx, ctx);
-      const book = await this.manageable(tx, ctx, id);
+      const book = await this.books.find(ctx, id, tx);
+      if (!book) throw ADDRESSBOOKS.notFound.with();
+      if (book.role !== 'owner' && !isManager) throw Errors.forbidden.with();
       const checked = await named.map(async ({ input, roles }) => ({ values: valuesOf(input, book), roles }));
-      await ADDRESSBOOKS.checkWrite(book, expected, checked, () => this.one(ctx, book));
+      await ADDRESSBOOKS.checkWrite(book, expected, checked, () => present(book, 'writer'));
       const { values, roles } = checked.value;
       const before = Object.fromEntries(book.shares.map(({ user_id, role }) => [user_id, role]));
       const changes = changedFields<BookValues>(stored(book), values);
       const shared = roles && changedFields({ shares: before }, { shares: Object.fromEntries(roles) });
-      if (!changes && !shared) return ADDRESSBOOKS.response(await this.one(ctx, book));
+      if (!changes && !shared) return ADDRESSBOOKS.response(present(book, 'writer'));
       await this.books.update(tx, ctx, id, changes ?? {});
       if (roles) await this.books.share(tx, ctx.tenantId, id, roles);
       await this.log(tx, ctx, 'addressbook.updated', id, { ...changes, ...shared });
-      return ADDRESSBOOKS.response(await this.one(ctx, await this.found(tx, ctx, id)));
+      return ADDRESSBOOKS.response(await this.written(tx, ctx, id));
     });
   }
 
   /** Deletes an own book with its contacts; a user with whom a book is shared leaves it. @throws ApiError 404, 403, 409 */
   async delete(ctx: RequestContext, id: string, expected: ExpectedRevision): Promise<JsonReply> {
+    await this.found(ctx, id);
     return this.db.tx(async (tx) => {
       await this.books.lock(tx, ctx);
-      const book = await this.found(tx, ctx, id);
+      const book = await this.books.find(ctx, id, tx);
+      if (!book) throw ADDRESSBOOKS.notFound.with();
       if (book.kind === 'global') throw Errors.forbidden.with();
-      const shown = await this.one(ctx, book);
+      const shown = present(book, 'reader');
       await ADDRESSBOOKS.checkWrite(book, expected, null, () => shown);
       if (book.is_default && book.role === 'owner') throw ContactErrors.defaultBook.with();
       const isOwner = book.role === 'owner';
@@ -150,18 +157,17 @@ export class AddressbooksService {
     });
   }
 
-  private async found(reader: Reader, ctx: RequestContext, id: string): Promise<BookRow> {
-    const book = await this.books.find(ctx, id, reader);
-    if (book) return book;
-    if (!(await this.global.create(ctx, id))) throw ADDRESSBOOKS.notFound.with();
-    return (await this.books.find(ctx, id, reader)) as BookRow;
+  private async found(ctx: RequestContext, id: string): Promise<BookRow> {
+    const book =
+      (await this.books.find(ctx, id)) ??
+      ((await this.global.create(ctx, id)) ? await this.books.find(ctx, id) : null);
+    if (!book) throw ADDRESSBOOKS.notFound.with();
+    return book;
   }
 
-  private async manageable(tx: Tx, ctx: RequestContext, id: string): Promise<BookRow> {
-    const book = await this.found(tx, ctx, id);
-    const isManager = book.kind === 'global' && (await this.access.roleOf(ctx, book.role)) === 'writer';
-    if (book.role !== 'owner' && !isManager) throw Errors.forbidden.with();
-    return book;
+  /** A book that the caller has just written. */
+  private async written(tx: Tx, ctx: RequestContext, id: string): Promise<AddressbookResponse> {
+    return present((await this.books.find(ctx, id, tx)) as BookRow, 'writer');
   }
 
   /** @throws ApiError 422 `unknown_user` */
@@ -185,29 +191,10 @@ export class AddressbooksService {
   }
 
   private async shown(ctx: RequestContext, books: readonly BookRow[]): Promise<AddressbookResponse[]> {
-    return Promise.all(books.map((book) => this.one(ctx, book)));
-  }
-
-  private async one(ctx: RequestContext, book: BookRow): Promise<AddressbookResponse> {
-    const { id, name, description, color, kind, is_default, owner, shares, default_country } = book;
-    const isOwner = book.role === 'owner';
-    return {
-      id,
-      name,
-      description,
-      color,
-      kind: kind === 'global' || isOwner ? kind : 'shared',
-      is_default: is_default && isOwner,
-      role: await this.access.roleOf(ctx, book.role),
-      owner,
-      shares,
-      default_country,
-      locked_fields: book.locked_fields,
-      contacts_count: book.contacts_count,
-      revision: book.revision,
-      created_at: book.created_at.toISOString(),
-      updated_at: book.updated_at.toISOString(),
-    };
+    const global = books.some(({ role }) => role === 'global')
+      ? await this.access.roleOf(ctx, 'global')
+      : 'reader';
+    return books.map((book) => present(book, global));
   }
 
   private async log(
@@ -219,6 +206,29 @@ export class AddressbooksService {
   ): Promise<void> {
     await this.audit.record(tx, ctx, { action, objectKind: 'addressbook', objectId, data: { ...data } });
   }
+}
+
+/** @param global the role of the caller in the address book of the workspace */
+function present(book: BookRow, global: BookRole): AddressbookResponse {
+  const { id, name, description, color, kind, is_default, owner, shares, default_country } = book;
+  const isOwner = book.role === 'owner';
+  return {
+    id,
+    name,
+    description,
+    color,
+    kind: kind === 'global' || isOwner ? kind : 'shared',
+    is_default: is_default && isOwner,
+    role: book.role === 'global' ? global : book.role,
+    owner,
+    shares,
+    default_country,
+    locked_fields: book.locked_fields,
+    contacts_count: book.contacts_count,
+    revision: book.revision,
+    created_at: book.created_at.toISOString(),
+    updated_at: book.updated_at.toISOString(),
+  };
 }
 
 const stored = ({

@@ -1,0 +1,16 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+export class MoveErrorResponse {
+  /** @example "phone-17" */ external_id!: string;
+  /** @example "not_found" */ error!: string;
+}
+
+export class MovedContactsEnvelope {
+  /** Number of moved contacts, merged ones included. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 2 }) moved!: number;
+  /** The external_ids of contacts that stay, because theirs are taken in the target. */
+  @ApiProperty({ example: [] }) skipped!: string[];
+  errors!: MoveErrorResponse[];
+  /** With `all`: the address book had more contacts than one request moves. @example false */
+  more!: boolean;
+}

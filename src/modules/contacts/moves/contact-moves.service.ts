@@ -1,0 +1,166 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
+import { differences } from '../contact-card.js';
+import { checked, joined } from '../contact-cards.js';
+import { canEdit, cardOf, type ContactRow } from '../contact.presenter.js';
+import { contactUpdate } from '../contact-values.js';
+import { ContactErrors, fieldError } from '../contacts.errors.js';
+import { ContactsRepository } from '../contacts.repository.js';
+import { CONTACTS } from '../contacts.resource.js';
+import { ContactsService, duplicateError, MAX_CONTACTS, shown } from '../contacts.service.js';
+import type { MoveContact, MoveContacts, MovePolicy } from './contact-moves.dto.js';
+import type { MovedContactsEnvelope } from './contact-moves.response.js';
+
+/** Contacts of one transaction of a bulk move. */
+const BATCH = 200;
+const MAX_MOVED = 10_000;
+
+/** Moves of contacts between address books. */
+@Injectable()
+export class ContactMovesService {
+  constructor(
+    private readonly contacts: ContactsRepository,
+    private readonly service: ContactsService,
+    private readonly access: AddressbookAccess,
+    private readonly db: Db,
+  ) {}
+
+  /** The contact keeps its id and, if it can, external_id and uid. @throws ApiError 404, 403, 409 `duplicate_external_id` */
+  async move(
+    ctx: RequestContext,
+    bookId: string,
+    externalId: string,
+    body: Checked<MoveContact>,
+  ): Promise<JsonReply> {
+    const { role } = await this.service.editable(ctx, bookId, externalId);
+    const { target_addressbook_id, on_conflict: policy } = body.value;
+    const target = await this.target(ctx, target_addressbook_id, 1);
+    return this.db.tx(async (tx) => {
+      const [row] = await this.contacts.find(tx, ctx, bookId, 'external_id', [externalId]);
+      if (!row) throw CONTACTS.notFound.with();
+      if (target.id === bookId) return shown(row, role);
+      const moved = await this.moveOne(tx, ctx, row, target, policy);
+      if ('taken' in moved) throw duplicateError(ContactErrors.duplicateExternalId, moved.taken, target.role);
+      return shown(moved.row, target.role);
+    });
+  }
+
+  /** @throws ApiError 404, 403 of the address books; errors of single contacts are listed */
+  async moveMany(
+    ctx: RequestContext,
+    bookId: string,
+    body: Checked<MoveContacts>,
+  ): Promise<MovedContactsEnvelope> {
+    const source = await this.access.writable(ctx, bookId);
+    const { contact_ids: named, all, target_addressbook_id, on_conflict: policy } = body.value;
+    if ((named === undefined) === (all === undefined))
+      throw fieldError('contact_ids', 'one_of', 'or all is needed, and only one of them');
+    const target = await this.target(
+      ctx,
+      target_addressbook_id,
+      named?.length ?? Math.min(source.contacts_count, MAX_MOVED),
+    );
+    const result: MovedContactsEnvelope = { moved: 0, skipped: [], errors: [], more: false };
+    if (target.id === bookId) return result;
+    if (named) {
+      for (let at = 0; at < named.length; at += BATCH)
+        await this.batch(ctx, source, target, policy, { names: named.slice(at, at + BATCH) }, result);
+      return result;
+    }
+    let after: string | null = null;
+    for (let seen = 0; seen < MAX_MOVED; seen += BATCH) {
+      const ids: string[] = await this.contacts.idsAfter(this.db, ctx, bookId, after, BATCH);
+      await this.batch(ctx, source, target, policy, { ids }, result);
+      if (ids.length < BATCH) return result;
+      after = ids.at(-1) as string;
+    }
+    result.more = (await this.contacts.idsAfter(this.db, ctx, bookId, after, 1)).length > 0;
+    return result;
+  }
+
+  private async batch(
+    ctx: RequestContext,
+    source: AccessedBook,
+    target: AccessedBook,
+    policy: MovePolicy,
+    { names, ids }: { names?: string[]; ids?: string[] },
+    result: MovedContactsEnvelope,
+  ): Promise<void> {
+    // The transaction may be repeated: its counts are added afterwards.
+    const { moved, skipped, errors } = await this.db.tx(async (tx) => {
+      const part: Omit<MovedContactsEnvelope, 'more'> = { moved: 0, skipped: [], errors: [] };
+      const column = names ? 'external_id' : 'id';
+      const rows = await this.contacts.find(tx, ctx, source.id, column, names ?? ids ?? []);
+      const found = new Set(rows.map((row) => row.external_id));
+      for (const external_id of names ?? [])
+        if (!found.has(external_id)) part.errors.push({ external_id, error: CONTACTS.notFound.code });
+      for (const row of rows) {
+        const { external_id } = row;
+        if (!canEdit(source.role, row)) part.errors.push({ external_id, error: 'forbidden' });
+        else if ('taken' in (await this.moveOne(tx, ctx, row, target, policy)))
+          part.skipped.push(external_id);
+        else part.moved += 1;
+      }
+      return part;
+    });
+    result.moved += moved;
+    result.skipped.push(...skipped);
+    result.errors.push(...errors);
+  }
+
+  /** @returns the contact in the target, or the other one that has its external_id or uid */
+  private async moveOne(
+    tx: Tx,
+    ctx: RequestContext,
+    row: ContactRow,
+    target: AccessedBook,
+    policy: MovePolicy,
+  ): Promise<{ row: ContactRow } | { taken: ContactRow }> {
+    // This locks both address books.
+    const moved = await this.contacts.move(tx, ctx, row, target.id);
+    if (moved) return { row: moved };
+    const byName = await this.contacts.find(tx, ctx, target.id, 'external_id', [row.external_id]);
+    const byUid = await this.contacts.find(tx, ctx, target.id, 'uid', [row.uid]);
+    const taken = byName[0] ?? byUid[0];
+    if (!taken) throw new ConcurrentChangeError('the contact has changed');
+    if (policy === 'merge' && canEdit(target.role, taken))
+      return { row: await this.merge(tx, ctx, row, taken) };
+    if (policy === 'replace' && canEdit(target.role, taken)) {
+      const ids = [...new Set([...byName, ...byUid].map(({ id }) => id))];
+      await this.contacts.remove(tx, ctx, target.id, ids);
+      return { row: moveDone(await this.contacts.move(tx, ctx, row, target.id)) };
+    }
+    if (policy !== 'rename') return { taken };
+    const externalId = byName.length > 0 ? uuidv7() : row.external_id;
+    const uid = byUid.length > 0 ? uuidv7() : row.uid;
+    return { row: moveDone(await this.contacts.move(tx, ctx, row, target.id, { externalId, uid })) };
+  }
+
+  private async merge(tx: Tx, ctx: RequestContext, row: ContactRow, into: ContactRow): Promise<ContactRow> {
+    const before = cardOf(into);
+    const card = checked(joined(before, cardOf(row)));
+    const changed = differences(before, card);
+    const values = changed.length > 0 ? [contactUpdate(into, card, changed)] : [];
+    const [updated = into] = await this.contacts.update(tx, ctx, into.addressbook_id, values);
+    await this.contacts.remove(tx, ctx, row.addressbook_id, [row.id]);
+    return updated;
+  }
+
+  private async target(ctx: RequestContext, bookId: string, count: number): Promise<AccessedBook> {
+    const target = await this.access.writable(ctx, bookId.toLowerCase());
+    if (target.contacts_count + count > MAX_CONTACTS) throw ContactErrors.bookFull.with();
+    return target;
+  }
+}
+
+function moveDone(row: ContactRow | undefined): ContactRow {
+  if (!row) throw new ConcurrentChangeError('the contact has changed');
+  return row;
+}

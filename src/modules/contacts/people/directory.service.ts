@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { AddressbookAccess } from '../addressbook-access.js';
+import { cardOf, type ContactRow } from '../contact.presenter.js';
+import { departmentKey, queryTerms } from '../contact-words.js';
+import { ContactsRepository, type ListedRow } from '../contacts.repository.js';
+import type { ListDirectory } from './people.dto.js';
+import type { DirectoryUserResponse, DirectoryUsersEnvelope } from './people.response.js';
+
+type Listed = ListedRow & ContactRow;
+
+/** The active members of the workspace, from their cards in its address book. */
+@Injectable()
+export class MemberDirectoryService {
+  constructor(
+    private readonly contacts: ContactsRepository,
+    private readonly access: AddressbookAccess,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /** By name. @throws ApiError 422 `invalid_cursor` */
+  async list(ctx: RequestContext, query: ListDirectory): Promise<DirectoryUsersEnvelope> {
+    const { q = '', department } = query;
+    const books = { accessId: ctx.tenantId, bookId: ctx.tenantId };
+    const keys = department === undefined ? [] : [departmentKey(department)];
+    const filter = { prefixes: queryTerms(q), keys, kind: null, members: true };
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `directory ${ctx.tenantId} ${JSON.stringify([q, department])}`,
+      key: (row: Listed): [string, string] => [row.sort_key, row.id],
+      rows: async (after, limit) => {
+        const read = () => this.contacts.list(ctx, books, filter, 'name', after, limit);
+        const found = await this.access.reading(ctx, ctx.tenantId, read);
+        return found.filter((row): row is Listed => row.id !== null);
+      },
+    });
+    return { users: rows.map(userOf), next };
+  }
+}
+
+function userOf(row: ContactRow): DirectoryUserResponse {
+  const { full_name, emails, job_title, organization, phones } = cardOf(row);
+  return {
+    id: row.linked_user_id as string,
+    name: full_name ?? '',
+    email: emails[0]?.value ?? '',
+    job_title,
+    department: organization?.units[0] ?? null,
+    phones,
+  };
+}

@@ -1,0 +1,22 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ContactPhoneResponse } from '../contact.response.js';
+
+export class DirectoryUserResponse {
+  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
+  /** @example "Alice Martin" */ name!: string;
+  /** @example "alice@demo.example" */ email!: string;
+  /** @example "Head of Research" */ job_title!: string | null;
+  /** @example "Research" */ department!: string | null;
+  phones!: ContactPhoneResponse[];
+}
+
+export class DirectoryUsersEnvelope {
+  users!: DirectoryUserResponse[];
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'The `cursor` of the next page; null on the last page.',
+  })
+  next!: string | null;
+}

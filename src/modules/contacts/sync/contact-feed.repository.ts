@@ -1,0 +1,133 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { FeedRetention } from '../../../platform/sync/feed-retention.js';
+import {
+  type ChangesRead,
+  type FeedOwner,
+  type FeedRead,
+  type FeedRow,
+  type FeedSource,
+  highestSeq,
+  type IndexRead,
+} from '../../../platform/sync/feed-source.js';
+import { AddressbookAccess } from '../addressbook-access.js';
+import { type BookRole, contactJson, type ContactRow } from '../contact.presenter.js';
+import { BOOK_ACCESS, CONTACT_COLUMNS, type StoredRole } from '../contacts.repository.js';
+
+const COLLECTION = 'contacts';
+/** Characters of the cards of one page; the first contact is delivered whatever its size. */
+const PAGE_CHARACTERS = 4 * 1024 * 1024;
+
+type ReadRow = { role: StoredRole; head: number; floor: number } & (
+  | { id: null }
+  | (Omit<ContactRow, 'card'> & { seq: number; gone_at: Date | null; card: string | null })
+);
+
+// $4 the last delivered number, $5 limit, $6 characters. Index contacts_feed. Cards beyond the page are not read.
+const page = (name: string, where: string) =>
+  workspace.statement<ReadRow>(
+    `contacts.${name}`,
+    `SELECT access.role, coalesce(counter.head, 0)::float8 AS head, contact.seq::float8 AS seq, contact.gone_at,
+            coalesce((counter.floors->>'${COLLECTION}')::float8, 0) AS floor,
+            ${CONTACT_COLUMNS.replace('contact.card::text AS card', 'CASE WHEN contact.fits THEN contact.card::text END AS card')}
+       FROM ${BOOK_ACCESS} access
+       LEFT JOIN sync_heads counter ON counter.tenant_id = $1 AND counter.user_id = $3
+       LEFT JOIN LATERAL (
+         SELECT listed.*, row_number() OVER ordered <= $5
+                AND (row_number() OVER ordered = 1 OR sum(listed.size) OVER ordered <= $6) AS fits
+           FROM (SELECT * FROM contacts item
+                  WHERE item.tenant_id = $1 AND item.addressbook_id = $3 AND item.seq > $4 AND item.seq <= counter.head ${where}
+                  ORDER BY item.seq LIMIT $5 + 1) listed
+         WINDOW ordered AS (ORDER BY listed.seq ROWS UNBOUNDED PRECEDING)) contact ON true
+      ORDER BY contact.seq`,
+  );
+const changes = page('changes', '');
+const firstChanges = page('first_changes', 'AND item.gone_at IS NULL');
+
+const owners = workspace.statement<FeedOwner>(
+  'contacts.owners_with_removals',
+  `SELECT DISTINCT tenant_id, addressbook_id AS user_id FROM contacts WHERE gone_at < $1 LIMIT $2`,
+);
+
+const forget = workspace.statement<{ seq: number }>(
+  'contacts.forget_removals',
+  `DELETE FROM contacts WHERE tenant_id = $1 AND addressbook_id = $2 AND gone_at < $3 RETURNING seq::float8 AS seq`,
+);
+
+/** Contacts as a synchronised collection: each address book has a feed with a counter of its own, under the id of the book. */
+@Injectable()
+export class ContactFeedRepository implements FeedSource, OnModuleInit {
+  readonly collection = COLLECTION;
+  readonly plural = ['changes'];
+  readonly indexPath = '/apis/v1/contact/addressbooks/{addressbook_id}/contacts/sync';
+  readonly numbers = null;
+
+  constructor(
+    private readonly db: Db,
+    private readonly access: AddressbookAccess,
+    private readonly retention: FeedRetention,
+  ) {}
+
+  onModuleInit(): void {
+    this.retention.register(this);
+  }
+
+  /** The feed of one address book for a caller; `FeedService` gets `ctx` with the book in place of the user. */
+  of(ctx: RequestContext, bookId: string): { ctx: RequestContext; source: FeedSource } {
+    const indexPath = this.indexPath.replace('{addressbook_id}', bookId);
+    const read = (_: RequestContext, query: ChangesRead) => this.read(ctx, bookId, query);
+    const source: FeedSource = {
+      collection: this.collection,
+      plural: this.plural,
+      indexPath,
+      numbers: null,
+      changes: read,
+      index: () => this.index(),
+      ownersWithRemovals: (before, limit) => this.ownersWithRemovals(before, limit),
+      forgetRemovals: (tx, owner, before) => this.forgetRemovals(tx, owner, before),
+    };
+    return { ctx: { ...ctx, userId: bookId }, source };
+  }
+
+  async changes(ctx: RequestContext, read: ChangesRead): Promise<FeedRead> {
+    return this.read(ctx, ctx.userId, read);
+  }
+
+  /** Address books have no index walk: the changes without a cursor are all contacts. */
+  index(_ctx?: RequestContext, _read?: IndexRead): Promise<FeedRead> {
+    return Promise.reject(new Error('contacts have no index'));
+  }
+
+  async ownersWithRemovals(before: Date, limit: number): Promise<FeedOwner[]> {
+    return this.db.query(owners, [before, limit]);
+  }
+
+  async forgetRemovals(tx: Tx, owner: FeedOwner, before: Date): Promise<number | null> {
+    return highestSeq(await tx.query(forget, [owner.tenant_id, owner.user_id, before]));
+  }
+
+  /** @throws ApiError 404 */
+  private async read(
+    ctx: RequestContext,
+    bookId: string,
+    { after, limit, liveOnly }: ChangesRead,
+  ): Promise<FeedRead> {
+    const values = [ctx.tenantId, ctx.userId, bookId, after, limit, PAGE_CHARACTERS];
+    const query = () => this.db.query(liveOnly ? firstChanges : changes, values);
+    const rows = await this.access.reading(ctx, bookId, query);
+    const [{ role: stored, head, floor }] = rows;
+    const role = await this.access.roleOf(ctx, stored);
+    return { head, floor, rows: rows.flatMap((row) => (row.id === null ? [] : [feedRow(row, role)])) };
+  }
+}
+
+function feedRow(row: Exclude<ReadRow, { id: null }>, role: BookRole): FeedRow {
+  const { seq, card, gone_at: goneAt, external_id, uid, id } = row;
+  if (card === null) return { seq, json: null };
+  if (goneAt !== null)
+    return { seq, json: JSON.stringify({ op: 'delete', id, external_id, uid, removed_at: goneAt }) };
+  return { seq, json: `{"op":"upsert","contact":${contactJson({ ...row, card }, role)}}` };
+}

@@ -1,0 +1,90 @@
+import {
+  ApiExtraModels,
+  ApiProperty,
+  ApiPropertyOptional,
+  getSchemaPath,
+  IntersectionType,
+  PickType,
+} from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsString,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { asInstance, Optional } from '../../../platform/http/input.decorators.js';
+import { ChangesQuery } from '../../../platform/sync/feed.dto.js';
+import { CardFieldsInput, ContactIds, EntryModels, ExternalIdField, PhoneCountry } from '../contact.dto.js';
+
+export const MAX_CHANGES = 500;
+export const POLICIES = ['server', 'client', 'merge'] as const;
+export type ConflictPolicy = (typeof POLICIES)[number];
+
+export class SyncContacts extends PickType(ChangesQuery, ['cursor', 'limit', 'wait'] as const) {}
+
+@EntryModels()
+export class SyncedCard extends CardFieldsInput {}
+
+/** One change of a client. */
+export class ContactChange extends PickType(ContactIds, ['uid'] as const) {
+  @ApiProperty({ enum: ['upsert', 'delete'], example: 'upsert' })
+  @IsIn(['upsert', 'delete'])
+  op!: 'upsert' | 'delete';
+
+  /** Names the contact. */
+  @ApiProperty({ minLength: 1, maxLength: 255, example: 'phone-17' })
+  @ExternalIdField()
+  external_id!: string;
+
+  /** The revision that the client changed; missing for a contact that the client created. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 })
+  @Optional()
+  @Min(1)
+  @IsInt()
+  base_revision?: number;
+
+  /** Fields to write, for `upsert`. Missing fields stay as they are. */
+  @ApiPropertyOptional({ type: SyncedCard, example: { full_name: 'Maria Silva' } })
+  @Optional()
+  @ValidateNested({ message: 'contact must be an object' })
+  @Transform(({ value }) => asInstance(SyncedCard, value))
+  contact?: SyncedCard;
+}
+
+@ApiExtraModels(ContactChange)
+export class ApplyContactChanges extends IntersectionType(
+  PickType(ChangesQuery, ['limit'] as const),
+  PhoneCountry,
+) {
+  /** The `cursor` of the last response. */
+  @ApiPropertyOptional({ maxLength: 1000, example: 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz' })
+  @Optional()
+  @MaxLength(1000)
+  @IsString()
+  cursor?: string;
+
+  /** Applied one by one: an invalid or conflicting change does not affect the others. */
+  @ApiProperty({
+    type: 'array',
+    maxItems: MAX_CHANGES,
+    items: { $ref: getSchemaPath(ContactChange) },
+    example: [{ op: 'upsert', external_id: 'phone-17', contact: { full_name: 'Maria Silva' } }],
+  })
+  @ArrayMaxSize(MAX_CHANGES)
+  @IsArray()
+  changes!: unknown[];
+
+  /**
+   * For a contact that changed on the server after `base_revision`. `server`: nothing changes, the result has the current
+   * contact. `client`: the change replaces the fields. `merge`: fields that changed on the server stay, the others are written.
+   */
+  @ApiPropertyOptional({ enum: POLICIES, default: 'server' })
+  @Optional()
+  @IsIn(POLICIES)
+  conflict: ConflictPolicy = 'server';
+}

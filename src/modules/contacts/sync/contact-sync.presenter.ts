@@ -1,0 +1,40 @@
+import type { ApiError } from '../../../platform/http/api-error.js';
+import type { CardField } from '../card.types.js';
+import { type BookRole, contactJson, type ContactRow } from '../contact.presenter.js';
+
+/** The outcome of one change of a client. */
+export interface ChangeOutcome {
+  /** Null for a change without a valid one. */
+  externalId: string | null;
+  /** Default 200; with an error, that of the error. */
+  status?: number;
+  /** The contact after the change. */
+  row?: ContactRow;
+  deleted?: true;
+  conflicts?: CardField[];
+  error?: ApiError;
+  /** The contact on the server, for a conflict. */
+  current?: ContactRow;
+}
+
+/** The JSON of the result of one change. */
+export function changeResult(index: number, outcome: ChangeOutcome, role: BookRole): string {
+  const { externalId, row, deleted, conflicts = [], error, current, status = 200 } = outcome;
+  const members = {
+    index,
+    external_id: externalId,
+    status: error?.kind.status ?? status,
+    ...(deleted && { deleted }),
+    ...(conflicts.length > 0 && { conflicts }),
+    ...(error && {
+      error: error.kind.code,
+      message: error.message,
+      ...(error.extras.details && { details: error.extras.details }),
+    }),
+  };
+  const contacts = [
+    ...(row ? [`,"contact":${contactJson(row, role)}`] : []),
+    ...(current ? [`,"current":${contactJson(current, role)}`] : []),
+  ];
+  return `${JSON.stringify(members).slice(0, -1)}${contacts.join('')}}`;
+}

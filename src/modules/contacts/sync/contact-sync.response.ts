@@ -1,0 +1,56 @@
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import { FeedMeta } from '../../../platform/sync/feed.response.js';
+import { FieldProblemResponse } from '../../../platform/http/error.response.js';
+import { CARD_FIELDS } from '../card.types.js';
+import { ContactResponse } from '../contact.response.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+/** A contact that is new or has changed. */
+export class ContactUpsert {
+  @ApiProperty({ enum: ['upsert'], example: 'upsert' }) op!: 'upsert';
+  contact!: ContactResponse;
+}
+
+/** A contact that was deleted or moved to another address book. */
+export class ContactRemoval {
+  @ApiProperty({ enum: ['delete'], example: 'delete' }) op!: 'delete';
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  /** @example "phone-17" */ external_id!: string;
+  /** @example "4fbe8971-0bc3-424c-9c26-36c3e1eff6b1" */ uid!: string;
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) removed_at!: string;
+}
+
+@ApiExtraModels(ContactUpsert, ContactRemoval)
+export class ContactChangesEnvelope extends FeedMeta {
+  @ApiProperty({
+    type: 'array',
+    items: { anyOf: [{ $ref: getSchemaPath(ContactUpsert) }, { $ref: getSchemaPath(ContactRemoval) }] },
+    example: [],
+  })
+  changes!: (ContactUpsert | ContactRemoval)[];
+}
+
+/** The result of one change. */
+export class ContactChangeResult {
+  /** Position of the change in the request. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) index!: number;
+  /** Null for a change without a valid one. */
+  @ApiProperty({ type: String, nullable: true, example: 'phone-17' }) external_id!: string | null;
+  /** 200 written, deleted or equal; 201 created; 403, 409, 422 nothing changed. */
+  @ApiProperty({ type: 'integer', example: 200 }) status!: number;
+  /** The contact after the change. */
+  @ApiPropertyOptional({ type: ContactResponse }) contact?: ContactResponse;
+  @ApiPropertyOptional({ enum: [true], example: true }) deleted?: true;
+  /** Fields of the change that were not written, because they changed on the server. Only with `merge`. */
+  @ApiPropertyOptional({ enum: CARD_FIELDS, isArray: true, example: [] }) conflicts?: string[];
+  @ApiPropertyOptional({ example: 'conflict' }) error?: string;
+  @ApiPropertyOptional({ example: 'The contact has changed since the client read it.' }) message?: string;
+  @ApiPropertyOptional({ type: [FieldProblemResponse] }) details?: FieldProblemResponse[];
+  /** The contact on the server, for a conflict. */
+  @ApiPropertyOptional({ type: ContactResponse }) current?: ContactResponse;
+}
+
+export class AppliedContactChangesEnvelope extends ContactChangesEnvelope {
+  results!: ContactChangeResult[];
+}

@@ -1,0 +1,195 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Checked } from '../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import type { ChangesQuery } from '../../../platform/sync/feed.dto.js';
+import { FeedService } from '../../../platform/sync/feed.service.js';
+import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
+import { phoneCountry } from '../contact.dto.js';
+import { type BookRole, canEdit, type ContactRow } from '../contact.presenter.js';
+import { ChangeErrors, ContactErrors } from '../contacts.errors.js';
+import { ContactsRepository } from '../contacts.repository.js';
+import { CONTACTS } from '../contacts.resource.js';
+import { MAX_CONTACTS } from '../contacts.service.js';
+import { type ChangeEffect, effectOf } from './contact-change.js';
+import { ContactFeedRepository } from './contact-feed.repository.js';
+import { type ApplyContactChanges, ContactChange, type SyncContacts } from './contact-sync.dto.js';
+import { changeResult, type ChangeOutcome } from './contact-sync.presenter.js';
+
+// The lock that each write of the book takes first.
+const lockBook = workspace.statement<{ id: string }>(
+  'contacts.lock_book',
+  `SELECT id FROM addressbooks WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+);
+
+/** A valid change of a request. */
+interface Planned {
+  index: number;
+  change: ContactChange;
+  row: ContactRow | undefined;
+  effect: ChangeEffect;
+}
+
+/** Synchronisation of one address book in both directions. */
+@Injectable()
+export class ContactSyncService {
+  constructor(
+    private readonly feeds: FeedService,
+    private readonly feed: ContactFeedRepository,
+    private readonly contacts: ContactsRepository,
+    private readonly access: AddressbookAccess,
+    private readonly db: Db,
+  ) {}
+
+  /** Changes since the cursor; without a cursor, all contacts. @throws ApiError 404, 410 `cursor_expired` */
+  async changes(
+    ctx: RequestContext,
+    bookId: string,
+    query: SyncContacts,
+    signal: AbortSignal,
+  ): Promise<JsonReply> {
+    const { ctx: owner, source } = this.feed.of(ctx, bookId);
+    return this.feeds.changes(owner, source, { ...query, include: 'content' }, signal);
+  }
+
+  /**
+   * Applies the changes of a client, in one transaction, and returns those of the server since the cursor. An expired cursor
+   * is reported before anything is written.
+   * @throws ApiError 404, 403, 410 `cursor_expired`
+   */
+  async apply(
+    ctx: RequestContext,
+    bookId: string,
+    body: Checked<ApplyContactChanges>,
+    signal: AbortSignal,
+  ): Promise<JsonReply> {
+    const book = await this.access.readable(ctx, bookId);
+    const { changes, cursor, limit, conflict, default_country } = body.value;
+    if (changes.length > 0 && book.role === 'reader') throw Errors.forbidden.with();
+    const query: ChangesQuery = {
+      ...(cursor !== undefined && { cursor }),
+      limit,
+      include: 'content',
+      wait: 0,
+    };
+    const { ctx: owner, source } = this.feed.of(ctx, bookId);
+    if (cursor !== undefined) await this.feeds.changes(owner, source, { ...query, limit: 1 }, signal);
+    const rules = { policy: conflict, country: phoneCountry(default_country ?? book.default_country) };
+    const outcomes =
+      changes.length === 0 ? [] : await this.db.tx((tx) => this.write(tx, ctx, book, changes, rules));
+    const { json } = await this.feeds.changes(owner, source, query, signal);
+    const results = outcomes.map((outcome, index) => changeResult(index, outcome, book.role));
+    const head = Buffer.from(`{"results":[${results.join(',')}],`);
+    return new JsonReply(Buffer.concat([head, Buffer.from(json).subarray(1)]));
+  }
+
+  private async write(
+    tx: Tx,
+    ctx: RequestContext,
+    book: AccessedBook,
+    changes: readonly unknown[],
+    rules: Parameters<typeof effectOf>[2],
+  ): Promise<ChangeOutcome[]> {
+    if ((await tx.query(lockBook, [ctx.tenantId, book.id])).length === 0)
+      throw ContactErrors.bookNotFound.with();
+    const inputs = changes.map((raw) => Checked.of(ContactChange, raw));
+    const ids = inputs.flatMap((input) => (input.error ? [] : [input.value.external_id]));
+    const rows = new Map(
+      (await this.contacts.find(tx, ctx, book.id, 'external_id', ids)).map((row) => [row.external_id, row]),
+    );
+    const seen = new Set<string>();
+    const outcomes: ChangeOutcome[] = [];
+    const planned: Planned[] = [];
+    for (const [index, input] of inputs.entries()) {
+      const plan = this.plan(index, input, rows, seen, book.role, rules);
+      if ('error' in plan) outcomes[index] = plan;
+      else planned.push(plan);
+    }
+    await this.applyAll(tx, ctx, book, planned, outcomes);
+    return outcomes;
+  }
+
+  /** Decides about one change; errors of the change become its outcome. */
+  private plan(
+    index: number,
+    input: Checked<ContactChange>,
+    rows: ReadonlyMap<string, ContactRow>,
+    seen: Set<string>,
+    role: BookRole,
+    rules: Parameters<typeof effectOf>[2],
+  ): Planned | (ChangeOutcome & { error: ApiError }) {
+    if (input.error) return { externalId: null, error: input.error };
+    const change = input.value;
+    const externalId = change.external_id;
+    const row = rows.get(externalId);
+    if (seen.has(externalId)) return { externalId, error: ChangeErrors.repeated.with() };
+    seen.add(externalId);
+    if (row && !canEdit(role, row)) return { externalId, error: Errors.forbidden.with(), current: row };
+    try {
+      return { index, change, row, effect: effectOf(change, row, rules) };
+    } catch (error) {
+      if (error instanceof ApiError) return { externalId, error };
+      throw error;
+    }
+  }
+
+  /** Writes the effects in the order of the request, one statement for each kind of write. */
+  private async applyAll(
+    tx: Tx,
+    ctx: RequestContext,
+    book: AccessedBook,
+    planned: readonly Planned[],
+    outcomes: ChangeOutcome[],
+  ): Promise<void> {
+    const effects = planned.map(({ effect }) => effect);
+    const of = <K extends ChangeEffect['kind']>(kind: K) =>
+      effects.filter((effect): effect is Extract<ChangeEffect, { kind: K }> => effect.kind === kind);
+    const inserts = of('insert').map(({ values }) => values);
+    const room = Math.max(0, MAX_CONTACTS - book.contacts_count);
+    const made = await this.contacts.insert(tx, ctx, book.id, inserts.slice(0, room));
+    const updates = of('update').map(({ values }) => values);
+    const updated = await this.contacts.update(tx, ctx, book.id, updates);
+    const removed = of('remove').map(({ id }) => id);
+    await this.contacts.remove(tx, ctx, book.id, removed);
+    const after = new Map([...made, ...updated].map((row) => [row.external_id, row]));
+    for (const { index, change, row, effect } of planned)
+      outcomes[index] = outcomeOf(
+        change.external_id,
+        row,
+        effect,
+        after.get(change.external_id),
+        inserts.length > room,
+      );
+  }
+}
+
+/** @param after the written row; undefined for a contact whose uid is taken, or for which there is no room */
+function outcomeOf(
+  externalId: string,
+  row: ContactRow | undefined,
+  effect: ChangeEffect,
+  after: ContactRow | undefined,
+  isFull: boolean,
+): ChangeOutcome {
+  switch (effect.kind) {
+    case 'insert':
+      if (after) return { externalId, row: after, status: 201 };
+      return { externalId, error: (isFull ? ContactErrors.bookFull : ContactErrors.duplicateUid).with() };
+    case 'update':
+      return { externalId, row: after, conflicts: effect.conflicts };
+    case 'unchanged':
+      return { externalId, row, conflicts: effect.conflicts };
+    case 'remove':
+    case 'absent':
+      return { externalId, deleted: true };
+    case 'conflict':
+      return { externalId, error: CONTACTS.conflict!.with(), current: row };
+    default:
+      return { externalId, error: ChangeErrors.deleted.with() };
+  }
+}
