@@ -4,15 +4,13 @@ import { describeApp } from '../../src/docs/describe-app.js';
 import { ERROR_KINDS } from '../../src/platform/http/api-error.js';
 import { committedOpenApi, describedOperations, openApi } from '../support/operations.ts';
 
-/** A file to keep is described as nothing else: one media type that is not JSON, bytes, and the header with its name. */
+/** A file to download is described by its media types, none of them JSON, as bytes, and by the header with its name. */
 function isFile({ content, headers }: any): boolean {
-  const types = Object.keys(content ?? {});
-  return (
-    types.length === 1 &&
-    types[0] !== 'application/json' &&
-    content[types[0]!].schema?.format === 'binary' &&
-    headers?.['Content-Disposition'] !== undefined
+  const types = Object.entries<any>(content ?? {});
+  const isBytes = types.every(
+    ([type, { schema }]) => type !== 'application/json' && schema?.format === 'binary',
   );
+  return types.length > 0 && isBytes && headers?.['Content-Disposition'] !== undefined;
 }
 
 const ajv = new Ajv2020({ strict: false });

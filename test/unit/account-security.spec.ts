@@ -8,7 +8,7 @@ import {
   totpEnrolment,
   totpStep,
 } from '../../src/modules/account-security/two-factor/totp.js';
-import { isEasilyGuessed } from '../../src/modules/account-security/password-strength.js';
+import { isEasilyGuessed } from '../../src/modules/account-security/passwords/password-strength.js';
 import {
   newApplicationPassword,
   plainApplicationPassword,

@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
 import { CredentialsApi, Passwords, SessionsApi } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
-import { PasswordPolicy } from './password-policy.js';
+import { PasswordPolicy } from './passwords/password-policy.js';
 import type { SecurityEventType } from './security-log.js';
 import { TwoFactorService } from './two-factor/two-factor.service.js';
 

@@ -7,12 +7,12 @@ import { ApplicationPasswordSignIn } from './application-passwords/application-p
 import { ApplicationPasswordsController } from './application-passwords/application-passwords.controller.js';
 import { ApplicationPasswordsRepository } from './application-passwords/application-passwords.repository.js';
 import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
-import { BreachList } from './breach-list.js';
+import { BreachList } from './passwords/breach-list.js';
 import { Confirmation } from './confirmation.js';
 import { OwnerCheck } from './owner-check.js';
 import { PasswordChangeService } from './password-change.service.js';
-import { PasswordPolicy } from './password-policy.js';
-import { PasswordSignIn } from './password-sign-in.js';
+import { PasswordPolicy } from './passwords/password-policy.js';
+import { PasswordSignIn } from './passwords/password-sign-in.js';
 import { SecondFactorEnrolment } from './two-factor/second-factor-enrolment.js';
 import { SecondFactors } from './two-factor/second-factors.js';
 import { SecondFactorsRepository } from './two-factor/second-factors.repository.js';

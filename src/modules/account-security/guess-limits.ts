@@ -17,3 +17,6 @@ export const SIGN_IN: GuessLimit = { purpose: 'sign-in', allowed: 10, lockSecond
  * other.
  */
 export const CONFIRMATION: GuessLimit = { purpose: 'confirmation', allowed: 5, lockSeconds: LOCK_SECONDS };
+
+/** Maximum length of a password, in UTF-16 code units. */
+export const MAX_PASSWORD = 1_000;

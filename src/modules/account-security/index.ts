@@ -7,7 +7,7 @@ export {
   ProviderLimitError,
 } from './application-passwords/application-password-provider.js';
 export { ApplicationPasswordSignIn } from './application-passwords/application-password-sign-in.js';
-export { PasswordSignIn, type SignInOutcome } from './password-sign-in.js';
+export { PasswordSignIn, type SignInOutcome } from './passwords/password-sign-in.js';
 export { type Proof, SecondFactors } from './two-factor/second-factors.js';
 export { AccountRecovery } from './account-recovery.js';
 export { SecurityErrors } from './account-security.errors.js';

@@ -8,7 +8,7 @@ import { CredentialsApi, Passwords, SessionsApi } from '../identity/index.js';
 import { SecurityErrors } from './account-security.errors.js';
 import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
 import { Confirmation } from './confirmation.js';
-import { PasswordPolicy, weak } from './password-policy.js';
+import { PasswordPolicy, weak } from './passwords/password-policy.js';
 import { SecurityLog } from './security-log.js';
 import type { ChangePassword } from './security-settings.dto.js';
 import type { PasswordChanged } from './security-settings.response.js';

@@ -3,11 +3,11 @@ import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
 import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { AccessTokens } from './access-tokens.js';
+import { AccessTokens } from './tokens/access-tokens.js';
 import { emailKey } from './email.js';
 import { type AccountRow, IdentityRepository } from './identity.repository.js';
 import { hashPassword } from './passwords.js';
-import { SigningKeys } from './signing-keys.js';
+import { SigningKeys } from './tokens/signing-keys.js';
 
 export interface AccountSpec {
   email: string;

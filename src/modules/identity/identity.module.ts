@@ -4,21 +4,22 @@ import { TokenResolver } from '../../platform/context/token-resolver.js';
 import { Db } from '../../platform/database/db.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { TenantsModule } from '../tenants/index.js';
-import { AccessTokens } from './access-tokens.js';
 import { AccessWatch } from './access-watch.js';
 import { CredentialsApi } from './credentials.api.js';
 import { CredentialsRepository } from './credentials.repository.js';
-import { ExternalTokens } from './external-tokens.js';
 import { IdentityApi } from './identity.api.js';
 import { IdentityRepository } from './identity.repository.js';
-import { JwksController } from './jwks.controller.js';
 import { Passwords } from './passwords.js';
-import { SessionActivity } from './session-activity.js';
-import { SessionsApi } from './sessions.api.js';
-import { SessionsRepository } from './sessions.repository.js';
-import { SignInSessions } from './sign-in-sessions.js';
-import { SigningKeys } from './signing-keys.js';
+import { SessionActivity } from './sessions/session-activity.js';
+import { SessionsApi } from './sessions/sessions.api.js';
+import { SessionsRepository } from './sessions/sessions.repository.js';
+import { SignInSessions } from './sessions/sign-in-sessions.js';
 import { TokenVerifier } from './token-verifier.js';
+import { AccessTokens } from './tokens/access-tokens.js';
+import { ExternalTokens } from './tokens/external-tokens.js';
+import { JwksController } from './tokens/jwks.controller.js';
+import { SigningKeys } from './tokens/signing-keys.js';
+import { SigningKeysRepository } from './tokens/signing-keys.repository.js';
 
 /** Global because the bearer guard of every module resolves tokens through it. */
 @Global()
@@ -27,6 +28,7 @@ import { TokenVerifier } from './token-verifier.js';
   controllers: [JwksController],
   providers: [
     IdentityRepository,
+    SigningKeysRepository,
     CredentialsRepository,
     SessionsRepository,
     Passwords,

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { JWK } from 'jose';
 import { Db } from '../../platform/database/db.js';
 import { directory } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
@@ -36,14 +35,6 @@ interface SessionInput {
   aal2?: boolean;
   userAgent?: string | null;
   ip?: string | null;
-}
-
-interface SigningKeyRow {
-  id: string;
-  algorithm: string;
-  public_jwk: JWK;
-  private_jwk: JWK;
-  retired_at: Date | null;
 }
 
 export interface AccessChangeRow {
@@ -162,23 +153,7 @@ const forgetOld = directory.statement<never>(
    DELETE FROM sessions WHERE expires_at < now() - interval '30 days'`,
 );
 
-const signingKeys = directory.statement<SigningKeyRow>(
-  'identity.signing_keys',
-  `SELECT id, algorithm, public_jwk, private_jwk, retired_at FROM signing_keys
-    WHERE retired_at IS NULL OR retired_at > now() - make_interval(secs => $1) ORDER BY id DESC`,
-);
-
-const createSigningKey = directory.statement<never>(
-  'identity.create_signing_key',
-  `INSERT INTO signing_keys (id, algorithm, public_jwk, private_jwk) VALUES ($1, $2, $3, $4)`,
-);
-
-const retireSigningKeys = directory.statement<never>(
-  'identity.retire_signing_keys',
-  `UPDATE signing_keys SET retired_at = now() WHERE retired_at IS NULL AND id <> $1`,
-);
-
-/** SQL of accounts, sessions and keys. */
+/** SQL of accounts and their sessions. */
 @Injectable()
 export class IdentityRepository {
   constructor(private readonly db: Db) {}
@@ -288,21 +263,5 @@ export class IdentityRepository {
 
   async forgetOld(tx: Tx): Promise<void> {
     await tx.query(forgetOld, []);
-  }
-
-  /** Newest first. @param retiredSeconds maximum age of a retirement */
-  async signingKeys(retiredSeconds: number): Promise<SigningKeyRow[]> {
-    return this.db.query(signingKeys, [retiredSeconds]);
-  }
-
-  async createSigningKey(
-    tx: Tx,
-    key: { id: string; algorithm: string; publicJwk: JWK; privateJwk: JWK },
-  ): Promise<void> {
-    await tx.query(createSigningKey, [key.id, key.algorithm, key.publicJwk, key.privateJwk]);
-  }
-
-  async retireSigningKeysExcept(tx: Tx, id: string): Promise<void> {
-    await tx.query(retireSigningKeys, [id]);
   }
 }

@@ -5,13 +5,13 @@ import { TokenResolver } from '../../platform/context/token-resolver.js';
 import { Db } from '../../platform/database/db.js';
 import { errors } from 'jose';
 import { TenantsApi } from '../tenants/index.js';
-import { AccessTokens, InvalidClaimsError } from './access-tokens.js';
+import { AccessTokens, InvalidClaimsError } from './tokens/access-tokens.js';
 import { AccessWatch } from './access-watch.js';
 import { emailKey, sameMailbox } from './email.js';
-import { SessionActivity } from './session-activity.js';
-import { ExternalTokens, type ExternalClaims } from './external-tokens.js';
+import { SessionActivity } from './sessions/session-activity.js';
+import { ExternalTokens, type ExternalClaims } from './tokens/external-tokens.js';
 import { type AccessChangeRow, type AccountRow, IdentityRepository } from './identity.repository.js';
-import { UnknownKeyError } from './signing-keys.js';
+import { UnknownKeyError } from './tokens/signing-keys.js';
 
 const MAX_CACHED = 10_000;
 const MAX_CLOCK_AHEAD_MS = 60_000;

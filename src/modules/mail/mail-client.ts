@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { JsonReply } from '../../platform/http/json-reply.js';
+import { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { MailAccounts, type MailCredential, type MailRequester } from './accounts/mail-accounts.js';
 import type { MailOwner } from './accounts/mail-accounts.repository.js';
 import type { MailCall } from './mail-call.js';
-import { MailUpstream, type UpstreamRequest, type UpstreamResponse } from './mail-upstream.js';
+import { MailUpstream, type UpstreamRequest } from './mail-upstream.js';
 import {
+  type UpstreamResponse,
   checkFile,
   JsonResponse,
   lacksPrivilege,

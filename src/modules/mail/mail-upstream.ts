@@ -9,16 +9,16 @@ import axios, {
   isAxiosError,
 } from 'axios';
 import { Config } from '../../config/config.js';
+import { BLOB_STORE } from '../../platform/blobs/blobs.js';
 import type { ClientDisconnect } from '../../platform/http/abort-signal.js';
 import type { ApiError } from '../../platform/http/api-error.js';
-import { BLOB_STORE } from '../../platform/blobs/blobs.js';
 import { Errors } from '../../platform/http/errors.js';
 import { STORAGE_RETRY_AFTER } from '../../platform/http/server/exception.filter.js';
 import { DATABASE_STORAGE } from '../../platform/observability/database-storage.js';
 import { Dependencies } from '../../platform/observability/dependencies.js';
 import { MailErrors } from './mail.errors.js';
+import { readJson, type UpstreamResponse } from './upstream-response.js';
 import { jsonBytes } from './upstream/json-pieces.js';
-import { readJson } from './upstream-response.js';
 import type { ResponseBody } from './upstream/response-body.js';
 
 /** Status of the embedded mail service when a disk is full. */
@@ -35,13 +35,6 @@ export interface UpstreamRequest {
   accept?: string;
   /** Idle timeout in milliseconds; MAIL_SERVICE_TIMEOUT_MS is the maximum and the default. */
   timeout?: number;
-}
-
-/** Status and headers of a response whose body is still to be read or destroyed. */
-export interface UpstreamResponse {
-  status: number;
-  headers: Readonly<Record<string, string | undefined>>;
-  body: ResponseBody;
 }
 
 /**

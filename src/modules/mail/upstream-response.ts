@@ -1,11 +1,17 @@
 import type { Readable } from 'node:stream';
 import { type Fields, isFields } from './fields.js';
-import type { UpstreamResponse } from './mail-upstream.js';
 import type { ResponseBody } from './upstream/response-body.js';
 
 /** Responses up to this size, bytes, are read whole before they are forwarded, so that a broken one can become an error. */
 const MAX_BUFFERED = 1024 * 1024;
 const SHORT = 16 * 1024;
+
+/** Status and headers of a response whose body is still to be read or destroyed. */
+export interface UpstreamResponse {
+  status: number;
+  headers: Readonly<Record<string, string | undefined>>;
+  body: ResponseBody;
+}
 
 /** A JSON response of the mail service, ready to be forwarded unchanged. */
 export class JsonResponse {

@@ -11,7 +11,7 @@ import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
-import { NoteListsService } from './note-lists.service.js';
+import { NoteListsService } from './lists/note-lists.service.js';
 import {
   NoteEnvelope,
   NoteListEnvelope,

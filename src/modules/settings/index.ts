@@ -1,6 +1,6 @@
 export { SettingsModule } from './settings.module.js';
-export { PREFERENCE_SCHEMAS } from './preferences-docs.js';
+export { PREFERENCE_SCHEMAS } from './preferences/preferences-docs.js';
 export { PROFILE_CHANGED } from './settings.hooks.js';
-export { ProfileService } from './profile.service.js';
-export type { ProfileRow } from './profile.repository.js';
+export { ProfileService } from './profile/profile.service.js';
+export type { ProfileRow } from './profile/profile.repository.js';
 export { UpdateProfile } from './settings.dto.js';

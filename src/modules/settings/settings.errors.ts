@@ -1,5 +1,5 @@
 import { defineError } from '../../platform/http/api-error.js';
-import { PreferencesConflictResponse } from './preferences-conflict.response.js';
+import { PreferencesConflictResponse } from './preferences/preferences-conflict.response.js';
 
 export const SettingsErrors = {
   conflict: defineError(

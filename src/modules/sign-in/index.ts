@@ -1,5 +1,5 @@
-export { OidcClientsApi, SWAGGER_CLIENT } from './oidc-clients.api.js';
-export { CLIENT_KINDS, type ClientKind } from './oidc-clients.repository.js';
+export { OidcClientsApi, SWAGGER_CLIENT } from './clients/oidc-clients.api.js';
+export { CLIENT_KINDS, type ClientKind } from './clients/oidc-clients.repository.js';
 export { OIDC_PATH } from './oidc-configuration.js';
 export { API_SCOPE, OIDC_SCOPES } from './oidc-scopes.js';
 export { SignInModule } from './sign-in.module.js';

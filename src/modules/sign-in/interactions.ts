@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import express, { type Request, type Response } from 'express';
+import type { Request, Response } from 'express';
 import { errors, type Interaction, type InteractionResults, type Provider } from 'oidc-provider';
-import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
-import { Keyring } from '../../platform/secrets/keyring.js';
+import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { PasswordSignIn, SecondFactors } from '../account-security/index.js';
 import { SignInSessions } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
-import { OidcClientsApi } from './oidc-clients.api.js';
-import type { ClientRow } from './oidc-clients.repository.js';
+import { OidcClientsApi } from './clients/oidc-clients.api.js';
+import type { ClientRow } from './clients/oidc-clients.repository.js';
 import { OIDC_PATH, SIGN_IN_COOKIE } from './oidc-configuration.js';
 import { OidcProvider } from './oidc-provider.js';
-import { OidcRecords } from './oidc-records.js';
 import { API_SCOPE, isOidcScope } from './oidc-scopes.js';
 import * as pages from './pages/index.js';
+import { OidcRecords } from './records/oidc-records.js';
+import { SignInForms } from './sign-in-forms.js';
 import { type Origin, SignInGrants } from './sign-in-grants.js';
 
 /** A sign-in with a verified password that awaits the second factor. */
@@ -36,13 +36,10 @@ interface SignIn {
 
 /** Time between password and second factor. */
 const PENDING_MS = 10 * 60_000;
-const BODY = { limit: '16kb', parameterLimit: 20, extended: false };
 
 /** The pages of a sign-in: password, second factor, workspace and consent. Plain forms, no script. */
 @Injectable()
 export class Interactions {
-  private readonly parse = express.urlencoded(BODY);
-
   constructor(
     private readonly oidc: OidcProvider,
     private readonly passwords: PasswordSignIn,
@@ -52,7 +49,7 @@ export class Interactions {
     private readonly clients: OidcClientsApi,
     private readonly grants: SignInGrants,
     private readonly records: OidcRecords,
-    private readonly keyring: Keyring,
+    private readonly forms: SignInForms,
   ) {}
 
   /** @returns the page to show; null after a redirect */
@@ -87,8 +84,9 @@ export class Interactions {
   }
 
   private async submitted(signIn: SignIn): Promise<pages.Page | null> {
-    const fields = await this.fields(signIn);
-    if (!this.isSameSiteForm(signIn, fields)) return pages.expiredPage(signIn.locale);
+    const fields = await this.forms.fields(signIn.request, signIn.response);
+    if (!this.forms.isSameSite(signIn.request, signIn.details.uid, fields))
+      return pages.expiredPage(signIn.locale);
     const login = signIn.details.prompt.name === 'login';
     switch (fields('step')) {
       case 'cancel':
@@ -253,34 +251,10 @@ export class Interactions {
     return {
       ...signIn.locale,
       action: `${OIDC_PATH}/interaction/${signIn.details.uid}`,
-      csrf: this.csrf(signIn.details.uid),
+      csrf: this.forms.token(signIn.details.uid),
       clientName: signIn.client.name,
       formTarget: pages.formTargetOf(signIn.details.params['redirect_uri']),
       alert,
-    };
-  }
-
-  private csrf(uid: string): string {
-    return this.keyring.sign('sign-in form', uid, 16).toString('base64url');
-  }
-
-  /** Whether the form is from this site: it has the CSRF token, and Sec-Fetch-Site names no other site. */
-  private isSameSiteForm({ request, details }: SignIn, fields: (name: string) => string): boolean {
-    const site = request.headers['sec-fetch-site'];
-    if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
-    const token = Buffer.from(fields('csrf').slice(0, 100), 'base64url');
-    return token.length === 16 && this.keyring.verify('sign-in form', details.uid, token);
-  }
-
-  /** Returns the fields of the form; missing and repeated fields are empty. */
-  private async fields({ request, response }: SignIn): Promise<(name: string) => string> {
-    await new Promise<void>((resolve, reject) => {
-      this.parse(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
-    });
-    const body = Object(request.body) as Record<string, unknown>;
-    return (name) => {
-      const value = Object.hasOwn(body, name) ? body[name] : undefined;
-      return typeof value === 'string' ? value : '';
     };
   }
 }

@@ -7,9 +7,9 @@ import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { Keyring } from '../../platform/secrets/keyring.js';
 import { SigningKeys } from '../identity/index.js';
 import { OidcAccounts } from './oidc-accounts.js';
-import { OidcClientsApi } from './oidc-clients.api.js';
+import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import { oidcConfiguration } from './oidc-configuration.js';
-import { DEVICE_INTERVAL, OidcRecords } from './oidc-records.js';
+import { DEVICE_INTERVAL, OidcRecords } from './records/oidc-records.js';
 import { providerPages } from './pages/index.js';
 import { SignInGrants } from './sign-in-grants.js';
 

@@ -6,7 +6,7 @@ import { Audit } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import { SignInSessions } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
-import { OidcClientsApi } from './oidc-clients.api.js';
+import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import { API_SCOPE, apiResource, isOidcScope } from './oidc-scopes.js';
 
 const DAY_SECONDS = 86_400;

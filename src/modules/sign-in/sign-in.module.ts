@@ -3,14 +3,15 @@ import type { Config } from '../../config/config.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { AccountSecurityModule } from '../account-security/index.js';
 import { TenantsModule } from '../tenants/index.js';
-import { readClientFile } from './client-file.js';
+import { readClientFile } from './clients/client-file.js';
+import { ConfiguredClients, OidcClientsApi } from './clients/oidc-clients.api.js';
+import { OidcClientsRepository } from './clients/oidc-clients.repository.js';
 import { Interactions } from './interactions.js';
 import { OidcAccounts } from './oidc-accounts.js';
-import { ConfiguredClients, OidcClientsApi } from './oidc-clients.api.js';
-import { OidcClientsRepository } from './oidc-clients.repository.js';
 import { OidcProvider } from './oidc-provider.js';
-import { OidcRecords } from './oidc-records.js';
-import { OidcRecordsRepository } from './oidc-records.repository.js';
+import { OidcRecords } from './records/oidc-records.js';
+import { OidcRecordsRepository } from './records/oidc-records.repository.js';
+import { SignInForms } from './sign-in-forms.js';
 import { SignInGrants } from './sign-in-grants.js';
 import { SignInServer } from './sign-in.server.js';
 
@@ -24,6 +25,7 @@ import { SignInServer } from './sign-in.server.js';
     OidcClientsApi,
     OidcAccounts,
     OidcProvider,
+    SignInForms,
     SignInGrants,
     Interactions,
     SignInServer,

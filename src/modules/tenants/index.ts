@@ -8,6 +8,6 @@ export {
 export { type ContentTransfer, MemberContent, type OwnedContent } from './member-content.js';
 export { TenantsModule } from './tenants.module.js';
 export type { MemberRole, MemberStatus } from './tenants.repository.js';
-export { TenantProfileService } from './tenant-profile.service.js';
+export { TenantProfileService } from './profile/tenant-profile.service.js';
 export { foldWords } from './fold-words.js';
-export { UpdateTenant } from './tenant.dto.js';
+export { UpdateTenant } from './profile/tenant.dto.js';

@@ -1,4 +1,4 @@
-import { SessionActivity } from '../../../src/modules/identity/session-activity.js';
+import { SessionActivity } from '../../../src/modules/identity/sessions/session-activity.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/account.ts';
 import { type Person, TestApp } from '../../support/app.ts';

@@ -10,11 +10,11 @@ import {
   UnsecuredJWT,
 } from 'jose';
 import { v7 as uuidv7 } from 'uuid';
-import { AccessTokens, AUDIENCE } from '../../../src/modules/identity/access-tokens.js';
+import { AccessTokens, AUDIENCE } from '../../../src/modules/identity/tokens/access-tokens.js';
 import { AccessWatch } from '../../../src/modules/identity/access-watch.js';
 import { IdentityApi } from '../../../src/modules/identity/identity.api.js';
 import { IdentityRepository } from '../../../src/modules/identity/identity.repository.js';
-import { ALGORITHM, SigningKeys } from '../../../src/modules/identity/signing-keys.js';
+import { ALGORITHM, SigningKeys } from '../../../src/modules/identity/tokens/signing-keys.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { type ProvisionedUser, provision } from '../../../src/provision/provision.js';
 import { Db } from '../../../src/platform/database/db.js';

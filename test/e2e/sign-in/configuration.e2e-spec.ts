@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { ConfigError } from '../../../src/config/config.js';
-import { readClientFile } from '../../../src/modules/sign-in/client-file.js';
+import { readClientFile } from '../../../src/modules/sign-in/clients/client-file.js';
 import { TestApp } from '../../support/app.ts';
 import { spawnWorkspace } from '../../support/cli.ts';
 import { Browser } from '../../support/relying-party.ts';

@@ -3,7 +3,7 @@ import { parse } from 'parse5';
 import { html } from '../../../src/modules/sign-in/pages/html.js';
 import { chooseLanguage } from '../../../src/modules/sign-in/pages/language.js';
 import { formTargetOf } from '../../../src/modules/sign-in/pages/provider-pages.js';
-import { redirectUriProblem } from '../../../src/modules/sign-in/client-uris.js';
+import { redirectUriProblem } from '../../../src/modules/sign-in/clients/client-uris.js';
 
 /** Elements and attributes of a document, as parsed by a browser. */
 function elements(text: string): string[] {

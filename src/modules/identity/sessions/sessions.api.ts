@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { Tx } from '../../../platform/database/tx.js';
+import { AccessWatch } from '../access-watch.js';
+import { IdentityRepository } from '../identity.repository.js';
+import { type SessionRow, SessionsRepository } from './sessions.repository.js';
+
+/** Maximum number of listed sessions: those used last. */
+const MAX_SHOWN = 100;
+
+/** Operations on single sessions. An end or loss of AAL2 takes effect in every process within 5 seconds. */
+@Injectable()
+export class SessionsApi {
+  constructor(
+    private readonly sessions: SessionsRepository,
+    private readonly identity: IdentityRepository,
+    private readonly watch: AccessWatch,
+  ) {}
+
+  /** The live sessions of an account, `current` first, then by last use. */
+  async live(accountId: string, current: string | null): Promise<SessionRow[]> {
+    return this.sessions.live(accountId, current, MAX_SHOWN);
+  }
+
+  /** Seconds since the second factor was proven in this session; null: not proven. */
+  async aal2Age(sessionId: string): Promise<number | null> {
+    return this.sessions.aal2Age(sessionId);
+  }
+
+  /** Raises the session to AAL2, from its next request on in every process. */
+  async setAal2(tx: Tx, sessionId: string): Promise<void> {
+    await this.sessions.setAal2(tx, sessionId);
+  }
+
+  /** Ends one session of the account. @returns false when it is not a live session of the account */
+  async end(tx: Tx, accountId: string, sessionId: string): Promise<boolean> {
+    const ended = await this.sessions.revokeOne(tx, accountId, sessionId);
+    if (ended) await this.invalidate(tx, accountId, sessionId);
+    return ended;
+  }
+
+  /** Ends all sessions except `except`. @returns number of ended sessions */
+  async endOthers(tx: Tx, accountId: string, except: string | null): Promise<number> {
+    const ended = await this.sessions.revokeOthers(tx, accountId, except);
+    if (ended.length > 0) await this.invalidate(tx, accountId);
+    return ended.length;
+  }
+
+  /** Ends the sessions that have not proven the second factor. @returns number of ended sessions */
+  async endPending(tx: Tx, accountId: string): Promise<number> {
+    return (await this.sessions.revokePending(tx, accountId)).length;
+  }
+
+  /** Removes AAL2 from all sessions, after the factor was removed. */
+  async clearAal2(tx: Tx, accountId: string): Promise<void> {
+    await this.sessions.clearAal2(tx, accountId);
+    await this.invalidate(tx, accountId);
+  }
+
+  /** Makes every process verify the sessions of this account again. */
+  async invalidate(tx: Tx, accountId: string, sessionId: string | null = null): Promise<void> {
+    await this.identity.recordAccessChange(tx, uuidv7(), { accountId, sessionId });
+  }
+
+  /**
+   * Applies recorded changes in this process now. Other processes apply them within 5 seconds, as this one does if the poll
+   * fails.
+   */
+  async refreshNow(): Promise<void> {
+    await this.watch.poll().catch(() => undefined);
+  }
+}

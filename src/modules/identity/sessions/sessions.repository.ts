@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { directory } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+
+/** A session in its owner's list. */
+export interface SessionRow {
+  id: string;
+  tenant_id: string | null;
+  client_id: string;
+  created_at: Date;
+  expires_at: Date;
+  last_seen_at: Date | null;
+  aal2_at: Date | null;
+  user_agent: string | null;
+  ip: string | null;
+}
+
+const COLUMNS = 'id, tenant_id, client_id, created_at, expires_at, last_seen_at, aal2_at, user_agent, ip';
+const LIVE = 'revoked_at IS NULL AND expires_at > now()';
+
+// Index: sessions_account.
+const live = directory.statement<SessionRow>(
+  'identity.live_sessions',
+  `SELECT ${COLUMNS} FROM sessions WHERE account_id = $1 AND ${LIVE}
+    ORDER BY id = $2 DESC, coalesce(last_seen_at, created_at) DESC, id DESC LIMIT $3`,
+);
+
+const aal2 = directory.statement<{ seconds: number | null }>(
+  'identity.session_aal2',
+  `SELECT extract(epoch FROM clock_timestamp() - aal2_at)::float8 AS seconds FROM sessions WHERE id = $1`,
+);
+
+const setAal2 = directory.statement<never>(
+  'identity.raise_session',
+  `UPDATE sessions SET aal2_at = now() WHERE id = $1`,
+);
+
+const revokeOne = directory.statement<{ id: string }>(
+  'identity.revoke_session',
+  `UPDATE sessions SET revoked_at = now() WHERE id = $2 AND account_id = $1 AND ${LIVE} RETURNING id`,
+);
+
+const revokeOthers = directory.statement<{ id: string }>(
+  'identity.revoke_other_sessions',
+  `UPDATE sessions SET revoked_at = now() WHERE account_id = $1 AND id IS DISTINCT FROM $2 AND ${LIVE} RETURNING id`,
+);
+
+const revokePending = directory.statement<{ id: string }>(
+  'identity.revoke_pending_sessions',
+  `UPDATE sessions SET revoked_at = now() WHERE account_id = $1 AND aal2_at IS NULL AND ${LIVE} RETURNING id`,
+);
+
+const clearAal2 = directory.statement<never>(
+  'identity.lower_sessions',
+  `UPDATE sessions SET aal2_at = NULL WHERE account_id = $1 AND aal2_at IS NOT NULL`,
+);
+
+const seen = directory.statement<never>(
+  'identity.sessions_seen',
+  `UPDATE sessions session SET last_seen_at = date_trunc('minute', given.at)
+     FROM unnest($1::uuid[], $2::timestamptz[]) AS given (id, at)
+    WHERE session.id = given.id
+      AND (session.last_seen_at IS NULL OR session.last_seen_at < date_trunc('minute', given.at))`,
+);
+
+/** SQL of single sessions. */
+@Injectable()
+export class SessionsRepository {
+  constructor(private readonly db: Db) {}
+
+  /** Live sessions of an account: `current` first, then by last use. */
+  async live(accountId: string, current: string | null, limit: number): Promise<SessionRow[]> {
+    return this.db.query(live, [accountId, current, limit]);
+  }
+
+  /** Seconds since the second factor was proven in this session; null: not proven. */
+  async aal2Age(sessionId: string): Promise<number | null> {
+    return (await this.db.query(aal2, [sessionId]))[0]?.seconds ?? null;
+  }
+
+  /** Raises the session to AAL2. */
+  async setAal2(tx: Tx, sessionId: string): Promise<void> {
+    await tx.query(setAal2, [sessionId]);
+  }
+
+  /** @returns whether it was live */
+  async revokeOne(tx: Tx, accountId: string, sessionId: string): Promise<boolean> {
+    return (await tx.query(revokeOne, [accountId, sessionId])).length > 0;
+  }
+
+  /** @param except stays; null: none stays @returns ids of the ended sessions */
+  async revokeOthers(tx: Tx, accountId: string, except: string | null): Promise<string[]> {
+    return (await tx.query(revokeOthers, [accountId, except])).map((row) => row.id);
+  }
+
+  /** Ends the sessions that have not proven the second factor. @returns their ids */
+  async revokePending(tx: Tx, accountId: string): Promise<string[]> {
+    return (await tx.query(revokePending, [accountId])).map((row) => row.id);
+  }
+
+  /** Removes AAL2 from all sessions of the account. */
+  async clearAal2(tx: Tx, accountId: string): Promise<void> {
+    await tx.query(clearAal2, [accountId]);
+  }
+
+  /** @param times by session id */
+  async seen(tx: Tx, times: ReadonlyMap<string, Date>): Promise<void> {
+    await tx.query(seen, [[...times.keys()], [...times.values()]]);
+  }
+}

@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { Db } from '../../../platform/database/db.js';
+import { directory } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { TenantsApi } from '../../tenants/index.js';
+
+/** A session that may still obtain tokens. */
+interface LiveSession {
+  id: string;
+  accountId: string;
+  /** Null: a session without a workspace. */
+  tenantId: string | null;
+  clientId: string;
+  expiresAt: Date;
+  email: string;
+  displayName: string;
+}
+
+/** Properties of a new session. */
+interface SessionOpening {
+  id: string;
+  accountId: string;
+  tenantId: string | null;
+  clientId: string;
+  expiresAt: Date;
+  /** When the second factor was proven, seconds since 1970; null: not proven. */
+  secondFactorAt: number | null;
+  userAgent: string | null;
+  ip: string | null;
+}
+
+/** Stored characters of a User-Agent header. */
+const MAX_USER_AGENT = 400;
+
+const open = directory.statement<never>(
+  'sign_in_sessions.open',
+  `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at, aal2_at, user_agent, ip)
+   VALUES ($1, $2, $3, $4, $5, to_timestamp($6), $7, $8)`,
+);
+
+/** An account as the OpenID provider reads it. */
+export interface SignInAccount {
+  id: string;
+  email: string;
+  displayName: string;
+  /** The account requires a second factor. */
+  secondFactor: boolean;
+  /** A browser that signed in earlier must sign in again: after a global sign-out or a change of password or factor. */
+  signInsValidAfter: Date | null;
+  /** Database time in seconds since 1970, to compare with `signInsValidAfter`. */
+  now: number;
+}
+
+const live = directory.statement<LiveSession>(
+  'sign_in_sessions.live',
+  `SELECT session.id, session.account_id AS "accountId", session.tenant_id AS "tenantId", session.client_id AS "clientId",
+          session.expires_at AS "expiresAt", account.email, account.display_name AS "displayName"
+     FROM sessions session JOIN accounts account ON account.id = session.account_id
+    WHERE session.id = $1 AND session.revoked_at IS NULL AND session.expires_at > now() AND account.status = 'active'`,
+);
+
+const end = directory.statement<never>(
+  'sign_in_sessions.end',
+  `WITH ended AS (
+     UPDATE sessions SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING account_id, tenant_id)
+   INSERT INTO access_changes (id, account_id, tenant_id, session_id) SELECT $2, account_id, tenant_id, $1 FROM ended`,
+);
+
+const endOfClient = directory.statement<{ id: string }>(
+  'sign_in_sessions.end_of_client',
+  `WITH ended AS (
+     UPDATE sessions SET revoked_at = now() WHERE client_id = $1 AND revoked_at IS NULL AND expires_at > now()
+     RETURNING id, account_id, tenant_id)
+   INSERT INTO access_changes (id, account_id, tenant_id, session_id)
+   SELECT gen_random_uuid(), account_id, tenant_id, id FROM ended RETURNING id`,
+);
+
+const account = directory.statement<SignInAccount>(
+  'sign_in_sessions.account',
+  `SELECT id, email, display_name AS "displayName", second_factor_since IS NOT NULL AS "secondFactor",
+          greatest(tokens_valid_after, password_changed_at, second_factor_since) AS "signInsValidAfter",
+          extract(epoch FROM clock_timestamp())::float8 AS now
+     FROM accounts WHERE id = $1 AND status = 'active'`,
+);
+
+/** Sessions of the OpenID provider: one for each sign-in with a client. */
+@Injectable()
+export class SignInSessions {
+  constructor(
+    private readonly db: Db,
+    private readonly tenants: TenantsApi,
+  ) {}
+
+  async open(tx: Tx, session: SessionOpening): Promise<void> {
+    const { id, accountId, tenantId, clientId, expiresAt, secondFactorAt, ip } = session;
+    const userAgent = session.userAgent?.slice(0, MAX_USER_AGENT).toWellFormed() ?? null;
+    await tx.query(open, [id, accountId, tenantId, clientId, expiresAt, secondFactorAt, userAgent, ip]);
+  }
+
+  /** Ends one session, everywhere within 5 seconds. */
+  async end(id: string): Promise<void> {
+    await this.db.single((tx) => tx.query(end, [id, uuidv7()]));
+  }
+
+  /** Ends all sessions of a client. @returns their number */
+  async endOfClient(tx: Tx, clientId: string): Promise<number> {
+    return (await tx.query(endOfClient, [clientId])).length;
+  }
+
+  /** Null when the session ended, the account is closed, or the membership ended. */
+  async live(id: string): Promise<LiveSession | null> {
+    const [session] = await this.db.query(live, [id]);
+    if (!session) return null;
+    const { tenantId, accountId } = session;
+    return tenantId === null || (await this.tenants.activeRole(tenantId, accountId)) !== null
+      ? session
+      : null;
+  }
+
+  /** An account that may sign in; null for an unknown or closed one. */
+  async account(id: string): Promise<SignInAccount | null> {
+    return (await this.db.query(account, [id]))[0] ?? null;
+  }
+}

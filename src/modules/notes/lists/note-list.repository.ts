@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace, type Statement } from '../../../platform/database/statement.js';
+import type { ListNotes } from '../notes.dto.js';
+
+/** Bytes of content in one page; the first note is in the page whatever its size. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+interface NoteListQuery extends Omit<ListNotes, 'cursor'> {
+  order: 'asc' | 'desc';
+  /** Sort key and id of the last note of the previous page. */
+  after?: readonly [string, string];
+}
+
+interface NoteListRow {
+  id: string;
+  /** Sort key, as text that PostgreSQL reads back exactly. */
+  key: string;
+  /** Null: the note exists but does not fit the page. */
+  json: string | null;
+}
+
+interface SortKey {
+  /** Expressions that an index has in this order; `id` breaks ties. */
+  sql: string;
+  id: string;
+  type: string;
+}
+
+const SORT_KEYS: Record<ListNotes['sort'], SortKey> = {
+  updated_at: { sql: 'member.listed_at', id: 'member.note_id', type: 'timestamptz' },
+  created_at: { sql: 'note.created_at', id: 'member.note_id', type: 'timestamptz' },
+  title: { sql: 'note.title COLLATE title_order', id: 'note.id', type: 'text' },
+};
+
+const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed', all: '' };
+/** The caller's notes. `mine` finds them by the owner: index notes_by_title then has them in order. */
+const SCOPES = {
+  all: 'member.role IS NOT NULL',
+  mine: `note.owner_id = $2 AND member.role = 'owner'`,
+  shared: `member.role IN ('viewer', 'editor')`,
+};
+
+const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
+/** Lists of notes. Each combination of filters is a statement of its own, so that each is planned for its index. */
+@Injectable()
+export class NoteListRepository {
+  private readonly statements = new Map<string, Statement<NoteListRow>>();
+
+  constructor(private readonly db: Db) {}
+
+  /** At most `limit` + 1 rows; rows that do not fit the page come last, without JSON. */
+  async list(ctx: RequestContext, query: NoteListQuery): Promise<NoteListRow[]> {
+    const {
+      sort,
+      order,
+      state,
+      scope,
+      include,
+      folder_id: folder,
+      label: labels,
+      q: titlePart,
+      after,
+    } = query;
+    const values: unknown[] = [ctx.tenantId, ctx.userId, query.limit, PAGE_BYTES];
+    let filters = STATES[state];
+    let variant = `${sort}.${order}.${state}.${scope}.${include}`;
+    const filter = (name: string, sql: (bind: (value: unknown) => string) => string): void => {
+      filters += ` AND ${sql((value) => `$${values.push(value)}`)}`;
+      variant += `.${name}`;
+    };
+    if (folder === 'none') filter('unfiled', () => 'member.folder_id IS NULL');
+    else if (folder !== undefined) filter('folder', (bind) => `member.folder_id = ${bind(folder)}`);
+    if (labels?.length) filter('labels', (bind) => `note.labels @> ${bind(labels)}::text[]`);
+    if (titlePart !== undefined) filter('q', (bind) => `note.title ILIKE ${bind(likePattern(titlePart))}`);
+    const key = SORT_KEYS[sort];
+    if (after) {
+      const compare = order === 'asc' ? '>' : '<';
+      filter(
+        'after',
+        (bind) =>
+          `(${key.sql}, ${key.id}) ${compare} (${bind(after[0])}::${key.type}, ${bind(after[1])}::uuid)`,
+      );
+    }
+    return this.db.query(this.statement(variant, query, key, filters), values);
+  }
+
+  private statement(
+    variant: string,
+    query: NoteListQuery,
+    key: SortKey,
+    filters: string,
+  ): Statement<NoteListRow> {
+    let found = this.statements.get(variant);
+    if (!found) {
+      found = workspace.statement<NoteListRow>(
+        `notes.list.${this.statements.size}`,
+        pageText(query, key, filters),
+      );
+      this.statements.set(variant, found);
+    }
+    return found;
+  }
+}
+
+/** Index note_members_list has the default order, notes_by_title that of own titles. The rest is sorted. */
+function pageText({ sort, scope, order, include }: NoteListQuery, key: SortKey, filters: string): string {
+  const direction = order === 'asc' ? 'ASC' : 'DESC';
+  const rows = (of: keyof typeof SCOPES): string =>
+    `SELECT note.id, ${key.sql} AS key, note.content_bytes
+       FROM note_members member JOIN notes note ON note.tenant_id = member.tenant_id AND note.id = member.note_id
+      WHERE note.tenant_id = $1 AND member.tenant_id = $1 AND member.user_id = $2 AND ${SCOPES[of]}${filters}
+      ORDER BY ${key.sql} ${direction}, ${key.id} ${direction} LIMIT $3 + 1`;
+  const page =
+    sort === 'title' && scope === 'all'
+      ? `(${rows('mine')}) UNION ALL (${rows('shared')}) ORDER BY key ${direction}, id ${direction} LIMIT $3 + 1`
+      : rows(scope);
+  return `WITH page AS MATERIALIZED (${page}),
+    sized AS (
+      SELECT id, key, row_number() OVER w AS position, sum(content_bytes) OVER w AS bytes
+        FROM page WINDOW w AS (ORDER BY key ${direction}, id ${direction} ROWS UNBOUNDED PRECEDING))
+    SELECT sized.id, sized.key::text AS key,
+           CASE WHEN sized.position <= $3 AND (sized.position = 1 OR sized.bytes <= $4)
+                THEN shown.${include === 'content' ? 'note' : 'summary'} END AS json
+      FROM sized JOIN note_views shown ON shown.tenant_id = $1 AND shown.user_id = $2 AND shown.note_id = sized.id
+     ORDER BY sized.position`;
+}

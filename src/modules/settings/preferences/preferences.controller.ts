@@ -1,0 +1,77 @@
+import { Controller, Req } from '@nestjs/common';
+import { ApiTags, ApiBody, ApiOkResponse } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { BODY_ERRORS } from '../../../platform/http/api-docs.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { preferencesEnvelope, UPDATE_EXAMPLES, updatePreferences } from './preferences-docs.js';
+import type { PreferenceKind } from './preferences.js';
+import { type PreferencesEnvelope, PreferencesService } from './preferences.service.js';
+import { SettingsErrors } from '../settings.errors.js';
+
+const MERGE =
+  'Merges like RFC 7396: omitted members stay, null resets to the default, lists are replaced. Unknown keys are rejected. With `rev`: 409 `conflict` when the preferences have changed since then.';
+
+const PreferencesResponse = (kind: PreferenceKind) =>
+  ApiOkResponse({
+    description: 'All preferences, with defaults for unset ones.',
+    schema: preferencesEnvelope(kind),
+  });
+
+const PreferencesBody = (kind: PreferenceKind) =>
+  ApiBody({
+    description: 'Preferences and `rev`, or both as read, with the preferences under `preferences`.',
+    schema: updatePreferences(kind),
+    examples: UPDATE_EXAMPLES[kind],
+  });
+
+const ERRORS = [SettingsErrors.conflict, Errors.validationFailed, ...BODY_ERRORS];
+
+@ApiTags('settings')
+@Controller('settings')
+export class PreferencesController {
+  constructor(private readonly preferences: PreferencesService) {}
+
+  @Endpoint('GET general-preferences', {
+    id: 'readGeneralPreferences',
+    summary: 'Read your general preferences',
+  })
+  @PreferencesResponse('general')
+  readGeneral(@Ctx() ctx: RequestContext): Promise<PreferencesEnvelope> {
+    return this.preferences.read(ctx, 'general');
+  }
+
+  @Endpoint('PUT general-preferences', {
+    id: 'updateGeneralPreferences',
+    summary: 'Update your general preferences',
+    description: MERGE,
+    errors: ERRORS,
+  })
+  @PreferencesBody('general')
+  @PreferencesResponse('general')
+  updateGeneral(@Ctx() ctx: RequestContext, @Req() { body }: Request): Promise<PreferencesEnvelope> {
+    return this.preferences.merge(ctx, 'general', body);
+  }
+
+  @Endpoint('GET notifications', {
+    id: 'readNotificationPreferences',
+    summary: 'Read your notification preferences',
+  })
+  @PreferencesResponse('notifications')
+  readNotifications(@Ctx() ctx: RequestContext): Promise<PreferencesEnvelope> {
+    return this.preferences.read(ctx, 'notifications');
+  }
+
+  @Endpoint('PUT notifications', {
+    id: 'updateNotificationPreferences',
+    summary: 'Update your notification preferences',
+    description: `${MERGE} E-mail about the safety of the account (\`security.*\`) cannot be switched off.`,
+    errors: ERRORS,
+  })
+  @PreferencesBody('notifications')
+  @PreferencesResponse('notifications')
+  updateNotifications(@Ctx() ctx: RequestContext, @Req() { body }: Request): Promise<PreferencesEnvelope> {
+    return this.preferences.merge(ctx, 'notifications', body);
+  }
+}

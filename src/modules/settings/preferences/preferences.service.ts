@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { Errors, fieldError } from '../../../platform/http/errors.js';
+import { patched, viewOf } from './preference-spec.js';
+import { type PreferenceKind, PREFERENCES } from './preferences.js';
+import { PreferencesRepository } from './preferences.repository.js';
+import { SettingsErrors } from '../settings.errors.js';
+
+export interface PreferencesEnvelope {
+  preferences: Record<string, unknown>;
+  /** Increases with each change; 0 without any change. */
+  rev: number;
+}
+
+const MAX_REV = 2_147_483_647;
+
+/** Preferences of the caller. */
+@Injectable()
+export class PreferencesService {
+  constructor(
+    private readonly preferences: PreferencesRepository,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  async read(ctx: RequestContext, kind: PreferenceKind): Promise<PreferencesEnvelope> {
+    const { data, rev } = await this.preferences.read(ctx, kind);
+    return { preferences: viewOf(PREFERENCES[kind], data), rev };
+  }
+
+  /**
+   * Merges a patch into the stored preferences.
+   * @param body preferences, or `{ preferences }` as read; with `rev`, the expected revision
+   * @throws ApiError 409 `conflict`; 422 for an unknown key or a value of another type
+   */
+  async merge(ctx: RequestContext, kind: PreferenceKind, body: unknown): Promise<PreferencesEnvelope> {
+    const { patch, rev } = readBody(body);
+    const spec = PREFERENCES[kind];
+    return this.db.tx(async (tx) => {
+      const before = await this.preferences.lock(tx, ctx, kind);
+      const now = { preferences: viewOf(spec, before.data), rev: before.rev };
+      if (rev !== undefined && rev !== before.rev) throw SettingsErrors.conflict.with({ body: { ...now } });
+      const { stored, problems } = patched(spec, before.data, patch);
+      if (problems.length > 0) throw Errors.validationFailed.with({ details: problems });
+      if (isDeepStrictEqual(viewOf(spec, stored), now.preferences)) return now;
+      const after = { data: stored, rev: before.rev + 1 };
+      await this.preferences.write(tx, ctx, kind, after);
+      await this.audit.record(tx, ctx, {
+        action: `preferences.${kind}.updated`,
+        objectKind: 'user',
+        objectId: ctx.userId,
+        data: { changed: patch },
+      });
+      return { preferences: viewOf(spec, stored), rev: after.rev };
+    });
+  }
+}
+
+function readBody(body: unknown): { patch: Record<string, unknown>; rev: number | undefined } {
+  if (!isObject(body)) throw fieldError('', 'is_object', 'The body must be a JSON object.');
+  const { rev, ...rest } = body;
+  const isRev = Number.isInteger(rev) && (rev as number) >= 0 && (rev as number) <= MAX_REV;
+  if (rev !== undefined && !isRev) throw fieldError('rev', 'is_int', 'rev must be the integer that you read');
+  const { preferences, ...others } = rest;
+  if (preferences === undefined) return { patch: rest, rev: rev as number | undefined };
+  if (!isObject(preferences)) throw fieldError('preferences', 'is_object', 'preferences must be an object');
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined)
+    throw fieldError(
+      unknown.slice(0, 100).toWellFormed(),
+      'unknown_key',
+      'Only rev is allowed beside preferences.',
+    );
+  return { patch: preferences, rev: rev as number | undefined };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,59 @@
+import { Body, Controller } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
+import { AccessErrors } from '../../access/index.js';
+import { PASSWORD_LIMIT, SecurityErrors } from '../../account-security/index.js';
+import { ProfileService } from './profile.service.js';
+import { DeactivateProfile, UpdateProfile } from '../settings.dto.js';
+import { DeactivatedProfileEnvelope, ProfileEnvelope } from '../settings.response.js';
+
+@ApiTags('settings')
+@Controller('settings/profile')
+export class ProfileController {
+  constructor(private readonly profiles: ProfileService) {}
+
+  @Endpoint('GET', {
+    id: 'readProfile',
+    summary: 'Read your profile',
+    response: [ProfileEnvelope, 'Your profile in this workspace.'],
+  })
+  read(@Ctx() ctx: RequestContext): Promise<ProfileEnvelope> {
+    return this.profiles.read(ctx);
+  }
+
+  @Endpoint('PUT', {
+    id: 'updateProfile',
+    summary: 'Update your profile',
+    description: 'Omitted fields stay unchanged.',
+    response: [ProfileEnvelope, 'The updated profile.'],
+  })
+  update(@Ctx() ctx: RequestContext, @Body() body: UpdateProfile): Promise<ProfileEnvelope> {
+    return this.profiles.update(ctx, body);
+  }
+
+  @Endpoint('DELETE', {
+    id: 'deactivateProfile',
+    summary: 'Leave the workspace',
+    description:
+      'Ends your membership and its sessions within 5 seconds. Closes your account when you belong to no other workspace. Only an administrator can undo this. The last owner cannot leave. Your content stays; `transfer_to` names a new owner of your notes, tasks and folders.',
+    response: [DeactivatedProfileEnvelope, 'Your deactivated profile.'],
+    errors: [
+      SecurityErrors.invalidPassword,
+      SecurityErrors.invalidCode,
+      SecurityErrors.tooManyAttempts,
+      Errors.tooManyRequests,
+      AccessErrors.lastAdmin,
+      AccessErrors.memberNotFound,
+    ],
+  })
+  @RateLimited(PASSWORD_LIMIT)
+  deactivate(
+    @Ctx() ctx: RequestContext,
+    @Body() body: DeactivateProfile,
+  ): Promise<DeactivatedProfileEnvelope> {
+    return this.profiles.deactivate(ctx, body);
+  }
+}

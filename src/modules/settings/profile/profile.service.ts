@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { changes } from '../../../platform/audit/audit-data.js';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { TxHooks } from '../../../platform/events/tx-hooks.js';
+import { Errors, fieldError } from '../../../platform/http/errors.js';
+import { OwnerCheck } from '../../account-security/index.js';
+import { IdentityApi } from '../../identity/index.js';
+import { MemberContent, TenantsApi } from '../../tenants/index.js';
+import { AccessErrors } from '../../access/index.js';
+import { type ProfileFields, ProfileRepository, type ProfileRow } from './profile.repository.js';
+import type { DeactivateProfile, UpdateProfile } from '../settings.dto.js';
+import { PROFILE_CHANGED } from '../settings.hooks.js';
+import type { DeactivatedProfileEnvelope, ProfileEnvelope, ProfileResponse } from '../settings.response.js';
+
+/** Profile of the caller in the workspace. */
+@Injectable()
+export class ProfileService {
+  constructor(
+    private readonly profiles: ProfileRepository,
+    private readonly tenants: TenantsApi,
+    private readonly content: MemberContent,
+    private readonly identity: IdentityApi,
+    private readonly owners: OwnerCheck,
+    private readonly hooks: TxHooks,
+    private readonly outbox: Outbox,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  async read(ctx: RequestContext): Promise<ProfileEnvelope> {
+    return { profile: present(await this.profiles.read(ctx.tenantId, ctx.userId)) };
+  }
+
+  /** Omitted fields stay unchanged. @throws ApiError 422 for another e-mail address */
+  async update(ctx: RequestContext, input: UpdateProfile): Promise<ProfileEnvelope> {
+    return this.db.tx(async (tx) => {
+      const before = await this.lock(tx, ctx);
+      const { email, ...fields } = input;
+      if (email !== undefined && email !== before.email) throw emailNotWritable();
+      return { profile: present(await this.change(tx, ctx, before, fields)) };
+    });
+  }
+
+  /** Reads the profile of the caller and locks it until the end of the transaction. */
+  async lock(tx: Tx, ctx: RequestContext): Promise<ProfileRow> {
+    return existing(await this.profiles.lock(tx, ctx.tenantId, ctx.userId));
+  }
+
+  /** Writes the fields that are defined and differ. @param before the locked profile @returns the profile after the change */
+  async change(
+    tx: Tx,
+    ctx: RequestContext,
+    before: ProfileRow,
+    fields: Partial<ProfileFields> & { display_name?: string },
+  ): Promise<ProfileRow> {
+    const { tenantId, userId } = ctx;
+    const diff = changes({ ...before }, { ...fields });
+    if (Object.keys(diff.after).length === 0) return before;
+    const { display_name: name, ...own } = diff.after as typeof fields;
+    if (name !== undefined) await this.tenants.renameMember(tx, tenantId, userId, name);
+    if (Object.keys(own).length > 0) await this.profiles.write(tx, tenantId, userId, { ...before, ...own });
+    const entry = { action: 'profile.updated', objectKind: 'user', objectId: userId, data: diff };
+    await this.audit.record(tx, ctx, entry);
+    await this.hooks.run(tx, PROFILE_CHANGED, { tenantId, userId });
+    return existing(await this.profiles.read(tenantId, userId, tx));
+  }
+
+  /**
+   * Ends the membership of the caller and its sessions, and closes the account after the last membership. Handlers of
+   * MEMBERSHIP_CHANGING and of the event `member.deactivated` end what depends on the membership.
+   * @throws ApiError 404 for an unknown `transfer_to`; 409 `last_admin`; and the errors of `OwnerCheck`
+   */
+  async deactivate(ctx: RequestContext, input: DeactivateProfile): Promise<DeactivatedProfileEnvelope> {
+    // A token alone may be stolen.
+    await this.owners.assert(ctx, input);
+    return this.db.tx(async (tx) => {
+      await this.tenants.setMemberStatus(tx, ctx.userId, ctx.tenantId, 'deactivated');
+      const transferred = await this.transfer(tx, ctx, input.transfer_to?.toLowerCase());
+      await this.identity.lockAccount(tx, ctx.userId);
+      const closed = !(await this.tenants.hasMembership(tx, ctx.userId));
+      await (closed
+        ? this.identity.deactivate(tx, ctx.userId, { byOwner: true })
+        : this.identity.endSessionsIn(tx, ctx.userId, ctx.tenantId));
+      await this.audit.record(tx, ctx, {
+        action: 'user.deactivated',
+        objectKind: 'user',
+        objectId: ctx.userId,
+        data: { by_themselves: true, account_closed: closed, ...transferred },
+      });
+      const { tenantId, userId } = ctx;
+      await this.outbox.append(tx, { tenantId, type: 'member.deactivated', payload: { user_id: userId } });
+      const profile = present(await this.profiles.read(tenantId, userId, tx));
+      return { profile, deactivated: true, account_closed: closed };
+    });
+  }
+
+  /** @param to undefined: the content stays; the memberships are locked @throws ApiError 404 unless an active member */
+  private async transfer(tx: Tx, ctx: RequestContext, to: string | undefined): Promise<object> {
+    if (to === undefined) return {};
+    if ((await this.tenants.activeRole(ctx.tenantId, to, tx)) === null)
+      throw AccessErrors.memberNotFound.with();
+    return { to, ...(await this.content.transfer(tx, { ctx, from: ctx.userId, to })) };
+  }
+}
+
+function existing(row: ProfileRow | null): ProfileRow {
+  // The membership ended during the request.
+  if (!row) throw Errors.workspaceForbidden.with();
+  return row;
+}
+
+function present(row: ProfileRow | null): ProfileResponse {
+  const { created_at, updated_at, ...profile } = existing(row);
+  return { ...profile, created_at: created_at.toISOString(), updated_at: updated_at.toISOString() };
+}
+
+const emailNotWritable = () => fieldError('email', 'not_writable', 'email cannot be changed here');

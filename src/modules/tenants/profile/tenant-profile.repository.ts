@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import type { ImageSize } from '../../../lib/image-size/index.js';
+import { Db } from '../../../platform/database/db.js';
+import { directory } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+
+export interface TenantProfileRow {
+  id: string;
+  name: string;
+  slug: string;
+  branding: { primary_color?: string | null };
+  domains: { domain: string; verified: boolean }[];
+  logo_version: string | null;
+}
+
+interface LogoRow {
+  format: 'png' | 'jpeg' | 'webp';
+  version: string;
+  /** Null when the client has this version. */
+  bytes: Buffer | null;
+}
+
+const read = directory.statement<TenantProfileRow>(
+  'tenants.read_profile',
+  `SELECT tenant.id, tenant.name, tenant.slug, tenant.branding, logo.version AS logo_version, coalesce((
+            SELECT json_agg(json_build_object('domain', domain, 'verified', verified_at IS NOT NULL) ORDER BY domain)
+              FROM tenant_domains WHERE tenant_id = $1), '[]') AS domains
+     FROM tenants tenant LEFT JOIN tenant_logos logo ON logo.tenant_id = tenant.id WHERE tenant.id = $1`,
+);
+
+const lock = directory.statement<never>(
+  'tenants.lock',
+  `SELECT FROM tenants WHERE id = $1 FOR NO KEY UPDATE`,
+);
+
+const update = directory.statement<never>(
+  'tenants.update_profile',
+  `UPDATE tenants SET name = $2, branding = $3 WHERE id = $1`,
+);
+
+const readLogo = directory.statement<LogoRow>(
+  'tenants.read_logo',
+  `SELECT format, version, CASE WHEN version = ANY ($2::text[]) THEN NULL ELSE bytes END AS bytes
+     FROM tenant_logos WHERE tenant_id = $1`,
+);
+
+const writeLogo = directory.statement<never>(
+  'tenants.write_logo',
+  `INSERT INTO tenant_logos AS logo (tenant_id, format, bytes, version, width, height) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (tenant_id) DO UPDATE
+     SET format = excluded.format, bytes = excluded.bytes, version = excluded.version, width = excluded.width,
+         height = excluded.height, updated_at = now()`,
+);
+
+const deleteLogo = directory.statement<{ version: string }>(
+  'tenants.delete_logo',
+  `DELETE FROM tenant_logos WHERE tenant_id = $1 RETURNING version`,
+);
+
+/** SQL of workspace profiles and logos. */
+@Injectable()
+export class TenantProfileRepository {
+  constructor(private readonly db: Db) {}
+
+  async read(tenantId: string, reader: Reader = this.db): Promise<TenantProfileRow> {
+    const [row] = await reader.query(read, [tenantId]);
+    if (!row) throw new Error(`the workspace ${tenantId} does not exist`);
+    return row;
+  }
+
+  /** Reads and locks the profile until the end of the transaction. */
+  async lock(tx: Tx, tenantId: string): Promise<TenantProfileRow> {
+    await tx.query(lock, [tenantId]);
+    return this.read(tenantId, tx);
+  }
+
+  async update(tx: Tx, tenantId: string, name: string, branding: object): Promise<void> {
+    await tx.query(update, [tenantId, name, branding]);
+  }
+
+  /** @param knownVersions versions that the client has */
+  async logo(tenantId: string, knownVersions: string[]): Promise<LogoRow | null> {
+    return (await this.db.query(readLogo, [tenantId, knownVersions]))[0] ?? null;
+  }
+
+  async writeLogo(tx: Tx, tenantId: string, bytes: Buffer, version: string, size: ImageSize): Promise<void> {
+    await tx.query(writeLogo, [tenantId, size.format, bytes, version, size.width, size.height]);
+  }
+
+  /** @returns false when the workspace has no logo */
+  async deleteLogo(tx: Tx, tenantId: string): Promise<boolean> {
+    return (await tx.query(deleteLogo, [tenantId])).length > 0;
+  }
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../../config/config.js';
+import { changes } from '../../../platform/audit/audit-data.js';
+import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
+import { Db } from '../../../platform/database/db.js';
+import { Deployment } from '../../../platform/deployment/deployment.js';
+import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { imageReply } from '../../../platform/http/replies/image-reply.js';
+import { imageSize } from '../../../lib/image-size/index.js';
+import { TenantProfileRepository, type TenantProfileRow } from './tenant-profile.repository.js';
+import type { TenantEnvelope } from './tenant.response.js';
+import { TenantErrors } from '../tenants.errors.js';
+
+export const MAX_LOGO_BYTES = 256 * 1024;
+export const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const;
+const MAX_SIDE = 2048;
+
+interface TenantChanges {
+  name?: string;
+  branding?: { primary_color?: string | null };
+}
+
+/** Actor of a change: a member with `tenant.manage`, or the operator. */
+type TenantActor = AuditActor & { readonly tenantId: string };
+
+/** Profile of a workspace: name, colour and logo, and features and limits of the deployment. */
+@Injectable()
+export class TenantProfileService implements OnModuleInit {
+  constructor(
+    private readonly profiles: TenantProfileRepository,
+    private readonly deployment: Deployment,
+    private readonly audit: Audit,
+    private readonly db: Db,
+    private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    this.deployment.limit('logo_bytes', MAX_LOGO_BYTES);
+  }
+
+  async read(tenantId: string): Promise<TenantEnvelope> {
+    return this.present(await this.profiles.read(tenantId));
+  }
+
+  /** Omitted fields stay unchanged. */
+  async update(actor: TenantActor, input: TenantChanges): Promise<TenantEnvelope> {
+    return this.db.tx(async (tx) => {
+      const before = await this.profiles.lock(tx, actor.tenantId);
+      const name = input.name ?? before.name;
+      const color = input.branding?.primary_color;
+      const branding = { ...before.branding, ...(color !== undefined && { primary_color: color }) };
+      const diff = changes(
+        { name: before.name, primary_color: before.branding.primary_color },
+        { name, primary_color: branding.primary_color },
+      );
+      if (Object.keys(diff.after).length === 0) return this.present(before);
+      await this.profiles.update(tx, actor.tenantId, name, branding);
+      const objectId = actor.tenantId;
+      await this.audit.record(tx, actor, {
+        action: 'tenant.updated',
+        objectKind: 'tenant',
+        objectId,
+        data: diff,
+      });
+      return this.present({ ...before, name, branding });
+    });
+  }
+
+  /** @param knownVersions versions that the client has @throws ApiError 404 without a logo */
+  async logo(tenantId: string, knownVersions: string[]): Promise<BodyReply> {
+    const logo = await this.profiles.logo(tenantId, knownVersions);
+    if (!logo) throw TenantErrors.noLogo.with();
+    return imageReply(logo.bytes, logo.format, `"${logo.version}"`);
+  }
+
+  /**
+   * @param bytes at most MAX_LOGO_BYTES
+   * @throws ApiError 422 `invalid_image` unless the content is a PNG, JPEG or WebP of an allowed size
+   */
+  async setLogo(actor: TenantActor, bytes: Buffer): Promise<TenantEnvelope> {
+    const size = imageSize(bytes);
+    const fits = size && size.format !== 'gif' && Math.max(size.width, size.height) <= MAX_SIDE;
+    if (!fits || bytes.length > MAX_LOGO_BYTES) throw TenantErrors.invalidImage.with();
+    const version = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+    return this.db.tx(async (tx) => {
+      const before = await this.profiles.lock(tx, actor.tenantId);
+      if (before.logo_version === version) return this.present(before);
+      await this.profiles.writeLogo(tx, actor.tenantId, bytes, version, size);
+      const { format, width, height } = size;
+      const data = { format, width, height, bytes: bytes.length, sha256: version };
+      const objectId = actor.tenantId;
+      await this.audit.record(tx, actor, { action: 'tenant.logo.set', objectKind: 'tenant', objectId, data });
+      return this.present({ ...before, logo_version: version });
+    });
+  }
+
+  /** @throws ApiError 404 without a logo */
+  async removeLogo(actor: TenantActor): Promise<TenantEnvelope> {
+    return this.db.tx(async (tx) => {
+      const before = await this.profiles.lock(tx, actor.tenantId);
+      if (!(await this.profiles.deleteLogo(tx, actor.tenantId))) throw TenantErrors.noLogo.with();
+      const objectId = actor.tenantId;
+      await this.audit.record(tx, actor, { action: 'tenant.logo.removed', objectKind: 'tenant', objectId });
+      return this.present({ ...before, logo_version: null });
+    });
+  }
+
+  private present(row: TenantProfileRow): TenantEnvelope {
+    const logo = `${this.config.publicUrl}/apis/v1/tenant/logo`;
+    return {
+      tenant: {
+        id: row.id,
+        name: row.name,
+        slug: row.slug,
+        domains: row.domains,
+        branding: {
+          primary_color: row.branding.primary_color ?? null,
+          logo_url: row.logo_version && `${logo}?v=${row.logo_version.slice(0, 16)}`,
+        },
+        features: this.deployment.features,
+        limits: this.deployment.limits,
+      },
+    };
+  }
+}

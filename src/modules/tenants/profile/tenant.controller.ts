@@ -1,0 +1,85 @@
+import { Body, Controller, Headers, Req } from '@nestjs/common';
+import { ApiTags, ApiBody, ApiConsumes } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { Requires } from '../../../platform/context/permission.guard.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { ApiFile } from '../../../platform/http/api-docs.js';
+import { BytesBody } from '../../../platform/http/body/body.guard.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { versionsNamed } from '../../../platform/http/replies/image-reply.js';
+import { LOGO_TYPES, MAX_LOGO_BYTES, TenantProfileService } from './tenant-profile.service.js';
+import { UpdateTenant } from './tenant.dto.js';
+import { TenantEnvelope } from './tenant.response.js';
+import { TenantErrors } from '../tenants.errors.js';
+
+const NOW = 'The updated workspace.';
+
+@ApiTags('tenant')
+@Controller('tenant')
+export class TenantController {
+  constructor(private readonly tenants: TenantProfileService) {}
+
+  @Endpoint('GET', {
+    id: 'readTenant',
+    summary: 'Read your workspace',
+    description: 'Name, domains, branding, and the features and limits of this deployment.',
+    response: [TenantEnvelope, 'The workspace.'],
+  })
+  read(@Ctx() ctx: RequestContext): Promise<TenantEnvelope> {
+    return this.tenants.read(ctx.tenantId);
+  }
+
+  @Endpoint('PUT', {
+    id: 'updateTenant',
+    summary: 'Update name and branding of your workspace',
+    description: 'Omitted fields stay unchanged.',
+    response: [TenantEnvelope, NOW],
+  })
+  @Requires('tenant.manage')
+  update(@Ctx() ctx: RequestContext, @Body() body: UpdateTenant): Promise<TenantEnvelope> {
+    return this.tenants.update(ctx, body);
+  }
+
+  @Endpoint('GET logo', {
+    id: 'readTenantLogo',
+    summary: 'Read the logo',
+    description: 'PNG, JPEG or WebP. With its ETag as `If-None-Match`: 304 when unchanged.',
+    errors: [TenantErrors.noLogo],
+  })
+  @ApiFile('image/*', 'The image.')
+  logo(
+    @Ctx() ctx: RequestContext,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+  ): Promise<BodyReply> {
+    return this.tenants.logo(ctx.tenantId, versionsNamed(ifNoneMatch));
+  }
+
+  @Endpoint('PUT logo', {
+    id: 'setTenantLogo',
+    summary: 'Set the logo',
+    description:
+      'The body is the image, at most 256 KiB and 2048 pixels per side. The format is detected from the content.',
+    response: [TenantEnvelope, NOW],
+    errors: [TenantErrors.invalidImage, Errors.bodyTooLarge, Errors.unsupportedMediaType],
+  })
+  @ApiConsumes(...LOGO_TYPES)
+  @ApiBody({ schema: { type: 'string', format: 'binary' } })
+  @BytesBody({ types: LOGO_TYPES, limit: MAX_LOGO_BYTES })
+  @Requires('tenant.manage')
+  setLogo(@Ctx() ctx: RequestContext, @Req() request: Request): Promise<TenantEnvelope> {
+    return this.tenants.setLogo(ctx, request.body as Buffer);
+  }
+
+  @Endpoint('DELETE logo', {
+    id: 'removeTenantLogo',
+    summary: 'Remove the logo',
+    response: [TenantEnvelope, NOW],
+    errors: [TenantErrors.noLogo],
+  })
+  @Requires('tenant.manage')
+  removeLogo(@Ctx() ctx: RequestContext): Promise<TenantEnvelope> {
+    return this.tenants.removeLogo(ctx);
+  }
+}

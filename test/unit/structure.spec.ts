@@ -1,0 +1,52 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** A file directly in `src`, a folder of it, or a folder of `lib`, `modules` or `platform`. */
+function unitOf(file: string): string {
+  const [, top = '', ...rest] = file.split('/');
+  return ['lib', 'modules', 'platform'].includes(top) && rest.length > 1 ? `${top}/${rest[0]}` : top;
+}
+
+/** Units that each unit imports, types included. */
+function importsOfUnits(): Map<string, Set<string>> {
+  const imports = new Map<string, Set<string>>();
+  for (const file of globSync('src/**/*.ts'))
+    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(
+      /^(?:import|export) [^;]*?from '(\.[^']+)'/gm,
+    )) {
+      const [from, to] = [unitOf(file), unitOf(join(dirname(file), path.replace(/\.js$/, '.ts')))];
+      if (from !== to) imports.set(from, (imports.get(from) ?? new Set()).add(to));
+    }
+  return imports;
+}
+
+/** Paths that lead back to their first unit. */
+function loopsIn(imports: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  const loops: string[] = [];
+  const finished = new Set<string>();
+  const visit = (unit: string, path: readonly string[]): void => {
+    if (path.includes(unit)) loops.push([...path.slice(path.indexOf(unit)), unit].join(' -> '));
+    if (path.includes(unit) || finished.has(unit)) return;
+    for (const next of imports.get(unit) ?? []) visit(next, [...path, unit]);
+    finished.add(unit);
+  };
+  for (const unit of imports.keys()) visit(unit, []);
+  return loops;
+}
+
+describe('the structure of src', () => {
+  test('has no import loops between modules, libraries and folders of the platform', () => {
+    const imports = importsOfUnits();
+    expect(imports.size).toBeGreaterThan(30);
+    expect(loopsIn(imports)).toEqual([]);
+  });
+
+  test('loops are found', () => {
+    const imports = new Map([
+      ['a', new Set(['b'])],
+      ['b', new Set(['c'])],
+      ['c', new Set(['b'])],
+    ]);
+    expect(loopsIn(imports)).toEqual(['b -> c -> b']);
+  });
+});
