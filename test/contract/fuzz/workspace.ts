@@ -33,6 +33,9 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...(await makeTasks(owner, member)),
     ...(await makeSettings(owner)),
     ...(await makeMail(owner)),
+    ...(await makeCalendars(owner, member)),
+    ...(await makeContacts(owner)),
+    ...(await makeForms(owner)),
     ...(await makeChat(owner, member)),
     ...(await makeContacts(owner, member)),
     // The others are needed: their roles and sessions stay.
@@ -54,6 +57,8 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
       ...ids.note_folders,
       ...ids.tasks,
       ...ids.task_folders,
+      ...ids.calendar,
+      ...ids.forms,
       ...ids.rooms,
       ...ids.addressbooks,
     ],
@@ -174,6 +179,44 @@ async function makeChat(owner: Person, member: Person) {
     'chat attachments': [attachment.id],
     'chat members': [member.id],
   };
+}
+
+async function makeCalendars(owner: Person, member: Person) {
+  const { calendars } = (await owner.api.get('/calendar')).body;
+  const shares = [{ user_id: member.id, role: 'writer' }];
+  const { calendar } = (await owner.api.post('/calendar', { name: 'Team', shares })).body;
+  const events = [];
+  for (const recurrence of [null, { rules: ['FREQ=DAILY;COUNT=5'] }])
+    events.push(
+      (
+        await owner.api.post(`/calendar/${calendar.id}/events`, {
+          title: 'Stand-up',
+          start: { date_time: '2026-03-02T09:00:00', time_zone: 'Europe/Berlin' },
+          duration: 'PT30M',
+          attendees: [{ email: member.email }],
+          ...(recurrence && { recurrence }),
+        })
+      ).body.event.id,
+    );
+  return { calendar: [calendar.id, calendar.id, calendar.id, calendars[0].id] as string[], events };
+}
+
+async function makeContacts(owner: Person) {
+  const { addressbook } = (await owner.api.post('/contact/addressbooks', { name: 'Suppliers' })).body;
+  const contacts = [];
+  for (const full_name of ['Ada Lovelace', 'Alan Turing', 'Grace Hopper'])
+    contacts.push(
+      (await owner.api.post(`/contact/addressbooks/${addressbook.id}/contacts`, { full_name })).body.contact
+        .external_id,
+    );
+  return { addressbooks: [addressbook.id] as string[], contacts };
+}
+
+async function makeForms(owner: Person) {
+  const forms = [];
+  for (const title of ['Feedback', 'Survey', 'Archive'])
+    forms.push((await owner.api.post('/forms', { title })).body.form.id);
+  return { forms: forms as string[] };
 }
 
 function smallPng(): Buffer {
