@@ -37,7 +37,6 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...(await makeContacts(owner)),
     ...(await makeForms(owner)),
     ...(await makeChat(owner, member)),
-    ...(await makeContacts(owner, member)),
     // The others are needed: their roles and sessions stay.
     members: [leaver.id, leaver.id, member.id],
     permissions: Object.keys(PERMISSIONS).slice(0, 5),
@@ -199,17 +198,6 @@ async function makeCalendars(owner: Person, member: Person) {
       ).body.event.id,
     );
   return { calendar: [calendar.id, calendar.id, calendar.id, calendars[0].id] as string[], events };
-}
-
-async function makeContacts(owner: Person) {
-  const { addressbook } = (await owner.api.post('/contact/addressbooks', { name: 'Suppliers' })).body;
-  const contacts = [];
-  for (const full_name of ['Ada Lovelace', 'Alan Turing', 'Grace Hopper'])
-    contacts.push(
-      (await owner.api.post(`/contact/addressbooks/${addressbook.id}/contacts`, { full_name })).body.contact
-        .external_id,
-    );
-  return { addressbooks: [addressbook.id] as string[], contacts };
 }
 
 async function makeForms(owner: Person) {
