@@ -34,7 +34,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...(await makeSettings(owner)),
     ...(await makeMail(owner)),
     ...(await makeCalendars(owner, member)),
-    ...(await makeContacts(owner)),
+    ...(await makeContacts(owner, member)),
     ...(await makeForms(owner)),
     ...(await makeChat(owner, member)),
     // The others are needed: their roles and sessions stay.
