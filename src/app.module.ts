@@ -4,7 +4,7 @@ import { Config } from './config/config.js';
 import { AccountSecurityModule } from './modules/account-security/index.js';
 import { AccessModule } from './modules/access/index.js';
 import { BatchModule } from './modules/batch/index.js';
-import { CalendarModule } from './modules/calendar/index.js';
+import { CalendarModule, CalendarPlanningModule } from './modules/calendar/index.js';
 import { ContactsModule } from './modules/contacts/index.js';
 import { ChatModule } from './modules/chat/index.js';
 import { DirectoryModule } from './modules/directory/index.js';
@@ -83,6 +83,7 @@ export class AppModule {
         FormsModule,
         ChatModule,
         BatchModule,
+        CalendarPlanningModule,
         CalendarModule,
       ],
       providers: [

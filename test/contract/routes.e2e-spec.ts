@@ -47,6 +47,11 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/task_folders/index', 'the same'],
   ['GET /apis/v1/sync/state', 'one poll for all change feeds'],
   ['POST /apis/v1/batch', 'an offline queue in few requests'],
+  ['GET /apis/v1/calendar/{calendar_id}/export.ics', 'a calendar for other programs'],
+  ['GET /apis/v1/calendar/{calendar_id}/feeds', 'secret addresses for programs that cannot sign in'],
+  ['POST /apis/v1/calendar/{calendar_id}/feeds', 'the same'],
+  ['DELETE /apis/v1/calendar/{calendar_id}/feeds/{id}', 'the same'],
+  ['GET /apis/v1/calendar/feeds/{file}', 'the same'],
   ['GET /apis/v1/task_folders/{id}', 'one folder, as its other routes have it'],
   ['POST /apis/v1/chat/rooms/{id}/messages', 'sending without a socket'],
   ['PATCH /apis/v1/chat/rooms/{id}/messages/{message_id}', 'editing without a socket'],
@@ -61,6 +66,8 @@ const PUBLIC = new Set([
   'GET /apis/v1/health/live',
   'GET /apis/v1/health/ready',
   'GET /apis/v1/.well-known/jwks.json',
+  // The token in the path is the credential.
+  'GET /apis/v1/calendar/feeds/{file}',
 ]);
 
 /**

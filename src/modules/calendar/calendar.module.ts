@@ -33,6 +33,6 @@ import { RsvpService } from './events/rsvp.service.js';
     RsvpService,
     CalendarsApi,
   ],
-  exports: [CalendarsApi],
+  exports: [CalendarsApi, EventsRepository, EventOperations, EventWriter],
 })
 export class CalendarModule {}

@@ -14,6 +14,8 @@ import {
   EventProposal,
   EventSearch,
 } from './calendar.entity.js';
+import { CalendarFeed } from './ics/feed.entity.js';
+import { Poll, PollOption, PollParticipant, PollVote } from './polls/poll.entity.js';
 
 export const calendarSchema: SchemaPart = {
   owner: 'calendar',
@@ -30,10 +32,20 @@ export const calendarSchema: SchemaPart = {
       EventProposal,
       EventHistory,
       EventSearch,
+      CalendarFeed,
+      Poll,
+      PollOption,
+      PollParticipant,
+      PollVote,
     ],
   },
   migrations: [
     sqlMigration('Calendar1796400000001', new URL('migrations/0001-calendar.sql', import.meta.url)),
+    sqlMigration(
+      'CalendarFeeds1796400000002',
+      new URL('migrations/0002-calendar-feeds.sql', import.meta.url),
+    ),
+    sqlMigration('Polls1796400000003', new URL('migrations/0003-polls.sql', import.meta.url)),
   ],
   sql: sqlFiles(
     'workspace',

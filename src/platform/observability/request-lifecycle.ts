@@ -3,6 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Metrics } from './metrics.js';
 
+const SECRET_PATH = /^(\/apis\/v1\/calendar\/feeds\/).*/;
 const SAFE_ID = /^[\w.:-]{1,128}$/;
 
 /**
@@ -27,7 +28,8 @@ export function requestLifecycle(logger: Logger, metrics: Metrics, measured: boo
             {
               request_id: request.id,
               method,
-              path: request.path,
+              // A secret in the path of a calendar feed is its credential.
+              path: request.path.replace(SECRET_PATH, '$1[redacted]'),
               route,
               status,
               ms: Math.round(seconds * 1e4) / 10,

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { workspace } from '../../platform/database/statement.js';
+import type { Reader } from '../../platform/database/tx.js';
+import { type EventJson, type EventRecord, recordOf, type ShowAs } from './event-record.js';
+
+/** A placement in a calendar that counts for availability. */
+export interface BusyPlacement {
+  calendarId: string;
+  ownerId: string;
+  record: EventRecord;
+  showAs: ShowAs | null;
+}
+
+interface PlacementRow extends EventJson {
+  calendar_id: string;
+  owner_id: string;
+  show_as: ShowAs | null;
+}
+
+// Indexes calendar_entries_start and calendar_entries_wide, once for each calendar.
+const readPlacements = workspace.statement<PlacementRow>(
+  'calendar.free_busy',
+  `SELECT calendar.id AS calendar_id, calendar.owner_id, record.event, record.participants, record.overrides,
+          entry.show_as
+     FROM calendars calendar
+    CROSS JOIN LATERAL (
+       SELECT * FROM calendar_entries
+        WHERE tenant_id = $1 AND calendar_id = calendar.id AND NOT wide AND NOT hidden
+          AND span_start >= $6 AND span_start < $5 AND span_end > $4
+       UNION ALL
+       SELECT * FROM calendar_entries
+        WHERE tenant_id = $1 AND calendar_id = calendar.id AND wide AND NOT hidden
+          AND span_start < $5 AND span_end > $4) entry
+     JOIN event_records record ON record.tenant_id = $1 AND record.id = entry.event_id
+    WHERE calendar.tenant_id = $1 AND record.deleted_at IS NULL
+      AND ((calendar.owner_id = ANY ($2) AND calendar.affects_free_busy) OR calendar.id = ANY ($3))`,
+);
+
+const readZones = workspace.statement<{ user_id: string; time_zone: string }>(
+  'calendar.free_busy_zones',
+  `SELECT member.user_id, coalesce(zone.time_zone, calendar.time_zone, 'UTC') AS time_zone
+     FROM member_profiles member
+     LEFT JOIN member_time_zones zone ON zone.tenant_id = $1 AND zone.user_id = member.user_id
+     LEFT JOIN calendars calendar
+       ON calendar.tenant_id = $1 AND calendar.owner_id = member.user_id AND calendar.is_default
+    WHERE member.tenant_id = $1 AND member.user_id = ANY ($2)`,
+);
+
+/** Events of several people at once. */
+@Injectable()
+export class AvailabilityRepository {
+  /**
+   * @param users whose calendars count that affect free/busy
+   * @param calendars that count by themselves
+   * @param window instants, RFC 3339; `reach` is `from` less the reach of events that are not wide
+   */
+  async placements(
+    reader: Reader,
+    tenantId: string,
+    users: readonly string[],
+    calendars: readonly string[],
+    { from, to, reach }: { from: string; to: string; reach: string },
+  ): Promise<BusyPlacement[]> {
+    const rows = await reader.query(readPlacements, [tenantId, users, calendars, from, to, reach]);
+    return rows.map((row) => ({
+      calendarId: row.calendar_id,
+      ownerId: row.owner_id,
+      record: recordOf(row),
+      showAs: row.show_as,
+    }));
+  }
+
+  /** The time zone of each member: that of the profile, else of the default calendar. */
+  async zones(reader: Reader, tenantId: string, users: readonly string[]): Promise<Map<string, string>> {
+    const rows = await reader.query(readZones, [tenantId, users]);
+    return new Map(rows.map((row) => [row.user_id, row.time_zone]));
+  }
+}

@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { DAY } from '../../lib/recurrence/index.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { HolidaysApi } from '../holidays/index.js';
+import { AvailabilityRepository, type BusyPlacement } from './availability.repository.js';
+import { type BusyTime, busyTimes, merged } from './busy-times.js';
+import type { CalendarContext } from './event-record.js';
+import { NARROW_REACH } from './event-series.js';
+import { formatInstant, instantOf, wallText, zoneNamed } from './event-times.js';
+import { EventsRepository, type MemberRow } from './events.repository.js';
+
+/** Names a member by address or id, or a calendar. */
+export interface SubjectName {
+  email?: string;
+  user_id?: string;
+  calendar_id?: string;
+}
+
+/** A member or a calendar whose times are read; neither: unknown. */
+export interface Subject {
+  asked: SubjectName;
+  member: MemberRow | null;
+  calendar: CalendarContext | null;
+  zone: string;
+  busy: BusyTime[];
+}
+
+/** Instants in seconds, half-open. */
+export interface AvailabilityWindow {
+  from: number;
+  to: number;
+}
+
+/** When members and calendars are busy: their events, and holidays that block time. */
+@Injectable()
+export class Availability {
+  constructor(
+    private readonly repository: AvailabilityRepository,
+    private readonly events: EventsRepository,
+    private readonly holidays: HolidaysApi,
+    private readonly db: Db,
+  ) {}
+
+  /** The merged busy times of a member. */
+  async ofMember(ctx: RequestContext, userId: string, window: AvailabilityWindow): Promise<BusyTime[]> {
+    const subjects = await this.subjects(ctx, [{ user_id: userId }]);
+    await this.fill(ctx, subjects, window);
+    return subjects[0]?.busy ?? [];
+  }
+
+  /** Resolves names. The caller sees calendars that they can read. */
+  async subjects(ctx: RequestContext, names: readonly SubjectName[]): Promise<Subject[]> {
+    const ids = names.flatMap(({ user_id }) => user_id?.toLowerCase() ?? []);
+    const emails = names.flatMap(({ email }) => email?.toLowerCase() ?? []);
+    const members = await this.events.members(this.db, ctx.tenantId, ids, emails);
+    const byId = new Map(members.map((member) => [member.user_id, member]));
+    const byEmail = new Map(members.map((member) => [member.email, member]));
+    const zones = await this.repository.zones(this.db, ctx.tenantId, [...byId.keys()]);
+    const subjects: Subject[] = [];
+    for (const asked of names) {
+      const { email, user_id: userId, calendar_id: calendarId } = asked;
+      const member =
+        (userId ? byId.get(userId.toLowerCase()) : email ? byEmail.get(email.toLowerCase()) : null) ?? null;
+      const calendar =
+        !member && calendarId ? await this.events.context(this.db, ctx, calendarId.toLowerCase()) : null;
+      const zone = (member ? zones.get(member.user_id) : calendar?.time_zone) ?? 'UTC';
+      subjects.push({ asked, member, calendar, zone: zoneNamed(zone) ?? 'UTC', busy: [] });
+    }
+    return subjects;
+  }
+
+  /** Reads the events of all subjects at once, and merges those of each with holidays that block time. */
+  async fill(
+    ctx: RequestContext,
+    subjects: readonly Subject[],
+    { from, to }: AvailabilityWindow,
+    excluded?: string,
+  ): Promise<void> {
+    const users = [...new Set(subjects.flatMap(({ member }) => member?.user_id ?? []))];
+    const calendars = subjects.flatMap(({ calendar }) => calendar?.id ?? []);
+    const range = {
+      from: formatInstant(from),
+      to: formatInstant(to),
+      reach: formatInstant(from - NARROW_REACH),
+    };
+    const found = await this.repository.placements(this.db, ctx.tenantId, users, calendars, range);
+    const placements = found.filter(({ record }) => record.id !== excluded);
+    const days = await this.holidays.busyDays(
+      ctx.tenantId,
+      users,
+      wallText(from - DAY, true),
+      wallText(to + DAY, true),
+    );
+    for (const subject of subjects) {
+      const { member, calendar, zone } = subject;
+      const own = placements.filter((placement) => belongsTo(placement, subject));
+      const window = { from, to, readerZone: zone };
+      const busy = busyTimes(own, member?.user_id ?? calendar?.owner_id ?? null, window);
+      const holidays = (member && days.get(member.user_id)) ?? [];
+      subject.busy = merged([...busy, ...holidays.flatMap((day) => holidayTime(day, window))]);
+    }
+  }
+}
+
+function belongsTo({ calendarId, ownerId }: BusyPlacement, { member, calendar }: Subject): boolean {
+  return member ? ownerId === member.user_id : calendar?.id === calendarId;
+}
+
+/** A holiday on the clock of the person, within the window. */
+function holidayTime(
+  { date, end_date: last }: { date: string; end_date: string },
+  { from, to, readerZone }: AvailabilityWindow & { readerZone: string },
+): BusyTime[] {
+  const wall = (text: string): number => Date.parse(text) / 1000;
+  const start = Math.max(from, instantOf(wall(date), readerZone));
+  const end = Math.min(to, instantOf(wall(last) + DAY, readerZone));
+  return end > start ? [{ start, end, type: 'out_of_office' }] : [];
+}

@@ -1,0 +1,109 @@
+import type { AttendeeResponse, EventContent, EventRecord, ShowAs } from './event-record.js';
+import { responseAt } from './event-policy.js';
+import { contentOf, occurrencesIn, type TimeWindow } from './event-series.js';
+
+export const BUSY_TYPES = ['working_elsewhere', 'tentative', 'busy', 'out_of_office'] as const;
+/** In ascending precedence. */
+export type BusyType = (typeof BUSY_TYPES)[number];
+
+/** A time at which a person is not free; instants in seconds, half-open. */
+export interface BusyTime {
+  start: number;
+  end: number;
+  type: BusyType;
+}
+
+/** An event of a person, and what they set for it. */
+export interface OwnEvent {
+  record: EventRecord;
+  /** Own setting of the placement; null: as in the event. */
+  showAs: ShowAs | null;
+}
+
+/** Instances of one event that a query expands. */
+const MAX_INSTANCES = 10_000;
+
+/**
+ * The times that the events of a person occupy in a window, merged: the state with the highest precedence covers the others.
+ * Cancelled, free and declined events occupy none; an event without a response is tentative.
+ * @param userId of the person, null for a calendar as a whole
+ */
+export function busyTimes(
+  events: readonly OwnEvent[],
+  userId: string | null,
+  window: TimeWindow,
+): BusyTime[] {
+  const times: BusyTime[] = [];
+  for (const { record, showAs } of events) {
+    if (record.deleted_at !== null) continue;
+    const own = record.participants.filter(({ user_id }) => user_id !== null && user_id === userId);
+    for (const occurrence of occurrencesIn(record, window, MAX_INSTANCES)) {
+      const response = own.length > 0 ? responseAt(own, occurrence.key)?.response : undefined;
+      const type = typeOf(contentOf(record, occurrence), showAs, response);
+      const start = Math.max(occurrence.start, window.from);
+      const end = Math.min(occurrence.end, window.to);
+      if (type && end > start) times.push({ start, end, type });
+    }
+  }
+  return merged(times);
+}
+
+function typeOf(
+  content: EventContent,
+  showAs: ShowAs | null,
+  response: AttendeeResponse | undefined,
+): BusyType | null {
+  const shown = showAs ?? content.show_as;
+  if (content.status === 'cancelled' || shown === 'free') return null;
+  if (response === 'declined' || response === 'delegated') return null;
+  if (shown === 'out_of_office' || shown === 'working_elsewhere') return shown;
+  const isOpen = response === 'needs_action' || response === 'tentative';
+  return isOpen || content.status === 'tentative' || shown === 'tentative' ? 'tentative' : 'busy';
+}
+
+const rank = (type: BusyType): number => BUSY_TYPES.indexOf(type);
+
+/** Times without overlaps, in order: where several overlap, the one with the highest precedence; equal neighbours are one. */
+export function merged(times: readonly BusyTime[]): BusyTime[] {
+  const edges = times
+    .flatMap(({ start, end, type }) => [
+      { at: start, rank: rank(type), change: 1 },
+      { at: end, rank: rank(type), change: -1 },
+    ])
+    .toSorted((a, b) => a.at - b.at);
+  const open = BUSY_TYPES.map(() => 0);
+  const found: BusyTime[] = [];
+  for (const [n, edge] of edges.entries()) {
+    open[edge.rank] = (open[edge.rank] as number) + edge.change;
+    const next = edges[n + 1]?.at ?? edge.at;
+    const type = BUSY_TYPES[open.findLastIndex((count) => count > 0)];
+    if (next === edge.at || type === undefined) continue;
+    const last = found.at(-1);
+    if (last && last.end === edge.at && last.type === type) last.end = next;
+    else found.push({ start: edge.at, end: next, type });
+  }
+  return found;
+}
+
+const VIEW: Record<BusyType, string> = {
+  tentative: '1',
+  busy: '2',
+  out_of_office: '3',
+  working_elsewhere: '4',
+};
+
+/** One digit for each slot: 0 free, 1 tentative, 2 busy, 3 out of office, 4 working elsewhere. */
+export function viewOf(times: readonly BusyTime[], from: number, to: number, slot: number): string {
+  let view = '';
+  let at = 0;
+  for (let start = from; start < to; start += slot) {
+    while (at < times.length && (times[at] as BusyTime).end <= start) at += 1;
+    let type: BusyType | null = null;
+    for (let n = at; n < times.length && (times[n] as BusyTime).start < start + slot; n += 1) {
+      const other = (times[n] as BusyTime).type;
+      if (type === null || rank(other) > rank(type)) type = other;
+    }
+    view += type === null ? '0' : VIEW[type];
+  }
+  return view;
+}

@@ -1,0 +1,133 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsEmail,
+  IsInt,
+  IsUUID,
+  Max,
+  Min,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import { Transform } from 'class-transformer';
+import { asInstance, EachAs, Optional } from '../../../platform/http/input.decorators.js';
+import { IsEventTime, IsZone, timeSchema } from '../event-parts.dto.js';
+import type { TimeInput } from '../event-input-times.js';
+
+export const MAX_PEOPLE = 100;
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+/** One of: an address, a user, a calendar. */
+export class FreeBusyAttendee {
+  @ApiPropertyOptional({ example: 'bob@demo.example' })
+  @ValidateIf(
+    ({ user_id, calendar_id }: FreeBusyAttendee, value) => value !== undefined || (!user_id && !calendar_id),
+  )
+  @IsEmail({}, { message: 'email must be an e-mail address' })
+  email?: string;
+
+  @ApiPropertyOptional({ format: 'uuid', example: ID })
+  @Optional()
+  @IsUUID('all', { message: 'user_id must be a UUID' })
+  user_id?: string;
+
+  @ApiPropertyOptional({ format: 'uuid', example: ID })
+  @Optional()
+  @IsUUID('all', { message: 'calendar_id must be a UUID' })
+  calendar_id?: string;
+}
+
+export class SuggestFields {
+  /** Length of the meeting. */
+  @ApiProperty({ type: 'integer', minimum: 5, maximum: 1440, example: 60 })
+  @Max(1440)
+  @Min(5)
+  @IsInt()
+  duration_minutes!: number;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 50, default: 10 })
+  @Optional()
+  @Max(50)
+  @Min(1)
+  @IsInt()
+  count?: number;
+
+  /** Addresses or ids of the attendees who must be free. Default: all. */
+  @ApiPropertyOptional({ type: [String], example: ['bob@demo.example'] })
+  @Optional()
+  @Transform(({ value }) => (Array.isArray(value) ? value.map((each) => String(each).toLowerCase()) : value))
+  @ArrayMaxSize(MAX_PEOPLE)
+  @IsArray()
+  required?: string[];
+
+  /** Only Monday to Friday, 09:00 to 17:00 of each attendee. Default: true. */
+  @ApiPropertyOptional({ example: true })
+  @Optional()
+  @IsBoolean()
+  working_hours?: boolean;
+
+  /** Time before and after the meeting in which required attendees are free too. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 240, default: 0 })
+  @Optional()
+  @Max(240)
+  @Min(0)
+  @IsInt()
+  buffer_minutes?: number;
+}
+
+export class FreeBusyQuery {
+  @ApiProperty(timeSchema('2026-03-02T00:00:00Z'))
+  @IsEventTime()
+  from!: TimeInput;
+
+  /** Exclusive; of a day its end. At most 62 days after `from`. */
+  @ApiProperty(timeSchema('2026-03-07T00:00:00Z'))
+  @IsEventTime()
+  to!: TimeInput;
+
+  /** Of `from` and `to` without an offset. Default: UTC. */
+  @ApiPropertyOptional({ example: 'Europe/Berlin' })
+  @Optional()
+  @IsZone()
+  time_zone?: string;
+
+  /** Addresses, users or calendars. */
+  @ApiProperty({
+    type: 'array',
+    minItems: 1,
+    maxItems: MAX_PEOPLE,
+    items: {
+      oneOf: [{ type: 'string', format: 'email' }, { $ref: '#/components/schemas/FreeBusyAttendee' }],
+    },
+    example: ['bob@demo.example', { user_id: ID }],
+  })
+  @EachAs((entry) => asInstance(FreeBusyAttendee, typeof entry === 'string' ? { email: entry } : entry))
+  @ValidateNested({ each: true })
+  @ArrayMaxSize(MAX_PEOPLE)
+  @ArrayMinSize(1)
+  @IsArray()
+  attendees!: FreeBusyAttendee[];
+
+  /** Length of a slot of `view`, and of the steps of suggestions. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 5, maximum: 1440, default: 30 })
+  @Optional()
+  @Max(1440)
+  @Min(5)
+  @IsInt()
+  interval_minutes?: number;
+
+  /** This event does not count: to find another time for it. */
+  @ApiPropertyOptional({ format: 'uuid', example: ID })
+  @Optional()
+  @IsUUID('all', { message: 'exclude_event_id must be a UUID' })
+  exclude_event_id?: string;
+
+  @ApiPropertyOptional({ type: SuggestFields })
+  @Optional()
+  @Transform(({ value }) => asInstance(SuggestFields, value))
+  @ValidateNested()
+  suggest?: SuggestFields;
+}

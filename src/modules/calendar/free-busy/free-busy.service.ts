@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import { DAY } from '../../../lib/recurrence/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { fieldError } from '../../../platform/http/errors.js';
+import { Availability, type AvailabilityWindow, type Subject } from '../availability.js';
+import { viewOf } from '../busy-times.js';
+import { CalendarErrors } from '../calendar.errors.js';
+import { readTime, type TimeInput } from '../event-input-times.js';
+import { formatInstant, instantOf, zoneNamed } from '../event-times.js';
+import type { FreeBusyQuery, SuggestFields } from './free-busy.dto.js';
+import type { FreeBusyEnvelope, FreeBusyResponse, SuggestionResponse } from './free-busy.response.js';
+import { suggestTimes, WORKING_HOURS } from './suggestions.js';
+
+const MAX_WINDOW = 62 * DAY;
+const DEFAULT_SLOT_MINUTES = 30;
+const MINUTE = 60;
+
+/** When members and calendars are free. Responses contain times and states, no titles. */
+@Injectable()
+export class FreeBusyService {
+  constructor(private readonly availability: Availability) {}
+
+  /** @throws ApiError 422 `window_too_large` */
+  async query(ctx: RequestContext, query: FreeBusyQuery): Promise<FreeBusyEnvelope> {
+    const window = windowOf(query);
+    const slot = (query.interval_minutes ?? DEFAULT_SLOT_MINUTES) * MINUTE;
+    const subjects = await this.availability.subjects(ctx, query.attendees);
+    await this.availability.fill(ctx, subjects, window, query.exclude_event_id?.toLowerCase());
+    return {
+      free_busy: subjects.map((subject) => present(subject, window, slot)),
+      suggestions: query.suggest ? suggestionsOf(subjects, window, slot, query.suggest) : [],
+      from: formatInstant(window.from),
+      to: formatInstant(window.to),
+    };
+  }
+}
+
+/** @throws ApiError 422 `window_too_large`, or for an empty window */
+function windowOf({ from, to, time_zone: zone = 'UTC' }: FreeBusyQuery): AvailabilityWindow {
+  const name = zoneNamed(zone) ?? 'UTC';
+  const instant = (input: TimeInput, isEnd: boolean): number => {
+    const { wall, isDate, zone: own } = readTime(input, name);
+    return instantOf(isDate && isEnd ? wall + DAY : wall, own, name);
+  };
+  const window = { from: instant(from, false), to: instant(to, true) };
+  if (window.to <= window.from) throw fieldError('to', 'end_before_start', 'to must be after from');
+  if (window.to - window.from > MAX_WINDOW)
+    throw CalendarErrors.windowTooLarge.with({ message: 'A free/busy window has at most 62 days.' });
+  return window;
+}
+
+function present(
+  { asked, member, calendar, zone, busy }: Subject,
+  { from, to }: AvailabilityWindow,
+  slot: number,
+): FreeBusyResponse {
+  const isKnown = member !== null || calendar !== null;
+  return {
+    email: member?.email ?? asked.email?.toLowerCase() ?? null,
+    user_id: member?.user_id ?? asked.user_id?.toLowerCase() ?? null,
+    calendar_id: asked.calendar_id?.toLowerCase() ?? null,
+    status: isKnown ? 'ok' : 'unknown',
+    busy: busy.map(({ start, end, type }) => ({
+      start: formatInstant(start),
+      end: formatInstant(end),
+      type,
+    })),
+    working_hours: member && { time_zone: zone, ...WORKING_HOURS, days: [...WORKING_HOURS.days] },
+    view: isKnown ? viewOf(busy, from, to, slot) : '',
+  };
+}
+
+/** Unknown attendees do not count: their times are not known. */
+function suggestionsOf(
+  subjects: readonly Subject[],
+  { from, to }: AvailabilityWindow,
+  step: number,
+  fields: SuggestFields,
+): SuggestionResponse[] {
+  const { duration_minutes: minutes, count = 10, required, working_hours: workingHours = true } = fields;
+  const people = subjects.flatMap(({ asked, member, calendar, zone, busy }) => {
+    if (!member && !calendar) return [];
+    const names = [member?.email, member?.user_id, calendar?.id].flatMap((each) => each ?? []);
+    const isRequired = required === undefined || names.some((name) => required.includes(name));
+    return { name: member?.email ?? asked.calendar_id ?? '', zone, busy, isRequired };
+  });
+  if (people.length === 0) return [];
+  const buffer = (fields.buffer_minutes ?? 0) * MINUTE;
+  const options = { from, to, duration: minutes * MINUTE, step, count, workingHours, buffer };
+  return suggestTimes(people, options).map(({ start, end, ...rest }) => ({
+    start: formatInstant(start),
+    end: formatInstant(end),
+    ...rest,
+  }));
+}

@@ -1,0 +1,102 @@
+import { DAY, weekdayOf } from '../../../lib/recurrence/index.js';
+import { wallIn } from '../event-times.js';
+import type { BusyTime } from '../busy-times.js';
+
+/** Monday to Friday, 09:00 to 17:00 on the clock of the person. */
+export const WORKING_HOURS = { days: [1, 2, 3, 4, 5], start: '09:00', end: '17:00' } as const;
+const WORK_START = 9 * 3600;
+const WORK_END = 17 * 3600;
+const WORK_DAYS = 5;
+
+export interface Person {
+  /** As the request names them. */
+  name: string;
+  zone: string;
+  busy: readonly BusyTime[];
+  isRequired: boolean;
+}
+
+export interface SuggestionOptions {
+  from: number;
+  to: number;
+  /** Seconds. */
+  duration: number;
+  /** Seconds between possible starts. */
+  step: number;
+  count: number;
+  /** Only within the working hours of all people. */
+  workingHours: boolean;
+  /** Seconds before and after the meeting in which required people are free too. */
+  buffer: number;
+}
+
+export interface Suggestion {
+  start: number;
+  end: number;
+  /** Optional people who are not free. */
+  conflicts: string[];
+  /** 1: everyone is free for certain. */
+  score: number;
+  reason: string;
+}
+
+/** Half of a conflict: a tentative meeting may be moved. */
+const WEIGHTS = { working_elsewhere: 0, tentative: 0.5, busy: 1, out_of_office: 1 } as const;
+
+/**
+ * Times for a meeting: all required people are free, then the fewest conflicts of optional people, then the earliest. All days of
+ * the window count.
+ */
+export function suggestTimes(people: readonly Person[], options: SuggestionOptions): Suggestion[] {
+  const { from, to, duration, step, count, buffer } = options;
+  const found: Suggestion[] = [];
+  const first = Math.ceil(from / step) * step;
+  for (let start = first; start + duration <= to; start += step) {
+    const end = start + duration;
+    if (options.workingHours && !people.every(({ zone }) => isWorkingTime(zone, start, end))) continue;
+    const weight = (person: Person, margin: number): number =>
+      weightOf(person.busy, start - margin, end + margin);
+    const required = people.filter(({ isRequired }) => isRequired);
+    const tentative = required.filter((person) => weight(person, buffer) > 0);
+    if (tentative.some((person) => weight(person, buffer) >= 1)) continue;
+    const optional = people.filter(({ isRequired }) => !isRequired);
+    const conflicts = optional.filter((person) => weight(person, 0) > 0);
+    const total = [...tentative, ...conflicts].reduce((sum, person) => sum + weight(person, 0), 0);
+    found.push({
+      start,
+      end,
+      conflicts: conflicts.map(({ name }) => name),
+      score: Math.round((1 - Math.min(1, total / people.length)) * 100) / 100,
+      reason: reasonOf(tentative.length, conflicts.length),
+    });
+  }
+  return found.toSorted((a, b) => b.score - a.score || a.start - b.start).slice(0, count);
+}
+
+function reasonOf(tentative: number, conflicts: number): string {
+  if (tentative + conflicts === 0) return 'All attendees are free.';
+  const parts = [
+    ...(tentative > 0 ? [`${tentative} required tentative`] : []),
+    ...(conflicts > 0 ? [`${conflicts} optional not free`] : []),
+  ];
+  return `${parts.join(', ')}.`;
+}
+
+/** The highest weight of the times that overlap a period. */
+function weightOf(busy: readonly BusyTime[], start: number, end: number): number {
+  let weight = 0;
+  for (const time of busy) {
+    if (time.start >= end) break;
+    if (time.end > start) weight = Math.max(weight, WEIGHTS[time.type]);
+  }
+  return weight;
+}
+
+function isWorkingTime(zone: string, start: number, end: number): boolean {
+  const from = wallIn(zone, start);
+  const to = wallIn(zone, end);
+  const day = Math.floor(from / DAY);
+  return (
+    weekdayOf(day) < WORK_DAYS && from - day * DAY >= WORK_START && to - day * DAY <= WORK_END && to > from
+  );
+}

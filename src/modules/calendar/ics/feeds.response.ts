@@ -1,0 +1,34 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { FEED_DETAILS } from './feeds.dto.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+export class FeedResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty({ format: 'uuid', example: ID }) calendar_id!: string;
+  /** full: what you see. busy: times alone. */
+  @ApiProperty({ enum: FEED_DETAILS, example: 'busy' })
+  details!: (typeof FEED_DETAILS)[number];
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) created_at!: string;
+}
+
+export class NewFeedResponse extends FeedResponse {
+  /** The secret address, in this response only. @example "/apis/v1/calendar/feeds/AYkKXayWd0u8zrMCCZqAV2Zvb2JhcmJhenF1eGZvb2JhcmJhenF1eA.ics" */
+  url!: string;
+}
+
+export class CreatedFeedEnvelope {
+  feed!: NewFeedResponse;
+}
+
+export class FeedEnvelope {
+  feed!: FeedResponse;
+  @ApiProperty({ enum: [true], example: true }) deleted!: true;
+}
+
+export class FeedListEnvelope {
+  @ApiProperty({ type: [FeedResponse] }) feeds!: FeedResponse[];
+  /** The list is complete: always null. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  next!: null;
+}

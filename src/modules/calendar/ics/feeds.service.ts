@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
+import { CalendarsApi } from '../calendar.api.js';
+import type { CalendarContext } from '../event-record.js';
+import { feedHash, newFeedToken, readFeedToken } from './feed-token.js';
+import { FeedErrors } from './feeds.errors.js';
+import type { CreateFeed } from './feeds.dto.js';
+import type { CreatedFeedEnvelope, FeedEnvelope, FeedListEnvelope, FeedResponse } from './feeds.response.js';
+import { ICS_TYPE, IcsExport } from './ics-export.js';
+import { type FeedRow, IcsRepository } from './ics.repository.js';
+
+const MAX_FEEDS = 20;
+
+/** Exports of calendars, and their secret addresses for programs that cannot sign in. */
+@Injectable()
+export class FeedsService {
+  constructor(
+    private readonly calendars: CalendarsApi,
+    private readonly repository: IcsRepository,
+    private readonly exports: IcsExport,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /** @throws ApiError 404 */
+  async export(ctx: RequestContext, calendarId: string): Promise<BodyReply> {
+    const calendar = await this.calendars.calendar(this.db, ctx, calendarId);
+    return this.reply(ctx.tenantId, ctx.userId, calendar, 'full', {
+      'Content-Disposition': attachmentNamed(`${calendar.name}.ics`, 'calendar.ics'),
+    });
+  }
+
+  /** @throws ApiError 404 */
+  async list(ctx: RequestContext, calendarId: string): Promise<FeedListEnvelope> {
+    await this.calendars.calendar(this.db, ctx, calendarId);
+    return { feeds: (await this.repository.feeds(ctx, calendarId)).map(present), next: null };
+  }
+
+  /** The token is in this response only. @throws ApiError 404; 422 `too_many_feeds` */
+  async create(ctx: RequestContext, calendarId: string, input: CreateFeed): Promise<CreatedFeedEnvelope> {
+    await this.calendars.calendar(this.db, ctx, calendarId);
+    if ((await this.repository.feeds(ctx, calendarId)).length >= MAX_FEEDS)
+      throw FeedErrors.tooManyFeeds.with();
+    const token = newFeedToken(ctx.tenantId);
+    const { details = 'full' } = input;
+    return this.db.tx(async (tx) => {
+      const values = { id: uuidv7(), calendarId, tokenHash: feedHash(token), details };
+      const feed = await this.repository.insert(tx, ctx, values);
+      await this.log(tx, ctx, 'calendar.feed.created', feed);
+      return { feed: { ...present(feed), url: `/apis/v1/calendar/feeds/${token}.ics` } };
+    });
+  }
+
+  /** The address is unknown from then on. @throws ApiError 404 */
+  async delete(ctx: RequestContext, calendarId: string, id: string): Promise<FeedEnvelope> {
+    return this.db.tx(async (tx) => {
+      const feed = await this.repository.delete(tx, ctx, calendarId, id);
+      if (!feed) throw FeedErrors.feedNotFound.with();
+      await this.log(tx, ctx, 'calendar.feed.deleted', feed);
+      return { feed: present(feed), deleted: true };
+    });
+  }
+
+  /**
+   * The calendar of a secret address, as the creator of the feed sees it.
+   * @param file `<token>.ics`
+   * @throws ApiError 404
+   */
+  async read(file: string, ifNoneMatch: string | undefined): Promise<BodyReply> {
+    const token = readFeedToken(file.replace(/\.ics$/, ''));
+    const open = token && (await this.repository.open(token.tenantId, token.hash));
+    if (!token || !open) throw FeedErrors.feedNotFound.with();
+    const { feed, calendar } = open;
+    const etag = `W/"feed:${feed.id}:${calendar.change_seq}"`;
+    const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
+    if (ifNoneMatch?.split(',').some((each) => each.trim() === etag))
+      return new BodyReply(null, { status: 304, contentType: ICS_TYPE, headers });
+    return this.reply(token.tenantId, feed.user_id, calendar, feed.details, headers);
+  }
+
+  private reply(
+    tenantId: string,
+    userId: string,
+    calendar: CalendarContext,
+    details: FeedRow['details'],
+    headers: Record<string, string>,
+  ): BodyReply {
+    const body = this.exports.stream(tenantId, userId, calendar, details);
+    return new BodyReply(body, { contentType: ICS_TYPE, headers });
+  }
+
+  private async log(tx: Parameters<Audit['record']>[0], ctx: RequestContext, action: string, feed: FeedRow) {
+    const data = { calendar_id: feed.calendar_id, details: feed.details };
+    await this.audit.record(tx, ctx, { action, objectKind: 'calendar_feed', objectId: feed.id, data });
+  }
+}
+
+const present = ({ id, calendar_id, details, created_at }: FeedRow): FeedResponse => ({
+  id,
+  calendar_id,
+  details,
+  created_at: new Date(created_at).toISOString(),
+});

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { Readable } from 'node:stream';
+import {
+  component,
+  escapeText,
+  formatComponent,
+  linesOf,
+  property,
+  vtimezoneOf,
+} from '../../../lib/icalendar/index.js';
+import type { CalendarContext } from '../event-record.js';
+import { permissionsOf } from '../event-policy.js';
+import { IcsRepository } from './ics.repository.js';
+import { veventsOf } from './vevent.js';
+
+export const ICS_TYPE = 'text/calendar; charset=utf-8';
+const PRODUCT = '-//Workspace//Calendar//EN';
+/** Events that are read at once. */
+const PAGE = 200;
+
+/** Writes whole calendars as iCalendar. */
+@Injectable()
+export class IcsExport {
+  constructor(private readonly repository: IcsRepository) {}
+
+  /**
+   * A calendar as its reader sees it: private events of others are `Busy` without details.
+   * @param details busy: no details of any event
+   */
+  stream(
+    tenantId: string,
+    userId: string,
+    calendar: CalendarContext,
+    details: 'full' | 'busy' = 'full',
+  ): Readable {
+    return Readable.from(this.parts(tenantId, userId, calendar, details));
+  }
+
+  private async *parts(
+    tenantId: string,
+    userId: string,
+    calendar: CalendarContext,
+    details: 'full' | 'busy',
+  ): AsyncGenerator<string> {
+    yield heading(calendar);
+    for (const { zone, first_year: year } of await this.repository.zones(tenantId, calendar.id))
+      if (zone !== 'UTC') yield formatComponent(vtimezoneOf(zone, year, null));
+    let after: string | null = null;
+    for (;;) {
+      const page = await this.repository.page(tenantId, calendar.id, after, PAGE);
+      let text = '';
+      for (const { record, reminders } of page) {
+        after = record.id;
+        const seesDetails = details === 'full' && permissionsOf(record, calendar, userId).see_details;
+        for (const vevent of veventsOf(record, { seesDetails, reminders: reminders ?? [] }))
+          text += formatComponent(vevent);
+      }
+      if (text) yield text;
+      if (page.length < PAGE) break;
+    }
+    yield 'END:VCALENDAR\r\n';
+  }
+}
+
+/** BEGIN:VCALENDAR and the properties of the calendar. */
+function heading({ name, time_zone: zone, color }: CalendarContext): string {
+  const calendar = component('VCALENDAR', [
+    property('VERSION', '2.0'),
+    property('PRODID', PRODUCT),
+    property('CALSCALE', 'GREGORIAN'),
+    property('METHOD', 'PUBLISH'),
+    property('NAME', escapeText(name)),
+    property('X-WR-CALNAME', escapeText(name)),
+    property('X-WR-TIMEZONE', zone),
+    property('X-APPLE-CALENDAR-COLOR', color),
+    property('REFRESH-INTERVAL', 'PT1H', { VALUE: 'DURATION' }),
+  ]);
+  return [...linesOf(calendar)].slice(0, -1).join('');
+}

@@ -1,0 +1,207 @@
+import {
+  component,
+  type Component,
+  escapeText,
+  formatDuration,
+  formatTime,
+  property,
+  type Property,
+} from '../../../lib/icalendar/index.js';
+import { DAY, formatRule, parseRule } from '../../../lib/recurrence/index.js';
+import type { Reminder } from '../calendar.entity.js';
+import { responseAt } from '../event-policy.js';
+import type { EventContent, EventRecord, EventTimes, ParticipantRow } from '../event-record.js';
+import { contentOf, isSeries, occurrenceOf } from '../event-series.js';
+import { instantOf, isDay, nominalLength, wallOf } from '../event-times.js';
+
+/** What a VEVENT shows. */
+export interface VEventView {
+  /** False: times alone, as `Busy`. */
+  seesDetails: boolean;
+  /** Alarms of the owner of the placement. */
+  reminders?: readonly Reminder[];
+}
+
+const RESPONSES: Record<string, string> = {
+  needs_action: 'NEEDS-ACTION',
+  accepted: 'ACCEPTED',
+  declined: 'DECLINED',
+  tentative: 'TENTATIVE',
+  delegated: 'DELEGATED',
+};
+const ROLES: Record<string, string> = {
+  required: 'REQ-PARTICIPANT',
+  optional: 'OPT-PARTICIPANT',
+  chair: 'CHAIR',
+  none: 'NON-PARTICIPANT',
+};
+const KINDS: Record<string, string> = {
+  person: 'INDIVIDUAL',
+  group: 'GROUP',
+  room: 'ROOM',
+  resource: 'RESOURCE',
+};
+/** Values of Exchange for states that TRANSP lacks. */
+const BUSY_STATUS: Record<string, string> = {
+  tentative: 'TENTATIVE',
+  out_of_office: 'OOF',
+  working_elsewhere: 'WORKINGELSEWHERE',
+};
+
+/** The VEVENTs of an event: the series or single event, then the instances that differ (RFC 5545, 3.6.1 and 3.8.4.4). */
+export function veventsOf(record: EventRecord, view: VEventView): Component[] {
+  const master = component('VEVENT', [
+    ...head(record),
+    ...timesOf(record),
+    ...recurrenceOf(record),
+    ...contentProperties(record, view),
+    ...(view.seesDetails ? people(record, null) : []),
+  ]);
+  master.components.push(...alarms(view));
+  return isSeries(record) ? [master, ...instances(record, view)] : [master];
+}
+
+/** Instances with an override or with a response of their own. Cancelled ones are dates of EXDATE. */
+function instances(record: EventRecord, view: VEventView): Component[] {
+  const keys = new Set([
+    ...record.overrides.map(({ recurrence_key: key }) => key),
+    ...record.participants.map(({ recurrence_key: key }) => key).filter((key) => /^\d/.test(key)),
+  ]);
+  return [...keys].toSorted().flatMap((key) => {
+    const occurrence = occurrenceOf(record, key, 'UTC');
+    if (!occurrence) return [];
+    const content = contentOf(record, occurrence);
+    if (content.status === 'cancelled') return [];
+    return component(
+      'VEVENT',
+      [
+        ...head(record),
+        timeProperty('RECURRENCE-ID', key, record.time_zone),
+        ...timesOf(content),
+        ...contentProperties(content, view),
+        ...(view.seesDetails ? people(record, key) : []),
+      ],
+      alarms(view),
+    );
+  });
+}
+
+function head(record: EventRecord): Property[] {
+  return [
+    property('UID', escapeText(record.uid)),
+    property('DTSTAMP', stamp(record.dtstamp)),
+    property('CREATED', stamp(record.created_at)),
+    property('LAST-MODIFIED', stamp(record.updated_at)),
+    property('SEQUENCE', String(record.sequence)),
+  ];
+}
+
+/** `20260302T080000Z` of RFC 3339. */
+const stamp = (text: string): string =>
+  `${new Date(text).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+
+/** A DATE, or a DATE-TIME in UTC, in a zone or floating. */
+export function timeProperty(name: string, times: string | readonly string[], zone: string | null): Property {
+  const texts = typeof times === 'string' ? [times] : times;
+  const isDate = isDay(texts[0] ?? '');
+  const kind = isDate ? 'date' : zone === 'UTC' ? 'utc' : 'local';
+  const value = texts.map((text) => formatTime({ kind, wall: wallOf(text) })).join(',');
+  return property(name, value, {
+    VALUE: isDate ? 'DATE' : null,
+    TZID: kind === 'local' ? zone : null,
+  });
+}
+
+function timesOf(times: EventTimes): Property[] {
+  const start = timeProperty('DTSTART', times.starts, times.time_zone);
+  if (times.exact_duration)
+    return [start, property('DURATION', formatDuration({ days: 0, seconds: nominalLength(times) }))];
+  return [start, timeProperty('DTEND', times.ends, times.end_time_zone ?? times.time_zone)];
+}
+
+function recurrenceOf(record: EventRecord): Property[] {
+  const cancelled = record.overrides
+    .filter(({ patch }) => patch.status === 'cancelled')
+    .map(({ recurrence_key: key }) => key);
+  const excluded = [...record.excluded, ...cancelled];
+  return [
+    ...record.rules.map((rule) => property('RRULE', exportedRule(rule, record))),
+    ...(record.added.length > 0 ? [timeProperty('RDATE', record.added, record.time_zone)] : []),
+    ...(excluded.length > 0 ? [timeProperty('EXDATE', excluded.toSorted(), record.time_zone)] : []),
+  ];
+}
+
+/** UNTIL of a series in a zone is UTC (RFC 5545, 3.3.10). */
+function exportedRule(text: string, { time_zone: zone, starts }: EventTimes): string {
+  const rule = parseRule(text);
+  if (!rule.until || isDay(starts)) return text;
+  const { kind, time } = rule.until;
+  const wall = kind === 'date' ? time + DAY - 1 : time;
+  if (zone === null) return formatRule({ ...rule, until: { kind: 'wall', time: wall } });
+  const instant = kind === 'utc' ? time : instantOf(wall, zone);
+  return formatRule({ ...rule, until: { kind: 'utc', time: instant } });
+}
+
+function contentProperties(content: EventContent, { seesDetails }: VEventView): Property[] {
+  const shared = [
+    property('STATUS', content.status.toUpperCase()),
+    property('TRANSP', content.show_as === 'free' ? 'TRANSPARENT' : 'OPAQUE'),
+    property('CLASS', content.visibility === 'private' || !seesDetails ? 'PRIVATE' : 'PUBLIC'),
+  ];
+  const busy = BUSY_STATUS[content.show_as];
+  if (busy) shared.push(property('X-MICROSOFT-CDO-BUSYSTATUS', busy));
+  if (!seesDetails) return [property('SUMMARY', 'Busy'), ...shared];
+  const own: Property[] = [property('SUMMARY', escapeText(content.title)), ...shared];
+  const place = content.location || content.locations.map(({ name }) => name).join(', ');
+  if (content.description) own.push(property('DESCRIPTION', escapeText(content.description)));
+  if (place) own.push(property('LOCATION', escapeText(place)));
+  const geo = content.locations.find((each) => each.geo)?.geo;
+  if (geo) own.push(property('GEO', `${geo.latitude};${geo.longitude}`));
+  if (content.categories.length > 0)
+    own.push(property('CATEGORIES', content.categories.map(escapeText).join(',')));
+  if (content.color) own.push(property('X-APPLE-CALENDAR-COLOR', content.color));
+  const url = content.conference?.url;
+  if (url) own.push(property('CONFERENCE', url, { VALUE: 'URI', FEATURE: ['AUDIO', 'VIDEO'] }));
+  for (const link of content.links)
+    if (link.url) own.push(property('ATTACH', link.url, { 'X-FILENAME': link.title || null }));
+  return [...own, ...unknownProperties(content.custom)];
+}
+
+/** Properties of an imported event that have no field (`custom.ics`). */
+function unknownProperties(custom: Record<string, unknown>): Property[] {
+  const kept = custom['ics'];
+  return Array.isArray(kept) ? (kept as Property[]) : [];
+}
+
+/** ORGANIZER and ATTENDEE, with the responses to an instance. */
+function people(record: EventRecord, key: string | null): Property[] {
+  if (record.participants.length === 0) return [];
+  const byEmail = Map.groupBy(record.participants, ({ email }) => email);
+  const attendees = [...byEmail.values()].flatMap((rows) => responseAt(rows, key) ?? []);
+  return [
+    property('ORGANIZER', `mailto:${record.organizer_email}`, { CN: record.organizer_name || null }),
+    ...attendees.map(attendee),
+  ];
+}
+
+const attendee = (row: ParticipantRow): Property =>
+  property('ATTENDEE', `mailto:${row.email}`, {
+    CN: row.name || null,
+    CUTYPE: KINDS[row.kind],
+    ROLE: ROLES[row.role],
+    PARTSTAT: RESPONSES[row.response],
+    RSVP: row.rsvp ? 'TRUE' : 'FALSE',
+    'DELEGATED-TO': row.delegated_to && `mailto:${row.delegated_to}`,
+    'DELEGATED-FROM': row.delegated_from && `mailto:${row.delegated_from}`,
+  });
+
+const alarms = ({ seesDetails, reminders = [] }: VEventView): Component[] =>
+  seesDetails
+    ? reminders.map(({ method, minutes }) =>
+        component('VALARM', [
+          property('ACTION', method === 'email' ? 'EMAIL' : 'DISPLAY'),
+          property('DESCRIPTION', 'Reminder'),
+          property('TRIGGER', formatDuration({ days: 0, seconds: -minutes * 60 })),
+        ]),
+      )
+    : [];

@@ -1,0 +1,33 @@
+import { Module } from '@nestjs/common';
+import { HolidaysModule } from '../holidays/index.js';
+import { Availability } from './availability.js';
+import { AvailabilityRepository } from './availability.repository.js';
+import { CalendarModule } from './calendar.module.js';
+import { FreeBusyController } from './free-busy/free-busy.controller.js';
+import { FreeBusyService } from './free-busy/free-busy.service.js';
+import { FeedsController } from './ics/feeds.controller.js';
+import { FeedsService } from './ics/feeds.service.js';
+import { IcsExport } from './ics/ics-export.js';
+import { IcsRepository } from './ics/ics.repository.js';
+import { PollFinalization } from './polls/poll-finalization.js';
+import { PollsController } from './polls/polls.controller.js';
+import { PollsRepository } from './polls/polls.repository.js';
+import { PollsService } from './polls/polls.service.js';
+
+/** Free/busy, polls, and calendars as iCalendar: they read and create events. Before `CalendarModule`: fixed names come first. */
+@Module({
+  imports: [CalendarModule, HolidaysModule],
+  controllers: [FreeBusyController, PollsController, FeedsController],
+  providers: [
+    AvailabilityRepository,
+    Availability,
+    FreeBusyService,
+    PollsRepository,
+    PollsService,
+    PollFinalization,
+    IcsRepository,
+    IcsExport,
+    FeedsService,
+  ],
+})
+export class CalendarPlanningModule {}

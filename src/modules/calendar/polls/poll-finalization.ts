@@ -1,0 +1,136 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { CalendarErrors } from '../calendar.errors.js';
+import { CreateEvent } from '../event.dto.js';
+import { eventResponse } from '../event.presenter.js';
+import type { CalendarEventResponse } from '../event.response.js';
+import { EventOperations } from '../event-operations.js';
+import type { CalendarContext } from '../event-record.js';
+import { isDay, parseInstant, wallIn, wallText } from '../event-times.js';
+import { EventWriter } from '../event-writer.js';
+import { EventsRepository } from '../events.repository.js';
+import type { OptionRow, PollRecord } from './poll-record.js';
+import type { FinalizePoll } from './polls.dto.js';
+import { PollErrors } from './polls.errors.js';
+import { PollsRepository } from './polls.repository.js';
+import type { FinalizedPollEnvelope } from './polls.response.js';
+import { PollsService } from './polls.service.js';
+
+/** The choice of an option, which creates the event of a poll. */
+@Injectable()
+export class PollFinalization {
+  constructor(
+    private readonly service: PollsService,
+    private readonly polls: PollsRepository,
+    private readonly events: EventsRepository,
+    private readonly operations: EventOperations,
+    private readonly writer: EventWriter,
+    private readonly db: Db,
+  ) {}
+
+  /**
+   * Creates the event once: the choice of the same option again gives the same event.
+   * @throws ApiError 404; 403; 409 `already_finalized`; 422 `unknown_option`
+   */
+  async finalize(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<FinalizePoll>,
+  ): Promise<FinalizedPollEnvelope> {
+    const { record, event } = await this.db.tx(async (tx) => {
+      const poll = await this.polls.lock(tx, ctx, id);
+      if (!poll) throw PollErrors.pollNotFound.with();
+      if (poll.owner_id !== ctx.userId) throw Errors.forbidden.with();
+      const input = body.value;
+      const optionId = input.option_id.toLowerCase();
+      const option = poll.options.find((each) => each.id === optionId);
+      if (!option) throw PollErrors.unknownOption.with();
+      if (poll.option_id !== null) {
+        if (poll.option_id !== optionId) throw PollErrors.alreadyFinalized.with();
+        return { record: poll, event: await this.eventOf(tx, ctx, poll) };
+      }
+      const made = await this.create(tx, ctx, poll, option, input);
+      return { record: await this.service.found(tx, ctx, id), event: made };
+    });
+    return { poll: await this.service.present(ctx, record), event };
+  }
+
+  private async create(
+    tx: Tx,
+    ctx: RequestContext,
+    poll: PollRecord,
+    option: OptionRow,
+    input: FinalizePoll,
+  ): Promise<CalendarEventResponse> {
+    const calendar = await this.calendar(tx, ctx, input.calendar_id?.toLowerCase() ?? poll.calendar_id);
+    this.operations.assertWriter(calendar);
+    const now = new Date().toISOString();
+    const fields = eventOf(poll, option, input);
+    const organizer = { organizer_email: calendar.owner_email.toLowerCase() };
+    const participants = await this.writer.participants(tx, ctx, fields.attendees ?? [], organizer);
+    const draft = this.operations.draft(ctx, calendar, fields, participants, now);
+    const { record, entry } = await this.operations.insert(tx, ctx, calendar, draft, fields, now);
+    const chosen = { optionId: option.id, eventId: record.id, calendarId: calendar.id };
+    await this.polls.finalize(tx, ctx.tenantId, poll.id, chosen);
+    return eventResponse(record, entry, { userId: ctx.userId, calendar, readerZone: calendar.time_zone });
+  }
+
+  /** @throws ApiError 404 */
+  private async calendar(tx: Tx, ctx: RequestContext, id: string | null): Promise<CalendarContext> {
+    const chosen = id ?? (await this.events.defaultCalendars(tx, ctx.tenantId, [ctx.userId])).get(ctx.userId);
+    const calendar = chosen === undefined ? null : await this.events.context(tx, ctx, chosen);
+    if (!calendar) throw CalendarErrors.calendarNotFound.with();
+    return calendar;
+  }
+
+  /** The event of a poll that was finalized before; null after its deletion. */
+  private async eventOf(
+    tx: Tx,
+    ctx: RequestContext,
+    poll: PollRecord,
+  ): Promise<CalendarEventResponse | null> {
+    if (poll.calendar_id === null || poll.event_id === null) return null;
+    const found = await this.events.find(tx, ctx, poll.calendar_id, poll.event_id);
+    if (!found?.record) return null;
+    const { calendar, record, entry } = found;
+    return eventResponse(record, entry, { userId: ctx.userId, calendar, readerZone: calendar.time_zone });
+  }
+}
+
+/** The fields of the event: at the time of the option, with the participants but for the owner as attendees. */
+function eventOf(poll: PollRecord, option: OptionRow, input: FinalizePoll): CreateEvent {
+  const { title = poll.title, invite = 'all', send_updates } = input;
+  const canCome = new Set(
+    poll.votes
+      .filter(({ option_id: id, answer }) => id === option.id && answer !== 'no')
+      .map(({ participant_id: id }) => id),
+  );
+  const others = poll.participants.filter(({ user_id: userId }) => userId !== poll.owner_id);
+  const attendees = others
+    .filter(({ id }) => invite === 'all' || canCome.has(id))
+    .map(({ email, name, required }) => ({
+      email,
+      name,
+      role: required ? ('required' as const) : ('optional' as const),
+    }));
+  const time = (text: string) =>
+    isDay(text)
+      ? { date: text }
+      : {
+          date_time: wallText(wallIn(poll.time_zone, parseInstant(text) as number), false),
+          time_zone: poll.time_zone,
+        };
+  return Object.assign(new CreateEvent(), {
+    title,
+    description: poll.description,
+    location: poll.location,
+    start: time(option.starts),
+    end: time(option.ends),
+    attendees,
+    send_updates,
+  });
+}

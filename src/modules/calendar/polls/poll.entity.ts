@@ -1,0 +1,55 @@
+import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
+
+@Entity('polls')
+export class Poll {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'owner_id' }) ownerId!: string;
+  @Column('uuid', { name: 'calendar_id', nullable: true }) calendarId!: string | null;
+  @Column('text') title!: string;
+  @Column('text') description!: string;
+  @Column('text') location!: string;
+  @Column('text', { name: 'time_zone' }) timeZone!: string;
+  @Column('text') kind!: 'time' | 'date';
+  @Column('timestamptz', { nullable: true }) deadline!: Date | null;
+  @Column('boolean', { name: 'allow_if_needed' }) allowIfNeeded!: boolean;
+  @Column('boolean') anonymous!: boolean;
+  @Column('uuid', { name: 'option_id', nullable: true }) optionId!: string | null;
+  @Column('uuid', { name: 'event_id', nullable: true }) eventId!: string | null;
+  @Column('int') revision!: number;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+}
+
+@Entity('poll_options')
+export class PollOption {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'poll_id' }) pollId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('int') position!: number;
+  @Column('text') starts!: string;
+  @Column('text') ends!: string;
+}
+
+@Entity('poll_participants')
+@Unique('poll_participants_tenant_id_poll_id_email_key', ['tenantId', 'pollId', 'email'])
+export class PollParticipant {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'poll_id' }) pollId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') email!: string;
+  @Column('uuid', { name: 'user_id', nullable: true }) userId!: string | null;
+  @Column('text') name!: string;
+  @Column('boolean') required!: boolean;
+  @Column('text') comment!: string;
+  @Column('timestamptz', { name: 'responded_at', nullable: true }) respondedAt!: Date | null;
+}
+
+@Entity('poll_votes')
+export class PollVote {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'poll_id' }) pollId!: string;
+  @PrimaryColumn('uuid', { name: 'option_id' }) optionId!: string;
+  @PrimaryColumn('uuid', { name: 'participant_id' }) participantId!: string;
+  @Column('text') answer!: string;
+}

@@ -1,0 +1,98 @@
+import { Body, Controller, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
+import { PollFinalization } from './poll-finalization.js';
+import { CreatePoll, FinalizePoll, ReadPoll, VotePoll } from './polls.dto.js';
+import { PollErrors } from './polls.errors.js';
+import { FinalizedPollEnvelope, PollEnvelope } from './polls.response.js';
+import { PollsService } from './polls.service.js';
+
+@ApiTags('calendar')
+@Controller('calendar/polls')
+export class PollsController {
+  constructor(
+    private readonly polls: PollsService,
+    private readonly finalization: PollFinalization,
+  ) {}
+
+  @Endpoint('POST', {
+    id: 'createPoll',
+    summary: 'Ask for the best time of a meeting',
+    description: 'You take part in your own poll.',
+    status: 201,
+    response: [PollEnvelope, 'The new poll.'],
+    location: true,
+    errors: [CALENDARS.notFound, CalendarErrors.unknownUser],
+    example: {
+      title: 'Planning',
+      time_zone: 'Europe/Berlin',
+      duration_minutes: 60,
+      options: [{ start: '2026-03-02T09:00:00' }, { start: '2026-03-03T14:00:00' }],
+      participants: [{ email: 'bob@demo.example' }],
+    },
+  })
+  create(
+    @Ctx() ctx: RequestContext,
+    @Idempotency() key: IdempotencyKey | null,
+    @Body() body: CreatePoll,
+  ): Promise<JsonReply> {
+    return this.polls.create(ctx, key, body);
+  }
+
+  @Endpoint('GET :id', {
+    id: 'readPoll',
+    summary: 'Read a poll',
+    description: 'For its owner and participants, with the conflicts in their own calendars.',
+    response: [PollEnvelope, 'The poll.'],
+    errors: [PollErrors.pollNotFound],
+  })
+  read(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ReadPoll): Promise<PollEnvelope> {
+    return this.polls.read(ctx, id, query.time_zone);
+  }
+
+  @Endpoint('POST :id/vote', {
+    id: 'votePoll',
+    summary: 'Vote in a poll',
+    description: 'Replaces all your votes.',
+    status: 200,
+    response: [PollEnvelope, 'The poll with your votes.'],
+    errors: [PollErrors.pollNotFound, PollErrors.pollClosed, PollErrors.unknownOption],
+  })
+  vote(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @CheckedBody(VotePoll) body: Checked<VotePoll>,
+  ): Promise<PollEnvelope> {
+    return this.polls.vote(ctx, id, body);
+  }
+
+  @Endpoint('POST :id/finalize', {
+    id: 'finalizePoll',
+    summary: 'Choose an option of a poll',
+    description:
+      'Creates the event and invites the participants, once: a repetition with the same option returns the same event. Only the owner.',
+    status: 200,
+    response: [FinalizedPollEnvelope, 'The poll and its event.'],
+    errors: [
+      PollErrors.pollNotFound,
+      CALENDARS.notFound,
+      Errors.forbidden,
+      PollErrors.alreadyFinalized,
+      PollErrors.unknownOption,
+    ],
+  })
+  finalize(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @CheckedBody(FinalizePoll) body: Checked<FinalizePoll>,
+  ): Promise<FinalizedPollEnvelope> {
+    return this.finalization.finalize(ctx, id, body);
+  }
+}

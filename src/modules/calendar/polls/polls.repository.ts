@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import type { OptionRow, PollRecord, PollRow, VoteRow, VoterRow } from './poll-record.js';
+
+interface PollJson {
+  poll: PollRow;
+  options: OptionRow[];
+  participants: VoterRow[] | null;
+  votes: VoteRow[] | null;
+}
+
+// For the owner and the participants of the workspace.
+const read = workspace.statement<PollJson>(
+  'calendar.read_poll',
+  `SELECT row_to_json(poll) AS poll,
+          (SELECT json_agg(row_to_json(option) ORDER BY option.position) FROM poll_options option
+            WHERE option.tenant_id = $1 AND option.poll_id = poll.id) AS options,
+          (SELECT json_agg(row_to_json(participant) ORDER BY participant.id) FROM poll_participants participant
+            WHERE participant.tenant_id = $1 AND participant.poll_id = poll.id) AS participants,
+          (SELECT json_agg(row_to_json(vote)) FROM poll_votes vote
+            WHERE vote.tenant_id = $1 AND vote.poll_id = poll.id) AS votes
+     FROM polls poll
+    WHERE poll.tenant_id = $1 AND poll.id = $2
+      AND (poll.owner_id = $3 OR EXISTS (SELECT FROM poll_participants invited
+            WHERE invited.tenant_id = $1 AND invited.poll_id = poll.id AND invited.user_id = $3))`,
+);
+
+const lock = workspace.statement<never>(
+  'calendar.lock_poll',
+  `SELECT FROM polls WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+);
+
+const insert = workspace.statement<never>(
+  'calendar.insert_poll',
+  `WITH given AS (SELECT $2::jsonb AS poll), made AS (
+     INSERT INTO polls (tenant_id, id, owner_id, calendar_id, title, description, location, time_zone, kind, deadline,
+                        allow_if_needed, anonymous, revision, created_at, updated_at)
+     SELECT $1::uuid, row.id, row.owner_id, row.calendar_id, row.title, row.description, row.location, row.time_zone,
+            row.kind, row.deadline, row.allow_if_needed, row.anonymous, 1, now(), now()
+       FROM given, jsonb_populate_record(NULL::polls, poll) row RETURNING id
+   ), options AS (
+     INSERT INTO poll_options (tenant_id, poll_id, id, position, starts, ends)
+     SELECT $1::uuid, made.id, row.id, row.position, row.starts, row.ends
+       FROM made, given, jsonb_populate_recordset(NULL::poll_options, poll->'options') row
+   )
+   INSERT INTO poll_participants (tenant_id, poll_id, id, email, user_id, name, required, comment)
+   SELECT $1::uuid, made.id, row.id, row.email, row.user_id, row.name, row.required, ''
+     FROM made, given, jsonb_populate_recordset(NULL::poll_participants, poll->'participants') row`,
+);
+
+const replaceVotes = workspace.statement<never>(
+  'calendar.replace_votes',
+  `WITH removed AS (
+     DELETE FROM poll_votes WHERE tenant_id = $1 AND poll_id = $2 AND participant_id = $3
+       AND NOT option_id = ANY (SELECT row.option_id FROM jsonb_populate_recordset(NULL::poll_votes, $4::jsonb) row)
+   ), voter AS (
+     UPDATE poll_participants SET responded_at = now(), comment = $5
+      WHERE tenant_id = $1 AND poll_id = $2 AND id = $3
+   ), bumped AS (
+     UPDATE polls SET revision = revision + 1, updated_at = now() WHERE tenant_id = $1 AND id = $2
+   )
+   INSERT INTO poll_votes (tenant_id, poll_id, option_id, participant_id, answer)
+   SELECT $1, $2, row.option_id, $3, row.answer FROM jsonb_populate_recordset(NULL::poll_votes, $4::jsonb) row
+   ON CONFLICT (tenant_id, poll_id, option_id, participant_id) DO UPDATE SET answer = excluded.answer`,
+);
+
+const finalize = workspace.statement<never>(
+  'calendar.finalize_poll',
+  `UPDATE polls SET option_id = $3, event_id = $4, calendar_id = $5, revision = revision + 1, updated_at = now()
+    WHERE tenant_id = $1 AND id = $2`,
+);
+
+/** Polls with their options, participants and votes. */
+@Injectable()
+export class PollsRepository {
+  /** Null: no such poll, or the caller does not take part in it. */
+  async find(reader: Reader, { tenantId, userId }: RequestContext, id: string): Promise<PollRecord | null> {
+    const [row] = await reader.query(read, [tenantId, id, userId]);
+    if (!row) return null;
+    const { poll, options, participants, votes } = row;
+    return { ...poll, options, participants: participants ?? [], votes: votes ?? [] };
+  }
+
+  /** Locks a poll until the end of the transaction, then reads it: votes as of the lock. */
+  async lock(tx: Tx, ctx: RequestContext, id: string): Promise<PollRecord | null> {
+    await tx.query(lock, [ctx.tenantId, id]);
+    return this.find(tx, ctx, id);
+  }
+
+  async insert(tx: Tx, tenantId: string, poll: Omit<PollRecord, 'votes'>): Promise<void> {
+    await tx.query(insert, [tenantId, JSON.stringify(poll)]);
+  }
+
+  /** Replaces all votes of a participant. */
+  async vote(
+    tx: Tx,
+    tenantId: string,
+    pollId: string,
+    participantId: string,
+    votes: Pick<VoteRow, 'option_id' | 'answer'>[],
+    comment: string,
+  ): Promise<void> {
+    await tx.query(replaceVotes, [tenantId, pollId, participantId, JSON.stringify(votes), comment]);
+  }
+
+  async finalize(
+    tx: Tx,
+    tenantId: string,
+    pollId: string,
+    chosen: { optionId: string; eventId: string; calendarId: string },
+  ): Promise<void> {
+    await tx.query(finalize, [tenantId, pollId, chosen.optionId, chosen.eventId, chosen.calendarId]);
+  }
+}

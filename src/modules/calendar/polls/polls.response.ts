@@ -1,0 +1,104 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { BUSY_TYPES, type BusyType } from '../busy-times.js';
+import { CalendarEventResponse } from '../event.response.js';
+import { type Answer, ANSWERS, type PollStatus } from './poll-record.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const UUID = { format: 'uuid', example: ID } as const;
+const NO_UUID = { type: String, format: 'uuid', nullable: true, example: null } as const;
+const TIME = '2026-03-02T08:00:00Z';
+
+export class PollCountsResponse {
+  /** @example 3 */ yes!: number;
+  /** @example 1 */ if_needed!: number;
+  /** @example 0 */ no!: number;
+  /** Participants without a vote. @example 2 */
+  pending!: number;
+}
+
+export class OptionVoteResponse {
+  @ApiProperty(UUID) participant_id!: string;
+  /** @example "Bob Stone" */ name!: string;
+  @ApiProperty({ enum: ANSWERS, example: 'yes' }) answer!: Answer;
+}
+
+export class PollOptionResponse {
+  @ApiProperty(UUID) id!: string;
+  /** Null for a day. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
+  start!: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-03-02T09:00:00Z' })
+  end!: string | null;
+  /** A day, instead of `start` and `end`. */
+  @ApiProperty({ type: String, format: 'date', nullable: true, example: null })
+  date!: string | null;
+  /** In the requested zone. @example "2026-03-02T09:00:00" */
+  local_start!: string;
+  /** In the requested zone; of a day the same day. @example "2026-03-02T10:00:00" */
+  local_end!: string;
+  counts!: PollCountsResponse;
+  /** Empty for an anonymous poll. */
+  @ApiProperty({ type: [OptionVoteResponse] })
+  votes!: OptionVoteResponse[];
+  /** What your calendars contain at this time. */
+  @ApiProperty({ type: String, enum: [...BUSY_TYPES, null], nullable: true, example: null })
+  my_conflict!: BusyType | null;
+}
+
+export class PollParticipantResponse {
+  @ApiProperty(UUID) id!: string;
+  /** @example "bob@demo.example" */ email!: string;
+  /** @example "Bob Stone" */ name!: string;
+  @ApiProperty({ ...NO_UUID, example: ID }) user_id!: string | null;
+  /** @example true */ required!: boolean;
+  /** @example "After lunch is better" */ comment!: string;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
+  responded_at!: string | null;
+}
+
+export class MyVoteResponse {
+  @ApiProperty(UUID) option_id!: string;
+  @ApiProperty({ enum: ANSWERS, example: 'yes' }) answer!: Answer;
+}
+
+export class PollResponse {
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty(UUID) owner_id!: string;
+  @ApiProperty(NO_UUID) calendar_id!: string | null;
+  /** @example "Planning" */ title!: string;
+  /** @example "Goals of the next quarter" */ description!: string;
+  /** @example "Room 3" */ location!: string;
+  /** @example "Europe/Berlin" */ time_zone!: string;
+  @ApiProperty({ enum: ['time', 'date'], example: 'time' }) kind!: 'time' | 'date';
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) deadline!: string | null;
+  /** @example true */ allow_if_needed!: boolean;
+  /** @example false */ anonymous!: boolean;
+  /** closed: after the deadline. */
+  @ApiProperty({ enum: ['open', 'closed', 'finalized'], example: 'open' })
+  status!: PollStatus;
+  @ApiProperty({ type: [PollOptionResponse] }) options!: PollOptionResponse[];
+  @ApiProperty({ type: [PollParticipantResponse] }) participants!: PollParticipantResponse[];
+  @ApiProperty({ type: [MyVoteResponse] }) my_votes!: MyVoteResponse[];
+  /** Options that the most participants can attend. Empty without votes. */
+  @ApiProperty({ type: [String], example: [ID] })
+  best_option_ids!: string[];
+  /** The chosen option. */
+  @ApiProperty(NO_UUID)
+  option_id!: string | null;
+  /** The event of the chosen option. */
+  @ApiProperty(NO_UUID)
+  event_id!: string | null;
+  /** @example 1 */ revision!: number;
+  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
+}
+
+export class PollEnvelope {
+  poll!: PollResponse;
+}
+
+export class FinalizedPollEnvelope extends PollEnvelope {
+  /** Null after its deletion. */
+  @ApiProperty({ type: CalendarEventResponse, nullable: true })
+  event!: CalendarEventResponse | null;
+}

@@ -1,0 +1,170 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { DAY } from '../../../lib/recurrence/index.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Reader } from '../../../platform/database/tx.js';
+import { fieldError } from '../../../platform/http/errors.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { Availability } from '../availability.js';
+import { CalendarErrors } from '../calendar.errors.js';
+import { zoneNamed } from '../event-times.js';
+import { EventsRepository } from '../events.repository.js';
+import { instantsOf, pollResponse } from './poll.presenter.js';
+import { optionsOf } from './poll-options.js';
+import { type PollRecord, statusOf, type VoterRow } from './poll-record.js';
+import type { CreatePoll, PollParticipantFields, VotePoll } from './polls.dto.js';
+import { PollErrors } from './polls.errors.js';
+import { PollsRepository } from './polls.repository.js';
+import type { PollEnvelope, PollResponse } from './polls.response.js';
+
+/** Free/busy windows have at most 62 days: options beyond it have no conflict mark. */
+const CONFLICT_WINDOW = 62 * DAY;
+
+interface NamedParticipant {
+  userId?: string;
+  /** Lower case; empty for a user. */
+  email: string;
+  name?: string;
+  required?: boolean;
+}
+
+/** Polls about the time of a meeting: create, read, vote. */
+@Injectable()
+export class PollsService {
+  constructor(
+    private readonly polls: PollsRepository,
+    private readonly events: EventsRepository,
+    private readonly availability: Availability,
+    private readonly writes: IdempotentWrites,
+    private readonly db: Db,
+  ) {}
+
+  /** @throws ApiError 404 for the calendar; 422 */
+  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreatePoll): Promise<JsonReply> {
+    const zone = zoneNamed(input.time_zone) as string;
+    const { kind, options } = optionsOf(input, zone);
+    const calendarId = input.calendar_id?.toLowerCase() ?? null;
+    if (calendarId !== null && !(await this.events.context(this.db, ctx, calendarId)))
+      throw CalendarErrors.calendarNotFound.with();
+    const participants = await this.participants(ctx, input.participants ?? []);
+    const now = new Date().toISOString();
+    const poll: PollRecord = {
+      id: uuidv7(),
+      owner_id: ctx.userId,
+      calendar_id: calendarId,
+      title: input.title,
+      description: input.description ?? '',
+      location: input.location ?? '',
+      time_zone: zone,
+      kind,
+      deadline: input.deadline?.toISOString() ?? null,
+      allow_if_needed: input.allow_if_needed ?? true,
+      anonymous: input.anonymous ?? false,
+      option_id: null,
+      event_id: null,
+      revision: 1,
+      created_at: now,
+      updated_at: now,
+      options,
+      participants,
+      votes: [],
+    };
+    return this.writes.runTx(ctx, key, async (tx) => {
+      await this.polls.insert(tx, ctx.tenantId, poll);
+      const made = await this.present(ctx, await this.found(tx, ctx, poll.id));
+      return new JsonReply(JSON.stringify({ poll: made }), {
+        status: 201,
+        location: `/apis/v1/calendar/polls/${poll.id}`,
+      });
+    });
+  }
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, id: string, zone?: string): Promise<PollEnvelope> {
+    return { poll: await this.present(ctx, await this.found(this.db, ctx, id), zone) };
+  }
+
+  /** Replaces the votes of the caller. @throws ApiError 404; 409 `poll_closed`; 422 `unknown_option` */
+  async vote(ctx: RequestContext, id: string, body: Checked<VotePoll>): Promise<PollEnvelope> {
+    const record = await this.db.tx(async (tx) => {
+      const poll = await this.polls.lock(tx, ctx, id);
+      if (!poll) throw PollErrors.pollNotFound.with();
+      const { votes, comment = '' } = body.value;
+      if (statusOf(poll) !== 'open') throw PollErrors.pollClosed.with();
+      const me = poll.participants.find(({ user_id: userId }) => userId === ctx.userId) as VoterRow;
+      const known = new Set(poll.options.map((option) => option.id));
+      const byOption = new Map(votes.map(({ option_id: option, answer }) => [option.toLowerCase(), answer]));
+      for (const [option, answer] of byOption) {
+        if (!known.has(option)) throw PollErrors.unknownOption.with();
+        if (answer === 'if_needed' && !poll.allow_if_needed)
+          throw fieldError('votes', 'if_needed', 'This poll does not allow if_needed');
+      }
+      const rows = [...byOption].map(([option_id, answer]) => ({ option_id, answer }));
+      await this.polls.vote(tx, ctx.tenantId, id, me.id, rows, comment);
+      return this.found(tx, ctx, id);
+    });
+    return { poll: await this.present(ctx, record) };
+  }
+
+  /** The poll with the conflicts of the caller. */
+  async present(ctx: RequestContext, poll: PollRecord, requested?: string): Promise<PollResponse> {
+    const zone = (requested && zoneNamed(requested)) || poll.time_zone;
+    const times = poll.options.map((option) => instantsOf(option, zone));
+    const from = Math.min(...times.map(({ start }) => start));
+    const to = Math.min(Math.max(...times.map(({ end }) => end)), from + CONFLICT_WINDOW);
+    const busy = await this.availability.ofMember(ctx, ctx.userId, { from, to });
+    return pollResponse(poll, { userId: ctx.userId, zone, busy });
+  }
+
+  /** @throws ApiError 404 */
+  async found(reader: Reader, ctx: RequestContext, id: string): Promise<PollRecord> {
+    const poll = await this.polls.find(reader, ctx, id);
+    if (!poll) throw PollErrors.pollNotFound.with();
+    return poll;
+  }
+
+  /** The owner and the participants of a request, each once. @throws ApiError 422 `unknown_user` */
+  private async participants(
+    ctx: RequestContext,
+    given: readonly PollParticipantFields[],
+  ): Promise<VoterRow[]> {
+    const named = given.map<NamedParticipant>(({ id, user_id = id, email, ...rest }) => ({
+      userId: user_id?.toLowerCase(),
+      email: email?.toLowerCase() ?? '',
+      ...rest,
+    }));
+    const ids = [ctx.userId, ...named.flatMap(({ userId }) => userId ?? [])];
+    const members = await this.events.members(
+      this.db,
+      ctx.tenantId,
+      ids,
+      named.map(({ email }) => email),
+    );
+    const found = new Map<string, VoterRow>();
+    const owner: NamedParticipant = { userId: ctx.userId, email: '' };
+    for (const [n, { userId, email, name, required = true }] of [owner, ...named].entries()) {
+      const member = members.find((each) => (userId ? each.user_id === userId : each.email === email));
+      if (userId && !member)
+        throw CalendarErrors.unknownUser.with({
+          details: [
+            { field: `participants.${n - 1}`, code: 'unknown_user', message: 'is not an active member' },
+          ],
+        });
+      const address = member?.email ?? email;
+      if (found.has(address)) continue;
+      found.set(address, {
+        id: uuidv7(),
+        email: address,
+        user_id: member?.user_id ?? null,
+        name: member?.name ?? name ?? '',
+        required,
+        comment: '',
+        responded_at: null,
+      });
+    }
+    return [...found.values()];
+  }
+}

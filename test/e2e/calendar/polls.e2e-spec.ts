@@ -1,0 +1,243 @@
+import { type Person, TestApp } from '../../support/app.ts';
+
+const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+
+describe('polls', () => {
+  let app: TestApp;
+  let ann: Person;
+  let bob: Person;
+  let cat: Person;
+  let mallory: Person;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [ann, bob, cat] = (await app.tenant('acme', 'ann', 'bob', 'cat')) as [Person, Person, Person];
+    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+  });
+  afterAll(() => app?.stop());
+
+  const create = async (fields: object = {}) => {
+    const { status, body, headers } = await ann.api.post('/calendar/polls', {
+      title: 'Planning',
+      time_zone: 'Europe/Berlin',
+      options: [
+        { start: '2026-03-02T09:00:00' },
+        { start: '2026-03-03T14:00:00Z', end: '2026-03-03T15:30:00Z' },
+      ],
+      participants: [
+        bob.email,
+        { user_id: cat.id, required: false },
+        { email: 'Out@Side.example', name: 'Guest' },
+      ],
+      ...fields,
+    });
+    expect([status, body.error]).toEqual([201, undefined]);
+    expect(headers.get('location')).toBe(`/apis/v1/calendar/polls/${body.poll.id}`);
+    return body.poll;
+  };
+  const vote = (person: Person, poll: any, ...answers: string[]) =>
+    person.api.post(`/calendar/polls/${poll.id}/vote`, {
+      votes: answers.map((answer, n) => ({ option_id: poll.options[n].id, answer })),
+    });
+  const finalize = (person: Person, poll: any, n: number, fields: object = {}) =>
+    person.api.post(`/calendar/polls/${poll.id}/finalize`, { option_id: poll.options[n].id, ...fields });
+  const calendarOf = async (person: Person): Promise<string> =>
+    (await person.api.get('/calendar')).body.calendars.find((each: any) => each.is_default).id;
+
+  test('have options in the zone of the poll, and participants of the workspace and outside', async () => {
+    const poll = await create({ description: 'Goals', location: 'Room 3' });
+    expect(poll).toMatchObject({
+      title: 'Planning',
+      description: 'Goals',
+      location: 'Room 3',
+      owner_id: ann.id,
+      kind: 'time',
+      status: 'open',
+      deadline: null,
+      my_votes: [],
+      best_option_ids: [],
+      event_id: null,
+      revision: 1,
+    });
+    expect(poll.options).toMatchObject([
+      {
+        start: '2026-03-02T08:00:00Z',
+        end: '2026-03-02T09:00:00Z',
+        date: null,
+        local_start: '2026-03-02T09:00:00',
+        counts: { yes: 0, if_needed: 0, no: 0, pending: 4 },
+        votes: [],
+      },
+      { start: '2026-03-03T14:00:00Z', end: '2026-03-03T15:30:00Z', local_start: '2026-03-03T15:00:00' },
+    ]);
+    expect(
+      poll.participants.map((each: any) => [each.email, each.user_id, each.name, each.required]),
+    ).toEqual([
+      [ann.email, ann.id, 'Ann', true],
+      [bob.email, bob.id, 'Bob', true],
+      [cat.email, cat.id, 'Cat', false],
+      ['out@side.example', null, 'Guest', true],
+    ]);
+    const elsewhere = await bob.api.get(`/calendar/polls/${poll.id}?time_zone=America/New_York`);
+    expect(elsewhere.body.poll.options[0]).toMatchObject({
+      start: '2026-03-02T08:00:00Z',
+      local_start: '2026-03-02T03:00:00',
+    });
+  });
+
+  test('count votes, which a participant replaces as a whole', async () => {
+    const poll = await create();
+    await vote(ann, poll, 'yes', 'if_needed');
+    await vote(bob, poll, 'no', 'yes');
+    const { status, body } = await vote(cat, poll, 'yes', 'yes');
+    expect(status).toBe(200);
+    expect(body.poll.options.map((each: any) => each.counts)).toEqual([
+      { yes: 2, if_needed: 0, no: 1, pending: 1 },
+      { yes: 2, if_needed: 1, no: 0, pending: 1 },
+    ]);
+    expect(body.poll.best_option_ids).toEqual([poll.options[1].id]);
+    expect(body.poll.my_votes).toHaveLength(2);
+    expect(body.poll.options[0].votes).toContainEqual(expect.objectContaining({ name: 'Bob', answer: 'no' }));
+    const again = await vote(bob, poll, 'yes');
+    expect(again.body.poll.options.map((each: any) => each.counts.pending)).toEqual([1, 2]);
+    expect(again.body.poll.my_votes).toEqual([{ option_id: poll.options[0].id, answer: 'yes' }]);
+    expect(again.body.poll.participants.filter((each: any) => each.responded_at !== null)).toHaveLength(3);
+  });
+
+  test('that are anonymous show counts only', async () => {
+    const poll = await create({ anonymous: true });
+    await vote(bob, poll, 'yes', 'no');
+    const { body } = await ann.api.get(`/calendar/polls/${poll.id}`);
+    expect(body.poll.options[0]).toMatchObject({ counts: { yes: 1 }, votes: [] });
+  });
+
+  test('mark the options at which the reader is not free', async () => {
+    await bob.api.post(`/calendar/${await calendarOf(bob)}/events`, {
+      title: 'Dentist',
+      start: { date_time: '2026-03-02T09:30:00', time_zone: 'Europe/Berlin' },
+    });
+    const poll = await create();
+    const seen = async (person: Person) =>
+      (await person.api.get(`/calendar/polls/${poll.id}`)).body.poll.options.map(
+        (each: any) => each.my_conflict,
+      );
+    expect(await seen(bob)).toEqual(['busy', null]);
+    expect(await seen(cat)).toEqual([null, null]);
+  });
+
+  test('about days have days', async () => {
+    const poll = await create({ options: [{ date: '2026-03-02' }, { date: '2026-03-04' }] });
+    expect([poll.kind, poll.options[0].date, poll.options[0].start]).toEqual(['date', '2026-03-02', null]);
+    const { body } = await finalize(ann, poll, 1);
+    expect(body.event).toMatchObject({
+      start: { date: '2026-03-04' },
+      end: { date: '2026-03-05' },
+      all_day: true,
+    });
+  });
+
+  test('close at the deadline', async () => {
+    const poll = await create({ deadline: '2020-01-01T00:00:00Z' });
+    expect(poll.status).toBe('closed');
+    const late = await vote(bob, poll, 'yes');
+    expect([late.status, late.body.error]).toEqual([409, 'poll_closed']);
+    expect((await finalize(ann, poll, 0)).status).toBe(200);
+  });
+
+  test('are finalized once, also by several requests at once', async () => {
+    const poll = await create({ title: 'Kick-off' });
+    await vote(bob, poll, 'yes', 'no');
+    await vote(cat, poll, 'no', 'no');
+    expect((await finalize(bob, poll, 0)).status).toBe(403);
+    const replies = await Promise.all([1, 2, 3, 4].map(() => finalize(ann, poll, 0, { invite: 'yes' })));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(new Set(replies.map(({ body }) => body.event.id)).size).toBe(1);
+    const { poll: done, event } = replies[0]!.body;
+    expect(done).toMatchObject({ status: 'finalized', option_id: poll.options[0].id, event_id: event.id });
+    expect(event).toMatchObject({
+      title: 'Kick-off',
+      start: { date_time: '2026-03-02T09:00:00', time_zone: 'Europe/Berlin' },
+    });
+    expect(event.attendees.map((each: any) => each.email)).toContain(bob.email);
+    expect(event.attendees.map((each: any) => each.email)).not.toContain(cat.email);
+    const placed = await bob.api.get(`/calendar/${await calendarOf(bob)}/events/${event.id}`);
+    expect([placed.status, placed.body.event.my_response]).toEqual([200, 'needs_action']);
+    const [{ count }] = (await app.sql(
+      `SELECT count(*)::int AS count FROM calendar_events WHERE title = 'Kick-off'`,
+    )) as [{ count: number }];
+    expect(count).toBe(1);
+    const other = await finalize(ann, poll, 1);
+    expect([other.status, other.body.error]).toEqual([409, 'already_finalized']);
+    expect((await vote(bob, poll, 'no')).body.error).toBe('poll_closed');
+  });
+
+  test('do not exist for members who do not take part, and for other workspaces', async () => {
+    const poll = await create({ participants: [] });
+    for (const person of [bob, mallory]) {
+      const replies = [
+        await person.api.get(`/calendar/polls/${poll.id}`),
+        await vote(person, poll, 'yes'),
+        await finalize(person, poll, 0),
+      ];
+      expect(replies.map(({ status, body }) => [status, body.error])).toEqual(
+        replies.map(() => [404, 'not_found']),
+      );
+    }
+    expect((await ann.api.get(`/calendar/polls/${UNKNOWN}`)).status).toBe(404);
+  });
+
+  test('with an idempotency key are created once', async () => {
+    const body = {
+      title: 'Once',
+      time_zone: 'UTC',
+      options: [{ date: '2026-03-02' }, { date: '2026-03-03' }],
+    };
+    const headers = { 'Idempotency-Key': 'poll-1' };
+    const made = [
+      await ann.api.post('/calendar/polls', body, { headers }),
+      await ann.api.post('/calendar/polls', body, { headers }),
+    ];
+    expect(made[0]!.body.poll.id).toBe(made[1]!.body.poll.id);
+  });
+
+  test.each<[object, string]>([
+    [{ options: [{ date: '2026-03-02' }] }, 'validation_failed'],
+    [{ options: [{ date: '2026-03-02' }, {}] }, 'validation_failed'],
+    [{ options: [{ date: '2026-03-02' }, { start: '2026-03-02T09:00:00' }] }, 'validation_failed'],
+    [{ options: [{ date: '2026-03-02' }, { date: '2026-03-02' }] }, 'validation_failed'],
+    [
+      {
+        options: [
+          { start: '2026-03-02T09:00:00', end: '2026-03-02T08:00:00' },
+          { start: '2026-03-03T09:00:00' },
+        ],
+      },
+      'validation_failed',
+    ],
+    [{ time_zone: 'Mars/Olympus' }, 'validation_failed'],
+    [{ title: ' ' }, 'validation_failed'],
+    [{ deadline: 'soon' }, 'validation_failed'],
+    [{ participants: [{}] }, 'validation_failed'],
+    [{ participants: [{ user_id: UNKNOWN }] }, 'unknown_user'],
+  ])('rejects %j', async (fields, error) => {
+    const { status, body } = await ann.api.post('/calendar/polls', {
+      title: 'x',
+      time_zone: 'UTC',
+      options: [{ date: '2026-03-02' }, { date: '2026-03-03' }],
+      ...fields,
+    });
+    expect([status, body.error]).toEqual([422, error]);
+  });
+
+  test('reject votes for unknown options, and if_needed where it is not allowed', async () => {
+    const poll = await create({ allow_if_needed: false });
+    const unknown = await ann.api.post(`/calendar/polls/${poll.id}/vote`, {
+      votes: [{ option_id: UNKNOWN, answer: 'yes' }],
+    });
+    expect([unknown.status, unknown.body.error]).toEqual([422, 'unknown_option']);
+    expect((await vote(ann, poll, 'if_needed')).body.error).toBe('validation_failed');
+    expect(
+      (await ann.api.post(`/calendar/polls/${poll.id}/finalize`, { option_id: UNKNOWN })).body.error,
+    ).toBe('unknown_option');
+  });
+});
