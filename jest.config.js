@@ -6,8 +6,8 @@ export default {
   testEnvironment: '<rootDir>/test/support/runner/environment.mjs',
   testRunner: '<rootDir>/test/support/runner/runner.mjs',
   transform: {},
-  // By default jest leaves one core unused.
-  maxWorkers: 2,
+  // Two cores: tests wait for PostgreSQL, child processes and time limits during half of their time.
+  maxWorkers: 3,
   // A limit for tests that hang. A busy machine must not reach it.
   testTimeout: 300_000,
   testMatch: ['<rootDir>/test/**/*.spec.ts', '<rootDir>/test/**/*.e2e-spec.ts'],

@@ -97,21 +97,23 @@ describe('npm start', () => {
     const server = await started(await launch({ DEMO: 'true', METRICS_PORT: String(metricsPort) }));
     expect((await fetchWithToken(server)).status).toBe(200);
 
-    const sameDirectory = await launch({ DATA_DIR: server.dataDir });
-    expect(await sameDirectory.exit).toBe(1);
-    expect(sameDirectory.stderr()).toBe(
-      `Another workspace server is already running on ${server.dataDir}.\n`,
-    );
-    for (const [setting, port, workers] of [
-      ['PORT', server.port, '1'],
-      ['PORT', server.port, '2'],
-      ['METRICS_PORT', metricsPort, '1'],
-    ] as const) {
+    const portInUse = async (setting: string, port: number, workers: string) => {
       const second = await launch({ [setting]: String(port), WEB_CONCURRENCY: workers });
       expect(await second.exit).toBe(1);
       expect(second.stderr()).toBe(`Port ${port} on 127.0.0.1 is in use; set ${setting} to another one.\n`);
       expect(databaseRuns(second.dataDir)).toBe(false);
-    }
+    };
+    const directoryInUse = async () => {
+      const second = await launch({ DATA_DIR: server.dataDir });
+      expect(await second.exit).toBe(1);
+      expect(second.stderr()).toBe(`Another workspace server is already running on ${server.dataDir}.\n`);
+    };
+    await Promise.all([
+      directoryInUse(),
+      portInUse('PORT', server.port, '1'),
+      portInUse('PORT', server.port, '2'),
+      portInUse('METRICS_PORT', metricsPort, '1'),
+    ]);
     expect(await isReady(server.port)).toBe(true);
 
     server.child.kill('SIGINT');

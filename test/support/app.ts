@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createApp, type ServedApp } from '../../src/app.setup.js';
 import { provision } from '../../src/provision/provision.js';
 import { Config } from '../../src/config/config.js';
+import { AccessWatch } from '../../src/modules/identity/access-watch.js';
 import { Db } from '../../src/platform/database/db.js';
 import { either } from '../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
@@ -107,6 +108,11 @@ export class TestApp {
       true,
     );
     return this.person(users[0]!);
+  }
+
+  /** Reads changes of access now instead of within a second. */
+  async readAccessChanges(): Promise<void> {
+    await this.get<AccessWatch>(AccessWatch).poll();
   }
 
   /** Runs SQL beside the application. */

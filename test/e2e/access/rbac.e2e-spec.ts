@@ -610,6 +610,7 @@ describe('groups, members and permissions', () => {
         },
       ]);
       expect((await set(admin, max, 'deactivate')).status).toBe(200);
+      await app.readAccessChanges();
       await until('401', async () => (await max.api.get('/notes')).status === 401);
       const list = async (query = '') =>
         (await admin.api.get(`/tenant/members${query}`)).body.members.map((member: any) => member.user_id);

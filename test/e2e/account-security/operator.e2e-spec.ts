@@ -63,6 +63,7 @@ describe('operator commands for users who are locked out', () => {
     const signIn = async (password: string) =>
       (await app.get(PasswordSignIn).verify({ email: person.email, password, ip: null })).outcome;
     expect([await signIn(PASSWORD), await signIn(NEW)]).toEqual(['rejected', 'ok']);
+    await app.readAccessChanges();
     await until('the end of the session', async () => (await person.api.get('/notes')).status === 401);
   });
 });

@@ -51,6 +51,7 @@ describe('the password', () => {
     expect([await signsIn(alice, PASSWORD), await signsIn(alice, NEW)]).toEqual(['rejected', 'ok']);
     expect((await alice.api.get('/notes')).status).toBe(200);
     expect((await clients[0]!.get('/notes')).status).toBe(401);
+    await twin.readAccessChanges();
     await until('the other process', async () => (await clients[1]!.get('/notes')).status === 401);
     const { body } = await alice.api.get('/settings/security');
     expect(body.password_changed_at).not.toBeNull();

@@ -37,6 +37,7 @@ describe('security settings of an account', () => {
   };
   const isOver = async (token: string) => {
     expect((await app.as(token).get('/notes')).status).toBe(401);
+    await twin.readAccessChanges();
     await until('the other process', async () => (await twin.as(token).get('/notes')).status === 401);
   };
 
@@ -195,6 +196,7 @@ describe('security settings of an account', () => {
       kind: { code: 'weak_password' },
     });
     await recovery.setPassword(person.id, 'seven purple teapots dance');
+    await app.readAccessChanges();
     await until('the end of the session', async () => (await pending.api.get('/notes')).status === 401);
   });
 });

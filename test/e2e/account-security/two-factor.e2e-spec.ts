@@ -198,6 +198,7 @@ describe('the second factor', () => {
       const { body } = await alice.api.post('/auth/initiate-2fa', { password: PASSWORD });
       await alice.api.post('/auth/enable-2fa', { code: new Authenticator(body.secret).code() });
       expect(says(await other.api.get('/notes'))).toEqual([403, 'second_factor_required']);
+      await twin.readAccessChanges();
       await until('the other process', async () => (await clients[1]!.get('/notes')).status === 403);
       expect((await alice.api.get('/notes')).status).toBe(200);
     });

@@ -241,8 +241,10 @@ describe('workspace, the admin command line', () => {
         app.as(
           succeeded(await run('token', '--email', 'alice@acme.example', '--tenant', slug)).stdout.trimEnd(),
         );
-      const gone = (client: { get: (path: string) => Promise<{ status: number }> }) =>
-        until('401', async () => (await client.get('/notes')).status === 401);
+      const gone = async (client: { get: (path: string) => Promise<{ status: number }> }) => {
+        await app.readAccessChanges();
+        await until('401', async () => (await client.get('/notes')).status === 401);
+      };
 
       const rotated = json(succeeded(await run('keys', 'rotate')));
       const [acme, beta] = [await issue('acme'), await issue('beta')];
@@ -350,15 +352,14 @@ describe('workspace, the admin command line', () => {
     });
 
     test('invalid settings are named, exit code 78; a missing database is a one-line error', async () => {
-      const wrong = await spawnWorkspace({ DATABASE_URL: 'nonsense', TOKEN_TTL: 'soon' }, 'migrate');
-      expect([wrong.code, wrong.stdout]).toEqual([78, '']);
-      expect(wrong.stderr).toMatch(/DATABASE_URL.*\n(.*\n)*TOKEN_TTL|TOKEN_TTL.*\n(.*\n)*DATABASE_URL/);
-      const nobody = await spawnWorkspace(
-        { DATABASE_URL: 'postgres://u:secret@localhost:1/none' },
-        'migrate',
-      );
-      expect(failed(nobody)).toMatch(/database.*ECONNREFUSED/i);
-      expect(nobody.stderr).not.toContain('secret');
+      const [invalid, unreachable] = await Promise.all([
+        spawnWorkspace({ DATABASE_URL: 'nonsense', TOKEN_TTL: 'soon' }, 'migrate'),
+        spawnWorkspace({ DATABASE_URL: 'postgres://u:secret@localhost:1/none' }, 'migrate'),
+      ]);
+      expect([invalid.code, invalid.stdout]).toEqual([78, '']);
+      expect(invalid.stderr).toMatch(/DATABASE_URL.*\n(.*\n)*TOKEN_TTL|TOKEN_TTL.*\n(.*\n)*DATABASE_URL/);
+      expect(failed(unreachable)).toMatch(/database.*ECONNREFUSED/i);
+      expect(unreachable.stderr).not.toContain('secret');
     });
 
     test('starts the embedded database for the duration if no server runs', async () => {

@@ -29,7 +29,10 @@ describe('signing in with a browser', () => {
 
   const person = (...slugs: string[]) => somebody(app, `person${(n += 1)}`, ...slugs);
   const notes = async (token: string) => (await app.as(token).get('/notes')).status;
-  const ended = (token: string) => until('the token to end', async () => (await notes(token)) === 401);
+  const ended = async (token: string) => {
+    await app.readAccessChanges();
+    await until('the token to end', async () => (await notes(token)) === 401);
+  };
   const rejected = async (attempt: Promise<unknown>) => {
     const error: any = await attempt.then(
       () => null,

@@ -114,6 +114,7 @@ describe('signing in without a browser', () => {
       expect(tokens.status).toBe(200);
       expect((await ask(used.device_code)).body.error).toBe('invalid_grant');
       // A code that is used twice has leaked: its grant ends.
+      await app.readAccessChanges();
       await until('the session to end', async () => (await notes(tokens.body.access_token)) === 401);
     });
 
@@ -180,6 +181,7 @@ describe('signing in without a browser', () => {
       });
       expect(await notes(token)).toBe(200);
       expect(json(await cli('remove', id))).toEqual({ client_id: id, ended_sessions: 1 });
+      await app.readAccessChanges();
       await until('the token to end', async () => (await notes(token)) === 401);
       expect(
         (await post('/token', { grant_type: 'client_credentials', client_id: id, client_secret: secret }))
