@@ -8,6 +8,7 @@ import { createLogger } from '../../../src/platform/observability/logger.js';
 import { type Person, TestApp } from '../../support/app.ts';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { sendBySmtp } from '../../support/smtp.ts';
+import { memoryDirectory } from '../../support/memory-directory.ts';
 import { TestMailService } from '../../support/mail-service.ts';
 import { cloneDatabase, onServer } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
@@ -129,11 +130,9 @@ asRoot('a full disk', () => {
 
   test.each(['files', 'database'] as const)('a full disk of the embedded mail service: %s', async (full) => {
     const location = full === 'database' ? await cloneDatabase(tablespace) : undefined;
-    const data = path.join(disk.directory, `mail-${full}`);
-    const mail = await TestMailService.start(
-      { DATA_DIR: full === 'files' ? data : path.join(tmpdir(), `mail-data-${process.pid}`) },
-      location?.url,
-    );
+    const elsewhere = memoryDirectory('workspace-mail-');
+    const data = full === 'files' ? path.join(disk.directory, 'mail') : elsewhere;
+    const mail = await TestMailService.start({ DATA_DIR: data }, location?.url);
     const user = await TestApp.start(mail.settings);
     try {
       const [bob] = (await user.tenant('mail', 'bob')) as [Person];
@@ -164,6 +163,7 @@ asRoot('a full disk', () => {
       await user.stop();
       await mail.stop();
       await location?.drop();
+      rmSync(elsewhere, { recursive: true, force: true });
     }
   });
 });
