@@ -19,6 +19,9 @@ interface Server extends Running {
   dataDir: string;
 }
 
+/** A mail service of the operator, which replaces the embedded one and saves its process. */
+const OWN_MAIL = { MAIL_SERVICE_URL: 'http://127.0.0.1:9' };
+
 /** `npm start` without npm, and without the database of the other tests. */
 async function launch(settings: Record<string, string> = {}): Promise<Server> {
   const dataDir = settings['DATA_DIR'] ?? madeDataDir();
@@ -98,13 +101,13 @@ describe('npm start', () => {
     expect((await fetchWithToken(server)).status).toBe(200);
 
     const portInUse = async (setting: string, port: number, workers: string) => {
-      const second = await launch({ [setting]: String(port), WEB_CONCURRENCY: workers });
+      const second = await launch({ ...OWN_MAIL, [setting]: String(port), WEB_CONCURRENCY: workers });
       expect(await second.exit).toBe(1);
       expect(second.stderr()).toBe(`Port ${port} on 127.0.0.1 is in use; set ${setting} to another one.\n`);
       expect(databaseRuns(second.dataDir)).toBe(false);
     };
     const directoryInUse = async () => {
-      const second = await launch({ DATA_DIR: server.dataDir });
+      const second = await launch({ ...OWN_MAIL, DATA_DIR: server.dataDir });
       expect(await second.exit).toBe(1);
       expect(second.stderr()).toBe(`Another workspace server is already running on ${server.dataDir}.\n`);
     };
@@ -123,7 +126,7 @@ describe('npm start', () => {
   });
 
   it('with two processes: prints a token, replaces a killed worker, and stops all of them on SIGTERM', async () => {
-    const server = await started(await launch({ DEMO: 'true', WEB_CONCURRENCY: '2' }));
+    const server = await started(await launch({ ...OWN_MAIL, DEMO: 'true', WEB_CONCURRENCY: '2' }));
     expect((await fetchWithToken(server)).status).toBe(200);
     const primary = await serverPid(server);
     const [worker] = childrenOf(primary);
@@ -153,7 +156,7 @@ describe('npm start', () => {
     expect(await first.exit).toBe(137);
     await until('the mail service to end', () => !isAlive(mail));
     const { dataDir } = first;
-    const second = await started(await launch({ DATA_DIR: dataDir }));
+    const second = await started(await launch({ ...OWN_MAIL, DATA_DIR: dataDir }));
     const pid = await serverPid(second);
     second.child.kill('SIGKILL');
     await until('the server to end', () => !isAlive(pid));
@@ -177,9 +180,8 @@ describe('npm start', () => {
   });
 
   it('ends immediately on a second Ctrl-C, and closes the database', async () => {
-    const server = await started(await launch({ MAIL_SERVICE_URL: 'http://127.0.0.1:9' }));
+    const server = await started(await launch(OWN_MAIL));
     const pid = await serverPid(server);
-    // A mail service of the operator replaces the embedded one.
     expect(mailServicePid(server)).toBeUndefined();
     // A request whose body never ends stays in flight until its time limit.
     const hanging = fetch(`http://127.0.0.1:${server.port}/apis/v1/notes`, {

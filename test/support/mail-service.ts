@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import http from 'node:http';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { Config } from '../../src/config/config.js';
 import { type MailService, startMailService } from '../../src/mail-service/mail-service.js';
 import { Db } from '../../src/platform/database/db.js';
 import { either } from '../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { emptyDatabase } from './database.ts';
+import { memoryDirectory } from './memory-directory.ts';
 
 export interface MailAnswer<B = any> {
   status: number;
@@ -88,7 +87,7 @@ export class TestMailService {
    */
   static async start(settings: Record<string, string> = {}, databaseUrl?: string): Promise<TestMailService> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await emptyDatabase();
-    const dataDir = mkdtempSync(path.join(tmpdir(), 'mail-service-'));
+    const dataDir = memoryDirectory('mail-service-');
     const config = Config.parse({ LOG_LEVEL: 'silent', DATA_DIR: dataDir, ...settings });
     const token = randomBytes(20).toString('hex');
     const service = await startMailService(config, { databaseUrl: database.url, token, port: 0 });

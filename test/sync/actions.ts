@@ -1,4 +1,4 @@
-import { type Actor, known, ownNote, REFUSED, send, someFolder, someNote, written } from './actor.ts';
+import { type Actor, known, ownNote, REJECTIONS, send, someFolder, someNote, written } from './actor.ts';
 import { Violation } from './model.ts';
 import { invite, leave, share } from './sharing-actions.ts';
 
@@ -14,9 +14,9 @@ async function makeNote(actor: Actor, id: string | undefined): Promise<void> {
     ...(rng.chance(0.5) ? { folder_id: someFolder(actor) } : {}),
     ...(rng.chance(0.2) ? { labels: [`l${rng.int(1, 3)}`] } : {}),
   };
-  // Without an id of ours nobody can be certain of anything before the answer names the note.
+  // Without a client id, access is uncertain until the response names the note.
   const given = id === undefined ? undefined : world.access.giving(id, [user.id]);
-  const answer = await send(
+  const response = await send(
     actor,
     'POST',
     '/notes',
@@ -25,12 +25,12 @@ async function makeNote(actor: Actor, id: string | undefined): Promise<void> {
     '422 validation_failed',
     '409 already_exists',
   );
-  given?.(answer.status === 0);
-  if (answer.status === 0 && id === undefined) world.nameless = true;
-  if (answer.status !== 201) return;
-  const made = answer.body.note.id as string;
+  given?.(response.status === 0);
+  if (response.status === 0 && id === undefined) world.nameless = true;
+  if (response.status !== 201) return;
+  const made = response.body.note.id as string;
   if (!given) world.access.giving(made, [user.id])(false);
-  written(actor, answer, body, 1);
+  written(actor, response, body, 1);
   const at = world.purged.indexOf(made);
   if (at >= 0) world.purged.splice(at, 1);
   world.notes.push({ id: made, owner: user, token: null });
@@ -54,17 +54,17 @@ export async function write(actor: Actor, base: any): Promise<void> {
     base_revision: base.revision as number,
   };
   const { base_revision: _base, ...fields } = sent;
-  const answer = await send(
+  const response = await send(
     actor,
     rng.pick(['PATCH', 'PUT']),
     `/notes/${base.id}`,
     sent,
     '200',
-    ...REFUSED,
+    ...REJECTIONS,
     ...('folder_id' in sent ? ['422 validation_failed'] : []),
   );
-  if (answer.status === 200) written(actor, answer, fields, base.revision + 1);
-  if (answer.body?.error === 'conflict' && answer.body.revision === base.revision)
+  if (response.status === 200) written(actor, response, fields, base.revision + 1);
+  if (response.body?.error === 'conflict' && response.body.revision === base.revision)
     throw new Violation(`conflict with the revision that was sent`, base.id);
 }
 
@@ -79,8 +79,8 @@ async function editByLink(actor: Actor): Promise<void> {
   const text = world.unique();
   const sent = { title: `t ${text}`, content: `<p>${text}</p>` };
   const body = { ...sent, base_revision: read.body.note.revision };
-  const answer = await send(actor, 'PATCH', path, body, '200', ...REFUSED);
-  if (answer.status === 200) written(actor, answer, sent, body.base_revision + 1);
+  const response = await send(actor, 'PATCH', path, body, '200', ...REJECTIONS);
+  if (response.status === 200) written(actor, response, sent, body.base_revision + 1);
 }
 
 async function changeNothing(actor: Actor): Promise<void> {
@@ -88,12 +88,20 @@ async function changeNothing(actor: Actor): Promise<void> {
   const base = note && (await known(actor, note, 1));
   if (!base) return;
   const body = { title: base.title, content: base.content, base_revision: base.revision };
-  const answer = await send(actor, 'PATCH', `/notes/${base.id}`, body, '200', '422 no_changes', ...REFUSED);
-  if (answer.status !== 200) return;
+  const response = await send(
+    actor,
+    'PATCH',
+    `/notes/${base.id}`,
+    body,
+    '200',
+    '422 no_changes',
+    ...REJECTIONS,
+  );
+  if (response.status !== 200) return;
   // Another note with the same id has the same revision by now.
-  if (answer.body.note.created_at === base.created_at)
+  if (response.body.note.created_at === base.created_at)
     throw new Violation('a write without changes was accepted', base.id);
-  written(actor, answer, { title: body.title, content: body.content }, base.revision + 1);
+  written(actor, response, { title: body.title, content: body.content }, base.revision + 1);
 }
 
 /** A placement is an ordinary update for the owner; for the others it is their own affair. */
@@ -102,7 +110,7 @@ async function place(actor: Actor): Promise<void> {
   const base = note && (await known(actor, note, 0.7));
   if (!base) return;
   const body = { folder_id: someFolder(actor), base_revision: base.revision };
-  const answer = await send(
+  const response = await send(
     actor,
     'PATCH',
     `/notes/${base.id}`,
@@ -110,12 +118,12 @@ async function place(actor: Actor): Promise<void> {
     '200',
     '422 no_changes',
     '422 validation_failed',
-    ...REFUSED,
+    ...REJECTIONS,
   );
-  if (answer.status !== 200) return;
-  const owner = answer.body.note.role === 'owner';
-  if (owner) written(actor, answer, {}, base.revision + 1);
-  else if (answer.body.note.revision !== base.revision)
+  if (response.status !== 200) return;
+  const owner = response.body.note.role === 'owner';
+  if (owner) written(actor, response, {}, base.revision + 1);
+  else if (response.body.note.revision !== base.revision)
     throw new Violation(`a placement of an invitee used a revision`, base.id);
 }
 
@@ -123,12 +131,12 @@ async function trash(actor: Actor): Promise<void> {
   const note = ownNote(actor);
   const base = note && (await known(actor, note, 0.8));
   if (!base) return;
-  await send(actor, 'DELETE', `/notes/${base.id}`, { base_revision: base.revision }, '200', ...REFUSED);
+  await send(actor, 'DELETE', `/notes/${base.id}`, { base_revision: base.revision }, '200', ...REJECTIONS);
 }
 
 async function restore(actor: Actor): Promise<void> {
   const note = ownNote(actor);
-  if (note) await send(actor, 'POST', `/notes/${note.id}/restore`, undefined, '200', ...REFUSED);
+  if (note) await send(actor, 'POST', `/notes/${note.id}/restore`, undefined, '200', ...REJECTIONS);
 }
 
 async function purge(actor: Actor): Promise<void> {
@@ -137,33 +145,33 @@ async function purge(actor: Actor): Promise<void> {
   const trashed = own.filter((note) => actor.device.notes.items.get(note.id)?.deleted);
   const note = trashed.length > 0 && rng.chance(0.8) ? rng.pick(trashed) : ownNote(actor);
   if (!note) return;
-  const answer = await send(
+  const response = await send(
     actor,
     'DELETE',
     `/notes/${note.id}/purge`,
     undefined,
     '200',
     '409 not_in_trash',
-    ...REFUSED,
+    ...REJECTIONS,
   );
-  if (answer.status === 0) world.ledger.anyLifeMayBePurged(note.id);
-  if (answer.status !== 200) return;
-  world.ledger.mayBePurged(answer.body.note);
+  if (response.status === 0) world.ledger.anyLifeMayBePurged(note.id);
+  if (response.status !== 200) return;
+  world.ledger.mayBePurged(response.body.note);
   const everybody = world.site.users.map((one) => one.id);
-  world.access.taken(note.id, everybody, answer.began);
+  world.access.taken(note.id, everybody, response.began);
   const at = world.notes.indexOf(note);
   if (at >= 0) world.notes.splice(at, 1);
   world.purged.push(note.id);
 }
 
-/** Somebody without access asks for a note. */
+/** A user without access requests a note. */
 async function peek(actor: Actor): Promise<void> {
   const { world, rng } = actor;
   const note = someNote(actor);
   if (!note) return;
   const path = rng.pick([`/notes/${note.id}`, `/notes/${note.id}/revisions/1`]);
-  const answer = await send(actor, 'GET', path, undefined, '200', '404 not_found');
-  if (answer.status === 200 && world.access.certainlyOut(note.id, actor.user.id, answer.began))
+  const response = await send(actor, 'GET', path, undefined, '200', '404 not_found');
+  if (response.status === 200 && world.access.certainlyOut(note.id, actor.user.id, response.began))
     throw new Violation(`${actor.user.name} can read ${note.id} without access`, note.id);
 }
 
@@ -178,8 +186,8 @@ async function canary(actor: Actor): Promise<void> {
   const body = { title: 'x', base_revision: 1 };
   await world.call(rng, user, 'PATCH', `/notes/${note.id}${link}`, body, ['404 not_found']);
   for (const path of ['/notes/changes', '/note_folders/changes', '/notes/index', '/notes?state=all']) {
-    const answer = await world.call(rng, user, 'GET', path, undefined, ['200']);
-    const list = answer.body?.notes ?? answer.body?.folders ?? [];
+    const response = await world.call(rng, user, 'GET', path, undefined, ['200']);
+    const list = response.body?.notes ?? response.body?.folders ?? [];
     if (list.length > 0)
       throw new Violation(`the other workspace sees ${JSON.stringify(list[0])}`, list[0].id);
   }

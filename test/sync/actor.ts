@@ -1,9 +1,9 @@
 import type { Device } from './device.ts';
 import { Violation } from './model.ts';
 import type { Rng } from './rng.ts';
-import { type Answer, type KnownNote, type User, type World } from './world.ts';
+import { type Received, type KnownNote, type User, type World } from './world.ts';
 
-/** Who acts, with what. */
+/** The user, device and random numbers of an action. */
 export interface Actor {
   world: World;
   rng: Rng;
@@ -12,9 +12,9 @@ export interface Actor {
 }
 
 const HOT = 4;
-export const REFUSED = ['404 not_found', '403 forbidden', '409 deleted', '409 conflict'];
+export const REJECTIONS = ['404 not_found', '403 forbidden', '409 deleted', '409 conflict'];
 
-/** Most of what is done concerns a few notes. */
+/** Most actions concern a few notes. */
 export function someNote({ world, rng, device }: Actor): KnownNote | undefined {
   if (world.notes.length === 0) return undefined;
   // Mostly one that they can see, and among these mostly one of the last.
@@ -47,7 +47,7 @@ export function someFolder({ world, rng, user }: Actor): string | null {
 
 export function written(
   actor: Actor,
-  { body }: Answer,
+  { body }: Received,
   sent: { title?: string; content?: string },
   revision: number,
 ) {

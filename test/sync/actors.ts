@@ -88,7 +88,7 @@ const WEIGHTS = {
   taskComment: 8,
 };
 
-/** Acts for one person after the other until the round's actions are used up. */
+/** Acts for one user after another until the actions of the round are used up. */
 export class Performer {
   private readonly rng;
   private readonly world: World;
@@ -106,7 +106,7 @@ export class Performer {
   }
 
   /**
-   * One last time at once, and then a last write of each task, all performers together: no later write mends what goes
+   * Concurrent writes once more, and then a last write of each task, by all performers together: no later write repairs an error
    * wrong in these.
    */
   async finish(): Promise<void> {

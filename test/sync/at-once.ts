@@ -9,8 +9,8 @@ function as(actor: Actor, world: World, owner: Actor['user']): Actor {
 }
 
 /**
- * What has to wait for one another: the list of invited people is replaced while the note is being written, filed and
- * moved to the trash. Whoever waits must go by what it is when their turn comes.
+ * Writes that lock the same rows: the list of invited members is replaced while the note is being written, filed and
+ * moved to the trash. A write that waited must use the state after the wait.
  */
 export async function atOnce(actor: Actor): Promise<void> {
   const { world, rng } = actor;

@@ -4,7 +4,7 @@ import type { User, World } from './world.ts';
 
 const AT_ONCE = 8;
 
-/** Everything that a list has, in pages of random size. */
+/** All items of a list, in pages of random size. */
 export async function pages(world: World, rng: Rng, user: User, path: string, list: string): Promise<any[]> {
   const items: any[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {

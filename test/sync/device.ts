@@ -3,7 +3,7 @@ import { FOLDERS, NOTES, Replica, TASK_FOLDERS, TASKS } from './replica.ts';
 import type { Rng } from './rng.ts';
 import type { User, World } from './world.ts';
 
-/** One of the devices of a person. */
+/** A device of a user. */
 export class Device {
   readonly notes: Replica;
   readonly folders: Replica;
@@ -34,12 +34,12 @@ export class Device {
     else if (this.rng.chance(0.2)) this.offline = this.rng.int(1, 3);
   }
 
-  /** From now on it asks as often as it can: what is given out in the wrong order is missed by who looks in between. */
+  /** From now on it polls continuously: a reader between two commits misses a record that is numbered in the wrong order. */
   hurry(): void {
     this.pace = 0;
   }
 
-  /** Synchronises at its own pace until told to stop. */
+  /** Synchronises at its own pace until it is stopped. */
   async live(stopped: () => boolean): Promise<void> {
     this.pace = this.rng.pick([2, 10, 60]);
     while (!stopped()) {

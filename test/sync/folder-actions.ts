@@ -24,7 +24,7 @@ async function create(actor: Actor): Promise<void> {
     name: world.unique(),
     ...(rng.chance(0.6) ? { parent_id: some(actor) ?? null } : {}),
   };
-  const answer = await send(
+  const response = await send(
     actor,
     'POST',
     '/note_folders',
@@ -34,7 +34,7 @@ async function create(actor: Actor): Promise<void> {
     '422 validation_failed',
     '422 folder_too_deep',
   );
-  if (answer.status === 201) folders.push(answer.body.folder.id);
+  if (response.status === 201) folders.push(response.body.folder.id);
 }
 
 async function change(actor: Actor, body: object): Promise<void> {
@@ -59,7 +59,7 @@ async function remove(actor: Actor): Promise<void> {
   const id = some(actor);
   if (id === undefined) return;
   const contents = rng.pick(['', '?contents=move_up', '?contents=trash']);
-  const answer = await send(
+  const response = await send(
     actor,
     'DELETE',
     `/note_folders/${id}${contents}`,
@@ -68,12 +68,12 @@ async function remove(actor: Actor): Promise<void> {
     '404 not_found',
   );
   const folders = own(actor);
-  // Others that went with it stay in the list: who names them finds nothing, as a client would whose data is old.
-  if (answer.status !== 0 && rng.chance(0.9))
+  // Folders deleted with it stay in the list, so that some requests name deleted folders, as a client with old data does.
+  if (response.status !== 0 && rng.chance(0.9))
     folders.splice(folders.indexOf(id), folders.includes(id) ? 1 : 0);
 }
 
-/** Somebody else's folder is none of one's own. */
+/** The folder of another user is unknown to the caller. */
 async function foreign(actor: Actor): Promise<void> {
   const { world, rng, user } = actor;
   const others = world.site.users

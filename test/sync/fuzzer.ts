@@ -21,14 +21,14 @@ export interface Plan {
 export interface Outcome {
   rounds: number;
   counts: Record<string, number>;
-  /** What went wrong, with the seed and the end of the trace. */
+  /** The violation, with the seed and the end of the trace. */
   failure?: string;
 }
 
 const QUIET_SECONDS = 60;
 
 /**
- * A model-based test of synchronisation: people write, share and file notes at the same time, their devices follow by
+ * A model-based test of synchronisation: users write, share and file notes at the same time, their devices follow by
  * change feeds and index walks, and after each round everything must agree. The seed decides every choice of every
  * actor; only the order in which their requests meet is left to the machine.
  */
@@ -110,7 +110,7 @@ async function quiet(world: World): Promise<void> {
   }
 }
 
-/** Brings what the actors know of up to date: notes also go with folders and by the clock. */
+/** Updates the ids that the actors know: notes are also deleted with folders and by the clock. */
 async function recallNotes(world: World): Promise<void> {
   const tenant = [world.site.users[0]?.tenantId];
   const rows = await world.sql<{ id: string; owner_id: string; share_token: string | null }>(
@@ -121,7 +121,7 @@ async function recallNotes(world: World): Promise<void> {
   for (const { id } of world.notes) if (!stored.has(id)) world.purged.push(id);
   const users = new Map(world.site.users.map((user) => [user.id, user]));
   world.notes.length = 0;
-  // Some are new to us: the answer to their creation was lost in a crash.
+  // Some are new: the response to their creation was lost in a crash.
   for (const { id, owner_id: owner } of rows)
     if (!world.access.everIn(id, owner)) world.access.giving(id, [owner])(false);
   for (const { id, owner_id: owner, share_token: token } of rows)

@@ -8,7 +8,7 @@ const NUMBERS = `SELECT tenant_id, user_id, seq FROM note_members
       UNION ALL SELECT tenant_id, user_id, seq FROM task_members
       UNION ALL SELECT tenant_id, user_id, seq FROM task_folder_members`;
 
-/** Each selects what must not be. */
+/** Each selects rows that violate it. */
 const NEVER: Record<string, string> = {
   ...NEVER_OF_TASKS,
   'a member row that its note does not name': `
@@ -32,7 +32,7 @@ const NEVER: Record<string, string> = {
     SELECT note_id AS id, user_id FROM note_members
      WHERE (role IS NULL) <> (gone_at IS NOT NULL) OR (role IS NULL) <> (gone IS NOT NULL)
         OR role IS NULL AND folder_id IS NOT NULL`,
-  // Locks are always taken in one order; the service tries again, so that nobody would see it in the answers.
+  // Locks are always taken in one order. The service retries after a deadlock, so responses would not show it.
   'writers who waited for each other': `
     SELECT datname AS id, deadlocks FROM pg_stat_database WHERE datname = current_database() AND deadlocks > 0`,
   'a number given twice': `

@@ -1,4 +1,4 @@
-/** Something the service did that it must not do. */
+/** A forbidden behaviour of the service. */
 export class Violation extends Error {
   /** Ids that the trace is searched for. */
   readonly about: string[];
@@ -19,7 +19,7 @@ interface Standing {
   outSince: number | null;
 }
 
-/** What is certain about who can see a note, though requests overlap: unsure cases count as "may see it". */
+/** Certain knowledge about access to notes, although requests overlap: unsure cases count as access. */
 export class Access {
   private readonly standings = new Map<string, Standing>();
 
@@ -33,7 +33,7 @@ export class Access {
     return standing;
   }
 
-  /** A request is sent that may give these people access. @returns to be called when it has ended */
+  /** A request is sent that may give these users access. @returns a function to call when it has ended */
   giving(note: string, users: string[]): (unsure: boolean) => void {
     this.notes.add(note);
     const standings = users.map((user) => this.of(note, user));
@@ -49,7 +49,7 @@ export class Access {
     };
   }
 
-  /** A request, sent at `began`, was acknowledged that takes access from these people. */
+  /** A request, sent at `began`, was acknowledged that removes the access of these users. */
   taken(note: string, users: string[], began: number): void {
     for (const user of users) {
       const standing = this.of(note, user);
@@ -57,18 +57,18 @@ export class Access {
     }
   }
 
-  /** Whether this person could certainly not see the note from `at` until now. */
+  /** Whether this user certainly had no access to the note from `at` until now. */
   certainlyOut(note: string, user: string, at: number): boolean {
     const standing = this.standings.get(`${note} ${user}`);
     return !standing || (standing.outSince !== null && standing.outSince <= at);
   }
 
-  /** Whether anybody was ever given this note. */
+  /** Whether any user has ever had access to this note. */
   heardOf(note: string): boolean {
     return this.notes.has(note);
   }
 
-  /** Whether this person may ever have seen the note. */
+  /** Whether this user may ever have had access to the note. */
   everIn(note: string, user: string): boolean {
     return this.standings.has(`${note} ${user}`);
   }
@@ -86,7 +86,7 @@ export interface Life {
   createdAt: string;
   owner: string;
   revisions: Map<number, Written>;
-  /** Not yet compared with what is stored. */
+  /** Not yet compared with the stored revisions. */
   unchecked: Set<number>;
   mayBePurged: boolean;
 }
@@ -95,7 +95,7 @@ export interface Life {
 export class Ledger {
   readonly lives = new Map<string, Life>();
 
-  /** @param note as the answer to a write carries it */
+  /** @param note of the response to a write */
   acknowledged(note: any, by: string): void {
     const life = this.life(note);
     const before = life.revisions.get(note.revision);
@@ -113,7 +113,7 @@ export class Ledger {
     if (life) life.mayBePurged = true;
   }
 
-  /** A purge without an answer, or by the clock. */
+  /** A purge without a response, or by the clock. */
   anyLifeMayBePurged(id: string): void {
     for (const life of this.lives.values()) if (life.id === id) life.mayBePurged = true;
   }

@@ -1,15 +1,15 @@
 import { Violation } from './model.ts';
 import type { Rng } from './rng.ts';
-import { type Answer, readCursor, type User, type World } from './world.ts';
+import { type Received, readCursor, type User, type World } from './world.ts';
 
 export interface Collection {
-  /** Of its feeds, and of the list in their answers. */
+  /** Name of its feeds, and of the list in their responses. */
   readonly name: 'notes' | 'note_folders' | 'tasks' | 'task_folders';
   readonly path: string;
   readonly reasons: readonly string[];
-  /** The part that summaries leave out, and the name of one item in an answer. */
+  /** The part that summaries omit, and the name of one item in a response. */
   readonly long?: { part: 'content' | 'description'; item: 'note' | 'task' };
-  /** Whether the model knows, while requests overlap, who may see what. */
+  /** Whether the model knows the access to its items while requests overlap. */
   readonly guarded: boolean;
 }
 
@@ -76,7 +76,7 @@ export class Replica {
     this.rng = world.rng(this.name);
   }
 
-  /** Some request of a device that does not behave evenly. */
+  /** A random request of a device. */
   async step(): Promise<void> {
     const { rng } = this;
     if (this.walk) {
@@ -91,14 +91,14 @@ export class Replica {
       if (what === 'forget') this.forgetCursor();
       else if (what === 'walk') this.startWalk('by choice');
       else if (what === 'foreign') await this.foreign();
-      else if (what === 'broken') await this.refused(`${this.cursor}x`);
+      else if (what === 'broken') await this.sendInvalid(`${this.cursor}x`);
       else if (what === 'old' && this.complete && this.old.length > 0)
         await this.changes(rng.pick(this.old), 0);
       else await this.changes(this.cursor, rng.chance(0.05) ? 1 : 0);
     }
   }
 
-  /** Goes on until the feed has twice said that there is no more. */
+  /** Continues until the feed has reported twice that it has no more records. */
   async settle(): Promise<void> {
     for (let quiet = 0, pages = 0; quiet < 2; pages += 1) {
       if (pages > 5_000) throw new Violation(`${this.name}: the feed does not end`);
@@ -108,7 +108,7 @@ export class Replica {
     }
   }
 
-  /** Fills in what summaries left out: only where the item is still the one the feed gave. */
+  /** Reads the parts that summaries omit, where the item is still that of the feed. */
   async fetchContents(limit: number): Promise<void> {
     const { path, long } = this.of;
     if (!long) return;
@@ -140,36 +140,36 @@ export class Replica {
     this.walk = { listed: new Set(), next: undefined, checkpoints: [], changes: undefined };
   }
 
-  /** The feed without a cursor: everything there is, to a device that has dropped what it had. */
+  /** Reads the feed without a cursor: all items, for a device that has deleted its own. */
   private async fromTheBeginning(): Promise<void> {
     this.world.count('feeds from the beginning');
-    const answer = await this.ask('changes', undefined, 0);
-    if (answer.status !== 200) return;
+    const response = await this.ask('changes', undefined, 0);
+    if (response.status !== 200) return;
     this.items.clear();
     this.complete = false;
-    const removal = this.page(answer).find((item) => item.removed);
+    const removal = this.page(response).find((item) => item.removed);
     if (removal) throw new Violation(`${this.name}: a removal for a device that has nothing`, removal.id);
-    this.take(answer);
+    this.take(response);
   }
 
   /** @returns whether that was all for now */
   private async changes(cursor: string, wait: number): Promise<boolean> {
-    const answer = await this.ask('changes', cursor, wait);
-    if (answer.status === 410) {
+    const response = await this.ask('changes', cursor, wait);
+    if (response.status === 410) {
       this.cursor = undefined;
       this.startWalk('because of 410');
     }
-    if (answer.status !== 200) return false;
-    if (readCursor(answer.body.cursor).seq < readCursor(cursor).seq)
+    if (response.status !== 200) return false;
+    if (readCursor(response.body.cursor).seq < readCursor(cursor).seq)
       throw new Violation(`${this.name}: the cursor goes back`);
-    this.take(answer);
-    return !answer.body.has_more;
+    this.take(response);
+    return !response.body.has_more;
   }
 
-  private take(answer: Answer): void {
-    for (const item of this.page(answer)) this.apply(item, answer);
-    this.cursor = answer.body.cursor as string;
-    if (!answer.body.has_more) this.complete = true;
+  private take(response: Received): void {
+    for (const item of this.page(response)) this.apply(item, response);
+    this.cursor = response.body.cursor as string;
+    if (!response.body.has_more) this.complete = true;
     this.old.push(this.cursor);
     if (this.old.length > OLD_CURSORS) this.old.splice(this.rng.int(0, this.old.length - 2), 1);
     const shared = this.world.cursors.get(this.of.name) ?? [];
@@ -178,21 +178,21 @@ export class Replica {
   }
 
   private async walkOn(walk: Walk): Promise<void> {
-    const answer = await this.ask('index', walk.next, 0);
-    if (answer.status === 410) {
+    const response = await this.ask('index', walk.next, 0);
+    if (response.status === 410) {
       if (walk.next === undefined) throw new Violation(`${this.name}: 410 for the first page of an index`);
       this.startWalk('because of 410 within a walk');
     }
-    if (answer.status !== 200) return;
-    const { cursor, changes_cursor: checkpoint, has_more: more } = answer.body;
+    if (response.status !== 200) return;
+    const { cursor, changes_cursor: checkpoint, has_more: more } = response.body;
     const since = readCursor(checkpoint).seq;
     if (walk.checkpoints[0] !== undefined && readCursor(walk.checkpoints[0]).seq !== since)
       throw new Violation(`${this.name}: the checkpoint moves during a walk`);
-    for (const item of this.page(answer)) {
+    for (const item of this.page(response)) {
       if (item.removed) throw new Violation(`${this.name}: a removal in an index`, item.id);
       if (walk.listed.has(item.id) && walk.changes === undefined)
         throw new Violation(`${this.name}: the walk lists ${item.id} twice`, item.id);
-      this.apply(item, answer);
+      this.apply(item, response);
       walk.listed.add(item.id);
     }
     walk.checkpoints.push(checkpoint, cursor);
@@ -213,19 +213,19 @@ export class Replica {
   /** Nothing is lost when a client reads changes before its walk has ended. */
   private async changesDuringWalk(walk: Walk): Promise<void> {
     const from = walk.changes ?? this.rng.pick(walk.checkpoints);
-    const answer = await this.ask('changes', from, 0);
-    if (answer.status === 410) this.startWalk('because of 410 for its checkpoint');
-    if (answer.status !== 200) return;
+    const response = await this.ask('changes', from, 0);
+    if (response.status === 410) this.startWalk('because of 410 for its checkpoint');
+    if (response.status !== 200) return;
     this.world.count('changes read during walks');
-    for (const item of this.page(answer)) {
-      this.apply(item, answer);
+    for (const item of this.page(response)) {
+      this.apply(item, response);
       if (item.removed) walk.listed.delete(item.id);
       else walk.listed.add(item.id);
     }
-    walk.changes = answer.body.cursor as string;
+    walk.changes = response.body.cursor as string;
   }
 
-  private apply(item: any, { began }: Answer): void {
+  private apply(item: any, { began }: Received): void {
     const { access, nameless } = this.world;
     if (item.removed) {
       if (this.of.guarded && !access.everIn(item.id, this.user.id) && !nameless)
@@ -233,7 +233,7 @@ export class Replica {
       this.items.delete(item.id);
       return;
     }
-    // Of a new note its owner's devices may hear before the answer to its creation names it.
+    // The feed may deliver a new note to its owner before the response to its creation names it.
     const unheardOf = item.role === 'owner' && !access.heardOf(item.id);
     if (this.of.guarded && !unheardOf && access.certainlyOut(item.id, this.user.id, began))
       throw new Violation(`${this.name}: is shown ${item.id} without access`, item.id);
@@ -249,15 +249,16 @@ export class Replica {
     const others = (this.world.cursors.get(this.of.name) ?? []).filter(
       (entry) => entry && !entry.startsWith(this.user.id),
     );
-    if (others.length > 0) await this.refused(this.rng.pick(others).split(' ')[1] as string);
-    else if (this.cursor !== undefined) await this.refused(`c1.e30.${'A'.repeat(16)}`);
+    if (others.length > 0) await this.sendInvalid(this.rng.pick(others).split(' ')[1] as string);
+    else if (this.cursor !== undefined) await this.sendInvalid(`c1.e30.${'A'.repeat(16)}`);
   }
 
-  /** A cursor that is not this person's: the device loses its own as well, now and then. */
-  private async refused(cursor: string): Promise<void> {
-    const answer = await this.ask('changes', cursor, 0, true);
-    if (answer.status === 200) throw new Violation(`${this.name}: accepted the foreign cursor ${cursor}`);
-    if (answer.status === 410 && this.rng.chance(0.5)) this.startWalk('because of 410 for a foreign cursor');
+  /** Sends a cursor of another user; sometimes the device loses its own too. */
+  private async sendInvalid(cursor: string): Promise<void> {
+    const response = await this.ask('changes', cursor, 0, true);
+    if (response.status === 200) throw new Violation(`${this.name}: accepted the foreign cursor ${cursor}`);
+    if (response.status === 410 && this.rng.chance(0.5))
+      this.startWalk('because of 410 for a foreign cursor');
   }
 
   private async ask(kind: 'changes' | 'index', cursor: string | undefined, wait: number, foreign = false) {
@@ -269,23 +270,23 @@ export class Replica {
     if (rng.chance(0.4)) query.set('include', rng.pick(['summary', 'content']));
     if (wait > 0) query.set('wait', `${wait}`);
     const path = `${this.of.path}/${kind}?${query.toString()}`;
-    const answer = await this.world.call(rng, this.user, 'GET', path, undefined, [
+    const response = await this.world.call(rng, this.user, 'GET', path, undefined, [
       '200',
       '410 cursor_expired',
     ]);
     this.world.count(`${kind} pages`);
-    if (answer.status === 410) await this.checkExpiry(answer, kind, cursor, foreign);
-    if (answer.status === 200) this.checkPage(answer, limit);
-    return answer;
+    if (response.status === 410) await this.checkExpiry(response, kind, cursor, foreign);
+    if (response.status === 200) this.checkPage(response, limit);
+    return response;
   }
 
-  private page({ body }: Answer): any[] {
+  private page({ body }: Received): any[] {
     return body[this.of.name] as any[];
   }
 
-  private checkPage(answer: Answer, limit: number): void {
-    const { body } = answer;
-    const items = this.page(answer);
+  private checkPage(response: Received, limit: number): void {
+    const { body } = response;
+    const items = this.page(response);
     if (items.length > limit) throw new Violation(`${this.name}: more records than asked for`);
     if (body.has_more && items.length === 0) throw new Violation(`${this.name}: more, but no progress`);
     if (body.next !== (body.has_more ? body.cursor : null)) throw new Violation(`${this.name}: wrong next`);
@@ -301,7 +302,7 @@ export class Replica {
 
   /** Expired only when a removal after the cursor has really been forgotten. */
   private async checkExpiry(
-    { body }: Answer,
+    { body }: Received,
     kind: 'changes' | 'index',
     cursor: string | undefined,
     foreign: boolean,

@@ -10,7 +10,7 @@ const START_SECONDS = 60;
 /** A server process on a port of its own, which can be killed and started again there. */
 export class ServerProcess {
   private child: ChildProcess | undefined;
-  /** The last that it said. */
+  /** The end of its output. */
   output = '';
   readonly base: string;
   private readonly databaseUrl: string;
@@ -46,12 +46,12 @@ export class ServerProcess {
         .then(async (response) => (await response.text()) !== '' && response.status === 401)
         .catch(() => false);
       if (up) return;
-      if (Date.now() > deadline) throw new Error(`a server did not answer:\n${this.output}`);
+      if (Date.now() > deadline) throw new Error(`a server did not response:\n${this.output}`);
       await delay(50);
     }
   }
 
-  /** Kills it without warning and starts it anew. */
+  /** Kills it without warning and starts it again. */
   async crash(): Promise<void> {
     await this.stop('SIGKILL');
     await this.start();

@@ -1,4 +1,4 @@
-import { type Actor, known, ownNote, REFUSED, send } from './actor.ts';
+import { type Actor, known, ownNote, REJECTIONS, send } from './actor.ts';
 
 export async function invite(actor: Actor, note = ownNote(actor)): Promise<void> {
   const { world, rng, user } = actor;
@@ -13,11 +13,11 @@ export async function invite(actor: Actor, note = ownNote(actor)): Promise<void>
     note.id,
     chosen.map((one) => one.id),
   );
-  const answer = await send(actor, 'PUT', `/notes/${note.id}/invited`, { invited }, '200', ...REFUSED);
-  given(answer.status === 0);
-  if (answer.status !== 200 || note.owner !== user) return;
+  const response = await send(actor, 'PUT', `/notes/${note.id}/invited`, { invited }, '200', ...REJECTIONS);
+  given(response.status === 0);
+  if (response.status !== 200 || note.owner !== user) return;
   const out = others.filter((one) => !chosen.includes(one)).map((one) => one.id);
-  world.access.taken(note.id, out, answer.began);
+  world.access.taken(note.id, out, response.began);
 }
 
 export async function leave(actor: Actor): Promise<void> {
@@ -28,8 +28,15 @@ export async function leave(actor: Actor): Promise<void> {
   const base = await known(actor, note, 0.8);
   if (!base || base.role === 'owner') return;
   const rest = base.invited.filter((one: any) => one.id !== user.id).map((one: any) => one.id);
-  const answer = await send(actor, 'PUT', `/notes/${note.id}/invited`, { invited: rest }, '200', ...REFUSED);
-  if (answer.status === 200) world.access.taken(note.id, [user.id], answer.began);
+  const response = await send(
+    actor,
+    'PUT',
+    `/notes/${note.id}/invited`,
+    { invited: rest },
+    '200',
+    ...REJECTIONS,
+  );
+  if (response.status === 200) world.access.taken(note.id, [user.id], response.began);
 }
 
 export async function share(actor: Actor): Promise<void> {
@@ -39,7 +46,7 @@ export async function share(actor: Actor): Promise<void> {
   const path = `/notes/${note.id}/share`;
   const what = rng.weighted({ set: 6, regenerate: 2, revoke: 2 });
   const expires = rng.chance(0.3) ? { expires_at: new Date(Date.now() + rng.int(2_000, 8_000)) } : {};
-  const answer =
+  const response =
     what === 'set'
       ? await send(
           actor,
@@ -47,10 +54,10 @@ export async function share(actor: Actor): Promise<void> {
           path,
           { role: rng.pick(['viewer', 'editor']), ...expires },
           '200',
-          ...REFUSED,
+          ...REJECTIONS,
         )
       : what === 'regenerate'
-        ? await send(actor, 'POST', `${path}/regenerate`, undefined, '200', '404 not_shared', ...REFUSED)
-        : await send(actor, 'DELETE', path, undefined, '200', ...REFUSED);
-  if (answer.status === 200) note.token = answer.body.note.share?.token ?? null;
+        ? await send(actor, 'POST', `${path}/regenerate`, undefined, '200', '404 not_shared', ...REJECTIONS)
+        : await send(actor, 'DELETE', path, undefined, '200', ...REJECTIONS);
+  if (response.status === 200) note.token = response.body.note.share?.token ?? null;
 }

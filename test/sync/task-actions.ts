@@ -1,10 +1,10 @@
 import { type Actor, send } from './actor.ts';
 import { Violation } from './model.ts';
-import type { Answer, KnownTask, User } from './world.ts';
+import type { Received, KnownTask, User } from './world.ts';
 
 const MANY_TASKS = 30;
 const HOT = 4;
-export const TASK_REFUSED = ['404 not_found', '403 forbidden', '409 deleted', '409 conflict'];
+export const TASK_REJECTIONS = ['404 not_found', '403 forbidden', '409 deleted', '409 conflict'];
 const WRONG_FOLDER = '422 validation_failed';
 
 /** Mostly one that they can see, and among these mostly one of the last. */
@@ -52,13 +52,13 @@ async function make(actor: Actor, id: string | undefined): Promise<void> {
     ...(rng.chance(0.15) ? { date: '2027-01-01', recurrence: 'FREQ=DAILY' } : {}),
     ...(rng.chance(0.3) ? { references: referencesFrom(actor) } : {}),
   };
-  const answer = await send(actor, 'POST', '/tasks', body, '201', WRONG_FOLDER, '409 already_exists');
-  if (answer.status !== 201) return;
-  acknowledged(actor, answer, body.title);
-  made(actor, answer.body.task.id, user);
+  const response = await send(actor, 'POST', '/tasks', body, '201', WRONG_FOLDER, '409 already_exists');
+  if (response.status !== 201) return;
+  acknowledged(actor, response, body.title);
+  made(actor, response.body.task.id, user);
 }
 
-/** A task that the actor sees. Others may see the reference without seeing what it points to. */
+/** A reference to a task that the actor sees. Other users may see the reference without access to its target. */
 function referencesFrom({ rng, device }: Actor): object[] {
   const ids = [...device.tasks.items.values()].filter((task) => !task.deleted).map((task) => task.id);
   return ids.length === 0 ? [] : [{ type: 'task', id: rng.pick(ids) }];
@@ -70,7 +70,7 @@ export function made({ world }: Actor, id: string, creator: User): void {
   world.tasks.push({ id, creator });
 }
 
-export function acknowledged(actor: Actor, { body }: Answer, title: string): void {
+export function acknowledged(actor: Actor, { body }: Received, title: string): void {
   if (body.task.title !== title)
     throw new Violation(
       `acknowledged something else than was sent: ${JSON.stringify(body.task)}`,
@@ -79,20 +79,28 @@ export function acknowledged(actor: Actor, { body }: Answer, title: string): voi
   actor.world.taskLedger.acknowledged(body.task, actor.user.name);
 }
 
-/** @param base the task as the actor knows it: its revision goes along, unless the write is to win whatever it is now */
+/** @param base the task as the actor knows it: its revision is sent, unless the write is unconditional */
 export async function writeTask(actor: Actor, base: any, fields: object): Promise<void> {
   const { world, rng } = actor;
   const title = world.unique();
   const guarded = rng.chance(0.6);
   const body = { title, ...fields, ...(guarded ? { base_revision: base.revision } : {}) };
   const method = rng.pick(['PATCH', 'PUT']);
-  const answer = await send(actor, method, `/tasks/${base.id}`, body, '200', WRONG_FOLDER, ...TASK_REFUSED);
-  if (answer.status === 200) {
-    acknowledged(actor, answer, title);
-    if (guarded && answer.body.task.revision !== base.revision + 1)
-      throw new Violation(`wrote over revision ${answer.body.task.revision - 1}`, base.id);
+  const response = await send(
+    actor,
+    method,
+    `/tasks/${base.id}`,
+    body,
+    '200',
+    WRONG_FOLDER,
+    ...TASK_REJECTIONS,
+  );
+  if (response.status === 200) {
+    acknowledged(actor, response, title);
+    if (guarded && response.body.task.revision !== base.revision + 1)
+      throw new Violation(`wrote over revision ${response.body.task.revision - 1}`, base.id);
   }
-  if (answer.body?.error === 'conflict' && (!guarded || answer.body.revision === base.revision))
+  if (response.body?.error === 'conflict' && (!guarded || response.body.revision === base.revision))
     throw new Violation('conflict with the revision that was sent', base.id);
 }
 
@@ -107,12 +115,12 @@ async function trash(actor: Actor): Promise<void> {
   const base = task && (await knownTask(actor, task, 0.8));
   if (!base) return;
   const body = actor.rng.chance(0.5) ? { base_revision: base.revision } : undefined;
-  await send(actor, 'DELETE', `/tasks/${base.id}`, body, '200', ...TASK_REFUSED);
+  await send(actor, 'DELETE', `/tasks/${base.id}`, body, '200', ...TASK_REJECTIONS);
 }
 
 async function restore(actor: Actor): Promise<void> {
   const task = ownTask(actor);
-  if (task) await send(actor, 'POST', `/tasks/${task.id}/restore`, undefined, '200', ...TASK_REFUSED);
+  if (task) await send(actor, 'POST', `/tasks/${task.id}/restore`, undefined, '200', ...TASK_REJECTIONS);
 }
 
 /** For some tasks in the trash their time is over. */
@@ -137,8 +145,8 @@ async function canary(actor: Actor): Promise<void> {
   await world.call(rng, user, 'GET', `/tasks/${task.id}`, undefined, ['404 not_found']);
   await world.call(rng, user, 'PATCH', `/tasks/${task.id}`, { title: 'x' }, ['404 not_found']);
   for (const path of ['/tasks/changes', '/task_folders/changes', '/tasks/index', '/tasks?state=all']) {
-    const answer = await world.call(rng, user, 'GET', path, undefined, ['200']);
-    const [seen] = answer.body?.tasks ?? answer.body?.folders ?? [];
+    const response = await world.call(rng, user, 'GET', path, undefined, ['200']);
+    const [seen] = response.body?.tasks ?? response.body?.folders ?? [];
     if (seen) throw new Violation(`the other workspace sees ${JSON.stringify(seen)}`, seen.id);
   }
 }

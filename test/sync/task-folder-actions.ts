@@ -33,9 +33,9 @@ async function create(actor: Actor): Promise<void> {
     ...(rng.chance(0.6) ? { parent_id: some(actor) ?? null } : {}),
     ...(rng.chance(0.4) ? { members: members(actor) } : {}),
   };
-  const refused = ['409 already_exists', '422 validation_failed', '422 folder_too_deep'];
-  const answer = await send(actor, 'POST', '/task_folders', body, '201', ...refused);
-  if (answer.status === 201) folders.push(answer.body.folder.id);
+  const rejections = ['409 already_exists', '422 validation_failed', '422 folder_too_deep'];
+  const response = await send(actor, 'POST', '/task_folders', body, '201', ...rejections);
+  if (response.status === 201) folders.push(response.body.folder.id);
 }
 
 async function change(actor: Actor, fields: object, id = some(actor)): Promise<void> {
@@ -60,13 +60,14 @@ async function remove(actor: Actor): Promise<void> {
   if (id === undefined) return;
   const contents = rng.pick(['', '?contents=keep', '?contents=delete']);
   const path = `/task_folders/${id}${contents}`;
-  const answer = await send(actor, 'DELETE', path, undefined, '200', '404 not_found');
+  const response = await send(actor, 'DELETE', path, undefined, '200', '404 not_found');
   const folders = own(actor);
-  // Others that went with it stay in the list: who names them finds nothing, as a client would whose data is old.
-  if (answer.status !== 0 && rng.chance(0.9) && folders.includes(id)) folders.splice(folders.indexOf(id), 1);
+  // Folders deleted with it stay in the list, so that some requests name deleted folders, as a client with old data does.
+  if (response.status !== 0 && rng.chance(0.9) && folders.includes(id))
+    folders.splice(folders.indexOf(id), 1);
 }
 
-/** A member gives the list without themselves; nobody else's folder is theirs to change otherwise. */
+/** A member leaves by the list without themselves; members cannot change the folder otherwise. */
 async function leave(actor: Actor): Promise<void> {
   const { rng, device, user } = actor;
   const shared = [...device.taskFolders.items.values()].filter((folder) => folder.role !== 'owner');
@@ -78,7 +79,7 @@ async function leave(actor: Actor): Promise<void> {
 }
 
 /**
- * What has to wait for one another: a folder is shared with others, or moved, or deleted, while tasks are written in it,
+ * Writes that lock the same rows: a folder is shared, moved or deleted while tasks are written in it,
  * moved into it and out of it, and assigned.
  */
 export async function taskAtOnce(actor: Actor): Promise<void> {

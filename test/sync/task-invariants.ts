@@ -1,4 +1,4 @@
-/** Who sees which task folder, worked out from the folders alone: the owner, and members of it or of one above it. */
+/** The audience of each task folder, computed from the folders alone: the owner, and members of it or of one above it. */
 const FOLDER_AUDIENCE = `
   WITH RECURSIVE up AS (
     SELECT tenant_id, id AS folder_id, id AS at, parent_id FROM task_folders WHERE gone_at IS NULL
@@ -13,7 +13,7 @@ const FOLDER_AUDIENCE = `
         JOIN task_folders f ON f.tenant_id = up.tenant_id AND f.id = up.at, unnest(f.member_ids, f.member_roles) AS s (user_id, role)) x
      GROUP BY 1, 2, 3)`;
 
-/** Each selects what must not be. */
+/** Each selects rows that violate it. */
 export const NEVER_OF_TASKS: Record<string, string> = {
   'somebody who sees a task folder and should not, or the other way round': `${FOLDER_AUDIENCE}
     SELECT coalesce(a.folder_id, m.folder_id) AS id, coalesce(a.user_id, m.user_id) AS user_id, a.role AS should, m.role AS is

@@ -2,7 +2,7 @@ import { Violation } from './model.ts';
 
 interface TaskLife {
   id: string;
-  /** What was acknowledged: title and who wrote it, by revision. */
+  /** Acknowledged title and author by revision. */
   written: Map<number, { title: string; by: string }>;
   mayBePurged: boolean;
 }
@@ -11,7 +11,7 @@ interface TaskLife {
 export class TaskLedger {
   private readonly lives = new Map<string, TaskLife>();
 
-  /** @param task as the answer to a write carries it */
+  /** @param task of the response to a write */
   acknowledged(task: any, by: string): void {
     const key = keyOf(task);
     const life = this.lives.get(key) ?? { id: task.id, written: new Map(), mayBePurged: false };

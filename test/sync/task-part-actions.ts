@@ -1,7 +1,7 @@
 import { type Actor, known, someNote, send } from './actor.ts';
-import { acknowledged, knownTask, made, somePeople, someTask, TASK_REFUSED } from './task-actions.ts';
+import { acknowledged, knownTask, made, somePeople, someTask, TASK_REJECTIONS } from './task-actions.ts';
 
-/** A task made from a note: both change in one transaction, and so does what their people's devices are told. */
+/** A task made from a note: both change in one transaction, together with the feeds of their users. */
 async function fromNote(actor: Actor): Promise<void> {
   const { world, rng, user } = actor;
   const note = someNote(actor);
@@ -9,15 +9,15 @@ async function fromNote(actor: Actor): Promise<void> {
   if (!base) return;
   const title = world.unique();
   const body = { title, ...(rng.chance(0.5) ? { assignees: somePeople(actor) } : {}) };
-  const refused = ['404 not_found', '403 forbidden', '409 deleted'];
-  const answer = await send(actor, 'POST', `/notes/${base.id}/task`, body, '201', ...refused);
-  if (answer.status !== 201) return;
-  acknowledged(actor, answer, title);
-  made(actor, answer.body.task.id, user);
+  const rejections = ['404 not_found', '403 forbidden', '409 deleted'];
+  const response = await send(actor, 'POST', `/notes/${base.id}/task`, body, '201', ...rejections);
+  if (response.status !== 201) return;
+  acknowledged(actor, response, title);
+  made(actor, response.body.task.id, user);
   world.count('tasks made from notes');
 }
 
-/** Parts of a task change without using up a revision; the task comes anew all the same. */
+/** Parts of a task change without a new revision; the feed delivers the task again. */
 async function subtask(actor: Actor): Promise<void> {
   const { rng, world } = actor;
   const task = someTask(actor);
@@ -25,10 +25,10 @@ async function subtask(actor: Actor): Promise<void> {
   if (!base) return;
   const one = base.subtasks.length > 0 && rng.chance(0.7) ? rng.pick<any>(base.subtasks) : undefined;
   const path = `/tasks/${base.id}/subtasks${one ? `/${one.id}` : ''}`;
-  const refused = TASK_REFUSED.filter((refusal) => refusal !== '409 conflict');
-  if (!one) await send(actor, 'POST', path, { title: world.unique() }, '201', ...refused);
-  else if (rng.chance(0.5)) await send(actor, 'DELETE', path, undefined, '200', ...refused);
-  else await send(actor, 'PUT', path, { done: !one.done }, '200', ...refused);
+  const rejections = TASK_REJECTIONS.filter((rejection) => rejection !== '409 conflict');
+  if (!one) await send(actor, 'POST', path, { title: world.unique() }, '201', ...rejections);
+  else if (rng.chance(0.5)) await send(actor, 'DELETE', path, undefined, '200', ...rejections);
+  else await send(actor, 'PUT', path, { done: !one.done }, '200', ...rejections);
 }
 
 /** Comments are added, and those that the device has from the feed are edited and deleted. */

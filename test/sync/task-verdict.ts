@@ -7,7 +7,7 @@ import type { User, World } from './world.ts';
 /** Comments of a task in the change feed. */
 const FEED_COMMENTS = 50;
 
-/** What one person's devices hold of tasks and their folders is what the interface says they see. */
+/** Compares the tasks and task folders of the devices of a user with the responses of the API. */
 export async function judgeTasks(world: World, devices: Device[], rng: Rng, user: User): Promise<void> {
   const tasks = await tasksOf(world, rng, user);
   const folders = await foldersOf(world, rng, user, tasks);
@@ -98,5 +98,5 @@ const withoutTitles = ({ comments: _comments, ...task }: any): any => ({
   ...task,
   references: task.references?.map((one: any) => ({ ...one, title: null })),
 });
-/** Likewise how many tasks a folder holds. */
+/** Filing a task changes the count of its folder without a record of the folder. */
 const withoutCount = (folder: any): any => ({ ...folder, task_count: null });

@@ -6,7 +6,7 @@ import type { Rng } from './rng.ts';
 import { judgeTasks } from './task-verdict.ts';
 import type { User, World } from './world.ts';
 
-/** What is true once everything is quiet: the devices, the interface and the tables say the same. */
+/** Compares devices, responses of the API and tables when no request is in flight. */
 export async function judge(world: World, devices: Device[], rng: Rng): Promise<void> {
   await checkInvariants(world);
   for (const user of world.site.users) {
@@ -74,10 +74,10 @@ const withoutTitles = (note: any): any => ({
   ...note,
   links: note.links.map((link: any) => ({ ...link, title: null })),
 });
-/** How many notes a folder holds changes with the notes: the folder does not come anew for that. */
+/** Filing a note changes the count of its folder without a record of the folder. */
 const withoutCount = (folder: any): any => ({ ...folder, note_count: null });
 
-/** Nothing that was acknowledged is lost. */
+/** No acknowledged write is lost. */
 async function checkLedger(world: World, rng: Rng): Promise<void> {
   const stored = new Set(
     (await world.sql<{ key: string }>(`SELECT id || ' ' || rfc3339(created_at) AS key FROM notes`)).map(

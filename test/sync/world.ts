@@ -12,7 +12,7 @@ export interface User {
   token: string;
 }
 
-/** Where the service runs and what can be done to it besides requests. */
+/** The service under test, and its operations besides requests. */
 export interface Site {
   databaseUrl: string;
   /** Addresses of the servers, which share the database. */
@@ -21,16 +21,16 @@ export interface Site {
   users: User[];
   /** Of another one. */
   canary: User;
-  /** What the retention job does, for removals from before that time. */
+  /** Runs the retention job for removals from before that time. */
   forget(before: Date): Promise<unknown>;
-  /** What the jobs do that empty the trash. */
+  /** Runs the jobs that empty the trash. */
   purgeTrash(): Promise<unknown>;
   /** Kills a server without warning and starts it again at the same address. */
   crash?: (index: number) => Promise<void>;
 }
 
-export interface Answer {
-  /** 0: no answer, the server is gone; the request may have been carried out or not. */
+export interface Received {
+  /** 0: no response, the server has stopped; the request may have been executed or not. */
   status: number;
   body: any;
   began: number;
@@ -47,20 +47,20 @@ const MAX_OVERLOADED = 0.0005;
 const ANSWER_SECONDS = 30;
 const NO_ANSWER_GRACE_MS = 1_500;
 
-/** A task that somebody made, also one in the trash. */
+/** A created task, also one in the trash. */
 export interface KnownTask {
   id: string;
   creator: User;
 }
 
-/** What all actors share. */
+/** State that all actors share. */
 export class World {
   readonly site: Site;
   readonly seed: string;
   readonly sqlPool: pg.Pool;
   readonly access = new Access();
   readonly ledger = new Ledger();
-  /** Notes that somebody made, also those in the trash. */
+  /** Created notes, also those in the trash. */
   readonly notes: KnownNote[] = [];
   readonly purged: string[] = [];
   readonly folders = new Map<string, string[]>();
@@ -75,7 +75,7 @@ export class World {
   readonly counts = new Map<string, number>();
   readonly trace: string[] = [];
   failure: unknown;
-  /** Notes may exist whose ids nobody was told: their creation got no answer. */
+  /** Notes with unknown ids may exist: their creation got no response. */
   nameless = false;
   private disturbedUntil = 0;
   private down: string | undefined;
@@ -86,7 +86,7 @@ export class World {
     this.site = site;
     this.seed = seed;
     this.sqlPool = new pg.Pool({ connectionString: site.databaseUrl, max: 4 });
-    // A connection that ends while nobody uses it is replaced; one in use rejects its query.
+    // A connection that ends while it is idle is replaced; one in use rejects its query.
     this.sqlPool.on('error', () => undefined);
   }
 
@@ -121,7 +121,7 @@ export class World {
     return (await this.sqlPool.query(text, values)).rows as Row[];
   }
 
-  /** Crashes a server: requests may find no answer meanwhile and shortly after. */
+  /** Crashes a server: requests may get no response meanwhile and shortly after. */
   async crash(index: number): Promise<void> {
     this.disturbedUntil = Infinity;
     this.down = this.site.bases[index];
@@ -148,29 +148,29 @@ export class World {
     path: string,
     body: unknown,
     allowed: readonly string[],
-  ): Promise<Answer> {
+  ): Promise<Received> {
     // A client that finds a server gone turns to another one, not every time at once.
     const choice = rng.pick(this.site.bases);
     const base = choice === this.down && rng.chance(0.8) ? rng.pick(this.site.bases) : choice;
     const began = performance.now();
     const line = `${user.name} ${method} ${path}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`;
     let status = 0;
-    let answer: any;
+    let response: any;
     try {
-      ({ status, answer } = await exchange(`${base}/apis/v1${path}`, user.token, method, body));
+      ({ status, response } = await exchange(`${base}/apis/v1${path}`, user.token, method, body));
     } catch (error) {
-      if (!this.disturbed) throw new Violation(`no answer to ${line}: ${String(error)}`);
+      if (!this.disturbed) throw new Violation(`no response to ${line}: ${String(error)}`);
     }
-    const outcome = status === 0 ? '0' : `${status}${status < 400 ? '' : ` ${answer?.error}`}`;
-    this.log(`${line} -> ${outcome}${summary(answer)} @${this.site.bases.indexOf(base)}`);
+    const outcome = status === 0 ? '0' : `${status}${status < 400 ? '' : ` ${response?.error}`}`;
+    this.log(`${line} -> ${outcome}${summary(response)} @${this.site.bases.indexOf(base)}`);
     this.count(`status ${status}`);
     if (status === 0) await delay(50);
     else if (outcome === '503 overloaded') {
       this.overloaded(line);
       if (method === 'GET') return this.call(rng, user, method, path, body, allowed);
     } else if (!allowed.includes(outcome))
-      throw new Violation(`${line} -> ${outcome} ${JSON.stringify(answer).slice(0, 500)}`, ...idsIn(line));
-    return { status, body: answer, began };
+      throw new Violation(`${line} -> ${outcome} ${JSON.stringify(response).slice(0, 500)}`, ...idsIn(line));
+    return { status, body: response, began };
   }
 
   /** A lock waited for in vain for seconds: the machine may stall now and then, the service may not. Nothing was written. */
@@ -189,13 +189,13 @@ export class World {
   }
 }
 
-/** One request with its answer, in a time that nothing can stretch: a run must not stand still. */
+/** One request with its response, within a fixed time limit: a run must not hang. */
 async function exchange(
   url: string,
   token: string,
   method: string,
   body: unknown,
-): Promise<{ status: number; answer: any }> {
+): Promise<{ status: number; response: any }> {
   const gone = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -214,7 +214,7 @@ async function exchange(
       body: body === undefined ? null : JSON.stringify(body),
       signal: gone.signal,
     });
-    return { status: response.status, answer: await response.json() };
+    return { status: response.status, response: await response.json() };
   };
   try {
     return await Promise.race([answered(), late]);
@@ -229,16 +229,16 @@ export function idsIn(text: string): string[] {
   return text.match(UUID) ?? [];
 }
 
-function summary(answer: any): string {
-  const items = answer?.notes ?? answer?.tasks ?? answer?.folders;
+function summary(response: any): string {
+  const items = response?.notes ?? response?.tasks ?? response?.folders;
   if (Array.isArray(items))
-    return ` [${items.map((item: any) => `${item.id}${item.removed ? '-' : `r${item.revision}`}`).join(' ')}]${answer.has_more ? ' …' : ''} ${place(answer.cursor)}`;
-  const item = answer?.note ?? answer?.task ?? answer?.folder;
+    return ` [${items.map((item: any) => `${item.id}${item.removed ? '-' : `r${item.revision}`}`).join(' ')}]${response.has_more ? ' …' : ''} ${place(response.cursor)}`;
+  const item = response?.note ?? response?.task ?? response?.folder;
   if (item) return ` ${item.id} r${item.revision}`;
   return '';
 }
 
-/** Mode, number and beginning of a cursor: what its payload says, to see that it never goes back. */
+/** Mode, number and beginning of a cursor, from its payload, to check that it never goes back. */
 export function readCursor(cursor: string): { mode: number; seq: number; since: number } {
   const [mode, seq, since] = JSON.parse(Buffer.from(cursor.split('.')[1] ?? '', 'base64url').toString()) as [
     number,
