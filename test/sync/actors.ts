@@ -106,8 +106,8 @@ export class Performer {
   }
 
   /**
-   * Concurrent writes once more, and then a last write of each task, by all performers together: no later write repairs an error
-   * wrong in these.
+   * Concurrent writes once more, and then a last write of each task, by all performers together: no later write
+   * hides an error in these.
    */
   async finish(): Promise<void> {
     const { world, rng, number } = this;
