@@ -1,10 +1,11 @@
 import 'reflect-metadata';
+import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
-import { API_PREFIX, type Config } from './config/config.js';
 import { createApp } from './app.setup.js';
-import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
+import { API_PREFIX, type Config } from './config/config.js';
 import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo/demo-data.js';
+import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
 import { createDataSource } from './platform/database/data-source.js';
 import { migrate } from './platform/database/migrate.js';
 import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
@@ -51,7 +52,7 @@ export async function banner(config: Config, databaseUrl: string): Promise<strin
   const base = `${config.publicUrl}/${API_PREFIX}`;
   const lines = ['', `  Workspace API    ${base}`, `  Swagger UI       ${base}/docs`];
   if (config.demo) {
-    const token = await withModules(config, databaseUrl, demoToken);
+    const token = await withModules(config, databaseUrl, 'error', demoToken);
     const users = DEMO_USERS.map((user) => `${user.email} (${user.role})`);
     lines.push(
       `  Demo workspace   ${DEMO_TENANT.slug}: ${users.join(', ')}`,
@@ -66,12 +67,14 @@ export async function banner(config: Config, databaseUrl: string): Promise<strin
   return `${lines.join('\n')}\n`;
 }
 
-async function withModules<T>(
+/** Runs `work` with the modules of the application on a migrated database, without an HTTP server. @param level of the log */
+export async function withModules<T>(
   config: Config,
   url: string,
-  work: (app: Awaited<ReturnType<typeof NestFactory.createApplicationContext>>) => Promise<T>,
+  level: 'silent' | 'error',
+  work: (app: INestApplicationContext) => Promise<T>,
 ): Promise<T> {
-  const logger = new PinoLoggerService(createLogger(config.LOG_LEVEL === 'silent' ? 'silent' : 'error'));
+  const logger = new PinoLoggerService(createLogger(config.LOG_LEVEL === 'silent' ? 'silent' : level));
   const app = await NestFactory.createApplicationContext(AppModule.forRoot(config, url), {
     logger,
     abortOnError: false,

@@ -1,4 +1,4 @@
-// One installation or build of a clone at a time, among processes that know nothing of each other.
+// Allows one installation or build of a clone at a time, across processes.
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -11,10 +11,11 @@ const EMPTY_MS = 5_000;
 /** Runs `work` while no other process of this user does so for the same directory; a dead holder is ignored. */
 export async function withLock(directory, work) {
   const file = lockFile(directory);
-  let told = false;
+  let isAnnounced = false;
   while (!take(file)) {
-    if (!told) process.stderr.write('Waiting for another process that is installing or building ...\n');
-    told = true;
+    if (!isAnnounced)
+      process.stderr.write('Waiting for another process that is installing or building ...\n');
+    isAnnounced = true;
     await delay(POLL_MS);
   }
   const release = () => rmSync(file, { force: true });
@@ -27,7 +28,7 @@ export async function withLock(directory, work) {
   }
 }
 
-/** Not in node_modules, which an installation replaces, nor anywhere else in the clone, where git would show it. */
+/** Outside the clone: an installation replaces node_modules, and git would show other files. */
 function lockFile(directory) {
   const key = createHash('sha256').update(`${os.userInfo().uid}:${directory}`).digest('hex').slice(0, 16);
   return path.join(os.tmpdir(), `workspace-prepare-${key}.lock`);

@@ -1,6 +1,6 @@
 // Brings a clone into a state in which it can run: dependencies installed, sources built. Runs on any Node from 20 on,
-// before node_modules exists, and does nothing but look (a few milliseconds) when there is nothing to do.
-// All it says goes to stderr; stdout belongs to the program that is started next.
+// before node_modules exists, and takes a few milliseconds when nothing has changed.
+// Messages go to stderr; stdout belongs to the program that is started next.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const DIST = path.join(ROOT, 'dist');
 const BUILT = path.join(DIST, '.workspace-build.json');
 const MIN_NODE_MAJOR = 24;
 
-/** A line for the operator, who can do something about it; no stack trace. */
+/** An error that the operator can fix; printed as one line without a stack trace. */
 export class PrepareError extends Error {}
 
 /** Installs and builds what is needed. */
@@ -28,7 +28,7 @@ export async function prepare() {
   await ensureBuilt();
 }
 
-/** Runs `npm ci` when node_modules is missing or is not what package-lock.json says. */
+/** Runs `npm ci` when node_modules is missing or differs from package-lock.json. */
 export async function ensureInstalled() {
   if (isInstalled()) return;
   await withLock(ROOT, async () => {
@@ -51,7 +51,7 @@ export async function ensureBuilt() {
     if (sameFiles(stamp, files)) return;
     say('Building ...');
     rmSync(BUILT, { force: true });
-    // The compiler knows which sources changed since its last run, but nothing of the settings it was started with.
+    // The compiler detects changed sources, but not changed settings.
     if (!sameFiles(settingsOf(stamp), settingsOf(files)))
       rmSync(path.join(DIST, '.incremental.tsbuildinfo'), { force: true });
     await quietly(
@@ -63,7 +63,7 @@ export async function ensureBuilt() {
   });
 }
 
-/** The Node the project pins, or the current one where that is recent enough (install scripts switched off). */
+/** The pinned Node, or the current one if it is recent enough (without install scripts). */
 export function projectNode() {
   const pinned = path.join(BIN, 'node');
   if (existsSync(pinned)) return pinned;
@@ -98,7 +98,7 @@ function installKey() {
   return `${process.platform}-${process.arch} ${hash}\n`;
 }
 
-/** True when somebody ran `npm install` or `npm ci` by hand: then there is nothing to repeat. */
+/** True after a manual `npm install` or `npm ci`, which is not repeated. */
 function matchesLockFile() {
   const installed = readText(path.join(MODULES, '.package-lock.json'));
   if (installed === undefined) return false;
@@ -107,7 +107,7 @@ function matchesLockFile() {
   return Object.entries(wanted).every(([name, entry]) => {
     if (name === '' || !isForThisMachine(entry)) return true;
     const found = present[name];
-    // npm leaves out what is for another C library, and whatever only packages for other machines need.
+    // npm omits packages for another C library, and dependencies of packages for other machines.
     if (!found) return entry.optional === true && (entry.libc !== undefined || (!entry.os && !entry.cpu));
     return found.version === entry.version && found.integrity === entry.integrity;
   });
@@ -117,7 +117,7 @@ function isForThisMachine({ os, cpu }) {
   return (!os || os.includes(process.platform)) && (!cpu || cpu.includes(process.arch));
 }
 
-/** `npm` belongs to the machine, and `npm ci` deletes the Node in node_modules: neither may run on that one. */
+/** `npm ci` deletes the Node in node_modules, so npm runs on the Node of the machine. */
 function withoutProjectBin(env) {
   const directories = (env.PATH ?? '').split(path.delimiter);
   return {
@@ -143,7 +143,7 @@ function sameFiles(stamp, files) {
   );
 }
 
-/** Every file the build depends on, with its time and size. */
+/** All files that the build depends on, with time and size. */
 function sourceFiles() {
   const files = {};
   for (const entry of readdirSync(path.join(ROOT, 'src'), { recursive: true, withFileTypes: true })) {
@@ -161,7 +161,7 @@ function settingsOf(files = {}) {
   return Object.fromEntries(Object.entries(files).filter(([name]) => !name.startsWith(`src${path.sep}`)));
 }
 
-/** Output of sources that are gone must not be found by the application. The rest stays: something may be running on it. */
+/** Removes the output of deleted sources. The rest stays, since a process may be using it. */
 function removeOrphans() {
   for (const entry of readdirSync(DIST, { recursive: true, withFileTypes: true })) {
     const file = path.join(entry.parentPath ?? entry.path, entry.name);
@@ -184,7 +184,7 @@ function readText(file) {
   }
 }
 
-/** Runs a command without a word unless it fails; then it shows everything the command printed. */
+/** Runs a command silently. Prints its output if it fails. */
 function quietly([file, ...args], env) {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });

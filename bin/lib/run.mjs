@@ -1,9 +1,9 @@
-// Runs a program in the foreground of ours: same terminal, same signals, same exit code.
+// Runs a program in the foreground: same terminal, same signals, same exit code.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** A Ctrl-C reaches the whole process group, and npm passes it on as well: what comes this soon is the same signal. */
+/** Ctrl-C signals the whole process group, and npm forwards it. Signals within this time are the same. */
 const SAME_SIGNAL_MS = 500;
 const PARENT_POLL_MS = 500;
 
@@ -11,7 +11,7 @@ const PARENT_POLL_MS = 500;
  * @param {string} file
  * @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, channel?: boolean }} [options]
- *   `channel`: keep an IPC channel open, by whose end the program learns that we were killed
+ *   `channel`: keep an IPC channel open; its end signals to the program that this process was killed
  * @returns {Promise<number>} the exit code; 128 + n when a signal n ended the program
  */
 export function run(file, args, { cwd, env, channel = false } = {}) {
@@ -24,11 +24,11 @@ export function run(file, args, { cwd, env, channel = false } = {}) {
     last.set(signal, now);
   };
   for (const signal of FORWARDED) process.on(signal, forward);
-  const watch = whenNpmIsGone(() => forward('SIGTERM'));
+  const watch = whenNpmEnds(() => forward('SIGTERM'));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
-      // The signals stay ours: one more Ctrl-C must not replace the program's exit code while we end.
+      // Keep the signal handlers: another Ctrl-C must not replace the program's exit code.
       clearInterval(watch);
       if (child.connected) child.disconnect();
       resolve(code ?? 128 + constants.signals[signal]);
@@ -36,8 +36,8 @@ export function run(file, args, { cwd, env, channel = false } = {}) {
   });
 }
 
-/** npm, or the shell between it and us, may be killed without a word to us; nobody could stop the program then. */
-function whenNpmIsGone(action) {
+/** Runs `action` when npm, or its shell, ends without a signal to this process: the program could not be stopped any more. */
+function whenNpmEnds(action) {
   if (process.env.npm_lifecycle_event === undefined) return undefined;
   const parent = process.ppid;
   const timer = setInterval(() => {

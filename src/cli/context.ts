@@ -1,10 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { AppModule } from '../app.module.js';
-import { migrateDatabase } from '../app.prepare.js';
+import { migrateDatabase, withModules } from '../app.prepare.js';
 import type { Config } from '../config/config.js';
 import { EmbeddedDatabase } from '../platform/database/embedded/embedded-database.js';
-import { createLogger, PinoLoggerService } from '../platform/observability/logger.js';
 
 const stderr = (message: string) => void process.stderr.write(`${message}\n`);
 
@@ -34,15 +31,6 @@ export async function withApp<T>(
 ): Promise<T> {
   return withDatabase(config, async (url) => {
     await migrateDatabase(config, url);
-    const logger = new PinoLoggerService(createLogger('silent'));
-    const app = await NestFactory.createApplicationContext(AppModule.forRoot(config, url), {
-      logger,
-      abortOnError: false,
-    });
-    try {
-      return await work(app);
-    } finally {
-      await app.close();
-    }
+    return withModules(config, url, 'silent', work);
   });
 }

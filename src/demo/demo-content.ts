@@ -17,7 +17,7 @@ export type DemoClients = Record<DemoName, DemoClient>;
 
 const DAY_MS = 86_400_000;
 
-/** Creates what the pages of Swagger UI show, except mail. Users work at the same time, each in order. */
+/** Creates the content of the demo except mail. Users work concurrently, each in order. */
 export async function createContent(clients: DemoClients): Promise<void> {
   const names = Object.keys(clients) as DemoName[];
   const { folder } = await clients.alice.post<Created<'folder'>>('/task_folders', {

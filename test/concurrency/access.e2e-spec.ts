@@ -38,7 +38,7 @@ describe('concurrent changes of groups', () => {
       [tenantId],
     );
 
-  test('two owners who remove each other: one stays', async () => {
+  test('two owners remove each other: one stays', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { people, group } = await owners('ann', 'ben');
       const [ann, ben] = people as [Person, Person];
@@ -53,7 +53,7 @@ describe('concurrent changes of groups', () => {
     }
   });
 
-  test('three owners who leave and are deactivated by the operator concurrently: one stays', async () => {
+  test('three owners leave and are deactivated by the operator concurrently: one stays', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { people, group } = await owners('ann', 'ben', 'cat');
       const [ann, ben, cat] = people as [Person, Person, Person];

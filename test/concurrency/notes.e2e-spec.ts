@@ -86,7 +86,7 @@ describe('writers of one note', () => {
     }
   });
 
-  test('restore against purge: the note lives whole or is gone whole', async () => {
+  test('restore against purge: the note is complete or removed completely', async () => {
     for (let round = 0; round < 15; round += 1) {
       const id = await make();
       await alice.api.delete(`/notes/${id}`, { base_revision: 1 });

@@ -68,7 +68,7 @@ describe('the feeds of tasks under writers', () => {
       .map((item) => ({ ...item, [field]: null }))
       .toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
-  test('a reader who walks while two write misses nothing', async () => {
+  test('a reader that pages during concurrent writes misses nothing', async () => {
     const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
     const { id: folder } = await made(alice, '/task_folders', { name: 'f', members: [bob.id] });
     const tasks = await Promise.all(
@@ -101,7 +101,7 @@ describe('the feeds of tasks under writers', () => {
     expect(without('comments', seenByBob)).toEqual(without('comments', await all(bob, '/tasks?', 'tasks')));
   });
 
-  test('a folder shared and unshared while tasks move through it: whoever reads along ends with what they see', async () => {
+  test('a folder shared and unshared while tasks move through it: each reader ends with the visible items', async () => {
     const [alice, bob, carol] = (await people('alice', 'bob', 'carol')) as [Person, Person, Person];
     const top = await made(alice, '/task_folders', { name: 'top' });
     const below = await made(alice, '/task_folders', { name: 'below', parent_id: top.id });
@@ -142,7 +142,7 @@ describe('the feeds of tasks under writers', () => {
     );
   });
 
-  test('renaming a task that a note links to while people join it waits for nobody who waits for it', async () => {
+  test('renaming a linked task while members join it does not deadlock', async () => {
     const everybody = await people('alice', 'bob');
     const failures: (string | undefined)[] = [];
     for (const app of [one, two]) watch(app, failures);

@@ -90,7 +90,7 @@ describe('writers of tasks', () => {
     for (const { rows, numbers: distinct, below } of numbers) expect([distinct, below]).toEqual([rows, true]);
   };
 
-  test('two updates with one revision: one wins, the other is told the task as it is', async () => {
+  test('two updates with one revision: one wins, the other returns the current task', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { id } = await make();
       const answers = await all(8, (n) => api(n).patch(`/tasks/${id}`, { title: `t${n}`, base_revision: 1 }));
@@ -169,7 +169,7 @@ describe('writers of tasks', () => {
     await expectConsistent();
   });
 
-  test('assigning, sharing, moving and deleting at random leave nobody out and nobody in, without deadlock', async () => {
+  test('random assignments, shares, moves and deletions leave the right members, without deadlock', async () => {
     deadlocks();
     const folders = [await folder(), await folder()];
     folders.push(await folder({ parent_id: folders[0].id }), await folder({ parent_id: folders[1].id }));

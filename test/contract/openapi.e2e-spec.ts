@@ -74,7 +74,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  test('what an error says beyond code and message is in its schema', () => {
+  test('members of an error beyond code and message are in its schema', () => {
     const missing = describedOperations().flatMap(({ method, path, spec }) =>
       Object.entries<any>(spec.responses).flatMap(([status, response]) => {
         const { schema, examples } = response.content?.['application/json'] ?? {};
@@ -89,7 +89,7 @@ describe('the OpenAPI description', () => {
     expect(missing).toEqual([]);
   });
 
-  test('the examples of errors and of bodies are what their schemas describe', () => {
+  test('the examples of errors and bodies match their schemas', () => {
     const compiled = new Map<string, ValidateFunction>();
     const validator = (schema: object) => {
       const key = JSON.stringify(schema);
@@ -108,7 +108,7 @@ describe('the OpenAPI description', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('429 and 503 say that they tell how long to wait', () => {
+  test('429 and 503 document Retry-After', () => {
     for (const { path, spec } of describedOperations())
       for (const status of ['429', '503'].filter((code) => spec.responses[code]))
         expect([path, status, spec.responses[status].headers]).toEqual([
@@ -133,7 +133,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  test('every parameter says what it is, and those of paths what they look like', () => {
+  test('every parameter has a description, and those of paths an example', () => {
     for (const { method, path, spec } of describedOperations())
       for (const { name, in: place, description, schema } of spec.parameters ?? []) {
         const where = `${method} ${path} ${name}`;
@@ -156,7 +156,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  test('a change has no defaults: what is left out stays', () => {
+  test('an update has no defaults: omitted fields stay', () => {
     const defaults = Object.entries<any>(schemas)
       .filter(([name]) => name.startsWith('Update'))
       .flatMap(([name, { properties }]) =>
@@ -180,7 +180,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  test('every error that can be answered is described somewhere', () => {
+  test('every error that can be returned is documented', () => {
     const described = new Set(
       describedOperations().flatMap(({ spec }) =>
         Object.entries<any>(spec.responses).flatMap(([status, response]) =>

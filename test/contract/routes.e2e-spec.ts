@@ -168,7 +168,7 @@ describe('the routes', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('without a token everything answers 401, except the public routes', async () => {
+  test('without a token every route returns 401, except the public routes', async () => {
     const open: string[] = [];
     for (const operation of described) {
       const path = fillPath(operation.path, '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000').replace('/apis/v1', '');

@@ -164,7 +164,7 @@ describe('the schema', () => {
     expect(declaredKeys.filter((key) => !stored.has(key))).toEqual([]);
   });
 
-  test('is what the command line of TypeORM sees: every migration is applied', () => {
+  test('matches the command line of TypeORM: every migration is applied', () => {
     const cli = spawnSync(
       process.execPath,
       ['node_modules/typeorm/cli.js', 'migration:show', '-d', 'ormconfig.ts'],

@@ -22,7 +22,7 @@ function closed(node: any): any {
   return copy;
 }
 
-describe('answers have exactly the described shape', () => {
+describe('responses have exactly the described shape', () => {
   let app: TestApp;
   let alice: Person;
   const schemas = closed(openApi().components.schemas);
@@ -334,7 +334,7 @@ describe('answers have exactly the described shape', () => {
     fits('deleteChatRoom', await api.delete(path));
   });
 
-  test('mail, as WildDuck answered', async () => {
+  test('mail, as WildDuck responded', async () => {
     const duck = await WildDuck.start();
     const mail = await TestApp.start(duck.settings, app.databaseUrl);
     try {

@@ -73,7 +73,7 @@ export class NoteSummaryResponse extends OmitType(NoteContent, ['content'] as co
   /** @example "owner" */
   role!: 'owner' | 'editor' | 'viewer';
   owner!: NoteOwnerResponse;
-  /** The share link; null where there is none, and for everyone but the owner. */
+  /** The share link, for the owner; otherwise null. */
   @ApiProperty({
     anyOf: [{ $ref: getSchemaPath(NoteShareResponse) }, { type: 'null' as 'object' }],
     example: null,

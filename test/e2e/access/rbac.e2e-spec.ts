@@ -457,7 +457,7 @@ describe('groups, members and permissions', () => {
         [tenantId],
       );
 
-    test('activating a member who left reopens their account, so that they count as an owner', async () => {
+    test('activating a former member reopens the account, which then counts as an owner', async () => {
       const { owner, mia, owners } = await workspace();
       await owner.api.post(of(owners, `/members/${mia.id}`));
       expect((await mia.api.delete('/settings/profile', {})).body.account_closed).toBe(true);

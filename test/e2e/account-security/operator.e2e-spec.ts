@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 const NEW = 'seven purple teapots dance';
 
-describe('operator commands for users who are locked out', () => {
+describe('operator commands for locked out users', () => {
   let app: TestApp;
 
   beforeAll(async () => {

@@ -101,7 +101,7 @@ describe('the password', () => {
     expect(response.text).not.toContain(password || 'nothing');
   });
 
-  test('may be any other text, in any Unicode normalisation', async () => {
+  test('can be any other text, in any Unicode normalisation', async () => {
     const alice = await personWithPassword(app, 'alice');
     const text = 'Ångström läuft 走る 😀';
     expect((await change(alice, { new_password: text.normalize('NFD') })).status).toBe(200);

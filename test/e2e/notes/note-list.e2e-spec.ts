@@ -82,7 +82,7 @@ describe('the list of notes', () => {
     expect((await titles('?sort=title')).toReversed()).toEqual(await titles('?sort=title&order=desc'));
   });
 
-  describe('titles in the order that people expect', () => {
+  describe('titles in natural order', () => {
     const expected = [
       '',
       'A',
@@ -207,7 +207,7 @@ describe('the list of notes', () => {
     expect(body.details[0].field).toBe(query.split('=')[0]);
   });
 
-  test('a cursor works only for the list and the person it was given to', async () => {
+  test('a cursor is valid only for its list and its user', async () => {
     const { next } = (await alice.api.get('/notes?limit=1')).body;
     const refused = [
       `/notes?limit=1&sort=title&cursor=${next}`,

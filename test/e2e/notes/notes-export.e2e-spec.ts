@@ -119,7 +119,7 @@ describe('the export of a note', () => {
     expect((await download(alice, id)).bytes.equals(first.bytes)).toBe(false);
   });
 
-  test('HEAD answers without making it', async () => {
+  test('HEAD responds without creating the document', async () => {
     const off = await server({ DOCX_CONVERTER: 'off' });
     const id = await make(alice, { title: 'T' });
     const { status, headers, bytes } = await download(off.who, id, { method: 'HEAD' });
@@ -173,7 +173,7 @@ describe('the export of a note', () => {
       await stop();
     });
 
-    test('when too many wait, and says when to come back', async () => {
+    test('when too many wait, with Retry-After', async () => {
       const { who, stop } = await server({ DOCX_WORKERS: '1', DOCX_QUEUE: '1' });
       const id = await make(alice, { content: LARGE });
       const answers = await Promise.all(Array.from({ length: 6 }, () => download(who, id)));

@@ -34,7 +34,7 @@ describe('the search index of notes', () => {
       await world.indexed();
     });
 
-    test('a new note, a changed one, one in the trash, one that is gone: by whoever wrote it', async () => {
+    test('new, changed, trashed and purged notes of any author', async () => {
       const note = await world.make(alice, 'fresh', '<p>firstword</p>');
       await reached;
       expect(await world.titles(alice, 'firstword')).toEqual(['fresh']);
@@ -122,7 +122,7 @@ describe('the search index of notes', () => {
       expect(notes[0].highlights.content).toBe('<mark>staleword</mark> as it is');
     });
 
-    test('the same person in another workspace finds nothing of it', async () => {
+    test('the same user in another workspace finds nothing', async () => {
       await world.make(alice, 'tenant one', '<p>tenantword</p>');
       await world.indexed();
       await world.people('zoe');
@@ -133,7 +133,7 @@ describe('the search index of notes', () => {
       expect(await world.titles(alice, 'tenantword')).toEqual(['tenant one']);
     });
 
-    test('text that looks like the lexeme of a person finds nothing', async () => {
+    test("text in the form of a user's lexeme finds nothing", async () => {
       await world.make(alice, 'spoof', `<p>\u0001u${bob.id} u${bob.id}</p>`);
       await world.indexed();
       expect(await world.titles(bob, `u${bob.id}`)).toEqual([]);

@@ -1,7 +1,7 @@
 import type { Person } from '../../support/app.ts';
 import { NoteSearch } from '../../support/note-search.ts';
 
-describe('what a search answers', () => {
+describe('the response of a search', () => {
   let world: NoteSearch;
   beforeAll(async () => {
     world = await NoteSearch.start();
@@ -159,7 +159,7 @@ describe('what a search answers', () => {
       expect(new Set(seen).size).toBe(seen.length);
     });
 
-    test('a cursor belongs to its question and its person', async () => {
+    test('a cursor belongs to its query and its user', async () => {
       const { next } = await world.search(alice, 'page', '&limit=1');
       const [mallory] = (await world.people('mallory')) as [Person];
       for (const [person, q] of [

@@ -20,7 +20,7 @@ describe('sharing a note', () => {
     by.api.put(`/notes/${id}/invited`, { invited });
   const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
 
-  describe('invited people', () => {
+  describe('invited members', () => {
     test('see the note in their role, listed in the order given', async () => {
       const id = await make();
       const { status, headers, body } = await invite(id, [
@@ -80,7 +80,7 @@ describe('sharing a note', () => {
       expect(await statuses(mallory, 1)).toEqual(Array.from({ length: 11 }, () => 404));
     });
 
-    test('forbidden comes before a wrong revision and body, not after', async () => {
+    test('forbidden comes before an invalid revision and body', async () => {
       const id = await make();
       await invite(id, [bob.id]);
       expect(outcome(await bob.api.patch(`/notes/${id}`, { title: 7 }))).toEqual([403, 'forbidden']);
@@ -148,7 +148,7 @@ describe('sharing a note', () => {
       expect(answer.body.details[0].code).toBe(code);
     });
 
-    test('people of other workspaces are unknown, and named by their place', async () => {
+    test('members of other workspaces are unknown, and named by their position', async () => {
       const id = await make();
       const answer = await invite(id, [
         bob.id,
@@ -172,7 +172,7 @@ describe('sharing a note', () => {
       expect(outcome(await alice.api.post(`/notes/${id}/share`))).toEqual([409, 'deleted']);
     });
 
-    test('two hundred people', async () => {
+    test('two hundred members', async () => {
       const crowd = (await app.tenant(
         'crowd',
         'owner',

@@ -134,7 +134,7 @@ describe('notes', () => {
   });
 
   describe('read', () => {
-    test('answers the note and the role, never 304', async () => {
+    test('returns the note and the role, never 304', async () => {
       const note = await make();
       const tag = `"note:${note.id}:r1"`;
       const { status, headers, body } = await alice.api.get(`/notes/${note.id}`, {
@@ -151,7 +151,7 @@ describe('notes', () => {
       expect([status, body.error]).toEqual([404, 'not_found']);
     });
 
-    test('an id that is none is 422', async () => {
+    test('an invalid id is 422', async () => {
       const { status, body } = await alice.api.get('/notes/7');
       expect([status, body.error]).toEqual([422, 'invalid_id']);
     });
@@ -267,7 +267,7 @@ describe('notes', () => {
       ).toBe('<p>two</p>');
     });
 
-    test('HTML that is cleaned to what stands is no change', async () => {
+    test('HTML that equals the stored HTML after cleaning is no change', async () => {
       const { id } = await make({ content: '<p>a</p>' });
       const answer = await alice.api.patch(`/notes/${id}`, {
         content: '<p onclick=x>a</p>',
@@ -278,13 +278,13 @@ describe('notes', () => {
   });
 
   describe('the order of errors', () => {
-    test('not found comes before a wrong revision and a wrong body', async () => {
+    test('not found comes before an invalid revision and an invalid body', async () => {
       const note = await make();
       const answer = await bob.api.patch(`/notes/${note.id}`, { title: 7 });
       expect([answer.status, answer.body.error]).toEqual([404, 'not_found']);
     });
 
-    test('deleted comes before a wrong revision and a wrong body', async () => {
+    test('deleted comes before an invalid revision and an invalid body', async () => {
       const { id } = await make();
       await alice.api.delete(`/notes/${id}`, { base_revision: 1 });
       for (const answer of [
@@ -296,7 +296,7 @@ describe('notes', () => {
       }
     });
 
-    test('a wrong revision comes before a wrong body, a wrong body before a conflict', async () => {
+    test('an invalid revision comes before an invalid body, an invalid body before a conflict', async () => {
       const { id } = await make();
       expect((await alice.api.patch(`/notes/${id}`, { title: 7 })).body.error).toBe('invalid_revision');
       expect((await alice.api.patch(`/notes/${id}`, { title: 7, base_revision: 99 })).body.error).toBe(
@@ -304,7 +304,7 @@ describe('notes', () => {
       );
     });
 
-    test('a wrong id comes before a wrong body', async () => {
+    test('an invalid id comes before an invalid body', async () => {
       expect((await alice.api.patch('/notes/x', { title: 7 })).body.error).toBe('invalid_id');
     });
   });
@@ -434,7 +434,7 @@ describe('notes', () => {
       expect(third.next).toBeNull();
     });
 
-    test('an unknown revision is 404, one that is no number 422', async () => {
+    test('an unknown revision is 404, a revision that is not a number 422', async () => {
       const { id } = await make();
       for (const n of ['2', '2147483648', '9999999999'])
         expect((await alice.api.get(`/notes/${id}/revisions/${n}`)).status).toBe(404);

@@ -97,7 +97,7 @@ describe('the blobs', () => {
     );
   });
 
-  test('exactly as many bytes as may be are taken, one more leaves nothing', async () => {
+  test('the maximum number of bytes is accepted, one byte more leaves nothing', async () => {
     await put(randomBytes(100_000), { maxBytes: 100_000 });
     await expect(put(randomBytes(100_001), { maxBytes: 100_000 })).rejects.toMatchObject({
       kind: { status: 413, code: 'file_too_large' },
@@ -118,7 +118,7 @@ describe('the blobs', () => {
     expect(files()).toEqual([]);
   });
 
-  test('what is not kept goes after an hour, what is released at once', async () => {
+  test('blobs that are not kept are removed after an hour, released blobs at once', async () => {
     const [stays, released] = [await kept(randomBytes(10)), await kept(randomBytes(10))];
     const forgotten = await put(randomBytes(10));
     await app.get(Db).tx((tx) => blobs.release(tx, tenant, [released.id, forgotten.id]));
@@ -160,7 +160,7 @@ describe('the blobs', () => {
     });
   });
 
-  test('keeping and collecting at once: either the blob is there, or its owner is told', async () => {
+  test('concurrent keeping and collecting: the blob stays, or keeping fails', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, () => put(randomBytes(100))));
     await age();
     const db = app.get(Db);
@@ -174,7 +174,7 @@ describe('the blobs', () => {
     expect((await rows()).map(({ id }) => id).sort()).toEqual(alive.sort());
   });
 
-  test('discarding removes a blob at once, and never one that is kept by somebody', async () => {
+  test('discarding removes a blob at once, but never a kept one', async () => {
     const blob = await put(randomBytes(10));
     await blobs.discard(tenant, blob);
     expect([await rows(), files()]).toEqual([[], []]);
@@ -211,7 +211,7 @@ describe('the blobs', () => {
     expect([await rows(), files()]).toEqual([[], []]);
   });
 
-  test('a process killed in the middle leaves what the collector finds', async () => {
+  test('the collector removes the partial data of a killed process', async () => {
     const script = path.join(ROOT, 'test', 'support', 'blob-put.mjs');
     const { PATH, HOME, TMPDIR } = process.env;
     const child = spawn(process.execPath, [script, tenant, '3'], {

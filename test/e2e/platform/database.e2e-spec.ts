@@ -69,7 +69,7 @@ describe('the database', () => {
       expect(attempts).toBe(4);
     });
 
-    test('what throws leaves nothing behind', async () => {
+    test('an error leaves no changes', async () => {
       const broken = db.tx(async (tx) => {
         await tx.query(insert, ['half']);
         throw new Error('the other half');

@@ -21,7 +21,7 @@ function gate() {
   return { open, opened };
 }
 
-describe('what happens beside and after a transaction', () => {
+describe('effects beside and after a transaction', () => {
   let app: TestApp;
   let second: TestApp;
   let db: Db;
@@ -58,7 +58,7 @@ describe('what happens beside and after a transaction', () => {
   const nowDue = (type: string) => app.sql(`UPDATE outbox SET due_at = now() WHERE type = $1`, [type]);
 
   describe('outbox', () => {
-    test('delivers an event after its commit, once, with all it says', async () => {
+    test('delivers an event once after its commit, with its payload', async () => {
       const type = newType();
       const heard: DomainEvent[] = [];
       outbox.subscribe(type, 'test', async (event) => void heard.push(event));
@@ -82,7 +82,7 @@ describe('what happens beside and after a transaction', () => {
       expect(heard).toHaveLength(1);
     });
 
-    test('a transaction that is rolled back leaves no event and wakes nobody', async () => {
+    test('a rolled back transaction leaves no event and wakes no worker', async () => {
       const type = newType();
       const failing = db.tx(async (tx) => {
         await outbox.append(tx, { tenantId: TENANT, type, payload: {} });
@@ -129,7 +129,7 @@ describe('what happens beside and after a transaction', () => {
       expect(Math.min(...trips)).toBe(1);
     });
 
-    test('one that fails is tried again after growing pauses, then parked; the others are not held up', async () => {
+    test('a failing event is retried with growing delays, then parked; the others are delivered', async () => {
       const [type, other] = [newType(), newType()];
       const heard: string[] = [];
       const handled: string[] = [];
@@ -160,7 +160,7 @@ describe('what happens beside and after a transaction', () => {
       expect(handled).toEqual(Array.from({ length: 12 }, () => id));
     });
 
-    test('one that kills its process each time is tried alone, and parked in the end; the others are delivered', async () => {
+    test('an event that kills its process is claimed alone, then parked; the others are delivered', async () => {
       const type = newType();
       const heard: string[] = [];
       outbox.subscribe(type, 'hearing', async ({ id }) => void heard.push(id));
@@ -212,7 +212,7 @@ describe('what happens beside and after a transaction', () => {
       expect(heard.toSorted()).toEqual(ids.toSorted());
     });
 
-    test('a slow worker keeps what it works on; what a dead one left is taken over', async () => {
+    test('a slow worker keeps its claims; those of a killed worker are taken over', async () => {
       const type = newType();
       const [started, finish] = [gate(), gate()];
       const heard: string[] = [];
@@ -265,7 +265,7 @@ describe('what happens beside and after a transaction', () => {
       }
     });
 
-    test('an event nobody handles is dropped, but not before a newer version may have taken it', async () => {
+    test('an event without a handler is dropped, but not while a newer version could handle it', async () => {
       const type = newType();
       await append(type);
       await worker().drain();
@@ -281,7 +281,7 @@ describe('what happens beside and after a transaction', () => {
       expect(() => outbox.subscribe(type, 'mine', async () => undefined)).toThrow('mine already handles');
     });
 
-    test('a worker that ends gives back what it has not begun', async () => {
+    test('a stopping worker releases its remaining claims', async () => {
       const third = await TestApp.start({}, app.databaseUrl);
       const type = newType();
       const [started, finish] = [gate(), gate()];
@@ -314,7 +314,7 @@ describe('what happens beside and after a transaction', () => {
         ({ name }) => name,
       );
 
-    test('run in the order of registration, in the same transaction, and what one throws takes all back', async () => {
+    test('run in the order of registration, in the same transaction; an error rolls all back', async () => {
       const hooks = app.get<TxHooks>(TxHooks);
       const hook = new TxHook<{ name: string }>('test.hook');
       for (const step of ['1', '2'])
@@ -333,7 +333,7 @@ describe('what happens beside and after a transaction', () => {
       expect(seen).toEqual([['hook a 1', 'hook a 2']]);
     });
 
-    test('a hook nobody has registered for is nothing', async () => {
+    test('a hook without handlers does nothing', async () => {
       await db.tx((tx) => app.get<TxHooks>(TxHooks).run(tx, new TxHook('test.nobody'), {}));
     });
   });
@@ -355,7 +355,7 @@ describe('what happens beside and after a transaction', () => {
       expect(ran).toHaveLength(2);
     });
 
-    test('one that fails does not keep the next from running', async () => {
+    test('a failing effect does not prevent the next one', async () => {
       const [jobs] = both();
       const ran: string[] = [];
       jobs!.register({
@@ -411,7 +411,7 @@ describe('what happens beside and after a transaction', () => {
       }
     });
 
-    test('the housekeeping forgets what is old and nothing else', async () => {
+    test('housekeeping deletes old rows only', async () => {
       await app.sql(
         `INSERT INTO idempotency_keys (tenant_id, user_id, route, key, fingerprint, status, reply, created_at)
         SELECT $1, $1, 'r', k, '', 200, '{}', now() - age FROM (VALUES ('old', interval '25 hours'), ('young', interval '23 hours')) v (k, age)`,

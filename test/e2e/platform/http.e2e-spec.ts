@@ -80,7 +80,7 @@ describe('the HTTP interface', () => {
       isError(await send(raw, headers), [415, 'unsupported_media_type']);
     });
 
-    test('an encoding that is not what it says: 400', async () => {
+    test('a body in another encoding than declared: 400', async () => {
       isError(await send('{}', { 'content-encoding': 'gzip' }), [400, 'invalid_json']);
     });
 
@@ -109,12 +109,12 @@ describe('the HTTP interface', () => {
       isError(await send(raw, headers), [413, 'body_too_large']);
     });
 
-    test('a body said to be too long is refused before it comes', async () => {
+    test('a body with a too long Content-Length is rejected before it is read', async () => {
       const head = `POST /apis/v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice.token}\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n`;
       expect(await rawExchange(app, head)).toMatch(/^HTTP\/1\.1 413 .*body_too_large/s);
     });
 
-    test('without a good token the answer does not wait for the body', async () => {
+    test('without a valid token the response does not wait for the body', async () => {
       for (const [authorization, challenge] of [
         ['', /^HTTP\/1\.1 401 .*WWW-Authenticate: Bearer\r\n/s],
         ['Authorization: Bearer wrong\r\n', /^HTTP\/1\.1 401 .*invalid_token/s],
@@ -271,7 +271,7 @@ describe('the HTTP interface', () => {
       expect(refused.headers.get('x-request-id')).toBe('mine');
     });
 
-    test('what is no HTTP is refused in the same shape', async () => {
+    test('invalid HTTP is rejected in the same shape', async () => {
       const text = await rawExchange(app, 'BREW /pot COFFEE/1.0\r\n\r\n', () => false);
       expect(text).toMatch(/^HTTP\/1\.1 400 /);
       expect(JSON.parse(text.split('\r\n\r\n')[1]!).error).toBe('bad_request');
@@ -299,7 +299,7 @@ describe('the HTTP interface', () => {
       expect(await rawExchange(app, request)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
     });
 
-    test('headers too large are refused, and the server lives', async () => {
+    test('too large headers are rejected, and the server continues', async () => {
       const text = await rawExchange(
         app,
         `GET /apis/v1/notes HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(40_000)}\r\n\r\n`,
@@ -361,7 +361,7 @@ describe('the HTTP interface', () => {
       }
     });
 
-    test('may be for all', async () => {
+    test('can be for all', async () => {
       const open = await TestApp.start({ CORS_ORIGINS: '*' }, app.databaseUrl);
       try {
         const { headers } = await open.as(alice.token).get('/notes', { headers: { origin } });

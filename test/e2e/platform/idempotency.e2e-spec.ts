@@ -32,7 +32,7 @@ describe('Idempotency-Key', () => {
   ];
   const remembered = (key: string) => app.sql('SELECT 1 FROM idempotency_keys WHERE key = $1', [key]);
 
-  test('a repetition gets the first answer to the byte and changes nothing, whatever has happened since', async () => {
+  test('a repetition returns the bytes of the first response and changes nothing, regardless of later changes', async () => {
     const key = newKey();
     const first = await post(key);
     expect(first.status).toBe(201);
@@ -54,7 +54,7 @@ describe('Idempotency-Key', () => {
     expect((await post(key)).status).toBe(201);
   });
 
-  test('another person, workspace or route is another key', async () => {
+  test('another user, workspace or route is another key', async () => {
     const key = newKey();
     const [elsewhere] = (await app.tenant('beta', 'alice')) as [Person];
     const twin = await app.member('beta', alice.email);
@@ -87,7 +87,7 @@ describe('Idempotency-Key', () => {
     expect((await post('x'.repeat(255))).status).toBe(201);
   });
 
-  test('a refused request is not remembered', async () => {
+  test('a rejected request is not remembered', async () => {
     const key = newKey();
     expect((await post(key, { title: 7 })).status).toBe(422);
     expect((await post(key, { folder_id: '0199aaaa-bbbb-7ccc-8ddd-eeeeffff9999' })).body.error).toBe(
@@ -113,7 +113,7 @@ describe('Idempotency-Key', () => {
     expect((await post(key, { title: 'another' })).text).toBe(second.text);
   });
 
-  test('20 at once make one note; those that do not get the answer are told to wait', async () => {
+  test('20 concurrent requests create one note; the others return the response or Retry-After', async () => {
     const key = newKey();
     const before = await count();
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(key)));
@@ -176,7 +176,7 @@ describe('Idempotency-Key', () => {
     );
     const written = (name: string) => app.sql('SELECT 1 FROM job_runs WHERE name = $1', [name]);
 
-    test('what it throws takes the change and the key back', async () => {
+    test('an error rolls back the change and the key', async () => {
       const used = key();
       const broken = app.get<IdempotentWrites>(IdempotentWrites).run(ctx(), used, async (tx) => {
         await tx.query(write, [used.key]);
@@ -186,7 +186,7 @@ describe('Idempotency-Key', () => {
       expect([await written(used.key), await remembered(used.key)]).toEqual([[], []]);
     });
 
-    test('one that finds at its end that another was first gives way', async () => {
+    test('a request that finishes after another one with the same key is rolled back', async () => {
       // The other committed after our snapshot and before our lock: nothing was to be seen of it.
       const used = key();
       const late = app.get<IdempotentWrites>(IdempotentWrites).run(ctx(), used, async (tx) => {

@@ -44,7 +44,7 @@ describe('the server as a process', () => {
     await app?.stop();
   });
 
-  test('serves the demo, logs without secrets, measures by route, and finishes what is in flight before it ends', async () => {
+  test('serves the demo, logs without secrets, measures by route, and finishes pending requests before it ends', async () => {
     const [port, metricsPort] = [await freePort(), await freePort()];
     const env = {
       DATABASE_URL: app.databaseUrl,

@@ -121,7 +121,7 @@ describe('an installation of an earlier version', () => {
     }
   });
 
-  test('returns what it returned before, and can be written', async () => {
+  test('returns the same response as before, and accepts writes', async () => {
     mail = await TestMailService.start({}, database.url);
     app = await TestApp.start(mail.settings, database.url);
     const identity = app.get(IdentityApi);

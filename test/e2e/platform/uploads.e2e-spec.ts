@@ -147,7 +147,7 @@ describe('uploads and downloads', () => {
       expect(before[0]).toBeGreaterThanOrEqual(content.length);
     });
 
-    test('may be empty, under any field, beside other fields', async () => {
+    test('can be empty, under any field name, beside other fields', async () => {
       const body = form(
         { field: 'comment', content: 'hello' },
         { field: 'a[b][c]', content: 'x' },
@@ -160,7 +160,7 @@ describe('uploads and downloads', () => {
       expect((await download(answer.body.id, { headers: { range: 'bytes=0-' } })).status).toBe(416);
     });
 
-    test('of exactly 20 MiB is taken, of one byte more refused', async () => {
+    test('of exactly 20 MiB is accepted, of one byte more rejected', async () => {
       const content = Buffer.alloc(MAX + 1, 'x');
       expect((await stored(content.subarray(0, MAX))).size).toBe(MAX);
       const refused = { status: 413, body: { error: 'file_too_large', max_bytes: MAX } };
@@ -174,7 +174,7 @@ describe('uploads and downloads', () => {
       expect(await leavesNothing(() => chunked.answer)).toMatchObject(refused);
     });
 
-    test('much larger than that is refused before it is read', async () => {
+    test('a much larger file is rejected before it is read', async () => {
       const { headers } = form();
       const request = new SlowRequest(alice.api, 'POST', target, { ...headers, 'content-length': 2 * MAX });
       expect(await leavesNothing(() => request.answer)).toMatchObject({ status: 413 });
@@ -227,7 +227,7 @@ describe('uploads and downloads', () => {
     });
   });
 
-  describe('a form that is refused', () => {
+  describe('a rejected form', () => {
     const file = { filename: 'a.bin', content: randomBytes(200_000) };
     const broken = (change: (raw: Buffer) => Buffer | string) => {
       const { raw, headers } = form(file);
@@ -285,7 +285,7 @@ describe('uploads and downloads', () => {
       if (status === 422) expect(answer.body.details).toMatchObject([{ field: 'file' }]);
     });
 
-    test('whatever is sent, the answer is a typed refusal or a file', async () => {
+    test('any input returns a typed error or a file', async () => {
       const token = fc.constantFrom(
         '--b',
         '--b--',
@@ -317,12 +317,12 @@ describe('uploads and downloads', () => {
       );
     });
 
-    test('leaves nothing when what would have kept it fails', async () => {
+    test('leaves nothing when the transaction that keeps it fails', async () => {
       const answer = await leavesNothing(() => upload(alice.api, `${target}/refused`, randomBytes(100_000)));
       expect(answer.status).toBe(403);
     });
 
-    test('keeps what a committed transaction refers to, whatever fails after it', async () => {
+    test('keeps a file that a committed transaction references, whatever fails later', async () => {
       const before = (await blobs()).length;
       expect((await upload(alice.api, `/test-files/${FAILING}`, 'x')).status).toBe(403);
       expect((await blobs()).length).toBe(before + 1);
@@ -333,7 +333,7 @@ describe('uploads and downloads', () => {
     const { headers } = form();
     const announce = { ...headers, 'content-length': MAX };
 
-    test('of a caller without a token, nor for what is not there', async () => {
+    test('of a caller without a token, and for unknown objects', async () => {
       for (const [api, place, status] of [
         [app.anonymous, target, 401],
         [alice.api, `/test-files/${NOWHERE}`, 404],
@@ -366,7 +366,7 @@ describe('uploads and downloads', () => {
       expect(files().filter((name) => name.includes('unfinished'))).toEqual([]);
     });
 
-    test('that sends nothing more is told so and leaves nothing', async () => {
+    test('that stops sending returns 408 and leaves nothing', async () => {
       const limits = app.get(UploadLimits);
       const { windowMs } = limits;
       limits.windowMs = 300;
@@ -438,7 +438,7 @@ describe('uploads and downloads', () => {
       etag = (await download(id)).headers.get('etag')!;
     });
 
-    test('has a strong tag, its length, and is not sent again to who has it', async () => {
+    test('has a strong tag and its length, and returns 304 for the same tag', async () => {
       expect(etag).toMatch(/^"[0-9a-f]{64}"$/);
       const head = await download(id, {}, 'HEAD');
       expect(Object.fromEntries(head.headers)).toMatchObject({

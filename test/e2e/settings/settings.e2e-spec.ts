@@ -295,7 +295,7 @@ describe('settings', () => {
       expect(await defaults(ann)).toEqual([]);
     });
 
-    test('wrong input; no more than a hundred', async () => {
+    test('invalid input; at most a hundred', async () => {
       const [ann] = (await people('ann')) as [Person];
       const wrong: [object, string][] = [
         [{ html: 'x' }, 'name'],

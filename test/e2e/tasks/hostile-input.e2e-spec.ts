@@ -180,7 +180,7 @@ describe('hostile input to tasks', () => {
     );
   });
 
-  test('every zone the runtime knows is taken or refused, never a failure', async () => {
+  test('every zone of the runtime is accepted or rejected, never an internal error', async () => {
     const zones = [
       ...Intl.supportedValuesOf('timeZone'),
       'EST',

@@ -115,7 +115,7 @@ describe('tasks made from notes', () => {
     expect(await links(untitled.id)).toEqual([]);
   });
 
-  test('refusals come in order, and leave nothing behind', async () => {
+  test('rejections come in order, and change nothing', async () => {
     const note = await makeNote();
     const path = `/notes/${note.id}/task`;
     expect(outcome(await alice.api.post('/notes/x/task', { date: 7 }))).toEqual([422, 'invalid_id']);

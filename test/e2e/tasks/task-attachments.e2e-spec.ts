@@ -58,7 +58,7 @@ describe('attachments of tasks', () => {
       )[0].seq,
     );
 
-  test('a file is added, shown, downloaded and removed; everybody who sees the task sees each', async () => {
+  test('a file is added, shown, downloaded and removed; all members of the task see each step', async () => {
     const task = await newTask({ assignees: [bob.id] });
     const before = { task: await read(task), seqs: [await seq(alice, task), await seq(bob, task)] };
     const content = randomBytes(70_000);
@@ -124,7 +124,7 @@ describe('attachments of tasks', () => {
     ]);
   });
 
-  test('each change is told to whom it may concern, in its transaction', async () => {
+  test('each change has its event with recipients, in its transaction', async () => {
     const heard: Record<string, unknown>[] = [];
     const outbox = app.get(Outbox);
     outbox.subscribe('task.updated', 'test', async ({ payload }) => void heard.push(payload));
@@ -161,7 +161,7 @@ describe('attachments of tasks', () => {
     expect((await read(task)).attachments).toHaveLength(1);
   });
 
-  describe('who may', () => {
+  describe('permissions', () => {
     let task: string;
     let id: string;
     beforeAll(async () => {

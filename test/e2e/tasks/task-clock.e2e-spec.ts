@@ -116,7 +116,7 @@ describe('tasks and time', () => {
       expect([last.date, (await complete(last.id)).next_task_id]).toEqual(['2026-01-06', null]);
     });
 
-    test('follows what the completing request itself changes', async () => {
+    test('uses the changes of the completing request', async () => {
       const { id } = await make({ date: '2026-01-05' });
       const done = await complete(id, { done: true, recurrence: 'FREQ=MONTHLY', date: '2026-01-07' });
       expect((await read(done.next_task_id)).date).toBe('2026-02-07');
@@ -217,7 +217,7 @@ describe('tasks and time', () => {
       expect(await tick()).toBe(0);
     });
 
-    test('stop for what is done or in the trash, and come back with it', async () => {
+    test('stop for tasks that are done or in the trash, and return with them', async () => {
       const task = await make({ due_at: soon(60), reminders: [{ minutes_before: 30 }] });
       const moments = async () =>
         (
@@ -260,7 +260,7 @@ describe('tasks and time', () => {
       ]);
     });
 
-    test('are told exactly once, by several processes at once and whichever of them dies', async () => {
+    test('are sent exactly once by concurrent processes, also when one of them is killed', async () => {
       const tasks: any[] = [];
       for (let n = 0; n < 20; n += 1)
         tasks.push(await make({ due_at: soon(60), reminders: [{ minutes_before: 30 }] }));
@@ -289,7 +289,7 @@ describe('tasks and time', () => {
   });
 
   describe('the trash', () => {
-    test('is emptied after its time, with a removal for everybody who saw the task', async () => {
+    test('is purged after its time, with a removal for each member of the task', async () => {
       const [gone, kept] = [await make({ assignees: [bob.id] }), await make()];
       await alice.api.post(`/tasks/${gone.id}/subtasks`, { title: 's' });
       await alice.api.post(`/tasks/${gone.id}/comments`, { body: 'c' });

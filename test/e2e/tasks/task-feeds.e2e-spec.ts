@@ -103,7 +103,7 @@ describe('the feeds of tasks and task folders', () => {
     expect([status, body.error]).toEqual([409, 'already_exists']);
   });
 
-  test('who is no longer assigned is told so without a word of the task', async () => {
+  test('a removed assignee gets a removal without content of the task', async () => {
     const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
     const hidden = await create(alice, { title: 'hidden secret' });
     const task = await create(alice, {
@@ -300,7 +300,7 @@ describe('the feeds of tasks and task folders', () => {
     expect((await folderChanges(alice, index.cursor)).folders).toEqual([]);
   });
 
-  test('a cursor that cannot be continued from is 410, whatever is wrong with it', async () => {
+  test('any unusable cursor is 410', async () => {
     const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
     await create(alice);
     const { cursor } = await changes(alice);
@@ -354,7 +354,7 @@ describe('the feeds of tasks and task folders', () => {
     expect(await folder(alice, { id })).toMatchObject({ id, revision: 1 });
   });
 
-  test('wait answers as soon as a task changes', async () => {
+  test('wait returns as soon as a task changes', async () => {
     const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
     const { cursor } = await changes(bob);
     const waiting = bob.api.get(`/tasks/changes?cursor=${cursor}&wait=25`);

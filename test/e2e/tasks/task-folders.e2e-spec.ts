@@ -272,7 +272,7 @@ describe('task folders', () => {
       ]);
     });
 
-    test('the end of sharing is a removal for each lost item, only for the users who lose it', async () => {
+    test('the end of sharing is a removal for each lost item, for the affected users only', async () => {
       const shared = await folder();
       const child = await folder({ parent_id: shared.id });
       const plain = await task({ folder_id: shared.id });

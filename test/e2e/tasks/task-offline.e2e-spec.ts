@@ -132,7 +132,7 @@ describe('tasks of clients that work offline', () => {
     });
   });
 
-  test('members who are not active cannot be assigned, and those assigned before stay', async () => {
+  test('deactivated members cannot be assigned; existing assignments stay', async () => {
     const [carol, dora] = (await app.tenant('leavers', 'carol', 'dora')) as [Person, Person];
     const { task } = (await carol.api.post('/tasks', { title: 't', assignees: [dora.id] })).body;
     const other = (await carol.api.post('/tasks', { title: 'other' })).body.task;

@@ -78,7 +78,7 @@ describe('parts of tasks', () => {
       expect(gone.body.task.revision).toBe(1);
     });
 
-    test('whoever may read but not write is refused, whoever may not read finds nothing', async () => {
+    test('readers get 403 for writes, other users 404', async () => {
       const { id } = await make();
       const { subtask } = (await alice.api.post(`/tasks/${id}/subtasks`, { title: 'x' })).body;
       for (const [person, expected] of [
@@ -176,7 +176,7 @@ describe('parts of tasks', () => {
       ]);
     });
 
-    test('tell those concerned', async () => {
+    test('are sent to the recipients', async () => {
       const { id } = await make();
       await carol.api.post(`/tasks/${id}/comments`, { body: 'first' });
       await bob.api.post(`/tasks/${id}/comments`, { body: 'second' });
@@ -189,7 +189,7 @@ describe('parts of tasks', () => {
       ]);
     });
 
-    test('edited by their author, deleted by them or who made the task', async () => {
+    test('edited by their author, deleted by the author or the creator of the task', async () => {
       const { id } = await make();
       const { comment } = (await bob.api.post(`/tasks/${id}/comments`, { body: 'a' })).body;
       const path = `/tasks/${id}/comments/${comment.id}`;
@@ -298,7 +298,7 @@ describe('parts of tasks', () => {
       expect(outcome(await bob.api.get(`/tasks/${id}/panel`))).toEqual([404, 'not_found']);
     });
 
-    test('the history says what changed and keeps the newest 500', async () => {
+    test('the history names the changes and keeps the newest 500', async () => {
       const { id } = await make();
       await bob.api.patch(`/tasks/${id}`, { priority: 'high', description: '<p>x</p>', title: 'New' });
       const [change, created] = (await alice.api.get(`/tasks/${id}/panel`)).body.activity;

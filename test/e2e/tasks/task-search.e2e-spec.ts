@@ -175,7 +175,7 @@ describe('search of tasks', () => {
     expect(await search(alice, 'legion', '&limit=1')).toMatchObject({ total: 1_000 });
   });
 
-  test('an index row that was lost, or is of another folder owner, is mended', async () => {
+  test('a lost index row, or one of another folder owner, is repaired', async () => {
     const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
     await crowd(bob, 301);
     const { id } = await folder(alice, { members: [bob.id] });

@@ -195,8 +195,8 @@ describe('tasks', () => {
     });
   });
 
-  describe('who sees and writes what', () => {
-    test('creator, assignees, nobody else', async () => {
+  describe('read and write access', () => {
+    test('creator and assignees only', async () => {
       const task = await make({ assignees: [bob.id] });
       expect((await bob.api.get(`/tasks/${task.id}`)).body.task.role).toBe('editor');
       for (const method of ['GET', 'PATCH', 'PUT', 'DELETE'])
@@ -229,14 +229,14 @@ describe('tasks', () => {
       expect(await of(bob)).toMatchObject([{ role: 'editor', gone: null }]);
     });
 
-    test('who gives up an assignment is answered once more', async () => {
+    test('a user who gives up an assignment gets the response', async () => {
       const task = await make({ assignees: [bob.id, carol.id] });
       const { status, body } = await bob.api.patch(`/tasks/${task.id}`, { assignees: [carol.id] });
       expect([status, body.task.assignees.map((a: any) => a.id)]).toEqual([200, [carol.id]]);
       expect((await bob.api.get(`/tasks/${task.id}`)).status).toBe(404);
     });
 
-    test('feed numbers of one person are gapless and unique', async () => {
+    test('feed numbers of one user are gapless and unique', async () => {
       const [dora] = (await app.tenant('feeds', 'dora')) as [Person];
       for (let n = 0; n < 3; n += 1) await make({}, dora);
       const { id } = await make({}, dora);
@@ -348,7 +348,7 @@ describe('tasks', () => {
   });
 
   describe('trash', () => {
-    test('delete, refuse writes, restore', async () => {
+    test('delete, reject writes, restore', async () => {
       const task = await make({ assignees: [bob.id] });
       const gone = await alice.api.delete(`/tasks/${task.id}`);
       expect([gone.status, gone.body.deleted, gone.body.task.deleted, gone.body.task.deleted_by]).toEqual([
@@ -434,7 +434,7 @@ describe('tasks', () => {
       expect((await titles(query)).join()).toBe(expected);
     });
 
-    test('of somebody else', async () => {
+    test('of another user', async () => {
       expect((await titles(`?assignee=${eve.id}`)).join()).toBe('c');
       expect((await titles('', eve)).join()).toBe('e,c');
     });

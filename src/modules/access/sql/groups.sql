@@ -5,10 +5,10 @@ CREATE VIEW group_names AS SELECT tenant_id, id, name, folded FROM rbac_groups;
 CREATE VIEW group_memberships AS
 SELECT tenant_id, group_id, user_id FROM rbac_members
 UNION ALL
-SELECT everyone.tenant_id, everyone.id, member.user_id
-  FROM rbac_groups everyone
-  JOIN member_profiles member ON member.tenant_id = everyone.tenant_id AND member.status = 'active'
- WHERE everyone.system AND everyone.key = 'members';
+SELECT members.tenant_id, members.id, member.user_id
+  FROM rbac_groups members
+  JOIN member_profiles member ON member.tenant_id = members.tenant_id AND member.status = 'active'
+ WHERE members.system AND members.key = 'members';
 
 -- Creates the system groups of a workspace, unless it has them. Returns whether it created them.
 CREATE FUNCTION rbac_found(p_tenant uuid) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -19,7 +19,7 @@ BEGIN
   SELECT p_tenant, uuid_v7(), key, name, key, description, true, rank FROM (VALUES
     ('owners', 'Owners', 'May do everything.', 1),
     ('admins', 'Admins', 'Run the workspace.', 2),
-    ('members', 'Members', 'Everybody of the workspace.', 3)) AS made (key, name, description, rank);
+    ('members', 'Members', 'All active members of the workspace.', 3)) AS made (key, name, description, rank);
   INSERT INTO rbac_grants (tenant_id, group_id, permission)
   SELECT p_tenant, made.id, given.permission FROM rbac_groups made JOIN (VALUES
     ('admins', 'tenant.read'), ('admins', 'tenant.manage'), ('admins', 'rbac.read'), ('admins', 'rbac.manage'),

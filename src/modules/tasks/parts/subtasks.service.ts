@@ -78,16 +78,7 @@ export class SubtasksService {
       } as const;
       return { change, more: withSubtask(id) };
     };
-    return this.writes.run(
-      ctx,
-      taskId,
-      key,
-      (tx, task) => {
-        assertWritable(task, 'editor');
-        return create(tx);
-      },
-      { status: 201, location },
-    );
+    return this.writes.run(ctx, taskId, key, create, { role: 'editor', status: 201, location });
   }
 
   async update(

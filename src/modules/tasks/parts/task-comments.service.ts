@@ -31,7 +31,7 @@ export class TaskCommentsService {
   ): Promise<JsonReply> {
     const id = uuidv7();
     const body = await textOf(input);
-    const options = { status: 201, location: `/apis/v1/tasks/${taskId}/comments/${id}` };
+    const location = `/apis/v1/tasks/${taskId}/comments/${id}`;
     const { tenantId, userId: authorId } = ctx;
     const create = async (tx: Tx) => {
       const now = () => 'clock_timestamp()';
@@ -47,16 +47,7 @@ export class TaskCommentsService {
       const change = { list: 'comments', activity: 'commented', data: { id }, device, comments: 1 } as const;
       return { change, more: this.withComment(tx, ctx, taskId, id) };
     };
-    return this.writes.run(
-      ctx,
-      taskId,
-      key,
-      (tx, task) => {
-        assertWritable(task, 'viewer');
-        return create(tx);
-      },
-      options,
-    );
+    return this.writes.run(ctx, taskId, key, create, { role: 'viewer', status: 201, location });
   }
 
   /** Only the author may. */

@@ -38,6 +38,8 @@ export interface PartWritten {
   more: (task: string) => Promise<Record<string, string>>;
 }
 
+type NeededRole = 'viewer' | 'editor';
+
 const OUTCOME = 'outcome, revision, json, refs';
 const open = workspace.statement<TaskOutcome>(
   'task_parts.open',
@@ -59,19 +61,24 @@ export class TaskPartWrites {
     private readonly outbox: Outbox,
   ) {}
 
-  /** @throws ApiError 404 `not_found`, and every error of `write` */
+  /**
+   * @param options.role needed for a write that depends on nothing else
+   * @throws ApiError 404 `not_found`; with a role 403 and 409 `deleted`; and every error of `write`
+   */
   async run(
     ctx: RequestContext,
     taskId: string,
     key: IdempotencyKey | null,
     write: (tx: Tx, task: OpenTask) => Promise<PartWritten>,
-    options: Pick<ReplyOptions, 'status' | 'location'> = {},
+    { role, ...options }: Pick<ReplyOptions, 'status' | 'location'> & { role?: NeededRole } = {},
   ): Promise<JsonReply> {
     return this.writes.runTx(ctx, key, async (tx) => {
       const ids = [ctx.tenantId, ctx.userId, taskId];
       const opened = await outcomeOf(tx.query(open, ids));
       if (opened.outcome !== 'ok') throw rejection(opened);
-      const { change, more } = await write(tx, JSON.parse(opened.json ?? '{}') as OpenTask);
+      const task = JSON.parse(opened.json ?? '{}') as OpenTask;
+      if (role) assertWritable(task, role);
+      const { change, more } = await write(tx, task);
       const result = change
         ? await outcomeOf(tx.query(written, [...ids, change]))
         : await this.current(tx, ctx, taskId);
@@ -89,7 +96,7 @@ export class TaskPartWrites {
 }
 
 /** @throws ApiError 403, or 409 `deleted` for a task in the trash */
-export function assertWritable({ role, revision, deleted_at }: OpenTask, needed: 'viewer' | 'editor'): void {
+export function assertWritable({ role, revision, deleted_at }: OpenTask, needed: NeededRole): void {
   if (needed === 'editor' && role === 'viewer') throw Errors.forbidden.with();
   if (deleted_at !== null) throw TaskErrors.deleted.with({ body: { revision, deleted_at } });
 }
