@@ -28,6 +28,14 @@ export async function* readCards(
   if (index === 0) throw new VcardError('no_card', 'The file contains no vCard.');
 }
 
+/** The number of cards of a file, those that cannot be read included. It costs a small part of reading them. */
+export async function countCards(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<number> {
+  const splitter = new CardSplitter({ cardBytes: 0 });
+  let count = 0;
+  for await (const chunk of utf8(source)) count += [...splitter.push(chunk)].length;
+  return count + [...splitter.end()].length;
+}
+
 /**
  * The first card of a text.
  * @throws VcardError

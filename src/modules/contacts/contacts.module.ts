@@ -11,6 +11,7 @@ import { ContactListsService } from './contact-lists.service.js';
 import { ContactsController } from './contacts.controller.js';
 import { ContactsRepository } from './contacts.repository.js';
 import { ContactsService, MAX_CONTACTS } from './contacts.service.js';
+import { DefaultBook } from './default-book.js';
 import { GlobalBook } from './global-book.js';
 import { ContactMovesController } from './moves/contact-moves.controller.js';
 import { ContactMovesService } from './moves/contact-moves.service.js';
@@ -20,6 +21,15 @@ import { SelfService } from './people/self.service.js';
 import { ContactFeedRepository } from './sync/contact-feed.repository.js';
 import { ContactSyncController } from './sync/contact-sync.controller.js';
 import { ContactSyncService } from './sync/contact-sync.service.js';
+import { SelfCardController } from './card/self-card.controller.js';
+import { SelfCardService } from './card/self-card.service.js';
+import { ExportRepository } from './phone/export.repository.js';
+import { ExportService } from './phone/export.service.js';
+import { ImportBatch } from './phone/import-batch.js';
+import { ImportUndo } from './phone/import-undo.js';
+import { ImportsRepository } from './phone/imports.repository.js';
+import { ImportsService } from './phone/imports.service.js';
+import { PhoneController } from './phone/phone.controller.js';
 
 @Module({
   imports: [SettingsModule, TenantsModule],
@@ -31,6 +41,8 @@ import { ContactSyncService } from './sync/contact-sync.service.js';
     ContactMovesController,
     ContactsController,
     PeopleController,
+    PhoneController,
+    SelfCardController,
   ],
   providers: [
     AddressbooksRepository,
@@ -45,6 +57,14 @@ import { ContactSyncService } from './sync/contact-sync.service.js';
     MemberDirectoryService,
     AddressbookAccess,
     GlobalBook,
+    DefaultBook,
+    ImportsRepository,
+    ImportBatch,
+    ImportsService,
+    ImportUndo,
+    ExportRepository,
+    ExportService,
+    SelfCardService,
   ],
 })
 export class ContactsModule implements OnModuleInit {

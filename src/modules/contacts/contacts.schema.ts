@@ -2,15 +2,29 @@ import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { Addressbook, AddressbookShare } from './addressbook.entity.js';
+import { ContactImport, ContactImportItem } from './phone/import.entity.js';
 import { Contact, ContactMerge, ContactWord, SuppressedAddress } from './contact.entity.js';
 
 export const contactsSchema: SchemaPart = {
   owner: 'contacts',
   entities: {
-    workspace: [Addressbook, AddressbookShare, Contact, ContactWord, ContactMerge, SuppressedAddress],
+    workspace: [
+      Addressbook,
+      AddressbookShare,
+      Contact,
+      ContactWord,
+      ContactMerge,
+      SuppressedAddress,
+      ContactImport,
+      ContactImportItem,
+    ],
   },
   migrations: [
     sqlMigration('Contacts1796200000001', new URL('migrations/0001-contacts.sql', import.meta.url)),
+    sqlMigration(
+      'ContactImports1796200000004',
+      new URL('migrations/0002-phone-imports.sql', import.meta.url),
+    ),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'contact-writes'),
 };

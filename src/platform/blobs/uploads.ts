@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import multer, { MulterError, type StorageEngine } from 'multer';
@@ -91,6 +92,51 @@ export class Uploads {
       return await use({ name, size, sha256, contentType, blobId, keep, keptBy });
     } finally {
       if (!kept) await this.blobs.discard(ctx.tenantId, blob);
+    }
+  }
+
+  /**
+   * Stores a body that is the file itself, passes it to `use` and removes it.
+   *
+   * @param maxBytes maximum size of the body, inclusive
+   * @throws ApiError 408 `upload_timeout`, 413 `file_too_large`, 429 `too_many_uploads`, 503 `overloaded` or
+   *   `blob_store_unavailable`
+   */
+  async receiveBody<T>(
+    ctx: RequestContext,
+    { request }: UploadForm,
+    maxBytes: number,
+    use: (blob: StoredBlob) => Promise<T>,
+  ): Promise<T> {
+    if (Number(request.headers['content-length']) > maxBytes) throw fileTooLarge(maxBytes);
+    const blob = await this.readBody(ctx, request, maxBytes);
+    try {
+      return await use(blob);
+    } finally {
+      await this.blobs.discard(ctx.tenantId, blob);
+    }
+  }
+
+  private async readBody(ctx: RequestContext, request: Request, maxBytes: number): Promise<StoredBlob> {
+    const leave = this.gate.enter(ctx.userId);
+    const clock = new UploadClock(request, this.limits);
+    // The store destroys its source when it fails. The request must live until the response is sent.
+    const body = request.pipe(new PassThrough());
+    const disconnected = (): void => void body.destroy(new ClientDisconnectedError());
+    request.once('close', disconnected);
+    const stored = this.blobs.put(ctx.tenantId, body, { maxBytes });
+    try {
+      return await Promise.race([stored, clock.expired]);
+    } catch (error) {
+      request.unpipe(body).resume();
+      body.destroy(error instanceof Error ? error : undefined);
+      await Promise.allSettled([stored]);
+      this.dismiss(request);
+      throw request.destroyed && !request.complete ? new ClientDisconnectedError() : error;
+    } finally {
+      request.off('close', disconnected);
+      clock.stop();
+      leave();
     }
   }
 

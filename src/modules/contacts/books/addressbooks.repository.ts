@@ -106,13 +106,6 @@ export class AddressbooksRepository {
     return (await reader.query(read, [tenantId, userId, id]))[0] ?? null;
   }
 
-  async hasDefault(
-    { tenantId, userId: ownerId }: RequestContext,
-    reader: Reader = this.db,
-  ): Promise<boolean> {
-    return (await rowsOf(reader, Addressbook).one({ tenantId, ownerId, isDefault: true })) !== null;
-  }
-
   /** Serialises the changes of a user's address books: the unique default needs no retry. */
   async lock(tx: Tx, { tenantId, userId }: RequestContext): Promise<void> {
     await tx.query(lock, [tenantId, userId]);

@@ -16,6 +16,7 @@ import { AddressbookAccess } from '../addressbook-access.js';
 import type { BookRole } from '../contact.presenter.js';
 import type { Addressbook, ShareRole } from '../addressbook.entity.js';
 import { ContactErrors, fieldError } from '../contacts.errors.js';
+import { DefaultBook } from '../default-book.js';
 import { GlobalBook } from '../global-book.js';
 import type { AddressbookResponse } from './addressbook.response.js';
 import type { CreateAddressbook, ShareInput, UpdateAddressbook } from './addressbooks.dto.js';
@@ -23,7 +24,6 @@ import { AddressbooksRepository, type BookRow } from './addressbooks.repository.
 import { ADDRESSBOOKS } from './addressbooks.resource.js';
 
 export const MAX_BOOKS = 100;
-const DEFAULT_NAME = 'Contacts';
 
 type BookValues = Partial<
   Pick<Addressbook, 'name' | 'description' | 'color' | 'defaultCountry' | 'isDefault' | 'lockedFields'>
@@ -36,6 +36,7 @@ export class AddressbooksService {
     private readonly books: AddressbooksRepository,
     private readonly access: AddressbookAccess,
     private readonly global: GlobalBook,
+    private readonly defaults: DefaultBook,
     private readonly tenants: TenantsApi,
     private readonly writes: IdempotentWrites,
     private readonly cursors: Cursors,
@@ -45,7 +46,7 @@ export class AddressbooksService {
 
   /** Own and shared books. The first list creates the default one. */
   async list(ctx: RequestContext, query: PageQuery): Promise<JsonReply> {
-    await this.createDefault(ctx);
+    await this.defaults.of(ctx);
     const { rows, next } = await this.cursors.page(query, {
       scope: `addressbooks ${ctx.tenantId} ${ctx.userId}`,
       key: (book: BookRow): [string] => [book.id],
@@ -56,7 +57,7 @@ export class AddressbooksService {
 
   /** All books that the caller sees, that of the workspace included. */
   async all(ctx: RequestContext): Promise<JsonReply> {
-    await this.createDefault(ctx);
+    await this.defaults.of(ctx);
     await this.global.create(ctx);
     const rows = await this.books.list(ctx, undefined, 1_000, true);
     return ADDRESSBOOKS.page(await this.shown(ctx, rows), null);
@@ -145,15 +146,6 @@ export class AddressbooksService {
       await (isOwner ? this.books.remove(tx, ctx, id) : this.books.leave(tx, ctx, id));
       await this.log(tx, ctx, isOwner ? 'addressbook.deleted' : 'addressbook.left', id, { name: book.name });
       return ADDRESSBOOKS.deleted(shown);
-    });
-  }
-
-  private async createDefault(ctx: RequestContext): Promise<void> {
-    if (await this.books.hasDefault(ctx)) return;
-    await this.db.tx(async (tx) => {
-      await this.books.lock(tx, ctx);
-      if (!(await this.books.hasDefault(ctx, tx)))
-        await this.books.insert(tx, ctx, { name: DEFAULT_NAME, isDefault: true });
     });
   }
 

@@ -29,6 +29,10 @@ export const BytesBody = (options: BytesBodyOptions) => SetMetadata(BYTES_BODY, 
 /** The route accepts a multipart form with files. The handler reads it, not the guard. */
 export const MultipartBody = () => SetMetadata(MULTIPART, true);
 
+const STREAMED = 'workspace:streamed-body';
+/** The handler reads bodies of these media types. All others are JSON. */
+export const StreamedBody = (...types: readonly string[]) => SetMetadata(STREAMED, types);
+
 /** A request whose JSON body has been read. */
 export interface RequestWithBody extends Request {
   /** The decompressed bytes, kept for requests with an Idempotency-Key, which compares them. */
@@ -61,6 +65,8 @@ export class BodyGuard implements CanActivate {
       if (!isForm(request)) throw Errors.unsupportedMediaType.with({ message: NO_FORM });
       return true;
     }
+    const streamed = this.reflector.get<readonly string[] | undefined>(STREAMED, context.getHandler());
+    if (streamed?.includes(mediaTypeOf(request))) return true;
     if (!isJson(request)) throw Errors.unsupportedMediaType.with();
     const limit = this.reflector.get<number>(BODY_LIMIT, context.getHandler()) ?? DEFAULT_LIMIT;
     // The parser would read the whole body first.
@@ -91,8 +97,7 @@ export class BodyGuard implements CanActivate {
     response: Response,
     { types, limit }: BytesBodyOptions,
   ): Promise<boolean> {
-    const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-    if (!types.includes(type))
+    if (!types.includes(mediaTypeOf(request)))
       throw Errors.unsupportedMediaType.with({ message: `The body must be ${types.join(', ')}.` });
     if (Number(request.headers['content-length']) > limit) throw Errors.bodyTooLarge.with();
     await parsed(request, response, express.raw({ limit, type: () => true }));
@@ -123,6 +128,11 @@ function keepRaw(request: RequestWithBody, _response: unknown, raw: Buffer): voi
 
 function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+/** Lower case, without parameters; empty without a type. */
+export function mediaTypeOf({ headers }: Request): string {
+  return (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
 const NO_FORM = 'The body must be multipart/form-data.';

@@ -1,0 +1,20 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn } from 'class-validator';
+import { CARD_VERSIONS, type CardVersion } from '../../../lib/vcard/index.js';
+import { Optional } from '../../../platform/http/input.decorators.js';
+
+export class SelfCardQuery {
+  @ApiPropertyOptional({ enum: CARD_VERSIONS, default: '3.0' })
+  @Optional()
+  @IsIn(CARD_VERSIONS)
+  version: CardVersion = '3.0';
+}
+
+export const QR_FORMATS = ['png', 'svg'] as const;
+
+export class SelfCardQrQuery {
+  @ApiPropertyOptional({ enum: QR_FORMATS, default: 'png' })
+  @Optional()
+  @IsIn(QR_FORMATS)
+  format: (typeof QR_FORMATS)[number] = 'png';
+}

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { type Card, newCard, writeCard } from '../../../lib/vcard/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { fileReply } from '../../../platform/http/replies/file-reply.js';
+import { vcardOf, vcardText } from '../card-of-contact.js';
+import type { ContactRow } from '../contact.presenter.js';
+import { ContactsRepository } from '../contacts.repository.js';
+import { CONTACTS } from '../contacts.resource.js';
+import { GlobalBook } from '../global-book.js';
+import type { SelfCardQrQuery, SelfCardQuery } from './self-card.dto.js';
+
+/** Cameras of phones read QR codes up to about this size well, bytes. */
+const QR_BYTES = 800;
+
+/** The caller's own card: their card in the address book of the workspace. */
+@Injectable()
+export class SelfCardService {
+  constructor(
+    private readonly contacts: ContactsRepository,
+    private readonly global: GlobalBook,
+    private readonly db: Db,
+  ) {}
+
+  /** A vCard file. */
+  async download(ctx: RequestContext, { version }: SelfCardQuery): Promise<BodyReply> {
+    const row = await this.own(ctx);
+    return fileReply(Buffer.from(vcardText(row, version)), {
+      contentType: 'text/vcard; charset=utf-8',
+      title: vcardOf(row).full_name ?? '',
+      extension: '.vcf',
+      otherwise: 'card.vcf',
+    });
+  }
+
+  /** A picture of a QR code with the card. Phones add it to their contacts. */
+  async qrCode(ctx: RequestContext, { format }: SelfCardQrQuery): Promise<BodyReply> {
+    const text = qrText(vcardOf(await this.own(ctx)));
+    const { default: qr } = await import('qrcode');
+    const options = { errorCorrectionLevel: 'M', margin: 4, scale: 6 } as const;
+    const headers = {
+      'Cache-Control': 'private, no-cache',
+      'Content-Disposition': `inline; filename="card.${format}"`,
+    };
+    if (format === 'png')
+      return new BodyReply(await qr.toBuffer(text, options), { contentType: 'image/png', headers });
+    const svg = await qr.toString(text, { ...options, type: 'svg' });
+    return new BodyReply(Buffer.from(svg), { contentType: 'image/svg+xml', headers });
+  }
+
+  /** @throws ApiError 404 for a caller who is no active member any more */
+  private async own(ctx: RequestContext): Promise<ContactRow> {
+    await this.global.create(ctx);
+    const [row] = await this.contacts.find(this.db, ctx, ctx.tenantId, 'external_id', [ctx.userId]);
+    if (!row) throw CONTACTS.notFound.with();
+    return row;
+  }
+}
+
+/** The vCard 3.0 with as many fields as a QR code can hold. Each candidate has fewer fields than the one before. */
+function qrText({ full_name, name, organization, job_title, emails, phones, urls, addresses }: Card): string {
+  const reach = { full_name, name, emails, phones };
+  const work = { ...reach, organization, job_title };
+  const short = full_name?.slice(0, 100) ?? null;
+  const last = { full_name: short, emails: emails.slice(0, 1), phones: phones.slice(0, 1) };
+  const candidates = [{ ...work, urls, addresses }, { ...work, urls }, work, reach, last].map((fields) =>
+    writeCard(newCard(fields), { version: '3.0' }),
+  );
+  return candidates.find((text) => Buffer.byteLength(text) <= QR_BYTES) ?? (candidates.at(-1) as string);
+}

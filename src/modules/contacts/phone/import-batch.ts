@@ -1,0 +1,177 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { checked, joined } from '../contact-cards.js';
+import { differences } from '../contact-card.js';
+import { contactInsert, type ContactInsert, contactUpdate, type ContactUpdate } from '../contact-values.js';
+import { identityKeys } from '../contact-words.js';
+import { cardOf, type ContactRow } from '../contact.presenter.js';
+import { ContactsRepository } from '../contacts.repository.js';
+import type { ContactCard } from '../card.types.js';
+import type { ImportCounts } from './import.entity.js';
+import type { ImportedCard } from './import-cards.js';
+import { type ImportItem, ImportsRepository } from './imports.repository.js';
+import type { OnImportedDuplicate } from './phone.dto.js';
+
+/** Contacts that may have an address or number of a batch. */
+const MAX_SIMILAR = 2_000;
+
+export interface ImportRun {
+  id: string;
+  bookId: string;
+  deviceId: string;
+  onDuplicate: OnImportedDuplicate;
+  /** Ids of the contacts that this import has created: other cards are not merged into them. */
+  created: Set<string>;
+}
+
+/** The result of one batch: the outcome of each card, and the items to record. */
+interface BatchResult {
+  outcomes: Exclude<keyof ImportCounts, 'total' | 'failed'>[];
+  items: ImportItem[];
+  created: string[];
+}
+
+interface Known {
+  byUid: Map<string, ContactRow>;
+  byExternalId: Map<string, ContactRow>;
+  byKey: Map<string, ContactRow[]>;
+  /** The hash of the last card of a contact that the device sent. */
+  hashes: Map<string, string>;
+}
+
+/** Writes one batch of an import. No uid and no external_id occurs twice in a batch. */
+@Injectable()
+export class ImportBatch {
+  constructor(
+    private readonly contacts: ContactsRepository,
+    private readonly imports: ImportsRepository,
+  ) {}
+
+  async write(
+    tx: Tx,
+    ctx: RequestContext,
+    run: ImportRun,
+    cards: readonly ImportedCard[],
+  ): Promise<BatchResult> {
+    const known = await this.known(tx, ctx, run, cards);
+    const result: BatchResult = { outcomes: [], items: [], created: [] };
+    const inserts: ContactInsert[] = [];
+    const updates = new Map<string, ContactUpdate>();
+    for (const imported of cards) {
+      const { card, hash, uid, externalId } = imported;
+      const same =
+        known.byUid.get(uid) ?? (externalId === undefined ? undefined : known.byExternalId.get(externalId));
+      const row = same ?? similarTo(card, known, run);
+      const source_hash = hash;
+      if (!row) {
+        const insert = contactInsert(card, { externalId, uid, source: 'phone_sync' });
+        inserts.push(insert);
+        result.outcomes.push('created');
+        result.items.push({
+          contact_id: insert.id,
+          action: 'created',
+          revision: 1,
+          source_hash,
+          original: null,
+        });
+        continue;
+      }
+      // Cards of members follow their profiles. A second card for the same contact waits for the next import.
+      if (run.onDuplicate === 'skip' || row.linked_user_id !== null || updates.has(row.id)) {
+        result.outcomes.push('skipped');
+        continue;
+      }
+      const before = cardOf(row);
+      const after = merged(before, imported, known.hashes.get(row.id), run.onDuplicate);
+      const changed = differences(before, after);
+      if (changed.length === 0) {
+        result.outcomes.push('unchanged');
+        if (known.hashes.get(row.id) !== hash)
+          result.items.push({
+            contact_id: row.id,
+            action: 'unchanged',
+            revision: row.revision,
+            source_hash,
+            original: null,
+          });
+        continue;
+      }
+      updates.set(row.id, contactUpdate(row, after, changed));
+      result.outcomes.push(same ? 'updated' : 'merged');
+      const revision = row.revision + 1;
+      result.items.push({ contact_id: row.id, action: 'updated', revision, source_hash, original: row.card });
+    }
+    await this.store(tx, ctx, run, inserts, [...updates.values()]);
+    await this.imports.addItems(tx, ctx, run.id, result.items);
+    result.created = inserts.map(({ id }) => id);
+    return result;
+  }
+
+  private async store(
+    tx: Tx,
+    ctx: RequestContext,
+    { bookId }: ImportRun,
+    inserts: readonly ContactInsert[],
+    updates: readonly ContactUpdate[],
+  ): Promise<void> {
+    const made = await this.contacts.insert(tx, ctx, bookId, inserts);
+    const written = await this.contacts.update(tx, ctx, bookId, updates);
+    if (made.length === inserts.length && written.length === updates.length) return;
+    // The transaction is repeated with the contacts as they are now.
+    throw new ConcurrentChangeError('a contact of the import has changed');
+  }
+
+  private async known(
+    tx: Tx,
+    ctx: RequestContext,
+    run: ImportRun,
+    cards: readonly ImportedCard[],
+  ): Promise<Known> {
+    const { bookId, deviceId, onDuplicate } = run;
+    const uids = cards.map(({ uid }) => uid);
+    const externalIds = cards.flatMap(({ externalId }) => externalId ?? []);
+    const byUid = await this.contacts.find(tx, ctx, bookId, 'uid', uids);
+    const byExternalId = await this.contacts.find(tx, ctx, bookId, 'external_id', externalIds);
+    const keys = [...new Set(cards.flatMap(({ card }) => reachKeys(card)))];
+    const similar =
+      onDuplicate === 'create' ? [] : await this.contacts.withKeys(tx, ctx, bookId, keys, MAX_SIMILAR);
+    const ids = [...byUid, ...byExternalId, ...similar].map(({ id }) => id);
+    const byKey = new Map<string, ContactRow[]>();
+    for (const row of similar) for (const key of row.shared) byKey.set(key, [...(byKey.get(key) ?? []), row]);
+    return {
+      byUid: new Map(byUid.map((row) => [row.uid, row])),
+      byExternalId: new Map(byExternalId.map((row) => [row.external_id, row])),
+      byKey,
+      hashes: await this.imports.hashes(tx, ctx, deviceId, ids),
+    };
+  }
+}
+
+const isName = (key: string): boolean => key.startsWith('=');
+const reachKeys = (card: ContactCard): string[] => identityKeys(card).filter((key) => !isName(key));
+const nameKeyOf = (card: ContactCard): string | undefined => identityKeys(card).find(isName);
+
+/** A contact with the same name and a common address or number. Families share numbers: the name must be the same. */
+function similarTo(card: ContactCard, { byKey }: Known, { created }: ImportRun): ContactRow | undefined {
+  const name = nameKeyOf(card);
+  const rows = reachKeys(card).flatMap((key) => byKey.get(key) ?? []);
+  return rows.find((row) => !created.has(row.id) && nameKeyOf(cardOf(row)) === name);
+}
+
+/**
+ * The contact with an imported card.
+ * @param lastHash hash of the last card of the contact that the device sent; undefined: none
+ */
+function merged(
+  before: ContactCard,
+  { card, hash }: ImportedCard,
+  lastHash: string | undefined,
+  onDuplicate: OnImportedDuplicate,
+): ContactCard {
+  if (onDuplicate === 'replace') return card;
+  if (lastHash === hash) return before;
+  // Without an earlier import nothing shows which side is newer: the contact wins.
+  return checked(lastHash === undefined ? joined(before, card) : joined(card, before));
+}

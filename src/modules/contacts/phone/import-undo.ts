@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { AddressbookAccess } from '../addressbook-access.js';
+import { differences } from '../contact-card.js';
+import { contactUpdate } from '../contact-values.js';
+import { cardOf, type ContactRow } from '../contact.presenter.js';
+import { ContactsRepository } from '../contacts.repository.js';
+import { type ImportItem, ImportsRepository } from './imports.repository.js';
+import { PhoneErrors } from './phone.errors.js';
+import type {
+  ImportEnvelope,
+  ImportList,
+  ImportResponse,
+  UndoEnvelope,
+  UndoResponse,
+} from './phone.response.js';
+
+/** Contacts of one transaction. */
+const BATCH = 250;
+
+/** The imports of a user, and their undo. */
+@Injectable()
+export class ImportUndo {
+  constructor(
+    private readonly access: AddressbookAccess,
+    private readonly contacts: ContactsRepository,
+    private readonly imports: ImportsRepository,
+    private readonly cursors: Cursors,
+    private readonly db: Db,
+  ) {}
+
+  /** Newest first. */
+  async list(ctx: RequestContext, query: PageQuery): Promise<ImportList> {
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `contact imports ${ctx.tenantId} ${ctx.userId}`,
+      key: (row: ImportResponse): [string] => [row.id],
+      rows: (after, limit) => this.imports.list(ctx, after?.[0], limit),
+    });
+    return { imports: rows, next };
+  }
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, id: string): Promise<ImportEnvelope> {
+    const found = await this.imports.read(ctx, id);
+    if (!found) throw PhoneErrors.importNotFound.with();
+    return { import: found };
+  }
+
+  /**
+   * Removes the contacts that the import created and restores the cards that it changed. Contacts that changed afterwards stay.
+   * A second undo changes nothing.
+   * @throws ApiError 404, 403
+   */
+  async undo(ctx: RequestContext, id: string): Promise<UndoEnvelope> {
+    const { import: found } = await this.read(ctx, id);
+    await this.access.writable(ctx, found.addressbook_id);
+    const undo: UndoResponse = { removed: 0, restored: 0, kept: 0 };
+    let after: string | undefined;
+    for (;;) {
+      const step = await this.db.tx(async (tx) => {
+        const locked = await this.imports.lock(tx, ctx, id);
+        if (!locked) throw PhoneErrors.importNotFound.with();
+        if (locked.undone_at) return { done: locked };
+        const items = await this.imports.items(tx, ctx, id, after, BATCH);
+        if (items.length === 0) return { done: await this.imports.markUndone(tx, ctx, id) };
+        return {
+          last: items.at(-1)?.contact_id,
+          counts: await this.revert(tx, ctx, locked.addressbook_id, items),
+        };
+      });
+      if (step.done) return { import: step.done, undo };
+      after = step.last;
+      undo.removed += step.counts.removed;
+      undo.restored += step.counts.restored;
+      undo.kept += step.counts.kept;
+    }
+  }
+
+  private async revert(
+    tx: Tx,
+    ctx: RequestContext,
+    bookId: string,
+    items: readonly ImportItem[],
+  ): Promise<UndoResponse> {
+    const ids = items.map(({ contact_id }) => contact_id);
+    const rows = new Map((await this.contacts.find(tx, ctx, bookId, 'id', ids)).map((row) => [row.id, row]));
+    const unchanged = items.flatMap((item) => {
+      const row = rows.get(item.contact_id);
+      return row?.revision === item.revision ? [{ item, row }] : [];
+    });
+    const created = unchanged.filter(({ item }) => item.action === 'created').map(({ row }) => row);
+    const updates = unchanged.flatMap(({ item, row }) =>
+      item.original === null ? [] : [restored(row, item.original)],
+    );
+    const removed = await this.contacts.remove(
+      tx,
+      ctx,
+      bookId,
+      created.map(({ id }) => id),
+    );
+    const written = await this.contacts.update(tx, ctx, bookId, updates);
+    const isStale = removed.some(({ id, revision }) => rows.get(id)?.revision !== revision);
+    if (isStale || removed.length < created.length || written.length < updates.length)
+      throw new ConcurrentChangeError('a contact of the import has changed');
+    return { removed: removed.length, restored: written.length, kept: rows.size - unchanged.length };
+  }
+}
+
+function restored(row: ContactRow, original: string) {
+  const before = cardOf({ card: original });
+  return contactUpdate(row, before, differences(cardOf(row), before));
+}

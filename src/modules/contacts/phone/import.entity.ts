@@ -1,0 +1,52 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+export const IMPORT_ACTIONS = ['created', 'updated', 'unchanged'] as const;
+export type ImportAction = (typeof IMPORT_ACTIONS)[number];
+
+/** Numbers of cards by outcome. */
+export interface ImportCounts {
+  total: number;
+  created: number;
+  updated: number;
+  merged: number;
+  unchanged: number;
+  skipped: number;
+  failed: number;
+}
+
+/** A card that was not imported. */
+export interface ImportProblem {
+  index: number;
+  name: string | null;
+  error: string;
+  message: string;
+}
+
+/** An import of cards from a device. */
+@Entity('contact_imports')
+@Index('contact_imports_user', ['tenantId', 'userId', 'id'])
+@Index('contact_imports_created', ['createdAt'])
+export class ContactImport {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'addressbook_id' }) addressbookId!: string;
+  @Column('uuid', { name: 'user_id' }) userId!: string;
+  @Column('text', { name: 'device_id' }) deviceId!: string;
+  @Column('jsonb') counts!: ImportCounts;
+  @Column('jsonb') errors!: ImportProblem[];
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'undone_at', nullable: true }) undoneAt!: Date | null;
+}
+
+/** A contact that an import wrote or found unchanged. */
+@Entity('contact_import_items')
+@Index('contact_import_items_contact', ['tenantId', 'contactId'])
+export class ContactImportItem {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'import_id' }) importId!: string;
+  @PrimaryColumn('uuid', { name: 'contact_id' }) contactId!: string;
+  @Column('enum', { enum: IMPORT_ACTIONS, enumName: 'contact_import_action' }) action!: ImportAction;
+  @Column('int') revision!: number;
+  @Column('bytea', { name: 'source_hash' }) sourceHash!: Buffer;
+  @Column('json', { nullable: true }) original!: object | null;
+}

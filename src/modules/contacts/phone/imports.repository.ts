@@ -1,0 +1,167 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import type { ImportAction, ImportCounts, ImportProblem } from './import.entity.js';
+import type { ImportResponse } from './phone.response.js';
+
+type ImportRow = Pick<ImportResponse, 'id' | 'addressbook_id' | 'device_id' | 'created_at' | 'undone_at'> & {
+  counts: ImportCounts;
+  errors: ImportProblem[];
+};
+
+/** A contact that an import wrote or found unchanged. */
+export interface ImportItem {
+  contact_id: string;
+  action: ImportAction;
+  revision: number;
+  /** Hexadecimal. */
+  source_hash: string;
+  /** The JSON text of the card before an update. */
+  original: string | null;
+}
+
+const COLUMNS = 'id, addressbook_id, device_id, counts, errors, created_at, undone_at';
+
+const read = workspace.statement<ImportRow>(
+  'contacts.import',
+  `SELECT ${COLUMNS} FROM contact_imports WHERE tenant_id = $1 AND user_id = $2 AND id = $3`,
+);
+const list = workspace.statement<ImportRow>(
+  'contacts.imports',
+  `SELECT ${COLUMNS} FROM contact_imports
+    WHERE tenant_id = $1 AND user_id = $2 AND ($3::uuid IS NULL OR id < $3) ORDER BY id DESC LIMIT $4`,
+);
+const lock = workspace.statement<ImportRow>(
+  'contacts.lock_import',
+  `SELECT ${COLUMNS} FROM contact_imports WHERE tenant_id = $1 AND user_id = $2 AND id = $3 FOR UPDATE`,
+);
+// The new row references the address book, which is not deleted before the end of the transaction.
+const save = workspace.statement<{ id: string }>(
+  'contacts.save_import',
+  `INSERT INTO contact_imports (tenant_id, user_id, id, addressbook_id, device_id, counts, errors)
+   SELECT $1, $2, $3, book.id, $5, $6, $7 FROM addressbooks book WHERE book.tenant_id = $1 AND book.id = $4
+   ON CONFLICT (tenant_id, id) DO UPDATE SET counts = excluded.counts, errors = excluded.errors
+   RETURNING id`,
+);
+const addItems = workspace.statement<never>(
+  'contacts.add_import_items',
+  `INSERT INTO contact_import_items AS item (tenant_id, import_id, contact_id, action, revision, source_hash, original)
+   SELECT $1, $2, added.contact_id, added.action, added.revision, decode(added.source_hash, 'hex'), added.original::json
+     FROM jsonb_to_recordset($3) AS added (contact_id uuid, action contact_import_action, revision int, source_hash text,
+       original text)
+   ON CONFLICT (tenant_id, import_id, contact_id) DO UPDATE
+     SET revision = excluded.revision, source_hash = excluded.source_hash`,
+);
+const hashes = workspace.statement<{ contact_id: string; source_hash: string }>(
+  'contacts.imported_hashes',
+  `SELECT DISTINCT ON (item.contact_id) item.contact_id, encode(item.source_hash, 'hex') AS source_hash
+     FROM contact_import_items item
+     JOIN contact_imports import ON import.tenant_id = item.tenant_id AND import.id = item.import_id
+    WHERE item.tenant_id = $1 AND item.contact_id = ANY ($2) AND import.user_id = $3 AND import.device_id = $4
+      AND import.undone_at IS NULL
+    ORDER BY item.contact_id, item.import_id DESC`,
+);
+const items = workspace.statement<ImportItem>(
+  'contacts.import_items',
+  `SELECT contact_id, action, revision, encode(source_hash, 'hex') AS source_hash, original::text AS original
+     FROM contact_import_items
+    WHERE tenant_id = $1 AND import_id = $2 AND ($3::uuid IS NULL OR contact_id > $3) AND action <> 'unchanged'
+    ORDER BY contact_id LIMIT $4`,
+);
+const markUndone = workspace.statement<ImportRow>(
+  'contacts.undo_import',
+  `UPDATE contact_imports SET undone_at = now() WHERE tenant_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+);
+const purge = workspace.statement<never>(
+  'contacts.purge_imports',
+  `DELETE FROM contact_imports WHERE created_at < now() - make_interval(days => $1)`,
+);
+
+const response = ({ counts, errors, created_at, undone_at, ...row }: ImportRow): ImportResponse => ({
+  ...row,
+  ...counts,
+  errors,
+  created_at,
+  undone_at,
+});
+
+/** SQL of imports. */
+@Injectable()
+export class ImportsRepository {
+  constructor(private readonly db: Db) {}
+
+  async read({ tenantId, userId }: RequestContext, id: string): Promise<ImportResponse | undefined> {
+    const [row] = await this.db.query(read, [tenantId, userId, id]);
+    return row && response(row);
+  }
+
+  /** Locks the import. */
+  async lock(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<ImportResponse | undefined> {
+    const [row] = await tx.query(lock, [tenantId, userId, id]);
+    return row && response(row);
+  }
+
+  /** Newest first. */
+  async list(
+    { tenantId, userId }: RequestContext,
+    after: string | undefined,
+    limit: number,
+  ): Promise<ImportResponse[]> {
+    return (await this.db.query(list, [tenantId, userId, after ?? null, limit])).map(response);
+  }
+
+  /** Creates the import or writes its counts. @returns false when the address book does not exist */
+  async save(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    { id, addressbook_id, device_id }: Pick<ImportResponse, 'id' | 'addressbook_id' | 'device_id'>,
+    counts: ImportCounts,
+    errors: readonly ImportProblem[],
+  ): Promise<boolean> {
+    const json = [JSON.stringify(counts), JSON.stringify(errors)];
+    return (await tx.query(save, [tenantId, userId, id, addressbook_id, device_id, ...json])).length > 0;
+  }
+
+  async addItems(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    id: string,
+    added: readonly ImportItem[],
+  ): Promise<void> {
+    if (added.length > 0) await tx.query(addItems, [tenantId, id, JSON.stringify(added)]);
+  }
+
+  /** The hash of the last card of each contact that the user imported from the device, hexadecimal. */
+  async hashes(
+    reader: Reader,
+    { tenantId, userId }: RequestContext,
+    deviceId: string,
+    contactIds: readonly string[],
+  ): Promise<Map<string, string>> {
+    if (contactIds.length === 0) return new Map();
+    const rows = await reader.query(hashes, [tenantId, contactIds, userId, deviceId]);
+    return new Map(rows.map(({ contact_id, source_hash }) => [contact_id, source_hash]));
+  }
+
+  /** A page of the contacts that an import wrote. */
+  async items(
+    reader: Reader,
+    { tenantId }: RequestContext,
+    id: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<ImportItem[]> {
+    return reader.query(items, [tenantId, id, after ?? null, limit]);
+  }
+
+  async markUndone(tx: Tx, { tenantId }: RequestContext, id: string): Promise<ImportResponse> {
+    const [row] = await tx.query(markUndone, [tenantId, id]);
+    return response(row as ImportRow);
+  }
+
+  async purge(days: number): Promise<void> {
+    await this.db.single((tx) => tx.query(purge, [days]));
+  }
+}

@@ -1,0 +1,190 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { type CardResult, countCards, readCards } from '../../../lib/vcard/index.js';
+import { Blobs } from '../../../platform/blobs/blobs.js';
+import type { UploadForm } from '../../../platform/blobs/upload-form.js';
+import { Uploads } from '../../../platform/blobs/uploads.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
+import { ContactErrors, fieldError } from '../contacts.errors.js';
+import { phoneCountry } from '../contact.dto.js';
+import { MAX_CONTACTS } from '../contacts.service.js';
+import { DefaultBook } from '../default-book.js';
+import type { ImportCounts, ImportProblem } from './import.entity.js';
+import { ImportBatch, type ImportRun } from './import-batch.js';
+import { fromJson, fromVcard, type ImportedCard, type ImportEntry } from './import-cards.js';
+import { ImportsRepository } from './imports.repository.js';
+import type { ImportOptions } from './phone.dto.js';
+import { PhoneErrors } from './phone.errors.js';
+import type { ImportEnvelope } from './phone.response.js';
+
+export const MAX_IMPORT_BYTES = 20 * 1024 * 1024;
+export const MAX_IMPORT_CARDS = 10_000;
+/** Cards of one transaction. */
+const BATCH = 250;
+const MAX_PROBLEMS = 1_000;
+/** Days for which an import can be undone. */
+const RETENTION_DAYS = 90;
+
+interface Batch {
+  cards: ImportedCard[];
+  problems: ImportProblem[];
+}
+
+/** Imports of contacts from devices. Each batch is one transaction; a repeated import finds its contacts (docs/adr/0029). */
+@Injectable()
+export class ImportsService implements OnModuleInit {
+  constructor(
+    private readonly access: AddressbookAccess,
+    private readonly defaults: DefaultBook,
+    private readonly batches: ImportBatch,
+    private readonly imports: ImportsRepository,
+    private readonly uploads: Uploads,
+    private readonly blobs: Blobs,
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'purge-contact-imports',
+      everySeconds: 86_400,
+      run: () => this.imports.purge(RETENTION_DAYS),
+    });
+  }
+
+  /**
+   * Imports a vCard file, which is the body or a part of a form. The file is stored first, so that its transactions do not wait
+   * for the client.
+   * @throws ApiError 404, 403, 413 `file_too_large`, 415, 422 `no_card`, `too_many_contacts`
+   */
+  async file(
+    ctx: RequestContext,
+    options: ImportOptions,
+    form: UploadForm,
+    isForm: boolean,
+  ): Promise<ImportEnvelope> {
+    const book = await this.target(ctx, options);
+    if (!isForm && (form.request.headers['content-encoding'] ?? 'identity') !== 'identity')
+      throw Errors.unsupportedMediaType.with({ message: 'The body must not be compressed.' });
+    const use = async (blobId: string): Promise<ImportEnvelope> => {
+      const open = async () =>
+        (await this.blobs.open(ctx.tenantId, blobId)).stream as AsyncIterable<Uint8Array>;
+      const count = await countCards(await open());
+      if (count === 0) throw PhoneErrors.noCard.with();
+      if (count > MAX_IMPORT_CARDS) throw PhoneErrors.tooManyCards.with();
+      const country = phoneCountry(options.default_country ?? book.default_country);
+      return this.run(ctx, book, options, vcardEntries(readCards(await open()), country));
+    };
+    if (!isForm) return this.uploads.receiveBody(ctx, form, MAX_IMPORT_BYTES, ({ id }) => use(id));
+    return this.uploads.receive(ctx, form, MAX_IMPORT_BYTES, ({ blobId }) => use(blobId));
+  }
+
+  /** Imports a JSON list. @throws ApiError 404, 403, 422 */
+  async json(ctx: RequestContext, options: ImportOptions, contacts: unknown): Promise<ImportEnvelope> {
+    const book = await this.target(ctx, options);
+    if (!Array.isArray(contacts)) throw fieldError('contacts', 'is_array', 'must be a list of contacts');
+    if (contacts.length > MAX_IMPORT_CARDS) throw PhoneErrors.tooManyCards.with();
+    const country = phoneCountry(options.default_country ?? book.default_country);
+    return this.run(ctx, book, options, jsonEntries(contacts, country));
+  }
+
+  /** @throws ApiError 404, 403 */
+  private async target(ctx: RequestContext, options: ImportOptions): Promise<AccessedBook> {
+    return this.access.writable(ctx, options.addressbook_id ?? (await this.defaults.of(ctx)));
+  }
+
+  private async run(
+    ctx: RequestContext,
+    book: AccessedBook,
+    { device_id = '', on_duplicate: onDuplicate }: ImportOptions,
+    entries: AsyncIterable<ImportEntry> | Iterable<ImportEntry>,
+  ): Promise<ImportEnvelope> {
+    const run: ImportRun = {
+      id: uuidv7(),
+      bookId: book.id,
+      deviceId: device_id,
+      onDuplicate,
+      created: new Set(),
+    };
+    const target = { id: run.id, addressbook_id: book.id, device_id };
+    let counts: ImportCounts = {
+      total: 0,
+      created: 0,
+      updated: 0,
+      merged: 0,
+      unchanged: 0,
+      skipped: 0,
+      failed: 0,
+    };
+    const problems: ImportProblem[] = [];
+    for await (const batch of batchesOf(entries)) {
+      if (book.contacts_count + run.created.size + batch.cards.length > MAX_CONTACTS)
+        batch.problems.push(...full(batch.cards.splice(0)));
+      problems.push(...batch.problems.slice(0, MAX_PROBLEMS - problems.length));
+      // The transaction may be repeated: nothing outside changes before its end.
+      const { after, created } = await this.db.tx(async (tx) => {
+        const before = { ...counts };
+        if (!(await this.imports.save(tx, ctx, target, before, []))) throw ContactErrors.bookNotFound.with();
+        const result = await this.batches.write(tx, ctx, run, batch.cards);
+        const summed = sum(before, result.outcomes, batch.problems.length);
+        await this.imports.save(tx, ctx, target, summed, problems);
+        return { after: summed, created: result.created };
+      });
+      counts = after;
+      for (const id of created) run.created.add(id);
+    }
+    if (counts.total === 0) await this.db.single((tx) => this.imports.save(tx, ctx, target, counts, []));
+    const done = await this.imports.read(ctx, run.id);
+    if (!done) throw ContactErrors.bookNotFound.with();
+    return { import: done };
+  }
+}
+
+function sum(before: ImportCounts, outcomes: readonly (keyof ImportCounts)[], failed: number): ImportCounts {
+  const after = { ...before, total: before.total + outcomes.length + failed, failed: before.failed + failed };
+  for (const outcome of outcomes) after[outcome] += 1;
+  return after;
+}
+
+const full = (cards: readonly ImportedCard[]): ImportProblem[] =>
+  cards.map(({ index, card }) => ({
+    index,
+    name: card.full_name,
+    error: ContactErrors.bookFull.code,
+    message: ContactErrors.bookFull.message,
+  }));
+
+async function* vcardEntries(
+  results: AsyncIterable<CardResult>,
+  country: string | null,
+): AsyncGenerator<ImportEntry> {
+  for await (const result of results) yield fromVcard(result, country);
+}
+
+function* jsonEntries(contacts: readonly unknown[], country: string | null): Generator<ImportEntry> {
+  for (const [index, contact] of contacts.entries()) yield fromJson(index, contact, country);
+}
+
+/** A card whose uid or external_id is in the batch already begins the next batch. */
+async function* batchesOf(
+  entries: AsyncIterable<ImportEntry> | Iterable<ImportEntry>,
+): AsyncGenerator<Batch> {
+  let batch: Batch = { cards: [], problems: [] };
+  let ids = new Set<string>();
+  for await (const entry of entries) {
+    const own = 'card' in entry ? [`uid ${entry.uid}`, `external ${entry.externalId ?? entry.uid}`] : [];
+    if (batch.cards.length + batch.problems.length >= BATCH || own.some((id) => ids.has(id))) {
+      yield batch;
+      batch = { cards: [], problems: [] };
+      ids = new Set();
+    }
+    if ('card' in entry) batch.cards.push(entry);
+    else batch.problems.push(entry);
+    for (const id of own) ids.add(id);
+  }
+  if (batch.cards.length + batch.problems.length > 0) yield batch;
+}

@@ -1,0 +1,135 @@
+import { Controller, Headers, Query, Req } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiExtraModels,
+  ApiProduces,
+  ApiResponse,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import type { Request } from 'express';
+import { Form, UploadForm } from '../../../platform/blobs/upload-form.js';
+import { UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { BodyLimit, mediaTypeOf, StreamedBody } from '../../../platform/http/body/body.guard.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { validated } from '../../../platform/http/input.pipe.js';
+import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { ContactErrors } from '../contacts.errors.js';
+import { ExportService } from './export.service.js';
+import { ImportUndo } from './import-undo.js';
+import { ImportsService, MAX_IMPORT_BYTES } from './imports.service.js';
+import { ExportQuery, ImportContacts, ImportOptions } from './phone.dto.js';
+import { PhoneErrors } from './phone.errors.js';
+import { ExportResponse, ImportEnvelope, ImportList, UndoEnvelope } from './phone.response.js';
+
+const VCARD_TYPES = ['text/vcard', 'text/x-vcard', 'text/directory'] as const;
+const FORM = 'multipart/form-data';
+
+@Controller('contact/phone-sync')
+export class PhoneController {
+  constructor(
+    private readonly importer: ImportsService,
+    private readonly undoer: ImportUndo,
+    private readonly exporter: ExportService,
+  ) {}
+
+  @Endpoint('POST import', {
+    tag: 'contacts',
+    id: 'importPhoneContacts',
+    summary: 'Import contacts from a device',
+    description:
+      'The body is vCard 2.1, 3.0 or 4.0, a form with such a file, or JSON, with at most 10,000 contacts and 20 MiB. The options are query parameters, in JSON members of the body. Contacts are written in batches: when the request fails on its way, repeat it. A repeated import finds the contacts of the first one. A card that cannot be imported is in `errors`; the others are imported. Photos are not imported.',
+    response: [ImportEnvelope, 'The import.'],
+    errors: [
+      ContactErrors.bookNotFound,
+      Errors.forbidden,
+      Errors.invalidJson,
+      Errors.bodyTooLarge,
+      Errors.unsupportedMediaType,
+      ...UPLOAD_ERRORS,
+      PhoneErrors.noCard,
+      PhoneErrors.tooManyCards,
+    ],
+  })
+  @ApiConsumes('text/vcard', FORM, 'application/json')
+  @ApiBody({ required: true, type: ImportContacts })
+  @StreamedBody(...VCARD_TYPES, FORM)
+  @BodyLimit(MAX_IMPORT_BYTES)
+  import(
+    @Ctx() ctx: RequestContext,
+    @Query() query: ImportOptions,
+    @Form() form: UploadForm,
+    @Req() request: Request,
+  ): Promise<ImportEnvelope> {
+    const type = mediaTypeOf(request);
+    if (type === FORM || (VCARD_TYPES as readonly string[]).includes(type))
+      return this.importer.file(ctx, query, form, type === FORM);
+    const { contacts, ...options } = request.body as { contacts?: unknown };
+    return this.importer.json(ctx, validated(ImportOptions, { ...request.query, ...options }), contacts);
+  }
+
+  @Endpoint('GET imports', {
+    tag: 'contacts',
+    id: 'listContactImports',
+    summary: 'List your imports',
+    description: 'Those of the last 90 days, newest first.',
+    response: [ImportList, 'A page of imports.'],
+  })
+  list(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<ImportList> {
+    return this.undoer.list(ctx, query);
+  }
+
+  @Endpoint('GET imports/:id', {
+    tag: 'contacts',
+    id: 'readContactImport',
+    summary: 'Read an import',
+    response: [ImportEnvelope, 'The import.'],
+    errors: [PhoneErrors.importNotFound],
+  })
+  read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<ImportEnvelope> {
+    return this.undoer.read(ctx, id);
+  }
+
+  @Endpoint('POST imports/:id/undo', {
+    tag: 'contacts',
+    id: 'undoContactImport',
+    summary: 'Undo an import',
+    description:
+      'Removes the contacts that it created and restores the cards that it changed. Contacts that changed after the import stay as they are.',
+    response: [UndoEnvelope, 'The import, and the number of its contacts by result.'],
+    errors: [PhoneErrors.importNotFound, ContactErrors.bookNotFound, Errors.forbidden],
+  })
+  undo(@Ctx() ctx: RequestContext, @Id() id: string): Promise<UndoEnvelope> {
+    return this.undoer.undo(ctx, id);
+  }
+
+  @Endpoint('GET export', {
+    tag: 'contacts',
+    id: 'exportPhoneContacts',
+    summary: 'Export the contacts of an address book',
+    description:
+      'vCard, or with `Accept: application/json` the contacts as JSON. With `device_id`, without the contacts whose last change is an import from this device.',
+    errors: [ContactErrors.bookNotFound],
+  })
+  @ApiProduces('text/vcard', 'application/json')
+  @ApiExtraModels(ExportResponse)
+  @ApiResponse({
+    status: 200,
+    description: 'The contacts, in the order of their last change.',
+    content: {
+      'text/vcard': { schema: { type: 'string' } },
+      'application/json': { schema: { $ref: getSchemaPath(ExportResponse) } },
+    },
+  })
+  export(
+    @Ctx() ctx: RequestContext,
+    @Query() query: ExportQuery,
+    @Headers('accept') accept: string | undefined,
+  ): Promise<BodyReply> {
+    return this.exporter.export(ctx, query, /^application\/json\b/i.test(accept ?? ''));
+  }
+}

@@ -1,0 +1,68 @@
+import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
+import { IsIn, IsISO8601, IsString, IsUUID, MaxLength } from 'class-validator';
+import { CARD_VERSIONS, type CardVersion } from '../../../lib/vcard/index.js';
+import { Optional } from '../../../platform/http/input.decorators.js';
+import { CardFieldsInput, ContactIds, Country } from '../contact.dto.js';
+
+export const ON_IMPORTED_DUPLICATE = ['merge', 'replace', 'skip', 'create'] as const;
+export type OnImportedDuplicate = (typeof ON_IMPORTED_DUPLICATE)[number];
+
+class PhoneBook {
+  /** Default: the default address book of the caller. */
+  @ApiPropertyOptional({ format: 'uuid' })
+  @Optional()
+  @IsUUID(undefined, { message: 'addressbook_id must be the id of an address book' })
+  addressbook_id?: string;
+
+  /** A name of the device that the client chooses and keeps. @example "pixel-9" */
+  @ApiPropertyOptional({ maxLength: 200 })
+  @Optional()
+  @MaxLength(200)
+  @IsString({ message: 'device_id must be given once' })
+  device_id?: string;
+}
+
+export class ImportOptions extends PhoneBook {
+  /**
+   * For a card of a contact that the address book has: the same uid or external_id, or the same name with a common e-mail
+   * address or telephone number. `merge`: adds the fields that the contact does not have; a card that changed on the device
+   * since its last import wins over the contact. `replace`: writes the card over the contact. `skip`: leaves the contact as it
+   * is. `create`: as `merge` for the same uid or external_id, otherwise a new contact.
+   */
+  @ApiPropertyOptional({ enum: ON_IMPORTED_DUPLICATE, default: 'merge' })
+  @Optional()
+  @IsIn(ON_IMPORTED_DUPLICATE)
+  on_duplicate: OnImportedDuplicate = 'merge';
+
+  /** Country of telephone numbers without an international prefix. Default: that of the address book. @example "CZ" */
+  @ApiPropertyOptional({ pattern: '^[A-Za-z]{2}$' })
+  @Optional()
+  @Country()
+  default_country?: string;
+}
+
+/** A contact of a JSON import. */
+export class ImportedContact extends IntersectionType(CardFieldsInput, ContactIds) {}
+
+/** The body of a JSON import, for the documentation: each contact is validated alone. */
+export class ImportContacts extends ImportOptions {
+  @ApiProperty({
+    type: [ImportedContact],
+    maxItems: 10_000,
+    example: [{ full_name: 'Maria Silva', phones: ['+420 601 123 456'] }],
+  })
+  contacts!: ImportedContact[];
+}
+
+export class ExportQuery extends PhoneBook {
+  @ApiPropertyOptional({ enum: CARD_VERSIONS, default: '3.0' })
+  @Optional()
+  @IsIn(CARD_VERSIONS)
+  version: CardVersion = '3.0';
+
+  /** Only contacts that changed at this time or later. @example "2026-01-31T08:00:00Z" */
+  @ApiPropertyOptional({ format: 'date-time' })
+  @Optional()
+  @IsISO8601({ strict: true }, { message: 'since must be a time (RFC 3339)' })
+  since?: string;
+}

@@ -1,0 +1,65 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ContactResponse } from '../contact.response.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+/** A card that was not imported. */
+export class ImportProblemResponse {
+  /** Position of the card in the import, from 0. @example 17 */ index!: number;
+  /** @example "Maria Silva" */ name!: string | null;
+  /** @example "validation_failed" */ error!: string;
+  /** @example "full_name must be shorter than or equal to 1000 characters" */ message!: string;
+}
+
+/** An import from a device. Each card has one outcome. */
+export class ImportResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty({ format: 'uuid', example: ID }) addressbook_id!: string;
+  /** @example "pixel-9" */ device_id!: string;
+  @ApiProperty({ type: 'integer', example: 250 }) total!: number;
+  @ApiProperty({ type: 'integer', example: 240 }) created!: number;
+  /** Contacts with the same uid or external_id. */ @ApiProperty({ type: 'integer', example: 4 })
+  updated!: number;
+  /** Contacts with the same name and a common address or number. */
+  @ApiProperty({ type: 'integer', example: 2 })
+  merged!: number;
+  @ApiProperty({ type: 'integer', example: 3 }) unchanged!: number;
+  @ApiProperty({ type: 'integer', example: 0 }) skipped!: number;
+  @ApiProperty({ type: 'integer', example: 1 }) failed!: number;
+  /** The first 1,000 cards that were not imported. */ errors!: ImportProblemResponse[];
+  @ApiProperty({ format: 'date-time' }) created_at!: Date;
+  /** Time of the undo; null for an import in effect. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  undone_at!: Date | null;
+}
+
+export class ImportEnvelope {
+  import!: ImportResponse;
+}
+
+export class ImportList {
+  imports!: ImportResponse[];
+  @ApiProperty({ type: String, nullable: true, example: null }) next!: string | null;
+}
+
+/** Result of the undo of an import. */
+export class UndoResponse {
+  /** Contacts that the import had created. */ @ApiProperty({ type: 'integer', example: 240 })
+  removed!: number;
+  /** Contacts with their card before the import. */
+  @ApiProperty({ type: 'integer', example: 6 })
+  restored!: number;
+  /** Contacts that changed after the import; they stay as they are. */
+  @ApiProperty({ type: 'integer', example: 0 })
+  kept!: number;
+}
+
+export class UndoEnvelope {
+  import!: ImportResponse;
+  undo!: UndoResponse;
+}
+
+/** The contacts of an address book. */
+export class ExportResponse {
+  contacts!: ContactResponse[];
+}
