@@ -1,4 +1,4 @@
-import { Controller, Query } from '@nestjs/common';
+import { Controller, Headers, Query } from '@nestjs/common';
 import { Expected, type ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
 import { Idempotency, type IdempotencyKey } from '../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
@@ -13,6 +13,8 @@ import {
   ReadOperation,
   UpdateOperation,
 } from '../../platform/resources/operations.js';
+import type { BodyReply } from '../../platform/http/replies/body-reply.js';
+import { ContactCardService } from './card/contact-card.service.js';
 import { ContactListsService } from './contact-lists.service.js';
 import { CreateContact, ListContacts, UpdateContact } from './contact.dto.js';
 import { CreatedContactEnvelope } from './contact.response.js';
@@ -34,6 +36,7 @@ export class ContactsController {
   constructor(
     private readonly contacts: ContactsService,
     private readonly lists: ContactListsService,
+    private readonly cards: ContactCardService,
   ) {}
 
   @ListOperation(CONTACTS, {
@@ -97,13 +100,19 @@ export class ContactsController {
     return this.contacts.create(ctx, key, bookId, body);
   }
 
-  @ReadOperation(CONTACTS, { path: ITEM, errors: [ContactErrors.bookNotFound] })
+  @ReadOperation(CONTACTS, {
+    path: ITEM,
+    description:
+      'With `Accept: text/vcard` as vCard 3.0, with `text/vcard; version=4.0` as vCard 4.0, with `application/jscontact+json` as JSContact (RFC 9553).',
+    errors: [ContactErrors.bookNotFound],
+  })
   read(
     @Ctx() ctx: RequestContext,
     @Id('addressbook_id') bookId: string,
     @ExternalId() externalId: string,
-  ): Promise<JsonReply> {
-    return this.contacts.read(ctx, bookId, externalId);
+    @Headers('accept') accept: string | undefined,
+  ): Promise<JsonReply | BodyReply> {
+    return this.cards.read(ctx, bookId, externalId, accept);
   }
 
   @UpdateOperation(CONTACTS, {

@@ -21,6 +21,7 @@ import { SelfService } from './people/self.service.js';
 import { ContactFeedRepository } from './sync/contact-feed.repository.js';
 import { ContactSyncController } from './sync/contact-sync.controller.js';
 import { ContactSyncService } from './sync/contact-sync.service.js';
+import { ContactCardService } from './card/contact-card.service.js';
 import { SelfCardController } from './card/self-card.controller.js';
 import { SelfCardService } from './card/self-card.service.js';
 import { ExportRepository } from './phone/export.repository.js';
@@ -65,6 +66,7 @@ import { PhoneController } from './phone/phone.controller.js';
     ExportRepository,
     ExportService,
     SelfCardService,
+    ContactCardService,
   ],
 })
 export class ContactsModule implements OnModuleInit {

@@ -43,12 +43,6 @@ export class ContactsService {
     private readonly db: Db,
   ) {}
 
-  /** @throws ApiError 404 */
-  async read(ctx: RequestContext, bookId: string, externalId: string): Promise<JsonReply> {
-    const { row, role } = await this.found(ctx, bookId, externalId);
-    return shown(row, role);
-  }
-
   /** @throws ApiError 404, 403, 409 `duplicate_external_id`, `duplicate_uid`, `duplicate_contact`, 422 */
   async create(
     ctx: RequestContext,

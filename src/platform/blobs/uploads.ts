@@ -122,7 +122,10 @@ export class Uploads {
     const clock = new UploadClock(request, this.limits);
     // The store destroys its source when it fails. The request must live until the response is sent.
     const body = request.pipe(new PassThrough());
-    const disconnected = (): void => void body.destroy(new ClientDisconnectedError());
+    // A complete request closes too, possibly before the store has read it.
+    const disconnected = (): void => {
+      if (!request.complete) body.destroy(new ClientDisconnectedError());
+    };
     request.once('close', disconnected);
     const stored = this.blobs.put(ctx.tenantId, body, { maxBytes });
     try {

@@ -3,6 +3,114 @@ import { PNG } from 'pngjs';
 import { readCard } from '../../../src/lib/vcard/index.js';
 import { TestApp, type Person } from '../../support/app.ts';
 
+describe('representations of a contact', () => {
+  let app: TestApp;
+  let alice: Person;
+  let path: string;
+  let contact: any;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    const book = (await alice.api.post('/contact/addressbooks', { name: 'Cards' })).body.addressbook;
+    const made = await alice.api.post(`/contact/addressbooks/${book.id}/contacts`, {
+      uid: '4fbe8971-0bc3-424c-9c26-36c3e1eff6b1',
+      name: { given: 'Maria', family: 'Silva' },
+      emails: [{ value: 'maria@example.com', types: ['work', 'x-own'], primary: true }],
+      phones: [{ value: '+420 601 123 456', types: ['cell', 'home'], label: 'Boat' }],
+      addresses: [{ locality: 'Prague', country_code: 'CZ', label: 'Summer house' }],
+      dates: [{ type: 'birthday', month: 4, day: 30 }],
+      custom: [{ name: 'X-OWN', params: { 'X-P': ['a'] }, value: 'b\\,c' }],
+    });
+    contact = made.body.contact;
+    path = `/contact/addressbooks/${book.id}/contacts/${contact.external_id}`;
+  });
+  afterAll(() => app?.stop());
+
+  const read = (accept: string) => alice.api.get(path, { headers: { accept } });
+
+  test.each([
+    ['text/vcard', '3.0'],
+    ['text/vcard; version=4.0, */*;q=0.1', '4.0'],
+    ['text/vcard;version=3.0', '3.0'],
+  ])('Accept: %s is vCard %s', async (accept, version) => {
+    const { status, headers, text } = await read(accept);
+    expect([status, headers.get('content-type')]).toEqual([
+      200,
+      `text/vcard; version=${version}; charset=utf-8`,
+    ]);
+    expect([headers.get('etag'), headers.get('vary')]).toEqual([`"contact:${contact.id}:r1"`, 'Accept']);
+    const { uid, full_name, name, emails, addresses, dates, custom } = contact;
+    const shared = { uid, full_name, name, emails, addresses, dates, custom };
+    expect(readCard(text)).toMatchObject({
+      ...shared,
+      phones: [{ value: '+420 601 123 456', label: 'Boat' }],
+    });
+  });
+
+  test('Accept: application/jscontact+json is JSContact, which keeps what it has no property for', async () => {
+    const { status, headers, text } = await read('application/jscontact+json');
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/jscontact+json; version=1.0']);
+    expect(JSON.parse(text)).toEqual({
+      '@type': 'Card',
+      version: '1.0',
+      uid: 'urn:uuid:4fbe8971-0bc3-424c-9c26-36c3e1eff6b1',
+      kind: 'individual',
+      updated: contact.updated_at.replace(/\.\d+/, ''),
+      name: {
+        full: 'Maria Silva',
+        components: [
+          { kind: 'given', value: 'Maria' },
+          { kind: 'surname', value: 'Silva' },
+        ],
+      },
+      emails: {
+        k1: {
+          address: 'maria@example.com',
+          contexts: { work: true },
+          pref: 1,
+          vCardParams: { type: ['x-own'] },
+        },
+      },
+      phones: {
+        k1: {
+          number: '+420 601 123 456',
+          contexts: { private: true },
+          features: { mobile: true },
+          label: 'Boat',
+        },
+      },
+      addresses: {
+        k1: {
+          components: [{ kind: 'locality', value: 'Prague' }],
+          countryCode: 'CZ',
+          vCardParams: { group: 'adr1' },
+        },
+      },
+      anniversaries: { k1: { kind: 'birth', date: { '@type': 'PartialDate', month: 4, day: 30 } } },
+      vCardProps: [
+        ['x-own', { 'x-p': 'a' }, 'unknown', 'b\\,c'],
+        ['x-ablabel', { group: 'adr1' }, 'text', 'Summer house'],
+      ],
+    });
+  });
+
+  test.each(['application/json', '*/*', 'text/html,application/xhtml+xml;q=0.9', ''])(
+    'Accept: %j is JSON',
+    async (accept) => {
+      const { body, headers } = await read(accept);
+      expect([body, headers.get('etag')]).toEqual([{ contact }, `"contact:${contact.id}:r1"`]);
+    },
+  );
+
+  test('an unknown contact is 404 in each representation', async () => {
+    for (const accept of ['text/vcard', 'application/jscontact+json']) {
+      const { status, body } = await alice.api.get(`${path}x`, { headers: { accept } });
+      expect([status, body.error]).toEqual([404, 'not_found']);
+    }
+  });
+});
+
 describe('the own card', () => {
   let app: TestApp;
   let alice: Person;

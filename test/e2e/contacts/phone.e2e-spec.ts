@@ -128,7 +128,7 @@ describe('phone synchronisation', () => {
 
   test.each([
     ['no card', 422, 'no_card', 'text/vcard', 'hello'],
-    ['an empty body', 422, 'validation_failed', 'text/vcard', ''],
+    ['an empty body', 422, 'no_card', 'text/vcard', ''],
     ['too many cards', 422, 'too_many_contacts', 'text/vcard', card('FN:A').repeat(10_001)],
     ['another type', 415, 'unsupported_media_type', 'text/plain', 'x'],
     ['broken JSON', 400, 'invalid_json', 'application/json', '{'],

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { type CardVersion, toJsContact } from '../../../lib/vcard/index.js';
+import { revisionTag } from '../../../platform/concurrency/etag.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
+import { vcardOf, vcardText } from '../card-of-contact.js';
+import type { ContactRow } from '../contact.presenter.js';
+import { ContactsService, shown } from '../contacts.service.js';
+import { CONTACTS } from '../contacts.resource.js';
+
+export const CARD_TYPES = ['text/vcard', 'application/jscontact+json'] as const;
+
+/** Reads a contact in the representation that the client accepts. */
+@Injectable()
+export class ContactCardService {
+  constructor(private readonly contacts: ContactsService) {}
+
+  /** @param accept the header; JSON unless it starts with the type of another representation @throws ApiError 404 */
+  async read(
+    ctx: RequestContext,
+    bookId: string,
+    externalId: string,
+    accept = '',
+  ): Promise<JsonReply | BodyReply> {
+    const { row, role } = await this.contacts.found(ctx, bookId, externalId);
+    const [first = ''] = accept.toLowerCase().split(',');
+    const [type = '', ...params] = first.split(';').map((part) => part.trim());
+    if (type === 'text/vcard') return vcardReply(row, params.includes('version=4.0') ? '4.0' : '3.0');
+    if (type === 'application/jscontact+json') return jsContactReply(row);
+    return shown(row, role);
+  }
+}
+
+const headersOf = ({ id, revision }: ContactRow): Record<string, string> => ({
+  ETag: revisionTag(CONTACTS.kind, id, revision),
+  Vary: 'Accept',
+});
+
+function vcardReply(row: ContactRow, version: CardVersion): BodyReply {
+  const name = 'contact.vcf';
+  return new BodyReply(Buffer.from(vcardText(row, version)), {
+    contentType: `text/vcard; version=${version}; charset=utf-8`,
+    headers: { ...headersOf(row), 'Content-Disposition': attachmentNamed(name, name) },
+  });
+}
+
+function jsContactReply(row: ContactRow): BodyReply {
+  const card = toJsContact({ ...vcardOf(row), uid: row.uid }, row.updated_at);
+  return new BodyReply(Buffer.from(JSON.stringify(card)), {
+    contentType: 'application/jscontact+json; version=1.0',
+    headers: headersOf(row),
+  });
+}
