@@ -23,7 +23,7 @@ const NAME_KINDS: [keyof CardName, string][] = [
   ['suffix', 'credential'],
 ];
 
-const ADDRESS_KINDS: [keyof CardAddress & string, string][] = [
+const ADDRESS_KINDS: [keyof CardAddress, string][] = [
   ['po_box', 'postOfficeBox'],
   ['extended', 'apartment'],
   ['street', 'name'],

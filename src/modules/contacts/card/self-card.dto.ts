@@ -4,6 +4,7 @@ import { CARD_VERSIONS, type CardVersion } from '../../../lib/vcard/index.js';
 import { Optional } from '../../../platform/http/input.decorators.js';
 
 export class SelfCardQuery {
+  /** Version of vCard. */
   @ApiPropertyOptional({ enum: CARD_VERSIONS, default: '3.0' })
   @Optional()
   @IsIn(CARD_VERSIONS)
@@ -13,6 +14,7 @@ export class SelfCardQuery {
 export const QR_FORMATS = ['png', 'svg'] as const;
 
 export class SelfCardQrQuery {
+  /** Format of the picture. */
   @ApiPropertyOptional({ enum: QR_FORMATS, default: 'png' })
   @Optional()
   @IsIn(QR_FORMATS)

@@ -60,21 +60,16 @@ export class ImportUndo {
     const { import: found } = await this.read(ctx, id);
     await this.access.writable(ctx, found.addressbook_id);
     const undo: UndoResponse = { removed: 0, restored: 0, kept: 0 };
-    let after: string | undefined;
     for (;;) {
       const step = await this.db.tx(async (tx) => {
         const locked = await this.imports.lock(tx, ctx, id);
         if (!locked) throw PhoneErrors.importNotFound.with();
         if (locked.undone_at) return { done: locked };
-        const items = await this.imports.items(tx, ctx, id, after, BATCH);
+        const items = await this.imports.items(tx, ctx, id, BATCH);
         if (items.length === 0) return { done: await this.imports.markUndone(tx, ctx, id) };
-        return {
-          last: items.at(-1)?.contact_id,
-          counts: await this.revert(tx, ctx, locked.addressbook_id, items),
-        };
+        return { counts: await this.revert(tx, ctx, locked, items) };
       });
       if (step.done) return { import: step.done, undo };
-      after = step.last;
       undo.removed += step.counts.removed;
       undo.restored += step.counts.restored;
       undo.kept += step.counts.kept;
@@ -84,10 +79,11 @@ export class ImportUndo {
   private async revert(
     tx: Tx,
     ctx: RequestContext,
-    bookId: string,
+    { id, addressbook_id: bookId }: ImportResponse,
     items: readonly ImportItem[],
   ): Promise<UndoResponse> {
     const ids = items.map(({ contact_id }) => contact_id);
+    await this.imports.settle(tx, ctx, id, ids);
     const rows = new Map((await this.contacts.find(tx, ctx, bookId, 'id', ids)).map((row) => [row.id, row]));
     const unchanged = items.flatMap((item) => {
       const row = rows.get(item.contact_id);
@@ -101,10 +97,10 @@ export class ImportUndo {
       tx,
       ctx,
       bookId,
-      created.map(({ id }) => id),
+      created.map((row) => row.id),
     );
     const written = await this.contacts.update(tx, ctx, bookId, updates);
-    const isStale = removed.some(({ id, revision }) => rows.get(id)?.revision !== revision);
+    const isStale = removed.some((row) => rows.get(row.id)?.revision !== row.revision);
     if (isStale || removed.length < created.length || written.length < updates.length)
       throw new ConcurrentChangeError('a contact of the import has changed');
     return { removed: removed.length, restored: written.length, kept: rows.size - unchanged.length };

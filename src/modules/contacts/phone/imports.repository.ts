@@ -67,8 +67,12 @@ const items = workspace.statement<ImportItem>(
   'contacts.import_items',
   `SELECT contact_id, action, revision, encode(source_hash, 'hex') AS source_hash, original::text AS original
      FROM contact_import_items
-    WHERE tenant_id = $1 AND import_id = $2 AND ($3::uuid IS NULL OR contact_id > $3) AND action <> 'unchanged'
-    ORDER BY contact_id LIMIT $4`,
+    WHERE tenant_id = $1 AND import_id = $2 AND action <> 'unchanged' ORDER BY contact_id LIMIT $3`,
+);
+const settle = workspace.statement<never>(
+  'contacts.settle_import_items',
+  `UPDATE contact_import_items SET action = 'unchanged', original = NULL
+    WHERE tenant_id = $1 AND import_id = $2 AND contact_id = ANY ($3)`,
 );
 const markUndone = workspace.statement<ImportRow>(
   'contacts.undo_import',
@@ -145,15 +149,19 @@ export class ImportsRepository {
     return new Map(rows.map(({ contact_id, source_hash }) => [contact_id, source_hash]));
   }
 
-  /** A page of the contacts that an import wrote. */
-  async items(
-    reader: Reader,
+  /** Contacts that an import wrote and no undo has settled. */
+  async items(tx: Tx, { tenantId }: RequestContext, id: string, limit: number): Promise<ImportItem[]> {
+    return tx.query(items, [tenantId, id, limit]);
+  }
+
+  /** Records that an undo has reverted or kept these contacts. */
+  async settle(
+    tx: Tx,
     { tenantId }: RequestContext,
     id: string,
-    after: string | undefined,
-    limit: number,
-  ): Promise<ImportItem[]> {
-    return reader.query(items, [tenantId, id, after ?? null, limit]);
+    contactIds: readonly string[],
+  ): Promise<void> {
+    await tx.query(settle, [tenantId, id, contactIds]);
   }
 
   async markUndone(tx: Tx, { tenantId }: RequestContext, id: string): Promise<ImportResponse> {

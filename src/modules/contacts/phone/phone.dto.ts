@@ -55,6 +55,7 @@ export class ImportContacts extends ImportOptions {
 }
 
 export class ExportQuery extends PhoneBook {
+  /** Version of vCard. */
   @ApiPropertyOptional({ enum: CARD_VERSIONS, default: '3.0' })
   @Optional()
   @IsIn(CARD_VERSIONS)
