@@ -1,0 +1,139 @@
+/**
+ * `npm run build`, then `node test/bench/contact-import.bench.mjs`: 10,000 cards by POST /contact/phone-sync/import, against a
+ * floor in this process that parses the same file with the same library and inserts the cards into one plain table, 250 in
+ * a statement; and by how much the server's memory grows meanwhile.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { withApp } from '../../dist/cli/context.js';
+import { Config } from '../../dist/config/config.js';
+import { newCard, readCards, writeCard } from '../../dist/lib/vcard/index.js';
+import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
+import { provision } from '../../dist/provision/provision.js';
+import { startServer } from './processes.mjs';
+
+const CARDS = 10_000;
+const ROUNDS = 3;
+const BATCH = 250;
+/** The bars of the design: share of the floor, and growth of memory in MB. */
+const BAR_MB = 60;
+
+const say = (text) => process.stdout.write(`${text}\n`);
+const temporary = mkdtempSync(path.join(tmpdir(), 'workspace-import-bench-'));
+const database = await EmbeddedDatabase.open({
+  dataDir: temporary,
+  role: 'server',
+  log: { info: () => undefined, warn: say, error: say },
+});
+try {
+  await main();
+} finally {
+  await database.close();
+  rmSync(temporary, { recursive: true, force: true });
+}
+
+async function main() {
+  const config = Config.parse({ DATABASE_URL: database.url, LOG_LEVEL: 'warn', DEMO: 'false' });
+  const people = [{ email: 'ada@bench.example', name: 'Ada', role: 'owner' }];
+  const { users } = await withApp(config, (app) =>
+    provision(app, { tenants: [{ slug: 'bench', users: people }] }, true),
+  );
+  const listener = await startServer(database.url, 10, [], { DATA_DIR: path.join(temporary, 'server') });
+  try {
+    const base = `http://127.0.0.1:${listener.port}/apis/v1/contact`;
+    const headers = { authorization: `Bearer ${users[0].token}` };
+    await round(listener, base, headers, 0);
+    for (let n = 1; n <= ROUNDS; n++) await round(listener, base, headers, n);
+  } finally {
+    await listener.stop();
+  }
+}
+
+/** A new address book each time; the first round warms up. */
+async function round(listener, base, headers, n) {
+  const json = { ...headers, 'content-type': 'application/json' };
+  const made = await fetch(`${base}/addressbooks`, {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ name: `Round ${n}`, default_country: 'CZ' }),
+  });
+  const { addressbook } = await made.json();
+  const file = fileOf(n);
+  const floor = await timed(() => floorImport(file, n));
+  listener.forgetPeak();
+  const before = listener.peakMemory;
+  const url = `${base}/phone-sync/import?addressbook_id=${addressbook.id}&device_id=bench`;
+  const send = async () => {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'text/vcard' },
+      body: file,
+    });
+    return (await answer.json()).import;
+  };
+  let result;
+  const first = await timed(async () => (result = await send()));
+  const growth = listener.peakMemory - before;
+  const again = await timed(async () => (result = [result, await send()]));
+  const [created, unchanged] = [result[0].created, result[1].unchanged];
+  if (created !== CARDS || unchanged !== CARDS) throw new Error(JSON.stringify(result).slice(0, 500));
+  say(
+    `${n === 0 ? 'warm-up' : `round ${n}`}: ${(file.length / 1e6).toFixed(1)} MB; floor ${rate(floor)}, import ${rate(first)} (${Math.round((100 * floor) / first)} %), again ${rate(again)} cards/s; memory +${growth.toFixed(0)} MB (bar ${BAR_MB})`,
+  );
+}
+
+const rate = (ms) => Math.round((1000 * CARDS) / ms);
+
+async function timed(work) {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+function fileOf(round) {
+  const entry = { label: null, types: ['home'], primary: false };
+  const cards = Array.from({ length: CARDS }, (_, n) =>
+    newCard({
+      full_name: `Jan Novák ${n}`,
+      name: {
+        prefix: null,
+        given: 'Jan',
+        middle: null,
+        family: `Novák ${n}`,
+        suffix: null,
+        phonetic_given: null,
+        phonetic_family: null,
+      },
+      organization: { name: `Company ${n % 100}`, units: [] },
+      emails: [{ ...entry, value: `jan${n}@example.com` }],
+      phones: [{ ...entry, value: `+420 601 ${String(100_000 + n)}`, extension: null }],
+      notes: `Note ${round} of ${n} `.repeat(20),
+      photo: n % 5 === 0 ? { media_type: 'image/jpeg', data: new Uint8Array(5000).fill(n % 251) } : null,
+    }),
+  );
+  return Buffer.from(cards.map((card) => writeCard(card, { version: '3.0' })).join(''));
+}
+
+/** Reads the cards and inserts them, nothing else. */
+async function floorImport(file, round) {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  await client.query(
+    `CREATE TABLE bench_cards_${round} (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), card jsonb NOT NULL)`,
+  );
+  const insert = `INSERT INTO bench_cards_${round} (card) SELECT value FROM jsonb_array_elements($1)`;
+  let batch = [];
+  for await (const result of readCards(chunks(file))) {
+    const { photo: _, ...card } = result.card;
+    batch.push(card);
+    if (batch.length === BATCH) await client.query(insert, [JSON.stringify(batch.splice(0))]);
+  }
+  if (batch.length > 0) await client.query(insert, [JSON.stringify(batch)]);
+  await client.end();
+}
+
+function* chunks(file) {
+  for (let at = 0; at < file.length; at += 65_536) yield file.subarray(at, at + 65_536);
+}
