@@ -37,7 +37,7 @@ export class SelfCardController {
     description: 'The picture.',
     content: {
       'image/png': { schema: { type: 'string', format: 'binary' } },
-      'image/svg+xml': { schema: { type: 'string' } },
+      'image/svg+xml': { schema: { type: 'string', format: 'binary' } },
     },
   })
   qrCode(@Ctx() ctx: RequestContext, @Query() query: SelfCardQrQuery): Promise<BodyReply> {

@@ -41,7 +41,13 @@ async function* vcardPieces(
   pages: AsyncIterable<ContactRow[]>,
   text: (row: ContactRow) => string,
 ): AsyncGenerator<Buffer> {
-  for await (const rows of pages) yield Buffer.from(rows.map(text).join(''));
+  let isEmpty = true;
+  for await (const rows of pages) {
+    yield Buffer.from(rows.map(text).join(''));
+    isEmpty = false;
+  }
+  // Clients take a response without a body for a failed download; readers of vCard skip an empty line.
+  if (isEmpty) yield Buffer.from('\r\n');
 }
 
 async function* jsonPieces(pages: AsyncIterable<ContactRow[]>, role: BookRole): AsyncGenerator<Buffer> {

@@ -121,7 +121,7 @@ export class PhoneController {
     status: 200,
     description: 'The contacts, in the order of their last change.',
     content: {
-      'text/vcard': { schema: { type: 'string' } },
+      'text/vcard': { schema: { type: 'string', format: 'binary' } },
       'application/json': { schema: { $ref: getSchemaPath(ExportResponse) } },
     },
   })

@@ -9,7 +9,7 @@ export type OnImportedDuplicate = (typeof ON_IMPORTED_DUPLICATE)[number];
 
 class PhoneBook {
   /** Default: the default address book of the caller. */
-  @ApiPropertyOptional({ format: 'uuid' })
+  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
   @Optional()
   @IsUUID(undefined, { message: 'addressbook_id must be the id of an address book' })
   addressbook_id?: string;
