@@ -1,5 +1,4 @@
 import { Controller, Query } from '@nestjs/common';
-import { ApiResponse } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { ApiFile } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
@@ -32,14 +31,7 @@ export class SelfCardController {
       'A picture for the camera of a phone. A long card is reduced to name, work, addresses and numbers.',
     errors: [CONTACTS.notFound],
   })
-  @ApiResponse({
-    status: 200,
-    description: 'The picture.',
-    content: {
-      'image/png': { schema: { type: 'string', format: 'binary' } },
-      'image/svg+xml': { schema: { type: 'string', format: 'binary' } },
-    },
-  })
+  @ApiFile('image/*', 'The picture, PNG or SVG.')
   qrCode(@Ctx() ctx: RequestContext, @Query() query: SelfCardQrQuery): Promise<BodyReply> {
     return this.cards.qrCode(ctx, query);
   }
