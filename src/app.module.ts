@@ -32,6 +32,7 @@ import { ObservabilityModule } from './platform/observability/observability.modu
 import { PagingModule } from './platform/paging/paging.module.js';
 import { RateLimitGuard } from './platform/rate-limits/rate-limit.guard.js';
 import { RateLimitsModule } from './platform/rate-limits/rate-limits.module.js';
+import { RealtimeModule } from './platform/realtime/realtime.module.js';
 import { ReferencesModule } from './platform/references/references.module.js';
 import { SecretsModule } from './platform/secrets/secrets.module.js';
 import { SyncModule } from './platform/sync/sync.module.js';
@@ -66,6 +67,7 @@ export class AppModule {
         RateLimitsModule,
         BlobsModule,
         ReferencesModule,
+        RealtimeModule,
         TenantsModule,
         IdentityModule,
         AccountSecurityModule,

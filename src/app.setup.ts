@@ -16,6 +16,7 @@ import { Dependencies } from './platform/observability/dependencies.js';
 import { Lifecycle } from './platform/observability/lifecycle.js';
 import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
+import { RealtimeGateway } from './platform/realtime/gateway.js';
 import { requestLifecycle } from './platform/observability/request-lifecycle.js';
 
 /** Longer than the idle timeout of common load balancers (60 s), so that they close idle connections and not the server. */
@@ -56,6 +57,7 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = KEEP_ALIVE_MS;
   server.requestTimeout = REQUEST_MS;
+  nest.get(RealtimeGateway).attach(server);
   let drained: Promise<void> | undefined;
   return {
     nest,

@@ -1,6 +1,7 @@
 import type { SchemaPart } from './database/schema-part.js';
 import { GuessLockRow, RateLimitRow } from './rate-limits/rate-limit.entity.js';
 import { sqlMigration } from './database/sql-migration.js';
+import { SocketTokenRow } from './realtime/socket-token.entity.js';
 import { sqlFiles } from './database/stored-sql.js';
 import {
   AuditLogEntry,
@@ -20,7 +21,7 @@ export const platformSchema: SchemaPart = {
   publishes: ['sync_heads', 'outbox', 'rfc3339', 'uuid_v7', 'blob_keep', 'blob_release', 'forget_responses'],
   entities: {
     directory: [PlatformSecret, RateLimitRow, GuessLockRow],
-    workspace: [SyncHead, IdempotencyRecord, BlobRecord],
+    workspace: [SyncHead, IdempotencyRecord, BlobRecord, SocketTokenRow],
     either: [OutboxEvent, JobRun, AuditLogEntry],
   },
   migrations: [
@@ -32,6 +33,7 @@ export const platformSchema: SchemaPart = {
       'IdempotencyObjects1796100000000',
       new URL('migrations/0006-idempotency-objects.sql', import.meta.url),
     ),
+    sqlMigration('SocketTokens1796800000002', new URL('migrations/0007-socket-tokens.sql', import.meta.url)),
   ],
   sql: [
     ...sqlFiles('either', SQL, 'values'),

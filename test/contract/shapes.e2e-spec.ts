@@ -325,6 +325,7 @@ describe('responses have exactly the described shape', () => {
     fits('listChatPartyMessages', await api.get(`/chat/user/parties/${guest.id}/messages`));
     fits('readChatUser', await api.get('/chat/user'));
     fits('listChatUsers', await api.get('/chat/users'));
+    fits('createSocketToken', await api.post('/auth/socket/token'));
     fits('deleteChatMessage', await api.delete(messagePath));
     fits('removeChatRoomMember', await api.delete(`${path}/members/${guest.id}`));
     const channel = { type: 'channel', name: 'c', visibility: 'tenant' };

@@ -3,6 +3,11 @@ import { TenantsModule } from '../tenants/index.js';
 import { ChatAttachmentsController } from './attachments/chat-attachments.controller.js';
 import { ChatAttachmentsRepository } from './attachments/chat-attachments.repository.js';
 import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';
+import { ChatChanges } from './chat-changes.js';
+import { FanoutRepository } from './messages/fanout.repository.js';
+import { MessageSockets } from './messages/message-sockets.js';
+import { ResumeService } from './messages/resume.js';
+import { RoomFanout } from './messages/room-fanout.js';
 import { MessagesController, PartiesController } from './messages/messages.controller.js';
 import { MessagesRepository } from './messages/messages.repository.js';
 import { MessagesService } from './messages/messages.service.js';
@@ -33,6 +38,11 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
     ChatAttachmentsRepository,
     ChatAttachmentsService,
     ChatUsersRepository,
+    ChatChanges,
+    FanoutRepository,
+    RoomFanout,
+    ResumeService,
+    MessageSockets,
   ],
 })
 export class ChatModule {}

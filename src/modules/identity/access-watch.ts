@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { AccessChanges } from '../../platform/context/access-changes.js';
 import { type AccessChangeRow, IdentityRepository } from './identity.repository.js';
 
 const POLL_MS = 1_000;
@@ -14,7 +15,7 @@ type Listener = (change: AccessChangeRow) => void;
  * verifications. Requests then need no query.
  */
 @Injectable()
-export class AccessWatch implements OnModuleInit, OnModuleDestroy {
+export class AccessWatch extends AccessChanges implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(AccessWatch.name);
   /** Changes of the window by id, with the time when this process first read them. */
   private readonly seen = new Map<string, { change: AccessChangeRow; at: number }>();
@@ -23,7 +24,9 @@ export class AccessWatch implements OnModuleInit, OnModuleDestroy {
   private timer: NodeJS.Timeout | undefined;
   private polling: Promise<void> | undefined;
 
-  constructor(private readonly repository: IdentityRepository) {}
+  constructor(private readonly repository: IdentityRepository) {
+    super();
+  }
 
   async onModuleInit(): Promise<void> {
     await this.poll();
@@ -42,7 +45,7 @@ export class AccessWatch implements OnModuleInit, OnModuleDestroy {
     await this.polling;
   }
 
-  onChange(listener: Listener): void {
+  override onChange(listener: Listener): void {
     this.listeners.push(listener);
   }
 

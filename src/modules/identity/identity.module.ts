@@ -1,4 +1,5 @@
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import { AccessChanges } from '../../platform/context/access-changes.js';
 import { BearerStrategy } from '../../platform/context/bearer.strategy.js';
 import { TokenResolver } from '../../platform/context/token-resolver.js';
 import { Db } from '../../platform/database/db.js';
@@ -39,6 +40,7 @@ import { SigningKeysRepository } from './tokens/signing-keys.repository.js';
     SessionActivity,
     TokenVerifier,
     { provide: TokenResolver, useExisting: TokenVerifier },
+    { provide: AccessChanges, useExisting: AccessWatch },
     BearerStrategy,
     IdentityApi,
     CredentialsApi,
@@ -47,6 +49,7 @@ import { SigningKeysRepository } from './tokens/signing-keys.repository.js';
   ],
   exports: [
     TokenResolver,
+    AccessChanges,
     BearerStrategy,
     IdentityApi,
     CredentialsApi,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { AccessChange } from '../../platform/context/access-changes.js';
 import { Db } from '../../platform/database/db.js';
 import { directory } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
@@ -37,11 +38,8 @@ interface SessionInput {
   ip?: string | null;
 }
 
-export interface AccessChangeRow {
+export interface AccessChangeRow extends AccessChange {
   id: string;
-  account_id: string;
-  tenant_id: string | null;
-  session_id: string | null;
 }
 
 /** Stored characters of a User-Agent header. */

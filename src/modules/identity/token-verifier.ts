@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { concerns } from '../../platform/context/access-changes.js';
 import type { Identity } from '../../platform/context/request-context.js';
 import { TokenResolver } from '../../platform/context/token-resolver.js';
 import { Db } from '../../platform/database/db.js';
@@ -135,11 +136,3 @@ const INVALID_TOKEN = [errors.JOSEError, UnknownKeyError, InvalidClaimsError];
 
 /** Beyond the tolerated clock difference. */
 const isInFuture = (issuedAt: Date): boolean => issuedAt.getTime() > Date.now() + MAX_CLOCK_AHEAD_MS;
-
-function concerns(change: AccessChangeRow, identity: Identity): boolean {
-  return (
-    change.account_id === identity.userId &&
-    (change.tenant_id === null || change.tenant_id === identity.tenantId) &&
-    (change.session_id === null || change.session_id === identity.sessionId)
-  );
-}

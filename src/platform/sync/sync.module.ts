@@ -10,6 +10,6 @@ import { SyncState } from './sync-state.service.js';
 @Module({
   controllers: [SyncStateController],
   providers: [SyncCursors, HeadWatch, FeedService, FeedRetention, SyncState],
-  exports: [SyncCursors, FeedService, FeedRetention, HeadWatch],
+  exports: [SyncState, SyncCursors, FeedService, FeedRetention, HeadWatch],
 })
 export class SyncModule {}

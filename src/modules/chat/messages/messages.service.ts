@@ -10,6 +10,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import type { ApiError, ErrorKind } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
+import { ChatChanges } from '../chat-changes.js';
 import { ChatErrors } from '../chat.errors.js';
 import type { EditMessage, ListMessages, React, SendMessage } from './messages.dto.js';
 import {
@@ -40,6 +41,7 @@ export interface ListedMessages extends MessagePage {
 export class MessagesService {
   constructor(
     private readonly messages: MessagesRepository,
+    private readonly changes: ChatChanges,
     private readonly permissions: PermissionSource,
     private readonly audit: Audit,
     private readonly db: Db,
@@ -61,7 +63,9 @@ export class MessagesService {
     return this.write(
       ctx,
       roomId,
-      this.db.single((tx) => this.messages.send(tx, ctx, roomId, checked.value)),
+      this.db.single((tx) =>
+        this.reported(tx, ctx, roomId, this.messages.send(tx, ctx, roomId, checked.value)),
+      ),
     );
   }
 
@@ -81,7 +85,9 @@ export class MessagesService {
     return this.write(
       ctx,
       roomId,
-      this.db.single((tx) => this.messages.edit(tx, ctx, roomId, id, base, input)),
+      this.db.single((tx) =>
+        this.reported(tx, ctx, roomId, this.messages.edit(tx, ctx, roomId, id, base, input)),
+      ),
     );
   }
 
@@ -92,7 +98,7 @@ export class MessagesService {
     const deletion = this.db.tx(async (tx) => {
       const result = await this.messages.delete(tx, ctx, roomId, id, any);
       if (result.outcome === 'ok') await this.recordDeletion(tx, ctx, roomId, id, result);
-      return result;
+      return this.reported(tx, ctx, roomId, result);
     });
     return this.write(ctx, roomId, deletion);
   }
@@ -110,7 +116,9 @@ export class MessagesService {
     return this.write(
       ctx,
       roomId,
-      this.db.single((tx) => this.messages.react(tx, ctx, roomId, id, reaction)),
+      this.db.single((tx) =>
+        this.reported(tx, ctx, roomId, this.messages.react(tx, ctx, roomId, id, reaction)),
+      ),
     );
   }
 
@@ -120,9 +128,12 @@ export class MessagesService {
     roomId: string,
     seq: number,
   ): Promise<{ last_read_seq: number; unread: number }> {
-    const read = await this.db.single((tx) => this.messages.markRead(tx, ctx, roomId, seq));
-    if (!read) throw ChatErrors.roomNotFound.with();
-    return read;
+    return this.db.single(async (tx) => {
+      const read = await this.messages.markRead(tx, ctx, roomId, seq);
+      if (!read) throw ChatErrors.roomNotFound.with();
+      this.changes.read(tx, ctx, roomId, read);
+      return read;
+    });
   }
 
   /** @throws ApiError 404; 422 for two positions, or for a search with too many words */
@@ -183,6 +194,18 @@ export class MessagesService {
   /** For invalid bodies: an unknown room is reported first. */
   private async assertMember(ctx: RequestContext, roomId: string): Promise<void> {
     await this.nothing(ctx, roomId);
+  }
+
+  /** Sends a change to the sockets of the members, after the commit. */
+  private async reported(
+    tx: Tx,
+    ctx: RequestContext,
+    roomId: string,
+    writing: ChatOutcome | Promise<ChatOutcome>,
+  ): Promise<ChatOutcome> {
+    const result = await writing;
+    if (result.outcome === 'ok') this.changes.changed(tx, ctx, roomId, result.mod_seq as number);
+    return result;
   }
 
   private async write(

@@ -10,11 +10,12 @@ import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import type { ChatRole, ChatRoom } from '../chat.entity.js';
+import { ChatChanges } from '../chat-changes.js';
 import { ChatErrors } from '../chat.errors.js';
 import { atLeast, invalid, mayAdd } from './room-rules.js';
 import { RoomUsers } from './room-users.js';
 import type { AddMembers } from './rooms.dto.js';
-import { type ListedMember, RoomsRepository } from './rooms.repository.js';
+import { type ListedMember, type RoomEvent, RoomsRepository } from './rooms.repository.js';
 
 const MAX_MEMBERS = 5_000;
 
@@ -30,6 +31,7 @@ export class RoomMembersService {
   constructor(
     private readonly rooms: RoomsRepository,
     private readonly users: RoomUsers,
+    private readonly changes: ChatChanges,
     private readonly permissions: PermissionSource,
     private readonly cursors: Cursors,
     private readonly audit: Audit,
@@ -87,7 +89,7 @@ export class RoomMembersService {
       const needed = removed === 'member' ? 'moderator' : 'owner';
       if (userId !== ctx.userId && !atLeast(role, needed)) throw Errors.forbidden.with();
       if (removed === 'owner') await this.assertOwnerRemains(tx, ctx, roomId);
-      await this.rooms.report(tx, ctx, roomId, { type: 'member_removed', user_ids: [userId] });
+      await this.report(tx, ctx, roomId, { type: 'member_removed', user_ids: [userId] });
       await this.record(tx, ctx, 'chat.member.removed', roomId, { user_id: userId });
       return new JsonReply(`{"removed":true}`);
     });
@@ -117,14 +119,14 @@ export class RoomMembersService {
     const role = change?.role ?? 'member';
     const added = missing.length === 0 ? [] : await this.rooms.add(tx, ctx, roomId, missing, role);
     if (added.length > 0) {
-      await this.rooms.report(tx, ctx, roomId, { type: 'members_added', user_ids: added, role });
+      await this.report(tx, ctx, roomId, { type: 'members_added', user_ids: added, role });
       await this.record(tx, ctx, 'chat.members.added', roomId, { user_ids: added, role });
     }
     if (!change) return added.length > 0;
     const changed = await this.rooms.setRole(tx, ctx, roomId, change.userIds, role);
     if (changed.length === 0) return added.length > 0;
     await this.assertOwnerRemains(tx, ctx, roomId);
-    await this.rooms.report(tx, ctx, roomId, { type: 'role_changed', user_ids: changed, role });
+    await this.report(tx, ctx, roomId, { type: 'role_changed', user_ids: changed, role });
     await this.record(tx, ctx, 'chat.members.role_changed', roomId, { user_ids: changed, role });
     return true;
   }
@@ -141,6 +143,10 @@ export class RoomMembersService {
 
   private async assertOwnerRemains(tx: Tx, ctx: RequestContext, roomId: string): Promise<void> {
     if ((await this.rooms.activeOwners(tx, ctx, roomId)) === 0) throw ChatErrors.lastOwner.with();
+  }
+
+  private async report(tx: Tx, ctx: RequestContext, roomId: string, event: RoomEvent): Promise<void> {
+    this.changes.changed(tx, ctx, roomId, await this.rooms.report(tx, ctx, roomId, event));
   }
 
   private async record(

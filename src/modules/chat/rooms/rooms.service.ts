@@ -12,6 +12,7 @@ import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { ChatMember, type ChatRole, type ChatRoom } from '../chat.entity.js';
+import { ChatChanges } from '../chat-changes.js';
 import { ChatErrors } from '../chat.errors.js';
 import { atLeast, checkNewRoom, checkVisibility, directKey } from './room-rules.js';
 import { RoomUsers } from './room-users.js';
@@ -27,6 +28,7 @@ export class RoomsService implements OnModuleInit {
   constructor(
     private readonly rooms: RoomsRepository,
     private readonly users: RoomUsers,
+    private readonly changes: ChatChanges,
     private readonly permissions: PermissionSource,
     private readonly writes: IdempotentWrites,
     private readonly cursors: Cursors,
@@ -102,6 +104,7 @@ export class RoomsService implements OnModuleInit {
       await this.assertRole(ctx, role, 'owner');
       const shown = await this.rooms.read(ctx, id, tx);
       await this.rooms.update(tx, ctx, id, { deletedAt: new Date() });
+      this.changes.deleted(tx, ctx, id);
       await this.record(tx, ctx, 'chat.room.deleted', id, { name: room.name });
       return new JsonReply(`{"room":${shown},"deleted":true}`);
     });
@@ -126,6 +129,7 @@ export class RoomsService implements OnModuleInit {
     await this.rooms.add(tx, ctx, made.id, isDirect ? [ctx.userId, ...others] : [ctx.userId], 'owner');
     if (!isDirect) await this.rooms.add(tx, ctx, made.id, others, 'member');
     await this.record(tx, ctx, 'chat.room.created', made.id, { type, name, members: others.length + 1 });
+    this.changes.added(tx, ctx, made.id, [ctx.userId, ...others]);
     return made;
   }
 
@@ -146,7 +150,8 @@ export class RoomsService implements OnModuleInit {
     await this.rooms.update(tx, ctx, room.id, changes);
     const { archivedAt: _, ...fields } = changes;
     const reported = { ...fields, ...(isArchiving && { archived }) };
-    await this.rooms.report(tx, ctx, room.id, { type: 'room_updated', changes: reported });
+    const modSeq = await this.rooms.report(tx, ctx, room.id, { type: 'room_updated', changes: reported });
+    this.changes.changed(tx, ctx, room.id, modSeq);
     await this.record(tx, ctx, 'chat.room.updated', room.id, reported);
   }
 

@@ -1,6 +1,13 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import { ErrorKind } from '../api-error.js';
+import { isSocketTarget } from '../../realtime/realtime-options.js';
 import { Errors } from '../errors.js';
 import { JSON_HEADERS } from '../security-headers.js';
 
@@ -22,7 +29,13 @@ const STATUS_BY_CODE: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_H
  * HTTP, a missing Host header, an unknown Expect header. Node itself returns an empty body for these.
  */
 export function createHttpServer(application: RequestListener): Server {
-  const server = createServer({ requireHostHeader: false }, (request, response) => {
+  const options = {
+    requireHostHeader: false,
+    // An offer of another protocol, such as h2c, is ignored: the request gets its ordinary response.
+    shouldUpgradeCallback: ({ url, headers }: IncomingMessage) =>
+      isSocketTarget(url) && headers.upgrade?.toLowerCase() === 'websocket',
+  };
+  const server = createServer(options, (request, response) => {
     // RFC 9112, section 3.2. HTTP/1.0 has no such rule.
     if (request.headers.host === undefined && request.httpVersion === '1.1')
       reject(response, Errors.badRequest);

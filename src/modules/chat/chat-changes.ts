@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Bus } from '../../platform/realtime/bus.js';
+
+export const ROOM_CHANGED = 'chat.room_changed';
+export const ROOM_DELETED = 'chat.room_deleted';
+export const ROOM_ADDED = 'chat.room_added';
+export const ROOM_READ = 'chat.room_read';
+export const TYPING = 'chat.typing';
+
+/** User ids in one message of the bus. */
+const USERS_PER_MESSAGE = 100;
+
+interface RoomKey {
+  tenant: string;
+  room: string;
+}
+
+/** The messages of the chat between processes, by topic. They carry ids: receivers read the rows. */
+export interface ChatBusMessages {
+  [ROOM_CHANGED]: RoomKey & { mod_seq: number };
+  [ROOM_DELETED]: RoomKey;
+  [ROOM_ADDED]: RoomKey & { users: string[] };
+  [ROOM_READ]: RoomKey & { user: string; last_read_seq: number; unread: number };
+  [TYPING]: RoomKey & { user: string; on: boolean };
+}
+
+/** Reports changes of rooms to the sockets of all processes, after the commit. */
+@Injectable()
+export class ChatChanges {
+  constructor(private readonly bus: Bus) {}
+
+  /** Messages of the room changed. @param modSeq number of the newest change */
+  changed(tx: Tx, { tenantId: tenant }: RequestContext, room: string, modSeq: number): void {
+    this.after(tx, ROOM_CHANGED, { tenant, room, mod_seq: modSeq });
+  }
+
+  deleted(tx: Tx, { tenantId: tenant }: RequestContext, room: string): void {
+    this.after(tx, ROOM_DELETED, { tenant, room });
+  }
+
+  /** A new room has these members. */
+  added(tx: Tx, { tenantId: tenant }: RequestContext, room: string, userIds: readonly string[]): void {
+    for (let at = 0; at < userIds.length; at += USERS_PER_MESSAGE)
+      this.after(tx, ROOM_ADDED, { tenant, room, users: userIds.slice(at, at + USERS_PER_MESSAGE) });
+  }
+
+  /** The caller has read messages, on one of their devices. */
+  read(
+    tx: Tx,
+    { tenantId: tenant, userId: user }: RequestContext,
+    room: string,
+    position: { last_read_seq: number; unread: number },
+  ): void {
+    this.after(tx, ROOM_READ, { tenant, room, user, ...position });
+  }
+
+  typing({ tenantId: tenant, userId: user }: RequestContext, room: string, on: boolean): void {
+    this.publish(TYPING, { tenant, room, user, on });
+  }
+
+  subscribe<Topic extends keyof ChatBusMessages>(
+    topic: Topic,
+    handler: (message: ChatBusMessages[Topic]) => void,
+  ): void {
+    this.bus.subscribe(topic, (message) => handler(message as unknown as ChatBusMessages[Topic]));
+  }
+
+  private after<Topic extends keyof ChatBusMessages>(
+    tx: Tx,
+    topic: Topic,
+    message: ChatBusMessages[Topic],
+  ): void {
+    tx.afterCommit(() => this.publish(topic, message));
+  }
+
+  private publish<Topic extends keyof ChatBusMessages>(topic: Topic, message: ChatBusMessages[Topic]): void {
+    this.bus.publish(topic, { ...message });
+  }
+}

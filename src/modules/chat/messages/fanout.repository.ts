@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+
+interface ChangeRow {
+  /** JSON; null where nothing changed. */
+  message: string | null;
+}
+
+/** The caller's position in one room. */
+export interface RoomPosition {
+  id: string;
+  mod_seq: number;
+  unread: number;
+}
+
+// Index: chat_messages_changes.
+const changes = workspace.statement<ChangeRow>(
+  'chat_fanout.changes',
+  `SELECT changed.message FROM chat_rooms room
+     LEFT JOIN LATERAL (
+       SELECT view.message, view.mod_seq FROM chat_message_views view
+        WHERE view.tenant_id = $1 AND view.room_id = $2 AND view.mod_seq > $3 ORDER BY view.mod_seq LIMIT $4) changed ON true
+    WHERE room.tenant_id = $1 AND room.id = $2 AND room.deleted_at IS NULL
+    ORDER BY changed.mod_seq`,
+  { pipelined: true },
+);
+
+const members = workspace.statement<{ user_id: string }>(
+  'chat_fanout.members',
+  `SELECT user_id FROM chat_members WHERE tenant_id = $1 AND room_id = $2`,
+);
+
+const size = workspace.statement<{ members_count: number }>(
+  'chat_fanout.size',
+  `SELECT room.members_count FROM chat_members member
+     JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3`,
+  { pipelined: true },
+);
+
+const positions = workspace.statement<RoomPosition>(
+  'chat_fanout.positions',
+  `SELECT room.id, room.mod_seq::float8 AS mod_seq, (room.last_seq - member.last_read_seq)::float8 AS unread
+     FROM chat_members member
+     JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
+    WHERE member.tenant_id = $1 AND member.user_id = $2`,
+);
+
+/** SQL for the delivery of messages to sockets. */
+@Injectable()
+export class FanoutRepository {
+  constructor(private readonly db: Db) {}
+
+  /** JSON of messages that changed after `known`, in the order of their changes. @returns undefined for a deleted room */
+  async changes(
+    tenantId: string,
+    roomId: string,
+    known: number,
+    limit: number,
+  ): Promise<string[] | undefined> {
+    const rows = await this.db.query(changes, [tenantId, roomId, known, limit]);
+    return rows.length === 0 ? undefined : rows.flatMap(({ message }) => message ?? []);
+  }
+
+  async members(tenantId: string, roomId: string): Promise<string[]> {
+    return (await this.db.query(members, [tenantId, roomId])).map((row) => row.user_id);
+  }
+
+  /** Number of members of a room of the caller; undefined for other rooms. */
+  async size({ tenantId, userId }: RequestContext, roomId: string): Promise<number | undefined> {
+    return (await this.db.query(size, [tenantId, userId, roomId]))[0]?.members_count;
+  }
+
+  /** The caller's position in each of their rooms. */
+  async positions({ tenantId, userId }: RequestContext): Promise<RoomPosition[]> {
+    return this.db.query(positions, [tenantId, userId]);
+  }
+}

@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { isUuid } from '../../../platform/http/id.pipe.js';
+import { FanoutRepository } from './fanout.repository.js';
+import type { Resume } from './message-sockets.dto.js';
+
+const MAX_ROOMS = 2_000;
+/** Characters of messages after which a response ends. */
+const MAX_CHARACTERS = 1024 * 1024;
+
+/** The changes of one room after a position. */
+interface ResumedRoom {
+  messages: unknown[];
+  /** The position of the client after it has applied the messages. */
+  mod_seq: number;
+  /** There are further changes: ask again with this `mod_seq`. */
+  more: boolean;
+}
+
+/** Returns the changes that a client has missed. They are read from the rows, so the position may be of any age and from any process. */
+@Injectable()
+export class ResumeService {
+  constructor(private readonly repository: FanoutRepository) {}
+
+  /** @throws ApiError 422 for positions that are no map from room ids to whole numbers */
+  async resume(ctx: RequestContext, input: Resume) {
+    const known = positionsOf(input.rooms);
+    const current = await this.repository.positions(ctx);
+    const ids = new Set(current.map(({ id }) => id));
+    const rooms: Record<string, ResumedRoom> = {};
+    const left = { messages: input.limit, characters: MAX_CHARACTERS };
+    for (const { id, mod_seq } of current) {
+      const from = known.get(id);
+      if (from === undefined || from >= mod_seq) continue;
+      const resumed = await this.changes(ctx, id, from, left);
+      if (resumed) rooms[id] = resumed;
+    }
+    return {
+      rooms,
+      added: [...ids].filter((id) => !known.has(id)),
+      removed: [...known.keys()].filter((id) => !ids.has(id)),
+      unread: Object.fromEntries(current.map(({ id, unread }) => [id, unread])),
+    };
+  }
+
+  private async changes(
+    { tenantId }: RequestContext,
+    id: string,
+    from: number,
+    left: { messages: number; characters: number },
+  ): Promise<ResumedRoom | undefined> {
+    if (left.messages <= 0 || left.characters <= 0) return { messages: [], mod_seq: from, more: true };
+    const found = await this.repository.changes(tenantId, id, from, left.messages + 1);
+    if (!found) return undefined;
+    const messages: { mod_seq: number }[] = [];
+    for (const text of found) {
+      if (left.messages <= 0 || left.characters <= 0) break;
+      messages.push(JSON.parse(text) as { mod_seq: number });
+      left.messages -= 1;
+      left.characters -= text.length;
+    }
+    return { messages, mod_seq: messages.at(-1)?.mod_seq ?? from, more: found.length > messages.length };
+  }
+}
+
+function positionsOf(rooms: Record<string, number>): Map<string, number> {
+  const entries = Object.entries(rooms);
+  const isValid =
+    entries.length <= MAX_ROOMS &&
+    entries.every(([id, modSeq]) => isUuid(id) && Number.isSafeInteger(modSeq) && modSeq >= 0);
+  if (isValid) return new Map(entries.map(([id, modSeq]) => [id.toLowerCase(), modSeq]));
+  const message = `rooms must be a map of at most ${MAX_ROOMS} room ids to whole numbers`;
+  throw Errors.validationFailed.with({ details: [{ field: 'rooms', code: 'positions', message }] });
+}

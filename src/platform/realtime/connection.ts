@@ -1,0 +1,73 @@
+import type { Socket } from 'socket.io';
+import type { RequestContext } from '../context/request-context.js';
+import type { RealtimeOptions } from './realtime-options.js';
+
+/** The part of engine.io's connection that holds unsent data. */
+interface Buffered {
+  writeBuffer: { data?: string | Buffer }[];
+  transport?: { socket?: { bufferedAmount?: number } };
+  close(discard: boolean): void;
+}
+
+/** An authenticated socket. */
+export class Connection {
+  /** Rejected events since the last accepted one. */
+  rejected = 0;
+  private timers: NodeJS.Timeout[] = [];
+
+  constructor(
+    readonly socket: Socket,
+    readonly ctx: RequestContext,
+    private readonly options: RealtimeOptions,
+  ) {
+    this.extend();
+  }
+
+  get id(): string {
+    return this.socket.id;
+  }
+
+  /** Sends an event. A client that does not read them is disconnected and resumes later. */
+  send(event: string, payload: object): void {
+    if (this.bufferedBytes() > this.options.closeBytes) this.discard();
+    else this.socket.emit(event, payload);
+  }
+
+  /** Sends an event that may be lost, such as typing. */
+  sendVolatile(event: string, payload: object): void {
+    if (this.bufferedBytes() < this.options.volatileBytes) this.socket.volatile.emit(event, payload);
+  }
+
+  /** @param reason sent to the client as the event `session.closing` */
+  close(reason: string): void {
+    this.socket.emit('session.closing', { reason });
+    this.socket.disconnect(true);
+  }
+
+  /** Closes the socket without sending what waits for the client. */
+  private discard(): void {
+    (this.socket.conn as unknown as Buffered).close(true);
+  }
+
+  /** Starts the lifetime of the socket anew. @returns the time of its end */
+  extend(): Date {
+    this.stop();
+    const { lifetimeSeconds, warningSeconds } = this.options;
+    const warn = () => this.send('auth.expiring', { in: warningSeconds });
+    this.timers = [
+      setTimeout(warn, Math.max(0, lifetimeSeconds - warningSeconds) * 1_000).unref(),
+      setTimeout(() => this.close('expired'), lifetimeSeconds * 1_000).unref(),
+    ];
+    return new Date(Date.now() + lifetimeSeconds * 1_000);
+  }
+
+  stop(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+  }
+
+  private bufferedBytes(): number {
+    const { writeBuffer, transport } = this.socket.conn as unknown as Buffered;
+    const queued = writeBuffer.reduce((sum, { data }) => sum + (data?.length ?? 0), 0);
+    return queued + (transport?.socket?.bufferedAmount ?? 0);
+  }
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server as HttpServer } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Injectable, Logger } from '@nestjs/common';
+import { Server as Engine } from 'engine.io';
+import { Server, type Socket } from 'socket.io';
+import { Config } from '../../config/config.js';
+import { type AccessChange, AccessChanges, concerns } from '../context/access-changes.js';
+import type { RequestContext } from '../context/request-context.js';
+import { Lifecycle } from '../observability/lifecycle.js';
+import { Bus } from './bus.js';
+import { Connection } from './connection.js';
+import { EventDispatch } from './event-dispatch.js';
+import { isSocketTarget, RealtimeOptions } from './realtime-options.js';
+import { type SocketIdentity, SocketTokens } from './socket-tokens.js';
+import { UserConnections } from './user-connections.js';
+
+/** Access changes are kept longer than a token is valid. */
+const RECENT_MS = 90_000;
+/** Milliseconds in which closing sockets send their last event. */
+const CLOSE_MS = 100;
+const NOT_FOUND = 'HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+
+/** The Socket.IO server: the websocket transport only, so that any process can serve any socket. */
+@Injectable()
+export class RealtimeGateway {
+  private readonly logger = new Logger(RealtimeGateway.name);
+  private readonly server = new Server({ serveClient: false, connectTimeout: this.options.connectMs });
+  private readonly engine: Engine;
+  private recent: { change: AccessChange; at: number }[] = [];
+  /** Websockets, with and without a valid token. */
+  private open = 0;
+  private draining = false;
+
+  constructor(
+    private readonly config: Config,
+    private readonly options: RealtimeOptions,
+    private readonly tokens: SocketTokens,
+    private readonly connections: UserConnections,
+    private readonly dispatch: EventDispatch,
+    private readonly bus: Bus,
+    private readonly access: AccessChanges,
+    private readonly lifecycle: Lifecycle,
+  ) {
+    this.engine = new Engine({
+      transports: ['websocket'],
+      maxHttpBufferSize: options.maxFrameBytes,
+      perMessageDeflate: false,
+      allowRequest: (request, done) => this.allow(request, done),
+    });
+  }
+
+  /** Serves the upgrade requests of an HTTP server. */
+  attach(http: HttpServer): void {
+    this.server.bind(this.engine);
+    this.server.use((socket, next) => void this.admit(socket, next));
+    this.server.on('connection', (socket) => this.connected(socket));
+    this.engine.on('connection', (raw: { once(event: 'close', listener: () => void): void }) => {
+      this.open += 1;
+      raw.once('close', () => (this.open -= 1));
+    });
+    http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (isSocketTarget(request.url) && !this.draining) this.engine.handleUpgrade(request, socket, head);
+      else socket.on('error', () => socket.destroy()).end(NOT_FOUND);
+    });
+    this.access.onChange((change) => this.accessChanged(change));
+    this.bus.onLoss(() => this.resync());
+    this.lifecycle.onDraining(() => this.close());
+  }
+
+  private close(): void {
+    this.draining = true;
+    for (const connection of this.connections.all) connection.close('restart');
+    // Later than the last event of each socket.
+    setTimeout(() => this.engine.close(), CLOSE_MS).unref();
+  }
+
+  /** Native clients send no Origin. Browsers send it with every websocket, which CORS does not guard. */
+  private allow(request: IncomingMessage, done: (error: string | null, allowed: boolean) => void): void {
+    const { origin, host } = request.headers;
+    const { corsOrigins } = this.config;
+    const isAllowed =
+      origin === undefined ||
+      corsOrigins.includes('*') ||
+      corsOrigins.includes(origin) ||
+      [`http://${host}`, `https://${host}`].includes(origin);
+    const hasRoom = this.open - this.connections.size < this.options.maxUnauthenticated;
+    done(isAllowed && hasRoom ? null : 'forbidden', isAllowed && hasRoom);
+  }
+
+  private async admit(socket: Socket, next: (error?: Error) => void): Promise<void> {
+    let rejection: Error | undefined;
+    try {
+      await this.authenticate(socket);
+    } catch (error) {
+      rejection = error as Error;
+    }
+    next(rejection);
+  }
+
+  /** @throws Error `unauthorized`, `too_many_sockets`, `unavailable`: the client gets its message */
+  private async authenticate(socket: Socket): Promise<void> {
+    const { token } = socket.handshake.auth as { token?: unknown };
+    const identity = await this.identify(token);
+    if (!identity) throw new Error('unauthorized');
+    const { tenantId, userId, sessionId } = identity;
+    if (this.connections.of(tenantId, userId).size >= this.options.maxPerUser)
+      throw new Error('too_many_sockets');
+    const ctx: RequestContext = { tenantId, userId, sessionId, role: null, requestId: randomUUID() };
+    socket.data = Object.freeze(ctx);
+  }
+
+  private async identify(token: unknown): Promise<SocketIdentity | undefined> {
+    try {
+      await this.bus.listen();
+      const identity = await this.tokens.use(token);
+      return identity && !this.hasChangedSince(identity) ? identity : undefined;
+    } catch (error) {
+      this.logger.error({ err: error }, 'a socket cannot be authenticated');
+      throw new Error('unavailable', { cause: error });
+    }
+  }
+
+  private connected(socket: Socket): void {
+    const connection = new Connection(socket, socket.data as RequestContext, this.options);
+    this.connections.add(connection);
+    socket.on('disconnect', () => {
+      connection.stop();
+      this.connections.remove(connection);
+    });
+    socket.onAny((event: string, ...values: unknown[]) => {
+      if (event === 'auth.refresh') void this.refresh(connection, values);
+      else void this.dispatch.handle(connection, event, values);
+    });
+    const heartbeat = this.engine.opts.pingInterval;
+    connection.send('hello', { conn_id: socket.id, server_time: new Date().toISOString(), heartbeat });
+  }
+
+  /** Another token of the same session extends the lifetime of the socket. */
+  private async refresh(connection: Connection, values: unknown[]): Promise<void> {
+    const acknowledge = values.at(-1);
+    if (typeof acknowledge !== 'function') return;
+    const { token } = (values[0] ?? {}) as { token?: unknown };
+    const identity = await this.identify(token).catch(() => undefined);
+    const { tenantId, userId, sessionId } = connection.ctx;
+    const isSame =
+      identity?.tenantId === tenantId && identity.userId === userId && identity.sessionId === sessionId;
+    if (isSame) acknowledge({ ok: true, expires_at: connection.extend().toISOString() });
+    else acknowledge({ ok: false, status: 401, error: 'unauthorized' });
+  }
+
+  /** Clients that may have missed events resume. */
+  private resync(): void {
+    for (const connection of this.connections.all) connection.send('resync', { all: true });
+  }
+
+  private accessChanged(change: AccessChange): void {
+    const now = Date.now();
+    this.recent = [...this.recent.filter(({ at }) => at > now - RECENT_MS), { change, at: now }];
+    this.connections.closeFor(change);
+  }
+
+  /** Whether access changed between the issue of the token and its use. */
+  private hasChangedSince({ issuedAt, ...identity }: SocketIdentity): boolean {
+    return this.recent.some(({ change, at }) => at >= issuedAt.getTime() && concerns(change, identity));
+  }
+}

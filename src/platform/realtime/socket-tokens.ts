@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { parse, stringify } from 'uuid';
+import type { RequestContext } from '../context/request-context.js';
+import { Db } from '../database/db.js';
+import { workspace } from '../database/statement.js';
+import { PeriodicJobs } from '../jobs/periodic-jobs.js';
+
+/** Lifetime of an unused token, seconds. */
+export const TOKEN_SECONDS = 60;
+const TENANT_BYTES = 16;
+const SECRET_BYTES = 32;
+const FORM = /^[\w-]{64}$/;
+
+/** The account that a token was issued to. */
+export interface SocketIdentity {
+  tenantId: string;
+  userId: string;
+  sessionId: string | null;
+  issuedAt: Date;
+}
+
+interface UsedRow {
+  user_id: string;
+  session_id: string | null;
+  created_at: Date;
+}
+
+const insert = workspace.statement<never>(
+  'socket_tokens.insert',
+  `INSERT INTO socket_tokens (tenant_id, hash, user_id, session_id, expires_at)
+   VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5))`,
+);
+
+const use = workspace.statement<UsedRow>(
+  'socket_tokens.use',
+  `DELETE FROM socket_tokens WHERE tenant_id = $1 AND hash = $2 AND expires_at > now()
+   RETURNING user_id, session_id, created_at`,
+);
+
+const forget = workspace.statement<never>(
+  'socket_tokens.forget',
+  `DELETE FROM socket_tokens WHERE expires_at <= now()`,
+);
+
+/**
+ * Single-use tokens that open sockets: the id of the workspace and 32 random bytes, in base64url. A leaked token is of use for
+ * a minute at most, and a socket request carries no access token.
+ */
+@Injectable()
+export class SocketTokens implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: PeriodicJobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'socket-tokens.forget',
+      everySeconds: 300,
+      run: async () => void (await this.db.single((tx) => tx.query(forget, []))),
+    });
+  }
+
+  async issue({ tenantId, userId, sessionId }: RequestContext): Promise<string> {
+    const token = Buffer.concat([parse(tenantId), randomBytes(SECRET_BYTES)]).toString('base64url');
+    const values = [tenantId, hashOf(token), userId, sessionId, TOKEN_SECONDS];
+    await this.db.single((tx) => tx.query(insert, values));
+    return token;
+  }
+
+  /** @returns undefined for a token that is unknown, used or expired */
+  async use(token: unknown): Promise<SocketIdentity | undefined> {
+    if (typeof token !== 'string' || !FORM.test(token)) return undefined;
+    const tenantId = tenantOf(token);
+    if (tenantId === undefined) return undefined;
+    const [row] = await this.db.single((tx) => tx.query(use, [tenantId, hashOf(token)]));
+    return row && { tenantId, userId: row.user_id, sessionId: row.session_id, issuedAt: row.created_at };
+  }
+}
+
+const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/** The id of the workspace in a token; undefined where its bytes are no UUID. */
+function tenantOf(token: string): string | undefined {
+  try {
+    return stringify(Buffer.from(token, 'base64url').subarray(0, TENANT_BYTES));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,455 @@
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import { SessionsApi } from '../../../src/modules/identity/index.js';
+import { Db } from '../../../src/platform/database/db.js';
+import { RealtimeOptions } from '../../../src/platform/realtime/realtime-options.js';
+import { UserConnections } from '../../../src/platform/realtime/user-connections.js';
+import { session } from '../../support/account.ts';
+import { type Person, TestApp } from '../../support/app.ts';
+import { TestSocket } from '../../support/socket.ts';
+import { until } from '../../support/until.ts';
+
+const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+
+describe('sockets', () => {
+  let one: TestApp;
+  let two: TestApp;
+  let alice: Person;
+  let bob: Person;
+  let carol: Person;
+  let eve: Person;
+  const open: TestSocket[] = [];
+
+  beforeAll(async () => {
+    one = await TestApp.start({ CORS_ORIGINS: 'https://app.example' });
+    two = await TestApp.start({}, one.databaseUrl);
+    [alice, bob, carol] = (await one.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
+    [eve] = (await one.tenant('globex', 'eve')) as [Person];
+  });
+  afterEach(() => {
+    for (const socket of open.splice(0)) socket.close();
+  });
+  afterAll(async () => {
+    await two?.stop();
+    await one?.stop();
+  });
+
+  const connect = async (app: TestApp, person: Person, options: object = {}): Promise<TestSocket> => {
+    const socket = await TestSocket.open(app, person, options);
+    open.push(socket);
+    return socket;
+  };
+  const newRoom = async (...members: Person[]): Promise<string> => {
+    const member_ids = members.map(({ id }) => id);
+    const { status, body } = await alice.api.post('/chat/rooms', { type: 'group', name: 'r', member_ids });
+    expect(status).toBe(201);
+    return body.room.id;
+  };
+  const text = (room_id: string, body = 'hello') => ({ room_id, client_msg_id: randomUUID(), body });
+  const post = (person: Person, room: string, body = 'hello') =>
+    person.api.post(`/chat/rooms/${room}/messages`, { client_msg_id: randomUUID(), body });
+  const inRoom = (room: string) => (payload: any) => payload.room_id === room;
+
+  describe('authentication', () => {
+    test('a token opens one socket, in any process', async () => {
+      const { status, body } = await alice.api.post('/auth/socket/token');
+      expect({ status, body }).toEqual({
+        status: 201,
+        body: {
+          token: expect.stringMatching(/^[\w-]{64}$/),
+          expires_in: 60,
+          url: '/apis/v1/socket',
+          protocol: 'socket.io/4',
+        },
+      });
+      const socket = await TestSocket.with(two, body.token);
+      open.push(socket);
+      expect(socket.named('hello')[0]).toEqual({
+        conn_id: socket.socket.id,
+        server_time: expect.any(String),
+        heartbeat: expect.any(Number),
+      });
+      await expect(TestSocket.with(one, body.token)).rejects.toThrow('unauthorized');
+      const stored = await one.sql<{ found: boolean }>(
+        `SELECT bool_or(encode(hash, 'base64') = $1) AS found FROM socket_tokens`,
+        [body.token],
+      );
+      expect(stored[0]?.found ?? false).toBe(false);
+    });
+
+    test('unknown, expired and malformed tokens are rejected', async () => {
+      const { token } = (await alice.api.post('/auth/socket/token')).body;
+      await one.sql(`UPDATE socket_tokens SET expires_at = now() - interval '1 second'`);
+      const changed = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`;
+      for (const wrong of [token, changed, '', 'x'.repeat(64), null, 1, {}, undefined, alice.token])
+        await expect(TestSocket.with(one, wrong)).rejects.toThrow('unauthorized');
+      expect((await one.anonymous.post('/auth/socket/token')).status).toBe(401);
+    });
+
+    test('only the websocket transport, and only allowed origins', async () => {
+      const { body, status } = await one.anonymous.get('/socket/?EIO=4&transport=polling');
+      expect([status, body.error]).toEqual([404, 'not_found']);
+      const origin = (value: string) => ({ extraHeaders: { origin: value } });
+      await expect(connect(one, alice, origin('https://evil.example'))).rejects.toThrow();
+      await connect(one, alice, origin('https://app.example'));
+      await connect(one, alice, origin(one.base));
+      await connect(one, alice);
+    });
+
+    test('an offer of another protocol is ignored', async () => {
+      const { port } = new URL(one.base);
+      const status = await new Promise<number>((resolve, reject) => {
+        const headers = {
+          connection: 'Upgrade, HTTP2-Settings',
+          upgrade: 'h2c',
+          'http2-settings': 'AAMAAABk',
+        };
+        const call = request({ port, path: '/apis/v1/notes', headers }, (response) => {
+          response.resume();
+          resolve(response.statusCode as number);
+        });
+        call.on('error', reject);
+        call.end();
+      });
+      expect(status).toBe(401);
+    });
+
+    test('a socket ends with its session, in every process', async () => {
+      const other = await session(one, alice);
+      const sockets = [await connect(one, other), await connect(two, other)];
+      const kept = await connect(two, alice);
+      expect((await other.api.post('/auth/sign-out')).status).toBe(200);
+      for (const socket of sockets) {
+        await until('the end of the socket', () => socket.ended);
+        expect(socket.named('session.closing')).toEqual([{ reason: 'access_changed' }]);
+      }
+      expect((await kept.send('session.resume', { rooms: {} })).ok).toBe(true);
+      expect(kept.ended).toBeUndefined();
+    });
+
+    test('a token that was created before the session ended is rejected', async () => {
+      const other = await session(one, alice);
+      const { token } = (await other.api.post('/auth/socket/token')).body;
+      await other.api.post('/auth/sign-out');
+      await one.get(SessionsApi).refreshNow();
+      await expect(TestSocket.with(one, token)).rejects.toThrow('unauthorized');
+    });
+
+    test('a deactivated member loses their sockets', async () => {
+      const dora = await one.member('acme', 'dora@acme.example');
+      const socket = await connect(two, dora);
+      await alice.api.post(`/tenant/members/${dora.id}/deactivate`);
+      await until('the end of the socket', () => socket.ended);
+    });
+
+    test('a socket lives for its time unless another token of its session refreshes it', async () => {
+      const options = one.get(RealtimeOptions);
+      Object.assign(options, { lifetimeSeconds: 4, warningSeconds: 3.5 });
+      try {
+        const [kept, ended] = [await connect(one, alice), await connect(one, alice)];
+        await kept.next('auth.expiring');
+        options.lifetimeSeconds = 3_600;
+        const { token } = (await bob.api.post('/auth/socket/token')).body;
+        expect(await kept.send('auth.refresh', { token })).toMatchObject({ ok: false, status: 401 });
+        const own = (await alice.api.post('/auth/socket/token')).body.token;
+        expect(await kept.send('auth.refresh', { token: own })).toMatchObject({ ok: true });
+        await until('the end of the other socket', () => ended.ended);
+        expect(kept.ended).toBeUndefined();
+      } finally {
+        Object.assign(options, { lifetimeSeconds: 3_600, warningSeconds: 120 });
+      }
+    });
+  });
+
+  describe('limits', () => {
+    test('20 sockets of one user', async () => {
+      const [dave] = (await one.tenant('limits', 'dave')) as [Person];
+      for (let n = 0; n < 20; n += 1) await connect(one, dave);
+      await expect(connect(one, dave)).rejects.toThrow('too_many_sockets');
+      open.pop()!.close();
+      await until(
+        'the place of the closed socket',
+        () => one.get(UserConnections).of(dave.tenantId!, dave.id).size < 20,
+      );
+      await connect(one, dave);
+    });
+
+    test('a flood of events is limited, and ends the socket', async () => {
+      const [dave] = (await one.tenant('flood', 'dave')) as [Person];
+      const socket = await connect(one, dave);
+      const accepted = await Promise.all(
+        Array.from({ length: 40 }, () => socket.send('session.resume', { rooms: {} })),
+      );
+      expect(accepted.every(({ ok }) => ok)).toBe(true);
+      const responses: any[] = [];
+      for (let n = 0; n < 1_000; n += 1)
+        socket.socket.emit('session.resume', { rooms: {} }, (response: any) => responses.push(response));
+      await until('the end of the socket', () => socket.ended);
+      const limited = responses.find(({ ok }) => !ok);
+      expect(limited).toMatchObject({ status: 429, error: 'too_many_requests', retry_after: 1 });
+    });
+
+    test('a frame of more than 64 KiB ends the socket', async () => {
+      const socket = await connect(one, alice);
+      socket.socket.emit('message.send', { body: 'x'.repeat(70_000) });
+      await until('the end of the socket', () => socket.ended);
+    });
+
+    test('a socket without a valid token is closed', async () => {
+      const { port } = new URL(one.base);
+      const raw = new WebSocket(`ws://127.0.0.1:${port}/apis/v1/socket/?EIO=4&transport=websocket`);
+      await new Promise((resolve) => {
+        raw.addEventListener('close', resolve);
+      });
+      expect(raw.readyState).toBe(WebSocket.CLOSED);
+    });
+
+    test('a client that does not read is closed', async () => {
+      const [dave] = (await one.tenant('slow', 'dave')) as [Person];
+      const socket = await connect(one, dave);
+      const { transport } = socket.socket.io.engine as any;
+      transport.ws._socket.pause();
+      const connections = () => one.get(UserConnections).of(dave.tenantId!, dave.id);
+      for (let n = 0; n < 200 && connections().size > 0; n += 1) {
+        for (const connection of connections()) connection.send('padding', { text: 'y'.repeat(1024 * 1024) });
+        await setImmediate();
+      }
+      expect(connections().size).toBe(0);
+    });
+
+    test('any payload gets a typed acknowledgement', async () => {
+      const [dave] = (await one.tenant('payloads', 'dave')) as [Person];
+      const options = one.get(RealtimeOptions);
+      const socket = await connect(one, dave);
+      const names = [
+        'message.send',
+        'message.edit',
+        'message.delete',
+        'message.react',
+        'room.read',
+        'typing',
+        'session.resume',
+        'auth.refresh',
+        'unknown',
+        'constructor',
+      ];
+      options.burst = 100_000;
+      try {
+        const field = fc.constantFrom(
+          'room_id',
+          'message_id',
+          'rooms',
+          'body',
+          'emoji',
+          'seq',
+          'limit',
+          'client_msg_id',
+          'constructor',
+          '__proto__',
+        );
+        const value = fc.oneof(
+          fc.jsonValue(),
+          fc.uuid(),
+          fc.string(),
+          fc.dictionary(fc.uuid(), fc.integer()),
+        );
+        const payload = fc.oneof(fc.jsonValue(), fc.dictionary(field, value));
+        await fc.assert(
+          fc.asyncProperty(fc.constantFrom(...names), payload, async (name, input) => {
+            const response = await socket.send(name, input);
+            if (response.ok) expect(['session.resume']).toContain(name);
+            else {
+              expect(response.status).toBeGreaterThanOrEqual(400);
+              expect(response.status).toBeLessThan(500);
+              expect(response.error).toEqual(expect.any(String));
+            }
+          }),
+          { numRuns: 300 },
+        );
+      } finally {
+        options.burst = 40;
+      }
+      expect(socket.ended).toBeUndefined();
+    });
+  });
+
+  describe('chat', () => {
+    test('a message reaches the members at every process once, in order', async () => {
+      const room = await newRoom(bob);
+      const sender = await connect(one, alice);
+      const sockets = [await connect(one, bob), await connect(two, bob), await connect(two, alice)];
+      const outside = [await connect(two, carol), await connect(one, eve)];
+      const { ok, message, duplicate } = await sender.send('message.send', text(room, 'number 1'));
+      expect({ ok, duplicate, seq: message.seq }).toEqual({ ok: true, duplicate: false, seq: 1 });
+      for (let n = 2; n <= 30; n += 1) await post(n % 2 ? alice : bob, room, `number ${n}`);
+      const { messages } = (await alice.api.get(`/chat/rooms/${room}/messages`)).body;
+      for (const socket of [...sockets, sender]) {
+        await socket.next(
+          'message.created',
+          ({ message: { seq }, room_id }) => room_id === room && seq === 30,
+        );
+        const received = socket.named('message.created').filter(inRoom(room));
+        expect(received.map((event) => event.message)).toEqual(messages);
+        expect(received.map(({ prev_mod_seq }) => prev_mod_seq)).toEqual(
+          messages.map(({ seq }: any) => seq - 1),
+        );
+      }
+      for (const socket of outside)
+        expect(socket.events.filter(({ payload }) => payload.room_id === room)).toEqual([]);
+    });
+
+    test('edits, reactions and deletions are events; a repeated message is acknowledged as a duplicate', async () => {
+      const room = await newRoom(bob);
+      const socket = await connect(one, alice);
+      const other = await connect(two, bob);
+      const input = text(room);
+      const { message } = await socket.send('message.send', input);
+      await other.next('message.created', inRoom(room));
+      const target = { room_id: room, message_id: message.id };
+      expect(await socket.send('message.send', input)).toMatchObject({ ok: true, duplicate: true });
+      const edited = await socket.send('message.edit', { ...target, body: 'better' });
+      expect((await other.next('message.updated')).message).toEqual(edited.message);
+      const reacted = await other.send('message.react', { ...target, emoji: '👍' });
+      expect((await socket.next('message.updated', ({ mod_seq }) => mod_seq === 3)).message).toEqual(
+        reacted.message,
+      );
+      const deleted = await socket.send('message.delete', target);
+      expect((await other.next('message.deleted')).message).toEqual(deleted.message);
+      const conflict = await socket.send('message.send', { ...input, body: 'other' });
+      expect(conflict).toMatchObject({ ok: false, status: 409, error: 'idempotency_key_reused' });
+    });
+
+    test('members learn of their rooms, and read positions reach their other devices', async () => {
+      const socket = await connect(two, bob);
+      const room = await newRoom(bob);
+      expect(await socket.next('room.added', inRoom(room))).toEqual({ room_id: room });
+      await post(alice, room);
+      const device = await connect(one, bob);
+      expect(await device.send('room.read', { room_id: room, seq: 1 })).toMatchObject({ unread: 0 });
+      const position = { room_id: room, last_read_seq: 1, unread: 0 };
+      expect(await socket.next('room.read', inRoom(room))).toEqual(position);
+      await alice.api.delete(`/chat/rooms/${room}`);
+      expect(await socket.next('room.removed', inRoom(room))).toEqual({ room_id: room });
+    });
+
+    test('a removed member receives nothing from the removal on', async () => {
+      const room = await newRoom(bob, carol);
+      const removed = await connect(two, bob);
+      const witness = await connect(two, carol);
+      await post(alice, room, 'before');
+      await removed.next('message.created', inRoom(room));
+      await alice.api.delete(`/chat/rooms/${room}/members/${bob.id}`);
+      await post(alice, room, 'marker-8812');
+      await witness.next('message.created', ({ message }) => message.body === 'marker-8812');
+      await removed.next('room.removed', inRoom(room));
+      expect(JSON.stringify(removed.events)).not.toContain('marker-8812');
+      const sent = await removed.send('message.send', text(room));
+      expect(sent).toMatchObject({ ok: false, status: 404, error: 'not_found' });
+      expect(await removed.send('typing', { room_id: room })).toMatchObject({ ok: false, status: 404 });
+      const resumed = await removed.send('session.resume', { rooms: { [room]: 0 } });
+      expect(resumed).toMatchObject({ ok: true, removed: [room] });
+      expect(resumed.rooms[room]).toBeUndefined();
+      // An added member receives what follows.
+      await alice.api.post(`/chat/rooms/${room}/members`, { user_id: bob.id });
+      await post(alice, room, 'after');
+      await removed.next('message.created', ({ message }) => message.body === 'after');
+    });
+
+    test('typing reaches the other members', async () => {
+      const room = await newRoom(bob);
+      const [socket, other] = [await connect(one, alice), await connect(two, bob)];
+      expect(await socket.send('typing', { room_id: room })).toEqual({ ok: true });
+      expect(await other.next('typing')).toEqual({
+        room_id: room,
+        user_id: alice.id,
+        on: true,
+        expires_in: 6,
+      });
+      expect(socket.named('typing')).toEqual([]);
+    });
+
+    test('a client resumes from any position, at any process', async () => {
+      const room = await newRoom(bob);
+      const gone = await newRoom(bob);
+      for (let n = 1; n <= 5; n += 1) await post(alice, room, `${n}`);
+      const { messages } = (await bob.api.get(`/chat/rooms/${room}/messages`)).body;
+      await alice.api.patch(`/chat/rooms/${room}/messages/${messages[0].id}`, { body: 'edited' });
+      await alice.api.delete(`/chat/rooms/${gone}`);
+      const socket = await connect(two, bob);
+      const state = await socket.send('session.resume', { rooms: { [room]: 3, [gone]: 0 }, limit: 2 });
+      expect(state.rooms[room]).toMatchObject({ mod_seq: 5, more: true });
+      expect(state.rooms[room].messages.map(({ seq }: any) => seq)).toEqual([4, 5]);
+      expect(state.removed).toEqual([gone]);
+      expect(state.unread[room]).toBe(5);
+      const rest = await socket.send('session.resume', { rooms: { [room]: 5 } });
+      expect(rest.rooms[room]).toMatchObject({
+        mod_seq: 6,
+        more: false,
+        messages: [{ seq: 1, body: 'edited' }],
+      });
+      expect((await socket.send('session.resume', { rooms: { [room]: 6 } })).rooms).toEqual({});
+      expect((await socket.send('session.resume', { rooms: {} })).added).toContain(room);
+      const invalid = await socket.send('session.resume', { rooms: { x: 1 } });
+      expect(invalid).toMatchObject({ ok: false, status: 422, error: 'validation_failed' });
+      expect((await socket.send('session.resume', { rooms: { [UNKNOWN]: 1 } })).removed).toEqual([UNKNOWN]);
+    });
+  });
+
+  test('a change of a feed is announced with its collection and head', async () => {
+    const socket = await connect(two, alice);
+    const own = await connect(two, bob);
+    const before = (await alice.api.get('/sync/state')).body;
+    // The first read of the heads precedes the change.
+    await until('the watch of the feeds', async () => {
+      await alice.api.post('/notes', { title: 'n' });
+      return socket.named('changed').length > 0;
+    });
+    const { collection, head } = socket.named('changed').at(-1);
+    expect([collection, head > before.collections.notes]).toEqual(['notes', true]);
+    expect(own.named('changed')).toEqual([]);
+  });
+
+  test('the bus reconnects, reports one loss, and a client that resumes misses nothing', async () => {
+    const room = await newRoom(bob);
+    const socket = await connect(two, bob);
+    await post(alice, room, 'before');
+    await socket.next('message.created', inRoom(room));
+    await one.sql(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'workspace bus' AND datname = current_database()`,
+    );
+    for (let n = 0; n < 5; n += 1) await post(alice, room, `during ${n}`);
+    await socket.next('resync');
+    const known = Math.max(
+      ...socket
+        .named('message.created')
+        .filter(inRoom(room))
+        .map(({ mod_seq }) => mod_seq),
+    );
+    const resumed = await socket.send('session.resume', { rooms: { [room]: known } });
+    const seqs = [
+      ...socket
+        .named('message.created')
+        .filter(inRoom(room))
+        .map(({ message }) => message.seq),
+      ...(resumed.rooms[room]?.messages ?? []).map(({ seq }: any) => seq),
+    ];
+    expect(new Set(seqs)).toEqual(new Set([1, 2, 3, 4, 5, 6]));
+    await post(alice, room, 'later');
+    await socket.next('message.created', ({ message }) => message.body === 'later');
+    expect(socket.named('resync')).toHaveLength(1);
+  });
+
+  test('the stop of a process closes its sockets, and the client continues at another one', async () => {
+    const third = await TestApp.start({}, one.databaseUrl);
+    const socket = await connect(third, alice);
+    await third.stop();
+    await until('the end of the socket', () => socket.ended);
+    expect(socket.named('session.closing')).toEqual([{ reason: 'restart' }]);
+    const next = await connect(two, alice);
+    expect((await next.send('session.resume', { rooms: {} })).ok).toBe(true);
+    expect(one.get(Db).poolState.waiting).toBe(0);
+  });
+});
