@@ -7,11 +7,12 @@ import { Server, type Socket } from 'socket.io';
 import { Config } from '../../config/config.js';
 import { type AccessChange, AccessChanges, concerns } from '../context/access-changes.js';
 import type { RequestContext } from '../context/request-context.js';
+import { isSocketTarget } from '../http/server/socket-target.js';
 import { Lifecycle } from '../observability/lifecycle.js';
 import { Bus } from './bus.js';
 import { Connection } from './connection.js';
 import { EventDispatch } from './event-dispatch.js';
-import { isSocketTarget, RealtimeOptions } from './realtime-options.js';
+import { RealtimeOptions } from './realtime-options.js';
 import { type SocketIdentity, SocketTokens } from './socket-tokens.js';
 import { UserConnections } from './user-connections.js';
 

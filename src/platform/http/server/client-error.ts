@@ -7,9 +7,9 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { ErrorKind } from '../api-error.js';
-import { isSocketTarget } from '../../realtime/realtime-options.js';
 import { Errors } from '../errors.js';
 import { JSON_HEADERS } from '../security-headers.js';
+import { isSocketTarget } from './socket-target.js';
 
 const REASONS: Record<number, string> = {
   400: 'Bad Request',
