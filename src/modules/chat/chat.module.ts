@@ -12,6 +12,7 @@ import { MessagesController, PartiesController } from './messages/messages.contr
 import { MessagesRepository } from './messages/messages.repository.js';
 import { MessagesService } from './messages/messages.service.js';
 import { RoomMembersService } from './rooms/room-members.service.js';
+import { RoomMembersRepository } from './rooms/room-members.repository.js';
 import { RoomUsers } from './rooms/room-users.js';
 import { RoomsController } from './rooms/rooms.controller.js';
 import { RoomsRepository } from './rooms/rooms.repository.js';
@@ -31,6 +32,7 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
   providers: [
     RoomsRepository,
     RoomUsers,
+    RoomMembersRepository,
     RoomsService,
     RoomMembersService,
     MessagesRepository,

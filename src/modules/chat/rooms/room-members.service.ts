@@ -13,9 +13,10 @@ import type { ChatRole, ChatRoom } from '../chat.entity.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatErrors } from '../chat.errors.js';
 import { atLeast, invalid, mayAdd } from './room-rules.js';
+import { type ListedMember, RoomMembersRepository } from './room-members.repository.js';
 import { RoomUsers } from './room-users.js';
 import type { AddMembers } from './rooms.dto.js';
-import { type ListedMember, type RoomEvent, RoomsRepository } from './rooms.repository.js';
+import { type RoomEvent, RoomsRepository } from './rooms.repository.js';
 
 const MAX_MEMBERS = 5_000;
 
@@ -30,6 +31,7 @@ interface LockedRoom {
 export class RoomMembersService {
   constructor(
     private readonly rooms: RoomsRepository,
+    private readonly members: RoomMembersRepository,
     private readonly users: RoomUsers,
     private readonly changes: ChatChanges,
     private readonly permissions: PermissionSource,
@@ -44,7 +46,7 @@ export class RoomMembersService {
     const { rows, next } = await this.cursors.page(query, {
       scope: `chat_members ${ctx.tenantId} ${ctx.userId} ${roomId}`,
       key: (row: ListedMember): [string, string] => [row.display_name, row.id],
-      rows: (after, limit) => this.rooms.members(this.db, ctx, roomId, { after, limit }),
+      rows: (after, limit) => this.members.list(this.db, ctx, roomId, { after, limit }),
     });
     const tail = `"next":${JSON.stringify(next)}}`;
     return new JsonReply(
@@ -66,13 +68,13 @@ export class RoomMembersService {
       const { role } = body.value;
       const userIds = usersOf(body.value);
       this.assertMayAdd(ctx, locked, userIds, role);
-      const present = await this.rooms.members(tx, ctx, roomId, { only: userIds, limit: userIds.length });
+      const present = await this.members.list(tx, ctx, roomId, { only: userIds, limit: userIds.length });
       const presentIds = new Set(present.map(({ id }) => id));
       const missing = userIds.filter((id) => !presentIds.has(id));
       if (locked.room.membersCount + missing.length > MAX_MEMBERS) throw ChatErrors.tooManyMembers.with();
       await this.users.assertAddable(tx, ctx, missing, []);
       const changed = await this.write(tx, ctx, roomId, missing, role && { role, userIds: [...presentIds] });
-      const shown = await this.rooms.members(tx, ctx, roomId, { only: userIds, limit: userIds.length });
+      const shown = await this.members.list(tx, ctx, roomId, { only: userIds, limit: userIds.length });
       const json = `{"members":[${shown.map(({ member }) => member).join(',')}]}`;
       return new JsonReply(json, { status: changed ? 201 : 200 });
     });
@@ -84,7 +86,7 @@ export class RoomMembersService {
       const { room, role } = await this.locked(tx, ctx, roomId);
       if (role === null) throw ChatErrors.roomNotFound.with();
       if (room.type === 'direct') throw ChatErrors.directRoom.with();
-      const removed = await this.rooms.remove(tx, ctx, roomId, userId);
+      const removed = await this.members.remove(tx, ctx, roomId, userId);
       if (removed === null) throw ChatErrors.memberNotFound.with();
       const needed = removed === 'member' ? 'moderator' : 'owner';
       if (userId !== ctx.userId && !atLeast(role, needed)) throw Errors.forbidden.with();
@@ -117,13 +119,13 @@ export class RoomMembersService {
     change: { role: ChatRole; userIds: string[] } | undefined,
   ): Promise<boolean> {
     const role = change?.role ?? 'member';
-    const added = missing.length === 0 ? [] : await this.rooms.add(tx, ctx, roomId, missing, role);
+    const added = missing.length === 0 ? [] : await this.members.add(tx, ctx, roomId, missing, role);
     if (added.length > 0) {
       await this.report(tx, ctx, roomId, { type: 'members_added', user_ids: added, role });
       await this.record(tx, ctx, 'chat.members.added', roomId, { user_ids: added, role });
     }
     if (!change) return added.length > 0;
-    const changed = await this.rooms.setRole(tx, ctx, roomId, change.userIds, role);
+    const changed = await this.members.setRole(tx, ctx, roomId, change.userIds, role);
     if (changed.length === 0) return added.length > 0;
     await this.assertOwnerRemains(tx, ctx, roomId);
     await this.report(tx, ctx, roomId, { type: 'role_changed', user_ids: changed, role });
@@ -142,7 +144,7 @@ export class RoomMembersService {
   }
 
   private async assertOwnerRemains(tx: Tx, ctx: RequestContext, roomId: string): Promise<void> {
-    if ((await this.rooms.activeOwners(tx, ctx, roomId)) === 0) throw ChatErrors.lastOwner.with();
+    if ((await this.members.activeOwners(tx, ctx, roomId)) === 0) throw ChatErrors.lastOwner.with();
   }
 
   private async report(tx: Tx, ctx: RequestContext, roomId: string, event: RoomEvent): Promise<void> {

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import type { Tx } from '../../../platform/database/tx.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { ChatErrors } from '../chat.errors.js';
-import { RoomsRepository } from './rooms.repository.js';
+import { RoomMembersRepository } from './room-members.repository.js';
 
 const MAX_ROOMS = 2_000;
 
@@ -12,7 +12,7 @@ const MAX_ROOMS = 2_000;
 export class RoomUsers {
   constructor(
     private readonly tenants: TenantsApi,
-    private readonly rooms: RoomsRepository,
+    private readonly members: RoomMembersRepository,
   ) {}
 
   /**
@@ -36,7 +36,7 @@ export class RoomUsers {
         details: [{ field: 'member_ids', code: 'unknown_user', message }],
       });
     }
-    const full = await this.rooms.inManyRooms(tx, ctx, [...others, ...callers], MAX_ROOMS);
+    const full = await this.members.inManyRooms(tx, ctx, [...others, ...callers], MAX_ROOMS);
     if (full.length > 0) throw ChatErrors.tooManyRooms.with();
   }
 }

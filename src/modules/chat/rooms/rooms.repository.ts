@@ -6,6 +6,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { ChatRoom, type ChatRole } from '../chat.entity.js';
+import { MEMBER } from './room-members.repository.js';
 import type { ListRooms } from './rooms.dto.js';
 
 /** Messages that are counted as mentions. */
@@ -17,13 +18,6 @@ export interface ListedRoom {
   listed: string;
   /** JSON. */
   room: string;
-}
-
-export interface ListedMember {
-  id: string;
-  display_name: string;
-  /** JSON. */
-  member: string;
 }
 
 /** The change of a room that a system message reports. */
@@ -58,10 +52,6 @@ const JOINS = `
        WHERE member.tenant_id = $1 AND member.room_id = room.id AND member.user_id <> $2) other ON room.type = 'direct'
     LEFT JOIN chat_message_views last
       ON last.tenant_id = $1 AND last.room_id = room.id AND last.seq = room.last_seq AND mine.user_id IS NOT NULL`;
-
-const MEMBER = `json_build_object(
-    'kind', 'user', 'id', member.user_id, 'display_name', profile.display_name, 'email', profile.email,
-    'role', member.role, 'joined_at', rfc3339(member.joined_at))`;
 
 const FILTERS = `room.deleted_at IS NULL AND ($3::chat_room_type IS NULL OR room.type = $3)
       AND (room.archived_at IS NOT NULL) = $4::boolean
@@ -103,16 +93,6 @@ const read = workspace.statement<{ room: string; members: string }>(
       AND (mine.user_id IS NOT NULL OR room.visibility = 'tenant')`,
 );
 
-const members = workspace.statement<ListedMember>(
-  'chat_rooms.members',
-  `SELECT member.user_id AS id, profile.display_name, ${MEMBER}::text AS member FROM chat_members member
-     JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = member.user_id
-    WHERE member.tenant_id = $1 AND member.room_id = $2
-      AND ($3::text IS NULL OR (profile.display_name, member.user_id) > ($3, $4::uuid))
-      AND ($5::uuid[] IS NULL OR member.user_id = ANY ($5))
-    ORDER BY profile.display_name, member.user_id LIMIT $6`,
-);
-
 const role = workspace.statement<{ role: ChatRole }>(
   'chat_rooms.role',
   `SELECT member.role FROM chat_members member
@@ -123,49 +103,6 @@ const role = workspace.statement<{ role: ChatRole }>(
 const lock = workspace.statement<{ role: ChatRole | null }>(
   'chat_rooms.lock',
   `SELECT chat_lock($1, $2, $3) AS role`,
-);
-
-const add = workspace.statement<{ user_id: string }>(
-  'chat_rooms.add_members',
-  `WITH added AS (
-     INSERT INTO chat_members (tenant_id, room_id, user_id, role, last_read_seq)
-     SELECT room.tenant_id, room.id, given.user_id, $4::chat_role, room.last_seq
-       FROM chat_rooms room CROSS JOIN unnest($3::uuid[]) AS given (user_id)
-      WHERE room.tenant_id = $1 AND room.id = $2 ORDER BY given.user_id
-     ON CONFLICT (tenant_id, room_id, user_id) DO NOTHING RETURNING user_id),
-   counted AS (
-     UPDATE chat_rooms SET members_count = members_count + (SELECT count(*) FROM added)
-      WHERE tenant_id = $1 AND id = $2)
-   SELECT user_id FROM added`,
-);
-
-const remove = workspace.statement<{ role: ChatRole }>(
-  'chat_rooms.remove_member',
-  `WITH removed AS (
-     DELETE FROM chat_members WHERE tenant_id = $1 AND room_id = $2 AND user_id = $3 RETURNING role),
-   counted AS (
-     UPDATE chat_rooms SET members_count = members_count - (SELECT count(*) FROM removed)
-      WHERE tenant_id = $1 AND id = $2)
-   SELECT role FROM removed`,
-);
-
-const setRole = workspace.statement<{ user_id: string }>(
-  'chat_rooms.set_role',
-  `UPDATE chat_members SET role = $4 WHERE tenant_id = $1 AND room_id = $2 AND user_id = ANY ($3::uuid[]) AND role <> $4
-   RETURNING user_id`,
-);
-
-const owners = workspace.statement<{ count: number }>(
-  'chat_rooms.active_owners',
-  `SELECT count(*)::int AS count FROM chat_members member
-     JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = member.user_id AND profile.status = 'active'
-    WHERE member.tenant_id = $1 AND member.room_id = $2 AND member.role = 'owner'`,
-);
-
-const full = workspace.statement<{ user_id: string }>(
-  'chat_rooms.users_in_many_rooms',
-  `SELECT user_id FROM chat_members WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[])
-    GROUP BY user_id HAVING count(*) >= $3`,
 );
 
 const report = workspace.statement<{ mod_seq: number }>(
@@ -202,17 +139,6 @@ export class RoomsRepository {
     return row && `${row.room.slice(0, -1)},"members":${row.members}}`;
   }
 
-  /** @param only these users; default: all */
-  async members(
-    reader: Reader,
-    { tenantId }: RequestContext,
-    roomId: string,
-    { after, only, limit }: { after?: readonly [string, string]; only?: readonly string[]; limit: number },
-  ): Promise<ListedMember[]> {
-    const [name = null, id = null] = after ?? [];
-    return reader.query(members, [tenantId, roomId, name, id, only ?? null, limit]);
-  }
-
   async role({ tenantId, userId }: RequestContext, roomId: string): Promise<ChatRole | null> {
     return (await this.db.query(role, [tenantId, userId, roomId]))[0]?.role ?? null;
   }
@@ -241,55 +167,6 @@ export class RoomsRepository {
 
   async update(tx: Tx, { tenantId }: RequestContext, id: string, values: Partial<ChatRoom>): Promise<void> {
     await rowsOf(tx, ChatRoom).update({ tenantId, id }, { ...values, updatedAt: () => 'now()' });
-  }
-
-  /** @returns those that were no members before */
-  async add(
-    tx: Tx,
-    { tenantId }: RequestContext,
-    roomId: string,
-    userIds: readonly string[],
-    newRole: ChatRole,
-  ): Promise<string[]> {
-    const added = await tx.query(add, [tenantId, roomId, userIds, newRole]);
-    return added.map((row) => row.user_id);
-  }
-
-  /** @returns the role of the former member; null without one */
-  async remove(
-    tx: Tx,
-    { tenantId }: RequestContext,
-    roomId: string,
-    userId: string,
-  ): Promise<ChatRole | null> {
-    return (await tx.query(remove, [tenantId, roomId, userId]))[0]?.role ?? null;
-  }
-
-  /** @returns members whose role changed */
-  async setRole(
-    tx: Tx,
-    { tenantId }: RequestContext,
-    roomId: string,
-    userIds: readonly string[],
-    newRole: ChatRole,
-  ): Promise<string[]> {
-    const changed = await tx.query(setRole, [tenantId, roomId, userIds, newRole]);
-    return changed.map((row) => row.user_id);
-  }
-
-  /** Number of owners that are active members of the workspace. */
-  async activeOwners(tx: Tx, { tenantId }: RequestContext, roomId: string): Promise<number> {
-    return (await tx.query(owners, [tenantId, roomId]))[0]?.count ?? 0;
-  }
-
-  /** Those of the users that are in `max` rooms or more. */
-  async inManyRooms(
-    tx: Tx,
-    { tenantId }: RequestContext,
-    userIds: readonly string[],
-    max: number,
-  ): Promise<string[]> {
-    return (await tx.query(full, [tenantId, userIds, max])).map((row) => row.user_id);
   }
 
   /** Adds the system message of a change. The room is locked. @returns its `mod_seq` */

@@ -15,6 +15,7 @@ import { ChatMember, type ChatRole, type ChatRoom } from '../chat.entity.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatErrors } from '../chat.errors.js';
 import { atLeast, checkNewRoom, checkVisibility, directKey } from './room-rules.js';
+import { RoomMembersRepository } from './room-members.repository.js';
 import { RoomUsers } from './room-users.js';
 import type { CreateRoom, ListRooms, UpdateRoom } from './rooms.dto.js';
 import { type ListedRoom, RoomsRepository } from './rooms.repository.js';
@@ -27,6 +28,7 @@ const PURGE_BATCH = 5_000;
 export class RoomsService implements OnModuleInit {
   constructor(
     private readonly rooms: RoomsRepository,
+    private readonly members: RoomMembersRepository,
     private readonly users: RoomUsers,
     private readonly changes: ChatChanges,
     private readonly permissions: PermissionSource,
@@ -126,8 +128,8 @@ export class RoomsService implements OnModuleInit {
     const made = await this.rooms.insert(tx, ctx, { type, name, topic, visibility, directKey: key });
     if (!made) return null;
     const isDirect = type === 'direct';
-    await this.rooms.add(tx, ctx, made.id, isDirect ? [ctx.userId, ...others] : [ctx.userId], 'owner');
-    if (!isDirect) await this.rooms.add(tx, ctx, made.id, others, 'member');
+    await this.members.add(tx, ctx, made.id, isDirect ? [ctx.userId, ...others] : [ctx.userId], 'owner');
+    if (!isDirect) await this.members.add(tx, ctx, made.id, others, 'member');
     await this.record(tx, ctx, 'chat.room.created', made.id, { type, name, members: others.length + 1 });
     this.changes.added(tx, ctx, made.id, [ctx.userId, ...others]);
     return made;
