@@ -52,6 +52,12 @@ const OUR_ADDITIONS = new Map([
   ['POST /apis/v1/calendar/{calendar_id}/feeds', 'the same'],
   ['DELETE /apis/v1/calendar/{calendar_id}/feeds/{id}', 'the same'],
   ['GET /apis/v1/calendar/feeds/{file}', 'the same'],
+  ['GET /apis/v1/forms/{id}/access', 'members and groups with a role on a form'],
+  ['PUT /apis/v1/forms/{id}/access', 'the same'],
+  [
+    'GET /apis/v1/forms/{id}/responses/{response_id}/files/{upload_id}',
+    'the file of an answer: the contract uploads files only',
+  ],
   ['GET /apis/v1/task_folders/{id}', 'one folder, as its other routes have it'],
   ['POST /apis/v1/chat/rooms/{id}/messages', 'sending without a socket'],
   ['PATCH /apis/v1/chat/rooms/{id}/messages/{message_id}', 'editing without a socket'],

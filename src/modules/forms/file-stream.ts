@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+
+const BUFFER = 256 * 1024;
+
+/** Writes to a response as fast as the client reads. Rejects when the client has disconnected. */
+export type WriteBytes = (chunk: string | Uint8Array) => Promise<void>;
+
+/**
+ * A stream of what `produce` writes. An error of `produce` breaks the stream, so that a truncated file never looks complete.
+ * @param release called once, when the stream has ended
+ */
+export function fileStream(produce: (write: WriteBytes) => Promise<void>, release: () => void): Readable {
+  const out = new PassThrough({ highWaterMark: BUFFER });
+  const closed = once(out, 'close').then(() => {
+    throw new Error('the client has disconnected');
+  });
+  closed.catch(() => undefined);
+  const write: WriteBytes = async (chunk) => {
+    if (out.destroyed) throw new Error('the client has disconnected');
+    if (!out.write(chunk)) await Promise.race([once(out, 'drain'), closed]);
+  };
+  void produce(write)
+    .then(
+      () => out.end(),
+      (error: unknown) => out.destroy(error instanceof Error ? error : new Error('export failed')),
+    )
+    .finally(release);
+  return out;
+}

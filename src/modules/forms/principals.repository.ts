@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { workspace } from '../../platform/database/statement.js';
+import type { Reader } from '../../platform/database/tx.js';
+
+/** A member or a group with access. */
+export interface Principal {
+  kind: 'user' | 'group';
+  id: string;
+}
+
+const unknown = workspace.statement<{ place: number }>(
+  'form_access.unknown',
+  `SELECT principal.place::int - 1 AS place
+     FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS principal (kind, id, place)
+    WHERE NOT EXISTS (SELECT FROM member_profiles member
+                       WHERE principal.kind = 'user' AND member.tenant_id = $1 AND member.user_id = principal.id
+                         AND member.status = 'active')
+      AND NOT EXISTS (SELECT FROM group_names groups
+                       WHERE principal.kind = 'group' AND groups.tenant_id = $1 AND groups.id = principal.id)
+    ORDER BY principal.place`,
+);
+
+/** SQL for the name of a principal. @param row alias of the row with `principal_kind` and `principal_id` */
+export const principalName = (row: string): string =>
+  `coalesce((SELECT member.display_name FROM member_profiles member WHERE ${row}.principal_kind = 'user'
+                AND member.tenant_id = ${row}.tenant_id AND member.user_id = ${row}.principal_id),
+            (SELECT groups.name FROM group_names groups WHERE ${row}.principal_kind = 'group'
+                AND groups.tenant_id = ${row}.tenant_id AND groups.id = ${row}.principal_id), '')`;
+
+/** Members and groups that get access to forms and reports. */
+@Injectable()
+export class PrincipalsRepository {
+  /** @returns positions of those that are not active members or groups of the workspace */
+  async unknown(reader: Reader, tenantId: string, principals: readonly Principal[]): Promise<number[]> {
+    const values = [principals.map(({ kind }) => kind), principals.map(({ id }) => id)];
+    return (await reader.query(unknown, [tenantId, ...values])).map(({ place }) => place);
+  }
+}
+
+/**
+ * Reads the principals of an input list.
+ * @returns the positions of entries that do not name exactly one of `user_id` and `group_id`, or that repeat another
+ */
+export function principalsOf(entries: readonly { user_id?: string; group_id?: string }[]): {
+  principals: Principal[];
+  invalid: number[];
+} {
+  const principals = entries.map(({ user_id, group_id }): Principal =>
+    user_id === undefined
+      ? { kind: 'group', id: (group_id ?? '').toLowerCase() }
+      : { kind: 'user', id: user_id.toLowerCase() },
+  );
+  const first = new Map(principals.map(({ kind, id }, n) => [`${kind} ${id}`, n]));
+  const invalid = entries.flatMap(({ user_id, group_id }, n) => {
+    const named = (user_id === undefined) !== (group_id === undefined);
+    return named && first.get(`${principals[n]!.kind} ${principals[n]!.id}`) === n ? [] : [n];
+  });
+  return { principals, invalid };
+}

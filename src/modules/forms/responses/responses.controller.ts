@@ -1,0 +1,200 @@
+import {
+  Controller,
+  createParamDecorator,
+  type ExecutionContext,
+  Get,
+  HttpCode,
+  Post,
+  Query,
+} from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { ANSWER_LIMITS } from '../../../lib/forms/index.js';
+import { DOWNLOAD_ERRORS, UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
+import { ApiDownload } from '../../../platform/blobs/download-docs.js';
+import { Form, TakesFile, type UploadForm } from '../../../platform/blobs/upload-form.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { BODY_ERRORS, LOCATION_HEADER, Operation } from '../../../platform/http/api-docs.js';
+import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { FormErrors } from '../forms.errors.js';
+import { FORMS } from '../forms.resource.js';
+import { ListResponses, SubmitForm, UploadQuery } from './responses.dto.js';
+import { ResponseErrors } from './responses.errors.js';
+import {
+  FormResponseEnvelope,
+  FormResponseListEnvelope,
+  FormUploadEnvelope,
+  SubmissionEnvelope,
+} from './responses.response.js';
+import { ResponsesService } from './responses.service.js';
+import { SubmissionsService } from './submissions.service.js';
+import { FormUploadsService } from './uploads.service.js';
+
+/** The `filter[<question id>]` parameters. */
+const AnswerFilters = createParamDecorator(
+  (_: unknown, context: ExecutionContext): Record<string, string> => {
+    const { query } = context.switchToHttp().getRequest<Request>();
+    const filters = Object.entries(query).flatMap(([name, value]) => {
+      const [, question] = /^filter\[([\w-]{1,64})\]$/.exec(name) ?? [];
+      return question !== undefined && typeof value === 'string' && !(question in {})
+        ? [[question, value]]
+        : [];
+    });
+    return Object.fromEntries(filters.slice(0, 20)) as Record<string, string>;
+  },
+);
+
+@Controller('forms')
+export class FormResponsesController {
+  constructor(
+    private readonly submissions: SubmissionsService,
+    private readonly responses: ResponsesService,
+    private readonly uploads: FormUploadsService,
+  ) {}
+
+  @Operation({
+    tag: 'forms',
+    id: 'submitForm',
+    summary: 'Submit a response',
+    description:
+      'Stores the answers once for each `client_response_id`: a repetition returns 200 with the stored response. With `response_id`, replaces the answers of that response of the caller.',
+    errors: [
+      FORMS.notFound,
+      ResponseErrors.responseNotFound,
+      ResponseErrors.notAccepting,
+      FormErrors.notPublished,
+      ResponseErrors.alreadySubmitted,
+      ResponseErrors.clientResponseIdReused,
+      ResponseErrors.notEditable,
+      ResponseErrors.uploadUsed,
+      ResponseErrors.versionOutdated,
+      ResponseErrors.invalidAnswers,
+      Errors.invalidId,
+      Errors.validationFailed,
+      ...BODY_ERRORS,
+    ],
+  })
+  @ApiBody({
+    type: SubmitForm,
+    examples: { example: { value: { answers: { attending: 'yes', diet: 'No nuts' } } } },
+  })
+  @ApiResponse({
+    status: 201,
+    type: SubmissionEnvelope,
+    description: 'The stored response.',
+    headers: LOCATION_HEADER,
+  })
+  @ApiOkResponse({
+    type: SubmissionEnvelope,
+    description: 'The response that the same request stored before, or that was changed.',
+  })
+  @HttpCode(201)
+  @Post(':id/submit')
+  submit(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @CheckedBody(SubmitForm) body: Checked<SubmitForm>,
+  ): Promise<JsonReply> {
+    return this.submissions.submit(ctx, id, body);
+  }
+
+  @Operation({
+    tag: 'forms',
+    id: 'uploadFormFile',
+    summary: 'Upload a file for an answer',
+    description:
+      'The file belongs to the caller and the question. It is deleted after 24 hours unless a response contains it.',
+    errors: [
+      FORMS.notFound,
+      FormErrors.notPublished,
+      ResponseErrors.tooManyUploads,
+      Errors.invalidId,
+      Errors.validationFailed,
+      Errors.bodyTooLarge,
+      Errors.unsupportedMediaType,
+      ...UPLOAD_ERRORS,
+    ],
+  })
+  @TakesFile(ANSWER_LIMITS.fileBytes)
+  @ApiResponse({ status: 201, type: FormUploadEnvelope, description: 'The stored file.' })
+  @HttpCode(201)
+  @Post(':id/attachments')
+  upload(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Query() query: UploadQuery,
+    @Form() form: UploadForm,
+  ): Promise<JsonReply> {
+    return this.uploads.add(ctx, id, query, form);
+  }
+
+  @Operation({
+    tag: 'forms',
+    id: 'listFormResponses',
+    summary: 'List the responses of a form',
+    description: 'Newest first. For owners, editors and viewers.',
+    errors: [
+      FORMS.notFound,
+      Errors.forbidden,
+      Errors.invalidId,
+      Errors.validationFailed,
+      Errors.invalidCursor,
+    ],
+  })
+  @ApiQuery({
+    name: 'filter[question_id]',
+    required: false,
+    description:
+      'Only responses with this answer to the question: an option id, a number, a date, `true`, or part of a text. May be given for several questions.',
+    schema: { type: 'string' },
+  })
+  @ApiOkResponse({ type: FormResponseListEnvelope, description: 'A page of responses.' })
+  @Get(':id/responses')
+  list(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Query() query: ListResponses,
+    @AnswerFilters() filters: Record<string, string>,
+  ): Promise<JsonReply> {
+    return this.responses.list(ctx, id, query, filters);
+  }
+
+  @Operation({
+    tag: 'forms',
+    id: 'readFormResponse',
+    summary: 'Read a response',
+    description: 'With the version that was answered. Respondents read their own responses.',
+    errors: [FORMS.notFound, ResponseErrors.responseNotFound, Errors.invalidId],
+  })
+  @ApiOkResponse({ type: FormResponseEnvelope, description: 'The response.' })
+  @Get(':id/responses/:response_id')
+  read(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Id('response_id') responseId: string,
+  ): Promise<JsonReply> {
+    return this.responses.read(ctx, id, responseId);
+  }
+
+  @Operation({
+    tag: 'forms',
+    id: 'downloadFormFile',
+    summary: 'Download a file of a response',
+    description: 'Always as an attachment. For callers who may read the response.',
+    errors: [FORMS.notFound, ResponseErrors.responseNotFound, Errors.invalidId, ...DOWNLOAD_ERRORS],
+  })
+  @ApiDownload('The file.')
+  @Get(':id/responses/:response_id/files/:upload_id')
+  download(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Id('response_id') responseId: string,
+    @Id('upload_id') uploadId: string,
+  ): Promise<ContentReply> {
+    return this.responses.download(ctx, id, responseId, uploadId);
+  }
+}

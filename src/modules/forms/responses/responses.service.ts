@@ -1,0 +1,144 @@
+import { Injectable } from '@nestjs/common';
+import { kindOf, type Question, questionsOf } from '../../../lib/forms/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { FormAccess, includes } from '../form-access.js';
+import { FormsRepository, likePatterns } from '../forms.repository.js';
+import type { ListResponses } from './responses.dto.js';
+import { ResponseErrors } from './responses.errors.js';
+import type { FormResponseItem } from './responses.response.js';
+import { type ResponseFilter, type ResponseRow, ResponsesRepository } from './responses.repository.js';
+import { FormUploadsService } from './uploads.service.js';
+
+/** Reads the responses of a form: all for viewers, their own for respondents. */
+@Injectable()
+export class ResponsesService {
+  constructor(
+    private readonly responses: ResponsesRepository,
+    private readonly forms: FormsRepository,
+    private readonly uploads: FormUploadsService,
+    private readonly access: FormAccess,
+    private readonly cursors: Cursors,
+    private readonly db: Db,
+  ) {}
+
+  /** @param filters values by question id @throws ApiError 404, 403, 422 for filters of unknown questions */
+  async list(
+    ctx: RequestContext,
+    id: string,
+    query: ListResponses,
+    filters: Record<string, string>,
+  ): Promise<JsonReply> {
+    const form = await this.access.open(ctx, id, 'viewer');
+    const { from, to, version, q } = query;
+    const filter = {
+      from,
+      to,
+      version,
+      words: likePatterns(q),
+      ...(await this.answerFilter(ctx, id, filters)),
+    };
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `form responses ${ctx.tenantId} ${id} ${JSON.stringify([from, to, version, q, filters])}`,
+      key: (row: ResponseRow): [string, string] => [row.submitted_at.toISOString(), row.id],
+      rows: (after, limit) => this.responses.list(ctx.tenantId, id, filter, after, limit),
+    });
+    const filtered =
+      [from, to, version, q].some((value) => value !== undefined) || Object.keys(filters).length > 0;
+    const total = filtered ? null : form.response_count;
+    return new JsonReply(JSON.stringify({ responses: rows.map(present), next, total }));
+  }
+
+  /** @throws ApiError 404 also for responses of others without the role of a viewer */
+  async read(ctx: RequestContext, id: string, responseId: string): Promise<JsonReply> {
+    const row = await this.readable(ctx, id, responseId);
+    const version = await this.forms.version(ctx.tenantId, id, row.version);
+    return new JsonReply(JSON.stringify({ response: present(row), definition: version?.definition }));
+  }
+
+  /** @throws ApiError 404 */
+  async download(
+    ctx: RequestContext,
+    id: string,
+    responseId: string,
+    uploadId: string,
+  ): Promise<ContentReply> {
+    await this.readable(ctx, id, responseId);
+    return this.uploads.download(ctx, id, responseId, uploadId);
+  }
+
+  private async readable(ctx: RequestContext, id: string, responseId: string): Promise<ResponseRow> {
+    const { role } = await this.access.open(ctx, id, 'respondent');
+    const row = await this.responses.find(ctx, id, responseId);
+    const isViewer = includes(role, 'viewer') || includes(await this.access.baseRole(ctx), 'viewer');
+    if (!row || (!isViewer && row.respondent_id !== ctx.userId)) throw ResponseErrors.responseNotFound.with();
+    return row;
+  }
+
+  private async answerFilter(
+    ctx: RequestContext,
+    id: string,
+    filters: Record<string, string>,
+  ): Promise<Pick<ResponseFilter, 'contains' | 'texts'>> {
+    const contains: Record<string, unknown> = {};
+    const texts = new Map<string, string>();
+    if (Object.keys(filters).length === 0) return { contains, texts };
+    const versions = await this.forms.versions(this.db, ctx.tenantId, id);
+    const questions = new Map(
+      versions
+        .flatMap(({ definition }) => questionsOf(definition))
+        .map((question) => [question.id, question]),
+    );
+    for (const [name, value] of Object.entries(filters)) {
+      const question = questions.get(name);
+      const wanted = question && wantedAnswer(question, value);
+      if (wanted === undefined) throw notFilterable(name);
+      if (wanted === null) texts.set(name, `%${value.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
+      else contains[name] = wanted;
+    }
+    return { contains, texts };
+  }
+}
+
+/** The answer that equals the value; null for text, which is searched; undefined for questions without filters. */
+function wantedAnswer(question: Question, value: string): unknown {
+  switch (kindOf(question).comparison) {
+    case 'choice':
+    case 'order':
+      return value;
+    case 'choices':
+      return [value];
+    case 'number':
+      return Number.isFinite(Number(value)) && value.trim() !== '' ? Number(value) : undefined;
+    case 'boolean':
+      return value === 'true' ? true : value === 'false' ? false : undefined;
+    case 'text':
+      return null;
+    case 'none':
+      return undefined;
+  }
+}
+
+const notFilterable = (name: string) =>
+  Errors.validationFailed.with({
+    details: [
+      { field: `filter[${name}]`, code: 'filter', message: `filter[${name}] must be a value of a question` },
+    ],
+  });
+
+const present = (row: ResponseRow): FormResponseItem => ({
+  id: row.id,
+  version: row.version,
+  submitted_at: row.submitted_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+  respondent:
+    row.respondent_id === null
+      ? null
+      : { id: row.respondent_id, name: row.respondent_name ?? '', email: row.respondent_email ?? '' },
+  answers: row.answers,
+  duration_seconds: row.duration_seconds,
+});

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import type { AnswerFile, Answers } from '../../../lib/forms/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+
+/** Result of a submission: `ok`, `repeated`, `stale` after a publication, or the reason against it. */
+export interface SubmitOutcome {
+  outcome:
+    | 'ok'
+    | 'repeated'
+    | 'stale'
+    | 'not_found'
+    | 'archived'
+    | 'closed'
+    | 'not_open'
+    | 'full'
+    | 'already_submitted'
+    | 'client_response_id_reused'
+    | 'upload_used'
+    | 'not_editable'
+    | 'unknown_response';
+  id: string;
+  version: number;
+  submitted_at: Date;
+}
+
+export interface NewResponse {
+  id: string;
+  clientId: string | null;
+  /** Answered version, and the current one when the answers were checked. */
+  version: number;
+  current: number;
+  answers: Answers;
+  search: string;
+  respondentKey: Buffer;
+  uploads: string[];
+  seconds: number | null;
+  event: string;
+}
+
+const submit = workspace.statement<SubmitOutcome>(
+  'form_responses.submit',
+  `SELECT outcome, id, version, submitted_at
+     FROM form_submit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+);
+
+const resubmit = workspace.statement<SubmitOutcome>(
+  'form_responses.resubmit',
+  `SELECT outcome, id, version, submitted_at FROM form_resubmit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+);
+
+const files = workspace.statement<AnswerFile & { question_id: string }>(
+  'form_uploads.find',
+  `SELECT id, name, size::float8 AS size, content_type, question_id
+     FROM form_uploads WHERE tenant_id = $1 AND form_id = $2 AND id = ANY ($3)`,
+);
+
+// Index form_responses_respondent.
+const own = workspace.statement<{ id: string }>(
+  'form_responses.own',
+  `SELECT id FROM form_responses WHERE tenant_id = $1 AND form_id = $2 AND respondent_id = $3 ORDER BY id DESC LIMIT 1`,
+);
+
+/** Writes of responses, each in one statement. */
+@Injectable()
+export class SubmissionsRepository {
+  constructor(private readonly db: Db) {}
+
+  async submit(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    form: string,
+    response: NewResponse,
+  ): Promise<SubmitOutcome> {
+    const { id, clientId, version, current, answers, search, respondentKey, uploads, seconds, event } =
+      response;
+    const what = [id, clientId, version, current, answers, search, respondentKey, uploads, seconds, event];
+    return (await tx.query(submit, [tenantId, form, userId, ...what]))[0]!;
+  }
+
+  /** Replaces the answers of a response of the caller. */
+  async resubmit(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    form: string,
+    { id, version, current, answers, search, uploads, event }: NewResponse,
+  ): Promise<SubmitOutcome> {
+    const what = [id, version, current, answers, search, uploads, event];
+    return (await tx.query(resubmit, [tenantId, form, userId, ...what]))[0]!;
+  }
+
+  /** Uploaded files of a form by id. */
+  async files(
+    tenantId: string,
+    form: string,
+    ids: string[],
+  ): Promise<Map<string, AnswerFile & { question_id: string }>> {
+    const rows = await this.db.query(files, [tenantId, form, ids]);
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  /** The last response of the caller. */
+  async own({ tenantId, userId }: RequestContext, form: string): Promise<string | undefined> {
+    return (await this.db.query(own, [tenantId, form, userId]))[0]?.id;
+  }
+}

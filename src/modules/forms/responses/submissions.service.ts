@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import {
+  type AnswerFile,
+  type Answers,
+  type CheckedAnswers,
+  kindOf,
+  type Problem,
+  type Question,
+} from '../../../lib/forms/index.js';
+import { fold } from '../../../lib/search-text/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import type { ApiError } from '../../../platform/http/api-error.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { Keyring } from '../../../platform/secrets/keyring.js';
+import { detailsOf } from '../definition-input.js';
+import { FormAccess, type OpenForm } from '../form-access.js';
+import { FormErrors } from '../forms.errors.js';
+import { FormsRepository, type PublishedVersion } from '../forms.repository.js';
+import { FORMS } from '../forms.resource.js';
+import type { SubmitForm } from './responses.dto.js';
+import { ResponseErrors } from './responses.errors.js';
+import { type NewResponse, SubmissionsRepository, type SubmitOutcome } from './submissions.repository.js';
+
+/** A publication between the check and the storage repeats both. */
+const MAX_ATTEMPTS = 5;
+const MAX_SECONDS = 7 * 24 * 3600;
+/** Characters of a response that its search column holds. */
+const SEARCH_LENGTH = 4_000;
+
+/** Accepts responses to forms. */
+@Injectable()
+export class SubmissionsService {
+  constructor(
+    private readonly forms: FormsRepository,
+    private readonly responses: SubmissionsRepository,
+    private readonly access: FormAccess,
+    private readonly keyring: Keyring,
+    private readonly outbox: Outbox,
+    private readonly db: Db,
+  ) {}
+
+  /**
+   * Stores a response, once for each `client_response_id`.
+   * @throws ApiError 403 `not_accepting`, 404, 409 `already_submitted`, `version_outdated`, `client_response_id_reused`,
+   *   `upload_used`, `not_editable`, 422 `invalid_answers`
+   */
+  async submit(ctx: RequestContext, id: string, body: Checked<SubmitForm>): Promise<JsonReply> {
+    for (let attempt = 1; ; attempt += 1) {
+      const token = body.error ? undefined : body.value.share_token;
+      const form = await this.access.open(ctx, id, 'respondent', token);
+      const input = body.value;
+      if (form.current_version === null) throw FormErrors.notPublished.with();
+      const { response, discarded } = await this.checked(ctx, form, form.current_version, input);
+      const stored = await this.db.single(async (tx) => {
+        this.outbox.notice(tx);
+        return input.response_id === undefined
+          ? this.responses.submit(tx, ctx, id, response)
+          : this.responses.resubmit(tx, ctx, id, response);
+      });
+      if (stored.outcome === 'stale' && attempt < MAX_ATTEMPTS) continue;
+      if (stored.outcome !== 'ok' && stored.outcome !== 'repeated')
+        throw await this.rejection(ctx, form, stored.outcome);
+      const isNew = stored.outcome === 'ok' && input.response_id === undefined;
+      return new JsonReply(
+        JSON.stringify({
+          response: {
+            id: stored.id,
+            version: stored.version,
+            submitted_at: stored.submitted_at.toISOString(),
+          },
+          confirmation: form.settings.confirmation,
+          discarded,
+        }),
+        isNew ? { status: 201, location: `/apis/v1/forms/${id}/responses/${stored.id}` } : {},
+      );
+    }
+  }
+
+  private async checked(
+    ctx: RequestContext,
+    form: OpenForm,
+    current: number,
+    input: SubmitForm,
+  ): Promise<{ response: NewResponse; discarded: string[] }> {
+    const { version = current } = input;
+    const answered = await this.forms.version(ctx.tenantId, form.id, version);
+    if (!answered) throw outdated(current, []);
+    const { answers, discarded, problems } = answered.checker.check(input.answers);
+    if (problems.length > 0) throw ResponseErrors.invalidAnswers.with({ details: detailsOf(problems) });
+    if (version !== current) await this.assertFits(ctx, form, current, input.answers);
+    const uploads = await this.resolveFiles(ctx, form.id, answers);
+    const response = {
+      id: input.response_id?.toLowerCase() ?? (form.settings.anonymous ? randomUUID() : uuidv7()),
+      clientId: input.client_response_id?.toLowerCase() ?? null,
+      version,
+      current,
+      answers,
+      search: searchTextOf(answered, answers),
+      respondentKey: this.keyring.sign('form respondent', `${ctx.tenantId} ${form.id} ${ctx.userId}`),
+      uploads,
+      seconds: secondsSince(input.started_at),
+      event: uuidv7(),
+    };
+    return { response, discarded };
+  }
+
+  /** An older version is accepted while its answers are valid in the current one. */
+  private async assertFits(
+    ctx: RequestContext,
+    form: OpenForm,
+    current: number,
+    answers: SubmitForm['answers'],
+  ): Promise<void> {
+    const version = (await this.forms.version(ctx.tenantId, form.id, current)) as PublishedVersion;
+    const { problems }: CheckedAnswers = version.checker.check(answers);
+    if (problems.length > 0) throw outdated(current, problems);
+  }
+
+  /** Replaces the ids of uploads in the answers by the descriptions of the files. @returns the ids */
+  private async resolveFiles(ctx: RequestContext, form: string, answers: Answers): Promise<string[]> {
+    const asked = Object.entries(answers).flatMap(([question, answer]) =>
+      typeof answer === 'object' && 'upload_ids' in answer && Array.isArray(answer.upload_ids)
+        ? [{ question, ids: answer.upload_ids }]
+        : [],
+    );
+    if (asked.length === 0) return [];
+    const ids = asked.flatMap((entry) => entry.ids);
+    const found = await this.responses.files(ctx.tenantId, form, ids);
+    for (const entry of asked) {
+      const files = entry.ids.map((id) => found.get(id));
+      if (!files.every((file) => file?.question_id === entry.question)) throw unknownUpload(entry.question);
+      answers[entry.question] = {
+        files: (files as AnswerFile[]).map(({ id, name, size, content_type }) => ({
+          id,
+          name,
+          size,
+          content_type,
+        })),
+      };
+    }
+    return ids;
+  }
+
+  private async rejection(
+    ctx: RequestContext,
+    { id, settings }: OpenForm,
+    outcome: SubmitOutcome['outcome'],
+  ): Promise<ApiError> {
+    switch (outcome) {
+      case 'not_found':
+        return FORMS.notFound.with();
+      case 'unknown_response':
+        return ResponseErrors.responseNotFound.with();
+      case 'not_editable':
+        return ResponseErrors.notEditable.with();
+      case 'upload_used':
+        return ResponseErrors.uploadUsed.with();
+      case 'client_response_id_reused':
+        return ResponseErrors.clientResponseIdReused.with();
+      case 'already_submitted': {
+        const own = settings.anonymous ? undefined : await this.responses.own(ctx, id);
+        return ResponseErrors.alreadySubmitted.with({ body: own === undefined ? {} : { response_id: own } });
+      }
+      default: {
+        const reason = outcome === 'stale' ? 'closed' : outcome;
+        const message = settings.closed_message;
+        return ResponseErrors.notAccepting.with({
+          body: { reason, ...(message !== '' && { closed_message: message }) },
+        });
+      }
+    }
+  }
+}
+
+const outdated = (version: number, problems: readonly Problem[]): ApiError =>
+  ResponseErrors.versionOutdated.with({ body: { version }, details: detailsOf(problems) });
+
+const unknownUpload = (question: string): ApiError =>
+  ResponseErrors.invalidAnswers.with({
+    details: [{ field: question, code: 'unknown_upload', message: 'must name uploads for this question' }],
+  });
+
+function secondsSince(start: Date | undefined): number | null {
+  const seconds = start && Math.round((Date.now() - start.getTime()) / 1000);
+  return seconds !== undefined && seconds >= 0 && seconds <= MAX_SECONDS ? seconds : null;
+}
+
+/** The folded texts and labels of the answers. */
+function searchTextOf({ checker }: PublishedVersion, answers: Answers): string {
+  const texts = Object.entries(answers).flatMap(([id, answer]) => {
+    const question = checker.questions.get(id) as Question;
+    const kind = kindOf(question);
+    const columns = kind.columns?.(question) ?? [{ id: '' }];
+    const cells = kind.cells(
+      question,
+      answer,
+      columns.map((column) => column.id),
+    );
+    return cells.flatMap((cell) => (cell?.kind === 'text' ? [cell.value] : []));
+  });
+  return fold(texts.join(' ').slice(0, SEARCH_LENGTH).toWellFormed());
+}

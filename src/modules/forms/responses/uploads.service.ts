@@ -1,0 +1,124 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { ANSWER_LIMITS, type Question } from '../../../lib/forms/index.js';
+import { Blobs, fileTooLarge } from '../../../platform/blobs/blobs.js';
+import type { UploadForm } from '../../../platform/blobs/upload-form.js';
+import { type ReceivedFile, Uploads } from '../../../platform/blobs/uploads.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import { ContentReply } from '../../../platform/http/replies/content-reply.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { FormAccess } from '../form-access.js';
+import { FormErrors } from '../forms.errors.js';
+import { FormsRepository } from '../forms.repository.js';
+import type { UploadQuery } from './responses.dto.js';
+import { ResponseErrors } from './responses.errors.js';
+
+/** Files of a user that no response contains yet, in one form. */
+const MAX_PENDING = 50;
+const LIFETIME_HOURS = 24;
+
+const insert = workspace.statement<{ expires_at: Date }>(
+  'form_uploads.insert',
+  `INSERT INTO form_uploads (tenant_id, form_id, id, question_id, user_id, blob_id, name, size, content_type, sha256, expires_at)
+   SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + make_interval(hours => ${LIFETIME_HOURS})
+    WHERE (SELECT count(*) FROM form_uploads
+            WHERE tenant_id = $1 AND form_id = $2 AND user_id = $5 AND response_id IS NULL) < ${MAX_PENDING}
+   RETURNING expires_at`,
+);
+
+interface StoredFile {
+  blob_id: string;
+  name: string;
+  size: number;
+  content_type: string;
+  sha256: string;
+}
+
+const find = workspace.statement<StoredFile>(
+  'form_uploads.read',
+  `SELECT blob_id, name, size::float8 AS size, content_type, encode(sha256, 'hex') AS sha256
+     FROM form_uploads WHERE tenant_id = $1 AND form_id = $2 AND id = $3 AND response_id = $4`,
+);
+
+/** Files of answers. */
+@Injectable()
+export class FormUploadsService {
+  constructor(
+    private readonly forms: FormsRepository,
+    private readonly access: FormAccess,
+    private readonly uploads: Uploads,
+    private readonly blobs: Blobs,
+    private readonly db: Db,
+  ) {}
+
+  /**
+   * Stores a file for an answer, for 24 hours or until a response contains it. Checks access before it reads the file.
+   * @throws ApiError 404, 409 `not_published`, 413 `file_too_large`, 415 and 422 for the type and the question
+   */
+  async add(ctx: RequestContext, id: string, query: UploadQuery, form: UploadForm): Promise<JsonReply> {
+    const opened = await this.access.open(ctx, id, 'respondent', query.share_token);
+    if (opened.current_version === null) throw FormErrors.notPublished.with();
+    const version = await this.forms.version(ctx.tenantId, id, opened.current_version);
+    return this.uploads.receive(ctx, form, ANSWER_LIMITS.fileBytes, async (file) => {
+      const fields = form.request.body as Record<string, unknown> | undefined;
+      const name = query.question_id ?? fields?.['question_id'];
+      const question = typeof name === 'string' ? version?.checker.questions.get(name) : undefined;
+      assertAccepted(question, file);
+      const uploadId = uuidv7();
+      const expiresAt = await this.store(ctx, id, uploadId, question.id, file);
+      const { name: fileName, size, contentType: content_type } = file;
+      const upload = {
+        id: uploadId,
+        name: fileName,
+        size,
+        content_type,
+        expires_at: expiresAt.toISOString(),
+      };
+      return new JsonReply(JSON.stringify({ upload }), { status: 201 });
+    });
+  }
+
+  /** A file of a response. The caller has checked the access to the response. @throws ApiError 404 */
+  async download(ctx: RequestContext, form: string, response: string, id: string): Promise<ContentReply> {
+    const [file] = await this.db.query(find, [ctx.tenantId, form, id, response]);
+    if (!file) throw ResponseErrors.responseNotFound.with();
+    const { name, size, content_type: contentType, sha256, blob_id: blob } = file;
+    const open: ContentReply['content']['open'] = (range) => this.blobs.open(ctx.tenantId, blob, range);
+    return new ContentReply({ name, size, contentType, sha256, open });
+  }
+
+  private async store(
+    { tenantId, userId }: RequestContext,
+    form: string,
+    id: string,
+    question: string,
+    file: ReceivedFile,
+  ): Promise<Date> {
+    return this.db.tx(async (tx) => {
+      const { blobId, name, size, contentType, sha256 } = file;
+      const values = [tenantId, form, id, question, userId, blobId, name, size, contentType, sha256];
+      const [row] = await tx.query(insert, values);
+      if (!row) throw ResponseErrors.tooManyUploads.with();
+      await file.keep(tx);
+      return row.expires_at;
+    });
+  }
+}
+
+/** @throws ApiError 413, 415, 422 unless the question takes this file */
+function assertAccepted(question: Question | undefined, file: ReceivedFile): asserts question is Question {
+  if (question?.type !== 'file') {
+    const message = 'question_id must be the id of a question of the type file';
+    throw Errors.validationFailed.with({
+      details: [{ field: 'question_id', code: 'unknown_question', message }],
+    });
+  }
+  const { max_bytes: max = ANSWER_LIMITS.fileBytes, content_types: types } = question.settings ?? {};
+  if (file.size > max) throw fileTooLarge(max);
+  const [group] = file.contentType.split('/');
+  if (types && !types.some((type) => type === file.contentType || type === `${group}/*`))
+    throw Errors.unsupportedMediaType.with({ message: `The file must be ${types.join(', ')}.` });
+}

@@ -1,0 +1,48 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse } from '@nestjs/swagger';
+import { highlight, SearchQuery } from '../../../lib/search-text/index.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Operation } from '../../../platform/http/api-docs.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import type { OpenForm } from '../form-access.js';
+import { formSummary } from '../form.presenter.js';
+import { type FormRow, FormsRepository, likePatterns } from '../forms.repository.js';
+import { SearchForms } from './forms-search.dto.js';
+import { FormSearchEnvelope } from './forms-search.response.js';
+
+@Controller('search/forms')
+export class FormsSearchController {
+  constructor(
+    private readonly forms: FormsRepository,
+    private readonly cursors: Cursors,
+  ) {}
+
+  @Operation({
+    tag: 'forms',
+    id: 'searchForms',
+    summary: 'Search forms',
+    description: 'Searches your forms and those shared with you or your groups, newest first.',
+    errors: [Errors.validationFailed, Errors.invalidCursor],
+  })
+  @ApiOkResponse({ type: FormSearchEnvelope, description: 'A page of matches.' })
+  @Get()
+  async search(@Ctx() ctx: RequestContext, @Query() query: SearchForms): Promise<JsonReply> {
+    const words = likePatterns(query.q);
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `search forms ${ctx.tenantId} ${ctx.userId} ${query.q}`,
+      key: (form: FormRow): [string] => [form.id],
+      rows: (after, limit) => this.forms.list(ctx, null, { words }, after, limit),
+    });
+    const marks = SearchQuery.parse(query.q);
+    const results = rows.map((form) => ({
+      form: formSummary(form as OpenForm),
+      highlight: {
+        title: highlight(form.title, marks),
+        description: highlight(form.description.slice(0, 300), marks),
+      },
+    }));
+    return new JsonReply(JSON.stringify({ results, next }));
+  }
+}

@@ -1,0 +1,52 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, IsIn, IsUUID, ValidateNested } from 'class-validator';
+import {
+  asInstance,
+  EachAs,
+  Nullable,
+  Optional,
+  Timestamp,
+} from '../../../platform/http/input.decorators.js';
+import { Moment } from '../form-settings.dto.js';
+
+export class ShareForm {
+  /** What the link allows to signed-in members of the workspace. Default: `respond`. */
+  @ApiPropertyOptional({ enum: ['respond', 'view'], example: 'respond' })
+  @Optional()
+  @IsIn(['respond', 'view'])
+  role?: 'respond' | 'view';
+
+  /** Null: the link does not expire. */
+  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2999-01-31T18:00:00Z' })
+  @Nullable()
+  @Moment()
+  @Timestamp()
+  expires_at?: Date | null;
+}
+
+/** A member or a group. */
+export class FormAccessInput {
+  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
+  @Optional()
+  @IsUUID()
+  user_id?: string;
+
+  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8058' })
+  @Optional()
+  @IsUUID()
+  group_id?: string;
+
+  @ApiProperty({ enum: ['respondent', 'viewer', 'editor'], example: 'respondent' })
+  @IsIn(['respondent', 'viewer', 'editor'])
+  role!: 'respondent' | 'viewer' | 'editor';
+}
+
+export class SetFormAccess {
+  /** The whole list: members and groups that are missing lose their role. */
+  @ApiProperty({ type: [FormAccessInput], maxItems: 500 })
+  @ValidateNested({ each: true })
+  @ArrayMaxSize(500)
+  @IsArray()
+  @EachAs((entry) => asInstance(FormAccessInput, entry))
+  access!: FormAccessInput[];
+}

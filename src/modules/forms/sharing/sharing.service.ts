@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { FormAccess, hashOfToken } from '../form-access.js';
+import { FormEvents } from '../form-events.js';
+import { FormWritesRepository } from '../form-writes.repository.js';
+import { formResponse } from '../form.presenter.js';
+import { type Form, FormAccessRow } from '../forms.entity.js';
+import { FormErrors } from '../forms.errors.js';
+import { FormsRepository } from '../forms.repository.js';
+import { FORMS } from '../forms.resource.js';
+import { principalName, principalsOf, PrincipalsRepository } from '../principals.repository.js';
+import type { SetFormAccess, ShareForm } from './sharing.dto.js';
+import { SharingErrors } from './sharing.errors.js';
+import type { FormAccessResponse } from './sharing.response.js';
+
+const access = workspace.statement<FormAccessResponse>(
+  'form_access.list',
+  `SELECT access.principal_kind AS kind, access.principal_id AS id, ${principalName('access')} AS name, access.role
+     FROM form_access access WHERE access.tenant_id = $1 AND access.form_id = $2
+    ORDER BY access.principal_kind, name, access.principal_id LIMIT 500`,
+);
+
+type Link = Pick<Form, 'shareTokenHash' | 'shareRole' | 'shareExpiresAt'>;
+
+/** The share link of a form and the roles of members and groups. */
+@Injectable()
+export class FormSharingService {
+  constructor(
+    private readonly forms: FormsRepository,
+    private readonly rows: FormWritesRepository,
+    private readonly principals: PrincipalsRepository,
+    private readonly access: FormAccess,
+    private readonly events: FormEvents,
+    private readonly writes: IdempotentWrites,
+    private readonly db: Db,
+  ) {}
+
+  /** Creates the link, or changes role and expiry of the existing one, whose token stays. @throws ApiError 404, 403 */
+  async share(
+    ctx: RequestContext,
+    id: string,
+    key: IdempotencyKey | null,
+    body: Checked<ShareForm>,
+  ): Promise<JsonReply> {
+    const token = newToken();
+    return this.change(ctx, id, key, (form) => {
+      const { role, expires_at: expires = null } = body.value;
+      const shareRole = role === 'view' ? ('viewer' as const) : ('respondent' as const);
+      const link: Link = {
+        shareTokenHash: form.shareTokenHash ?? hashOfToken(token),
+        shareRole,
+        shareExpiresAt: expires,
+      };
+      return { link, token: form.shareTokenHash === null ? token : undefined };
+    });
+  }
+
+  /** Replaces the token; role and expiry stay. @throws ApiError 404, 403, 409 `not_shared` */
+  async regenerate(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
+    const token = newToken();
+    return this.change(ctx, id, key, ({ shareTokenHash, shareRole, shareExpiresAt }) => {
+      if (shareTokenHash === null) throw SharingErrors.notShared.with();
+      return { link: { shareTokenHash: hashOfToken(token), shareRole, shareExpiresAt }, token };
+    });
+  }
+
+  /** Ends the link, if there is one. @throws ApiError 404, 403 */
+  async revoke(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
+    const link: Link = { shareTokenHash: null, shareRole: null, shareExpiresAt: null };
+    return this.change(ctx, id, key, () => ({ link, token: undefined }));
+  }
+
+  /** @throws ApiError 404, 403 */
+  async list(ctx: RequestContext, id: string): Promise<JsonReply> {
+    await this.access.open(ctx, id, 'editor');
+    return this.listed(this.db, ctx, id);
+  }
+
+  /** Replaces the whole list at once. @throws ApiError 404, 403, 422 `unknown_user` */
+  async set(ctx: RequestContext, id: string, body: Checked<SetFormAccess>): Promise<JsonReply> {
+    await this.access.open(ctx, id, 'owner');
+    const entries = body.value.access;
+    const { principals, invalid } = principalsOf(entries);
+    if (invalid.length > 0) throw notOnePrincipal(invalid);
+    const unknown = await this.principals.unknown(this.db, ctx.tenantId, principals);
+    if (unknown.length > 0) throw unknownPrincipals(unknown);
+    return this.db.tx(async (tx) => {
+      if (!(await this.rows.lock(tx, ctx, id))) throw FORMS.notFound.with();
+      const { tenantId } = ctx;
+      await rowsOf(tx, FormAccessRow).delete({ tenantId, formId: id });
+      for (const [n, { kind, id: principalId }] of principals.entries()) {
+        const values = { tenantId, formId: id, principalKind: kind, principalId, role: entries[n]!.role };
+        await rowsOf(tx, FormAccessRow).insert(values);
+      }
+      await this.events.record(tx, ctx, 'access_changed', id, { count: principals.length });
+      return this.listed(tx, ctx, id);
+    });
+  }
+
+  private async listed(reader: Reader, { tenantId }: RequestContext, id: string): Promise<JsonReply> {
+    return new JsonReply(JSON.stringify({ access: await reader.query(access, [tenantId, id]) }));
+  }
+
+  /** The token is not remembered for repeated requests: they return the link without it. */
+  private async change(
+    ctx: RequestContext,
+    id: string,
+    key: IdempotencyKey | null,
+    wanted: (form: Form) => { link: Link; token: string | undefined },
+  ): Promise<JsonReply> {
+    const opened = await this.access.open(ctx, id, 'editor');
+    return this.writes.runTx(ctx, key, async (tx: Tx) => {
+      const before = await this.rows.lock(tx, ctx, id);
+      if (!before) throw FORMS.notFound.with();
+      if (before.state === 'archived') throw FormErrors.archived.with();
+      const { link, token } = wanted(before);
+      await this.rows.update(tx, ctx, id, link);
+      await this.events.record(tx, ctx, link.shareTokenHash ? 'shared' : 'unshared', id, {
+        role: link.shareRole,
+      });
+      const form = await this.access.again(tx, ctx, opened);
+      const definition = await this.forms.draft(ctx.tenantId, id, tx);
+      const remembered = FORMS.response(formResponse(form, definition)).json;
+      const { json } = FORMS.response(formResponse(form, definition, token));
+      return new JsonReply(json, { remembered: String(remembered) });
+    });
+  }
+}
+
+/** 256 random bits. */
+const newToken = (): string => randomBytes(32).toString('base64url');
+
+const notOnePrincipal = (positions: readonly number[]) =>
+  Errors.validationFailed.with({
+    details: positions.map((n) => ({
+      field: `access.${n}`,
+      code: 'one_principal',
+      message: `access.${n} must name one user_id or group_id, once`,
+    })),
+  });
+
+const unknownPrincipals = (positions: readonly number[]) =>
+  SharingErrors.unknownUser.with({
+    details: positions.map((n) => ({
+      field: `access.${n}`,
+      code: 'unknown_user',
+      message: `access.${n} is not an active member or group of this workspace`,
+    })),
+  });

@@ -1,0 +1,304 @@
+import fc from 'fast-check';
+import { unzipSync } from 'fflate';
+import { SaxesParser } from 'saxes';
+import { TestApp, type Person } from '../../support/app.ts';
+import { definitionOf, ok, option, published } from '../../support/forms.ts';
+
+/** Rows of a sheet as an independent XML parser reads them: text, numbers; null for empty cells. */
+function sheetOf(bytes: Buffer, n = 1): (string | number | null)[][] {
+  const xml = Buffer.from(unzipSync(bytes)[`xl/worksheets/sheet${n}.xml`]!).toString();
+  const rows: (string | number | null)[][] = [];
+  let text = '';
+  let type: string | undefined;
+  const parser = new SaxesParser();
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', ({ name, attributes }) => {
+    if (name === 'f') throw new Error('a formula');
+    if (name === 'row') rows.push([]);
+    if (name === 'c') [type, text] = [attributes['t'], ''];
+  });
+  parser.on('text', (part) => (text += part));
+  parser.on('closetag', ({ name }) => {
+    if (name !== 'c') return;
+    const plain = text.replaceAll(/_x([\dA-F]{4})_/g, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+    rows.at(-1)!.push(type === 'inlineStr' ? plain : text === '' ? null : Number(text));
+  });
+  parser.write(xml).close();
+  return rows;
+}
+
+/** Records of a CSV file (RFC 4180). */
+function recordsOf(csv: string): string[][] {
+  const records: string[][] = [[]];
+  for (const [, quoted, plain, end] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
+    records.at(-1)!.push(quoted === undefined ? plain! : quoted.replaceAll('""', '"'));
+    if (end === '\r\n') records.push([]);
+    if (end === '') break;
+  }
+  return records.slice(0, -1);
+}
+
+describe('exports, analytics and search', () => {
+  let app: TestApp;
+  let owner: Person;
+  let ann: Person;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [, owner, ann] = (await app.tenant('acme', 'root', 'olga', 'ann')) as any;
+  });
+  afterAll(() => app?.stop());
+
+  const submit = async (form: any, answers: object, more: object = {}) =>
+    ok(await owner.api.post(`/forms/${form.id}/submit`, { answers, ...more }), 201);
+  const bytes = async (url: string): Promise<Buffer> => {
+    const response = await fetch(`${app.base}/apis/v1${url}`, {
+      headers: { authorization: `Bearer ${owner.token}` },
+    });
+    expect(response.status).toBe(200);
+    return Buffer.from(await response.arrayBuffer());
+  };
+  const csv = async (form: any, query = '') =>
+    recordsOf((await bytes(`/forms/${form.id}/export.csv?${query}`)).toString('utf8').replace(/^\ufeff/, ''));
+  const xlsx = async (form: any, query = '') =>
+    sheetOf(await bytes(`/forms/${form.id}/export.xlsx?${query}`));
+
+  const QUESTIONS = [
+    { id: 't', type: 'long_text', title: '=cmd()' },
+    { id: 'n', type: 'number', title: 'N' },
+    { id: 'd', type: 'date', title: 'D' },
+    { id: 'h', type: 'time', title: 'H' },
+    { id: 'c', type: 'consent', title: 'C' },
+    {
+      id: 'm',
+      type: 'matrix',
+      title: 'M',
+      rows: [option('r1'), option('r2')],
+      options: [option('x'), option('y')],
+    },
+    { id: 'r', type: 'ranking', title: 'R', options: [option('x'), option('y')] },
+    { id: 'o', type: 'multiple_choice', title: 'O', options: [option('x', 'A, b'), option('y')] },
+    { id: 'p', type: 'date_range', title: 'P' },
+  ];
+
+  test('CSV and XLSX have a column for each part of each question, with typed values and no formula', async () => {
+    const form = await published(owner, definitionOf(QUESTIONS), { title: '=Form/1' });
+    const { response } = await submit(form, {
+      t: '=1+1\r\n"x", é',
+      n: -2.5,
+      d: '2024-02-29',
+      h: '06:00',
+      c: true,
+      m: { r2: 'x' },
+      r: ['y', 'x'],
+      o: ['x', 'y'],
+      p: { from: '1800-01-01', to: '2024-01-02' },
+    });
+    await submit(form, {});
+    const [header, first, second] = await csv(form, 'tz=Asia/Ho_Chi_Minh');
+    expect(header).toEqual([
+      'id',
+      'submitted_at',
+      'respondent',
+      'version',
+      "'=cmd()",
+      'N',
+      'D',
+      'H',
+      'C',
+      'M [R1]',
+      'M [R2]',
+      'R [1]',
+      'R [2]',
+      'O',
+      'P [from]',
+      'P [to]',
+    ]);
+    const local = new Date(Date.parse(response.submitted_at) + 7 * 3_600_000)
+      .toISOString()
+      .slice(0, 19)
+      .replace('T', ' ');
+    expect(first).toEqual([
+      response.id,
+      local,
+      owner.email,
+      '1',
+      '\'=1+1\r\n"x", é',
+      '-2.5',
+      '2024-02-29',
+      '06:00',
+      'true',
+      '',
+      'X',
+      'Y',
+      'X',
+      'A, b; Y',
+      '1800-01-01',
+      '2024-01-02',
+    ]);
+    expect(second!.slice(4)).toEqual(Array.from({ length: 12 }, () => ''));
+    const rows = await xlsx(form);
+    expect(rows[0]!.slice(4, 6)).toEqual(['=cmd()', 'N']);
+    expect(rows[1]!.slice(4)).toEqual([
+      '=1+1\r\n"x", é',
+      -2.5,
+      45_351,
+      0.25,
+      1,
+      null,
+      'X',
+      'Y',
+      'X',
+      'A, b; Y',
+      '1800-01-01',
+      45_293,
+    ]);
+    const reply = await owner.api.request('HEAD', `/forms/${form.id}/export.xlsx`);
+    expect([reply.status, reply.headers.get('content-disposition')]).toEqual([
+      200,
+      'attachment; filename=Form_1.xlsx',
+    ]);
+    expect((await csv(form, 'columns=n,t'))[0]!.slice(4)).toEqual(["'=cmd()", 'N']);
+    expect(await csv(form, 'to=2001-01-01T00:00:00Z')).toHaveLength(1);
+    expect((await owner.api.get(`/forms/${form.id}/export.csv?tz=Mars`)).status).toBe(422);
+    expect((await ann.api.get(`/forms/${form.id}/export.csv`)).status).toBe(404);
+  });
+
+  test('all versions: removed questions keep their columns, also when the form is empty now', async () => {
+    const form = await published(owner, definitionOf([{ id: 'a', type: 'number', title: 'Same' }]));
+    await submit(form, { a: 1 });
+    const definition = definitionOf([{ id: 'b', type: 'short_text', title: 'Same' }]);
+    ok(await owner.api.patch(`/forms/${form.id}`, { definition }));
+    ok(await owner.api.post(`/forms/${form.id}/publish`));
+    await submit(form, { b: 'x' });
+    const records = await csv(form);
+    expect(records.map((record) => record.slice(3))).toEqual([
+      ['version', 'Same (b, short_text)', 'Same (a, number)'],
+      ['1', '', '1'],
+      ['2', 'x', ''],
+    ]);
+  });
+
+  test('any accepted text is exported as given', async () => {
+    const form = await published(owner, definitionOf([{ id: 't', type: 'long_text', title: 'T' }]));
+    const given: string[] = [];
+    const unit = fc.constantFrom(
+      '=',
+      '+',
+      '-',
+      '@',
+      '"',
+      "'",
+      ',',
+      ' ',
+      '\n',
+      '\r',
+      '\t',
+      '＝',
+      '_x000D_',
+      '<',
+      '&',
+      'é',
+      '😀',
+      'a',
+      '\u0001',
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(fc.string({ unit, maxLength: 12 }), fc.string({ unit: 'binary', maxLength: 30 })),
+        async (text) => {
+          const { status } = await owner.api.post(`/forms/${form.id}/submit`, { answers: { t: text } });
+          expect([201, 400, 422]).toContain(status);
+          if (status === 201 && text.trim() !== '') given.push(text);
+        },
+      ),
+      { numRuns: 150 },
+    );
+    expect(given.length).toBeGreaterThan(40);
+    const texts = (rows: unknown[][]) =>
+      rows
+        .slice(1)
+        .map((row) => row[4])
+        .filter((text) => text !== '' && text !== null);
+    expect(texts(await xlsx(form))).toEqual(given);
+    expect(texts(await csv(form)).map((text, n) => (text === `'${given[n]}` ? given[n] : text))).toEqual(
+      given,
+    );
+    for (const text of texts(await csv(form)) as string[])
+      expect(text).not.toMatch(/^[\s"]*[=+\-@＝＋－＠]/u);
+  });
+
+  test('analytics by question, day and time zone', async () => {
+    const form = await published(
+      owner,
+      definitionOf([
+        { id: 's', type: 'nps', title: 'S' },
+        { id: 'o', type: 'dropdown', title: 'O', options: [option('x'), option('y')] },
+      ]),
+    );
+    const started_at = new Date(Date.now() - 30_000).toISOString();
+    for (const [s, o] of [
+      [10, 'x'],
+      [9, 'x'],
+      [2, 'y'],
+    ])
+      await submit(form, { s, o }, { started_at });
+    await app.sql(`UPDATE form_responses SET submitted_at = '2026-03-01T23:30:00Z' WHERE form_id = $1`, [
+      form.id,
+    ]);
+    const analytics = ok(await owner.api.get(`/forms/${form.id}/analytics?tz=Europe/Berlin`));
+    expect(analytics.totals.submitted).toBe(3);
+    expect(analytics.totals.median_seconds).toBeGreaterThanOrEqual(30);
+    expect(analytics.by_day).toEqual([{ day: '2026-03-02', count: 3 }]);
+    expect(analytics.questions[0].nps).toEqual({ promoters: 2, passives: 0, detractors: 1, score: 33.33 });
+    expect(analytics.questions[1].options[0]).toEqual({ id: 'x', label: 'X', count: 2, percent: 66.67 });
+    expect(ok(await owner.api.get(`/forms/${form.id}/analytics`)).by_day).toEqual([
+      { day: '2026-03-01', count: 3 },
+    ]);
+    expect(ok(await owner.api.get(`/forms/${form.id}/analytics?version=2`)).totals).toEqual({
+      submitted: 0,
+      median_seconds: null,
+    });
+  });
+
+  test('a client that disconnects ends the export and frees its connection; a third export waits its turn', async () => {
+    const form = await published(owner, definitionOf([{ id: 't', type: 'long_text', title: 'T' }]));
+    await app.sql(
+      `INSERT INTO form_responses (tenant_id, form_id, id, version, answers, search_text, submitted_at, updated_at)
+       SELECT $1, $2, gen_random_uuid(), 1, jsonb_build_object('t', repeat(md5(n::text), 100)), '', now(), now() FROM generate_series(1, 6000) n`,
+      [owner.tenantId, form.id],
+    );
+    const headers = { authorization: `Bearer ${owner.token}` };
+    const url = `${app.base}/apis/v1/forms/${form.id}/export.csv`;
+    const aborts = [new AbortController(), new AbortController()];
+    // The bodies are not read: both exports wait for their clients.
+    const [first] = await Promise.all(aborts.map(({ signal }) => fetch(url, { headers, signal })));
+    expect(first!.status).toBe(200);
+    expect((await owner.api.get(`/forms/${form.id}/export.csv`)).body.error).toBe('overloaded');
+    for (const abort of aborts) abort.abort();
+    let status = 503;
+    for (let n = 0; n < 200 && status === 503; n += 1)
+      ({ status } = await owner.api.get(`/forms/${form.id}/export.csv?to=2001-01-01T00:00:00Z`));
+    expect(status).toBe(200);
+    expect((await csv(form)).length).toBe(6001);
+  });
+
+  test('search finds forms by title, description and questions', async () => {
+    const form = await published(
+      owner,
+      definitionOf([{ id: 't', type: 'short_text', title: 'Über Äpfel' }]),
+      { title: 'Obst <b>', description: 'Wochenmarkt' },
+    );
+    const search = async (person: Person, q: string) =>
+      ok(await person.api.get(`/search/forms?q=${encodeURIComponent(q)}`)).results;
+    for (const q of ['obst', 'WOCHENMARKT', 'uber apfel'])
+      expect([q, (await search(owner, q)).map((result: any) => result.form.id)]).toEqual([q, [form.id]]);
+    expect((await search(owner, 'obst'))[0].highlight.title).toBe('<mark>Obst</mark> &lt;b&gt;');
+    expect(await search(ann, 'obst')).toEqual([]);
+    expect((await owner.api.get('/search/forms?q=%20')).status).toBe(422);
+  });
+});
