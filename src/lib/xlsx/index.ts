@@ -128,7 +128,7 @@ function stylesXml(): string {
     `<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
     `<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>` +
     `<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>` +
-    `<cellXfs count="5">${format(0)}${format(0, 1)}${format(164)}${format(165)}${format(166)}</cellXfs></styleSheet>`
+    `<cellXfs count="5">${format(0)}${format(0, 1)}${format(164)}${format(165)}${format(166)}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
   );
 }
 
