@@ -105,6 +105,15 @@ describe('the tenancy matrix', () => {
       const { id } = (await alice.api.post('/forms', { title: 'secret' })).body.form;
       return { id, body: { title: 'stolen', accepting: true, definition: {}, answers: {} } };
     },
+    reports: async () => {
+      const definition = {
+        sections: [{ id: 's', questions: [{ id: 'q', type: 'short_text', title: 'secret' }] }],
+      };
+      const { id } = (await alice.api.post('/forms', { title: 'secret', definition })).body.form;
+      await alice.api.post(`/forms/${id}/publish`);
+      const report = { name: 'secret', definition: { columns: ['q'] } };
+      return { id: (await alice.api.post(`/forms/${id}/reports`, report)).body.report.id, body: {} };
+    },
     task_folders: async () => {
       const { id } = (await alice.api.post('/task_folders', { name: 'secret' })).body.folder;
       return { id, body: { name: 'stolen', members: [] } };

@@ -21,6 +21,13 @@ import { ResponsesService } from './responses/responses.service.js';
 import { SubmissionsRepository } from './responses/submissions.repository.js';
 import { SubmissionsService } from './responses/submissions.service.js';
 import { FormUploadsService } from './responses/uploads.service.js';
+import { ReportReader } from './reports/report-data.js';
+import { ReportOutput } from './reports/report-output.service.js';
+import { FormReportsController } from './reports/reports.controller.js';
+import { ReportsRepository } from './reports/reports.repository.js';
+import { ReportsService } from './reports/reports.service.js';
+import { SharedReportsController } from './reports/shared-reports.controller.js';
+import { SharedReportsService } from './reports/shared-reports.service.js';
 import { ResponseScan } from './response-scan.js';
 import { ScanSlots } from './scan-slots.js';
 import { FormsSearchController } from './search/forms-search.controller.js';
@@ -36,6 +43,8 @@ import { FormSharingService } from './sharing/sharing.service.js';
     FormSharingController,
     FormExportController,
     FormsSearchController,
+    FormReportsController,
+    SharedReportsController,
   ],
   providers: [
     FormsRepository,
@@ -59,6 +68,11 @@ import { FormSharingService } from './sharing/sharing.service.js';
     ScanSlots,
     ExportService,
     AnalyticsService,
+    ReportsRepository,
+    ReportsService,
+    ReportReader,
+    ReportOutput,
+    SharedReportsService,
   ],
 })
 export class FormsModule {}

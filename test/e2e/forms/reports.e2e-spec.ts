@@ -1,0 +1,292 @@
+import { unzipSync } from 'fflate';
+import { TestApp, type Person } from '../../support/app.ts';
+import { definitionOf, ok, option, published } from '../../support/forms.ts';
+
+/** A text of a column that no report shows. */
+const MARKER = 'marker-of-the-hidden-column';
+
+const DEFINITION = definitionOf([
+  { id: 'team', type: 'dropdown', title: 'Team', options: [option('red', 'Red'), option('blue', 'Blue')] },
+  { id: 'score', type: 'number', title: 'Score' },
+  { id: 'secret', type: 'short_text', title: `Title ${MARKER}` },
+  { id: 'comment', type: 'short_text', title: 'Comment' },
+]);
+
+describe('reports', () => {
+  let app: TestApp;
+  let owner: Person;
+  let viewer: Person;
+  let member: Person;
+  let stranger: Person;
+  let form: any;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [, owner, viewer, member, stranger] = (await app.tenant(
+      'acme',
+      'root',
+      'olga',
+      'vic',
+      'mia',
+      'sam',
+    )) as any;
+    form = await published(owner, DEFINITION);
+    for (const [team, score] of [
+      ['red', 1],
+      ['red', 2],
+      ['red', 6],
+      ['blue', 5],
+      [undefined, 10],
+    ] as const)
+      ok(
+        await owner.api.post(`/forms/${form.id}/submit`, {
+          answers: { team, score, secret: MARKER, comment: `c${score}` },
+        }),
+        201,
+      );
+  });
+  afterAll(() => app?.stop());
+
+  const base = () => `/forms/${form.id}`;
+  const save = async (definition: object, name = 'Report') =>
+    ok(await owner.api.post(`${base()}/reports`, { name, definition }), 201).report;
+  const share = (report: any, viewers: object[], expose: object = {}) =>
+    owner.api.post(`${base()}/reports/${report.id}/share`, { viewers, expose });
+  const bytes = async (person: Person, body: object) => {
+    const response = await fetch(`${app.base}/apis/v1${base()}/report.xlsx`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${person.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, bytes: new Uint8Array(await response.arrayBuffer()) };
+  };
+  const textOf = (archive: Uint8Array): string =>
+    Object.values(unzipSync(archive))
+      .map((file) => Buffer.from(file).toString())
+      .join('\n');
+
+  const BY_TEAM = {
+    columns: ['team', 'score'],
+    group_by: 'team',
+    metrics: [
+      { question: 'score', function: 'mean' },
+      { question: 'score', function: 'max' },
+    ],
+    charts: [{ question: 'team', kind: 'pie' }],
+  };
+
+  test('a report is saved, read, listed, changed and deleted', async () => {
+    const report = await save(BY_TEAM);
+    expect(report).toMatchObject({
+      form_id: form.id,
+      name: 'Report',
+      rev: 1,
+      definition: { ...BY_TEAM, filters: [], suppress_below: 0 },
+    });
+    const path = `${base()}/reports/${report.id}`;
+    expect(ok(await owner.api.get(path)).report).toEqual(report);
+    expect(ok(await owner.api.get(`${base()}/reports`)).reports.map(({ id }: any) => id)).toContain(
+      report.id,
+    );
+    const changed = ok(await owner.api.put(path, { name: 'Renamed', rev: 1 })).report;
+    expect(changed).toMatchObject({ name: 'Renamed', rev: 2, definition: report.definition });
+    const stale = await owner.api.put(path, { name: 'x', rev: 1 });
+    expect([stale.status, stale.body.error, stale.body.rev]).toEqual([409, 'conflict', 2]);
+    expect(ok(await owner.api.delete(path)).deleted).toBe(true);
+    for (const call of [owner.api.get(path), owner.api.put(path, { name: 'x' }), owner.api.delete(path)])
+      expect((await call).status).toBe(404);
+    expect((await stranger.api.get(`${base()}/reports`)).status).toBe(404);
+  });
+
+  test('everything in a report refers to its columns', async () => {
+    const invalid: [object, string][] = [
+      [{ columns: [] }, 'columns'],
+      [{ columns: ['nope'] }, 'columns.0'],
+      [{ columns: ['team', 'team'] }, 'columns.1'],
+      [{ columns: ['team'], group_by: 'secret' }, 'group_by'],
+      [{ columns: ['score'], group_by: 'score' }, 'group_by'],
+      [{ columns: ['team'], metrics: [{ question: 'score', function: 'sum' }] }, 'metrics.0.question'],
+      [{ columns: ['team'], metrics: [{ question: 'team', function: 'sum' }] }, 'metrics.0.function'],
+      [
+        { columns: ['team'], filters: [{ question: 'secret', operator: 'contains', value: 'm' }] },
+        'filters.0.question',
+      ],
+      [{ columns: ['team'], charts: [{ question: 'secret' }] }, 'charts.0.question'],
+      [{ columns: ['team'], suppress_below: -1 }, 'suppress_below'],
+    ];
+    for (const [definition, field] of invalid) {
+      const { status, body } = await owner.api.post(`${base()}/reports`, { name: 'x', definition });
+      expect([definition, status, body.error, body.details?.[0]?.field]).toEqual([
+        definition,
+        422,
+        'invalid_report',
+        field,
+      ]);
+    }
+  });
+
+  test('a snapshot has questions, rows and aggregates, and the same ETag for the same data', async () => {
+    const report = await save({
+      ...BY_TEAM,
+      filters: [{ question: 'score', operator: 'at_most', value: 6 }],
+    });
+    const response = await owner.api.get(`${base()}/report_snapshot?report_id=${report.id}`);
+    const snapshot = ok(response);
+    expect(snapshot.form.questions.map(({ id, removed }: any) => [id, removed])).toEqual([
+      ['team', false],
+      ['score', false],
+    ]);
+    expect(snapshot.rows.map(({ answers }: any) => answers)).toEqual([
+      { team: 'red', score: 1 },
+      { team: 'red', score: 2 },
+      { team: 'red', score: 6 },
+      { team: 'blue', score: 5 },
+    ]);
+    expect(snapshot.aggregates.responses).toBe(4);
+    expect(snapshot.aggregates.metrics.map(({ value }: any) => value)).toEqual([3.5, 6]);
+    expect(
+      snapshot.aggregates.groups.map(({ key, label, count, metrics }: any) => [
+        key,
+        label,
+        count,
+        metrics[0].value,
+      ]),
+    ).toEqual([
+      ['red', 'Red', 3, 3],
+      ['blue', 'Blue', 1, 5],
+    ]);
+    expect(response.headers.get('etag')).toBe(`"${snapshot.etag}"`);
+    expect(ok(await owner.api.get(`${base()}/report_snapshot?report_id=${report.id}`)).etag).toBe(
+      snapshot.etag,
+    );
+    const whole = ok(await owner.api.get(`${base()}/report_snapshot`));
+    expect([whole.form.questions.length, whole.rows.length, whole.etag === snapshot.etag]).toEqual([
+      4,
+      5,
+      false,
+    ]);
+    expect((await stranger.api.get(`${base()}/report_snapshot`)).status).toBe(404);
+  });
+
+  test('the workbook has a summary, metrics, the tables of charts and rows', async () => {
+    const report = await save(BY_TEAM, '=Report');
+    const { bytes: archive } = await bytes(owner, { report_id: report.id });
+    const files = unzipSync(archive);
+    const names = [
+      ...Buffer.from(files['xl/workbook.xml']!)
+        .toString()
+        .matchAll(/sheet name="([^"]+)"/g),
+    ].map(([, name]) => name);
+    expect(names).toEqual(['Summary', 'Metrics', 'Team', 'Responses']);
+    expect(textOf(archive)).not.toContain(MARKER);
+    expect(Buffer.from(files['xl/worksheets/sheet3.xml']!).toString()).toContain('Blue');
+    expect((await bytes(owner, { definition: { columns: ['secret'] } })).status).toBe(200);
+    for (const body of [{}, { report_id: report.id, definition: {} }, { definition: { columns: ['nope'] } }])
+      expect((await bytes(owner, body)).status).toBe(422);
+    expect((await bytes(stranger, { report_id: report.id })).status).toBe(404);
+  });
+
+  test('viewers see the columns and what is exposed; the end of their access takes effect at once', async () => {
+    const report = await save(BY_TEAM, 'Shared');
+    const path = `/reports/shared/${report.id}`;
+    expect((await viewer.api.get(path)).status).toBe(404);
+    const shared = ok(await share(report, [{ user_id: viewer.id }]));
+    expect(shared).toEqual({
+      viewers: [{ kind: 'user', id: viewer.id, name: 'Vic' }],
+      expose: { responses: false, form: false },
+    });
+    expect(ok(await owner.api.get(`${base()}/reports/${report.id}/share`))).toEqual(shared);
+    expect(ok(await viewer.api.get('/reports/shared')).reports.map(({ id }: any) => id)).toEqual([report.id]);
+    expect(ok(await viewer.api.get(path)).data.aggregates.responses).toBe(5);
+    for (const part of ['responses', 'form'])
+      expect((await viewer.api.get(`${path}/${part}`)).body.error).toBe('not_exposed');
+    ok(await share(report, [{ user_id: viewer.id }], { responses: true, form: true }));
+    expect(ok(await viewer.api.get(`${path}/responses`)).responses[0].answers).toEqual({
+      team: 'red',
+      score: 1,
+    });
+    expect(ok(await viewer.api.get(`${path}/form`)).form.questions.map(({ id }: any) => id)).toEqual([
+      'team',
+      'score',
+    ]);
+    // The share of a report gives no role on the form.
+    for (const route of [
+      '',
+      '/responses',
+      '/analytics',
+      '/reports',
+      `/reports/${report.id}`,
+      '/report_snapshot',
+      '/export.csv',
+    ])
+      expect([route, (await viewer.api.get(`${base()}${route}`)).status]).toEqual([route, 404]);
+    ok(await share(report, []));
+    expect((await viewer.api.get(path)).status).toBe(404);
+    expect(ok(await viewer.api.get('/reports/shared')).reports).toEqual([]);
+    const members = await app.sql(`SELECT id FROM rbac_groups WHERE tenant_id = $1 AND key = 'members'`, [
+      owner.tenantId,
+    ]);
+    ok(await share(report, [{ group_id: members[0].id }]));
+    expect((await member.api.get(path)).status).toBe(200);
+    const [foreign] = (await app.tenant('evil', 'foreign')) as [Person];
+    expect((await foreign.api.get(path)).status).toBe(404);
+    const unknown = await share(report, [{ user_id: foreign.id }]);
+    expect([unknown.status, unknown.body.error]).toEqual([404, 'unknown_viewer']);
+    expect((await share(report, [{}])).status).toBe(422);
+    const other = await published(owner, DEFINITION);
+    const misplaced = await owner.api.post(`/forms/${other.id}/reports/${report.id}/share`, { viewers: [] });
+    expect(misplaced.status).toBe(404);
+    ok(await owner.api.delete(base()));
+    expect((await member.api.get(path)).status).toBe(404);
+    await app.sql(`UPDATE forms SET deleted_at = NULL WHERE id = $1`, [form.id]);
+  });
+
+  test('no route shows a viewer a hidden column', async () => {
+    const report = await save({ columns: ['team', 'comment'] }, 'Redacted');
+    ok(await share(report, [{ user_id: viewer.id }], { responses: true, form: true }));
+    const path = `/reports/shared/${report.id}`;
+    for (const route of [path, `${path}/responses`, `${path}/form`, '/reports/shared']) {
+      const { status, text } = await viewer.api.get(route);
+      expect([
+        route,
+        status,
+        text.includes(MARKER),
+        text.includes('secret'),
+        text.includes(owner.email),
+      ]).toEqual([route, 200, false, false, false]);
+    }
+    expect((await viewer.api.get(`${path}/responses`)).text).toContain('c1');
+    for (const text of [
+      (await owner.api.get(`${base()}/report_snapshot?report_id=${report.id}`)).text,
+      textOf((await bytes(owner, { report_id: report.id })).bytes),
+    ])
+      expect([text.includes('c1'), text.includes(MARKER)]).toEqual([true, false]);
+    // Texts of single responses are rows too.
+    ok(await share(report, [{ user_id: viewer.id }], { responses: false }));
+    expect((await viewer.api.get(path)).text).not.toContain('c1');
+  });
+
+  test('small groups are suppressed, and rows cannot be exposed beside them', async () => {
+    const report = await save(
+      { ...BY_TEAM, columns: ['team', 'score', 'comment'], suppress_below: 3 },
+      'Suppressed',
+    );
+    ok(await share(report, [{ user_id: viewer.id }]));
+    const { aggregates } = ok(await viewer.api.get(`/reports/shared/${report.id}`)).data;
+    expect(aggregates.groups.map(({ key }: any) => key)).toEqual(['red']);
+    expect([aggregates.responses, aggregates.suppressed_groups]).toEqual([5, 2]);
+    const [team, score, comment] = aggregates.questions;
+    expect(team.options.map(({ id }: any) => id)).toEqual(['red']);
+    expect([score.statistics, comment.samples]).toEqual([undefined, undefined]);
+    expect((await share(report, [{ user_id: viewer.id }], { responses: true })).status).toBe(422);
+    const few = await save({ ...BY_TEAM, suppress_below: 6 });
+    ok(await share(few, [{ user_id: viewer.id }]));
+    expect(ok(await viewer.api.get(`/reports/shared/${few.id}`)).data.aggregates).toMatchObject({
+      responses: null,
+      questions: [],
+      groups: [],
+      metrics: [{ value: null }, { value: null }],
+    });
+    expect(textOf((await bytes(owner, { report_id: report.id })).bytes)).not.toContain('c1');
+  });
+});
