@@ -7,6 +7,7 @@ import { provision } from '../provision/provision.js';
 import { DemoClient } from './demo-client.js';
 import { createContent, type DemoClients } from './demo-content.js';
 import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo-data.js';
+import { createForms } from './demo-forms.js';
 import { createMail } from './demo-mail.js';
 
 /**
@@ -28,6 +29,7 @@ export async function createDemoWorkspace(app: INestApplication, { mail }: { mai
     ]),
   ) as DemoClients;
   await createContent(clients);
+  await createForms(clients);
   if (mail) await createMail(clients);
 }
 
