@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { TenantsModule } from '../tenants/index.js';
 import { FormStatesService } from './definitions/form-states.service.js';
 import { FormsController } from './definitions/forms.controller.js';
 import { FormsService } from './definitions/forms.service.js';
@@ -9,6 +10,7 @@ import { FormAccess } from './form-access.js';
 import { FormDrafts } from './form-drafts.js';
 import { FormEvents } from './form-events.js';
 import { FormsCleanup } from './forms-cleanup.js';
+import { FormsOfMembers } from './forms-of-members.js';
 import { FormWritesRepository } from './form-writes.repository.js';
 import { FormsRepository } from './forms.repository.js';
 import { Assistant } from './presets/assistant.js';
@@ -36,6 +38,7 @@ import { FormSharingService } from './sharing/sharing.service.js';
 
 /** Static paths come before `:id`. */
 @Module({
+  imports: [TenantsModule],
   controllers: [
     FormPresetsController,
     FormsController,
@@ -55,6 +58,7 @@ import { FormSharingService } from './sharing/sharing.service.js';
     FormsService,
     FormStatesService,
     FormsCleanup,
+    FormsOfMembers,
     PrincipalsRepository,
     Assistant,
     PresetsService,

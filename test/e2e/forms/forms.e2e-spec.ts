@@ -217,6 +217,18 @@ describe('forms', () => {
     expect(ok(await alice.api.patch(`/forms/${id}`, { title: 'Corrected' })).form.title).toBe('Corrected');
   });
 
+  test('the forms of a deactivated member get a new owner', async () => {
+    const [root, dora] = (await app.tenant('moves', 'root', 'dora')) as [Person, Person];
+    const { id } = await published(dora);
+    const path = `/tenant/members/${dora.id}`;
+    ok(await root.api.post(`${path}/deactivate`));
+    expect(JSON.stringify(ok(await root.api.get(`${path}/content`)))).toContain('"forms":1');
+    ok(await root.api.post(`${path}/transfer`, { to: root.id }));
+    expect(ok(await root.api.get('/forms')).forms.map((form: any) => [form.id, form.owner.id])).toEqual([
+      [id, root.id],
+    ]);
+  });
+
   test('presets exist in four languages, and each can be published as it is', async () => {
     const texts = [];
     for (const locale of ['en', 'de-AT', 'pt', 'vi']) {

@@ -1,0 +1,55 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { workspace } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import { type ContentTransfer, MemberContent, type OwnedContent } from '../tenants/index.js';
+import { FormEvents } from './form-events.js';
+
+// Index forms_owner.
+const count = workspace.statement<{ count: number }>(
+  'forms.count_owned',
+  `SELECT count(*)::int AS count FROM forms WHERE tenant_id = $1 AND owner_id = $2 AND deleted_at IS NULL`,
+);
+
+const lock = workspace.statement<{ id: string }>(
+  'forms.lock_owned',
+  `SELECT id FROM forms WHERE tenant_id = $1 AND owner_id = $2 AND deleted_at IS NULL ORDER BY id FOR UPDATE`,
+);
+
+const transfer = workspace.statement<never>(
+  'forms.transfer',
+  `UPDATE forms SET owner_id = $3, updated_at = now() WHERE tenant_id = $1 AND id = ANY ($2)`,
+);
+
+/** The forms that a member owns, for a transfer to another member. */
+@Injectable()
+export class FormsOfMembers implements OwnedContent, OnModuleInit {
+  readonly kind = 'forms';
+  readonly order = 50;
+
+  constructor(
+    private readonly contents: MemberContent,
+    private readonly events: FormEvents,
+  ) {}
+
+  onModuleInit(): void {
+    this.contents.register(this);
+  }
+
+  async count(reader: Reader, { tenantId, userId }: { tenantId: string; userId: string }): Promise<number> {
+    return (await reader.query(count, [tenantId, userId]))[0]?.count ?? 0;
+  }
+
+  /** Forms have no change feed. */
+  async lock(tx: Tx, { ctx, from }: ContentTransfer): Promise<string[]> {
+    await tx.query(lock, [ctx.tenantId, from]);
+    return [];
+  }
+
+  /** Responses, reports and roles of others stay as they are. */
+  async transfer(tx: Tx, { ctx, from, to }: ContentTransfer): Promise<number> {
+    const ids = (await tx.query(lock, [ctx.tenantId, from])).map(({ id }) => id);
+    await tx.query(transfer, [ctx.tenantId, ids, to]);
+    for (const id of ids) await this.events.record(tx, ctx, 'transferred', id, { from, to });
+    return ids.length;
+  }
+}
