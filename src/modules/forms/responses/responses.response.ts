@@ -49,7 +49,11 @@ export class FormResponseItem extends SubmittedResponse {
   @ApiProperty(TIME)
   updated_at!: string;
   /** Null in anonymous forms. */
-  @ApiProperty({ type: FormOwner, nullable: true })
+  @ApiProperty({
+    type: FormOwner,
+    nullable: true,
+    example: { id: ID, name: 'Alice Martin', email: 'alice@acme.example' },
+  })
   respondent!: FormOwner | null;
   /** Answers by question id. Files have `files` with `id`, `name`, `size` and `content_type`. */
   @ApiProperty({ type: 'object', additionalProperties: true, example: { attending: 'yes', diet: 'No nuts' } })
