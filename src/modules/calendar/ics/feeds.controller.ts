@@ -1,5 +1,5 @@
 import { Body, Controller, Headers, Param } from '@nestjs/common';
-import { ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Public } from '../../../platform/context/access.decorators.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { ApiFile } from '../../../platform/http/api-docs.js';
@@ -28,6 +28,11 @@ export class FeedsController {
     name: 'file',
     description: 'The token of the feed and `.ics`.',
     schema: { type: 'string', example: 'AYkKXayWd0u8zrMCCZqAV2Zvb2JhcmJhenF1eGZvb2JhcmJhenF1eA.ics' },
+  })
+  @ApiHeader({
+    name: 'if-none-match',
+    required: false,
+    description: 'The ETag of the copy of the client: 304 if it is current.',
   })
   @ApiFile(ICS_TYPE, 'The calendar (RFC 5545).')
   @Public()

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { BUSY_TYPES, type BusyType } from '../busy-times.js';
+import { orNull } from '../calendar.response.js';
 import { CalendarEventResponse } from '../event.response.js';
 import { type Answer, ANSWERS, type PollStatus } from './poll-record.js';
 
@@ -99,6 +100,6 @@ export class PollEnvelope {
 
 export class FinalizedPollEnvelope extends PollEnvelope {
   /** Null after its deletion. */
-  @ApiProperty({ type: CalendarEventResponse, nullable: true })
+  @ApiProperty(orNull(CalendarEventResponse))
   event!: CalendarEventResponse | null;
 }
