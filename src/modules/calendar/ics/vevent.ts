@@ -14,7 +14,7 @@ import type { EventContent, EventRecord, EventTimes, ParticipantRow } from '../e
 import { contentOf, isSeries, occurrenceOf } from '../event-series.js';
 import { instantOf, isDay, nominalLength, wallOf } from '../event-times.js';
 
-/** What a VEVENT shows. */
+/** Parts of a VEVENT that depend on its reader. */
 export interface VEventView {
   /** False: times alone, as `Busy`. */
   seesDetails: boolean;
