@@ -17,9 +17,10 @@ import { startServer } from './processes.mjs';
 const CARDS = 10_000;
 const ROUNDS = 3;
 const BATCH = 250;
-/** The bars of the design: share of the floor, and growth of memory in MB. */
+/** The bar: memory may grow by so many MB. */
 const BAR_MB = 60;
 
+const rate = (ms) => Math.round((1000 * CARDS) / ms);
 const say = (text) => process.stdout.write(`${text}\n`);
 const temporary = mkdtempSync(path.join(tmpdir(), 'workspace-import-bench-'));
 const database = await EmbeddedDatabase.open({
@@ -83,8 +84,6 @@ async function round(listener, base, headers, n) {
     `${n === 0 ? 'warm-up' : `round ${n}`}: ${(file.length / 1e6).toFixed(1)} MB; floor ${rate(floor)}, import ${rate(first)} (${Math.round((100 * floor) / first)} %), again ${rate(again)} cards/s; memory +${growth.toFixed(0)} MB (bar ${BAR_MB})`,
   );
 }
-
-const rate = (ms) => Math.round((1000 * CARDS) / ms);
 
 async function timed(work) {
   const start = performance.now();

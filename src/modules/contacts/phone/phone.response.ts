@@ -27,7 +27,7 @@ export class ImportResponse {
   @ApiProperty({ type: 'integer', example: 0 }) skipped!: number;
   @ApiProperty({ type: 'integer', example: 1 }) failed!: number;
   /** The first 1,000 cards that were not imported. */ errors!: ImportProblemResponse[];
-  @ApiProperty({ format: 'date-time' }) created_at!: Date;
+  @ApiProperty({ format: 'date-time', example: '2026-03-01T08:00:00.000Z' }) created_at!: Date;
   /** Time of the undo; null for an import in effect. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   undone_at!: Date | null;
