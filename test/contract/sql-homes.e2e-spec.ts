@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { directory, type Home, statements, workspace } from '../../src/platform/database/statement.js';
 import { Db } from '../../src/platform/database/db.js';
+import { NoteFolder } from '../../src/modules/note-folders/note-folder.entity.js';
 import { schema } from '../../src/schema.js';
 import { type Person, TestApp } from '../support/app.ts';
 import { SqlUsage } from '../support/sql-usage.ts';
@@ -144,6 +145,14 @@ describe('homes of SQL', () => {
     });
     await expect(both).rejects.toThrow('a transaction of platform touches the directory and a workspace');
     await app.get(Db).tx((tx) => tx.query(of(workspace, 'notes'), []));
+  });
+
+  test('statements that TypeORM generates count, with the home of their tables', async () => {
+    const both = app.get(Db).tx(async (tx) => {
+      await tx.query(directory.statement('', 'SELECT FROM accounts'), []);
+      await tx.manager.find(NoteFolder);
+    });
+    await expect(both).rejects.toThrow('touches the directory and a workspace: , note_folders');
   });
 
   test('are found in the text: tables, views and functions within views and functions, not strings, columns and comments', () => {

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import type { QueryRunner } from 'typeorm';
 import type { Db } from '../../src/platform/database/db.js';
+import { schema } from '../../src/schema.js';
 
 /**
  * The transactions that touch both homes, by the module that begins them, each with the reason. Once workspaces have
@@ -24,32 +26,91 @@ const SPANNING: Record<string, readonly string[]> = {
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
+/** A frame of a module, of another part of the application, or of a test. Source maps of libraries name a `src` too. */
+const FRAME =
+  /^(?:(?:src|dist)\/(?:modules\/([\w-]+)|(cli|demo|provision|runtime|mail-service))|test\/(?!support|contract)[\w-]+)\//;
+
 /** The module of the first frame outside `platform`: the code that asked for the transaction. */
 function beginner(stack: string): string {
   for (const frame of stack.split(ROOT)) {
-    const part = /^(?:(?:src|dist)\/(?:modules\/)?([\w-]+)|test\/(?!support|contract)[\w-]+)\//.exec(frame);
-    const module = part && (part[1] ?? 'test');
-    if (module && module !== 'platform') return module;
+    const part = FRAME.exec(frame);
+    const module = part && (part[1] ?? part[2] ?? 'test');
+    if (module) return module;
   }
   return 'platform';
 }
 
-/** Makes each transaction fail that touches the directory and a workspace in a module without a reason for it. */
+/** The module that runs this code: the first frame of the stack outside `platform`. */
+function currentModule(): string {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 40;
+  const module = beginner(new Error('here').stack ?? '');
+  Error.stackTraceLimit = stackTraceLimit;
+  return module;
+}
+
+/** Names of statements and tables by home. */
+type Touched = Record<string, string[]>;
+
+const GENERATED_TABLE = /\b(?:FROM|INTO|UPDATE|JOIN)\s+(?:"\w+"\.)?"(\w+)"/g;
+
+/**
+ * Watches the statements that TypeORM generates, which have no declared home: a module uses its own tables and published
+ * ones. @returns the tables that a transaction has touched, by home
+ */
+function checkGenerated({ dataSource }: Db): (runner: QueryRunner | undefined) => Touched {
+  const tables = new Map(
+    schema.parts.flatMap(({ owner, publishes = [], entities }) =>
+      Object.entries(entities).flatMap(([home, list]) =>
+        list.map((entity) => {
+          const { tableName } = dataSource.getMetadata(entity);
+          return [tableName, { home, owner, isPublished: publishes.includes(tableName) }] as const;
+        }),
+      ),
+    ),
+  );
+  const touched = new WeakMap<QueryRunner, Touched>();
+  const create = dataSource.createQueryRunner.bind(dataSource);
+  dataSource.createQueryRunner = (mode) => {
+    const runner = create(mode);
+    const names: Touched = {};
+    touched.set(runner, names);
+    const query = runner.query.bind(runner) as (...values: unknown[]) => Promise<any>;
+    runner.query = (...values: unknown[]) => {
+      for (const [, name = ''] of String(values[0]).matchAll(GENERATED_TABLE)) {
+        const table = tables.get(name);
+        if (!table) continue;
+        (names[table.home] ??= []).push(name);
+        const module = currentModule();
+        if (!table.isPublished && ![table.owner, 'platform', 'test'].includes(module))
+          throw new Error(`${module} uses ${table.owner}.${name}, which ${table.owner} does not publish`);
+      }
+      return query(...values);
+    };
+    return runner;
+  };
+  return (runner) => (runner && touched.get(runner)) ?? {};
+}
+
+/**
+ * Makes each transaction fail that touches the directory and a workspace in a module without a reason for it, and each
+ * generated statement that uses an unpublished table of another module.
+ */
 export function checkTransactions(db: Db): void {
+  const generated = checkGenerated(db);
   const begin = db.tx.bind(db);
   db.tx = (work) => {
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 40;
-    const module = beginner(new Error('here').stack ?? '');
-    Error.stackTraceLimit = stackTraceLimit;
+    const module = currentModule();
     return begin(async (tx) => {
-      const names: Record<string, string[]> = {};
+      const names: Touched = {};
       const query = tx.query.bind(tx);
       tx.query = (statement, values) => {
         (names[statement.home] ??= []).push(statement.name);
         return query(statement, values);
       };
       const result = await work(tx);
+      for (const [home, tables] of Object.entries(generated(tx.manager.queryRunner)))
+        (names[home] ??= []).push(...tables);
       if (names['directory'] && names['workspace'] && !(module in SPANNING)) {
         const both = [...names['directory'], ...names['workspace']].join(', ');
         throw new Error(`a transaction of ${module} touches the directory and a workspace: ${both}`);
