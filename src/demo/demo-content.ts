@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createCalendars } from './demo-calendar.js';
 import type { Created, DemoClient } from './demo-client.js';
 import {
   type DemoName,
@@ -33,6 +34,7 @@ export async function createContent(clients: DemoClients): Promise<void> {
     ...names.map((name) => createSettings(clients[name])),
     createWorkspaceSettings(clients),
     createRooms(clients),
+    createCalendars(clients),
   ]);
 }
 

@@ -15,12 +15,14 @@ const LAZY = [
   '/tasks?status=open&assignee=me',
   '/search/notes?q=word',
   '/search/tasks?q=word',
+  '/search/calendar?q=word',
   '/notes/changes',
   '/task_folders',
 ];
 
 /** Statements whose names are put together at run time, by the first part of the name. */
 const COMPOSED: Record<string, string> = {
+  calendar_index: 'calendar',
   notes_index: 'notes',
   tasks_index: 'tasks',
   note_folders: 'note-folders',

@@ -2,7 +2,7 @@ import type { RecurrenceErrorCode } from '../../lib/recurrence/index.js';
 import { defineError, type ErrorKind } from '../../platform/http/api-error.js';
 import { resource } from '../../platform/resources/resource.js';
 import { CalendarResponse } from './calendar.response.js';
-import { CalendarEventResponse, DuplicateUidResponse } from './event.response.js';
+import { BatchFailedResponse, CalendarEventResponse, DuplicateUidResponse } from './event.response.js';
 import { exampleOf } from '../../platform/resources/example.js';
 
 export const CALENDARS = resource({
@@ -81,5 +81,13 @@ export const CalendarErrors = {
   proposalClosed: defineError(409, 'proposal_closed', 'The proposal is not pending.'),
   noInstances: defineError(422, 'no_instances', 'The recurrence has no instance.'),
   notAnInstance: defineError(422, 'not_an_instance', 'The series has no instance at this `recurrence_id`.'),
+  /** With the results of all operations. */
+  batchFailed: defineError(
+    422,
+    'batch_failed',
+    'An operation failed, so no operation was applied.',
+    { results: [{ index: 0, client_id: null, status: 422, event: null, error: { error: 'invalid_rule' } }] },
+    BatchFailedResponse,
+  ),
   windowTooLarge: defineError(422, 'window_too_large', 'A window has at most 400 days and 10,000 instances.'),
 } as const;

@@ -4,20 +4,37 @@ import { CalendarTokens } from './calendar-tokens.js';
 import { CalendarsController } from './calendars/calendars.controller.js';
 import { CalendarsRepository } from './calendars/calendars.repository.js';
 import { CalendarsService } from './calendars/calendars.service.js';
+import { EventBatch } from './event-batch.js';
 import { EventOperations } from './event-operations.js';
 import { EventRemovals } from './event-removals.js';
 import { EventUpdates } from './event-updates.js';
 import { EventWriter } from './event-writer.js';
 import { EventsRepository } from './events.repository.js';
+import { EventBatchService } from './events/batch.service.js';
 import { EventListRepository } from './events/event-list.repository.js';
 import { EventListsService } from './events/event-lists.service.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
 import { RsvpService } from './events/rsvp.service.js';
+import { CalendarHousekeeping } from './calendar-housekeeping.js';
+import { EventIndexer, EventIndexRepository } from './search/event-index.js';
+import { EventSearchController } from './search/event-search.controller.js';
+import { EventSearchRepository, EventSearchService } from './search/event-search.service.js';
+import { TitleSuggestionsController } from './suggestions/title-suggestions.controller.js';
+import { TitleSuggestions } from './suggestions/title-suggestions.service.js';
+import { CalendarSyncController } from './sync/calendar-sync.controller.js';
+import { CalendarSyncRepository } from './sync/calendar-sync.repository.js';
+import { CalendarSyncService } from './sync/calendar-sync.service.js';
 
 /** Controllers with fixed names below `/calendar` come before those with `:calendar_id`. */
 @Module({
-  controllers: [EventsController, CalendarsController],
+  controllers: [
+    EventSearchController,
+    TitleSuggestionsController,
+    CalendarSyncController,
+    EventsController,
+    CalendarsController,
+  ],
   providers: [
     CalendarsRepository,
     CalendarsService,
@@ -31,6 +48,16 @@ import { RsvpService } from './events/rsvp.service.js';
     EventListsService,
     EventsService,
     RsvpService,
+    EventBatch,
+    EventBatchService,
+    CalendarSyncRepository,
+    CalendarSyncService,
+    EventIndexRepository,
+    EventIndexer,
+    EventSearchRepository,
+    EventSearchService,
+    TitleSuggestions,
+    CalendarHousekeeping,
     CalendarsApi,
   ],
   exports: [CalendarsApi, EventsRepository, EventOperations, EventWriter],

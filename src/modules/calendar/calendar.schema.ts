@@ -54,5 +54,6 @@ export const calendarSchema: SchemaPart = {
     'event-records',
     'calendar-write',
     'calendar-delete',
+    'event-search',
   ),
 };

@@ -169,6 +169,8 @@ export interface CalendarContext {
   change_seq: number;
   floor_seq: number;
   role: CalendarRole;
+  /** Of the caller. */
+  locale: string | null;
 }
 
 /** JSON columns of the view `event_records`. */

@@ -1,4 +1,4 @@
-import { parseRule, formatRule } from '../../lib/recurrence/index.js';
+import { describeRule, formatRule, textLocaleOf } from '../../lib/recurrence/index.js';
 import type { CalendarReminderResponse } from './calendar.response.js';
 import type {
   CalendarContext,
@@ -15,7 +15,7 @@ import type {
   EventRecurrenceResponse,
 } from './event.response.js';
 import { participantOf, permissionsOf, responseAt } from './event-policy.js';
-import { contentOf, instanceId, isSeries, type Occurrence, overridden } from './event-series.js';
+import { contentOf, instanceId, isSeries, type Occurrence, overridden, seriesOf } from './event-series.js';
 import {
   formatDuration,
   formatInstant,
@@ -99,7 +99,7 @@ function shape(
     duration: formatDuration(
       content.exact_duration ? occurrence.end - occurrence.start : Math.max(0, nominalLength(content)),
     ),
-    recurrence: isPart ? null : recurrence(record),
+    recurrence: isPart ? null : recurrence(record, viewer.calendar.locale),
     overrides_count: isPart ? 0 : record.overrides_count,
     status: content.status,
     sequence: record.sequence,
@@ -208,10 +208,11 @@ function attendee(row: ParticipantRow, record: EventRecord, userId: string): Eve
   };
 }
 
-function recurrence(record: EventRecord): EventRecurrenceResponse | null {
+function recurrence(record: EventRecord, locale: string | null): EventRecurrenceResponse | null {
   if (!isSeries(record)) return null;
-  const [first] = record.rules;
-  const rule = first === undefined ? null : parseRule(first);
+  const series = seriesOf(record);
+  const [rule = null] = series.rules;
+  const language = textLocaleOf(locale);
   const time = (text: string) => timeValue(text, record.time_zone);
   return {
     rules: record.rules,
@@ -219,6 +220,7 @@ function recurrence(record: EventRecord): EventRecurrenceResponse | null {
     excluded: record.excluded.map(time),
     until: rule?.until ? (/UNTIL=([\dTZ]+)/.exec(formatRule(rule))?.[1] ?? null) : null,
     count: rule?.count ?? null,
+    text: series.rules.map((each) => describeRule(each, series, language)).join('; '),
   };
 }
 

@@ -79,6 +79,11 @@ export class EventRecurrenceResponse {
   /** COUNT of the first rule. */
   @ApiProperty({ type: 'integer', example: null })
   count!: number | null;
+  /**
+   * The rules in words, in the language of your profile (en, de, pt, vi).
+   * @example "Every week on Monday"
+   */
+  text!: string;
 }
 
 export class EventOrganizerResponse {
@@ -283,4 +288,29 @@ export class CalendarEventResponse extends ItemFields {
 export class DuplicateUidResponse extends ErrorResponse {
   @ApiProperty({ enum: ['duplicate_uid'], example: 'duplicate_uid' }) override error!: 'duplicate_uid';
   event!: CalendarEventResponse;
+}
+
+/** The error of one operation: that of the single request, with its members. */
+export class OperationErrorResponse extends ErrorResponse {}
+
+/** The result of one operation of a batch. */
+@ApiExtraModels(CalendarEventResponse, OperationErrorResponse)
+export class BatchResultResponse {
+  /** Position in the request. */
+  @ApiProperty(WHOLE)
+  index!: number;
+  /** The `client_id` of the operation. */
+  @ApiProperty({ example: null })
+  client_id!: string | null;
+  /** HTTP status that the single request would have. */
+  @ApiProperty({ type: 'integer', example: 201 })
+  status!: number;
+  @ApiProperty(orNull(CalendarEventResponse)) event!: CalendarEventResponse | null;
+  @ApiProperty(orNull(OperationErrorResponse)) error!: OperationErrorResponse | null;
+}
+
+/** 422 `batch_failed`. */
+export class BatchFailedResponse extends ErrorResponse {
+  @ApiProperty({ enum: ['batch_failed'], example: 'batch_failed' }) override error!: 'batch_failed';
+  results!: BatchResultResponse[];
 }

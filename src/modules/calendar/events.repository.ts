@@ -15,12 +15,15 @@ import {
 } from './event-record.js';
 
 /** A calendar of the caller; the role is null without access. */
-interface ContextRow {
-  calendar: Omit<CalendarContext, 'role'> | null;
+export interface ContextRow {
+  calendar: Omit<CalendarContext, 'role' | 'locale'> | null;
   role: CalendarRole | null;
+  locale: string | null;
 }
 
-const CONTEXT = `row_to_json(calendar) AS calendar, calendar_role_of($1, calendar.id, calendar.owner_id, $3) AS role`;
+/** SQL: the calendar of a request ($1 tenant, $2 calendar, $3 user). */
+export const CONTEXT = `row_to_json(calendar) AS calendar, calendar_role_of($1, calendar.id, calendar.owner_id, $3) AS role,
+  (SELECT locale FROM member_locales WHERE tenant_id = $1 AND user_id = $3) AS locale`;
 const ENTRY = `json_build_object('show_as', entry.show_as, 'color', entry.color, 'reminders', entry.reminders,
   'response', entry.response) AS entry`;
 
@@ -63,7 +66,7 @@ const readWindow = workspace.statement<EventRowJson>(
 
 const lockEvent = workspace.statement<EventRowJson & { entries: OwnedEntry[] | null }>(
   'calendar.lock_event',
-  `SELECT calendar, role, event, participants, overrides, entries FROM event_lock($1, $2, $4, $3)`,
+  `SELECT calendar, role, locale, event, participants, overrides, entries FROM event_lock($1, $2, $4, $3)`,
 );
 
 const write = workspace.statement<{ outcome: string }>(
@@ -198,6 +201,7 @@ export class EventsRepository {
   }
 }
 
-function contextOf(row: ContextRow | undefined): CalendarContext | null {
-  return row?.calendar && row.role ? { ...row.calendar, role: row.role } : null;
+/** Null without access. */
+export function contextOf(row: ContextRow | undefined): CalendarContext | null {
+  return row?.calendar && row.role ? { ...row.calendar, role: row.role, locale: row.locale } : null;
 }

@@ -6,10 +6,10 @@ import { Signature } from './signatures/signature.entity.js';
 
 export const settingsSchema: SchemaPart = {
   owner: 'settings',
-  publishes: ['member_time_zones', 'user_profiles'],
+  publishes: ['member_locales', 'user_profiles'],
   entities: { workspace: [UserProfile, Signature, Preferences] },
   migrations: [
     sqlMigration('Settings1795700000003', new URL('migrations/0001-settings.sql', import.meta.url)),
   ],
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'member-time-zones'),
+  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'member-locales'),
 };

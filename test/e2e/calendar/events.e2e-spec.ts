@@ -190,7 +190,7 @@ describe('events', () => {
     );
     expect(series).toMatchObject({
       type: 'series',
-      recurrence: { rules: ['FREQ=DAILY'], until: null, count: null },
+      recurrence: { rules: ['FREQ=DAILY'], until: null, count: null, text: 'Every day' },
     });
     const found = await window(own, '2026-03-28', '2026-03-31');
     expect(starts(found)).toEqual(['2026-03-28T08:00:00Z', '2026-03-29T07:00:00Z', '2026-03-30T07:00:00Z']);

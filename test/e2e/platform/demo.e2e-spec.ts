@@ -33,6 +33,7 @@ describe('the demo workspace', () => {
   const QUERIES: Record<string, string> = {
     searchNotes: '?q=welcome',
     searchTasks: '?q=the',
+    searchEvents: '?q=review',
     searchDirectory: '?q=alice',
   };
   const plain = describedOperations().filter(

@@ -2,15 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { CalendarRole } from '../calendar.entity.js';
 import type { EventChangeResponse } from '../event.response.js';
 import type { CalendarContext, EventJson, EventStatus } from '../event-record.js';
-import { type FoundEvent } from '../events.repository.js';
+import { CONTEXT, type ContextRow, contextOf, type FoundEvent } from '../events.repository.js';
 import { recordOf } from '../event-record.js';
 
-interface ListRow extends EventJson {
-  calendar: Omit<CalendarContext, 'role'>;
-  role: CalendarRole | null;
+interface ListRow extends EventJson, ContextRow {
   entry: FoundEvent['entry'];
   /** Sort key of the row, as text that PostgreSQL reads back exactly. */
   listed: string;
@@ -25,7 +22,7 @@ const SEES_DETAILS = `(role.name >= 'reader' AND (event.visibility <> 'private' 
 const listBy = (name: string, key: string) =>
   workspace.statement<ListRow>(
     name,
-    `SELECT row_to_json(calendar) AS calendar, role.name AS role, record.event, record.participants, record.overrides,
+    `SELECT ${CONTEXT}, record.event, record.participants, record.overrides,
             json_build_object('show_as', page.show_as, 'color', page.color, 'reminders', page.reminders,
                               'response', page.response) AS entry, page.listed::text AS listed
        FROM calendar_contexts calendar
@@ -108,12 +105,12 @@ export class EventListRepository {
       after?.[0] ?? null,
       after?.[1] ?? null,
     ]);
-    const [first] = rows;
-    if (!first?.role) return null;
+    const calendar = contextOf(rows[0]);
+    if (!calendar) return null;
     const found = rows
       .filter((row) => row.event !== null)
       .map((row) => ({ record: recordOf(row), entry: row.entry, listed: row.listed }));
-    return { calendar: { ...first.calendar, role: first.role }, found };
+    return { calendar, found };
   }
 
   /** The last 100 changes of an event, newest first. */

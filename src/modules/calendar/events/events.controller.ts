@@ -4,6 +4,7 @@ import { Expected, type ExpectedRevision } from '../../../platform/concurrency/e
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Revisioned } from '../../../platform/concurrency/revision.interceptor.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { BodyLimit } from '../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
@@ -12,9 +13,12 @@ import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { CalendarErrors, CALENDARS, EVENTS, RuleErrors } from '../calendar.errors.js';
 import { CreateEvent, DeleteEvent, UpdateEvent } from '../event.dto.js';
 import { EventId, type EventRef } from '../event-ref.js';
+import { BatchEvents } from './batch.dto.js';
+import { EventBatchService } from './batch.service.js';
 import { EventListsService } from './event-lists.service.js';
 import { ListEvents, ListInstances, ProposeTime, ReadEvent, RespondToEvent } from './events.dto.js';
 import {
+  BatchEnvelope,
   EventEnvelope,
   EventListEnvelope,
   InstanceListEnvelope,
@@ -24,6 +28,7 @@ import {
 import { EventsService } from './events.service.js';
 import { RsvpService } from './rsvp.service.js';
 
+const BATCH_BODY_BYTES = 8 * 1024 * 1024;
 const TIME_ERRORS = [...Object.values(RuleErrors), CalendarErrors.noInstances, CalendarErrors.unknownUser];
 const WRITE_ERRORS = [EVENTS.notFound, Errors.forbidden, CalendarErrors.notAnInstance];
 
@@ -34,6 +39,7 @@ export class EventsController {
     private readonly events: EventsService,
     private readonly lists: EventListsService,
     private readonly rsvps: RsvpService,
+    private readonly batches: EventBatchService,
   ) {}
 
   @Endpoint('GET events', {
@@ -96,6 +102,32 @@ export class EventsController {
     @CheckedBody(CreateEvent) body: Checked<CreateEvent>,
   ): Promise<JsonReply> {
     return this.events.create(ctx, calendarId, key, body);
+  }
+
+  @Endpoint('POST events/batch', {
+    id: 'batchEvents',
+    summary: 'Change many events',
+    description:
+      'At most 500 operations in one transaction, each with a result. Without `atomic`, an operation that fails does not affect the others.',
+    response: [BatchEnvelope, 'The results in the order of the operations.'],
+    examples: {
+      operations: {
+        value: {
+          operations: [{ op: 'create', client_id: 'a', event: { title: 'Planning', start: '2026-03-02' } }],
+        },
+      },
+      events: { value: { events: [{ title: 'Planning', start: '2026-03-02' }], atomic: true } },
+    },
+    errors: [CALENDARS.notFound, CalendarErrors.batchFailed],
+  })
+  @BodyLimit(BATCH_BODY_BYTES)
+  runBatch(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @Idempotency() key: IdempotencyKey | null,
+    @CheckedBody(BatchEvents) body: Checked<BatchEvents>,
+  ): Promise<JsonReply> {
+    return this.batches.run(ctx, calendarId, key, body);
   }
 
   @Endpoint('GET events/:event_id', {

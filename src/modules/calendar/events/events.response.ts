@@ -1,6 +1,11 @@
 import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
 import { orNull } from '../calendar.response.js';
-import { CalendarEventResponse, EventChangeResponse, EventProposalResponse } from '../event.response.js';
+import {
+  BatchResultResponse,
+  CalendarEventResponse,
+  EventChangeResponse,
+  EventProposalResponse,
+} from '../event.response.js';
 
 const NEXT = {
   type: String,
@@ -48,4 +53,12 @@ export class UpdatedEventEnvelope {
 export class ProposalEnvelope {
   proposal!: EventProposalResponse;
   event!: CalendarEventResponse;
+}
+
+export class BatchEnvelope {
+  results!: BatchResultResponse[];
+  /** Operations without an error. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 1 })
+  applied!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) failed!: number;
 }

@@ -8,24 +8,17 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { CalendarErrors, EVENTS } from '../calendar.errors.js';
 import type { CreateEvent, DeleteEvent, UpdateEvent } from '../event.dto.js';
-import {
-  eventResponse,
-  instanceResponse,
-  overrideResponses,
-  proposalResponse,
-  type Viewer,
-} from '../event.presenter.js';
-import type { CalendarEventResponse } from '../event.response.js';
+import { eventResponse, overrideResponses, proposalResponse, type Viewer } from '../event.presenter.js';
 import { EventOperations } from '../event-operations.js';
 import { permissionsOf } from '../event-policy.js';
 import { type EventRef, instanceKey } from '../event-ref.js';
 import { EventRemovals } from '../event-removals.js';
-import { occurrenceOf } from '../event-series.js';
 import { EventUpdates, type Updated } from '../event-updates.js';
 import { DuplicateUidError, EventWriter } from '../event-writer.js';
 import { EventsRepository, type FoundEvent } from '../events.repository.js';
 import { EventListRepository } from './event-list.repository.js';
 import type { ReadEvent } from './events.dto.js';
+import { shown } from './shown.js';
 
 /** Single events: create, read, update, delete. */
 @Injectable()
@@ -117,7 +110,7 @@ export class EventsService {
       this.removals.remove(tx, ctx, calendarId, ref, expected, body),
     );
     const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
-    return EVENTS.deleted(shown({ calendar, record, entry }, viewer, key));
+    return EVENTS.deleted(shown({ record, entry }, viewer, key));
   }
 
   /** @throws ApiError 404 */
@@ -139,18 +132,6 @@ export class EventsService {
       throw CalendarErrors.duplicateUid.with({ body: { event: shown(found, viewer, null) } });
     }
   }
-}
-
-/** An event, or its instance with this key. */
-export function shown(
-  { record, entry }: Pick<FoundEvent, 'record' | 'entry'> & Partial<FoundEvent>,
-  viewer: Viewer,
-  key: string | null,
-): CalendarEventResponse {
-  const occurrence = key === null ? null : occurrenceOf(record, key, viewer.readerZone);
-  return occurrence
-    ? instanceResponse(record, entry, viewer, occurrence)
-    : eventResponse(record, entry, viewer);
 }
 
 /** The response to a change. */

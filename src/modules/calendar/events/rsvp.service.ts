@@ -25,7 +25,7 @@ import { EventsRepository, type LockedEvent } from '../events.repository.js';
 import { withResponse } from './event-change.js';
 import { timesOf, invalidField } from './event-patch.js';
 import type { ProposeTime, ProposedTime, RespondToEvent } from './events.dto.js';
-import { shown } from './events.service.js';
+import { shown } from './shown.js';
 
 /** Responses of attendees, and proposals of other times. */
 @Injectable()
@@ -92,8 +92,9 @@ export class RsvpService {
   ): Promise<JsonReply> {
     return this.writes.runTx(ctx, key, async (tx) => {
       const locked = await this.updates.locked(tx, ctx, calendarId, ref.id);
-      if (!permissionsOf(locked.record, locked.calendar, ctx.userId).see_details)
-        throw Errors.forbidden.with();
+      const permissions = permissionsOf(locked.record, locked.calendar, ctx.userId);
+      if (!permissions.see_details) throw Errors.forbidden.with();
+      if (permissions.edit && body.error) throw body.error;
       if (!body.error && body.value.proposal_id !== undefined)
         return this.decide(tx, ctx, locked, body.value);
       const attendee = attendeeOf(locked, ctx);

@@ -69,13 +69,11 @@ function laterRule(rule: Rule, before: number): string {
 /** The responses of the later part: those to its instances, and for each attendee the one that applies at the split. */
 function laterResponses(rows: readonly ParticipantRow[], key: string): ParticipantRow[] {
   return [...Map.groupBy(rows, ({ email }) => email).values()].flatMap((own) => {
-    const isLater = ({ recurrence_key }: ParticipantRow): boolean =>
-      recurrence_key !== '' && recurrence_key.replace(FOLLOWING, '') >= key;
-    const rest = own.filter((row) => !isLater(row));
-    const whole = responseAt(
-      rest.filter(({ recurrence_key }) => recurrence_key === '' || recurrence_key.startsWith(FOLLOWING)),
-      key,
-    );
+    const isLater = ({ recurrence_key: at }: ParticipantRow): boolean =>
+      at.startsWith(FOLLOWING) ? at.slice(1) > key : at !== '' && at >= key;
+    const isGeneral = ({ recurrence_key: at }: ParticipantRow): boolean =>
+      at === '' || at.startsWith(FOLLOWING);
+    const whole = responseAt(own.filter(isGeneral), key);
     return [...(whole ? [{ ...whole, recurrence_key: '' }] : []), ...own.filter(isLater)];
   });
 }

@@ -34,7 +34,7 @@ BEGIN
   SELECT p_tenant, uuid_v7(), member.user_id, 'Calendar', '', '#2f80ed', coalesce(zone.time_zone, 'UTC'), true, true,
          '[{"method": "popup", "minutes": 10}]', 1, clock_timestamp(), clock_timestamp()
     FROM member_profiles member
-    LEFT JOIN member_time_zones zone ON zone.tenant_id = member.tenant_id AND zone.user_id = member.user_id
+    LEFT JOIN member_locales zone ON zone.tenant_id = member.tenant_id AND zone.user_id = member.user_id
    WHERE member.tenant_id = p_tenant AND member.user_id = ANY (p_users) AND member.status = 'active'
      AND NOT EXISTS (SELECT FROM calendars existing
                       WHERE existing.tenant_id = p_tenant AND existing.owner_id = member.user_id AND existing.is_default)

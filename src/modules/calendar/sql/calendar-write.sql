@@ -134,7 +134,7 @@ BEGIN
     PERFORM FROM calendars calendar JOIN calendar_entries entry
          ON entry.tenant_id = calendar.tenant_id AND entry.calendar_id = calendar.id
       WHERE calendar.tenant_id = due.tenant_id AND entry.event_id = due.id ORDER BY calendar.id FOR UPDATE OF calendar;
-    UPDATE calendars SET change_seq = change_seq + 1 FROM calendar_entries entry
+    UPDATE calendars SET change_seq = calendars.change_seq + 1 FROM calendar_entries entry
      WHERE calendars.tenant_id = due.tenant_id AND entry.tenant_id = due.tenant_id
        AND entry.calendar_id = calendars.id AND entry.event_id = due.id;
     PERFORM event_put_entries(due.tenant_id, due.id, jsonb_build_object('entries', '[]'::jsonb, 'removed', coalesce((

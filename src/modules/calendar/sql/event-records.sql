@@ -19,11 +19,13 @@ SELECT event.tenant_id, event.id, event.status, event.title_key, event.updated_a
 -- Locks an event of a calendar until the end of the transaction, then reads it: attendees and overrides as of the lock.
 -- @returns one row; the calendar is null without access, the event where the calendar does not contain it
 CREATE FUNCTION event_lock(p_tenant uuid, p_calendar uuid, p_event uuid, p_user uuid)
-RETURNS TABLE (calendar json, role calendar_role, event json, participants json, overrides json, entries json)
+RETURNS TABLE (calendar json, role calendar_role, locale text, event json, participants json, overrides json, entries json)
 LANGUAGE plpgsql AS $$
 BEGIN
-  SELECT row_to_json(context), calendar_role_of(p_tenant, context.id, context.owner_id, p_user) INTO calendar, role
-    FROM calendar_contexts context WHERE context.tenant_id = p_tenant AND context.id = p_calendar;
+  SELECT row_to_json(context), calendar_role_of(p_tenant, context.id, context.owner_id, p_user), own.locale
+    INTO calendar, role, locale
+    FROM calendar_contexts context LEFT JOIN member_locales own ON own.tenant_id = p_tenant AND own.user_id = p_user
+   WHERE context.tenant_id = p_tenant AND context.id = p_calendar;
   IF role IS NULL OR NOT EXISTS (SELECT FROM calendar_entries entry WHERE entry.tenant_id = p_tenant
                                     AND entry.calendar_id = p_calendar AND entry.event_id = p_event) THEN
     RETURN NEXT;

@@ -1,0 +1,165 @@
+import { Injectable } from '@nestjs/common';
+import { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { Errors } from '../../platform/http/errors.js';
+import { Checked, validated } from '../../platform/http/input.pipe.js';
+import { CalendarErrors } from './calendar.errors.js';
+import { CreateEvent, DeleteEvent, UpdateEvent } from './event.dto.js';
+import { eventResponse } from './event.presenter.js';
+import type { CalendarEventResponse } from './event.response.js';
+import { EventOperations } from './event-operations.js';
+import type { CalendarContext } from './event-record.js';
+import { parseEventRef } from './event-ref.js';
+import { EventRemovals } from './event-removals.js';
+import { EventUpdates } from './event-updates.js';
+import { DuplicateUidError, EventWriter } from './event-writer.js';
+import { shown } from './events/shown.js';
+import { EventsRepository } from './events.repository.js';
+
+/** One operation of a batch, as a request has it. */
+export interface BatchOperation {
+  op: 'create' | 'update' | 'delete';
+  client_id?: string;
+  event_id?: string;
+  base_revision?: number;
+  scope?: string;
+  recurrence_id?: unknown;
+  event?: unknown;
+}
+
+/** The result of one operation. */
+export interface BatchResult {
+  index: number;
+  client_id: string | null;
+  status: number;
+  event: CalendarEventResponse | null;
+  error: Record<string, unknown> | null;
+}
+
+// The events first, then their calendars, each by id: as every other write locks them.
+const lockEvents = workspace.statement<never>(
+  'calendar.lock_events',
+  `SELECT FROM calendar_events event
+    WHERE event.tenant_id = $1 AND event.id = ANY ($2) AND EXISTS (
+      SELECT FROM calendar_entries entry
+       WHERE entry.tenant_id = $1 AND entry.calendar_id = $3 AND entry.event_id = event.id)
+    ORDER BY event.id FOR UPDATE`,
+);
+
+const lockCalendars = workspace.statement<never>(
+  'calendar.lock_calendars',
+  `SELECT FROM calendars calendar
+    WHERE calendar.tenant_id = $1 AND (calendar.id = $3 OR calendar.id IN (
+      SELECT entry.calendar_id FROM calendar_entries entry
+       WHERE entry.tenant_id = $1 AND entry.event_id = ANY ($2)))
+    ORDER BY calendar.id FOR UPDATE`,
+);
+
+/** Several changes of one calendar in one transaction, with a result for each. */
+@Injectable()
+export class EventBatch {
+  constructor(
+    private readonly events: EventsRepository,
+    private readonly operations: EventOperations,
+    private readonly updates: EventUpdates,
+    private readonly removals: EventRemovals,
+    private readonly writer: EventWriter,
+  ) {}
+
+  /** Locks all events of the operations and their calendars, so that batches do not deadlock. */
+  async lock(
+    tx: Tx,
+    ctx: RequestContext,
+    calendarId: string,
+    operations: readonly BatchOperation[],
+  ): Promise<void> {
+    const ids = operations.flatMap(({ event_id }) => parseEventRef(event_id ?? '')?.id ?? []);
+    if (ids.length > 0) await tx.query(lockEvents, [ctx.tenantId, ids, calendarId]);
+    await tx.query(lockCalendars, [ctx.tenantId, ids, calendarId]);
+  }
+
+  /**
+   * Applies one operation. A rejected operation writes nothing.
+   * @returns its result; errors of the API are results too
+   */
+  async apply(
+    tx: Tx,
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    operation: BatchOperation,
+    index: number,
+  ): Promise<BatchResult> {
+    const client_id = operation.client_id ?? null;
+    try {
+      const { status, event } = await this.run(tx, ctx, calendar, operation);
+      return { index, client_id, status, event, error: null };
+    } catch (error) {
+      const known =
+        error instanceof DuplicateUidError ? await this.duplicate(tx, ctx, calendar, error) : error;
+      if (!(known instanceof ApiError)) throw known;
+      return { index, client_id, status: known.kind.status, event: null, error: known.body };
+    }
+  }
+
+  private async run(
+    tx: Tx,
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    operation: BatchOperation,
+  ): Promise<{ status: number; event: CalendarEventResponse }> {
+    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    if (operation.op === 'create')
+      return { status: 201, event: await this.create(tx, ctx, calendar, operation) };
+    const ref = parseEventRef(operation.event_id ?? '');
+    if (!ref) throw Errors.invalidId.with();
+    const { base_revision, scope, recurrence_id } = operation;
+    const expected = ExpectedRevision.read('event', ref.id, undefined, base_revision, true);
+    const fields = { ...asObject(operation.event), ...given({ scope, recurrence_id }) };
+    if (operation.op === 'delete') {
+      const body = Checked.of(DeleteEvent, fields);
+      const { record, entry, key } = await this.removals.remove(tx, ctx, calendar.id, ref, expected, body);
+      return { status: 200, event: shown({ record, entry }, viewer, key) };
+    }
+    const body = Checked.of(UpdateEvent, fields);
+    const updated = await this.updates.update(tx, ctx, calendar.id, ref, expected, body);
+    return { status: 200, event: shown(updated, { ...viewer, calendar: updated.calendar }, updated.key) };
+  }
+
+  private async create(
+    tx: Tx,
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    { event, event_id }: BatchOperation,
+  ): Promise<CalendarEventResponse> {
+    this.operations.assertWriter(calendar);
+    const fields = validated(CreateEvent, { ...given({ id: event_id }), ...asObject(event) });
+    const organizer = { organizer_email: calendar.owner_email.toLowerCase() };
+    const participants = await this.writer.participants(tx, ctx, fields.attendees ?? [], organizer);
+    const now = new Date().toISOString();
+    const draft = this.operations.draft(ctx, calendar, fields, participants, now);
+    const { record, entry } = await this.operations.insert(tx, ctx, calendar, draft, fields, now);
+    return eventResponse(record, entry, { userId: ctx.userId, calendar, readerZone: calendar.time_zone });
+  }
+
+  /** 409 `duplicate_uid` with the other event. */
+  private async duplicate(
+    tx: Tx,
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    { eventId }: DuplicateUidError,
+  ): Promise<ApiError> {
+    const found = await this.events.find(tx, ctx, calendar.id, eventId);
+    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    const event = found?.record ? eventResponse(found.record, found.entry, viewer) : null;
+    return CalendarErrors.duplicateUid.with({ body: { event } });
+  }
+}
+
+/** The members that are defined. */
+const given = (members: Record<string, unknown>): object =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+const asObject = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});

@@ -1,0 +1,46 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsOptional, IsString, IsUUID, Length, Matches } from 'class-validator';
+import { MAX_QUERY } from '../../../lib/search-text/index.js';
+import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { IsEventTime } from '../event-parts.dto.js';
+
+const Q = `q must be text of 1 to ${MAX_QUERY} characters and not blank`;
+
+export class SearchEvents extends PageQuery {
+  /**
+   * At most 12 different words, in any language; an event must have all of them, in its title, categories, description or
+   * location. Case and accents do not matter; a word of three letters or more also matches words that begin with it.
+   * @example "planning"
+   */
+  @ApiProperty({ minLength: 1, maxLength: MAX_QUERY })
+  @Length(1, MAX_QUERY, { message: Q })
+  @Matches(/\S/, { message: Q })
+  @IsString({ message: Q })
+  q!: string;
+
+  /** Only events of this calendar. */
+  @ApiPropertyOptional({ format: 'uuid' })
+  @IsOptional()
+  @IsUUID('all')
+  calendar_id?: string;
+
+  /** Only events with an instance after this time, RFC 3339 or a day in UTC. */
+  @ApiPropertyOptional({ example: '2026-03-01' })
+  @IsOptional()
+  @IsEventTime()
+  @IsString()
+  from?: string;
+
+  /** Only events with an instance before this time. */
+  @ApiPropertyOptional({ example: '2026-04-01' })
+  @IsOptional()
+  @IsEventTime()
+  @IsString()
+  to?: string;
+
+  /** Cancelled events are left out, returned alone, or included. */
+  @ApiPropertyOptional({ enum: ['active', 'cancelled', 'all'], default: 'active' })
+  @IsOptional()
+  @IsIn(['active', 'cancelled', 'all'])
+  state: 'active' | 'cancelled' | 'all' = 'active';
+}

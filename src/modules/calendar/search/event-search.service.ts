@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import { readerLexeme } from '../../../lib/search-text/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { type Found, ItemSearch } from '../../../platform/search/item-search.js';
+import {
+  ItemSearchRepository,
+  type SearchFilter,
+  type SearchRow,
+} from '../../../platform/search/item-search.repository.js';
+import type { CalendarRole } from '../calendar.entity.js';
+import { eventResponse } from '../event.presenter.js';
+import { readTime } from '../event-input-times.js';
+import { type CalendarContext, type EventJson, recordOf } from '../event-record.js';
+import { formatInstant, instantOf } from '../event-times.js';
+import type { FoundEvent } from '../events.repository.js';
+import { EventIndexRepository } from './event-index.js';
+import type { SearchEvents } from './event-search.dto.js';
+import { EVENT_SEARCH } from './event-search.tables.js';
+
+interface EventSearchRow extends SearchRow {
+  shown: EventJson['event'];
+  participants: EventJson['participants'];
+  overrides: EventJson['overrides'];
+  calendar: Omit<CalendarContext, 'role' | 'locale'>;
+  role: CalendarRole;
+  locale: string | null;
+  entry: FoundEvent['entry'];
+}
+
+/** Search in the events of one user. */
+@Injectable()
+export class EventSearchRepository extends ItemSearchRepository<EventSearchRow> {
+  constructor(db: Db) {
+    super(db, EVENT_SEARCH);
+  }
+}
+
+const STATES = { active: 'active', cancelled: 'trash', all: 'all' } as const;
+
+/** Search in the events whose details the caller sees. */
+@Injectable()
+export class EventSearchService extends ItemSearch<EventSearchRow> {
+  protected readonly plural = 'events';
+  protected readonly bodyName = 'description';
+
+  constructor(
+    protected readonly searches: EventSearchRepository,
+    protected readonly index: EventIndexRepository,
+    protected readonly cursors: Cursors,
+  ) {
+    super();
+  }
+
+  /** @throws ApiError 422 `invalid_cursor` */
+  search(ctx: RequestContext, query: SearchEvents): Promise<JsonReply> {
+    const { q, limit, cursor, state } = query;
+    const calendar = query.calendar_id?.toLowerCase() ?? null;
+    const [from, to] = [instant(query.from), instant(query.to)];
+    const filter = (bind: (value: unknown) => string) => filterOf([calendar, from, to], bind);
+    return this.respond(ctx, {
+      q,
+      limit,
+      cursor,
+      state: STATES[state],
+      filter,
+      values: [calendar, from, to],
+    });
+  }
+
+  protected findable(): string {
+    return readerLexeme('');
+  }
+
+  protected shown(ctx: RequestContext, rows: Found<EventSearchRow>[]): Promise<string[]> {
+    const items = rows.map(
+      ({ shown: event, participants, overrides, calendar: own, role, locale, entry }) => {
+        const calendar = { ...own, role, locale };
+        const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+        return JSON.stringify(eventResponse(recordOf({ event, participants, overrides }), entry, viewer));
+      },
+    );
+    return Promise.resolve(items);
+  }
+}
+
+function instant(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const { wall, zone } = readTime(text, 'UTC');
+  return formatInstant(instantOf(wall, zone));
+}
+
+/** Restricts hits to events with a placement in the calendar and in the window. */
+function filterOf(values: readonly (string | null)[], bind: (value: unknown) => string): SearchFilter {
+  if (values.every((value) => value === null)) return { variant: '', sql: '' };
+  const [calendar, from, to] = values.map(bind);
+  return {
+    variant: '.placed',
+    sql: ` AND EXISTS (SELECT FROM calendar_entries placed
+      WHERE placed.tenant_id = $1 AND placed.event_id = m.event_id
+        AND (${calendar}::uuid IS NULL OR placed.calendar_id = ${calendar})
+        AND (${from}::timestamptz IS NULL OR placed.span_end > ${from})
+        AND (${to}::timestamptz IS NULL OR placed.span_start < ${to}))`,
+  };
+}

@@ -1,0 +1,62 @@
+import type { SearchTables } from '../../../platform/search/search-tables.js';
+
+/**
+ * The events whose details the user $2 sees, each with the calendar that gives the highest role. Materialised: the search joins
+ * it with every hit, and it is the same for all.
+ */
+const READABLE = `(
+    WITH own AS MATERIALIZED (
+      SELECT access.calendar_id, max(access.role) AS role FROM calendar_access access
+       WHERE access.tenant_id = $1 AND access.user_id = $2 GROUP BY access.calendar_id),
+    readable AS MATERIALIZED (
+      SELECT DISTINCT ON (entry.event_id) $1::uuid AS tenant_id, $2::uuid AS user_id, entry.event_id, entry.calendar_id,
+             own.role, event.updated_at AS listed_at, event.status = 'cancelled' AS trashed
+        FROM own
+        JOIN calendars calendar ON calendar.tenant_id = $1 AND calendar.id = own.calendar_id
+        JOIN calendar_entries entry
+          ON entry.tenant_id = $1 AND entry.calendar_id = own.calendar_id AND NOT entry.hidden
+        JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id
+       WHERE own.role >= 'reader'
+         AND (event.visibility <> 'private' OR calendar.owner_id = $2 OR event.organizer_id = $2
+              OR EXISTS (SELECT FROM event_participants participant
+                          WHERE participant.tenant_id = $1 AND participant.event_id = event.id
+                            AND participant.user_id = $2))
+       ORDER BY entry.event_id, own.role DESC, entry.calendar_id)
+    SELECT * FROM readable)`;
+
+/** The rows of hits, as `EventRecord` and its calendar. */
+const HITS = `(
+    SELECT reader.tenant_id, reader.user_id, reader.event_id, reader.role, profile.locale,
+           record.event, record.participants, record.overrides, row_to_json(calendar) AS calendar,
+           json_build_object('show_as', entry.show_as, 'color', entry.color, 'reminders', entry.reminders,
+                             'response', entry.response) AS entry
+      FROM ${READABLE} reader
+      JOIN calendar_contexts calendar ON calendar.tenant_id = $1 AND calendar.id = reader.calendar_id
+      JOIN calendar_entries entry
+        ON entry.tenant_id = $1 AND entry.calendar_id = reader.calendar_id AND entry.event_id = reader.event_id
+      JOIN event_records record ON record.tenant_id = $1 AND record.id = reader.event_id
+      LEFT JOIN member_locales profile ON profile.tenant_id = $1 AND profile.user_id = $2)`;
+
+/**
+ * Tables of the search in events. The keys of an event are the calendars that contain it; a query matches the calendars of the
+ * caller, and `READABLE` decides access, private events included.
+ */
+export const EVENT_SEARCH: SearchTables = {
+  name: 'calendar',
+  items: 'searchable_events',
+  index: 'event_search',
+  members: READABLE,
+  view: HITS,
+  shown: ['event', 'participants', 'overrides', 'calendar', 'role', 'locale', 'entry'],
+  item: 'event_id',
+  readers: 'event_calendars(n.tenant_id, n.id)',
+  audience: 'event_audience(n.tenant_id, n.id)',
+  // The engine reads HTML.
+  body: `replace(replace(n.location || E'\\n' || n.description, '&', '&amp;'), '<', '&lt;')`,
+  bodyJoin: '',
+  bodyBytes: 'octet_length(n.description)',
+  event: `e.type IN ('calendar.event.created', 'calendar.event.updated')`,
+  // $3: the lexeme of a calendar, without the calendar.
+  findable: `(SELECT string_agg(format('''%s''', $3::text || own.calendar_id), ' | ')::tsquery && $4::tsquery
+      FROM calendar_access own WHERE own.tenant_id = $1 AND own.user_id = $2)`,
+};

@@ -1,0 +1,90 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader } from '../../../platform/database/tx.js';
+import type { CalendarContext, EventJson } from '../event-record.js';
+import { CONTEXT, type ContextRow, contextOf, type FoundEvent } from '../events.repository.js';
+
+interface ChangeRow extends ContextRow {
+  /** Null: no changes. */
+  seq: number | null;
+  event_id: string;
+  uid: string;
+  is_gone: boolean;
+  event: EventJson['event'] | null;
+  participants: EventJson['participants'];
+  overrides: EventJson['overrides'];
+  entry: FoundEvent['entry'];
+}
+
+export type CalendarChange = Omit<ChangeRow, keyof ContextRow | 'seq'> & { seq: number };
+
+// Indexes calendar_entries_changes and entry_tombstones_changes. One snapshot: the counter of the calendar is at least as high
+// as every number that it shows. $5: the client has nothing, so it needs no removals.
+const changes = workspace.statement<ChangeRow>(
+  'calendar.changes',
+  `SELECT ${CONTEXT},
+          change.seq::float8 AS seq, change.event_id, change.uid, change.is_gone,
+          record.event, record.participants, record.overrides,
+          json_build_object('show_as', change.show_as, 'color', change.color, 'reminders', change.reminders,
+                            'response', change.response) AS entry
+     FROM calendar_contexts calendar
+     LEFT JOIN LATERAL (
+       (SELECT change_seq AS seq, event_id, uid, hidden AS is_gone, show_as, color, reminders, response
+          FROM calendar_entries
+         WHERE tenant_id = $1 AND calendar_id = $2 AND change_seq > $4 AND NOT ($5 AND hidden)
+         ORDER BY change_seq LIMIT $6)
+       UNION ALL
+       (SELECT change_seq, event_id, uid, true, NULL, NULL, NULL, NULL FROM entry_tombstones
+         WHERE tenant_id = $1 AND calendar_id = $2 AND change_seq > $4 AND NOT $5
+         ORDER BY change_seq LIMIT $6)
+       ORDER BY seq LIMIT $6) change ON true
+     LEFT JOIN event_records record
+       ON record.tenant_id = $1 AND record.id = change.event_id AND NOT change.is_gone
+    WHERE calendar.tenant_id = $1 AND calendar.id = $2
+    ORDER BY change.seq`,
+);
+
+const byUid = workspace.statement<{ event_id: string }>(
+  'calendar.event_of_uid',
+  `SELECT event_id FROM calendar_entries WHERE tenant_id = $1 AND calendar_id = $2 AND uid = $3`,
+);
+
+/** The changes of a calendar. */
+@Injectable()
+export class CalendarSyncRepository {
+  constructor(private readonly db: Db) {}
+
+  /**
+   * Changes after a number, in their order.
+   * @param after null: the client has nothing
+   * @returns null: no such calendar
+   */
+  async changes(
+    ctx: RequestContext,
+    calendarId: string,
+    after: number | null,
+    limit: number,
+  ): Promise<{ calendar: CalendarContext; changes: CalendarChange[] } | null> {
+    const values = [ctx.tenantId, calendarId, ctx.userId, after ?? 0, after === null, limit];
+    const rows = await this.db.query(changes, values);
+    const calendar = contextOf(rows[0]);
+    return (
+      calendar && {
+        calendar,
+        changes: rows.flatMap((row) => (row.seq === null ? [] : [{ ...row, seq: row.seq }])),
+      }
+    );
+  }
+
+  /** The event of a calendar with this uid, or undefined. */
+  async eventOfUid(
+    reader: Reader,
+    tenantId: string,
+    calendarId: string,
+    uid: string,
+  ): Promise<string | undefined> {
+    return (await reader.query(byUid, [tenantId, calendarId, uid]))[0]?.event_id;
+  }
+}

@@ -1,0 +1,40 @@
+import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
+import { orNull } from '../calendar.response.js';
+import { BatchResultResponse, CalendarEventResponse } from '../event.response.js';
+
+/** The result of one change of the client. */
+@ApiExtraModels(CalendarEventResponse)
+export class SyncResultResponse extends BatchResultResponse {
+  /** The event as it is, where the change was rejected because of a newer revision. */
+  @ApiProperty(orNull(CalendarEventResponse))
+  current!: CalendarEventResponse | null;
+}
+
+/** A change of the calendar. */
+export class SyncChangeResponse {
+  @ApiProperty({ enum: ['upsert', 'delete'], example: 'upsert' }) op!: 'upsert' | 'delete';
+  /** With `upsert`. */
+  event?: CalendarEventResponse;
+  /** With `upsert`: the instances that differ from their series. */
+  @ApiProperty({ type: [CalendarEventResponse], example: [] })
+  overrides?: CalendarEventResponse[];
+  /** With `delete`. */
+  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
+  event_id?: string;
+  /**
+   * With `delete`; empty where you see times only.
+   * @example "01890a5d-ac96-774b-bcce-b302099a8057"
+   */
+  uid?: string;
+}
+
+export class SyncCalendarEnvelope {
+  results!: SyncResultResponse[];
+  changes!: SyncChangeResponse[];
+  /** For the next request. Valid as long as removals are kept (FEED_RETENTION_DAYS). */
+  @ApiProperty({ example: 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz' })
+  sync_token!: string;
+  /** Ask again at once. */
+  @ApiProperty({ example: false })
+  more!: boolean;
+}

@@ -1,0 +1,153 @@
+import { Injectable } from '@nestjs/common';
+import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
+import { CalendarErrors } from '../calendar.errors.js';
+import { CalendarTokens } from '../calendar-tokens.js';
+import { eventResponse, overrideResponses } from '../event.presenter.js';
+import { type BatchOperation, type BatchResult, EventBatch } from '../event-batch.js';
+import { isAtLeast } from '../event-policy.js';
+import { type CalendarContext, type EventJson, recordOf } from '../event-record.js';
+import { EventsRepository } from '../events.repository.js';
+import type { SyncCalendar, SyncChange } from './calendar-sync.dto.js';
+import { type CalendarChange, CalendarSyncRepository } from './calendar-sync.repository.js';
+import type { SyncChangeResponse, SyncResultResponse } from './calendar-sync.response.js';
+
+const LIMIT = 100;
+
+/** Two-way synchronisation of a calendar: the changes of the client, then those of the server. */
+@Injectable()
+export class CalendarSyncService {
+  constructor(
+    private readonly events: EventsRepository,
+    private readonly feed: CalendarSyncRepository,
+    private readonly batch: EventBatch,
+    private readonly tokens: CalendarTokens,
+    private readonly writes: IdempotentWrites,
+    private readonly db: Db,
+  ) {}
+
+  /** @throws ApiError 404; 410 `cursor_expired`, before anything is written; 422 */
+  async sync(
+    ctx: RequestContext,
+    calendarId: string,
+    key: IdempotencyKey | null,
+    body: Checked<SyncCalendar>,
+  ): Promise<JsonReply> {
+    const pushed = body.error ? [] : (body.value.changes ?? []);
+    if (key === null && pushed.length === 0) return this.pull(ctx, calendarId, body, []);
+    return this.writes.runTx(ctx, key, (tx) =>
+      this.db.within(tx, async () => {
+        const calendar = await this.events.context(tx, ctx, calendarId);
+        if (!calendar) throw CalendarErrors.calendarNotFound.with();
+        this.positionOf(ctx, calendar, body.value);
+        return this.pull(ctx, calendarId, body, await this.push(tx, ctx, calendar, body.value));
+      }),
+    );
+  }
+
+  private async push(
+    tx: Tx,
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    { changes = [], conflict = 'server' }: SyncCalendar,
+  ): Promise<SyncResultResponse[]> {
+    await this.batch.lock(
+      tx,
+      ctx,
+      calendar.id,
+      changes.map(({ event_id }) => ({ op: 'update', event_id })),
+    );
+    const results: SyncResultResponse[] = [];
+    for (const [index, change] of changes.entries()) {
+      const operation = await this.operationOf(tx, ctx, calendar, change, conflict === 'client');
+      const result = await this.batch.apply(tx, ctx, calendar, operation, index);
+      results.push(resolved(result, conflict));
+    }
+    return results;
+  }
+
+  private async operationOf(
+    tx: Tx,
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    change: SyncChange,
+    overwrites: boolean,
+  ): Promise<BatchOperation> {
+    const { client_id, event_id, event = {} } = change;
+    const base_revision = overwrites ? undefined : change.base_revision;
+    if (change.op === 'delete') return { op: 'delete', client_id, event_id, base_revision, event };
+    if (event_id !== undefined) return { op: 'update', client_id, event_id, base_revision, event };
+    const { uid = client_id } = event as { uid?: unknown };
+    const known =
+      typeof uid === 'string' ? await this.feed.eventOfUid(tx, ctx.tenantId, calendar.id, uid) : undefined;
+    return known === undefined
+      ? { op: 'create', client_id, event: { ...event, ...(uid !== undefined && { uid }) } }
+      : { op: 'update', client_id, event_id: known, base_revision, event };
+  }
+
+  private async pull(
+    ctx: RequestContext,
+    calendarId: string,
+    body: Checked<SyncCalendar>,
+    results: SyncResultResponse[],
+  ): Promise<JsonReply> {
+    const { limit = LIMIT, sync_token } = body.error ? {} : body.value;
+    // Without a valid token there is nothing to compare with yet: the calendar decides about 404 and 410.
+    const context = sync_token ? await this.events.context(this.db, ctx, calendarId) : null;
+    if (sync_token && !context) throw CalendarErrors.calendarNotFound.with();
+    const after = context ? this.positionOf(ctx, context, body.value) : null;
+    const read = await this.feed.changes(ctx, calendarId, after, limit + 1);
+    if (!read) throw CalendarErrors.calendarNotFound.with();
+    if (body.error) throw body.error;
+    const { calendar } = read;
+    const page = read.changes.slice(0, limit);
+    const more = read.changes.length > limit;
+    const seq = more ? (page.at(-1) as CalendarChange).seq : calendar.change_seq;
+    const changes = page.map((change) => changeResponse(ctx, calendar, change));
+    const token = this.tokens.write(ctx, calendar, seq);
+    return new JsonReply(JSON.stringify({ results, changes, sync_token: token, more }));
+  }
+
+  /** @throws ApiError 410 `cursor_expired` */
+  private positionOf(
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    { sync_token }: SyncCalendar,
+  ): number | null {
+    if (!sync_token) return null;
+    const seq = this.tokens.read(ctx, calendar, sync_token);
+    if (seq !== null) return seq;
+    const hint = `POST /apis/v1/calendar/${calendar.id}/sync`;
+    throw CURSOR_EXPIRED.with({ body: { reset_required: true, hint } });
+  }
+}
+
+function changeResponse(
+  ctx: RequestContext,
+  calendar: CalendarContext,
+  change: CalendarChange,
+): SyncChangeResponse {
+  const { event_id, entry } = change;
+  if (change.is_gone || !change.event)
+    return { op: 'delete', event_id, uid: isAtLeast(calendar.role, 'reader') ? change.uid : '' };
+  const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+  const record = recordOf(change as EventJson);
+  return {
+    op: 'upsert',
+    event: eventResponse(record, entry, viewer),
+    overrides: overrideResponses(record, entry, viewer),
+  };
+}
+
+/** A conflict as the client wants it. */
+function resolved(result: BatchResult, conflict: 'server' | 'client' | 'report'): SyncResultResponse {
+  const { error } = result;
+  const current = error?.['error'] === 'conflict' ? (error['event'] as SyncResultResponse['current']) : null;
+  const shown = { ...result, error: result.error as SyncResultResponse['error'], current };
+  return current && conflict === 'server' ? { ...shown, status: 200, event: current, error: null } : shown;
+}

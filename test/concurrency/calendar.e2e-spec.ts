@@ -1,0 +1,110 @@
+import { type Person, TestApp } from '../support/app.ts';
+import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../support/calendars.ts';
+
+describe('calendars under concurrency', () => {
+  let app: TestApp;
+  let people: Person[];
+  let ann: Person;
+  let calendar: string;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    people = await app.tenant('acme', 'ann', ...Array.from({ length: 50 }, (_, n) => `user${n}`));
+    ann = people[0] as Person;
+    calendar = await newCalendar(ann, 'Work');
+  });
+  afterAll(() => app?.stop());
+
+  test('50 attendees who respond at once lose no response', async () => {
+    const attendees = people.slice(1);
+    const event = await newEvent(ann, calendar, {
+      title: 'All hands',
+      start: at('2026-03-02T09:00:00'),
+      attendees: attendees.map(({ id }) => id),
+    });
+    const homes = await Promise.all(attendees.map(defaultCalendar));
+    const replies = await Promise.all(
+      attendees.map(({ api }, n) =>
+        api.put(`${eventPath(homes[n] as string, event)}/rsvp`, {
+          response: n % 2 ? 'accepted' : 'declined',
+        }),
+      ),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(attendees.map(() => 200));
+    const seen = (await ann.api.get(eventPath(calendar, event))).body.event;
+    expect(seen.revision).toBe(51);
+    const byId = new Map<string, string>(
+      seen.attendees.map(({ user_id, response }: any) => [user_id, response]),
+    );
+    expect(attendees.map(({ id }) => byId.get(id))).toEqual(
+      attendees.map((_, n) => (n % 2 ? 'accepted' : 'declined')),
+    );
+  });
+
+  test('of devices that change one revision at once, one wins; the others get the current event', async () => {
+    const event = await newEvent(ann, calendar, { title: 'Zero', start: '2026-03-02' });
+    const titles = Array.from({ length: 20 }, (_, n) => `Title ${n}`);
+    const replies = await Promise.all(
+      titles.map((title) => ann.api.put(eventPath(calendar, event), { title, base_revision: 1 })),
+    );
+    const won = replies.filter(({ status }) => status === 200);
+    expect(won).toHaveLength(1);
+    for (const { status, body } of replies.filter((reply) => reply !== won[0]))
+      expect([status, body.error, body.event.title]).toEqual([409, 'conflict', won[0]!.body.event.title]);
+  });
+
+  test('a synchronising client loses nothing of parallel writes', async () => {
+    const own = await newCalendar(ann, 'Busy');
+    const known = new Map<string, string>();
+    let token: string | null = null;
+    const pull = async (): Promise<void> => {
+      for (let more = true; more;) {
+        const { body } = await ann.api.post(`/calendar/${own}/sync`, { sync_token: token, limit: 7 });
+        for (const { op, event, event_id } of body.changes)
+          if (op === 'upsert') known.set(event.id, event.title);
+          else known.delete(event_id);
+        ({ more, sync_token: token } = body);
+      }
+    };
+    const writer = async (name: string): Promise<void> => {
+      for (let n = 0; n < 6; n += 1) {
+        const event = await newEvent(ann, own, { title: `${name} ${n}`, start: '2026-03-02' });
+        if (n % 3 === 1) await ann.api.put(eventPath(own, event), { title: `${name} ${n}!` });
+        if (n % 3 === 2) await ann.api.delete(eventPath(own, event));
+      }
+    };
+    const writers = Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(writer));
+    for (let n = 0; n < 12; n += 1) await pull();
+    await writers;
+    await pull();
+    const stored = (await ann.api.get(`/calendar/${own}/events?limit=200`)).body.events;
+    expect(known).toEqual(new Map(stored.map(({ id, title }: any) => [id, title])));
+    expect(stored).toHaveLength(24);
+  });
+
+  test('meetings that share attendees do not block each other; the same uid is created once', async () => {
+    const others = people.slice(1, 6).map(({ id }) => id);
+    const made = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        ann.api.post(`/calendar/${calendar}/events`, {
+          title: `m${n}`,
+          uid: n < 6 ? 'same-uid' : `uid-${n}`,
+          start: '2026-03-02',
+          attendees: n % 2 ? others : others.toReversed(),
+        }),
+      ),
+    );
+    expect(made.map(({ status }) => status).toSorted()).toEqual([
+      ...Array(7).fill(201),
+      ...Array(5).fill(409),
+    ]);
+    const events = made.filter(({ status }) => status === 201).map(({ body }) => body.event);
+    const changed = await Promise.all(
+      events.flatMap((event) => [
+        ann.api.put(eventPath(calendar, event), { title: 'x' }),
+        ann.api.put(eventPath(calendar, event), { start: '2026-03-05' }),
+      ]),
+    );
+    expect(new Set(changed.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+});

@@ -1,0 +1,265 @@
+import { type Person, TestApp } from '../../support/app.ts';
+import {
+  at,
+  defaultCalendar,
+  eventPath,
+  instancesOf,
+  newCalendar,
+  newEvent,
+} from '../../support/calendars.ts';
+
+describe('meetings', () => {
+  let app: TestApp;
+  let ann: Person;
+  let bob: Person;
+  let eve: Person;
+  let calendar: string;
+  let bobs: string;
+  let eves: string;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [ann, bob, eve] = (await app.tenant('acme', 'ann', 'bob', 'eve')) as [Person, Person, Person];
+    calendar = await newCalendar(ann, 'Work');
+    bobs = await defaultCalendar(bob);
+    eves = await defaultCalendar(eve);
+  });
+  afterAll(() => app?.stop());
+
+  const seenBy = async (person: Person, of: string, event: { id: string }) =>
+    (await person.api.get(eventPath(of, event))).body.event;
+  const responses = (event: any) =>
+    Object.fromEntries(event.attendees.map(({ email, response }: any) => [email.split('@')[0], response]));
+  const messages = async (event: { id: string }) =>
+    (
+      await app.sql(
+        `SELECT payload FROM outbox WHERE type = 'calendar.message.due' AND payload->>'event_id' = $1 ORDER BY id`,
+        [event.id],
+      )
+    ).map(({ payload: { method, recipient, recurrence_key, sequence } }: any) => [
+      method,
+      recipient,
+      recurrence_key,
+      sequence,
+    ]);
+
+  test('one event is placed in the default calendar of each attendee of the workspace; others get a message', async () => {
+    const event = await newEvent(ann, calendar, {
+      title: 'Kick-off',
+      start: at('2026-03-02T09:00:00'),
+      attendees: [
+        bob.id,
+        { email: eve.email.toUpperCase(), role: 'optional' },
+        { email: 'zoe@outside.example', name: 'Zoe' },
+        ann.email,
+      ],
+    });
+    expect(responses(event)).toEqual({
+      bob: 'needs_action',
+      eve: 'needs_action',
+      zoe: 'needs_action',
+      ann: 'accepted',
+    });
+    expect(event.attendees.find(({ email }: any) => email === 'zoe@outside.example')).toMatchObject({
+      user_id: null,
+      name: 'Zoe',
+      delivery: 'mail',
+    });
+    const seen = await seenBy(bob, bobs, event);
+    expect(seen).toMatchObject({
+      id: event.id,
+      title: 'Kick-off',
+      calendar_id: bobs,
+      my_response: 'needs_action',
+      organizer: { email: ann.email, self: false },
+      permissions: { edit: false, rsvp: true, propose: true, see_details: true, delete: true },
+    });
+    expect(await messages(event)).toEqual([['REQUEST', 'zoe@outside.example', '', 0]]);
+    expect(await app.sql('SELECT count(*)::int AS n FROM calendar_events WHERE id = $1', [event.id])).toEqual(
+      [{ n: 1 }],
+    );
+  });
+
+  test('attendees respond; all placements show it; only their own settings are theirs to change', async () => {
+    const event = await newEvent(ann, calendar, {
+      title: 'M',
+      start: at('2026-03-03T09:00:00'),
+      attendees: [bob.id, eve.id],
+    });
+    const reply = await bob.api.put(`${eventPath(bobs, event)}/rsvp`, {
+      response: 'accepted',
+      comment: 'Fine',
+    });
+    expect([reply.status, reply.body.event.my_response]).toEqual([200, 'accepted']);
+    expect(responses(await seenBy(eve, eves, event))).toEqual({ bob: 'accepted', eve: 'needs_action' });
+    expect(
+      (await ann.api.put(`${eventPath(calendar, event)}/rsvp`, { response: 'accepted' })).body.error,
+    ).toBe('not_attendee');
+    expect((await bob.api.put(eventPath(bobs, event), { title: 'Mine' })).body.error).toBe('not_organizer');
+    const own = await bob.api.put(eventPath(bobs, event), {
+      color: '#00ff00',
+      show_as: 'free',
+      reminders: { overrides: [{ method: 'popup', minutes: 1 }] },
+    });
+    expect(own.body.event).toMatchObject({
+      color: '#00ff00',
+      show_as: 'free',
+      reminders: { use_default: false },
+    });
+    expect(await seenBy(ann, calendar, event)).toMatchObject({
+      color: null,
+      show_as: 'busy',
+      reminders: { use_default: true },
+    });
+    const second = await newCalendar(bob, 'Second');
+    expect((await bob.api.put(eventPath(bobs, event), { calendar_id: second })).body.event.calendar_id).toBe(
+      second,
+    );
+    await ann.api.put(eventPath(calendar, event), { title: 'M2', attendees: [bob.id] });
+    expect(await seenBy(bob, second, event)).toMatchObject({
+      title: 'M2',
+      color: '#00ff00',
+      my_response: 'accepted',
+    });
+    expect((await bob.api.get(eventPath(bobs, event))).status).toBe(404);
+    expect((await eve.api.get(eventPath(eves, event))).status).toBe(404);
+    const bad = await bob.api.put(`${eventPath(second, event)}/rsvp`, { response: 'perhaps' });
+    expect(bad.body.error).toBe('validation_failed');
+  });
+
+  test('a new time asks again, a new title does not', async () => {
+    const event = await newEvent(ann, calendar, {
+      start: at('2026-03-04T09:00:00'),
+      attendees: [bob.id, 'zoe@outside.example'],
+    });
+    await bob.api.put(`${eventPath(bobs, event)}/rsvp`, { response: 'accepted' });
+    await ann.api.put(eventPath(calendar, event), { title: 'New', location: 'Room 2' });
+    expect((await seenBy(bob, bobs, event)).my_response).toBe('accepted');
+    await ann.api.put(eventPath(calendar, event), { start: at('2026-03-04T10:00:00'), send_updates: 'none' });
+    expect(await seenBy(bob, bobs, event)).toMatchObject({ my_response: 'needs_action', sequence: 1 });
+    expect(await messages(event)).toEqual([
+      ['REQUEST', 'zoe@outside.example', '', 0],
+      ['REQUEST', 'zoe@outside.example', '', 0],
+    ]);
+    await ann.api.put(eventPath(calendar, event), { attendees: [bob.id] });
+    expect((await messages(event)).at(-1)).toEqual(['CANCEL', 'zoe@outside.example', '', 1]);
+  });
+
+  test('responses to one instance, to later ones and to all; a moved instance is asked alone', async () => {
+    const event = await newEvent(ann, calendar, {
+      title: 'R',
+      start: at('2026-04-06T09:00:00'),
+      rrule: 'FREQ=DAILY;COUNT=5',
+      attendees: [bob.id],
+    });
+    const path = eventPath(bobs, event);
+    await bob.api.put(`${path}/rsvp`, { response: 'accepted' });
+    await bob.api.put(`${path}_20260407T070000Z/rsvp`, { response: 'declined' });
+    await bob.api.put(`${path}/rsvp`, {
+      response: 'tentative',
+      scope: 'this_and_following',
+      recurrence_id: at('2026-04-09T09:00:00'),
+    });
+    const mine = async (of = bobs) =>
+      (await instancesOf(bob, of, '2026-04-06', '2026-04-12'))
+        .filter(({ title }) => title === 'R')
+        .map(({ my_response }) => my_response);
+    expect(await mine()).toEqual(['accepted', 'declined', 'accepted', 'tentative', 'tentative']);
+    await ann.api.put(`${eventPath(calendar, event)}_20260408T070000Z`, { start: at('2026-04-08T15:00:00') });
+    expect(await mine()).toEqual(['accepted', 'declined', 'needs_action', 'tentative', 'tentative']);
+    // Responses go with their part of a series that is split.
+    const split = await ann.api.put(`${eventPath(calendar, event)}_20260409T070000Z`, {
+      scope: 'this_and_following',
+      title: 'R',
+    });
+    expect(split.body.new_event.attendees).toMatchObject([{ user_id: bob.id, response: 'tentative' }]);
+    expect(await mine()).toEqual(['accepted', 'declined', 'needs_action', 'tentative', 'tentative']);
+    await bob.api.put(`${path}/rsvp`, { response: 'declined' });
+    expect(await mine()).toEqual(['declined', 'declined', 'declined', 'tentative', 'tentative']);
+  });
+
+  test('the organizer cancels, attendees decline by deleting', async () => {
+    const event = await newEvent(ann, calendar, {
+      start: at('2026-03-05T09:00:00'),
+      attendees: [bob.id, eve.id, 'zoe@outside.example'],
+    });
+    expect((await bob.api.delete(eventPath(bobs, event))).status).toBe(200);
+    expect((await bob.api.get(eventPath(bobs, event))).status).toBe(404);
+    expect(responses(await seenBy(ann, calendar, event))).toMatchObject({ bob: 'declined' });
+    await ann.api.put(eventPath(calendar, event), { title: 'Still on' });
+    expect((await bob.api.get(eventPath(bobs, event))).status).toBe(404);
+    expect((await ann.api.delete(eventPath(calendar, event), { comment: 'Sorry' })).status).toBe(200);
+    expect(await seenBy(eve, eves, event)).toMatchObject({
+      status: 'cancelled',
+      permissions: { rsvp: false, edit: false },
+    });
+    expect((await eve.api.put(`${eventPath(eves, event)}/rsvp`, { response: 'accepted' })).body.error).toBe(
+      'event_cancelled',
+    );
+    expect((await instancesOf(eve, eves, '2026-03-05', '2026-03-06')).map(({ id }) => id)).not.toContain(
+      event.id,
+    );
+    expect((await messages(event)).at(-1)).toEqual(['CANCEL', 'zoe@outside.example', '', 1]);
+    expect((await eve.api.delete(eventPath(eves, event))).status).toBe(200);
+    expect((await eve.api.get(eventPath(eves, event))).status).toBe(404);
+  });
+
+  test('proposals: accepted ones move the event, others become outdated', async () => {
+    const event = await newEvent(ann, calendar, {
+      start: at('2026-03-06T09:00:00'),
+      duration: 'PT1H',
+      attendees: [bob.id, eve.id],
+    });
+    const propose = (person: Person, of: string, fields: object) =>
+      person.api.post(`${eventPath(of, event)}/proposals`, fields);
+    const later = { start: at('2026-03-06T11:00:00'), end: at('2026-03-06T12:00:00'), comment: 'Later?' };
+    const first = await propose(bob, bobs, later);
+    expect([first.status, first.body.proposal.status, first.body.event.my_response]).toEqual([
+      201,
+      'pending',
+      'tentative',
+    ]);
+    const second = await eve.api.put(`${eventPath(eves, event)}/rsvp`, {
+      response: 'tentative',
+      proposed: { start: at('2026-03-06T14:00:00'), end: at('2026-03-06T15:00:00') },
+    });
+    expect(second.status).toBe(200);
+    expect(
+      (await propose(bob, bobs, { start: at('2026-03-06T09:00:00'), end: at('2026-03-06T10:00:00') })).body
+        .error,
+    ).toBe('same_time');
+    expect((await propose(ann, calendar, later)).body.error).toBe('not_attendee');
+    const proposal_id = first.body.proposal.id;
+    expect((await propose(eve, eves, { proposal_id, action: 'accept' })).status).toBe(403);
+    expect((await propose(ann, calendar, { proposal_id, action: 'what' })).status).toBe(422);
+    expect((await propose(ann, calendar, { proposal_id: event.id, action: 'accept' })).status).toBe(404);
+    const accepted = await propose(ann, calendar, { proposal_id, action: 'accept' });
+    expect([accepted.status, accepted.body.proposal.status]).toEqual([200, 'accepted']);
+    expect(accepted.body.event).toMatchObject({ start: at('2026-03-06T11:00:00'), sequence: 1 });
+    const all = (await ann.api.get(`${eventPath(calendar, event)}?include=proposals`)).body.event.proposals;
+    expect(all.map(({ status }: any) => status)).toEqual(['accepted', 'outdated']);
+    expect((await propose(ann, calendar, { proposal_id, action: 'decline' })).body.error).toBe(
+      'proposal_closed',
+    );
+    await ann.api.put(eventPath(calendar, event), { proposals_allowed: false });
+    expect((await propose(bob, bobs, { ...later, start: at('2026-03-06T11:30:00') })).body.error).toBe(
+      'proposals_disabled',
+    );
+  });
+
+  test('cancelled events are purged after their time, with a removal for the attendees', async () => {
+    const { CalendarHousekeeping } = await import('../../../src/modules/calendar/calendar-housekeeping.js');
+    const event = await newEvent(ann, calendar, { start: at('2026-03-07T09:00:00'), attendees: [bob.id] });
+    const token = (await bob.api.post(`/calendar/${bobs}/sync`, {})).body.sync_token;
+    await ann.api.delete(eventPath(calendar, event));
+    const future = new Date(Date.now() + 1_000);
+    expect(await app.get(CalendarHousekeeping).purge(future)).toBeGreaterThan(0);
+    expect(await app.sql('SELECT id FROM calendar_events WHERE id = $1', [event.id])).toEqual([]);
+    const { changes } = (await bob.api.post(`/calendar/${bobs}/sync`, { sync_token: token })).body;
+    expect(changes).toContainEqual({ op: 'delete', event_id: event.id, uid: event.uid });
+    await app.get(CalendarHousekeeping).forget(future);
+    expect((await bob.api.post(`/calendar/${bobs}/sync`, { sync_token: token })).body.error).toBe(
+      'cursor_expired',
+    );
+  });
+});

@@ -1,0 +1,35 @@
+import type { Person } from './app.ts';
+
+export const BERLIN = 'Europe/Berlin';
+export const at = (date_time: string, time_zone = BERLIN) => ({ date_time, time_zone });
+
+/** The default calendar of a user; the first call creates it. */
+export async function defaultCalendar({ api }: Person): Promise<string> {
+  const { calendars } = (await api.get('/calendar')).body;
+  return calendars.find(({ is_default, kind }: any) => is_default && kind === 'own').id;
+}
+
+/** Creates a calendar in the zone of Berlin. */
+export async function newCalendar({ api }: Person, name: string, shares: object[] = []): Promise<string> {
+  return (await api.post('/calendar', { name, time_zone: BERLIN, shares })).body.calendar.id;
+}
+
+/** Creates an event. */
+export async function newEvent({ api }: Person, calendar: string, fields: object): Promise<any> {
+  const { status, body } = await api.post(`/calendar/${calendar}/events`, fields);
+  if (status !== 201) throw new Error(`not created: ${JSON.stringify(body)}`);
+  return body.event;
+}
+
+export const eventPath = (calendar: string, event: { id: string }): string =>
+  `/calendar/${calendar}/events/${event.id}`;
+
+/** The instances of a window. */
+export async function instancesOf(
+  { api }: Person,
+  calendar: string,
+  from: string,
+  to: string,
+): Promise<any[]> {
+  return (await api.get(`/calendar/${calendar}/instances?from=${from}&to=${to}&limit=1000`)).body.instances;
+}
