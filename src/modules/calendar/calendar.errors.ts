@@ -2,7 +2,7 @@ import type { RecurrenceErrorCode } from '../../lib/recurrence/index.js';
 import { defineError, type ErrorKind } from '../../platform/http/api-error.js';
 import { resource } from '../../platform/resources/resource.js';
 import { CalendarResponse } from './calendar.response.js';
-import { BatchFailedResponse, CalendarEventResponse, DuplicateUidResponse } from './event.response.js';
+import { EventBatchFailedResponse, CalendarEventResponse, DuplicateUidResponse } from './event.response.js';
 import { exampleOf } from '../../platform/resources/example.js';
 
 export const CALENDARS = resource({
@@ -87,7 +87,7 @@ export const CalendarErrors = {
     'batch_failed',
     'An operation failed, so no operation was applied.',
     { results: [{ index: 0, client_id: null, status: 422, event: null, error: { error: 'invalid_rule' } }] },
-    BatchFailedResponse,
+    EventBatchFailedResponse,
   ),
   windowTooLarge: defineError(422, 'window_too_large', 'A window has at most 400 days and 10,000 instances.'),
 } as const;

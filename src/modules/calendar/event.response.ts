@@ -295,7 +295,7 @@ export class OperationErrorResponse extends ErrorResponse {}
 
 /** The result of one operation of a batch. */
 @ApiExtraModels(CalendarEventResponse, OperationErrorResponse)
-export class BatchResultResponse {
+export class EventBatchResultResponse {
   /** Position in the request. */
   @ApiProperty(WHOLE)
   index!: number;
@@ -310,7 +310,7 @@ export class BatchResultResponse {
 }
 
 /** 422 `batch_failed`. */
-export class BatchFailedResponse extends ErrorResponse {
+export class EventBatchFailedResponse extends ErrorResponse {
   @ApiProperty({ enum: ['batch_failed'], example: 'batch_failed' }) override error!: 'batch_failed';
-  results!: BatchResultResponse[];
+  results!: EventBatchResultResponse[];
 }

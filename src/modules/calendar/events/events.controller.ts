@@ -18,7 +18,7 @@ import { EventBatchService } from './batch.service.js';
 import { EventListsService } from './event-lists.service.js';
 import { ListEvents, ListInstances, ProposeTime, ReadEvent, RespondToEvent } from './events.dto.js';
 import {
-  BatchEnvelope,
+  EventBatchEnvelope,
   EventEnvelope,
   EventListEnvelope,
   InstanceListEnvelope,
@@ -109,7 +109,7 @@ export class EventsController {
     summary: 'Change many events',
     description:
       'At most 500 operations in one transaction, each with a result. Without `atomic`, an operation that fails does not affect the others.',
-    response: [BatchEnvelope, 'The results in the order of the operations.'],
+    response: [EventBatchEnvelope, 'The results in the order of the operations.'],
     examples: {
       operations: {
         value: {

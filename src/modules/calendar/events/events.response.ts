@@ -1,7 +1,7 @@
 import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
 import { orNull } from '../calendar.response.js';
 import {
-  BatchResultResponse,
+  EventBatchResultResponse,
   CalendarEventResponse,
   EventChangeResponse,
   EventProposalResponse,
@@ -55,8 +55,8 @@ export class ProposalEnvelope {
   event!: CalendarEventResponse;
 }
 
-export class BatchEnvelope {
-  results!: BatchResultResponse[];
+export class EventBatchEnvelope {
+  results!: EventBatchResultResponse[];
   /** Operations without an error. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 1 })
   applied!: number;

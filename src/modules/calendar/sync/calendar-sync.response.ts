@@ -1,10 +1,10 @@
 import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
 import { orNull } from '../calendar.response.js';
-import { BatchResultResponse, CalendarEventResponse } from '../event.response.js';
+import { EventBatchResultResponse, CalendarEventResponse } from '../event.response.js';
 
 /** The result of one change of the client. */
 @ApiExtraModels(CalendarEventResponse)
-export class SyncResultResponse extends BatchResultResponse {
+export class SyncResultResponse extends EventBatchResultResponse {
   /** The event as it is, where the change was rejected because of a newer revision. */
   @ApiProperty(orNull(CalendarEventResponse))
   current!: CalendarEventResponse | null;
