@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createCalendars } from './demo-calendar.js';
 import type { Created, DemoClient } from './demo-client.js';
 import {
+  CONTACTS,
+  DEMO_ADDRESSBOOK,
   type DemoName,
   type DemoNote,
   type DemoTask,
@@ -9,6 +11,7 @@ import {
   NOTE_FOLDERS,
   NOTES,
   ROOMS,
+  SELF_CARD,
   SIGNATURE,
   TASK_FOLDER,
   TASKS,
@@ -32,6 +35,7 @@ export async function createContent(clients: DemoClients): Promise<void> {
     ...names.map((name) => createNotes(clients, name)),
     ...names.map((name) => createTasks(clients, name, folder.id)),
     ...names.map((name) => createSettings(clients[name])),
+    createContacts(clients),
     createWorkspaceSettings(clients),
     createRooms(clients),
     createCalendars(clients),
@@ -100,6 +104,23 @@ async function addParts(clients: DemoClients, demo: DemoTask, path: string): Pro
   const form = new FormData();
   form.append('file', new Blob([content], { type }), name);
   await client.post(`${path}/attachments`, form);
+}
+
+async function createContacts({ alice, bob }: DemoClients): Promise<void> {
+  const { addressbooks } = await alice.call<{ addressbooks: { id: string }[] }>(
+    'GET',
+    '/contact/addressbooks',
+  );
+  const shares = [{ user_id: bob.id, role: 'writer' }];
+  const { addressbook } = await alice.post<Created<'addressbook'>>('/contact/addressbooks', {
+    ...DEMO_ADDRESSBOOK,
+    shares,
+  });
+  for (const contact of CONTACTS) {
+    const bookId = contact.categories.includes('partners') ? addressbook.id : addressbooks[0]?.id;
+    await alice.post(`/contact/addressbooks/${bookId}/contacts`, contact);
+  }
+  await alice.put('/contact/self', SELF_CARD);
 }
 
 async function createSettings(client: DemoClient): Promise<void> {

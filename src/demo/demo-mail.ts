@@ -66,9 +66,9 @@ async function inboxOf(client: DemoClient): Promise<string> {
 
 /** Submits a message from a mailbox of the user's own: in Drafts, the examples of the document find their first message. */
 async function submit(client: DemoClient, mailbox: string, fields: object): Promise<void> {
-  const messages = `${MAILBOXES}/${mailbox}/messages`;
-  const { message } = await client.post<Created<'message', number>>(messages, { draft: true, ...fields });
-  await client.post(`${messages}/${message.id}/submit`, {});
+  const draft = { mailbox, draft: true, ...fields };
+  const { message } = await client.post<Created<'message', number>>('/mail/draft', draft);
+  await client.post('/mail/draft/submit', { mailbox_id: mailbox, message_id: String(message.id) });
 }
 
 /** Waits for a message by its subject. */

@@ -74,7 +74,7 @@ const phones = (inputs: Input<ContactPhone>[] | null, country: string | null): C
       const value = text(input.value);
       if (value === null) return [];
       const parsed = parsedPhone(value, country);
-      // A number that was read with a country stays what it was when its card is written without one.
+      // A client may write a number back without its country: the earlier international form stays.
       const e164 = parsed?.e164 ?? (parsedPhone(input.e164 ?? '', null)?.e164 || null);
       return [
         { value, e164, extension: text(input.extension) ?? parsed?.extension ?? null, ...entry(input) },

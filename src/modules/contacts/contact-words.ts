@@ -101,6 +101,15 @@ export const sortKey = (card: ContactCard): string =>
     .slice(0, 200)
     .toWellFormed();
 
+/** After every word with the same beginning. */
+const LAST = '\u{10ffff}';
+
+/** The range of the words that begin with the longest of these terms: it has the fewest contacts. @param terms at least one */
+export function prefixRange(terms: readonly string[]): [from: string, to: string] {
+  const [longest = ''] = terms.toSorted((one, other) => other.length - one.length);
+  return [longest, longest + LAST];
+}
+
 /**
  * Terms of a query: each is a prefix of a word of the contacts that match.
  * @returns at most MAX_TERMS; empty for a query without letters and digits

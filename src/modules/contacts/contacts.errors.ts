@@ -17,6 +17,12 @@ export const ContactErrors = {
   defaultBook: defineError(409, 'default_addressbook', 'The default address book cannot be deleted.'),
   tooManyBooks: defineError(422, 'too_many_addressbooks', 'A user may have at most 100 address books.'),
   bookFull: defineError(422, 'addressbook_full', 'An address book may have at most 100,000 contacts.'),
+  mergeNotFound: defineError(404, 'not_found', 'You have no such merge of contacts.'),
+  mergeBlocked: defineError(
+    409,
+    'merge_blocked',
+    'The merged contact has changed, or another contact has the external_id or uid of a deleted one.',
+  ),
   fieldLocked: defineError(422, 'field_locked', 'The workspace does not let members change this field.'),
   duplicateExternalId: duplicate(
     'duplicate_external_id',

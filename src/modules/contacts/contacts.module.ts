@@ -1,17 +1,26 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Deployment } from '../../platform/deployment/deployment.js';
+import { MailProxyModule } from '../mail/index.js';
 import { SettingsModule } from '../settings/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { AddressbookAccess } from './addressbook-access.js';
 import { AddressbooksController, UserAddressbooksController } from './books/addressbooks.controller.js';
 import { AddressbooksRepository } from './books/addressbooks.repository.js';
 import { AddressbooksService, MAX_BOOKS } from './books/addressbooks.service.js';
+import { ExtractedController } from './collected/extracted.controller.js';
+import { ExtractedRepository } from './collected/extracted.repository.js';
+import { ExtractedService } from './collected/extracted.service.js';
+import { ContactSearchRepository } from './contact-search.repository.js';
 import { MAX_CARD } from './contact-cards.js';
 import { ContactListsService } from './contact-lists.service.js';
+import { ContactsApi } from './contacts.api.js';
 import { ContactsController } from './contacts.controller.js';
 import { ContactsRepository } from './contacts.repository.js';
 import { ContactsService, MAX_CONTACTS } from './contacts.service.js';
 import { DefaultBook } from './default-book.js';
+import { DuplicatesController } from './duplicates/duplicates.controller.js';
+import { DuplicatesRepository } from './duplicates/duplicates.repository.js';
+import { DuplicatesService } from './duplicates/duplicates.service.js';
 import { GlobalBook } from './global-book.js';
 import { ContactMovesController } from './moves/contact-moves.controller.js';
 import { ContactMovesService } from './moves/contact-moves.service.js';
@@ -33,7 +42,7 @@ import { ImportsService } from './phone/imports.service.js';
 import { PhoneController } from './phone/phone.controller.js';
 
 @Module({
-  imports: [SettingsModule, TenantsModule],
+  imports: [SettingsModule, TenantsModule, MailProxyModule],
   // Fixed paths come before those with an external_id.
   controllers: [
     UserAddressbooksController,
@@ -44,6 +53,8 @@ import { PhoneController } from './phone/phone.controller.js';
     PeopleController,
     PhoneController,
     SelfCardController,
+    ExtractedController,
+    DuplicatesController,
   ],
   providers: [
     AddressbooksRepository,
@@ -54,6 +65,12 @@ import { PhoneController } from './phone/phone.controller.js';
     ContactFeedRepository,
     ContactSyncService,
     ContactMovesService,
+    ExtractedRepository,
+    ExtractedService,
+    DuplicatesRepository,
+    DuplicatesService,
+    ContactSearchRepository,
+    ContactsApi,
     SelfService,
     MemberDirectoryService,
     AddressbookAccess,
@@ -68,6 +85,7 @@ import { PhoneController } from './phone/phone.controller.js';
     SelfCardService,
     ContactCardService,
   ],
+  exports: [ContactsApi],
 })
 export class ContactsModule implements OnModuleInit {
   constructor(private readonly deployment: Deployment) {}

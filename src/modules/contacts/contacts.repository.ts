@@ -5,6 +5,7 @@ import { type Statement, workspace } from '../../platform/database/statement.js'
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { BookRole, ContactRow } from './contact.presenter.js';
 import type { ContactInsert, ContactUpdate } from './contact-values.js';
+import { prefixRange } from './contact-words.js';
 
 /** Columns of a `ContactRow`. */
 export const CONTACT_COLUMNS = [
@@ -134,8 +135,6 @@ const LISTS = {
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** After every word with this beginning. */
-const LAST = '\u{10ffff}';
 /** After the word itself and before every longer one. */
 const NEXT = '\u{1}';
 
@@ -170,9 +169,8 @@ export class ContactsRepository {
     const position = [after?.[0] ?? null, after?.[1] ?? null];
     const values = [tenantId, userId, accessId, bookId, limit, kind, ...position, members];
     const [key] = keys;
-    const [longest] = prefixes.toSorted((one, other) => other.length - one.length);
-    if (key === undefined && longest === undefined) return this.db.query(LISTS[sort].plain, values);
-    const range = key === undefined ? [longest, longest + LAST] : [key, key + NEXT];
+    if (key === undefined && prefixes.length === 0) return this.db.query(LISTS[sort].plain, values);
+    const range = key === undefined ? prefixRange(prefixes) : [key, key + NEXT];
     return this.db.query(LISTS[sort].words, [...values, ...range, keys, prefixes]);
   }
 

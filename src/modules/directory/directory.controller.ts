@@ -2,28 +2,55 @@ import { Controller, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
+import { ContactsApi, type FoundContact } from '../contacts/index.js';
 import { foldWords } from '../tenants/index.js';
 import { SearchDirectory } from './directory.dto.js';
 import { DirectoryRepository, MAX_WORDS } from './directory.repository.js';
-import { DirectoryEnvelope } from './directory.response.js';
+import { DirectoryEnvelope, type DirectoryResultResponse } from './directory.response.js';
 
 @ApiTags('directory')
 @Controller('directory/search')
 export class DirectoryController {
-  constructor(private readonly directory: DirectoryRepository) {}
+  constructor(
+    private readonly directory: DirectoryRepository,
+    private readonly contacts: ContactsApi,
+  ) {}
 
   @Endpoint('GET', {
     id: 'searchDirectory',
-    summary: 'Search members and groups of the workspace',
+    summary: 'Search members and groups of the workspace, and contacts',
     description:
-      'Matches the beginnings of words; without a match, similar names. Excludes deactivated members. For search as you type: there are no further pages.',
+      'Matches the beginnings of words; without a match, similar names of members. Excludes deactivated members. Contacts are those of all address books that you see. For search as you type: there are no further pages.',
     response: [DirectoryEnvelope, 'The best matches.'],
   })
   async search(@Ctx() ctx: RequestContext, @Query() query: SearchDirectory): Promise<DirectoryEnvelope> {
-    const words = foldWords(query.q).split(' ').filter(Boolean).slice(0, MAX_WORDS);
-    if (words.length === 0) return { results: [] };
-    const kinds = { users: query.kinds.includes('user'), groups: query.kinds.includes('group') };
-    const rows = await this.directory.search(ctx.tenantId, words, kinds, query.limit);
-    return { results: rows.map((row) => ({ ...row, avatar_url: null })) };
+    const { q, kinds, limit } = query;
+    const [rows, contacts] = await Promise.all([
+      this.members(ctx, query),
+      kinds.includes('contact') ? this.contacts.search(ctx, q, limit) : [],
+    ]);
+    const results = [...rows, ...contacts.map(resultOf)].toSorted((one, other) => other.score - one.score);
+    return { results: results.slice(0, limit) };
+  }
+
+  private async members(
+    { tenantId }: RequestContext,
+    { q, kinds, limit }: SearchDirectory,
+  ): Promise<DirectoryResultResponse[]> {
+    const words = foldWords(q).split(' ').filter(Boolean).slice(0, MAX_WORDS);
+    const wanted = { users: kinds.includes('user'), groups: kinds.includes('group') };
+    if (words.length === 0 || !(wanted.users || wanted.groups)) return [];
+    const rows = await this.directory.search(tenantId, words, wanted, limit);
+    return rows.map((row) => ({ ...row, avatar_url: null }));
   }
 }
+
+/** After the members and groups with the same words, before those with similar names. */
+const CONTACT_SCORE = 0.85;
+
+const resultOf = (contact: FoundContact): DirectoryResultResponse => ({
+  ...contact,
+  kind: 'contact',
+  avatar_url: null,
+  score: CONTACT_SCORE,
+});

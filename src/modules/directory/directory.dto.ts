@@ -5,6 +5,8 @@ import { WholeNumber } from '../../platform/http/input.decorators.js';
 const MAX_RESULTS = 50;
 const LIMIT = `limit must be a whole number from 1 to ${MAX_RESULTS}`;
 
+const KINDS = 'kinds must contain some of user, group and contact';
+
 export class SearchDirectory {
   /** Beginnings of words of a name or address, in any order. Ignores case and accents. @example "mar" */
   @ApiProperty({ minLength: 2, maxLength: 200 })
@@ -12,12 +14,12 @@ export class SearchDirectory {
   @IsString()
   q!: string;
 
-  /** Comma-separated: `user`, `group`. @example "user,group" */
+  /** Comma-separated: `user`, `group`, `contact`. @example "user,group,contact" */
   @ApiPropertyOptional()
   @IsOptional()
-  @Matches(/^(?:user|group)(?:,(?:user|group))?$/, { message: 'kinds must contain user, group or both' })
-  @IsString({ message: 'kinds must contain user, group or both' })
-  kinds: string = 'user,group';
+  @Matches(/^(?:user|group|contact)(?:,(?:user|group|contact)){0,2}$/, { message: KINDS })
+  @IsString({ message: KINDS })
+  kinds: string = 'user,group,contact';
 
   /** Maximum number of results. */
   @ApiProperty({ type: 'integer', minimum: 1, maximum: MAX_RESULTS, required: false })

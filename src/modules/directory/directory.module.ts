@@ -1,6 +1,11 @@
 import { Module } from '@nestjs/common';
+import { ContactsModule } from '../contacts/index.js';
 import { DirectoryController } from './directory.controller.js';
 import { DirectoryRepository } from './directory.repository.js';
 
-@Module({ controllers: [DirectoryController], providers: [DirectoryRepository] })
+@Module({
+  imports: [ContactsModule],
+  controllers: [DirectoryController],
+  providers: [DirectoryRepository],
+})
 export class DirectoryModule {}

@@ -121,7 +121,7 @@ describe('address books', () => {
     expect((await alice.api.get(path)).body.addressbook.shares).toHaveLength(1);
     await alice.api.put(path, { shares: [] });
     expect((await carol.api.get(path)).status).toBe(404);
-    const unknown = await alice.api.put(path, { shares: ['nobody@acme.example'] });
+    const unknown = await alice.api.put(path, { shares: ['unknown@acme.example'] });
     expect(outcome(unknown)).toEqual([422, 'unknown_user']);
     expect(unknown.body.details[0].field).toBe('shares.0');
   });

@@ -172,7 +172,7 @@ describe('contacts', () => {
     ]);
   });
 
-  test('a deleted contact is gone, and its external_id is free again', async () => {
+  test('a deleted contact is not found, and its external_id is free again', async () => {
     const made = await create({ full_name: 'Ann', external_id: 'ann' });
     expect(outcome(await alice.api.delete(at(made), { base_revision: 5 }))).toEqual([409, 'conflict']);
     const { body } = await alice.api.delete(at(made), { base_revision: 1 });

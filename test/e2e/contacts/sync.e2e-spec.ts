@@ -159,8 +159,8 @@ describe('synchronisation of an address book', () => {
     const [deletion] = await client.push([{ op: 'delete', external_id: 's', base_revision: 1 }], 'merge');
     expect(deletion).toMatchObject({ status: 409, error: 'conflict', current: { revision: 2 } });
     await alice.api.delete(`${path}/s`);
-    const [gone] = await client.push([upsert('s', mine, 2)], 'server');
-    expect(gone).toMatchObject({ status: 409, error: 'deleted' });
+    const [deleted] = await client.push([upsert('s', mine, 2)], 'server');
+    expect(deleted).toMatchObject({ status: 409, error: 'deleted' });
     const [back] = await client.push([upsert('s', mine, 2)], 'merge');
     expect(back).toMatchObject({ status: 201, contact: { job_title: 'Client' } });
     await client.pull();

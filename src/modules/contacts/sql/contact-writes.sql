@@ -1,5 +1,5 @@
 -- All writes of contacts. The row of the address book is locked first, which serialises the writes of one book, then its
--- counter in sync_heads. Functions skip what they cannot write; the caller compares the returned rows with its input.
+-- counter in sync_heads. Functions skip contacts that they cannot write; the caller compares the returned rows with its input.
 
 -- Locks an address book and allocates numbers of its feed. Null: the book does not exist.
 CREATE FUNCTION addressbook_numbers(p_tenant uuid, p_book uuid, p_count int) RETURNS bigint LANGUAGE plpgsql AS $$

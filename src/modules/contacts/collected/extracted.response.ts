@@ -1,0 +1,32 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+export class ExtractedAddressResponse {
+  /** @example "maria@example.com" */ email!: string;
+  /** @example "Maria Silva" */ name!: string;
+  /** Number of your messages to the address. */
+  @ApiProperty({ type: 'integer', minimum: 1, example: 3 })
+  count!: number;
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) last_seen_at!: string;
+  /** A contact with the address in one of your own address books. */
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID })
+  contact_id!: string | null;
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) addressbook_id!: string | null;
+}
+
+export class ExtractedAddressesEnvelope {
+  emails!: ExtractedAddressResponse[];
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'The `cursor` of the next page; null on the last page.',
+  })
+  next!: string | null;
+}
+
+export class SuppressedAddressEnvelope {
+  /** @example "maria@example.com" */ email!: string;
+  @ApiProperty({ enum: [true], example: true }) deleted!: true;
+}

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import { prefixRange } from './contact-words.js';
+
+/** A contact that a search of all address books found. */
+export interface FoundContact {
+  id: string;
+  addressbook_id: string;
+  external_id: string;
+  name: string;
+  email: string | null;
+}
+
+// $3 to $4 the range of the longest term, $5 all terms. The cards of members are found as members.
+const search = workspace.statement<FoundContact>(
+  'contacts.search',
+  `WITH book AS (
+     SELECT own.id FROM addressbooks own WHERE own.tenant_id = $1 AND own.owner_id = $2
+      UNION ALL
+     SELECT share.addressbook_id FROM addressbook_shares share WHERE share.tenant_id = $1 AND share.user_id = $2
+      UNION ALL
+     SELECT $1)
+   SELECT contact.id, contact.addressbook_id, contact.external_id, contact.card->>'full_name' AS name,
+          contact.card->'emails'->0->>'value' AS email
+     FROM contacts contact
+    WHERE contact.tenant_id = $1 AND contact.linked_user_id IS NULL
+      AND contact.id IN (SELECT listed.contact_id FROM book
+                           JOIN contact_words listed ON listed.tenant_id = $1 AND listed.addressbook_id = book.id
+                            AND listed.word >= $3 AND listed.word < $4)
+      AND NOT EXISTS (SELECT FROM unnest($5::text[]) AS prefix
+                       WHERE NOT EXISTS (SELECT FROM unnest(contact.words) AS word WHERE starts_with(word, prefix)))
+    ORDER BY contact.sort_key, contact.id LIMIT $6`,
+);
+
+/** Search in all address books that a caller sees. */
+@Injectable()
+export class ContactSearchRepository {
+  constructor(private readonly db: Db) {}
+
+  /** @param terms from `queryTerms`, at least one */
+  async search(
+    { tenantId, userId }: RequestContext,
+    terms: readonly string[],
+    limit: number,
+  ): Promise<FoundContact[]> {
+    return this.db.query(search, [tenantId, userId, ...prefixRange(terms), terms, limit]);
+  }
+}

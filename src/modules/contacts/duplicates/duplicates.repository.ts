@@ -1,0 +1,70 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import type { ContactCard } from '../card.types.js';
+import { ContactMerge } from '../contact.entity.js';
+import type { ContactSource } from '../contact.entity.js';
+
+/** A contact as it was before a merge. */
+export interface Original {
+  external_id: string;
+  uid: string;
+  source: ContactSource;
+  card: ContactCard;
+}
+
+// Words of one address book that several contacts have, and that are keys of a person. Index of the primary key.
+const shared = workspace.statement<{ word: string; ids: string[] }>(
+  'contacts.shared_keys',
+  `SELECT word, array_agg(contact_id ORDER BY contact_id) AS ids FROM contact_words
+    WHERE tenant_id = $1 AND addressbook_id = $2 AND (word LIKE '=%' OR word LIKE '+%' OR word LIKE '%_@_%')
+    GROUP BY word HAVING count(*) BETWEEN 2 AND $3 ORDER BY word LIMIT $4`,
+);
+
+const forget = workspace.statement<never>(
+  'contacts.forget_merges',
+  `DELETE FROM contact_merges WHERE created_at < now() - interval '30 days'`,
+);
+
+/** SQL of duplicates and merges. */
+@Injectable()
+export class DuplicatesRepository implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: PeriodicJobs,
+  ) {}
+
+  onModuleInit(): void {
+    const run = async () => void (await this.db.single((tx) => tx.query(forget, [])));
+    this.jobs.register({ name: 'forget-contact-merges', everySeconds: 86_400, run });
+  }
+
+  /** Keys that several contacts of a book have, with the ids of the contacts. */
+  async shared({ tenantId }: RequestContext, bookId: string, maxContacts: number, limit: number) {
+    return this.db.query(shared, [tenantId, bookId, maxContacts, limit]);
+  }
+
+  /** @returns the id of the merge */
+  async insert(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    merge: { addressbookId: string; contactId: string; revision: number; originals: Original[] },
+  ): Promise<string> {
+    const id = uuidv7();
+    await rowsOf(tx, ContactMerge).insert({ ...merge, id, tenantId, userId, createdAt: () => 'now()' });
+    return id;
+  }
+
+  async find(reader: Reader, { tenantId, userId }: RequestContext, id: string): Promise<ContactMerge | null> {
+    return rowsOf(reader, ContactMerge).one({ tenantId, userId, id });
+  }
+
+  async delete(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<boolean> {
+    return (await rowsOf(tx, ContactMerge).delete({ tenantId, userId, id })).length > 0;
+  }
+}

@@ -1,0 +1,133 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
+import { Db } from '../../../platform/database/db.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { AddressbookAccess } from '../addressbook-access.js';
+import { differences } from '../contact-card.js';
+import { checked, joined } from '../contact-cards.js';
+import { canEdit, cardOf, contactJson, type ContactRow } from '../contact.presenter.js';
+import { contactInsert, contactUpdate } from '../contact-values.js';
+import { ContactErrors } from '../contacts.errors.js';
+import { ContactsRepository } from '../contacts.repository.js';
+import { CONTACTS } from '../contacts.resource.js';
+import { shown } from '../contacts.service.js';
+import { type FindDuplicates, MAX_GROUP, type MergeContacts } from './duplicates.dto.js';
+import { DuplicatesRepository, type Original } from './duplicates.repository.js';
+import type { DuplicateReason } from './duplicates.response.js';
+
+/** Shared keys that one search looks at. */
+const MAX_KEYS = 5_000;
+
+/** Contacts that may be the same person: found, merged when a user asks for it, and separated again. */
+@Injectable()
+export class DuplicatesService {
+  constructor(
+    private readonly duplicates: DuplicatesRepository,
+    private readonly contacts: ContactsRepository,
+    private readonly access: AddressbookAccess,
+    private readonly db: Db,
+  ) {}
+
+  /** Groups of contacts with a common address, number or name. @throws ApiError 404 */
+  async find(ctx: RequestContext, body: Checked<FindDuplicates>): Promise<JsonReply> {
+    const { addressbook_id, limit } = body.value;
+    const { id, role } = await this.access.readable(ctx, addressbook_id.toLowerCase());
+    const groups = grouped(await this.duplicates.shared(ctx, id, MAX_GROUP, MAX_KEYS)).slice(0, limit);
+    const ids = groups.flatMap((group) => group.ids);
+    const rows = new Map((await this.contacts.find(this.db, ctx, id, 'id', ids)).map((row) => [row.id, row]));
+    const texts = groups.flatMap(({ reasons, ids: members }) => {
+      const found = members.flatMap((member) => rows.get(member) ?? []);
+      const contacts = found.map((row) => contactJson(row, role)).join(',');
+      return found.length < 2 ? [] : [`{"reasons":${JSON.stringify(reasons)},"contacts":[${contacts}]}`];
+    });
+    return new JsonReply(`{"duplicates":[${texts.join(',')}]}`);
+  }
+
+  /** The first contact gets the fields of the others, which are deleted. @throws ApiError 404, 403 */
+  async merge(ctx: RequestContext, body: Checked<MergeContacts>): Promise<JsonReply> {
+    const { addressbook_id, external_ids: names } = body.value;
+    const { id: bookId, role } = await this.access.writable(ctx, addressbook_id.toLowerCase());
+    return this.db.tx(async (tx) => {
+      const found = await this.contacts.find(tx, ctx, bookId, 'external_id', names);
+      const rows = names.flatMap((name) => found.find((row) => row.external_id === name) ?? []);
+      const [first, ...others] = rows;
+      if (rows.length < names.length || !first) throw CONTACTS.notFound.with();
+      if (!rows.every((row) => canEdit(role, row))) throw Errors.forbidden.with();
+      const before = cardOf(first);
+      const card = checked(others.reduce((joint, other) => joined(joint, cardOf(other)), before));
+      // Written even without a difference: the revision names the merge.
+      const [merged] = await this.contacts.update(tx, ctx, bookId, [
+        contactUpdate(first, card, differences(before, card)),
+      ]);
+      const ids = others.map(({ id }) => id);
+      const removed = await this.contacts.remove(tx, ctx, bookId, ids);
+      const isCurrent = removed.every((row) =>
+        others.some((each) => each.id === row.id && each.revision === row.revision),
+      );
+      if (!merged || removed.length < others.length || !isCurrent)
+        throw new ConcurrentChangeError('a contact has changed');
+      const originals = rows.map(originalOf);
+      const merge = { addressbookId: bookId, contactId: merged.id, revision: merged.revision, originals };
+      const mergeId = await this.duplicates.insert(tx, ctx, merge);
+      return shown(merged, role, { extra: { merge_id: mergeId } });
+    });
+  }
+
+  /** Restores the contacts of a merge. @throws ApiError 404, 403, 409 `merge_blocked` after a change of the merged contact */
+  async undo(ctx: RequestContext, mergeId: string): Promise<JsonReply> {
+    const found = await this.duplicates.find(this.db, ctx, mergeId);
+    if (!found) throw ContactErrors.mergeNotFound.with();
+    const { addressbookId: bookId, contactId, revision } = found;
+    const { role } = await this.access.writable(ctx, bookId);
+    const [original, ...others] = found.originals as Original[];
+    return this.db.tx(async (tx) => {
+      if (!(await this.duplicates.delete(tx, ctx, mergeId))) throw ContactErrors.mergeNotFound.with();
+      const [row] = await this.contacts.find(tx, ctx, bookId, 'id', [contactId]);
+      if (!row || !original) throw CONTACTS.notFound.with();
+      if (row.revision !== revision) throw ContactErrors.mergeBlocked.with();
+      const changed = differences(cardOf(row), original.card);
+      const [first] = await this.contacts.update(tx, ctx, bookId, [
+        contactUpdate(row, original.card, changed),
+      ]);
+      if (!first) throw new ConcurrentChangeError('the contact has changed');
+      const values = others.map(({ external_id: externalId, uid, source, card }) =>
+        contactInsert(card, { externalId, uid, source }),
+      );
+      const restored = await this.contacts.insert(tx, ctx, bookId, values);
+      // A new contact has one of the names: the user decides about it first.
+      if (restored.length < values.length) throw ContactErrors.mergeBlocked.with();
+      const texts = [first, ...restored].map((each) => contactJson(each, role));
+      return new JsonReply(`{"contacts":[${texts.join(',')}]}`);
+    });
+  }
+}
+
+const originalOf = (row: ContactRow): Original => {
+  const { external_id, uid, source } = row;
+  return { external_id, uid, source, card: cardOf(row) };
+};
+
+const reasonOf = (key: string): DuplicateReason =>
+  key.startsWith('=') ? 'name' : key.startsWith('+') ? 'phone' : 'email';
+
+/** Joins keys with common contacts: a group has all contacts that are connected by keys. */
+function grouped(
+  keys: readonly { word: string; ids: string[] }[],
+): { ids: string[]; reasons: DuplicateReason[] }[] {
+  const groupOf = new Map<string, { ids: Set<string>; reasons: Set<DuplicateReason> }>();
+  for (const { word, ids } of keys) {
+    const joint = { ids: new Set(ids), reasons: new Set([reasonOf(word)]) };
+    for (const group of new Set(ids.flatMap((id) => groupOf.get(id) ?? []))) {
+      for (const id of group.ids) joint.ids.add(id);
+      for (const reason of group.reasons) joint.reasons.add(reason);
+    }
+    for (const id of joint.ids) groupOf.set(id, joint);
+  }
+  return [...new Set(groupOf.values())].map(({ ids, reasons }) => ({
+    ids: [...ids].toSorted(),
+    reasons: [...reasons].toSorted(),
+  }));
+}

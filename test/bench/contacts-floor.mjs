@@ -1,0 +1,82 @@
+// The floor of the contacts bench: a bare HTTP server with the repositories' statements, without token, checks and normalisation.
+import http from 'node:http';
+import pg from 'pg';
+import { contactInsert, contactUpdate } from '../../dist/modules/contacts/contact-values.js';
+import { emptyCard } from '../../dist/modules/contacts/contact-card.js';
+import { cardOf, contactJson } from '../../dist/modules/contacts/contact.presenter.js';
+import { identityKeys, queryTerms } from '../../dist/modules/contacts/contact-words.js';
+import { ContactsRepository } from '../../dist/modules/contacts/contacts.repository.js';
+import { ContactFeedRepository } from '../../dist/modules/contacts/sync/contact-feed.repository.js';
+
+const pool = new pg.Pool({
+  connectionString: process.env.DATABASE_URL,
+  max: Number(process.env.DATABASE_POOL_MAX),
+});
+const db = { query: async ({ name, text }, values) => (await pool.query({ name, text, values })).rows };
+const contacts = new ContactsRepository(db);
+const access = { reading: (_ctx, _id, read) => read(), roleOf: (_ctx, role) => role };
+const feed = new ContactFeedRepository(db, access, undefined);
+
+async function list(ctx, bookId, query) {
+  const filter = { prefixes: queryTerms(query.get('q') ?? ''), keys: [], kind: null };
+  const rows = await contacts.list(ctx, { accessId: bookId, bookId }, filter, 'name', undefined, 51);
+  const given = rows.filter((row) => row.id !== null).slice(0, 50);
+  return `{"contacts":[${given.map((row) => contactJson(row, row.role)).join(',')}],"next":null}`;
+}
+
+async function poll(ctx, bookId, query) {
+  const after = Number(query.get('after'));
+  const { head, rows } = await feed
+    .of(ctx, bookId)
+    .source.changes(ctx, { after, limit: 100, liveOnly: false });
+  return `{"changes":[${rows.map((row) => row.json).join(',')}],"cursor":"${head}"}`;
+}
+
+async function create(ctx, bookId, body) {
+  const card = { ...emptyCard(), ...body };
+  const values = contactInsert(card);
+  await contacts.withKeys(db, ctx, bookId, identityKeys(card), 20);
+  const [row] = await contacts.insert(db, ctx, bookId, [values]);
+  return `{"contact":${contactJson(row, 'owner')},"possible_duplicates":[]}`;
+}
+
+async function update(ctx, bookId, externalId, body) {
+  const row = await contacts.read(ctx, bookId, externalId);
+  const card = { ...cardOf(row), ...body };
+  const [after] = await contacts.update(db, ctx, bookId, [contactUpdate(row, card, Object.keys(body))]);
+  return `{"contact":${contactJson(after, 'owner')}}`;
+}
+
+async function route({ method, url, headers }, body) {
+  const ctx = { tenantId: headers['x-tenant'], userId: headers['x-user'] };
+  const { pathname, searchParams } = new URL(url, 'http://floor');
+  const [, , , , , bookId, , externalId] = pathname.split('/');
+  if (method === 'POST') return create(ctx, bookId, JSON.parse(body));
+  if (method === 'PUT') return update(ctx, bookId, externalId, JSON.parse(body));
+  if (externalId === 'sync') return poll(ctx, bookId, searchParams);
+  if (externalId === undefined) return list(ctx, bookId, searchParams);
+  const row = await contacts.read(ctx, bookId, externalId);
+  return `{"contact":${contactJson(row, row.role)}}`;
+}
+
+async function serve(request, response) {
+  try {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const json = await route(request, Buffer.concat(chunks).toString());
+    const status = request.method === 'POST' ? 201 : 200;
+    response.writeHead(status, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(json),
+    });
+    response.end(json);
+  } catch (error) {
+    console.error(error);
+    response.writeHead(500, { 'Content-Length': 0 }).end();
+  }
+}
+
+const server = http.createServer((request, response) => void serve(request, response));
+server.keepAliveTimeout = 65_000;
+server.listen(Number(process.env.PORT), '127.0.0.1');
+process.once('SIGTERM', () => process.exit(0));

@@ -1,0 +1,126 @@
+import { TestApp, type Person } from '../../support/app.ts';
+
+const BOOKS = '/contact/addressbooks';
+
+describe('duplicate contacts', () => {
+  let app: TestApp;
+  let alice: Person;
+  let bob: Person;
+  let bookId: string;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+  });
+  afterAll(() => app?.stop());
+  beforeEach(async () => {
+    bookId = (await alice.api.post(BOOKS, { name: 'Book' })).body.addressbook.id;
+  });
+
+  const add = async (external_id: string, fields: object): Promise<any> =>
+    (await alice.api.post(`${BOOKS}/${bookId}/contacts`, { external_id, ...fields })).body.contact;
+  const list = async (): Promise<any[]> => (await alice.api.get(`${BOOKS}/${bookId}/contacts`)).body.contacts;
+  const merge = (external_ids: string[], by = alice) =>
+    by.api.post('/contact/merges', { addressbook_id: bookId, external_ids });
+  const undo = (id: string, by = alice) => by.api.post(`/contact/merges/${id}/undo`);
+  const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
+  const content = ({ external_id, uid, full_name, emails, phones, notes }: any) => ({
+    external_id,
+    uid,
+    full_name,
+    emails,
+    phones,
+    notes,
+  });
+
+  test('are found by address, number and name, and joined in groups', async () => {
+    await add('a', { full_name: 'Ann Lee', emails: ['ann@x.example'] });
+    await add('b', { full_name: 'A. Lee', emails: ['ANN@x.example'], phones: ['+420601123456'] });
+    await add('c', { full_name: 'Boss', phones: ['+420 601 123 456'] });
+    await add('d', { full_name: 'Lee, Ann' });
+    await add('e', { full_name: 'Eve' });
+    const { status, body } = await alice.api.post('/contact/duplicates', { addressbook_id: bookId });
+    expect(status).toBe(200);
+    expect(body.duplicates).toHaveLength(1);
+    const [group] = body.duplicates;
+    expect(group.reasons).toEqual(['email', 'name', 'phone']);
+    expect(group.contacts.map(({ external_id }: any) => external_id)).toEqual(['a', 'b', 'c', 'd']);
+    const foreign = await bob.api.post('/contact/duplicates', { addressbook_id: bookId });
+    expect(outcome(foreign)).toEqual([404, 'not_found']);
+  });
+
+  test('are merged when a user asks for it, and separated again', async () => {
+    await add('a', { full_name: 'Ann', emails: ['ann@x.example'], notes: 'one' });
+    await add('b', {
+      full_name: 'Anna',
+      emails: ['ann@x.example', 'anna@x.example'],
+      notes: 'two',
+      phones: ['+420601123456'],
+    });
+    const before = (await list()).map(content);
+    const merged = await merge(['a', 'b']);
+    expect(merged.status).toBe(200);
+    expect(merged.body.contact).toMatchObject({
+      external_id: 'a',
+      full_name: 'Ann',
+      notes: 'one\n\ntwo',
+      revision: 2,
+    });
+    expect(merged.body.contact.emails).toHaveLength(2);
+    expect(await list()).toHaveLength(1);
+    expect(outcome(await undo(merged.body.merge_id, bob))).toEqual([404, 'not_found']);
+    const separated = await undo(merged.body.merge_id);
+    expect([separated.status, separated.body.contacts.map(content)]).toEqual([200, before]);
+    expect((await list()).map(content)).toEqual(before);
+    expect(outcome(await undo(merged.body.merge_id))).toEqual([404, 'not_found']);
+  });
+
+  test('a merge of a changed contact is not undone, nor one whose names are taken', async () => {
+    await add('a', { full_name: 'Ann' });
+    await add('b', { full_name: 'Anna' });
+    const first = (await merge(['a', 'b'])).body;
+    await alice.api.put(`${BOOKS}/${bookId}/contacts/a`, { notes: 'later' });
+    expect(outcome(await undo(first.merge_id))).toEqual([409, 'merge_blocked']);
+    await add('c', { full_name: 'Anne' });
+    const second = (await merge(['a', 'c'])).body;
+    await add('c', { full_name: 'Other' });
+    expect(outcome(await undo(second.merge_id))).toEqual([409, 'merge_blocked']);
+    expect((await list()).map(({ full_name }) => full_name)).toEqual(['Ann', 'Other']);
+    expect((await list())[0].notes).toBe('later');
+  });
+
+  test('a merge needs existing contacts that the caller may change', async () => {
+    await add('a', { full_name: 'Ann' });
+    expect(outcome(await merge(['a', 'x']))).toEqual([404, 'not_found']);
+    expect(outcome(await merge(['a', 'a']))).toEqual([422, 'validation_failed']);
+    await alice.api.put(`${BOOKS}/${bookId}`, { shares: [bob.id] });
+    await add('b', { full_name: 'Anna' });
+    expect(outcome(await merge(['a', 'b'], bob))).toEqual([403, 'forbidden']);
+    const race = await Promise.all([merge(['a', 'b']), merge(['b', 'a']), merge(['a', 'b'])]);
+    expect(race.map(({ status }) => status).toSorted()).toEqual([200, 404, 404]);
+  });
+
+  test('the directory search finds contacts of all address books that the caller sees', async () => {
+    await add('z', { full_name: 'Zdeněk Šťastný', emails: ['zdenek@x.example'] });
+    const search = async (by: Person, query: string) =>
+      (await by.api.get(`/directory/search?q=${query}`)).body.results;
+    const [found] = await search(alice, 'stastny');
+    expect(found).toEqual({
+      kind: 'contact',
+      id: expect.any(String),
+      name: 'Zdeněk Šťastný',
+      email: 'zdenek@x.example',
+      avatar_url: null,
+      score: 0.85,
+      addressbook_id: bookId,
+      external_id: 'z',
+    });
+    expect(await search(alice, 'zd%20stas')).toHaveLength(1);
+    expect(await search(alice, 'stastny&kinds=user,group')).toEqual([]);
+    expect(await search(bob, 'stastny')).toEqual([]);
+    await alice.api.put(`${BOOKS}/${bookId}`, { shares: [bob.id] });
+    expect(await search(bob, 'stastny')).toHaveLength(1);
+    const [member] = await search(bob, 'alice');
+    expect(member.kind).toBe('user');
+  });
+});
