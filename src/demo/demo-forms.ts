@@ -76,7 +76,7 @@ function answersOf(n: number): object {
   };
 }
 
-/** A form with responses and a report that a colleague reads. */
+/** A form with responses and a report that all users read. */
 export async function createForms({ alice, ...others }: DemoClients): Promise<void> {
   const colleagues: DemoClient[] = Object.values(others);
   const title = 'Office and canteen';
@@ -109,7 +109,7 @@ export async function createForms({ alice, ...others }: DemoClients): Promise<vo
     definition,
   });
   await alice.post(`${path}/reports/${report.id}/share`, {
-    viewers: [{ user_id: colleagues[0]!.id }],
+    viewers: users.map(({ id }) => ({ user_id: id })),
     expose: { form: true },
   });
 }

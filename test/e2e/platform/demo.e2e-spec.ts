@@ -34,6 +34,7 @@ describe('the demo workspace', () => {
     searchNotes: '?q=welcome',
     searchTasks: '?q=the',
     searchEvents: '?q=review',
+    searchForms: '?q=canteen',
     searchDirectory: '?q=alice',
   };
   const plain = describedOperations().filter(
