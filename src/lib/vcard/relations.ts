@@ -4,7 +4,7 @@ import type { Draft } from './draft.js';
 import { builtInLabel } from './labels.js';
 import { typeToken } from './lines.js';
 import type { Property } from './properties.js';
-import { cleanLine, distinct, lineOf, unescapeText } from './text.js';
+import { cleanLine, cleanText, distinct, lineOf, unescapeText } from './text.js';
 import { uidOf } from './uids.js';
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
@@ -84,7 +84,7 @@ const AGENT_CARD = 'data:text/vcard;charset=utf-8,';
 
 /** AGENT of vCard 2.1 and 3.0: a nested card, the same as an escaped text, or a URI. */
 export function readAgent({ card }: Draft, { value, nested, params }: Property): boolean {
-  const text = (nested ?? unescapeText(value)).replace(/\r\n?/g, '\n').trim();
+  const text = cleanText(nested ?? unescapeText(value)) ?? '';
   if (isCard(text)) {
     const name = /^FN[^:\n]*:(.*)$/im.exec(text)?.[1];
     return addRelated(card, 'agent', lineOf(name), AGENT_CARD + encodeURIComponent(text));

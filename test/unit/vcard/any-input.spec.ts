@@ -78,7 +78,13 @@ describe('any input', () => {
           expect(comparable(readCard(writeCard(again, { version: '3.0' })))).toEqual(comparable(again));
         }
       }),
-      { numRuns: 1000 },
+      {
+        numRuns: 1000,
+        examples: [
+          // A control character inside a nested card.
+          [Buffer.from('BEGIN:VCARD\r\nAGENT:BEGIN:VCARD\n\0BEGIN:VCARD\r\nEND:VCARD\r\n\r\nEND:VCARD'), 1],
+        ],
+      },
     );
   });
 
