@@ -344,13 +344,16 @@ describe('a zone', () => {
         const from = zone.toInstant(start) - 1;
         const to = from + 100 * DAY;
         const daily: Series = { start, zone: name, isDate: false, rules: [parseRule('FREQ=DAILY')] };
-        const found = instancesOf(daily, { from, to }).filter((each) => zone.toWall(each.start) === each.key);
+        // An instance that the gap of a whole day moves (Apia, 2011) is that of the next day.
+        const found = instancesOf(daily, { from, to }).filter(
+          (each) => (zone.toWall(each.start) - start) % DAY === 0,
+        );
         const expected = oracle.between(new Date(from * 1000), new Date(to * 1000 - 1), true);
         expect(found.map((each) => each.start)).toEqual(
           expected.map((time) => time.epochMilliseconds / 1000),
         );
       }),
-      { numRuns: 100 },
+      { numRuns: 100, examples: [['Pacific/Apia', '00:00', 24141]] },
     );
   });
 
