@@ -52,6 +52,20 @@ export async function createCalendars(clients: Record<DemoName, DemoClient>): Pr
     categories: ['milestone'],
   });
   await meeting(clients);
+  const { poll } = await alice.post<Created<'poll'>>('/calendar/polls', {
+    title: 'Team dinner',
+    time_zone: ZONE,
+    duration_minutes: 120,
+    options: [10, 17, 24].map((days) => ({ start: `${workday(days)}T19:00:00` })),
+    participants: [{ user_id: bob.id }, { user_id: carol.id }],
+  });
+  const { poll: read } = await bob.call<{ poll: { options: { id: string }[] } }>(
+    'GET',
+    `/calendar/polls/${poll.id}`,
+  );
+  await bob.post(`/calendar/polls/${poll.id}/vote`, {
+    votes: read.options.map(({ id }, n) => ({ option_id: id, answer: n === 1 ? 'yes' : 'if_needed' })),
+  });
   await carol.post(`/calendar/${await ownCalendar(carol)}/events`, {
     title: 'Trip to Lisbon',
     location: 'Lisbon',

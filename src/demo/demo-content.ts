@@ -10,6 +10,7 @@ import {
   GROUPS,
   NOTE_FOLDERS,
   NOTES,
+  PHONE_CONTACTS,
   ROOMS,
   SELF_CARD,
   SIGNATURE,
@@ -135,11 +136,18 @@ async function createSettings(client: DemoClient): Promise<void> {
     description: 'Mail on the phone',
     scopes: ['imap', 'smtp'],
   });
+  await client.put('/calendar/holiday-subscriptions', {
+    subscriptions: [{ country: 'PT', types: ['public'] }],
+  });
+  await client.post('/contact/phone-sync/import', { device_id: 'phone', contacts: PHONE_CONTACTS });
 }
 
 async function createWorkspaceSettings(clients: DemoClients): Promise<void> {
   const { alice } = clients;
   await alice.put('/tenant', { branding: { primary_color: '#2f80ed' } });
+  await alice.put('/calendar/holiday-subscriptions/tenant', {
+    subscriptions: [{ country: 'DE', region: 'BY', types: ['public'], language: 'en' }],
+  });
   for (const { name, permissions, members } of GROUPS) {
     const { group } = await alice.post<Created<'group'>>('/rbac/groups', { name, permissions });
     for (const member of members)

@@ -302,4 +302,10 @@ export const CONTACTS = [
   },
 ];
 
+/** The contacts of the phone of each user. */
+export const PHONE_CONTACTS = [
+  { external_id: 'home', full_name: 'Home', phones: [{ value: '+49 30 901820', types: ['home'] }] },
+  { external_id: 'taxi', full_name: 'Taxi', phones: [{ value: '+49 30 202020', types: ['work'] }] },
+];
+
 export const SELF_CARD = { organization: { name: 'Demo Workspace', units: ['Research'] }, nicknames: ['Al'] };
