@@ -40,7 +40,7 @@ const readZones = workspace.statement<{ user_id: string; time_zone: string }>(
   'calendar.free_busy_zones',
   `SELECT member.user_id, coalesce(zone.time_zone, calendar.time_zone, 'UTC') AS time_zone
      FROM member_profiles member
-     LEFT JOIN member_time_zones zone ON zone.tenant_id = $1 AND zone.user_id = member.user_id
+     LEFT JOIN member_locales zone ON zone.tenant_id = $1 AND zone.user_id = member.user_id
      LEFT JOIN calendars calendar
        ON calendar.tenant_id = $1 AND calendar.owner_id = member.user_id AND calendar.is_default
     WHERE member.tenant_id = $1 AND member.user_id = ANY ($2)`,

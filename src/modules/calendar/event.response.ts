@@ -1,4 +1,4 @@
-import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, OmitType } from '@nestjs/swagger';
 import { ErrorResponse } from '../../platform/http/error.response.js';
 import { ItemFields } from '../../platform/resources/item.response.js';
 import { CalendarReminderResponse, NO_UUID, orNull, UUID } from './calendar.response.js';
@@ -123,7 +123,7 @@ export class EventAttendeeResponse {
   delegated_to!: string | null;
   @ApiProperty({ example: null })
   delegated_from!: string | null;
-  /** internal: a member of the workspace. mail: invited by mail. failed: the mail was not delivered. */
+  /** internal: a member of the workspace. mail: outside the workspace; this version sends no mail. failed: the mail was not delivered. */
   @ApiProperty({ enum: ['internal', 'mail', 'failed'], example: 'internal' })
   delivery!: 'internal' | 'mail' | 'failed';
   @ApiProperty({ example: false }) self!: boolean;
@@ -212,13 +212,13 @@ export class EventChangeResponse {
   EventOrganizerResponse,
   EventProposalResponse,
 )
-export class CalendarEventResponse extends ItemFields {
+export class CalendarEventResponse extends OmitType(ItemFields, ['id']) {
   /**
    * A UUID; of an instance `<id of the series>_<nominal start in UTC>`.
    * @example "01890a5d-ac96-774b-bcce-b302099a8057"
    */
   @ApiProperty({ pattern: '^[0-9a-f-]{36}(?:_\\d{8}(?:T\\d{6}Z?)?)?$' })
-  override id!: string;
+  id!: string;
   /**
    * The UID of iCalendar; empty where only times are shown.
    * @example "01890a5d-ac96-774b-bcce-b302099a8057"

@@ -4,6 +4,7 @@ import { Public } from '../../../platform/context/access.decorators.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { ApiFile } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { CALENDARS } from '../calendar.errors.js';
@@ -11,7 +12,6 @@ import { CreateFeed } from './feeds.dto.js';
 import { FeedErrors } from './feeds.errors.js';
 import { CreatedFeedEnvelope, FeedEnvelope, FeedListEnvelope } from './feeds.response.js';
 import { FeedsService } from './feeds.service.js';
-import { ICS_TYPE } from './ics-export.js';
 
 @ApiTags('calendar')
 @Controller('calendar')
@@ -22,7 +22,7 @@ export class FeedsController {
     id: 'readCalendarFeed',
     summary: 'Read a calendar at its secret address',
     description: 'For calendar programs that cannot sign in. The ETag changes with the calendar.',
-    errors: [FeedErrors.feedNotFound],
+    errors: [FeedErrors.feedNotFound, Errors.badRequest],
   })
   @ApiParam({
     name: 'file',
@@ -34,7 +34,7 @@ export class FeedsController {
     required: false,
     description: 'The ETag of the copy of the client: 304 if it is current.',
   })
-  @ApiFile(ICS_TYPE, 'The calendar (RFC 5545).')
+  @ApiFile('text/calendar', 'The calendar (RFC 5545).')
   @Public()
   read(@Param('file') file: string, @Headers('if-none-match') ifNoneMatch?: string): Promise<BodyReply> {
     return this.feeds.read(file, ifNoneMatch);
@@ -45,7 +45,7 @@ export class FeedsController {
     summary: 'Download a calendar as iCalendar',
     errors: [CALENDARS.notFound],
   })
-  @ApiFile(ICS_TYPE, 'The calendar (RFC 5545).')
+  @ApiFile('text/calendar', 'The calendar (RFC 5545).')
   export(@Ctx() ctx: RequestContext, @Id('calendar_id') calendarId: string): Promise<BodyReply> {
     return this.feeds.export(ctx, calendarId);
   }
