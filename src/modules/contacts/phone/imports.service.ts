@@ -34,7 +34,7 @@ interface Batch {
   problems: ImportProblem[];
 }
 
-/** Imports of contacts from devices. Each batch is one transaction; a repeated import finds its contacts (docs/adr/0029). */
+/** Imports of contacts from devices. Each batch is one transaction; a repeated import finds its contacts (docs/adr/0030). */
 @Injectable()
 export class ImportsService implements OnModuleInit {
   constructor(
