@@ -216,9 +216,9 @@ describe('a conversation', () => {
     expect((await alice.mailboxes()).map(({ path }) => path)).not.toContain('Secret');
   });
 
-  test('carries 6 MiB attachments in both directions, two at once', async () => {
+  test('carries 12 MiB attachments in both directions, two at once', async () => {
     // A user may send two bodies of this size at a time.
-    const files = Array.from({ length: 2 }, (_, n) => Buffer.alloc(6 * 1024 * 1024, `${n} of mail `));
+    const files = Array.from({ length: 2 }, (_, n) => Buffer.alloc(12 * 1024 * 1024, `${n} of mail `));
     const drafts = await alice.box('Drafts');
     await Promise.all(
       files.map(async (bytes, n) => {
