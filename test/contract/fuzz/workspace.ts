@@ -35,7 +35,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...(await makeMail(owner)),
     ...(await makeCalendars(owner, member)),
     ...(await makeContacts(owner, member)),
-    ...(await makeForms(owner)),
+    ...(await makeForms(owner, member)),
     ...(await makeChat(owner, member)),
     // The others are needed: their roles and sessions stay.
     members: [leaver.id, leaver.id, member.id],
@@ -197,14 +197,45 @@ async function makeCalendars(owner: Person, member: Person) {
         })
       ).body.event.id,
     );
-  return { calendar: [calendar.id, calendar.id, calendar.id, calendars[0].id] as string[], events };
+  const { poll } = (
+    await owner.api.post('/calendar/polls', {
+      title: 'Dinner',
+      time_zone: 'Europe/Berlin',
+      duration_minutes: 60,
+      options: [{ start: '2099-03-02T19:00:00' }, { start: '2099-03-03T19:00:00' }],
+      participants: [{ user_id: member.id }],
+    })
+  ).body;
+  return {
+    calendar: [calendar.id, calendar.id, calendar.id, calendars[0].id] as string[],
+    events,
+    polls: [poll.id] as string[],
+  };
 }
 
-async function makeForms(owner: Person) {
+async function makeForms(owner: Person, member: Person) {
   const forms = [];
+  const question = { id: 'stars', type: 'rating', title: 'Stars', settings: { max: 5 } };
+  const definition = { sections: [{ id: 'all', title: 'All', questions: [question] }] };
   for (const title of ['Feedback', 'Survey', 'Archive'])
-    forms.push((await owner.api.post('/forms', { title })).body.form.id);
-  return { forms: forms as string[] };
+    forms.push((await owner.api.post('/forms', { title, definition })).body.form.id);
+  const path = `/forms/${forms[0]}`;
+  await owner.api.post(`${path}/publish`);
+  const { response } = (await owner.api.post(`${path}/submit`, { answers: { stars: 4 } })).body;
+  const { report } = (
+    await owner.api.post(`${path}/reports`, { name: 'Stars', definition: { columns: ['stars'] } })
+  ).body;
+  await owner.api.post(`${path}/reports/${report.id}/share`, {
+    viewers: [owner, member].map(({ id }) => ({ user_id: id })),
+    expose: { form: true, responses: true },
+  });
+  return {
+    // The first has a response and a report.
+    forms: [forms[0], forms[0], forms[0], forms[1], forms[2]] as string[],
+    responses: [response.id] as string[],
+    reports: [report.id] as string[],
+    shared: [report.id] as string[],
+  };
 }
 
 function smallPng(): Buffer {
