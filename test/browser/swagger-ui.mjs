@@ -78,7 +78,7 @@ const steps = {
       .flatMap((operations) => Object.values(operations))
       .map((operation) => operation.operationId)
       .sort();
-    assert.deepEqual((await swagger.operationIds()).sort(), wanted);
+    assert.deepEqual((await swagger.operationIds(wanted.length)).sort(), wanted);
   },
   'the printed token authorises': async () => {
     assert.equal(await swagger.isAuthorised(), false);

@@ -7,12 +7,27 @@ export class SwaggerPage {
     this.page = page;
   }
 
-  /** The operations on the page, by their ids. */
-  async operationIds() {
+  /**
+   * The operations on the page, by their ids. The page holds those near the visible part only: it is scrolled through until
+   * it has shown `count` of them, for a minute at most.
+   */
+  async operationIds(count) {
     await this.page.locator('.opblock').first().waitFor();
-    const ids = await this.page.locator('.opblock').evaluateAll((blocks) => blocks.map(({ id }) => id));
-    // operations-<tag>-<operation id>
-    return ids.map((id) => id.split('-').at(-1));
+    const found = new Set();
+    const end = Date.now() + 60_000;
+    for (let top = 0; found.size < count && Date.now() < end; top += 600) {
+      const height = await this.page.evaluate((y) => {
+        window.scrollTo(0, y);
+        return document.documentElement.scrollHeight;
+      }, top);
+      if (top > height) top = -600;
+      await this.page.waitForTimeout(100);
+      const ids = await this.page.locator('.opblock').evaluateAll((blocks) => blocks.map(({ id }) => id));
+      // operations-<tag>-<operation id>
+      for (const id of ids) found.add(id.split('-').at(-1));
+    }
+    await this.page.evaluate(() => window.scrollTo(0, 0));
+    return [...found];
   }
 
   /** Leaves those operations whose tag has that text. */
