@@ -5,6 +5,7 @@ import { AccountSecurityModule } from './modules/account-security/index.js';
 import { AccessModule } from './modules/access/index.js';
 import { BatchModule } from './modules/batch/index.js';
 import { CalendarModule, CalendarPlanningModule } from './modules/calendar/index.js';
+import { CallsModule } from './modules/calls/index.js';
 import { ContactsModule } from './modules/contacts/index.js';
 import { ChatModule } from './modules/chat/index.js';
 import { DirectoryModule } from './modules/directory/index.js';
@@ -84,6 +85,7 @@ export class AppModule {
         MailProxyModule,
         FormsModule,
         ChatModule,
+        CallsModule,
         BatchModule,
         CalendarPlanningModule,
         CalendarModule,

@@ -5,6 +5,7 @@ import { accessSchema } from './modules/access/access.schema.js';
 import { calendarSchema } from './modules/calendar/calendar.schema.js';
 import { formsSchema } from './modules/forms/forms.schema.js';
 import { contactsSchema } from './modules/contacts/contacts.schema.js';
+import { callsSchema } from './modules/calls/calls.schema.js';
 import { chatSchema } from './modules/chat/chat.schema.js';
 import { holidaysSchema } from './modules/holidays/holidays.schema.js';
 import { identitySchema } from './modules/identity/identity.schema.js';
@@ -34,4 +35,5 @@ export const schema = wholeSchema([
   formsSchema,
   contactsSchema,
   chatSchema,
+  callsSchema,
 ]);

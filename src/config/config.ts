@@ -166,6 +166,9 @@ export class Config {
   @Text() LIVEKIT_API_KEY?: string;
   @Text() LIVEKIT_API_SECRET?: string;
 
+  /** Directory of the recordings of calls, under the same path for this service and for LiveKit's egress. Default: none. */
+  @Text() LIVEKIT_RECORDINGS_DIR?: string;
+
   @IsIn(DOCX_CONVERTERS, { message: `must be one of ${DOCX_CONVERTERS.join(', ')}` })
   DOCX_CONVERTER: (typeof DOCX_CONVERTERS)[number] = 'embedded';
 

@@ -34,6 +34,7 @@ const TRIGGERS: Record<string, string> = {
   audit_log_is_append_only: 'audit_log',
   task_attachments_gone: 'task_attachments',
   chat_attachments_gone: 'chat_attachments',
+  recordings_deleted: 'recordings',
 };
 
 /** The statements of the application. Test files of one worker share its modules, and some make statements of their own. */

@@ -1,0 +1,24 @@
+import type { SchemaPart } from '../../platform/database/schema-part.js';
+import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { Call, CallBan, CallMember, CallParticipant, Recording, WebhookEventRow } from './calls.entity.js';
+import { ExternalInvite, Guest, GuestDomain, GuestOtp } from './guest.entity.js';
+
+export const callsSchema: SchemaPart = {
+  owner: 'calls',
+  entities: {
+    workspace: [
+      Call,
+      CallMember,
+      CallParticipant,
+      Recording,
+      WebhookEventRow,
+      ExternalInvite,
+      Guest,
+      GuestOtp,
+      GuestDomain,
+      CallBan,
+    ],
+  },
+  migrations: [sqlMigration('Calls1796900000001', new URL('migrations/0001-calls.sql', import.meta.url))],
+  sql: [],
+};

@@ -1,0 +1,127 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+export const INVITE_TARGETS = ['call', 'chat_room'] as const;
+export const INVITE_KINDS = ['personal', 'link'] as const;
+export const GUEST_ROLES = ['guest', 'viewer'] as const;
+
+export const GUEST_STATES = [
+  'waiting',
+  'admitted',
+  'in_session',
+  'left',
+  'denied',
+  'expired',
+  'removed',
+] as const;
+export type GuestState = (typeof GUEST_STATES)[number];
+
+export const OTP_PURPOSES = ['join', 'livestream'] as const;
+export const DOMAIN_STATES = ['requested', 'allowed', 'denied'] as const;
+
+const ROLE = { type: 'enum', enum: GUEST_ROLES, enumName: 'guest_role' } as const;
+
+@Entity('external_invites')
+@Index('external_invites_token', ['tenantId', 'tokenHash'], { unique: true })
+@Index('external_invites_chat_token', ['tenantId', 'chatTokenHash'], { unique: true })
+@Index('external_invites_call', ['tenantId', 'callId', 'id'])
+@Index('external_invites_room', ['tenantId', 'roomId', 'id'])
+export class ExternalInvite {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('enum', { enum: INVITE_TARGETS, enumName: 'invite_target', name: 'target_kind' })
+  targetKind!: (typeof INVITE_TARGETS)[number];
+  @Column('uuid', { name: 'call_id', nullable: true }) callId!: string | null;
+  @Column('uuid', { name: 'room_id', nullable: true }) roomId!: string | null;
+  @Column('enum', { enum: INVITE_KINDS, enumName: 'invite_kind' }) kind!: (typeof INVITE_KINDS)[number];
+  @Column(ROLE) role!: (typeof GUEST_ROLES)[number];
+  @Column('text', { nullable: true }) email!: string | null;
+  @Column('text', { nullable: true }) name!: string | null;
+  @Column('bytea', { name: 'token_hash' }) tokenHash!: Buffer;
+  @Column('boolean', { name: 'require_otp' }) requireOtp!: boolean;
+  @Column('boolean', { name: 'require_approval' }) requireApproval!: boolean;
+  @Column('boolean', { name: 'chat_allowed' }) chatAllowed!: boolean;
+  @Column('int', { name: 'max_uses' }) maxUses!: number;
+  @Column('int') uses!: number;
+  @Column('bytea', { name: 'chat_token_hash', nullable: true }) chatTokenHash!: Buffer | null;
+  @Column('timestamptz', { name: 'chat_expires_at', nullable: true }) chatExpiresAt!: Date | null;
+  @Column('uuid', { name: 'created_by' }) createdBy!: string;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @Column('timestamptz', { name: 'revoked_at', nullable: true }) revokedAt!: Date | null;
+}
+
+@Entity('guests')
+@Index('guests_token', ['tenantId', 'tokenHash'], { unique: true })
+@Index('guests_previous_token', ['tenantId', 'previousTokenHash'], { unique: true })
+@Index('guests_session', ['tenantId', 'sessionHash'], { unique: true })
+@Index('guests_call', ['tenantId', 'callId', 'id'])
+@Index('guests_room', ['tenantId', 'roomId', 'id'])
+@Index('guests_invite', ['tenantId', 'inviteId'])
+@Index('guests_idle', ['activeAt'], {
+  where: `state = ANY (ARRAY['waiting'::guest_state, 'admitted'::guest_state, 'in_session'::guest_state])`,
+})
+@Index('guests_kick', ['id'], { where: 'kick_pending' })
+export class Guest {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'invite_id' }) inviteId!: string;
+  @Column('uuid', { name: 'call_id', nullable: true }) callId!: string | null;
+  @Column('uuid', { name: 'room_id', nullable: true }) roomId!: string | null;
+  @Column(ROLE) role!: (typeof GUEST_ROLES)[number];
+  @Column('enum', { enum: GUEST_STATES, enumName: 'guest_state' }) state!: GuestState;
+  @Column('text', { name: 'display_name' }) displayName!: string;
+  @Column('text', { nullable: true }) email!: string | null;
+  @Column('timestamptz', { name: 'email_verified_at', nullable: true }) emailVerifiedAt!: Date | null;
+  @Column('bytea', { name: 'token_hash' }) tokenHash!: Buffer;
+  @Column('bytea', { name: 'previous_token_hash', nullable: true }) previousTokenHash!: Buffer | null;
+  @Column('bytea', { name: 'session_hash', nullable: true }) sessionHash!: Buffer | null;
+  @Column('timestamptz', { name: 'session_expires_at', nullable: true }) sessionExpiresAt!: Date | null;
+  @Column('int') requests!: number;
+  @Column('timestamptz', { name: 'waiting_since', nullable: true }) waitingSince!: Date | null;
+  @Column('timestamptz', { name: 'active_at' }) activeAt!: Date;
+  @Column('uuid', { name: 'decided_by', nullable: true }) decidedBy!: string | null;
+  @Column('timestamptz', { name: 'decided_at', nullable: true }) decidedAt!: Date | null;
+  @Column('text', { name: 'decision_reason', nullable: true }) decisionReason!: string | null;
+  @Column('bigint', { name: 'admitted_seq', nullable: true }) admittedSeq!: string | null;
+  @Column('uuid', { name: 'removed_by', nullable: true }) removedBy!: string | null;
+  @Column('timestamptz', { name: 'removed_at', nullable: true }) removedAt!: Date | null;
+  @Column('boolean', { name: 'kick_pending' }) kickPending!: boolean;
+  @Column('bytea', { name: 'address_hash', nullable: true }) addressHash!: Buffer | null;
+  @Column('text', { name: 'user_agent', nullable: true }) userAgent!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+}
+
+@Entity('guest_otps')
+@Index('guest_otps_expired', ['expiresAt'])
+export class GuestOtp {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'invite_id' }) inviteId!: string;
+  @PrimaryColumn('text') email!: string;
+  @PrimaryColumn('enum', { enum: OTP_PURPOSES, enumName: 'guest_otp_purpose' })
+  purpose!: (typeof OTP_PURPOSES)[number];
+  @Column('bytea', { name: 'code_hmac' }) codeHmac!: Buffer;
+  @Column('int') attempts!: number;
+  @Column('int', { name: 'sent_count' }) sentCount!: number;
+  @Column('timestamptz', { name: 'window_start' }) windowStart!: Date;
+  @Column('int', { name: 'day_count' }) dayCount!: number;
+  @Column('date') day!: string;
+  @Column('timestamptz', { name: 'sent_at' }) sentAt!: Date;
+  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @Column('timestamptz', { name: 'consumed_at', nullable: true }) consumedAt!: Date | null;
+}
+
+@Entity('guest_domains')
+@Index('guest_domains_domain', ['tenantId', 'domain'], { unique: true })
+export class GuestDomain {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') domain!: string;
+  @Column('enum', { enum: DOMAIN_STATES, enumName: 'guest_domain_state' })
+  state!: (typeof DOMAIN_STATES)[number];
+  @Column('uuid', { name: 'requested_by' }) requestedBy!: string;
+  @Column('text') reason!: string;
+  @Column('uuid', { name: 'reviewed_by', nullable: true }) reviewedBy!: string | null;
+  @Column('timestamptz', { name: 'reviewed_at', nullable: true }) reviewedAt!: Date | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}

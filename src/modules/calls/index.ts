@@ -1,0 +1,1 @@
+export { CallsModule } from './calls.module.js';

@@ -1,0 +1,201 @@
+import path from 'node:path';
+import { Injectable, Logger } from '@nestjs/common';
+import {
+  AccessToken,
+  EgressClient,
+  EncodedFileOutput,
+  RoomServiceClient,
+  ServerError,
+  TrackSource,
+  type VideoGrant,
+  WebhookReceiver,
+} from 'livekit-server-sdk';
+import { Config } from '../../../config/config.js';
+import { Errors } from '../../../platform/http/errors.js';
+import {
+  CallServer,
+  type CallServerEvent,
+  type JoinRequest,
+  JOIN_TOKEN_SECONDS,
+  type CallRole,
+  type ServerParticipant,
+  type ServerRecording,
+} from '../call-server.js';
+import { type CallKey, callOfRoom, identityOf, roomNameOf } from '../call-identity.js';
+import { CallErrors } from '../calls.errors.js';
+import { eventOf, participantOf, recordingOf } from './livekit-values.js';
+
+/** A request that takes longer fails. */
+const TIMEOUT_SECONDS = 5;
+/** Seconds after which the media server deletes a room that nobody has joined. */
+const EMPTY_SECONDS = 600;
+/** Seconds after which it deletes a room that all participants have left. */
+const DEPARTURE_SECONDS = 120;
+
+interface Clients {
+  url: string;
+  key: string;
+  secret: string;
+  rooms: RoomServiceClient;
+  egress: EgressClient;
+  webhooks: WebhookReceiver;
+}
+
+const { CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO } = TrackSource;
+
+const SOURCES: Record<CallRole, TrackSource[]> = {
+  member: [CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO],
+  guest: [CAMERA, MICROPHONE],
+  listener: [],
+  viewer: [],
+};
+
+/** LiveKit, by its SDK: Twirp requests over HTTP, tokens and webhooks signed with the API secret. */
+@Injectable()
+export class LiveKitCallServer extends CallServer {
+  readonly isConfigured: boolean;
+  readonly canRecord: boolean;
+  private readonly logger = new Logger(LiveKitCallServer.name);
+  private readonly clients: Clients | undefined;
+
+  constructor(private readonly config: Config) {
+    super();
+    this.clients = clientsOf(config);
+    this.isConfigured = this.clients !== undefined;
+    this.canRecord = this.isConfigured && config.LIVEKIT_RECORDINGS_DIR !== undefined;
+  }
+
+  override get clientUrl(): string {
+    return this.configured.url.replace(/^http/, 'ws');
+  }
+
+  override async createRoom(call: CallKey, maxParticipants: number): Promise<void> {
+    const options = {
+      name: roomNameOf(call),
+      emptyTimeout: EMPTY_SECONDS,
+      departureTimeout: DEPARTURE_SECONDS,
+      maxParticipants,
+    };
+    await this.request('create a room', ({ rooms }) => rooms.createRoom(options));
+  }
+
+  override async deleteRoom(call: CallKey): Promise<void> {
+    await this.request('delete a room', ({ rooms }) => rooms.deleteRoom(roomNameOf(call)), null);
+  }
+
+  override async mintToken(call: CallKey, { identity, name, role, audioOnly }: JoinRequest): Promise<string> {
+    const room = roomNameOf(call);
+    // A token for a room without a name opens every room of the server.
+    if (callOfRoom(room) === undefined) throw new Error('a token needs the room of a call');
+    const { key, secret } = this.configured;
+    const token = new AccessToken(key, secret, { identity, name, ttl: JOIN_TOKEN_SECONDS });
+    token.addGrant({ roomJoin: true, room, canUpdateOwnMetadata: false, ...grantsOf(role, audioOnly) });
+    return token.toJwt();
+  }
+
+  override async removeParticipant(call: CallKey, identity: string): Promise<boolean> {
+    const remove = async ({ rooms }: Clients) => {
+      await rooms.removeParticipant(roomNameOf(call), identity);
+      return true;
+    };
+    return this.request('remove a participant', remove, false);
+  }
+
+  override async listRooms(calls: readonly CallKey[]): Promise<CallKey[]> {
+    if (calls.length === 0) return [];
+    const rooms = await this.request('list rooms', (clients) =>
+      clients.rooms.listRooms(calls.map(roomNameOf)),
+    );
+    return rooms.flatMap(({ name }) => callOfRoom(name) ?? []);
+  }
+
+  override async listParticipants(call: CallKey): Promise<ServerParticipant[]> {
+    const list = ({ rooms }: Clients) => rooms.listParticipants(roomNameOf(call));
+    const participants = await this.request('list participants', list, []);
+    return participants.filter(({ identity }) => identityOf(identity)).map(participantOf);
+  }
+
+  override async startRecording(call: CallKey, file: string): Promise<ServerRecording> {
+    const directory = this.config.LIVEKIT_RECORDINGS_DIR;
+    if (directory === undefined) throw CallErrors.recordingNotConfigured.with();
+    const output = new EncodedFileOutput({ filepath: path.join(directory, file), disableManifest: true });
+    const started = await this.request('start a recording', ({ egress }) =>
+      egress.startRoomCompositeEgress(roomNameOf(call), { file: output }, { layout: 'grid' }),
+    );
+    return recordingOf(started) as ServerRecording;
+  }
+
+  override async stopRecording(egressId: string): Promise<ServerRecording | null> {
+    const stopped = await this.request('stop a recording', ({ egress }) => egress.stopEgress(egressId), null);
+    return stopped && (recordingOf(stopped) ?? null);
+  }
+
+  override async listRecordings(call: CallKey): Promise<ServerRecording[]> {
+    const list = ({ egress }: Clients) => egress.listEgress({ roomName: roomNameOf(call) });
+    return (await this.request('list recordings', list, [])).flatMap((info) => recordingOf(info) ?? []);
+  }
+
+  override async receiveEvent(
+    body: string,
+    authorization: string | undefined,
+  ): Promise<CallServerEvent | null> {
+    const { webhooks } = this.configured;
+    try {
+      return eventOf(await webhooks.receive(body, authorization));
+    } catch (error) {
+      this.logger.warn({ err: error }, 'event of the media server rejected');
+      throw Errors.unauthorized.with({ message: 'The signature of the event is missing or invalid.' });
+    }
+  }
+
+  private get configured(): Clients {
+    if (!this.clients) throw CallErrors.serverNotConfigured.with();
+    return this.clients;
+  }
+
+  /** @param missing the result when the object of the request does not exist, or has ended; undefined: an error */
+  private async request<T, M = never>(
+    what: string,
+    send: (clients: Clients) => Promise<T>,
+    missing?: M,
+  ): Promise<T | M> {
+    const clients = this.configured;
+    try {
+      return await send(clients);
+    } catch (error) {
+      if (missing !== undefined && isMissing(error)) return missing;
+      this.logger.warn({ err: error }, `the media server could not ${what}`);
+      throw CallErrors.serverUnavailable.with({ headers: { 'Retry-After': '5' } });
+    }
+  }
+}
+
+function clientsOf(config: Config): Clients | undefined {
+  const { LIVEKIT_URL: url, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret } = config;
+  if (url === undefined || key === undefined || secret === undefined) return undefined;
+  const options = { requestTimeout: TIMEOUT_SECONDS, failover: false };
+  return {
+    url,
+    key,
+    secret,
+    rooms: new RoomServiceClient(url, key, secret, options),
+    egress: new EgressClient(url, key, secret, options),
+    webhooks: new WebhookReceiver(key, secret),
+  };
+}
+
+/** Never an administrative grant: moderation is a request to this service. */
+function grantsOf(role: CallRole, audioOnly = false): VideoGrant {
+  const sources = audioOnly ? SOURCES[role].filter((source) => source === MICROPHONE) : SOURCES[role];
+  return {
+    canPublish: sources.length > 0,
+    ...(sources.length > 0 && { canPublishSources: sources }),
+    canPublishData: role === 'member',
+    canSubscribe: true,
+    hidden: role === 'viewer',
+  };
+}
+
+/** `failed_precondition`: a recording that has ended cannot be stopped. */
+const isMissing = (error: unknown): boolean =>
+  error instanceof ServerError && (error.code === 'not_found' || error.code === 'failed_precondition');
