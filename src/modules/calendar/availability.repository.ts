@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
-import { type EventJson, type EventRecord, recordOf, type ShowAs } from './event-record.js';
+import { type EventJson, type EventRecord, recordOf, type ShowAs } from './model/event-record.js';
 
 /** A placement in a calendar that counts for availability. */
 export interface BusyPlacement {

@@ -4,10 +4,10 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { HolidaysApi } from '../holidays/index.js';
 import { AvailabilityRepository, type BusyPlacement } from './availability.repository.js';
-import { type BusyTime, busyTimes, merged } from './busy-times.js';
-import type { CalendarContext } from './event-record.js';
-import { NARROW_REACH } from './event-series.js';
-import { formatInstant, instantOf, wallText, zoneNamed } from './event-times.js';
+import { type BusyTime, busyTimes, merged } from './model/busy-times.js';
+import type { CalendarContext } from './model/event-record.js';
+import { NARROW_REACH } from './model/event-series.js';
+import { formatInstant, instantOf, wallText, zoneNamed } from './model/event-times.js';
 import { EventsRepository, type MemberRow } from './events.repository.js';
 
 /** Names a member by address or id, or a calendar. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { SyncCursors } from '../../platform/sync/sync-cursors.js';
-import type { CalendarContext } from './event-record.js';
-import { isAtLeast } from './event-policy.js';
+import type { CalendarContext } from './model/event-record.js';
+import { isAtLeast } from './model/event-policy.js';
 
 /**
  * Sync tokens of calendars: signed by the platform for one user, one calendar, and whether the user sees details. A role that

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { CalendarErrors } from './calendar.errors.js';
-import type { CalendarContext, EventRecord } from './event-record.js';
+import type { CalendarContext, EventRecord } from './model/event-record.js';
 import type { FoundEvent } from './events.repository.js';
 import { EventsRepository } from './events.repository.js';
-import { NARROW_REACH, type Occurrence, occurrencesIn } from './event-series.js';
-import { formatInstant } from './event-times.js';
+import { NARROW_REACH, type Occurrence, occurrencesIn } from './model/event-series.js';
+import { formatInstant } from './model/event-times.js';
 
 const DAY = 86_400;
 /** The longest window of a request, seconds. */

@@ -1,8 +1,9 @@
 import type { RecurrenceErrorCode } from '../../lib/recurrence/index.js';
 import { defineError, type ErrorKind } from '../../platform/http/api-error.js';
 import { resource } from '../../platform/resources/resource.js';
-import { CalendarResponse } from './calendar.response.js';
-import { EventBatchFailedResponse, CalendarEventResponse, DuplicateUidResponse } from './event.response.js';
+import { CalendarResponse } from './responses/calendar.response.js';
+import { EventBatchFailedResponse } from './responses/event-batch.response.js';
+import { CalendarEventResponse, DuplicateUidResponse } from './responses/event.response.js';
 import { exampleOf } from '../../platform/resources/example.js';
 
 export const CALENDARS = resource({

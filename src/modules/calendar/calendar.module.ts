@@ -4,11 +4,13 @@ import { CalendarTokens } from './calendar-tokens.js';
 import { CalendarsController } from './calendars/calendars.controller.js';
 import { CalendarsRepository } from './calendars/calendars.repository.js';
 import { CalendarsService } from './calendars/calendars.service.js';
-import { EventBatch } from './event-batch.js';
-import { EventOperations } from './event-operations.js';
-import { EventRemovals } from './event-removals.js';
-import { EventUpdates } from './event-updates.js';
-import { EventWriter } from './event-writer.js';
+import { EventBatch } from './changes/event-batch.js';
+import { EventMoves } from './changes/event-moves.js';
+import { EventOperations } from './changes/event-operations.js';
+import { EventRemovals } from './changes/event-removals.js';
+import { OwnSettings } from './changes/own-settings.js';
+import { EventUpdates } from './changes/event-updates.js';
+import { EventWriter } from './changes/event-writer.js';
 import { EventsRepository } from './events.repository.js';
 import { EventBatchService } from './events/batch.service.js';
 import { EventListRepository } from './events/event-list.repository.js';
@@ -42,6 +44,8 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     EventsRepository,
     EventWriter,
     EventOperations,
+    EventMoves,
+    OwnSettings,
     EventUpdates,
     EventRemovals,
     EventListRepository,

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { CalendarRole } from './calendar.entity.js';
-import type { WriteJson } from './event-write.js';
+import type { WriteJson } from './changes/event-write.js';
 import {
   type CalendarContext,
   type EntryRow,
@@ -12,7 +12,7 @@ import {
   type OwnedEntry,
   type ProposalRow,
   recordOf,
-} from './event-record.js';
+} from './model/event-record.js';
 
 /** A calendar of the caller; the role is null without access. */
 export interface ContextRow {

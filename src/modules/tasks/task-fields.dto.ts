@@ -1,18 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import {
-  IsIn,
-  IsInt,
-  IsString,
-  IsUUID,
-  IsUrl,
-  Max,
-  MaxLength,
-  Min,
-  ValidateBy,
-  ValidateIf,
-} from 'class-validator';
-import { Optional, Nullable, Timestamp } from '../../platform/http/input.decorators.js';
+import { IsIn, IsInt, IsString, IsUUID, Max, MaxLength, Min, ValidateBy, ValidateIf } from 'class-validator';
+import { HttpUrl, Nullable, Optional, Timestamp } from '../../platform/http/input.decorators.js';
 import { isCalendarDay, isTimeZone } from './schedule/calendar.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
 
@@ -98,14 +87,7 @@ export class ReferenceInput {
   @ApiPropertyOptional({ type: String, nullable: true, example: 'https://example.com/hotel' })
   // Responses contain a path here for notes and tasks: clients send it back.
   @ValidateIf(({ type }: ReferenceInput, value) => type === 'url' && value !== undefined && value !== null)
-  @MaxLength(2048)
-  @IsUrl({
-    protocols: ['http', 'https'],
-    require_protocol: true,
-    require_tld: false,
-    allow_underscores: true,
-  })
-  @IsString()
+  @HttpUrl()
   url?: string | null;
 
   /**

@@ -2,9 +2,11 @@ import { plainToInstance, Transform } from 'class-transformer';
 import {
   buildMessage,
   IsString,
+  IsUrl,
   isISO8601,
   Length,
   Matches,
+  MaxLength,
   ValidateBy,
   ValidateIf,
   type ValidationOptions,
@@ -81,6 +83,18 @@ export const Line = (max: number): PropertyDecorator => {
     Length(0, max)(target, key);
     IsString()(target, key);
   };
+};
+
+/** An http or https address of at most 2,048 characters. */
+export const HttpUrl = (): PropertyDecorator => (target, key) => {
+  MaxLength(2048)(target, key);
+  IsUrl({
+    protocols: ['http', 'https'],
+    require_protocol: true,
+    require_tld: false,
+    allow_underscores: true,
+  })(target, key);
+  IsString()(target, key);
 };
 
 /**

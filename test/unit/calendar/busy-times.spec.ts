@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BUSY_TYPES, type BusyTime, merged, viewOf } from '../../../src/modules/calendar/busy-times.js';
+import { BUSY_TYPES, type BusyTime, merged, viewOf } from '../../../src/modules/calendar/model/busy-times.js';
 import { suggestTimes } from '../../../src/modules/calendar/free-busy/suggestions.js';
 
 const times = fc.array(

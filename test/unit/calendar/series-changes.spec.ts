@@ -1,9 +1,13 @@
 import fc from 'fast-check';
-import { changeAll, changeOne, withoutOne } from '../../../src/modules/calendar/events/event-change.js';
-import { split } from '../../../src/modules/calendar/events/series-split.js';
-import type { EventRecord } from '../../../src/modules/calendar/event-record.js';
-import { occurrencesIn, spanOf } from '../../../src/modules/calendar/event-series.js';
-import { formatDuration, parseDuration, parseInstant } from '../../../src/modules/calendar/event-times.js';
+import { changeAll, changeOne, withoutOne } from '../../../src/modules/calendar/changes/event-change.js';
+import { split } from '../../../src/modules/calendar/changes/series-split.js';
+import type { EventRecord } from '../../../src/modules/calendar/model/event-record.js';
+import { occurrencesIn, spanOf } from '../../../src/modules/calendar/model/event-series.js';
+import {
+  formatDuration,
+  parseDuration,
+  parseInstant,
+} from '../../../src/modules/calendar/model/event-times.js';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 const FROM = parseInstant('2026-01-01T00:00:00Z') as number;

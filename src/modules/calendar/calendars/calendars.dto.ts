@@ -24,7 +24,7 @@ import {
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { ClientId } from '../../../platform/resources/folder.dto.js';
 import { CALENDAR_ROLES, type CalendarRole } from '../calendar.entity.js';
-import { Color, IsZone, ReminderFields, Reminders } from '../event-parts.dto.js';
+import { Color, IsZone, ReminderFields, Reminders } from '../input/event-parts.dto.js';
 
 export const MAX_SHARES = 200;
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';

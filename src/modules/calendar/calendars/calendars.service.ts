@@ -12,9 +12,9 @@ import { type Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
-import type { CalendarResponse } from '../calendar.response.js';
+import type { CalendarResponse } from '../responses/calendar.response.js';
 import { CalendarTokens } from '../calendar-tokens.js';
-import { zoneNamed } from '../event-times.js';
+import { zoneNamed } from '../model/event-times.js';
 import { EventsRepository } from '../events.repository.js';
 import type {
   CreateCalendar,

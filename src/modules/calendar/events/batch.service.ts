@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { CalendarErrors } from '../calendar.errors.js';
-import { EventBatch, type BatchOperation, type BatchResult } from '../event-batch.js';
+import { EventBatch, type BatchOperation, type BatchResult } from '../changes/event-batch.js';
 import { EventsRepository } from '../events.repository.js';
 import type { BatchEvents } from './batch.dto.js';
 

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { EventChangeResponse } from '../event.response.js';
-import type { CalendarContext, EventJson, EventStatus } from '../event-record.js';
+import type { EventChangeResponse } from '../responses/event.response.js';
+import type { CalendarContext, EventJson, EventStatus } from '../model/event-record.js';
 import { CONTEXT, type ContextRow, contextOf, type FoundEvent } from '../events.repository.js';
-import { recordOf } from '../event-record.js';
+import { recordOf } from '../model/event-record.js';
 
 interface ListRow extends EventJson, ContextRow {
   entry: FoundEvent['entry'];

@@ -7,14 +7,19 @@ import { Cursors } from '../../../platform/paging/cursors.js';
 import { CalendarsApi, type FoundInstance } from '../calendar.api.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import { CalendarTokens } from '../calendar-tokens.js';
-import { eventResponse, instanceResponse, overrideResponses, type Viewer } from '../event.presenter.js';
-import { readTime } from '../event-input-times.js';
-import { permissionsOf } from '../event-policy.js';
-import { contentOf } from '../event-series.js';
-import { formatInstant, hasOffset, instantOf, zoneNamed } from '../event-times.js';
+import {
+  eventResponse,
+  instanceResponse,
+  overrideResponses,
+  type Viewer,
+} from '../responses/event.presenter.js';
+import { readTime } from '../input/event-input-times.js';
+import { permissionsOf } from '../model/event-policy.js';
+import { contentOf } from '../model/event-series.js';
+import { formatInstant, hasOffset, instantOf, zoneNamed } from '../model/event-times.js';
 import { EventListRepository, type ListFilters } from './event-list.repository.js';
 import type { ListEvents, ListInstances } from './events.dto.js';
-import { invalidField } from './event-patch.js';
+import { invalidField } from '../input/event-patch.js';
 
 /** 31 days, seconds. */
 const DEFAULT_WINDOW = 31 * 86_400;

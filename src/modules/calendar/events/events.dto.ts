@@ -24,32 +24,16 @@ import {
   WholeNumber,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { CommentField, ScopeFields } from '../event.dto.js';
-import { IsEventTime, IsZone, timeSchema } from '../event-parts.dto.js';
-import type { TimeInput } from '../event-input-times.js';
-import { type AttendeeResponse, type EventStatus, STATUSES } from '../event-record.js';
+import { CommentField, ScopeFields } from '../input/event.dto.js';
+import { IsEventTime, IsZone, QueryTime, timeSchema, OptionalId } from '../input/event-parts.dto.js';
+import type { TimeInput } from '../input/event-input-times.js';
+import { type AttendeeResponse, type EventStatus, STATUSES } from '../model/event-record.js';
 
 const flag = ({ value }: { value: unknown }): unknown =>
   value === 'true' ? true : value === 'false' ? false : value;
 
-/** A moment of a query: RFC 3339, a wall time, or a day. */
-const QUERY_TIME = { type: String, example: '2026-03-01' } as const;
-
-export class ListEvents extends PageQuery {
-  /** Only events that end after this time. */
-  @ApiPropertyOptional(QUERY_TIME)
-  @IsOptional()
-  @IsEventTime()
-  @IsString()
-  from?: string;
-
-  /** Only events that start before this time. */
-  @ApiPropertyOptional({ ...QUERY_TIME, example: '2026-04-01' })
-  @IsOptional()
-  @IsEventTime()
-  @IsString()
-  to?: string;
-
+/** Filters of events and instances. */
+class TitleFilter {
   /** Text in the title, without regard to case and accents. */
   @ApiPropertyOptional({ example: 'planning' })
   @IsOptional()
@@ -57,11 +41,25 @@ export class ListEvents extends PageQuery {
   @IsString()
   q?: string;
 
-  /** RFC 3339. */
-  @ApiPropertyOptional({ ...QUERY_TIME, example: '2026-03-01T00:00:00Z' })
+  /** Includes cancelled ones. */
+  @ApiPropertyOptional({ type: 'boolean', example: true })
   @IsOptional()
-  @IsEventTime()
-  @IsString()
+  @IsBoolean()
+  @Transform(flag)
+  show_cancelled?: boolean;
+}
+
+export class ListEvents extends IntersectionType(PageQuery, TitleFilter) {
+  /** Only events that end after this time. */
+  @QueryTime()
+  from?: string;
+
+  /** Only events that start before this time. */
+  @QueryTime('2026-04-01')
+  to?: string;
+
+  /** RFC 3339. */
+  @QueryTime('2026-03-01T00:00:00Z')
   updated_after?: string;
 
   /** UID of iCalendar. */
@@ -90,13 +88,6 @@ export class ListEvents extends PageQuery {
   @IsIn(['start', 'updated'])
   order: 'start' | 'updated' = 'start';
 
-  /** Includes cancelled events. */
-  @ApiPropertyOptional({ type: 'boolean', example: true })
-  @IsOptional()
-  @IsBoolean()
-  @Transform(flag)
-  show_cancelled?: boolean;
-
   /** `overrides`: the instances of series that differ follow their series. */
   @ApiPropertyOptional({ enum: ['overrides'], isArray: true })
   @IsOptional()
@@ -106,19 +97,13 @@ export class ListEvents extends PageQuery {
   include?: 'overrides'[];
 }
 
-export class ListInstances {
+export class ListInstances extends TitleFilter {
   /** Instances that end after this time: RFC 3339, or a day or wall time in `time_zone`. Default: now. */
-  @ApiPropertyOptional(QUERY_TIME)
-  @IsOptional()
-  @IsEventTime()
-  @IsString()
+  @QueryTime()
   from?: string;
 
   /** Instances that start before this time, at most 400 days after `from`. Default: 31 days after `from`. */
-  @ApiPropertyOptional({ ...QUERY_TIME, example: '2026-04-01' })
-  @IsOptional()
-  @IsEventTime()
-  @IsString()
+  @QueryTime('2026-04-01')
   to?: string;
 
   /** The zone of floating times and days; default: that of the calendar. */
@@ -133,20 +118,6 @@ export class ListInstances {
   @IsOptional()
   @IsUUID('all')
   event_id?: string;
-
-  /** Text in the title, without regard to case and accents. */
-  @ApiPropertyOptional({ example: 'planning' })
-  @IsOptional()
-  @Length(1, 200)
-  @IsString()
-  q?: string;
-
-  /** Includes cancelled instances. */
-  @ApiPropertyOptional({ type: 'boolean', example: true })
-  @IsOptional()
-  @IsBoolean()
-  @Transform(flag)
-  show_cancelled?: boolean;
 
   /** Maximum number of instances. */
   @ApiProperty({ type: 'integer', minimum: 1, maximum: 1000, default: 200, required: false })
@@ -166,10 +137,7 @@ export class ListInstances {
 
 export class ReadEvent {
   /** An instance, by its nominal start. */
-  @ApiPropertyOptional({ ...QUERY_TIME, example: '2026-03-09T09:00:00' })
-  @IsOptional()
-  @IsEventTime()
-  @IsString()
+  @QueryTime('2026-03-09T09:00:00')
   recurrence_id?: string;
 
   /** `overrides`: the instances that differ from their series. `history`: the last 100 changes. `proposals`: proposed times. */
@@ -240,9 +208,7 @@ export class ProposeTime extends CommentField {
   @IsIn(['tentative', 'declined'])
   response?: 'tentative' | 'declined';
 
-  @ApiPropertyOptional({ example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @Optional()
-  @IsUUID('all', { message: 'proposal_id must be a UUID' })
+  @OptionalId()
   proposal_id?: string;
 
   @ApiPropertyOptional({ enum: ['accept', 'decline', 'withdraw'], example: 'accept' })

@@ -1,11 +1,11 @@
 import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
-import { orNull } from '../calendar.response.js';
+import { orNull } from '../responses/calendar.response.js';
+import { EventBatchResultResponse } from '../responses/event-batch.response.js';
 import {
-  EventBatchResultResponse,
   CalendarEventResponse,
   EventChangeResponse,
   EventProposalResponse,
-} from '../event.response.js';
+} from '../responses/event.response.js';
 
 const NEXT = {
   type: String,

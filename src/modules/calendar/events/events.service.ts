@@ -7,18 +7,24 @@ import type { Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { CalendarErrors, EVENTS } from '../calendar.errors.js';
-import type { CreateEvent, DeleteEvent, UpdateEvent } from '../event.dto.js';
-import { eventResponse, overrideResponses, proposalResponse, type Viewer } from '../event.presenter.js';
-import { EventOperations } from '../event-operations.js';
-import { permissionsOf } from '../event-policy.js';
-import { type EventRef, instanceKey } from '../event-ref.js';
-import { EventRemovals } from '../event-removals.js';
-import { EventUpdates, type Updated } from '../event-updates.js';
-import { DuplicateUidError, EventWriter } from '../event-writer.js';
+import type { CreateEvent, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
+import {
+  type Viewer,
+  eventResponse,
+  overrideResponses,
+  proposalResponse,
+  shown,
+} from '../responses/event.presenter.js';
+import { EventOperations } from '../changes/event-operations.js';
+import { permissionsOf } from '../model/event-policy.js';
+import { type EventRef, instanceKey } from '../input/event-ref.js';
+import { EventRemovals } from '../changes/event-removals.js';
+import { EventUpdates } from '../changes/event-updates.js';
+import type { Updated } from '../changes/update-job.js';
+import { DuplicateUidError, EventWriter } from '../changes/event-writer.js';
 import { EventsRepository, type FoundEvent } from '../events.repository.js';
 import { EventListRepository } from './event-list.repository.js';
 import type { ReadEvent } from './events.dto.js';
-import { shown } from './shown.js';
 
 /** Single events: create, read, update, delete. */
 @Injectable()

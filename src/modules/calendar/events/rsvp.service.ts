@@ -9,23 +9,22 @@ import { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { CalendarErrors, EVENTS } from '../calendar.errors.js';
 import type { MessageDue } from '../calendar.events.js';
-import { UpdateEvent } from '../event.dto.js';
-import { proposalResponse } from '../event.presenter.js';
-import type { CalendarEventResponse } from '../event.response.js';
-import { FOLLOWING, participantOf, permissionsOf } from '../event-policy.js';
-import { type EventRef, instanceKey } from '../event-ref.js';
-import type { EventRecord, ParticipantRow, ProposalRow } from '../event-record.js';
-import { replyTo } from '../event-removals.js';
-import { contentOf, occurrenceOf } from '../event-series.js';
-import { EventUpdates } from '../event-updates.js';
-import { EventWriter } from '../event-writer.js';
-import { entryIn } from '../event-operations.js';
-import type { EventChange } from '../event-write.js';
+import { UpdateEvent } from '../input/event.dto.js';
+import { proposalResponse, shown } from '../responses/event.presenter.js';
+import type { CalendarEventResponse } from '../responses/event.response.js';
+import { FOLLOWING, participantOf, permissionsOf } from '../model/event-policy.js';
+import { type EventRef, instanceKey } from '../input/event-ref.js';
+import type { EventRecord, ParticipantRow, ProposalRow } from '../model/event-record.js';
+import { replyTo } from '../changes/event-removals.js';
+import { contentOf, occurrenceOf } from '../model/event-series.js';
+import { EventUpdates } from '../changes/event-updates.js';
+import { EventWriter } from '../changes/event-writer.js';
+import { entryIn } from '../changes/event-operations.js';
+import type { EventChange } from '../changes/event-write.js';
 import { EventsRepository, type LockedEvent } from '../events.repository.js';
-import { withResponse } from './event-change.js';
-import { timesOf, invalidField } from './event-patch.js';
+import { withResponse } from '../changes/event-change.js';
+import { timesOf, invalidField } from '../input/event-patch.js';
 import type { ProposeTime, ProposedTime, RespondToEvent } from './events.dto.js';
-import { shown } from './shown.js';
 
 /** Responses of attendees, and proposals of other times. */
 @Injectable()

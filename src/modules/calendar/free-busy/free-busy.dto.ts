@@ -6,7 +6,6 @@ import {
   IsBoolean,
   IsEmail,
   IsInt,
-  IsUUID,
   Max,
   Min,
   ValidateIf,
@@ -14,8 +13,8 @@ import {
 } from 'class-validator';
 import { Transform } from 'class-transformer';
 import { asInstance, EachAs, Optional } from '../../../platform/http/input.decorators.js';
-import { IsEventTime, IsZone, timeSchema } from '../event-parts.dto.js';
-import type { TimeInput } from '../event-input-times.js';
+import { IsEventTime, IsZone, timeSchema, OptionalId } from '../input/event-parts.dto.js';
+import type { TimeInput } from '../input/event-input-times.js';
 
 export const MAX_PEOPLE = 100;
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -29,14 +28,10 @@ export class FreeBusyAttendee {
   @IsEmail({}, { message: 'email must be an e-mail address' })
   email?: string;
 
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID('all', { message: 'user_id must be a UUID' })
+  @OptionalId()
   user_id?: string;
 
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID('all', { message: 'calendar_id must be a UUID' })
+  @OptionalId()
   calendar_id?: string;
 }
 
@@ -120,9 +115,7 @@ export class FreeBusyQuery {
   interval_minutes?: number;
 
   /** This event does not count: to find another time for it. */
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID('all', { message: 'exclude_event_id must be a UUID' })
+  @OptionalId()
   exclude_event_id?: string;
 
   @ApiPropertyOptional({ type: SuggestFields })

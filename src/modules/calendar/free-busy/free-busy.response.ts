@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { BUSY_TYPES, type BusyType } from '../busy-times.js';
+import { BUSY_TYPES, type BusyType } from '../model/busy-times.js';
 
 const START = '2026-03-02T08:00:00Z';
 const END = '2026-03-02T09:00:00Z';

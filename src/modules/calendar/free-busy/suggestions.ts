@@ -1,6 +1,6 @@
 import { DAY, weekdayOf } from '../../../lib/recurrence/index.js';
-import { wallIn } from '../event-times.js';
-import type { BusyTime } from '../busy-times.js';
+import { wallIn } from '../model/event-times.js';
+import type { BusyTime } from '../model/busy-times.js';
 
 /** Monday to Friday, 09:00 to 17:00 on the clock of the person. */
 export const WORKING_HOURS = { days: [1, 2, 3, 4, 5], start: '09:00', end: '17:00' } as const;

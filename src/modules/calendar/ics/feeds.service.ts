@@ -6,7 +6,7 @@ import { Db } from '../../../platform/database/db.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
 import { CalendarsApi } from '../calendar.api.js';
-import type { CalendarContext } from '../event-record.js';
+import type { CalendarContext } from '../model/event-record.js';
 import { feedHash, newFeedToken, readFeedToken } from './feed-token.js';
 import { FeedErrors } from './feeds.errors.js';
 import type { CreateFeed } from './feeds.dto.js';

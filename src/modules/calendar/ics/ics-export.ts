@@ -8,8 +8,8 @@ import {
   property,
   vtimezoneOf,
 } from '../../../lib/icalendar/index.js';
-import type { CalendarContext } from '../event-record.js';
-import { permissionsOf } from '../event-policy.js';
+import type { CalendarContext } from '../model/event-record.js';
+import { permissionsOf } from '../model/event-policy.js';
 import { IcsRepository } from './ics.repository.js';
 import { veventsOf } from './vevent.js';
 

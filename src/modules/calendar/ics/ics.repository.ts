@@ -4,7 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { CalendarRole, Reminder } from '../calendar.entity.js';
-import { type CalendarContext, type EventJson, type EventRecord, recordOf } from '../event-record.js';
+import { type CalendarContext, type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
 
 /** An event of a calendar with the settings of its placement. */
 export interface PlacedEvent {

@@ -9,10 +9,10 @@ import {
 } from '../../../lib/icalendar/index.js';
 import { DAY, formatRule, parseRule } from '../../../lib/recurrence/index.js';
 import type { Reminder } from '../calendar.entity.js';
-import { responseAt } from '../event-policy.js';
-import type { EventContent, EventRecord, EventTimes, ParticipantRow } from '../event-record.js';
-import { contentOf, isSeries, occurrenceOf } from '../event-series.js';
-import { instantOf, isDay, nominalLength, wallOf } from '../event-times.js';
+import { responseAt } from '../model/event-policy.js';
+import type { EventContent, EventRecord, EventTimes, ParticipantRow } from '../model/event-record.js';
+import { contentOf, isSeries, occurrenceOf } from '../model/event-series.js';
+import { instantOf, isDay, nominalLength, wallOf } from '../model/event-times.js';
 
 /** Parts of a VEVENT that depend on its reader. */
 export interface VEventView {

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { fieldError } from '../../../platform/http/errors.js';
-import { readTime, type ReadTime, type TimeInput } from '../event-input-times.js';
-import { formatInstant, instantOf, wallText } from '../event-times.js';
+import { readTime, type ReadTime, type TimeInput } from '../input/event-input-times.js';
+import { formatInstant, instantOf, wallText } from '../model/event-times.js';
 import type { OptionRow } from './poll-record.js';
 import type { CreatePoll, PollOptionFields } from './polls.dto.js';
 

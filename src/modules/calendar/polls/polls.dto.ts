@@ -27,9 +27,9 @@ import {
   Optional,
   Timestamp,
 } from '../../../platform/http/input.decorators.js';
-import { SendUpdatesField } from '../event.dto.js';
-import { IsEventTime, IsZone, timeSchema } from '../event-parts.dto.js';
-import type { TimeInput } from '../event-input-times.js';
+import { SendUpdatesField } from '../input/event.dto.js';
+import { IsEventTime, IsZone, timeSchema, OptionalId } from '../input/event-parts.dto.js';
+import type { TimeInput } from '../input/event-input-times.js';
 import { type Answer, ANSWERS } from './poll-record.js';
 
 export const MAX_OPTIONS = 100;
@@ -63,15 +63,11 @@ export class PollParticipantFields {
   @IsEmail({}, { message: 'email must be an e-mail address' })
   email?: string;
 
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID('all', { message: 'user_id must be a UUID' })
+  @OptionalId()
   user_id?: string;
 
   /** The same as `user_id`. */
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID('all', { message: 'id must be a UUID' })
+  @OptionalId()
   id?: string;
 
   @ApiPropertyOptional({ example: 'Bob Stone' })
@@ -205,9 +201,7 @@ export class FinalizePoll extends SendUpdatesField {
   option_id!: string;
 
   /** Default: that of the poll, else your default calendar. */
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID('all', { message: 'calendar_id must be a UUID' })
+  @OptionalId()
   calendar_id?: string;
 
   /** Title of the event. Default: that of the poll. */

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { BUSY_TYPES, type BusyType } from '../busy-times.js';
-import { orNull } from '../calendar.response.js';
-import { CalendarEventResponse } from '../event.response.js';
+import { BUSY_TYPES, type BusyType } from '../model/busy-times.js';
+import { orNull } from '../responses/calendar.response.js';
+import { CalendarEventResponse } from '../responses/event.response.js';
 import { type Answer, ANSWERS, type PollStatus } from './poll-record.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';

@@ -10,7 +10,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Availability } from '../availability.js';
 import { CalendarErrors } from '../calendar.errors.js';
-import { zoneNamed } from '../event-times.js';
+import { zoneNamed } from '../model/event-times.js';
 import { EventsRepository } from '../events.repository.js';
 import { instantsOf, pollResponse } from './poll.presenter.js';
 import { optionsOf } from './poll-options.js';

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, IsUUID, Length, Matches } from 'class-validator';
 import { MAX_QUERY } from '../../../lib/search-text/index.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { IsEventTime } from '../event-parts.dto.js';
+import { QueryTime } from '../input/event-parts.dto.js';
 
 const Q = `q must be text of 1 to ${MAX_QUERY} characters and not blank`;
 
@@ -25,17 +25,11 @@ export class SearchEvents extends PageQuery {
   calendar_id?: string;
 
   /** Only events with an instance after this time, RFC 3339 or a day in UTC. */
-  @ApiPropertyOptional({ example: '2026-03-01' })
-  @IsOptional()
-  @IsEventTime()
-  @IsString()
+  @QueryTime('2026-03-01')
   from?: string;
 
   /** Only events with an instance before this time. */
-  @ApiPropertyOptional({ example: '2026-04-01' })
-  @IsOptional()
-  @IsEventTime()
-  @IsString()
+  @QueryTime('2026-04-01')
   to?: string;
 
   /** Cancelled events are left out, returned alone, or included. */

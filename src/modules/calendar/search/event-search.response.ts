@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
-import { CalendarEventResponse } from '../event.response.js';
+import { CalendarEventResponse } from '../responses/event.response.js';
 
 export class EventHighlightsResponse {
   /**

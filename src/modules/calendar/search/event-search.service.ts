@@ -11,10 +11,10 @@ import {
   type SearchRow,
 } from '../../../platform/search/item-search.repository.js';
 import type { CalendarRole } from '../calendar.entity.js';
-import { eventResponse } from '../event.presenter.js';
-import { readTime } from '../event-input-times.js';
-import { type CalendarContext, type EventJson, recordOf } from '../event-record.js';
-import { formatInstant, instantOf } from '../event-times.js';
+import { eventResponse } from '../responses/event.presenter.js';
+import { readTime } from '../input/event-input-times.js';
+import { type CalendarContext, type EventJson, recordOf } from '../model/event-record.js';
+import { formatInstant, instantOf } from '../model/event-times.js';
 import type { FoundEvent } from '../events.repository.js';
 import { EventIndexRepository } from './event-index.js';
 import type { SearchEvents } from './event-search.dto.js';

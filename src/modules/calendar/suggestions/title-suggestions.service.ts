@@ -4,8 +4,8 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
-import type { EventRow } from '../event-record.js';
-import { instantOf, lengthAt, wallOf } from '../event-times.js';
+import type { EventRow } from '../model/event-record.js';
+import { instantOf, lengthAt, wallOf } from '../model/event-times.js';
 import type { SuggestTitles } from './title-suggestions.dto.js';
 import type { TitleSuggestionResponse } from './title-suggestions.response.js';
 

@@ -1,56 +1,25 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import {
-  Allow,
   ArrayMaxSize,
   IsArray,
   IsIn,
   IsInt,
-  IsObject,
   IsString,
-  Length,
   Max,
   MaxLength,
   Min,
   ValidateNested,
 } from 'class-validator';
 import { asInstance, EachAs, Nullable, Optional } from '../../../platform/http/input.decorators.js';
+import { ClientChangeFields } from '../input/client-change.dto.js';
 
 const MAX_CHANGES = 500;
 
 /** A change that the client has made. */
-export class SyncChange {
+export class SyncChange extends ClientChangeFields {
   @ApiProperty({ enum: ['upsert', 'delete'], example: 'upsert' })
   @IsIn(['upsert', 'delete'])
   op!: 'upsert' | 'delete';
-
-  /** Returned with the result. The uid of a new event without one, so that a repeated request creates no second event. */
-  @ApiPropertyOptional({ example: 'local-1' })
-  @Optional()
-  @Length(1, 200)
-  @IsString()
-  client_id?: string;
-
-  /** Missing: a new event, or the one with the `uid`. */
-  @ApiPropertyOptional({ example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @Optional()
-  @Length(1, 100)
-  @IsString()
-  event_id?: string;
-
-  /** The revision that the client changed. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 })
-  @Allow()
-  base_revision?: number;
-
-  /** The fields of an event, also `scope` and `recurrence_id`. */
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: true,
-    example: { title: 'Planning', start: '2026-03-02' },
-  })
-  @Optional()
-  @IsObject()
-  event?: object;
 }
 
 export class SyncCalendar {

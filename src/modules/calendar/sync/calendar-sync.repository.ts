@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader } from '../../../platform/database/tx.js';
-import type { CalendarContext, EventJson } from '../event-record.js';
+import type { CalendarContext, EventJson } from '../model/event-record.js';
 import { CONTEXT, type ContextRow, contextOf, type FoundEvent } from '../events.repository.js';
 
 interface ChangeRow extends ContextRow {

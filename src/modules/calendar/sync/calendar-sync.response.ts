@@ -1,6 +1,7 @@
 import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
-import { orNull } from '../calendar.response.js';
-import { EventBatchResultResponse, CalendarEventResponse } from '../event.response.js';
+import { orNull } from '../responses/calendar.response.js';
+import { EventBatchResultResponse } from '../responses/event-batch.response.js';
+import { CalendarEventResponse } from '../responses/event.response.js';
 
 /** The result of one change of the client. */
 @ApiExtraModels(CalendarEventResponse)

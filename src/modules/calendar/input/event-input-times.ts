@@ -1,4 +1,4 @@
-import { DAY } from '../../lib/recurrence/index.js';
+import { DAY } from '../../../lib/recurrence/index.js';
 import {
   checkedWall,
   hasOffset,
@@ -9,8 +9,8 @@ import {
   wallIn,
   wallText,
   zoneNamed,
-} from './event-times.js';
-import type { EventTimes } from './event-record.js';
+} from '../model/event-times.js';
+import type { EventTimes } from '../model/event-record.js';
 
 /** A time of a request: text, or an object with a wall time and its zone, or with a day. */
 export type TimeInput = string | { date: string } | { date_time: string; time_zone?: string | null };

@@ -1,14 +1,14 @@
 import { Injectable, Param, type PipeTransform } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
-import { Errors } from '../../platform/http/errors.js';
-import { isUuid } from '../../platform/http/id.pipe.js';
-import { documentsInput } from '../../platform/http/input-docs.js';
-import { CalendarErrors } from './calendar.errors.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { isUuid } from '../../../platform/http/id.pipe.js';
+import { documentsInput } from '../../../platform/http/input-docs.js';
+import { CalendarErrors } from '../calendar.errors.js';
 import type { TimeInput } from './event-input-times.js';
-import type { EventRecord } from './event-record.js';
-import { isSeries, keyAt, occurrenceOf } from './event-series.js';
-import { hasOffset, isDay, parseInstant } from './event-times.js';
-import { keysOf } from './events/event-patch.js';
+import type { EventRecord } from '../model/event-record.js';
+import { isSeries, keyAt, occurrenceOf } from '../model/event-series.js';
+import { hasOffset, isDay, parseInstant } from '../model/event-times.js';
+import { keysOf } from './event-patch.js';
 
 /** The event of a path: a UUID, or with the nominal start of an instance behind it. */
 export interface EventRef {

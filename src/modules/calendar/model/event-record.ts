@@ -1,4 +1,4 @@
-import type { CalendarRole, Reminder } from './calendar.entity.js';
+import type { CalendarRole, Reminder } from '../calendar.entity.js';
 
 // Rows as PostgreSQL writes them as JSON: names of columns, times as text.
 

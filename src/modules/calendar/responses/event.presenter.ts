@@ -1,4 +1,4 @@
-import { describeRule, formatRule, textLocaleOf } from '../../lib/recurrence/index.js';
+import { describeRule, formatRule, textLocaleOf } from '../../../lib/recurrence/index.js';
 import type { CalendarReminderResponse } from './calendar.response.js';
 import type {
   CalendarContext,
@@ -7,15 +7,23 @@ import type {
   EventRecord,
   ParticipantRow,
   ProposalRow,
-} from './event-record.js';
+} from '../model/event-record.js';
 import type {
   CalendarEventResponse,
   EventAttendeeResponse,
   EventProposalResponse,
   EventRecurrenceResponse,
 } from './event.response.js';
-import { participantOf, permissionsOf, responseAt } from './event-policy.js';
-import { contentOf, instanceId, isSeries, type Occurrence, overridden, seriesOf } from './event-series.js';
+import { participantOf, permissionsOf, responseAt } from '../model/event-policy.js';
+import {
+  contentOf,
+  instanceId,
+  isSeries,
+  type Occurrence,
+  occurrenceOf,
+  overridden,
+  seriesOf,
+} from '../model/event-series.js';
 import {
   formatDuration,
   formatInstant,
@@ -28,7 +36,7 @@ import {
   wallIn,
   wallOf,
   wallText,
-} from './event-times.js';
+} from '../model/event-times.js';
 
 /** The reader of events: a user in a calendar. */
 export interface Viewer {
@@ -72,6 +80,18 @@ export function overrideResponses(
   return record.overrides.map((override) =>
     shape(record, entry, viewer, overridden(record, override, viewer.readerZone), 'exception'),
   );
+}
+
+/** An event, or its instance with this key. */
+export function shown(
+  { record, entry }: { record: EventRecord; entry: OwnEntry },
+  viewer: Viewer,
+  key: string | null,
+): CalendarEventResponse {
+  const occurrence = key === null ? null : occurrenceOf(record, key, viewer.readerZone);
+  return occurrence
+    ? instanceResponse(record, entry, viewer, occurrence)
+    : eventResponse(record, entry, viewer);
 }
 
 function shape(

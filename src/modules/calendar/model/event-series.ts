@@ -6,7 +6,7 @@ import {
   parseRule,
   type Rule,
   type Series,
-} from '../../lib/recurrence/index.js';
+} from '../../../lib/recurrence/index.js';
 import type { EventContent, EventRecord, EventRow, EventTimes, OverrideRow } from './event-record.js';
 import { formatInstant, instantOf, isDay, lengthAt, nominalLength, wallOf, wallText } from './event-times.js';
 

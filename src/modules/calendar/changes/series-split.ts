@@ -1,8 +1,8 @@
 import { formatRule, instancesOf, parseRule, type Rule } from '../../../lib/recurrence/index.js';
-import type { EventRecord, ParticipantRow } from '../event-record.js';
-import { FOLLOWING, responseAt } from '../event-policy.js';
-import { seriesOf } from '../event-series.js';
-import { instantOf, isDay, nominalLength, wallOf, wallText } from '../event-times.js';
+import type { EventRecord, ParticipantRow } from '../model/event-record.js';
+import { FOLLOWING, responseAt } from '../model/event-policy.js';
+import { seriesOf } from '../model/event-series.js';
+import { instantOf, isDay, nominalLength, wallOf, wallText } from '../model/event-times.js';
 
 /** The part of a series before an instance, and the part from it on. */
 export interface Split {

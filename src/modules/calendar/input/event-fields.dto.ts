@@ -10,7 +10,7 @@ import {
   MaxLength,
   ValidateNested,
 } from 'class-validator';
-import { RULE_LIMITS } from '../../lib/recurrence/index.js';
+import { RULE_LIMITS } from '../../../lib/recurrence/index.js';
 import {
   asInstance,
   asNamedUser,
@@ -18,7 +18,7 @@ import {
   Line,
   Optional,
   Nullable,
-} from '../../platform/http/input.decorators.js';
+} from '../../../platform/http/input.decorators.js';
 import type { TimeInput } from './event-input-times.js';
 import {
   AttendeeFields,
@@ -41,7 +41,7 @@ import {
   STATUSES,
   type Visibility,
   VISIBILITIES,
-} from './event-record.js';
+} from '../model/event-record.js';
 
 /** Fields of an event that a request may contain. */
 export class EventFields {

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Errors } from '../../platform/http/errors.js';
-import type { CreateEvent } from './event.dto.js';
-import type { CalendarContext, EventRecord, OwnedEntry, ParticipantRow } from './event-record.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { CreateEvent } from '../input/event.dto.js';
+import type { CalendarContext, EventRecord, OwnedEntry, ParticipantRow } from '../model/event-record.js';
 import { type EventChange, newEntry } from './event-write.js';
 import { EventWriter, messagesFor } from './event-writer.js';
-import { isAtLeast } from './event-policy.js';
-import { assertInstances, contentOf, recurrenceOf, timesOf } from './events/event-patch.js';
+import { isAtLeast } from '../model/event-policy.js';
+import { assertInstances, contentOf, recurrenceOf, timesOf } from '../input/event-patch.js';
 
 /** An event that was written, with the placement in the calendar of the request. */
 export interface Written {

@@ -1,12 +1,12 @@
 import { formatRule, instancesOf, parseRule, RecurrenceError } from '../../../lib/recurrence/index.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { CalendarErrors, RuleErrors } from '../calendar.errors.js';
-import type { EventFields } from '../event-fields.dto.js';
-import type { RecurrenceFields } from '../event-parts.dto.js';
-import { changedTimes, readTime, type TimeInput, type TimesInput } from '../event-input-times.js';
-import type { EventContent, EventRow, EventTimes } from '../event-record.js';
-import { seriesOf } from '../event-series.js';
-import { instantOf, isDay, wallIn, wallOf, wallText } from '../event-times.js';
+import type { EventFields } from './event-fields.dto.js';
+import type { RecurrenceFields } from './event-parts.dto.js';
+import { changedTimes, readTime, type TimeInput, type TimesInput } from './event-input-times.js';
+import type { EventContent, EventRow, EventTimes } from '../model/event-record.js';
+import { seriesOf } from '../model/event-series.js';
+import { instantOf, isDay, wallIn, wallOf, wallText } from '../model/event-times.js';
 
 export type Recurrence = Pick<EventRow, 'rules' | 'added' | 'excluded'>;
 

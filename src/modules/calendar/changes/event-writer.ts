@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import { ConcurrentChangeError } from '../../platform/database/database-errors.js';
-import type { Reader, Tx } from '../../platform/database/tx.js';
-import { Outbox } from '../../platform/events/outbox.js';
-import { isUuid } from '../../platform/http/id.pipe.js';
-import { CalendarErrors } from './calendar.errors.js';
-import type { SendUpdates } from './event-fields.dto.js';
-import type { AttendeeFields } from './event-parts.dto.js';
-import type { EventRecord, OwnedEntry, ParticipantRow } from './event-record.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { isUuid } from '../../../platform/http/id.pipe.js';
+import { CalendarErrors } from '../calendar.errors.js';
+import type { SendUpdates } from '../input/event-fields.dto.js';
+import type { AttendeeFields } from '../input/event-parts.dto.js';
+import type { EventRecord, OwnedEntry, ParticipantRow } from '../model/event-record.js';
 import { type EventChange, finished, newEntry, writeJson } from './event-write.js';
-import { EventsRepository, type MemberRow } from './events.repository.js';
+import { EventsRepository, type MemberRow } from '../events.repository.js';
 
 /** The calendar contains another event with this uid. */
 export class DuplicateUidError extends Error {

@@ -5,7 +5,7 @@ import {
   formatWallTime,
   parseWallTime,
   Zone,
-} from '../../lib/recurrence/index.js';
+} from '../../../lib/recurrence/index.js';
 import type { EventTimes } from './event-record.js';
 
 /** A time of the API: a wall time with its zone (null: floating), or a day. */

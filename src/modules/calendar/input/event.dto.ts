@@ -1,10 +1,10 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType } from '@nestjs/swagger';
-import { IsIn, IsString, IsUUID, Length, Matches, MaxLength } from 'class-validator';
-import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
-import { Optional } from '../../platform/http/input.decorators.js';
-import { ClientId } from '../../platform/resources/folder.dto.js';
+import { IsIn, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
+import { Optional } from '../../../platform/http/input.decorators.js';
+import { ClientId } from '../../../platform/resources/folder.dto.js';
 import { EventFields, type Scope, SCOPES, SEND_UPDATES, type SendUpdates } from './event-fields.dto.js';
-import { IsEventTime, timeSchema } from './event-parts.dto.js';
+import { IsEventTime, timeSchema, OptionalId } from './event-parts.dto.js';
 import type { TimeInput } from './event-input-times.js';
 
 const KEY = timeSchema({ date_time: '2026-03-09T09:00:00', time_zone: 'Europe/Berlin' });
@@ -65,9 +65,7 @@ export class CommentField {
 
 export class UpdateEvent extends IntersectionType(EventFields, ScopeFields, SendUpdatesField, BaseRevision) {
   /** Moves the event to this calendar. */
-  @ApiPropertyOptional({ example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @Optional()
-  @IsUUID('all', { message: 'calendar_id must be a UUID' })
+  @OptionalId()
   calendar_id?: string;
 }
 

@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import {
@@ -10,8 +11,8 @@ import {
   IsLatitude,
   IsLongitude,
   IsNumber,
+  IsOptional,
   IsString,
-  IsUrl,
   IsUUID,
   Length,
   Matches,
@@ -22,18 +23,25 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { RULE_LIMITS } from '../../lib/recurrence/index.js';
-import { asInstance, EachAs, Line, Optional, Nullable } from '../../platform/http/input.decorators.js';
-import type { Reminder } from './calendar.entity.js';
+import { RULE_LIMITS } from '../../../lib/recurrence/index.js';
+import {
+  asInstance,
+  EachAs,
+  HttpUrl,
+  Line,
+  Optional,
+  Nullable,
+} from '../../../platform/http/input.decorators.js';
+import type { Reminder } from '../calendar.entity.js';
 import {
   ATTENDEE_KINDS,
   ATTENDEE_ROLES,
   type AttendeeKind,
   type AttendeeRole,
   type EventLink,
-} from './event-record.js';
+} from '../model/event-record.js';
 import { isTimeInput, type TimeInput } from './event-input-times.js';
-import { parseDuration, zoneNamed } from './event-times.js';
+import { parseDuration, zoneNamed } from '../model/event-times.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const MAX_REMINDERS = 10;
@@ -78,6 +86,17 @@ const TIME_FORMS: ApiPropertyOptions = {
 
 /** Schema of a time in requests. */
 export const timeSchema = (example: unknown): ApiPropertyOptions => ({ ...TIME_FORMS, example });
+
+/** An optional id. */
+export const OptionalId = (): PropertyDecorator => (target, key) => {
+  ApiPropertyOptional({ format: 'uuid', example: ID })(target, key);
+  Optional()(target, key);
+  IsUUID('all', { message: `${String(key)} must be a UUID` })(target, key);
+};
+
+/** An optional moment of a query: RFC 3339, a wall time, or a day. */
+export const QueryTime = (example = '2026-03-01'): PropertyDecorator =>
+  applyDecorators(ApiPropertyOptional({ type: String, example }), IsOptional(), IsEventTime(), IsString());
 
 export const START = timeSchema({ date_time: '2026-03-02T09:00:00', time_zone: 'Europe/Berlin' });
 export const END = timeSchema({ date_time: '2026-03-02T10:00:00', time_zone: 'Europe/Berlin' });
@@ -222,14 +241,7 @@ export class LinkFields implements Omit<EventLink, 'id' | 'url' | 'title'> {
   /** http or https. */
   @ApiPropertyOptional({ type: String, nullable: true, example: 'https://example.com/agenda' })
   @Nullable()
-  @MaxLength(2048)
-  @IsUrl({
-    protocols: ['http', 'https'],
-    require_protocol: true,
-    require_tld: false,
-    allow_underscores: true,
-  })
-  @IsString()
+  @HttpUrl()
   url?: string | null;
 
   @ApiPropertyOptional({ example: 'Agenda' })
@@ -247,13 +259,6 @@ export class ConferenceFields {
 
   @ApiPropertyOptional({ type: String, nullable: true, example: 'https://meet.example.com/team' })
   @Nullable()
-  @MaxLength(2048)
-  @IsUrl({
-    protocols: ['http', 'https'],
-    require_protocol: true,
-    require_tld: false,
-    allow_underscores: true,
-  })
-  @IsString()
+  @HttpUrl()
   url?: string | null;
 }

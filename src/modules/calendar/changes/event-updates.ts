@@ -1,42 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Errors } from '../../platform/http/errors.js';
-import type { Checked } from '../../platform/http/input.pipe.js';
-import { CalendarErrors, EVENTS } from './calendar.errors.js';
-import type { UpdateEvent } from './event.dto.js';
-import { eventResponse } from './event.presenter.js';
-import { isAtLeast, permissionsOf } from './event-policy.js';
-import { type EventRef, instanceKey } from './event-ref.js';
-import type { CalendarContext, EventRecord, OwnedEntry, ProposalRow } from './event-record.js';
-import { type EventChange, newEntry } from './event-write.js';
+import type { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { CalendarErrors, EVENTS } from '../calendar.errors.js';
+import type { UpdateEvent } from '../input/event.dto.js';
+import { eventResponse } from '../responses/event.presenter.js';
+import { isAtLeast, permissionsOf } from '../model/event-policy.js';
+import { type EventRef, instanceKey } from '../input/event-ref.js';
+import type { EventRecord, ProposalRow } from '../model/event-record.js';
+import { type EventChange } from './event-write.js';
+import { EventMoves, movedEntries, moveTo } from './event-moves.js';
 import { EventWriter, messagesFor } from './event-writer.js';
-import { entryIn, ownReminders, type Written } from './event-operations.js';
-import { type Changed, type Changes, changeAll, changeOne } from './events/event-change.js';
-import { assertInstances, contentOf, invalidField } from './events/event-patch.js';
-import { changesFor, changesForOne, wholeTimes } from './events/requested-changes.js';
-import { split } from './events/series-split.js';
-import { EventsRepository, type LockedEvent } from './events.repository.js';
-
-/** An event after a change. */
-export interface Updated extends Written {
-  calendar: CalendarContext;
-  /** The changed instance; null: the whole event. */
-  key: string | null;
-  /** The later part of a series that was split. */
-  later: Written | null;
-}
-
-/** The change of one event in a transaction. */
-interface Job {
-  tx: Tx;
-  ctx: RequestContext;
-  locked: LockedEvent;
-  fields: UpdateEvent;
-  now: string;
-}
+import { OwnSettings, withOwn } from './own-settings.js';
+import type { Updated, UpdateJob } from './update-job.js';
+import { entryIn } from './event-operations.js';
+import { type Changed, type Changes, changeAll, changeOne } from './event-change.js';
+import { assertInstances, invalidField } from '../input/event-patch.js';
+import { changesFor, changesForOne, wholeTimes } from './requested-changes.js';
+import { split } from './series-split.js';
+import { EventsRepository, type LockedEvent } from '../events.repository.js';
 
 /** Fields that only the whole event has. */
 const WHOLE_ONLY = [
@@ -54,6 +39,8 @@ export class EventUpdates {
   constructor(
     private readonly events: EventsRepository,
     private readonly writer: EventWriter,
+    private readonly moves: EventMoves,
+    private readonly settings: OwnSettings,
   ) {}
 
   /**
@@ -93,7 +80,7 @@ export class EventUpdates {
     if (scope !== 'all' && key === null)
       throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
     const job = { tx, ctx, locked, fields, now };
-    if (!permissions.edit) return this.updateOwn(job, key);
+    if (!permissions.edit) return this.settings.update(job, key);
     if (scope === 'this') return this.updateOne(job, key as string);
     const parts = scope === 'all' ? null : split(record, key as string, now);
     return parts?.earlier
@@ -101,13 +88,13 @@ export class EventUpdates {
       : this.updateAll(job, key);
   }
 
-  private async updateAll(job: Job, key: string | null): Promise<Updated> {
+  private async updateAll(job: UpdateJob, key: string | null): Promise<Updated> {
     const { tx, ctx, locked, fields, now } = job;
     const { calendar, record } = locked;
     const changes = await this.changes(job, record, wholeTimes(record, fields, key, calendar.time_zone));
     const changed = changeAll(record, changes, now);
-    const target = await this.target(job);
-    if (!changed && !target) return this.placed(job, key);
+    const target = await this.moves.target(job);
+    if (!changed && !target) return this.settings.placed(job, key);
     const next = changed?.record ?? { ...record };
     assertInstances(next);
     const entries = withOwn(locked.entries, calendar.id, fields);
@@ -134,14 +121,14 @@ export class EventUpdates {
     };
   }
 
-  private async updateOne(job: Job, key: string): Promise<Updated> {
+  private async updateOne(job: UpdateJob, key: string): Promise<Updated> {
     const { locked, fields, now } = job;
     const { calendar, record, entries } = locked;
     for (const name of WHOLE_ONLY)
       if (fields[name] !== undefined)
         throw invalidField(name, 'whole_event_only', 'changes with scope all or this_and_following only');
     const changed = changeOne(record, key, changesForOne(record, fields, key, calendar.time_zone), now);
-    if (!changed) return this.placed(job, key);
+    if (!changed) return this.settings.placed(job, key);
     const done = await this.commit(job, changed, {
       entries: withOwn(entries, calendar.id, fields),
       removed: [],
@@ -151,7 +138,7 @@ export class EventUpdates {
   }
 
   private async updateFollowing(
-    job: Job,
+    job: UpdateJob,
     earlier: EventRecord,
     later: EventRecord,
     key: string,
@@ -204,7 +191,7 @@ export class EventUpdates {
 
   /** The changes of a request to the whole event, with its attendees. */
   private async changes(
-    { tx, ctx, fields }: Job,
+    { tx, ctx, fields }: UpdateJob,
     record: EventRecord,
     times: Changes['times'],
   ): Promise<Changes> {
@@ -221,7 +208,7 @@ export class EventUpdates {
   }
 
   private async commit(
-    { tx, ctx, locked, fields, now }: Job,
+    { tx, ctx, locked, fields, now }: UpdateJob,
     { record, fields: names, moved }: Changed,
     placements: Pick<EventChange, 'entries' | 'removed' | 'key'>,
   ): Promise<EventChange> {
@@ -259,93 +246,4 @@ export class EventUpdates {
       status: proposal.starts === starts && proposal.ends === ends ? 'accepted' : 'outdated',
     }));
   }
-
-  /** The calendar that the event moves to. @throws ApiError 422, 403 */
-  private async target({ tx, ctx, locked, fields }: Job): Promise<CalendarContext | null> {
-    const id = fields.calendar_id?.toLowerCase();
-    if (id === undefined || id === locked.calendar.id) return null;
-    const target = await this.events.context(tx, ctx, id);
-    if (!target) throw invalidField('calendar_id', 'unknown_calendar', 'is not one of your calendars');
-    if (!isAtLeast(target.role, 'writer')) throw Errors.forbidden.with();
-    return target;
-  }
-
-  /** An attendee's own settings: reminders, colour, show_as, and the calendar in which the event is shown. */
-  private async updateOwn(job: Job, key: string | null): Promise<Updated> {
-    const { ctx, locked, fields } = job;
-    const { calendar, record } = locked;
-    const { color: _color, show_as: _showAs, ...shared } = contentOf(fields);
-    const others = {
-      ...shared,
-      ...pick(fields, ['start', 'end', 'duration', 'recurrence', 'rrule', 'attendees', 'proposals_allowed']),
-    };
-    if (Object.keys(others).length > 0) throw CalendarErrors.notOrganizer.with();
-    const target = await this.target(job);
-    if (target && (target.owner_id !== ctx.userId || calendar.owner_id !== ctx.userId))
-      throw Errors.forbidden.with();
-    return target ? this.placed(job, key, target) : this.placed(job, key, undefined, record);
-  }
-
-  /** Writes only the settings of the placement. */
-  private async placed(
-    job: Job,
-    key: string | null,
-    target?: CalendarContext,
-    own?: EventRecord,
-  ): Promise<Updated> {
-    const { tx, ctx, locked, fields } = job;
-    const { calendar, record } = locked;
-    const before = entryIn(locked.entries, calendar.id);
-    const settings = own || target ? pickOwn(fields) : {};
-    const entry: OwnedEntry = {
-      ...before,
-      ...settings,
-      ...ownReminders(fields.reminders),
-      ...(target && { calendar_id: target.id }),
-    };
-    if (JSON.stringify(entry) !== JSON.stringify(before))
-      await this.writer.commitEntry(tx, ctx, record, entry, target && calendar.id);
-    return { calendar: target ?? calendar, record, entry, key, later: null };
-  }
-}
-
-const pickOwn = ({ color, show_as }: UpdateEvent): Partial<OwnedEntry> => ({
-  ...(color !== undefined && { color: color?.toLowerCase() ?? null }),
-  ...(show_as !== undefined && { show_as }),
-});
-
-function pick(fields: UpdateEvent, names: readonly (keyof UpdateEvent)[]): object {
-  return Object.fromEntries(
-    names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
-  );
-}
-
-/** The placements with the reminders of the request in this calendar. */
-const withOwn = (
-  entries: readonly OwnedEntry[],
-  calendarId: string,
-  { reminders }: UpdateEvent,
-): OwnedEntry[] =>
-  entries.map((entry) =>
-    entry.calendar_id === calendarId ? { ...entry, ...ownReminders(reminders) } : entry,
-  );
-
-/** An event without attendees belongs to the owner of its new calendar. */
-function moveTo(record: EventRecord, target: CalendarContext): void {
-  record.origin_calendar_id = target.id;
-  if (record.participants.length > 0) return;
-  record.organizer_id = target.owner_id;
-  record.organizer_email = target.owner_email.toLowerCase();
-  record.organizer_name = target.owner_name;
-}
-
-function movedEntries(entries: readonly OwnedEntry[], from: string, target: CalendarContext): OwnedEntry[] {
-  const own = { ...newEntry({ id: '', uid: '' } as EventRecord, target.id, target.owner_id) };
-  return entries
-    .filter((entry) => entry.calendar_id !== target.id)
-    .map((entry) =>
-      entry.calendar_id === from
-        ? { ...own, ...entry, calendar_id: target.id, owner_id: target.owner_id }
-        : entry,
-    );
 }

@@ -1,23 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import { workspace } from '../../platform/database/statement.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { ApiError } from '../../platform/http/api-error.js';
-import { Errors } from '../../platform/http/errors.js';
-import { Checked, validated } from '../../platform/http/input.pipe.js';
-import { CalendarErrors } from './calendar.errors.js';
-import { CreateEvent, DeleteEvent, UpdateEvent } from './event.dto.js';
-import { eventResponse } from './event.presenter.js';
-import type { CalendarEventResponse } from './event.response.js';
+import { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Checked, validated } from '../../../platform/http/input.pipe.js';
+import { CalendarErrors } from '../calendar.errors.js';
+import { CreateEvent, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
+import { eventResponse, shown } from '../responses/event.presenter.js';
+import type { CalendarEventResponse } from '../responses/event.response.js';
 import { EventOperations } from './event-operations.js';
-import type { CalendarContext } from './event-record.js';
-import { parseEventRef } from './event-ref.js';
+import type { CalendarContext } from '../model/event-record.js';
+import { parseEventRef } from '../input/event-ref.js';
 import { EventRemovals } from './event-removals.js';
 import { EventUpdates } from './event-updates.js';
 import { DuplicateUidError, EventWriter } from './event-writer.js';
-import { shown } from './events/shown.js';
-import { EventsRepository } from './events.repository.js';
+import { EventsRepository } from '../events.repository.js';
 
 /** One operation of a batch, as a request has it. */
 export interface BatchOperation {

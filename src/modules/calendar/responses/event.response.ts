@@ -1,6 +1,6 @@
 import { ApiExtraModels, ApiProperty, OmitType } from '@nestjs/swagger';
-import { ErrorResponse } from '../../platform/http/error.response.js';
-import { ItemFields } from '../../platform/resources/item.response.js';
+import { ErrorResponse } from '../../../platform/http/error.response.js';
+import { ItemFields } from '../../../platform/resources/item.response.js';
 import { CalendarReminderResponse, NO_UUID, orNull, UUID } from './calendar.response.js';
 import {
   ATTENDEE_KINDS,
@@ -15,7 +15,7 @@ import {
   STATUSES,
   type Visibility,
   VISIBILITIES,
-} from './event-record.js';
+} from '../model/event-record.js';
 
 const INSTANT = { format: 'date-time', example: '2026-03-02T08:00:00Z' } as const;
 const NO_TIME = { format: 'date-time', example: null } as const;
@@ -288,29 +288,4 @@ export class CalendarEventResponse extends OmitType(ItemFields, ['id']) {
 export class DuplicateUidResponse extends ErrorResponse {
   @ApiProperty({ enum: ['duplicate_uid'], example: 'duplicate_uid' }) override error!: 'duplicate_uid';
   event!: CalendarEventResponse;
-}
-
-/** The error of one operation: that of the single request, with its members. */
-export class OperationErrorResponse extends ErrorResponse {}
-
-/** The result of one operation of a batch. */
-@ApiExtraModels(CalendarEventResponse, OperationErrorResponse)
-export class EventBatchResultResponse {
-  /** Position in the request. */
-  @ApiProperty(WHOLE)
-  index!: number;
-  /** The `client_id` of the operation. */
-  @ApiProperty({ example: null })
-  client_id!: string | null;
-  /** HTTP status that the single request would have. */
-  @ApiProperty({ type: 'integer', example: 201 })
-  status!: number;
-  @ApiProperty(orNull(CalendarEventResponse)) event!: CalendarEventResponse | null;
-  @ApiProperty(orNull(OperationErrorResponse)) error!: OperationErrorResponse | null;
-}
-
-/** 422 `batch_failed`. */
-export class EventBatchFailedResponse extends ErrorResponse {
-  @ApiProperty({ enum: ['batch_failed'], example: 'batch_failed' }) override error!: 'batch_failed';
-  results!: EventBatchResultResponse[];
 }

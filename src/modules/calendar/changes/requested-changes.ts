@@ -1,9 +1,9 @@
-import type { UpdateEvent } from '../event.dto.js';
-import type { EventRecord, EventTimes } from '../event-record.js';
-import { contentOf as contentAt, occurrenceOf } from '../event-series.js';
-import { isDay, nominalLength, wallOf, wallText } from '../event-times.js';
+import type { UpdateEvent } from '../input/event.dto.js';
+import type { EventRecord, EventTimes } from '../model/event-record.js';
+import { contentOf as contentAt, occurrenceOf } from '../model/event-series.js';
+import { isDay, nominalLength, wallOf, wallText } from '../model/event-times.js';
 import type { Changes } from './event-change.js';
-import { contentOf, hasTimes, recurrenceOf, timesOf } from './event-patch.js';
+import { contentOf, hasTimes, recurrenceOf, timesOf } from '../input/event-patch.js';
 
 /** The changes of a request to a whole event, without its attendees. */
 export function changesFor(record: EventRecord, fields: UpdateEvent, times: EventTimes | undefined): Changes {

@@ -7,11 +7,11 @@ import type {
   EventTimes,
   OverrideRow,
   ParticipantRow,
-} from '../event-record.js';
-import { contentOf, instanceAt, isSeries, occurrenceOf } from '../event-series.js';
-import { isDay, wallOf, wallText } from '../event-times.js';
-import { FOLLOWING } from '../event-policy.js';
-import type { Recurrence } from './event-patch.js';
+} from '../model/event-record.js';
+import { contentOf, instanceAt, isSeries, occurrenceOf } from '../model/event-series.js';
+import { isDay, wallOf, wallText } from '../model/event-times.js';
+import { FOLLOWING } from '../model/event-policy.js';
+import type { Recurrence } from '../input/event-patch.js';
 
 /** The new values of a request. */
 export interface Changes {

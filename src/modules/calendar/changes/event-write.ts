@@ -1,6 +1,6 @@
-import { fold } from '../../lib/search-text/index.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import { CalendarEvents, type MessageDue } from './calendar.events.js';
+import { fold } from '../../../lib/search-text/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { CalendarEvents, type MessageDue } from '../calendar.events.js';
 import type {
   EntryRow,
   EventRecord,
@@ -9,9 +9,9 @@ import type {
   OwnedEntry,
   ParticipantRow,
   ProposalRow,
-} from './event-record.js';
-import { participantOf } from './event-policy.js';
-import { spanOf } from './event-series.js';
+} from '../model/event-record.js';
+import { participantOf } from '../model/event-policy.js';
+import { spanOf } from '../model/event-series.js';
 
 /** A change of one event: its new state and the parts to write. */
 export interface EventChange {

@@ -1,6 +1,6 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import { RevisionedFields } from '../../platform/resources/item.response.js';
-import { CALENDAR_ROLES, type CalendarRole } from './calendar.entity.js';
+import { RevisionedFields } from '../../../platform/resources/item.response.js';
+import { CALENDAR_ROLES, type CalendarRole } from '../calendar.entity.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 export const UUID = { format: 'uuid', example: ID } as const;

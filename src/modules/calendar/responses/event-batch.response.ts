@@ -1,0 +1,29 @@
+import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
+import { ErrorResponse } from '../../../platform/http/error.response.js';
+import { orNull } from './calendar.response.js';
+import { CalendarEventResponse } from './event.response.js';
+
+/** The error of one operation: that of the single request, with its members. */
+export class OperationErrorResponse extends ErrorResponse {}
+
+/** The result of one operation of a batch. */
+@ApiExtraModels(CalendarEventResponse, OperationErrorResponse)
+export class EventBatchResultResponse {
+  /** Position in the request. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 })
+  index!: number;
+  /** The `client_id` of the operation. */
+  @ApiProperty({ example: null })
+  client_id!: string | null;
+  /** HTTP status that the single request would have. */
+  @ApiProperty({ type: 'integer', example: 201 })
+  status!: number;
+  @ApiProperty(orNull(CalendarEventResponse)) event!: CalendarEventResponse | null;
+  @ApiProperty(orNull(OperationErrorResponse)) error!: OperationErrorResponse | null;
+}
+
+/** 422 `batch_failed`. */
+export class EventBatchFailedResponse extends ErrorResponse {
+  @ApiProperty({ enum: ['batch_failed'], example: 'batch_failed' }) override error!: 'batch_failed';
+  results!: EventBatchResultResponse[];
+}
