@@ -32,7 +32,12 @@ export class ChatChanges {
   constructor(private readonly bus: Bus) {}
 
   /** Messages of the room changed. @param modSeq number of the newest change */
-  changed(tx: Tx, { tenantId: tenant }: RequestContext, room: string, modSeq: number): void {
+  changed(
+    tx: Tx,
+    { tenantId: tenant }: Pick<RequestContext, 'tenantId'>,
+    room: string,
+    modSeq: number,
+  ): void {
     this.after(tx, ROOM_CHANGED, { tenant, room, mod_seq: modSeq });
   }
 

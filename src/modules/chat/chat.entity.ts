@@ -60,7 +60,9 @@ export class ChatMessage {
   @PrimaryColumn('bigint') seq!: string;
   @Column('uuid') id!: string;
   @Column('bigint', { name: 'mod_seq' }) modSeq!: string;
+  /** A member, or a guest where `guestName` is set. */
   @Column('uuid', { name: 'sender_id' }) senderId!: string;
+  @Column('text', { name: 'guest_name', nullable: true }) guestName!: string | null;
   @Column('uuid', { name: 'client_msg_id', nullable: true }) clientMsgId!: string | null;
   @Column('bytea', { nullable: true }) fingerprint!: Buffer | null;
   @Column('text') kind!: 'text' | 'system';

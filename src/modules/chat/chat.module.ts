@@ -4,7 +4,9 @@ import { ChatAttachmentsController } from './attachments/chat-attachments.contro
 import { ChatAttachmentsRepository } from './attachments/chat-attachments.repository.js';
 import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';
 import { ChatChanges } from './chat-changes.js';
+import { GuestChatApi } from './guest-chat.api.js';
 import { FanoutRepository } from './messages/fanout.repository.js';
+import { GuestMessages } from './messages/guest-messages.js';
 import { MessageSockets } from './messages/message-sockets.js';
 import { ResumeService } from './messages/resume.js';
 import { RoomFanout } from './messages/room-fanout.js';
@@ -45,6 +47,9 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
     RoomFanout,
     ResumeService,
     MessageSockets,
+    GuestMessages,
+    GuestChatApi,
   ],
+  exports: [GuestChatApi],
 })
 export class ChatModule {}

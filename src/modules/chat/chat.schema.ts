@@ -6,6 +6,12 @@ import { ChatAttachment, ChatMember, ChatMessage, ChatRoom } from './chat.entity
 export const chatSchema: SchemaPart = {
   owner: 'chat',
   entities: { workspace: [ChatRoom, ChatMember, ChatMessage, ChatAttachment] },
-  migrations: [sqlMigration('Chat1796800000001', new URL('migrations/0001-chat.sql', import.meta.url))],
+  migrations: [
+    sqlMigration('Chat1796800000001', new URL('migrations/0001-chat.sql', import.meta.url)),
+    sqlMigration(
+      'ChatGuestSenders1796900000011',
+      new URL('migrations/0002-guest-senders.sql', import.meta.url),
+    ),
+  ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'chat-values', 'chat-views', 'chat-messages'),
 };

@@ -6,7 +6,9 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00.000Z';
 
 export class ChatSenderResponse {
-  @ApiProperty({ enum: ['user'], example: 'user' }) kind!: 'user';
+  /** A member of the workspace, or a guest from outside. */
+  @ApiProperty({ enum: ['user', 'guest'], example: 'user' })
+  kind!: 'user' | 'guest';
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   @ApiProperty({ type: String, nullable: true, example: 'Alice Martin' }) display_name!: string | null;
 }

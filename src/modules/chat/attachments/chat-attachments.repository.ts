@@ -4,6 +4,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import type { RoomGuest } from '../room-guest.js';
 
 export interface StoredChatFile {
   blob_id: string;
@@ -38,6 +39,13 @@ const find = workspace.statement<StoredChatFile>(
          WHERE member.tenant_id = $1 AND member.room_id = file.room_id AND member.user_id = $2) END`,
 );
 
+const findForGuest = workspace.statement<StoredChatFile>(
+  'chat_attachments.find_for_guest',
+  `SELECT blob_id, name, size::float8 AS size, content_type, encode(sha256, 'hex') AS sha256 FROM chat_attachments
+    WHERE tenant_id = $1 AND id = $3
+      AND CASE WHEN room_id IS NULL THEN owner_id = $2 ELSE room_id = $4 AND (message_seq > $5 OR owner_id = $2) END`,
+);
+
 // Index: chat_attachments_due.
 const sweep = workspace.statement<{ id: string }>(
   'chat_attachments.sweep',
@@ -68,6 +76,14 @@ export class ChatAttachmentsRepository {
 
   async find({ tenantId, userId }: RequestContext, id: string): Promise<StoredChatFile | undefined> {
     return (await this.db.query(find, [tenantId, userId, id]))[0];
+  }
+
+  /** The access of the guest to the room is checked. */
+  async findForGuest(
+    { tenantId, guestId, roomId, afterSeq }: RoomGuest,
+    id: string,
+  ): Promise<StoredChatFile | undefined> {
+    return (await this.db.query(findForGuest, [tenantId, guestId, id, roomId, afterSeq]))[0];
   }
 
   /** Deletes files that were not sent for `hours`. @returns their number, at most `limit` */

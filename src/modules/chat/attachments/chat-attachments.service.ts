@@ -5,11 +5,13 @@ import type { UploadForm } from '../../../platform/blobs/upload-form.js';
 import { Uploads } from '../../../platform/blobs/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ChatErrors } from '../chat.errors.js';
-import { ChatAttachmentsRepository } from './chat-attachments.repository.js';
+import type { RoomGuest } from '../room-guest.js';
+import { ChatAttachmentsRepository, type StoredChatFile } from './chat-attachments.repository.js';
 
 /** Bytes of one file: 20 MiB. */
 export const ATTACHMENT_MAX_BYTES = 20 * 1024 * 1024;
@@ -35,24 +37,48 @@ export class ChatAttachmentsService implements OnModuleInit {
 
   /** @throws ApiError 422 `too_many_unsent_attachments`, and the errors of uploads */
   async upload(ctx: RequestContext, form: UploadForm): Promise<JsonReply> {
+    const { id, attachment } = await this.store(ctx, form, ATTACHMENT_MAX_BYTES);
+    const location = `/apis/v1/chat/attachments/${id}`;
+    return new JsonReply(`{"attachment":${attachment}}`, { status: 201, location });
+  }
+
+  /**
+   * Stores the file of a form as an unsent file of the caller, who may be a guest.
+   * @param accept runs in the transaction that stores the file; its error rejects the file
+   * @returns `attachment`: JSON
+   * @throws ApiError 422 `too_many_unsent_attachments`, and the errors of uploads and of `accept`
+   */
+  async store(
+    ctx: RequestContext,
+    form: UploadForm,
+    maxBytes: number,
+    accept?: (tx: Tx, bytes: number) => Promise<void>,
+  ): Promise<{ id: string; attachment: string }> {
     if ((await this.attachments.countUnsent(ctx)) >= MAX_UNSENT) throw ChatErrors.tooManyUnsent.with();
-    return this.uploads.receive(ctx, form, ATTACHMENT_MAX_BYTES, (file) =>
+    return this.uploads.receive(ctx, form, maxBytes, (file) =>
       this.db.tx(async (tx) => {
         const id = uuidv7();
+        await accept?.(tx, file.size);
         await file.keep(tx);
-        const attachment = await this.attachments.insert(tx, ctx, id, file);
-        const location = `/apis/v1/chat/attachments/${id}`;
-        return new JsonReply(`{"attachment":${attachment}}`, { status: 201, location });
+        return { id, attachment: await this.attachments.insert(tx, ctx, id, file) };
       }),
     );
   }
 
   /** Checks the membership at each download. @throws ApiError 404 */
   async download(ctx: RequestContext, id: string): Promise<ContentReply> {
-    const file = await this.attachments.find(ctx, id);
+    return this.content(ctx.tenantId, await this.attachments.find(ctx, id));
+  }
+
+  /** The same for a guest: own files, and files of messages since the admission. @throws ApiError 404 */
+  async downloadAsGuest(guest: RoomGuest, id: string): Promise<ContentReply> {
+    return this.content(guest.tenantId, await this.attachments.findForGuest(guest, id));
+  }
+
+  private content(tenantId: string, file: StoredChatFile | undefined): ContentReply {
     if (!file) throw ChatErrors.attachmentNotFound.with();
     const { name, size, content_type: contentType, sha256, blob_id: blob } = file;
-    const open: ContentReply['content']['open'] = (range) => this.blobs.open(ctx.tenantId, blob, range);
+    const open: ContentReply['content']['open'] = (range) => this.blobs.open(tenantId, blob, range);
     return new ContentReply({ name, size, contentType, sha256, open });
   }
 

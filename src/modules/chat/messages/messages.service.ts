@@ -1,17 +1,16 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
-import { MAX_TERMS, SearchQuery, vectorOf } from '../../../lib/search-text/index.js';
+import { MAX_TERMS, SearchQuery } from '../../../lib/search-text/index.js';
 import { Audit } from '../../../platform/audit/audit.js';
 import { PermissionSource } from '../../../platform/context/permission-source.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { ApiError, ErrorKind } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { Errors, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatErrors } from '../chat.errors.js';
+import { messageInput, wordsOf } from './message-input.js';
 import type { EditMessage, ListMessages, React, SendMessage } from './messages.dto.js';
 import {
   type ChatOutcome,
@@ -52,13 +51,7 @@ export class MessagesService {
    * @throws ApiError 404, 409 `room_archived`, `idempotency_key_reused`, 422 `unknown_reply`, `unknown_attachment`
    */
   async send(ctx: RequestContext, roomId: string, body: Checked<SendMessage>): Promise<WrittenMessage> {
-    const checked = await body.map(async (input) => {
-      if (input.attachment_ids.length === 0) assertNotBlank(input.body);
-      const { client_msg_id, format, mentions, reply_to = null, attachment_ids: attachments } = input;
-      const content = { body: input.body, format, reply_to, mentions, attachments };
-      const fingerprint = createHash('sha256').update(JSON.stringify(content)).digest('hex');
-      return { id: uuidv7(), client_msg_id, fingerprint, ...content, tsv: await wordsOf(input.body) };
-    });
+    const checked = await body.map(messageInput);
     if (checked.error) await this.assertMember(ctx, roomId);
     return this.write(
       ctx,
@@ -248,7 +241,8 @@ export class MessagesService {
   }
 }
 
-const REJECTIONS: { [outcome in ChatOutcome['outcome']]?: ErrorKind } = {
+/** Errors of rejected writes. */
+export const REJECTIONS: { [outcome in ChatOutcome['outcome']]?: ErrorKind } = {
   key_reused: ChatErrors.clientMessageIdReused,
   forbidden: Errors.forbidden,
   archived: ChatErrors.roomArchived,
@@ -261,8 +255,6 @@ const REJECTIONS: { [outcome in ChatOutcome['outcome']]?: ErrorKind } = {
 /** Larger than any number of a message. */
 const MAX_POSITION = Number.MAX_SAFE_INTEGER;
 
-const wordsOf = (body: string): Promise<string> => vectorOf({ readers: [], title: body, html: '' });
-
 function positionOf(query: ListMessages): Pick<PageRequest, 'direction' | 'position'> {
   const { before_seq, after_seq, after_mod_seq } = query;
   if (after_mod_seq !== undefined) return { direction: 'changes', position: after_mod_seq };
@@ -274,17 +266,10 @@ function positionOf(query: ListMessages): Pick<PageRequest, 'direction' | 'posit
 function queryText({ q, before_seq, after_seq, after_mod_seq, around }: ListMessages): string | undefined {
   const positions = [before_seq, after_seq, after_mod_seq, around].filter((given) => given !== undefined);
   const isMixed = positions.length > 1 || (q !== undefined && (after_mod_seq ?? around) !== undefined);
-  if (isMixed) throw invalid('before_seq', 'one_position', 'the query must have at most one position');
+  if (isMixed) throw fieldError('before_seq', 'one_position', 'the query must have at most one position');
   if (q === undefined) return undefined;
   const query = SearchQuery.parse(q);
   if (query.isTooLong)
-    throw invalid('q', 'too_many_words', `q must have at most ${MAX_TERMS} different words`);
+    throw fieldError('q', 'too_many_words', `q must have at most ${MAX_TERMS} different words`);
   return query.isEmpty ? '' : query.match;
 }
-
-function assertNotBlank(body: string): void {
-  if (!/\S/.test(body)) throw invalid('body', 'is_not_empty', 'body must not be blank without attachments');
-}
-
-const invalid = (field: string, code: string, message: string): ApiError =>
-  Errors.validationFailed.with({ details: [{ field, code, message }] });

@@ -53,15 +53,29 @@ BEGIN
   RETURN message.mod_seq;
 END $$;
 
--- Adds a message. `p_input`: id, client_msg_id, fingerprint (hexadecimal), body, format, reply_to, mentions, attachments (ids),
--- tsv (text form). Mentions of users who are not members are dropped.
+-- Adds a message of a member. `p_input`: id, client_msg_id, fingerprint (hexadecimal), body, format, reply_to, mentions,
+-- attachments (ids), tsv (text form). Mentions of users who are not members are dropped.
 -- Outcomes: ok, duplicate, key_reused, not_found, archived, unknown_reply, unknown_attachment.
 CREATE FUNCTION chat_send(p_tenant uuid, p_user uuid, p_room uuid, p_input jsonb) RETURNS chat_outcome LANGUAGE plpgsql AS $$
+BEGIN
+  IF chat_lock(p_tenant, p_user, p_room) IS NULL THEN RETURN chat_rejected('not_found'); END IF;
+  RETURN chat_post(p_tenant, p_user, NULL, p_room, p_input);
+END $$;
+
+-- The same of a guest, whose access to the room the caller has checked.
+CREATE FUNCTION chat_send_guest(p_tenant uuid, p_guest uuid, p_name text, p_room uuid, p_input jsonb) RETURNS chat_outcome LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM chat_rooms WHERE tenant_id = p_tenant AND id = p_room AND deleted_at IS NULL FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN chat_rejected('not_found'); END IF;
+  RETURN chat_post(p_tenant, p_guest, p_name, p_room, p_input);
+END $$;
+
+-- Adds a message to a locked room. `p_guest_name`: null for a member.
+CREATE FUNCTION chat_post(p_tenant uuid, p_user uuid, p_guest_name text, p_room uuid, p_input jsonb) RETURNS chat_outcome LANGUAGE plpgsql AS $$
 DECLARE
   message chat_messages;
   v_files uuid[] := ARRAY(SELECT jsonb_array_elements_text(p_input->'attachments'))::uuid[];
 BEGIN
-  IF chat_lock(p_tenant, p_user, p_room) IS NULL THEN RETURN chat_rejected('not_found'); END IF;
   SELECT * INTO message FROM chat_messages sent
    WHERE sent.tenant_id = p_tenant AND sent.room_id = p_room AND sent.sender_id = p_user
      AND sent.client_msg_id = (p_input->>'client_msg_id')::uuid;
@@ -81,6 +95,7 @@ BEGIN
   message.attachments := chat_unsent_files(p_tenant, p_user, v_files);
   IF jsonb_array_length(message.attachments) < cardinality(v_files) THEN RETURN chat_rejected('unknown_attachment'); END IF;
   message.id := (p_input->>'id')::uuid;
+  message.guest_name := p_guest_name;
   message.client_msg_id := (p_input->>'client_msg_id')::uuid;
   message.fingerprint := decode(p_input->>'fingerprint', 'hex');
   message.kind := 'text';

@@ -4,7 +4,9 @@ SELECT message.tenant_id, message.room_id, message.seq, message.mod_seq, message
        json_build_object(
          'id', message.id, 'room_id', message.room_id, 'seq', message.seq, 'mod_seq', message.mod_seq,
          'kind', message.kind,
-         'sender', json_build_object('kind', 'user', 'id', message.sender_id, 'display_name', sender.display_name),
+         'sender', json_build_object(
+           'kind', CASE WHEN message.guest_name IS NULL THEN 'user' ELSE 'guest' END, 'id', message.sender_id,
+           'display_name', coalesce(message.guest_name, sender.display_name)),
          'body', message.body, 'format', message.format, 'event', message.event,
          'reply_to', message.reply_to, 'reply_to_seq', message.reply_to_seq,
          'mentions', message.mentions, 'attachments', message.attachments, 'reactions', message.reactions,
@@ -13,3 +15,22 @@ SELECT message.tenant_id, message.room_id, message.seq, message.mod_seq, message
          'deleted_at', rfc3339(message.deleted_at), 'deleted_by', message.deleted_by)::text AS message
   FROM chat_messages message
   LEFT JOIN member_profiles sender ON sender.tenant_id = message.tenant_id AND sender.user_id = message.sender_id;
+
+-- A text message as guests see it: without ids of members, reactions, mentions and addresses that need a bearer token.
+CREATE VIEW chat_guest_message_views AS
+SELECT message.tenant_id, message.room_id, message.seq, message.sender_id,
+       json_build_object(
+         'id', message.id, 'seq', message.seq,
+         'sender', json_build_object(
+           'kind', CASE WHEN message.guest_name IS NULL THEN 'user' ELSE 'guest' END,
+           'display_name', coalesce(message.guest_name, sender.display_name)),
+         'body', message.body, 'format', message.format, 'reply_to_seq', message.reply_to_seq,
+         'attachments', coalesce((
+           SELECT jsonb_agg(jsonb_build_object('id', file->'id', 'name', file->'name', 'size', file->'size',
+                                               'content_type', file->'content_type') ORDER BY position)
+             FROM jsonb_array_elements(message.attachments) WITH ORDINALITY AS files (file, position)), '[]'),
+         'created_at', rfc3339(message.created_at), 'edited_at', rfc3339(message.edited_at),
+         'deleted_at', rfc3339(message.deleted_at)) AS message
+  FROM chat_messages message
+  LEFT JOIN member_profiles sender ON sender.tenant_id = message.tenant_id AND sender.user_id = message.sender_id
+ WHERE message.kind = 'text';
