@@ -5,6 +5,7 @@ import { ChatAttachment, ChatMember, ChatMessage, ChatRoom } from './chat.entity
 
 export const chatSchema: SchemaPart = {
   owner: 'chat',
+  publishes: ['chat_room_refs', 'chat_room_roles'],
   entities: { workspace: [ChatRoom, ChatMember, ChatMessage, ChatAttachment] },
   migrations: [
     sqlMigration('Chat1796800000001', new URL('migrations/0001-chat.sql', import.meta.url)),
