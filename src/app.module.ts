@@ -37,6 +37,7 @@ import { RealtimeModule } from './platform/realtime/realtime.module.js';
 import { ReferencesModule } from './platform/references/references.module.js';
 import { SecretsModule } from './platform/secrets/secrets.module.js';
 import { SyncModule } from './platform/sync/sync.module.js';
+import { SystemMailModule } from './platform/system-mail/system-mail.module.js';
 import { schema } from './schema.js';
 
 @Global()
@@ -69,6 +70,7 @@ export class AppModule {
         BlobsModule,
         ReferencesModule,
         RealtimeModule,
+        SystemMailModule,
         TenantsModule,
         IdentityModule,
         AccountSecurityModule,

@@ -117,6 +117,11 @@ export class Config {
   /** Address of the mail service (WildDuck's API). */
   @Url('http', 'https') MAIL_SERVICE_URL?: string;
 
+  /** Whether MAIL_SERVICE_URL is the embedded mail service; the primary process sets it for its workers. */
+  @ToBoolean()
+  @IsBoolean({ message: 'must be true or false' })
+  MAIL_SERVICE_EMBEDDED = false;
+
   /** Access token of the mail service: for the creation of accounts and sessions or, in mode `service`, for every request. */
   @Text() MAIL_SERVICE_TOKEN?: string;
 
@@ -138,7 +143,15 @@ export class Config {
   })
   MAIL_ACCOUNT_DOMAIN?: string;
 
+  /** Relay for mails of the workspace itself and for outgoing mail of the embedded mail service. */
   @Url('smtp', 'smtps') SMTP_URL?: string;
+
+  /** Sender of mails of the workspace itself: an address, or `Name <address>`. Default: no-reply at the host of PUBLIC_URL. */
+  @IsOptional()
+  @Matches(/^(?:[^<>"\r\n]{1,100} <[^\s<>@]{1,64}@[^\s<>@]{1,253}>|[^\s<>@]{1,64}@[^\s<>@]{1,253})$/, {
+    message: 'must be an address, or Name <address>',
+  })
+  SYSTEM_MAIL_FROM?: string;
 
   /** Address on which the embedded mail service receives mail by SMTP. */
   @IsString() MAIL_SMTP_HOST = '127.0.0.1';
@@ -217,17 +230,25 @@ export class Config {
       : { url: this.MAIL_SERVICE_URL.replace(/\/+$/, ''), token: this.MAIL_SERVICE_TOKEN };
   }
 
-  /** @returns a copy of the settings with this mail service */
+  /** @returns a copy of the settings with this embedded mail service */
   withMailService(service: { url: string; token: string }): Config {
     const copy = Object.assign(Object.create(Config.prototype) as Config, this);
     copy.MAIL_SERVICE_URL = service.url;
     copy.MAIL_SERVICE_TOKEN = service.token;
+    copy.MAIL_SERVICE_EMBEDDED = true;
     return Object.freeze(copy);
   }
 
   /** PUBLIC_URL, or an address for browsers on this machine; without a slash at the end. */
   get publicUrl(): string {
     return (this.PUBLIC_URL ?? `http://localhost:${this.PORT}`).replace(/\/+$/, '');
+  }
+
+  /** The sender of mails of the workspace itself. */
+  get systemMailFrom(): { name: string; address: string } {
+    const [, name = 'Workspace', address = this.SYSTEM_MAIL_FROM] =
+      /^(.+) <(.+)>$/.exec(this.SYSTEM_MAIL_FROM ?? '') ?? [];
+    return { name, address: address ?? `no-reply@${new URL(this.publicUrl).hostname}` };
   }
 
   /** The issuer of the built-in OpenID provider; null when OIDC_ISSUER replaces it. */

@@ -15,7 +15,13 @@ const purgeThreads = mailService.statement<never>(
      WHERE messages.user_id = thread_keys.user_id AND messages.thread = thread_keys.thread)`,
 );
 
-/** Deletes expired messages, expired tokens and unused thread keys. */
+/** Ids of system messages. The workspace repeats a request for hours at most. */
+const purgeSystemMessages = mailService.statement<never>(
+  'housekeeping.system_messages',
+  `DELETE FROM system_messages WHERE created_at < now() - interval '30 days'`,
+);
+
+/** Deletes expired messages, expired tokens, unused thread keys and old ids of system messages. */
 @Injectable()
 export class Housekeeping implements OnModuleInit {
   constructor(
@@ -36,6 +42,11 @@ export class Housekeeping implements OnModuleInit {
       name: 'purge-threads',
       everySeconds: DAY,
       run: async () => void (await this.db.single((tx) => tx.query(purgeThreads, []))),
+    });
+    this.jobs.register({
+      name: 'purge-system-messages',
+      everySeconds: DAY,
+      run: async () => void (await this.db.single((tx) => tx.query(purgeSystemMessages, []))),
     });
   }
 }

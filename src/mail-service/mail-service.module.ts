@@ -36,6 +36,8 @@ import { MimeWorkers } from './mime/mime-workers.js';
 import { SmtpReceiver } from './smtp/smtp-receiver.js';
 import { RawMessages } from './storage/raw-messages.js';
 import { Spool } from './storage/spool.js';
+import { SystemMessagesController } from './system/system-messages.controller.js';
+import { SystemMessagesService } from './system/system-messages.service.js';
 
 /** Settings, database and blob store. */
 @Global()
@@ -73,7 +75,7 @@ export class MailServiceModule {
     return {
       module: MailServiceModule,
       imports: [InfrastructureModule.of(config, databaseUrl, token), JobsModule],
-      controllers: [AccountsController, MailboxesController, MessagesController],
+      controllers: [AccountsController, MailboxesController, MessagesController, SystemMessagesController],
       providers: [
         { provide: APP_GUARD, useClass: CallerGuard },
         ByteBudget,
@@ -89,6 +91,7 @@ export class MailServiceModule {
         MessagesService,
         UploadService,
         SubmitService,
+        SystemMessagesService,
         MimeWorkers,
         RawMessages,
         Spool,

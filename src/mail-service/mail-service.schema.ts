@@ -16,6 +16,10 @@ export const mailServiceSchema = wholeSchema([
     migrations: [
       sqlMigration('MailTables1795400000001', new URL('migrations/0001-mail-tables.sql', import.meta.url)),
       sqlMigration('QueueClaims1795400000004', new URL('migrations/0002-queue-claims.sql', import.meta.url)),
+      sqlMigration(
+        'SystemMessages1796900000001',
+        new URL('migrations/0003-system-messages.sql', import.meta.url),
+      ),
     ],
     sql: sqlFiles('mail_service', new URL('sql/', import.meta.url), 'messages'),
   },

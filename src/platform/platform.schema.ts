@@ -2,6 +2,7 @@ import type { SchemaPart } from './database/schema-part.js';
 import { GuessLockRow, RateLimitRow } from './rate-limits/rate-limit.entity.js';
 import { sqlMigration } from './database/sql-migration.js';
 import { SocketTokenRow } from './realtime/socket-token.entity.js';
+import { SystemMailRow } from './system-mail/system-mail.entity.js';
 import { sqlFiles } from './database/stored-sql.js';
 import {
   AuditLogEntry,
@@ -21,7 +22,7 @@ export const platformSchema: SchemaPart = {
   publishes: ['sync_heads', 'outbox', 'rfc3339', 'uuid_v7', 'blob_keep', 'blob_release', 'forget_responses'],
   entities: {
     directory: [PlatformSecret, RateLimitRow, GuessLockRow],
-    workspace: [SyncHead, IdempotencyRecord, BlobRecord, SocketTokenRow],
+    workspace: [SyncHead, IdempotencyRecord, BlobRecord, SocketTokenRow, SystemMailRow],
     either: [OutboxEvent, JobRun, AuditLogEntry],
   },
   migrations: [
@@ -34,6 +35,7 @@ export const platformSchema: SchemaPart = {
       new URL('migrations/0006-idempotency-objects.sql', import.meta.url),
     ),
     sqlMigration('SocketTokens1796800000002', new URL('migrations/0007-socket-tokens.sql', import.meta.url)),
+    sqlMigration('SystemMails1796900000002', new URL('migrations/0008-system-mails.sql', import.meta.url)),
   ],
   sql: [
     ...sqlFiles('either', SQL, 'values'),

@@ -106,6 +106,7 @@ async function serveByWorkers(
     DEMO: String(config.demo),
     MAIL_SERVICE_URL: url,
     MAIL_SERVICE_TOKEN: token,
+    MAIL_SERVICE_EMBEDDED: String(config.MAIL_SERVICE_EMBEDDED),
   };
   const pool = new WorkerPool(config.WEB_CONCURRENCY, env, log);
   shutdown.onEnd(() => pool.stop(WORKER_STOP_MS), { skippable: true });

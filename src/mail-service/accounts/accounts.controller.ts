@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, Post, Put } from '@nestjs/common';
 import Joi from 'joi';
 import { Call, CallerOf } from '../http/call.js';
-import type { Caller } from '../http/caller.guard.js';
+import { type Caller, serviceOnly } from '../http/caller.guard.js';
 import { fields, ofService, ofUser } from '../http/fields.js';
 import { mailErrors } from '../http/mail-error.js';
 import { AccountsService, type Login, type NewAccount } from './accounts.service.js';
@@ -69,9 +69,4 @@ export class AccountsController {
     if (caller.userId === null) throw mailErrors.missingPrivileges();
     return this.accounts.logOut(caller.token);
   }
-}
-
-function serviceOnly<T>(caller: Caller, input: T): T {
-  if (caller.userId !== null) throw mailErrors.missingPrivileges();
-  return input;
 }

@@ -1,6 +1,6 @@
 import MimeNode from 'nodemailer/lib/mime-node';
 import { domainOf } from '../accounts/addresses.js';
-import type { Failure } from './delivery-outcome.js';
+import type { Failure } from '../../platform/smtp/smtp-relay.js';
 import type { Entry } from './queue.repository.js';
 
 /** Maximum of the original message's headers that a bounce contains. */

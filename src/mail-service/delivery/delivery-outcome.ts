@@ -1,12 +1,4 @@
-/** The result of a delivery to one recipient. */
-export type DeliveryOutcome = { kind: 'sent' } | ({ kind: 'retry' | 'failed' } & Failure);
-
-export interface Failure {
-  /** For the sender. */
-  reason: string;
-  /** Enhanced status code (RFC 3463). */
-  status: string;
-}
+import type { DeliveryOutcome } from '../../platform/smtp/smtp-relay.js';
 
 export const UNKNOWN_RECIPIENT: DeliveryOutcome = {
   kind: 'failed',

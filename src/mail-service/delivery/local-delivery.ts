@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { domainOf } from '../accounts/addresses.js';
 import { BlobMissingError } from '../../platform/blobs/blob-store.js';
 import { Db } from '../../platform/database/db.js';
+import type { DeliveryOutcome, Failure } from '../../platform/smtp/smtp-relay.js';
 import { MailError } from '../http/mail-error.js';
 import { MessageStore } from '../messages/message-store.js';
 import type { ParsedMessage } from '../mime/message.js';
@@ -10,7 +11,7 @@ import { sizeOf, streamOf } from '../storage/bytes.js';
 import { RawMessages } from '../storage/raw-messages.js';
 import { Spool } from '../storage/spool.js';
 import { bounceMessage, HEADER_BYTES } from './bounce.js';
-import { type DeliveryOutcome, type Failure, MAILBOX_FULL } from './delivery-outcome.js';
+import { MAILBOX_FULL } from './delivery-outcome.js';
 import { type Entry, QueueRepository } from './queue.repository.js';
 
 /** Another worker finished the entry: the transaction is rolled back. */
@@ -24,6 +25,8 @@ export interface LocalMessage {
 /** Stores queued messages and bounces in mailboxes. The message and the end of its entry are one transaction: exactly once. */
 @Injectable()
 export class LocalDelivery {
+  private readonly logger = new Logger(LocalDelivery.name);
+
   constructor(
     private readonly queue: QueueRepository,
     private readonly raws: RawMessages,
@@ -60,8 +63,17 @@ export class LocalDelivery {
     return undefined;
   }
 
-  /** Reports a failure to the sender and finishes the entry. */
+  /** Reports a failure to the sender, or to the log for a message of the workspace itself, and finishes the entry. */
   async bounce(entry: Entry, failure: Failure): Promise<void> {
+    const userId = entry.user_id;
+    if (userId === null) {
+      this.logger.warn(
+        { queue: entry.id, status: failure.status },
+        'a system message could not be delivered',
+      );
+      await this.db.tx((tx) => this.queue.finishIn(tx, entry));
+      return;
+    }
     const head = await this.raws.head(entry.raw_id, HEADER_BYTES).catch((error: unknown) => {
       if (error instanceof BlobMissingError) return Buffer.alloc(0);
       throw error;
@@ -71,7 +83,6 @@ export class LocalDelivery {
     const rawId = await this.raws.put(streamOf(raw));
     // An empty envelope sender keeps the bounce from bouncing.
     const envelope = { from: '', rcpt: [{ value: entry.sender, formatted: entry.sender }] };
-    const userId = entry.user_id;
     await this.add(entry, { size: raw.length, parsed, userId, rawId, envelope, unlimited: true });
   }
 

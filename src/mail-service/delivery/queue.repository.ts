@@ -8,7 +8,8 @@ import { LEASE_SECONDS, QueueLease, WORKER_LOCKS } from './queue-lease.js';
 export interface Entry {
   id: string;
   seq: number;
-  user_id: string;
+  /** The account of the sender; null for messages of the workspace itself. */
+  user_id: string | null;
   sender: string;
   recipient: string;
   raw_id: string;
@@ -51,6 +52,15 @@ interface SubmitRow {
 const submit = mailService.statement<SubmitRow>(
   'queue.submit',
   `SELECT * FROM submit_draft($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)`,
+);
+/** Does nothing for the id of an earlier message. */
+const submitSystem = mailService.statement<{ id: string }>(
+  'queue.submit_system',
+  `WITH accepted AS (
+     INSERT INTO system_messages (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING id),
+   kept AS (UPDATE raws SET collect_after = NULL WHERE id = $4 AND EXISTS (SELECT FROM accepted))
+   INSERT INTO queue (id, seq, user_id, sender, recipient, raw_id, subject, due_at)
+   SELECT id, 1, NULL, $2, $3, $4, $5, now() FROM accepted RETURNING id`,
 );
 /** True for entries that no live worker holds. */
 const FREE = `(worker IS NULL OR leased_until < now() OR worker::bigint NOT IN (
@@ -108,6 +118,15 @@ export class QueueRepository {
     }
     if (row?.outcome === 'rate_limited') return { outcome: 'rate_limited', seconds: row.seconds };
     return row?.outcome === 'not_draft' ? { outcome: 'not_draft' } : { outcome: 'gone' };
+  }
+
+  /** Adds a message of the workspace itself. @returns false for the id of an earlier message */
+  async submitSystem(
+    message: Pick<Entry, 'id' | 'sender' | 'recipient' | 'subject'> & { rawId: string },
+  ): Promise<boolean> {
+    const { id, sender, recipient, rawId, subject } = message;
+    const values = [id, sender, recipient, rawId, subject];
+    return (await this.db.single((tx) => tx.query(submitSystem, values))).length > 0;
   }
 
   /**

@@ -3,14 +3,9 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
 import { domainOf } from '../accounts/addresses.js';
 import { Db } from '../../platform/database/db.js';
+import type { DeliveryOutcome } from '../../platform/smtp/smtp-relay.js';
 import { DeliveryLoop } from './delivery-loop.js';
-import {
-  type DeliveryOutcome,
-  INTERNAL_ERROR,
-  NO_RELAY,
-  UNKNOWN_RECIPIENT,
-  UNREADABLE,
-} from './delivery-outcome.js';
+import { INTERNAL_ERROR, NO_RELAY, UNKNOWN_RECIPIENT, UNREADABLE } from './delivery-outcome.js';
 import { LocalDelivery } from './local-delivery.js';
 import { OutgoingRelay, RELAY_CONNECTIONS } from './outgoing-relay.js';
 import { QueueLease } from './queue-lease.js';

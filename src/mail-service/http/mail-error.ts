@@ -28,6 +28,11 @@ export const mailErrors = {
   invalid: (error: string, details: Record<string, string>) =>
     new MailError(400, { error, code: 'InputValidationError', details }),
   missingPrivileges: domain(403, 'Not enough privileges', 'MissingPrivileges'),
+  noRelay: domain(
+    422,
+    'The recipient has no mailbox here, and no outgoing server is configured',
+    'NoRelayError',
+  ),
   userNotFound: domain(404, 'This user does not exist', 'UserNotFound'),
   userExists: (username: string) =>
     new MailError(500, { error: 'This username already exists', code: 'UserExistsError', username }),

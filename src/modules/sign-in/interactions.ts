@@ -261,7 +261,7 @@ export class Interactions {
 
 function localeOf(uiLocales: unknown, acceptLanguage: string | undefined): pages.PageLocale {
   const language = pages.chooseLanguage(uiLocales, acceptLanguage);
-  return { language, t: pages.translator(language) };
+  return { language, t: pages.pageTranslator(language) };
 }
 
 function pendingOf({ result }: Interaction): Pending | null {

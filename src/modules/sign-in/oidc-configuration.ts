@@ -6,7 +6,8 @@ import type { OidcAccounts } from './oidc-accounts.js';
 import { signInPolicy } from './oidc-policy.js';
 import { API_SCOPE, apiResource, OIDC_SCOPES } from './oidc-scopes.js';
 import type { SignInGrants } from './sign-in-grants.js';
-import { LANGUAGES, type ProviderPages } from './pages/index.js';
+import { LANGUAGES } from '../../platform/languages/languages.js';
+import type { ProviderPages } from './pages/index.js';
 
 /** Path of the OpenID provider. */
 export const OIDC_PATH = '/apis/v1/oidc';

@@ -13,7 +13,7 @@ import { Interactions } from './interactions.js';
 import { OIDC_PATH } from './oidc-configuration.js';
 import { OidcProvider } from './oidc-provider.js';
 import { findOidcRoute, type OidcRoute } from './oidc-routes.js';
-import { chooseLanguage, limitedPage, type Page, pagePolicy, translator } from './pages/index.js';
+import { chooseLanguage, limitedPage, type Page, pagePolicy, pageTranslator } from './pages/index.js';
 
 const BEARER_JWT = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
@@ -102,7 +102,7 @@ export class SignInServer {
   private reject(route: OidcRoute, request: Request, response: Response, wait: number): void {
     if (route.name !== 'token' && request.accepts(['html', 'json']) === 'html') {
       const language = chooseLanguage(request.query['ui_locales'], request.headers['accept-language']);
-      return sendPage(response, limitedPage({ language, t: translator(language) }, wait));
+      return sendPage(response, limitedPage({ language, t: pageTranslator(language) }, wait));
     }
     return writeError(response, tooManyRequests(wait));
   }

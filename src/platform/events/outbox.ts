@@ -16,6 +16,12 @@ export interface DomainEvent<P = Record<string, unknown>> {
 
 type EventHandler = (event: DomainEvent) => Promise<void>;
 
+/**
+ * Events of a lane are delivered one after the other, independent of the other lane. Handlers that wait for other servers, such
+ * as a mail relay, use `remote`.
+ */
+export type OutboxLane = 'local' | 'remote';
+
 const append = either.statement<never>(
   'outbox.append',
   `INSERT INTO outbox (tenant_id, id, type, payload) VALUES ($1, $2, $3, $4)`,
@@ -28,7 +34,8 @@ const append = either.statement<never>(
 @Injectable()
 export class Outbox {
   private readonly handlers = new Map<string, Map<string, EventHandler>>();
-  private wakeUp: () => void = () => undefined;
+  private readonly remoteTypes = new Set<string>();
+  private wakeUp: (lane: OutboxLane) => void = () => undefined;
 
   /** Adds an event to the transaction. Writes in one SQL function insert their events there. */
   async append(
@@ -36,19 +43,24 @@ export class Outbox {
     event: { tenantId: string; type: string; payload: Record<string, unknown> },
   ): Promise<void> {
     await tx.query(append, [event.tenantId, uuidv7(), event.type, event.payload]);
-    this.notice(tx);
+    this.notice(tx, this.remoteTypes.has(event.type) ? 'remote' : 'local');
   }
 
   /** Wakes the worker of this process after the commit. */
-  notice(tx: Tx): void {
-    tx.afterCommit(() => this.wakeUp());
+  notice(tx: Tx, lane: OutboxLane = 'local'): void {
+    tx.afterCommit(() => this.wakeUp(lane));
   }
 
   /**
    * @param consumer unique name of the handler
    * @param handler retried with growing delays when it throws
+   * @param lane the same for all handlers of a type
    */
-  subscribe(type: string, consumer: string, handler: EventHandler): void {
+  subscribe(type: string, consumer: string, handler: EventHandler, lane: OutboxLane = 'local'): void {
+    const isRemote = lane === 'remote';
+    if (this.handlers.has(type) && this.remoteTypes.has(type) !== isRemote)
+      throw new Error(`${type} is delivered in the other lane`);
+    if (isRemote) this.remoteTypes.add(type);
     const consumers = this.handlers.get(type) ?? new Map<string, EventHandler>();
     if (consumers.has(consumer)) throw new Error(`${consumer} already handles ${type}`);
     this.handlers.set(type, consumers.set(consumer, handler));
@@ -62,8 +74,13 @@ export class Outbox {
     return [...this.handlers.keys()];
   }
 
-  /** Called by the worker. @param listener called when this process has committed an event */
-  onNotice(wakeUp: () => void): void {
+  /** The types that a lane delivers. */
+  typesOf(lane: OutboxLane): string[] {
+    return this.subscribedTypes.filter((type) => this.remoteTypes.has(type) === (lane === 'remote'));
+  }
+
+  /** Called by the worker. @param wakeUp called when this process has committed an event */
+  onNotice(wakeUp: (lane: OutboxLane) => void): void {
     this.wakeUp = wakeUp;
   }
 }

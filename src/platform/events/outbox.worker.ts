@@ -1,219 +1,47 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../database/db.js';
-import { either } from '../database/statement.js';
-import { type DomainEvent, Outbox } from './outbox.js';
-
-const BATCH = 100;
-const POLL_MS = 2_000;
-const WAKE_MS = 50;
-/** Duration of a claim. A worker renews it while it works; another worker takes over an expired claim. */
-const LEASE_SECONDS = 60;
-const RENEWALS_PER_LEASE = 3;
-const MAX_ATTEMPTS = 12;
-/** After this number of attempts an event may be one that crashes its process, so it is claimed alone. */
-const ISOLATE_AFTER_ATTEMPTS = 3;
-/** Age at which an event without a handler is deleted. A newer version that is being deployed may handle it. */
-const UNHANDLED_SECONDS = 300;
-
-interface ClaimedRow {
-  tenant_id: string;
-  id: string;
-  type: string;
-  payload: Record<string, unknown>;
-  occurred_at: Date;
-  attempts: number;
-}
-
-const claim = either.statement<ClaimedRow>(
-  'outbox.claim',
-  `WITH due AS MATERIALIZED (
-     SELECT tenant_id, id FROM outbox
-      WHERE parked_at IS NULL AND due_at <= now() AND type = ANY ($3::text[])
-        AND (attempts >= ${ISOLATE_AFTER_ATTEMPTS}) = $4
-      ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-   UPDATE outbox event SET attempts = event.attempts + 1, due_at = now() + make_interval(secs => $2)
-     FROM due WHERE event.tenant_id = due.tenant_id AND event.id = due.id
-   RETURNING event.tenant_id, event.id, event.type, event.payload, event.occurred_at, event.attempts`,
-);
-
-// The number of attempts identifies a claim: the next claim of the row has another one.
-const CLAIMED = `unnest($1::uuid[], $2::uuid[], $3::int[]) AS claimed (tenant_id, id, attempts)
-    WHERE event.tenant_id = claimed.tenant_id AND event.id = claimed.id AND event.attempts = claimed.attempts`;
-
-const forget = either.statement<never>('outbox.forget', `DELETE FROM outbox event USING ${CLAIMED}`);
-
-const renew = either.statement<never>(
-  'outbox.renew',
-  `UPDATE outbox event SET due_at = now() + make_interval(secs => $4) FROM ${CLAIMED}`,
-);
-
-const release = either.statement<never>(
-  'outbox.release',
-  `UPDATE outbox event SET due_at = now(), attempts = event.attempts - 1 FROM ${CLAIMED}`,
-);
-
-const postpone = either.statement<never>(
-  'outbox.postpone',
-  `UPDATE outbox event SET due_at = now() + make_interval(secs => $4), last_error = $5,
-          parked_at = CASE WHEN $6 THEN now() END
-     FROM ${CLAIMED}`,
-);
-
-const forgetUnhandled = either.statement<{ id: string }>(
-  'outbox.forget_unhandled',
-  `WITH unhandled AS MATERIALIZED (
-     SELECT tenant_id, id FROM outbox
-      WHERE parked_at IS NULL AND due_at <= now() - make_interval(secs => $2) AND type <> ALL ($1::text[])
-      LIMIT 5000 FOR UPDATE SKIP LOCKED)
-   DELETE FROM outbox event USING unhandled WHERE event.tenant_id = unhandled.tenant_id AND event.id = unhandled.id
-   RETURNING event.id`,
-);
+import { OutboxDelivery } from './outbox-delivery.js';
+import { Outbox } from './outbox.js';
 
 /** Delivers the outbox. Any number of processes may run it: rows are claimed with SKIP LOCKED for a limited time. */
 @Injectable()
 export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
-  /** Seconds; tests shorten it. */
-  leaseSeconds = LEASE_SECONDS;
-  private readonly logger = new Logger(OutboxWorker.name);
-  private timer: NodeJS.Timeout | undefined;
-  private timerDue = 0;
-  private oddDue = 0;
-  private noticed = false;
-  private running: Promise<unknown> | undefined;
-  private stopped = false;
+  private readonly lanes: { local: OutboxDelivery; remote: OutboxDelivery };
 
   constructor(
-    private readonly db: Db,
+    db: Db,
     private readonly outbox: Outbox,
-  ) {}
+  ) {
+    this.lanes = {
+      local: new OutboxDelivery(db, outbox, 'local'),
+      remote: new OutboxDelivery(db, outbox, 'remote'),
+    };
+  }
+
+  /** Duration of a claim; tests shorten it. */
+  get leaseSeconds(): number {
+    return this.lanes.local.leaseSeconds;
+  }
+
+  set leaseSeconds(seconds: number) {
+    this.lanes.local.leaseSeconds = seconds;
+    this.lanes.remote.leaseSeconds = seconds;
+  }
 
   onApplicationBootstrap(): void {
-    this.outbox.onNotice(() => {
-      this.noticed = true;
-      this.schedule(WAKE_MS);
-    });
-    this.schedule(POLL_MS);
+    this.outbox.onNotice((lane) => this.lanes[lane].notice());
+    this.lanes.local.start();
+    this.lanes.remote.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopped = true;
-    clearTimeout(this.timer);
-    await this.running;
+    await Promise.all([this.lanes.local.stop(), this.lanes.remote.stop()]);
   }
 
   /** Delivers everything that is due, for tests and shutdown. @returns the number of handled events */
   async drain(): Promise<number> {
-    const handled = await this.deliverDue(true);
-    // Events that the timer has claimed are in progress there.
-    await this.running;
-    return handled;
-  }
-
-  /** @param odd also claim events with many attempts and delete those without a handler; commits do not announce them */
-  private async deliverDue(odd: boolean): Promise<number> {
-    let handled = 0;
-    for (;;) {
-      const batch = await this.deliverBatch(BATCH, false);
-      const doubtful = odd && !this.stopped ? await this.deliverBatch(1, true) : 0;
-      const unhandled = odd ? await this.forgetUnhandled() : 0;
-      handled += batch + doubtful;
-      const more = batch === BATCH || doubtful > 0 || unhandled > 0;
-      if (this.stopped || !more) return handled;
-    }
-  }
-
-  private async forgetUnhandled(): Promise<number> {
-    const { subscribedTypes } = this.outbox;
-    return (await this.db.single((tx) => tx.query(forgetUnhandled, [subscribedTypes, UNHANDLED_SECONDS])))
-      .length;
-  }
-
-  /** Commits wake the worker up to every {@link WAKE_MS}. Events that they do not announce are polled. */
-  private isOddDue(): boolean {
-    const now = Date.now();
-    if (now < this.oddDue) return false;
-    this.oddDue = now + POLL_MS;
-    return true;
-  }
-
-  /** Keeps an earlier time, so that frequent commits do not postpone the delivery. */
-  private schedule(ms: number): void {
-    const due = Date.now() + ms;
-    if (this.stopped || this.running || (this.timer && this.timerDue <= due)) return;
-    clearTimeout(this.timer);
-    this.timerDue = due;
-    this.timer = setTimeout(() => {
-      this.timer = undefined;
-      this.noticed = false;
-      this.running = this.deliverDue(this.isOddDue())
-        .catch((error: unknown) =>
-          this.logger.warn({ err: error }, 'delivery of the outbox failed; it will be retried'),
-        )
-        .finally(() => {
-          this.running = undefined;
-          // A commit during this run may have been too late for it.
-          this.schedule(this.noticed ? WAKE_MS : POLL_MS);
-        });
-    }, ms);
-    this.timer.unref();
-  }
-
-  /** @param doubtful claim events with many attempts instead of the others */
-  private async deliverBatch(limit: number, doubtful: boolean): Promise<number> {
-    const types = this.outbox.subscribedTypes;
-    if (types.length === 0) return 0;
-    const rows = await this.db.single((tx) => tx.query(claim, [limit, this.leaseSeconds, types, doubtful]));
-    const left = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    const done: ClaimedRow[] = [];
-    const heartbeat = setInterval(
-      () => this.renew([...left, ...done]),
-      (this.leaseSeconds * 1000) / RENEWALS_PER_LEASE,
-    );
-    try {
-      for (let row = left[0]; row && !this.stopped; row = left[0]) {
-        if (await this.deliver(row)) done.push(row);
-        left.shift();
-      }
-    } finally {
-      clearInterval(heartbeat);
-      if (done.length > 0) await this.db.single((tx) => tx.query(forget, claimsOf(done)));
-    }
-    if (left.length > 0) await this.db.single((tx) => tx.query(release, claimsOf(left)));
-    return rows.length - left.length;
-  }
-
-  private renew(rows: ClaimedRow[]): void {
-    this.db
-      .single((tx) => tx.query(renew, [...claimsOf(rows), this.leaseSeconds]))
-      .catch((error: unknown) => this.logger.warn({ err: error }, 'renewal of the claim on events failed'));
-  }
-
-  private async deliver(row: ClaimedRow): Promise<boolean> {
-    const event: DomainEvent = {
-      id: row.id,
-      tenantId: row.tenant_id,
-      type: row.type,
-      payload: row.payload,
-      occurredAt: row.occurred_at,
-    };
-    try {
-      if (row.attempts > MAX_ATTEMPTS) throw new Error('every process that tried has ended');
-      for (const handle of this.outbox.handlersOf(row.type)) await handle(event);
-      return true;
-    } catch (error) {
-      const park = row.attempts >= MAX_ATTEMPTS;
-      const pause = Math.min(2 ** row.attempts, 3600);
-      const text = String(error).slice(0, 500);
-      await this.db.single((tx) => tx.query(postpone, [...claimsOf([row]), pause, text, park]));
-      const fields = { err: error, event: row.id, type: row.type, attempts: row.attempts };
-      this.logger.warn(fields, park ? 'event parked' : 'event postponed');
-      return false;
-    }
+    // Local handlers append events of the other lane.
+    const local = await this.lanes.local.drain();
+    return local + (await this.lanes.remote.drain());
   }
 }
-
-const claimsOf = (rows: ClaimedRow[]) => [
-  rows.map((row) => row.tenant_id),
-  rows.map((row) => row.id),
-  rows.map((row) => row.attempts),
-];

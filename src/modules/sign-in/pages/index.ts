@@ -1,4 +1,4 @@
-export { chooseLanguage, type Language, LANGUAGES, translator } from './language.js';
+export { chooseLanguage, pageTranslator } from './language.js';
 export { page, type Page, type PageLocale } from './layout.js';
 export { formTargetOf, type ProviderPages, providerPages } from './provider-pages.js';
 export {

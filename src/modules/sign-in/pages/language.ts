@@ -1,21 +1,20 @@
+import {
+  type Catalogues,
+  type Language,
+  languageOf,
+  type Translate,
+  translator,
+} from '../../../platform/languages/languages.js';
 import { de } from './messages/de.js';
 import { en, type Messages } from './messages/en.js';
 import { pt } from './messages/pt.js';
 import { vi } from './messages/vi.js';
 
-const CATALOGUES: Record<Language, Messages> = { en, de, pt, vi };
+const CATALOGUES: Catalogues<keyof Messages> = { en, de, pt, vi };
 
-/** Languages of the pages. */
-export const LANGUAGES = ['en', 'de', 'pt', 'vi'] as const;
-export type Language = (typeof LANGUAGES)[number];
+export type TranslatePage = Translate<keyof Messages>;
 
-/** Returns a text with its `{placeholders}` replaced. */
-export type Translate = (key: keyof Messages, values?: Record<string, string>) => string;
-
-export function translator(language: Language): Translate {
-  return (key, values = {}) =>
-    CATALOGUES[language][key].replace(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
-}
+export const pageTranslator = (language: Language): TranslatePage => translator(CATALOGUES, language);
 
 /**
  * @param uiLocales requested languages: BCP 47 tags, best first
@@ -24,13 +23,8 @@ export function translator(language: Language): Translate {
 export function chooseLanguage(uiLocales: unknown, accepted: string | undefined): Language {
   const requested = typeof uiLocales === 'string' ? uiLocales.slice(0, 200).split(' ') : [];
   return (
-    [...requested, ...preferred(accepted ?? '')].map(supported).find((language) => language !== null) ?? 'en'
+    [...requested, ...preferred(accepted ?? '')].map(languageOf).find((language) => language !== null) ?? 'en'
   );
-}
-
-function supported(tag: string): Language | null {
-  const primary = tag.toLowerCase().split('-')[0];
-  return LANGUAGES.find((language) => language === primary) ?? null;
 }
 
 /** Language tags by weight (RFC 9110, section 12.5.4). */

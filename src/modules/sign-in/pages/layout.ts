@@ -1,11 +1,12 @@
-import type { Language, Translate } from './language.js';
-import { html, Html } from './html.js';
+import type { Language } from '../../../platform/languages/languages.js';
+import type { TranslatePage } from './language.js';
+import { html, Html } from '../../../platform/html/html-tag.js';
 import { STYLE } from './style.js';
 
 /** Language and texts of a page. */
 export interface PageLocale {
   language: Language;
-  t: Translate;
+  t: TranslatePage;
 }
 
 /** A page and its response headers. */

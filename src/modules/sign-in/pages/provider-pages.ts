@@ -1,6 +1,6 @@
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
-import { chooseLanguage, translator } from './language.js';
-import { html } from './html.js';
+import { chooseLanguage, pageTranslator } from './language.js';
+import { html } from '../../../platform/html/html-tag.js';
 import { form, page, type Page, type PageLocale } from './layout.js';
 import { expiredPage, failurePage } from './sign-in-pages.js';
 import { pagePolicy } from './style.js';
@@ -24,7 +24,7 @@ const CODE_ERRORS = new Set(['NoCodeError', 'NotFoundError', 'ExpiredError', 'Al
 
 const localeOf = (ctx: KoaContextWithOIDC): PageLocale => {
   const language = chooseLanguage(ctx.oidc.params?.['ui_locales'], ctx.get('accept-language'));
-  return { language, t: translator(language) };
+  return { language, t: pageTranslator(language) };
 };
 
 /** The CSRF token in the browser session. */

@@ -1,4 +1,4 @@
-import { html, type Html } from './html.js';
+import { html, type Html } from '../../../platform/html/html-tag.js';
 import { form, page, type Page, type PageLocale } from './layout.js';
 
 /** Common properties of the sign-in pages. */

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { AccountsRepository } from '../accounts/accounts.repository.js';
+import { domainOf, normalizeAddress } from '../accounts/addresses.js';
+import { OutgoingRelay } from '../delivery/outgoing-relay.js';
+import { QueueRepository } from '../delivery/queue.repository.js';
+import { QueueWorker } from '../delivery/queue.worker.js';
+import { mailErrors } from '../http/mail-error.js';
+import { streamOf } from '../storage/bytes.js';
+import { RawMessages } from '../storage/raw-messages.js';
+
+export interface SystemMessage {
+  /** Identifies the message: a repeated request has no effect. */
+  id: string;
+  /** Envelope addresses. */
+  from: string;
+  to: string;
+  subject: string;
+  /** The message in MIME, base64. */
+  raw: string;
+}
+
+/** Accepts messages of the workspace itself, such as notifications, for delivery to mailboxes and through the relay. */
+@Injectable()
+export class SystemMessagesService {
+  constructor(
+    private readonly accounts: AccountsRepository,
+    private readonly relay: OutgoingRelay,
+    private readonly raws: RawMessages,
+    private readonly queue: QueueRepository,
+    private readonly worker: QueueWorker,
+  ) {}
+
+  /** @returns `duplicate`: the message was accepted before @throws MailError 422 without a way to the recipient */
+  async submit({ id, from, to, subject, raw }: SystemMessage): Promise<Record<string, unknown>> {
+    const recipient = normalizeAddress(to);
+    const domain = domainOf(recipient);
+    if (!this.relay.isConfigured && !(await this.accounts.ownDomains([domain])).has(domain))
+      throw mailErrors.noRelay();
+    const rawId = await this.raws.put(streamOf(Buffer.from(raw, 'base64')));
+    const isNew = await this.queue.submitSystem({ id, sender: from, recipient, rawId, subject });
+    if (isNew) this.worker.wake();
+    return { success: true, id, duplicate: !isNew };
+  }
+}

@@ -1,0 +1,35 @@
+/** Languages of pages, notifications and mails. */
+export const LANGUAGES = ['en', 'de', 'pt', 'vi'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** A text, or its form for one and for other counts (CLDR plural rules of these languages). `{placeholders}` are replaced. */
+export type Text = string | { readonly one: string; readonly other: string };
+
+/** The same texts in each language. */
+export type Catalogues<Key extends string> = Record<Language, Record<Key, Text>>;
+
+export type TextValues = Readonly<Record<string, string | number>>;
+
+/** Returns a text with its `{placeholders}` replaced; the value `count` selects the plural form. */
+export type Translate<Key extends string> = (key: Key, values?: TextValues) => string;
+
+/** @param tag BCP 47, e.g. `pt-BR` @returns the language of the tag, null when it has no texts */
+export function languageOf(tag: string | null | undefined): Language | null {
+  const primary = tag?.toLowerCase().split('-')[0];
+  return LANGUAGES.find((language) => language === primary) ?? null;
+}
+
+/** Unknown placeholders stay. */
+export function fill(language: Language, text: Text, values: TextValues = {}): string {
+  const form = typeof text === 'string' ? text : text[pluralOf(language, values['count'])];
+  return form.replace(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
+}
+
+export const translator =
+  <Key extends string>(catalogues: Catalogues<Key>, language: Language): Translate<Key> =>
+  (key, values) =>
+    fill(language, catalogues[language][key], values);
+
+function pluralOf(language: Language, count: unknown): 'one' | 'other' {
+  return new Intl.PluralRules(language).select(Number(count)) === 'one' ? 'one' : 'other';
+}
