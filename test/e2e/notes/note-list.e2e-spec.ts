@@ -141,6 +141,31 @@ describe('the list of notes', () => {
     });
   });
 
+  test('the content of a note with many revisions is found by its whole key', async () => {
+    const [erin] = (await app.tenant('revisions', 'erin')) as [Person];
+    const { body } = await erin.api.post('/notes', { title: 'Many revisions', content: '<p>1</p>' });
+    const key = [erin.tenantId, body.note.id];
+    await app.sql(
+      `INSERT INTO note_revisions (tenant_id, note_id, revision, body_rev, title, labels, author_id, bytes, created_at)
+       SELECT tenant_id, note_id, n, 1, title, labels, author_id, bytes, created_at
+         FROM note_revisions, generate_series(2, 500) AS n WHERE tenant_id = $1 AND note_id = $2`,
+      key,
+    );
+    const plan = await app.sql(
+      `EXPLAIN (ANALYZE, FORMAT JSON) SELECT note FROM note_views
+        WHERE tenant_id = $1 AND note_id = $2 AND user_id = $3`,
+      [...key, erin.id],
+    );
+    const reads: any[] = [];
+    JSON.stringify(plan, (_, value) => {
+      if (value?.['Relation Name'] === 'note_revisions') reads.push(value);
+      return value;
+    });
+    expect(reads).toHaveLength(1);
+    expect(reads[0]).toMatchObject({ 'Actual Rows': 1 });
+    expect(reads[0]['Index Cond']).toContain('revision =');
+  });
+
   test('filters by labels, all of them', async () => {
     expect(await titles('?label=fruit')).toEqual(['durian_1', 'apple', 'Banana']);
     expect(await titles('?label=fruit&label=yellow')).toEqual(['durian_1', 'Banana']);

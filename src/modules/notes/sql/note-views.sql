@@ -12,27 +12,35 @@ BEGIN
                                 AND task.task_id = (link.value->>'id')::uuid);
 END $$;
 
--- Notes as their members see them. Every response with a note selects from here.
+-- The invited members of a note. A function of its own, like `note_links`: few notes have any.
+CREATE FUNCTION note_invited(v_note notes) RETURNS json LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (
+    SELECT coalesce(json_agg(json_build_object(
+             'user_id', invited.id, 'id', invited.id, 'email', profile.email, 'name', profile.display_name,
+             'role', invited.role, 'invited_at', rfc3339(placement.since)) ORDER BY invited.position), '[]')
+      FROM unnest(v_note.member_ids, v_note.member_roles) WITH ORDINALITY AS invited (id, role, position)
+      JOIN note_members placement ON placement.tenant_id = v_note.tenant_id AND placement.note_id = v_note.id
+                                 AND placement.user_id = invited.id
+      LEFT JOIN member_profiles profile ON profile.tenant_id = v_note.tenant_id AND profile.user_id = invited.id
+     WHERE invited.role <> 'owner');
+END $$;
+
+-- Notes as their members see them. Every response with a note selects from here. The content is a look-up by the whole key:
+-- in a join the planner may read all revisions of the note instead, because most notes have only one.
 CREATE VIEW note_views AS
 SELECT shown.tenant_id, shown.user_id, shown.note_id, shown.role, shown.revision, shown.content_bytes,
-       shown.summary, note_with_content(shown.summary, shown.content) AS note
+       shown.summary, note_with_content(shown.summary, (
+         SELECT content FROM note_revisions
+          WHERE tenant_id = shown.tenant_id AND note_id = shown.note_id AND revision = shown.body_rev)) AS note
   FROM (
-    SELECT member.tenant_id, member.user_id, member.note_id, member.role, note.revision, note.content_bytes, body.content,
+    SELECT member.tenant_id, member.user_id, member.note_id, member.role, note.revision, note.body_rev, note.content_bytes,
            note_summary(note, member.role, member.folder_id, member.device_id,
              CASE WHEN note.links = '[]' THEN '[]' ELSE note_links(note, member.user_id) END,
              json_build_object('id', note.owner_id, 'name', owner.display_name, 'email', owner.email),
-             CASE WHEN cardinality(note.member_ids) = 1 THEN '[]'::json ELSE (
-               SELECT coalesce(json_agg(json_build_object(
-                        'user_id', invited.id, 'id', invited.id, 'email', profile.email, 'name', profile.display_name,
-                        'role', invited.role, 'invited_at', rfc3339(placement.since)) ORDER BY invited.position), '[]'::json)
-                 FROM unnest(note.member_ids, note.member_roles) WITH ORDINALITY AS invited (id, role, position)
-                 JOIN note_members placement ON placement.tenant_id = note.tenant_id AND placement.note_id = note.id
-                                            AND placement.user_id = invited.id
-                 LEFT JOIN member_profiles profile ON profile.tenant_id = note.tenant_id AND profile.user_id = invited.id
-                WHERE invited.role <> 'owner') END) AS summary
+             CASE WHEN cardinality(note.member_ids) = 1 THEN '[]' ELSE note_invited(note) END) AS summary
       FROM note_members member
       JOIN notes note ON note.tenant_id = member.tenant_id AND note.id = member.note_id
-      JOIN note_revisions body ON body.tenant_id = note.tenant_id AND body.note_id = note.id AND body.revision = note.body_rev
       LEFT JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id
      WHERE member.role IS NOT NULL) shown;
 
@@ -40,15 +48,16 @@ SELECT shown.tenant_id, shown.user_id, shown.note_id, shown.role, shown.revision
 -- link works while its owner is an active member.
 CREATE VIEW shared_note_views AS
 SELECT shown.tenant_id, shown.note_id, shown.share_token, shown.share_expires_at, shown.role, shown.revision,
-       note_with_content(shown.summary, shown.content) AS note
+       note_with_content(shown.summary, (
+         SELECT content FROM note_revisions
+          WHERE tenant_id = shown.tenant_id AND note_id = shown.note_id AND revision = shown.body_rev)) AS note
   FROM (
     SELECT note.tenant_id, note.id AS note_id, note.share_token, note.share_expires_at, note.share_role AS role,
-           note.revision, body.content,
+           note.revision, note.body_rev,
            note_summary(note, note.share_role, NULL, NULL,
              CASE WHEN note.links = '[]' THEN '[]' ELSE note_links(note, NULL) END,
              json_build_object('id', note.owner_id, 'name', owner.display_name, 'email', owner.email), '[]'::json) AS summary
       FROM notes note
-      JOIN note_revisions body ON body.tenant_id = note.tenant_id AND body.note_id = note.id AND body.revision = note.body_rev
       JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id
                                AND owner.status = 'active'
      WHERE note.share_token IS NOT NULL AND note.deleted_at IS NULL) shown;
