@@ -1,4 +1,11 @@
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../database/db.js';
@@ -31,7 +38,7 @@ const create = directory.statement<never>(
 export class Keyring implements OnModuleInit {
   private master: Buffer | undefined;
   private id = '';
-  private readonly derived = new Map<string, Buffer>();
+  private readonly derived = new Map<string, KeyObject>();
 
   constructor(private readonly db: Db) {}
 
@@ -70,14 +77,15 @@ export class Keyring implements OnModuleInit {
 
   /** A separate 32-byte key for `use`. */
   derive(use: string): Buffer {
-    return this.key(use);
+    return this.key(use).export();
   }
 
-  private key(use: string): Buffer {
+  /** A key object: Node 24 needs 3 us for an HMAC with it, 24 us with the bytes. */
+  private key(use: string): KeyObject {
     let key = this.derived.get(use);
     if (!key) {
       if (!this.master) throw new Error('the keyring is not loaded yet');
-      key = Buffer.from(hkdfSync('sha256', this.master, '', `workspace ${use}`, 32));
+      key = createSecretKey(Buffer.from(hkdfSync('sha256', this.master, '', `workspace ${use}`, 32)));
       this.derived.set(use, key);
     }
     return key;
