@@ -8,7 +8,7 @@ import pg from 'pg';
 import { Config } from '../../dist/config/config.js';
 import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
 import { migrateDatabase } from '../../dist/app.prepare.js';
-import { Load, startScript, startServer } from './processes.mjs';
+import { Load, startScript, startServer, WITHOUT_MAILBOXES } from './processes.mjs';
 import { fixed, percent } from './report.mjs';
 import { seed } from './seed.mjs';
 
@@ -54,7 +54,7 @@ async function bench() {
   await admin.query('VACUUM (ANALYZE)');
   await admin.query('CHECKPOINT');
 
-  const server = await startServer(url, POOL);
+  const server = await startServer(url, POOL, [], WITHOUT_MAILBOXES);
   cleanUp.push(() => server.stop());
   const targets = [{ name: 'server', listener: server, load: loadOf('server', callers) }];
   for (const mode of ['objects', 'json']) {

@@ -10,7 +10,7 @@ import { migrateDatabase } from '../../dist/app.prepare.js';
 import { Connection } from './connection.mjs';
 import { markdown } from './markdown.mjs';
 import { comparable, OPERATIONS } from './operations.mjs';
-import { Load, startFloor, startServer } from './processes.mjs';
+import { Load, startFloor, startServer, WITHOUT_MAILBOXES } from './processes.mjs';
 import { bars, heading, line, row } from './report.mjs';
 import { seed } from './seed.mjs';
 import { setUp, tripsPerRequest } from './trips.mjs';
@@ -104,7 +104,7 @@ async function bench(dataDir, temporary, onEnd, signal) {
   onEnd(() => admin.end());
   const profiling = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${path.resolve(values.profile)}`] : [];
   const nodeOptions = [...values.node.split(' ').filter(Boolean), ...profiling];
-  const server = await startServer(database.url, options.pool, nodeOptions);
+  const server = await startServer(database.url, options.pool, nodeOptions, WITHOUT_MAILBOXES);
   onEnd(() => server.stop());
   const floor = values['server-only'] ? undefined : await startFloor(database.url, options.pool);
   if (floor) onEnd(() => floor.stop());
