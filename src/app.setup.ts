@@ -9,6 +9,7 @@ import { serveDocs } from './docs/serve-docs.js';
 import { OIDC_PATH, SignInServer } from './modules/sign-in/index.js';
 import { ApiExceptionFilter } from './platform/http/server/exception.filter.js';
 import { Errors } from './platform/http/errors.js';
+import { cacheValidationMetadata } from './platform/http/validation-metadata.js';
 import { LeanExpressAdapter } from './platform/http/server/lean-express.adapter.js';
 import { writeJson } from './platform/http/replies/reply-writer.js';
 import { DATABASE_STORAGE } from './platform/observability/database-storage.js';
@@ -34,6 +35,7 @@ export interface ServedApp {
 
 /** Builds the application. The server and the tests use this function, so that there is only one set-up. */
 export async function createApp(config: Config, databaseUrl: string): Promise<ServedApp> {
+  cacheValidationMetadata();
   const logger = createLogger(config.LOG_LEVEL);
   const nest = await NestFactory.create<NestExpressApplication>(
     AppModule.forRoot(config, databaseUrl),
