@@ -29,6 +29,7 @@ import { EventsModule } from './platform/events/events.module.js';
 import { BodyGuard } from './platform/http/body/body.guard.js';
 import { InputPipe } from './platform/http/input.pipe.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
+import { NotificationRegistryModule } from './platform/notifications/notification-registry.module.js';
 import { ObservabilityModule } from './platform/observability/observability.module.js';
 import { PagingModule } from './platform/paging/paging.module.js';
 import { RateLimitGuard } from './platform/rate-limits/rate-limit.guard.js';
@@ -71,6 +72,7 @@ export class AppModule {
         ReferencesModule,
         RealtimeModule,
         SystemMailModule,
+        NotificationRegistryModule,
         TenantsModule,
         IdentityModule,
         AccountSecurityModule,

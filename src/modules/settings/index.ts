@@ -4,3 +4,9 @@ export { PROFILE_CHANGED } from './settings.hooks.js';
 export { ProfileService } from './profile/profile.service.js';
 export type { ProfileRow } from './profile/profile.repository.js';
 export { UpdateProfile } from './settings.dto.js';
+export {
+  type NotificationSettings,
+  NotificationSettingsApi,
+  type QuietRange,
+} from './preferences/notification-settings.js';
+export { PreferencesService } from './preferences/preferences.service.js';

@@ -3,6 +3,7 @@ import { Deployment } from '../../platform/deployment/deployment.js';
 import { HtmlModule } from '../../platform/html/html.module.js';
 import { AccountSecurityModule } from '../account-security/index.js';
 import { TenantsModule } from '../tenants/index.js';
+import { NotificationSettingsApi } from './preferences/notification-settings.js';
 import { PreferencesController } from './preferences/preferences.controller.js';
 import { PreferencesRepository } from './preferences/preferences.repository.js';
 import { PreferencesService } from './preferences/preferences.service.js';
@@ -24,8 +25,9 @@ import { MAX_SIGNATURES, SignaturesService } from './signatures/signatures.servi
     SignaturesService,
     PreferencesRepository,
     PreferencesService,
+    NotificationSettingsApi,
   ],
-  exports: [ProfileService],
+  exports: [ProfileService, PreferencesService, NotificationSettingsApi],
 })
 export class SettingsModule implements OnModuleInit {
   constructor(private readonly deployment: Deployment) {}

@@ -1,3 +1,4 @@
+import { NOTIFICATION_PREFERENCES } from '../../../platform/notifications/notification-preferences.js';
 import { choice, flag, type Leaf, oneOf, type Spec } from './preference-spec.js';
 import { isLocale, isTimeZone } from '../locale-values.js';
 
@@ -22,26 +23,6 @@ const GENERAL: Spec = {
   reduce_motion: flag(false),
   keyboard_shortcuts: flag(true),
 };
-
-/** Notification types. `.*` matches all types of a kind. */
-const NOTIFICATION_TYPES = [
-  'chat.message',
-  'chat.mention',
-  'room.added',
-  'call.started',
-  'call.missed',
-  'guest.waiting',
-  'domain.requested',
-  'recording.ready',
-  'recording.failed',
-  'form.response',
-  'form.closed',
-  'report.shared',
-  'task.*',
-  'calendar.*',
-  'note.shared',
-  'security.*',
-] as const;
 
 const channels = (email: Leaf): Spec => ({ email, push: flag(true), in_app: flag(true) });
 
@@ -99,7 +80,7 @@ function isRange(value: unknown): boolean {
 const NOTIFICATIONS: Spec = {
   channels: channels(flag(true)),
   types: Object.fromEntries(
-    NOTIFICATION_TYPES.map((type) => [type, channels(type === 'security.*' ? alwaysOn : flag(true))]),
+    NOTIFICATION_PREFERENCES.map((type) => [type, channels(type === 'security.*' ? alwaysOn : flag(true))]),
   ),
   /** `tz` null: the time zone of the profile. */
   quiet_hours: { tz: timeZone(), ranges },

@@ -1,0 +1,90 @@
+import { Injectable } from '@nestjs/common';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader } from '../../../platform/database/tx.js';
+import { type Language, languageOf } from '../../../platform/languages/languages.js';
+import type { NotificationPreference } from '../../../platform/notifications/notification-preferences.js';
+import { viewOf, type Stored } from './preference-spec.js';
+import { PREFERENCES } from './preferences.js';
+
+export type NotificationChannel = 'email' | 'push' | 'in_app';
+
+/** A time of the day, in each week or on `days`; `to` may be on the next day. */
+export interface QuietRange {
+  from: string;
+  to: string;
+  days?: string[];
+}
+
+/** How a member wants to be notified. */
+export interface NotificationSettings {
+  userId: string;
+  email: string;
+  language: Language;
+  timeZone: string;
+  quietRanges: QuietRange[];
+  digest: 'off' | 'daily' | 'weekly';
+  uses(channel: NotificationChannel, preference: NotificationPreference): boolean;
+}
+
+interface SettingsRow {
+  user_id: string;
+  email: string;
+  general: Stored | null;
+  notifications: Stored | null;
+  time_zone: string | null;
+  locale: string | null;
+}
+
+const read = workspace.statement<SettingsRow>(
+  'settings.notification_settings',
+  `SELECT member.user_id, member.email, general.data AS general, stored.data AS notifications,
+          profile.timezone AS time_zone, profile.locale
+     FROM member_profiles member
+     LEFT JOIN preferences general ON general.tenant_id = $1 AND general.user_id = member.user_id AND general.kind = 'general'
+     LEFT JOIN preferences stored ON stored.tenant_id = $1 AND stored.user_id = member.user_id AND stored.kind = 'notifications'
+     LEFT JOIN user_profiles profile ON profile.tenant_id = $1 AND profile.user_id = member.user_id
+    WHERE member.tenant_id = $1 AND member.user_id = ANY ($2::uuid[]) AND member.status = 'active'`,
+);
+
+interface NotificationsView {
+  channels: Record<NotificationChannel, boolean>;
+  types: Record<string, Record<NotificationChannel, boolean>>;
+  quiet_hours: { tz: string | null; ranges: QuietRange[] };
+  digest: NotificationSettings['digest'];
+}
+
+/** The notification settings of members. */
+@Injectable()
+export class NotificationSettingsApi {
+  /** @returns the settings of those that are active members */
+  async of(reader: Reader, tenantId: string, userIds: readonly string[]): Promise<NotificationSettings[]> {
+    return (await reader.query(read, [tenantId, userIds])).map(settingsOf);
+  }
+}
+
+function settingsOf({
+  user_id,
+  email,
+  general,
+  notifications,
+  time_zone,
+  locale,
+}: SettingsRow): NotificationSettings {
+  const { language, timezone } = viewOf(PREFERENCES.general, general ?? {}) as {
+    language: string | null;
+    timezone: string | null;
+  };
+  const view = viewOf(PREFERENCES.notifications, notifications ?? {}) as unknown as NotificationsView;
+  return {
+    userId: user_id,
+    email,
+    language: languageOf(language) ?? languageOf(locale) ?? 'en',
+    timeZone: view.quiet_hours.tz ?? timezone ?? time_zone ?? 'UTC',
+    quietRanges: view.quiet_hours.ranges,
+    digest: view.digest,
+    uses: (channel, preference) =>
+      preference === 'security.*' && channel === 'email'
+        ? true
+        : view.channels[channel] && view.types[preference]?.[channel] === true,
+  };
+}

@@ -1,0 +1,50 @@
+import type { Reader } from '../database/tx.js';
+import type { DomainEvent } from '../events/outbox.js';
+import type { Language, Text } from '../languages/languages.js';
+import type { NotificationPreference } from './notification-preferences.js';
+
+/** The object that a notification is about. `ReferenceTitles` must have a source for its kind. */
+export interface NotificationSubject {
+  kind: string;
+  id: string;
+}
+
+/** The facts of one cause. */
+export interface NotificationCause {
+  /** Ids of users. The actor, unknown and deactivated members are left out. */
+  recipients: readonly string[];
+  /** The user who caused it; null for the system. */
+  actorId: string | null;
+  /** Null: about the account of the recipient. */
+  subject: NotificationSubject | null;
+  /** Facts for clients and for the text. Titles and contents do not belong here: they are read with the rights of the reader. */
+  data?: Readonly<Record<string, string | number | boolean | null>>;
+  /** Identifies the cause for each recipient within 30 days; a second one is ignored. Default: the id of the event. */
+  key?: string;
+}
+
+/** Turns an event of the outbox into notifications. */
+export interface NotificationTrigger {
+  /** The type of the event. */
+  readonly event: string;
+  /** @returns null when no user is to be notified */
+  causes(event: DomainEvent, reader: Reader): Promise<NotificationCause | null> | NotificationCause | null;
+}
+
+/** A type of notification. Its domain declares it in `<domain>.notifications.ts` and registers it at `Notifications`. */
+export interface NotificationType {
+  /** `<domain>.<past tense>`, unique. */
+  readonly key: string;
+  /** The preference that switches it on and off. */
+  readonly preference: NotificationPreference;
+  /** One line. Placeholders: `{actor}`, `{title}` (of the subject), `{count}`, and the members of `data`. */
+  readonly texts: Readonly<Record<Language, Text>>;
+  /** Path of the subject in the client. */
+  path?(cause: { subject: NotificationSubject; data: Record<string, unknown> }): string;
+  /** Causes with the same subject share one unread notification, which counts them. */
+  readonly isGrouped?: boolean;
+  /** E-mail is sent at once and cannot be switched off. */
+  readonly isRequired?: boolean;
+  /** Events that cause it. Others call `Notifications.notify`. */
+  readonly triggers?: readonly NotificationTrigger[];
+}

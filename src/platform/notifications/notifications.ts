@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import type { Tx } from '../database/tx.js';
+import { Outbox } from '../events/outbox.js';
+import type { NotificationCause, NotificationType } from './notification-type.js';
+
+/** The event of `notify`. Payload: the cause, and `type`. */
+export const NOTIFICATION_DUE = 'notification.due';
+
+/** The registry of notification types, and the way to notify users in the transaction of a cause. */
+@Injectable()
+export class Notifications {
+  private readonly types = new Map<string, NotificationType>();
+
+  constructor(private readonly outbox: Outbox) {}
+
+  /** Call it in `onModuleInit`. */
+  register(...types: readonly NotificationType[]): void {
+    for (const type of types) {
+      if (this.types.has(type.key)) throw new Error(`two notification types are named ${type.key}`);
+      this.types.set(type.key, type);
+    }
+  }
+
+  /**
+   * Notifies users of a cause, after the commit of its transaction and exactly once. For a domain that appends no event of its
+   * own; otherwise declare a trigger.
+   */
+  async notify(tx: Tx, tenantId: string, type: NotificationType, cause: NotificationCause): Promise<void> {
+    const recipients = cause.recipients.filter((id) => id !== cause.actorId);
+    if (recipients.length === 0) return;
+    const payload = { ...cause, recipients, type: type.key };
+    await this.outbox.append(tx, { tenantId, type: NOTIFICATION_DUE, payload });
+  }
+
+  find(key: string): NotificationType | undefined {
+    return this.types.get(key);
+  }
+
+  get all(): NotificationType[] {
+    return [...this.types.values()];
+  }
+}
