@@ -3,16 +3,9 @@
  * floor in this process that parses the same file with the same library and inserts the cards into one plain table, 250 in
  * a statement; and by how much the server's memory grows meanwhile.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import pg from 'pg';
-import { withApp } from '../../dist/cli/context.js';
-import { Config } from '../../dist/config/config.js';
 import { newCard, readCards, writeCard } from '../../dist/lib/vcard/index.js';
-import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
-import { provision } from '../../dist/provision/provision.js';
-import { startServer } from './processes.mjs';
+import { print, withWorkspace } from './workspace.mjs';
 
 const CARDS = 10_000;
 const ROUNDS = 3;
@@ -21,39 +14,15 @@ const BATCH = 250;
 const BAR_MB = 60;
 
 const rate = (ms) => Math.round((1000 * CARDS) / ms);
-const say = (text) => process.stdout.write(`${text}\n`);
-const temporary = mkdtempSync(path.join(tmpdir(), 'workspace-import-bench-'));
-const database = await EmbeddedDatabase.open({
-  dataDir: temporary,
-  role: 'server',
-  log: { info: () => undefined, warn: say, error: say },
+await withWorkspace('import', async ({ databaseUrl, owner, server }) => {
+  const listener = await server();
+  const base = `http://127.0.0.1:${listener.port}/apis/v1/contact`;
+  const headers = { authorization: `Bearer ${owner.token}` };
+  for (let n = 0; n <= ROUNDS; n++) await round(listener, base, headers, n, databaseUrl);
 });
-try {
-  await main();
-} finally {
-  await database.close();
-  rmSync(temporary, { recursive: true, force: true });
-}
-
-async function main() {
-  const config = Config.parse({ DATABASE_URL: database.url, LOG_LEVEL: 'warn', DEMO: 'false' });
-  const people = [{ email: 'ada@bench.example', name: 'Ada', role: 'owner' }];
-  const { users } = await withApp(config, (app) =>
-    provision(app, { tenants: [{ slug: 'bench', users: people }] }, true),
-  );
-  const listener = await startServer(database.url, 10, [], { DATA_DIR: path.join(temporary, 'server') });
-  try {
-    const base = `http://127.0.0.1:${listener.port}/apis/v1/contact`;
-    const headers = { authorization: `Bearer ${users[0].token}` };
-    await round(listener, base, headers, 0);
-    for (let n = 1; n <= ROUNDS; n++) await round(listener, base, headers, n);
-  } finally {
-    await listener.stop();
-  }
-}
 
 /** A new address book each time; the first round warms up. */
-async function round(listener, base, headers, n) {
+async function round(listener, base, headers, n, databaseUrl) {
   const json = { ...headers, 'content-type': 'application/json' };
   const made = await fetch(`${base}/addressbooks`, {
     method: 'POST',
@@ -62,17 +31,17 @@ async function round(listener, base, headers, n) {
   });
   const { addressbook } = await made.json();
   const file = fileOf(n);
-  const floor = await timed(() => floorImport(file, n));
+  const floor = await timed(() => floorImport(file, n, databaseUrl));
   listener.forgetPeak();
   const before = listener.peakMemory;
   const url = `${base}/phone-sync/import?addressbook_id=${addressbook.id}&device_id=bench`;
   const send = async () => {
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'text/vcard' },
       body: file,
     });
-    return (await answer.json()).import;
+    return (await response.json()).import;
   };
   let result;
   const first = await timed(async () => (result = await send()));
@@ -80,7 +49,7 @@ async function round(listener, base, headers, n) {
   const again = await timed(async () => (result = [result, await send()]));
   const [created, unchanged] = [result[0].created, result[1].unchanged];
   if (created !== CARDS || unchanged !== CARDS) throw new Error(JSON.stringify(result).slice(0, 500));
-  say(
+  print(
     `${n === 0 ? 'warm-up' : `round ${n}`}: ${(file.length / 1e6).toFixed(1)} MB; floor ${rate(floor)}, import ${rate(first)} (${Math.round((100 * floor) / first)} %), again ${rate(again)} cards/s; memory +${growth.toFixed(0)} MB (bar ${BAR_MB})`,
   );
 }
@@ -116,8 +85,8 @@ function fileOf(round) {
 }
 
 /** Reads the cards and inserts them, nothing else. */
-async function floorImport(file, round) {
-  const client = new pg.Client(database.url);
+async function floorImport(file, round, databaseUrl) {
+  const client = new pg.Client(databaseUrl);
   await client.connect();
   await client.query(
     `CREATE TABLE bench_cards_${round} (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), card jsonb NOT NULL)`,

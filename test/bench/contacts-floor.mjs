@@ -1,18 +1,13 @@
 // The floor of the contacts bench: a bare HTTP server with the repositories' statements, without token, checks and normalisation.
-import http from 'node:http';
-import pg from 'pg';
 import { contactInsert, contactUpdate } from '../../dist/modules/contacts/contact-values.js';
 import { emptyCard } from '../../dist/modules/contacts/contact-card.js';
 import { cardOf, contactJson } from '../../dist/modules/contacts/contact.presenter.js';
 import { identityKeys, queryTerms } from '../../dist/modules/contacts/contact-words.js';
 import { ContactsRepository } from '../../dist/modules/contacts/contacts.repository.js';
 import { ContactFeedRepository } from '../../dist/modules/contacts/sync/contact-feed.repository.js';
+import { floorDatabase, serveFloor } from './floor-server.mjs';
 
-const pool = new pg.Pool({
-  connectionString: process.env.DATABASE_URL,
-  max: Number(process.env.DATABASE_POOL_MAX),
-});
-const db = { query: async ({ name, text }, values) => (await pool.query({ name, text, values })).rows };
+const db = floorDatabase();
 const contacts = new ContactsRepository(db);
 const access = { reading: (_ctx, _id, read) => read(), roleOf: (_ctx, role) => role };
 const feed = new ContactFeedRepository(db, access, undefined);
@@ -59,24 +54,7 @@ async function route({ method, url, headers }, body) {
   return `{"contact":${contactJson(row, row.role)}}`;
 }
 
-async function serve(request, response) {
-  try {
-    const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const json = await route(request, Buffer.concat(chunks).toString());
-    const status = request.method === 'POST' ? 201 : 200;
-    response.writeHead(status, {
-      'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(json),
-    });
-    response.end(json);
-  } catch (error) {
-    console.error(error);
-    response.writeHead(500, { 'Content-Length': 0 }).end();
-  }
-}
-
-const server = http.createServer((request, response) => void serve(request, response));
-server.keepAliveTimeout = 65_000;
-server.listen(Number(process.env.PORT), '127.0.0.1');
-process.once('SIGTERM', () => process.exit(0));
+serveFloor(async (request, body) => ({
+  status: request.method === 'POST' ? 201 : 200,
+  json: await route(request, body),
+}));

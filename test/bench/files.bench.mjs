@@ -2,70 +2,39 @@
  * `npm run build`, then `node test/bench/files.bench.mjs`: attachments of 20 MiB, up and down, one and eight at once, against
  * a bare node:http server that streams the same bytes to a file; and by how much the server's memory grows meanwhile.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { withApp } from '../../dist/cli/context.js';
-import { provision } from '../../dist/provision/provision.js';
-import { Config } from '../../dist/config/config.js';
-import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
-import { Listener, freePort, startServer } from './processes.mjs';
+import { startScript } from './processes.mjs';
+import { print, withWorkspace } from './workspace.mjs';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } });
 const ROUNDS = Number(values.rounds);
 const SIZE = 20 * 1024 * 1024 - 1024;
-/** As long as browsers make it: the parser is the faster the longer it is. */
+/** As long as those of browsers: the parser is faster with a longer boundary. */
 const BOUNDARY = '----WebKitFormBoundary7MA4YWxkTrZu0gW';
 const BYTES = Buffer.alloc(SIZE, 'All work and no play makes Jack a dull boy. ');
-/** The bar: memory may grow by so many MB while eight files are under way. */
+/** The bar: memory may grow by so many MB during eight transfers at once. */
 const BAR_MB = 30;
 
-const started = [];
-const say = (text) => process.stdout.write(`${text}\n`);
-const temporary = mkdtempSync(path.join(tmpdir(), 'workspace-files-bench-'));
-const database = await EmbeddedDatabase.open({
-  dataDir: temporary,
-  role: 'server',
-  log: { info: () => undefined, warn: say, error: say },
+await withWorkspace('files', async ({ directory, owner, server, stopAtEnd }) => {
+  const floorDirectory = path.join(directory, 'floor');
+  mkdirSync(floorDirectory);
+  const targets = [await application(owner.token, await server()), await floor(floorDirectory)];
+  stopAtEnd(targets[1].listener);
+  for (const connections of [1, 8])
+    for (const direction of ['upload', 'download']) await compare(direction, connections, targets);
 });
-try {
-  await main();
-} finally {
-  await database.close();
-  rmSync(temporary, { recursive: true, force: true });
-}
 
-async function main() {
-  const config = Config.parse({ DATABASE_URL: database.url, LOG_LEVEL: 'warn', DEMO: 'false' });
-  const people = [{ email: 'ada@bench.example', name: 'Ada', role: 'owner' }];
-  const { users } = await withApp(config, (app) =>
-    provision(app, { tenants: [{ slug: 'bench', users: people }] }, true),
-  );
-  const directory = path.join(temporary, 'floor');
-  mkdirSync(directory);
-  try {
-    const targets = [await server(users[0].token), await floor(directory)];
-    for (const connections of [1, 8])
-      for (const what of ['upload', 'download']) await compare(what, connections, targets);
-  } finally {
-    for (const listener of started) await listener.stop();
-  }
-}
-
-/** The application, with a task that takes a file and one that has it. */
-async function server(token) {
-  const listener = await startServer(database.url, 10, [], { DATA_DIR: path.join(temporary, 'server') });
-  started.push(listener);
+/** The application, with a task that takes a file and one that has one. */
+async function application(token, listener) {
   const base = `http://127.0.0.1:${listener.port}/apis/v1/tasks`;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const task = async () => {
-    const answer = await fetch(base, { method: 'POST', headers, body: '{"title":"Files"}' });
-    return (await answer.json()).task.id;
+    const response = await fetch(base, { method: 'POST', headers, body: '{"title":"Files"}' });
+    return (await response.json()).task.id;
   };
   const target = {
     listener,
@@ -82,14 +51,7 @@ async function server(token) {
 }
 
 async function floor(directory) {
-  const port = await freePort();
-  const script = fileURLToPath(new URL('floor-files.mjs', import.meta.url));
-  const child = spawn(process.execPath, [script], {
-    env: { PATH: process.env.PATH, PORT: String(port), DIRECTORY: directory },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const listener = await new Listener('the floor', child, port).ready();
-  started.push(listener);
+  const listener = await startScript('the floor', 'floor-files.mjs', { DIRECTORY: directory });
   const target = {
     listener,
     head: 'Host: bench\r\n',
@@ -117,7 +79,7 @@ function downloadOf({ head, download }) {
   return [Buffer.from(`GET ${download} HTTP/1.1\r\n${head}Connection: close\r\n\r\n`)];
 }
 
-/** One request on a connection of its own. Reads and drops the answer, so that little of the machine goes to us. */
+/** One request on a connection of its own. Reads and drops the response, so that the generator takes little of the machine. */
 async function exchange({ listener }, request, keep = false) {
   const socket = net.connect({ port: listener.port, host: '127.0.0.1', noDelay: true });
   const chunks = [];
@@ -129,12 +91,12 @@ async function exchange({ listener }, request, keep = false) {
   for (const piece of request) socket.write(piece);
   await once(socket, 'close');
   const text = Buffer.concat(chunks).toString('latin1');
-  if (!/^HTTP\/1\.1 20[01] /.test(text)) throw new Error(`unexpected answer: ${text.slice(0, 500)}`);
+  if (!/^HTTP\/1\.1 20[01] /.test(text)) throw new Error(`unexpected response: ${text.slice(0, 500)}`);
   return { size, body: text.slice(text.indexOf('\r\n\r\n') + 4) };
 }
 
 /** Server, floor, floor, server: the drift of a busy machine cancels out. */
-async function compare(what, connections, [server, floor]) {
+async function compare(direction, connections, [server, floor]) {
   const legs = new Map([server, floor].map((target) => [target, { seconds: 0, cpu: 0, growth: 0 }]));
   for (const target of [server, floor, floor, server]) {
     const { listener } = target;
@@ -144,8 +106,11 @@ async function compare(what, connections, [server, floor]) {
     for (let n = 0; n < ROUNDS; n += 1) {
       await Promise.all(
         Array.from({ length: connections }, async () => {
-          const { size } = await exchange(target, what === 'upload' ? uploadOf(target) : downloadOf(target));
-          if (what === 'download' && size < SIZE) throw new Error(`${size} bytes came back`);
+          const { size } = await exchange(
+            target,
+            direction === 'upload' ? uploadOf(target) : downloadOf(target),
+          );
+          if (direction === 'download' && size < SIZE) throw new Error(`${size} bytes came back`);
         }),
       );
     }
@@ -157,9 +122,9 @@ async function compare(what, connections, [server, floor]) {
   const [ours, theirs] = [legs.get(server), legs.get(floor)];
   const share = (part) => `${((100 * theirs[part]) / ours[part]).toFixed(0)} %`;
   const growth = `${ours.growth.toFixed(0)} MB (floor ${theirs.growth.toFixed(0)})`;
-  say(
-    `${what.padEnd(9)} ${connections} at once: ${share('seconds')} of the floor, processor time ${share('cpu')}; memory +${growth}`,
+  print(
+    `${direction.padEnd(9)} ${connections} at once: ${share('seconds')} of the floor, processor time ${share('cpu')}; memory +${growth}`,
   );
   if (connections === 8)
-    say(`${ours.growth < BAR_MB ? 'met   ' : 'MISSED'}  grows by less than ${BAR_MB} MB`);
+    print(`${ours.growth < BAR_MB ? 'met   ' : 'MISSED'}  grows by less than ${BAR_MB} MB`);
 }

@@ -1,14 +1,13 @@
-// The floor: what the same answers cost with nothing around them. A bare HTTP server that sends the repositories' own
-// statements, named, over a bare `pg` pool of the same size. It believes the tenant and user in two headers, looks up its
-// route by the first characters, checks nothing and answers the same bodies (a cursor is not signed).
-import http from 'node:http';
-import pg from 'pg';
+// The floor: the cost of the same responses without the application. A bare HTTP server sends the statements of the
+// repositories, named, over a bare `pg` pool of the same size. It trusts the tenant and user of two headers, finds its route
+// by the first characters, checks nothing and returns the same bodies (a cursor is not signed).
 import { v7 as uuidv7 } from 'uuid';
 import { jsonList } from '../../dist/platform/http/json-reply.js';
 import { NoteErrors } from '../../dist/modules/notes/notes.errors.js';
 import { NoteListRepository } from '../../dist/modules/notes/note-list.repository.js';
 import { NotesRepository } from '../../dist/modules/notes/notes.repository.js';
 import { FloorFeed } from './floor-feed.mjs';
+import { floorDatabase, serveFloor } from './floor-server.mjs';
 
 const NOTES = '/apis/v1/notes';
 const CONFLICT = `{"error":${JSON.stringify(NoteErrors.conflict.code)},"message":${JSON.stringify(NoteErrors.conflict.message)},`;
@@ -21,13 +20,7 @@ const LIST = {
   limit: 50,
 };
 
-const pool = new pg.Pool({
-  connectionString: process.env.DATABASE_URL,
-  max: Number(process.env.DATABASE_POOL_MAX),
-});
-const db = {
-  query: async ({ name, text }, values) => (await pool.query({ name, text, values })).rows,
-};
+const db = floorDatabase();
 const notes = new NotesRepository(db);
 const lists = new NoteListRepository(db);
 const feed = new FloorFeed(db);
@@ -85,28 +78,4 @@ function route(request, body) {
   return read(ctx, id);
 }
 
-async function serve(request, response) {
-  try {
-    let body = '';
-    if (request.method !== 'GET') {
-      const chunks = [];
-      for await (const chunk of request) chunks.push(chunk);
-      body = Buffer.concat(chunks).toString();
-    }
-    const { status, json } = await route(request, body);
-    response.writeHead(status, {
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': Buffer.byteLength(json),
-    });
-    response.end(json);
-  } catch (error) {
-    console.error(error);
-    response.writeHead(500, { 'Content-Length': 0 }).end();
-  }
-}
-
-const server = http.createServer((request, response) => void serve(request, response));
-
-server.keepAliveTimeout = 65_000;
-server.listen(Number(process.env.PORT), '127.0.0.1');
-process.once('SIGTERM', () => process.exit(0));
+serveFloor(route);
