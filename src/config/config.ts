@@ -2,18 +2,13 @@ import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { plainToInstance, Transform } from 'class-transformer';
-import {
-  getMetadataStorage,
-  IsBoolean,
-  IsIn,
-  IsOptional,
-  IsString,
-  Matches,
-  validateSync,
-} from 'class-validator';
+import { getMetadataStorage, IsBoolean, IsOptional, IsString, Matches, validateSync } from 'class-validator';
 import { type BlobStoreSettings, parseBlobStoreUrl } from './blob-store-url.js';
+import { ConfigError, lineOf } from './config-error.js';
 import { crossChecks } from './cross-checks.js';
-import { Text, ToBoolean, Url, Whole } from './setting.decorators.js';
+import { OneOf, Origins, Proxies, Text, ToBoolean, Url, Whole } from './setting.decorators.js';
+
+export { ConfigError } from './config-error.js';
 
 /** Path of every route, without slashes at the ends. */
 export const API_PREFIX = 'apis/v1';
@@ -22,16 +17,6 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const MAIL_MODES = ['user', 'service'] as const;
 const MAIL_ACCOUNTS = ['create', 'link'] as const;
 const DOCX_CONVERTERS = ['embedded', 'libreoffice', 'off'] as const;
-/** Invalid settings, one line for each. The process exits with code 78 (EX_CONFIG of sysexits.h). */
-export class ConfigError extends Error {
-  static readonly exitCode = 78;
-
-  constructor(readonly lines: string[]) {
-    super(lines.join('\n'));
-    this.name = 'ConfigError';
-  }
-}
-
 /**
  * The settings, read once from the environment and `.env` (the environment has precedence), validated and frozen. Property
  * names are the names of the environment variables.
@@ -60,7 +45,7 @@ export class Config {
   /** Worker processes sharing the port. */
   @Whole(1, 256) WEB_CONCURRENCY = 1;
 
-  @IsIn(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(', ')}` })
+  @OneOf(LOG_LEVELS)
   LOG_LEVEL: (typeof LOG_LEVELS)[number] = 'info';
 
   /** Create the demo workspace at start. Default: only with the embedded database. */
@@ -73,17 +58,10 @@ export class Config {
   @Whole(60, 31_536_000) TOKEN_TTL = 43_200;
 
   /** Origins that browsers may call from: a comma-separated list, or `*`. Empty: CORS is off. */
-  @IsOptional()
-  @Matches(/^(?:\*|https?:\/\/[^\s,/]+(?:\s*,\s*https?:\/\/[^\s,/]+)*)?$/, {
-    message: 'must be * or a comma-separated list of origins such as https://app.example.com',
-  })
-  CORS_ORIGINS?: string;
+  @Origins() CORS_ORIGINS?: string;
 
   /** Proxies whose X-Forwarded-* headers are trusted: false, a number of hops, or a comma-separated list of addresses. */
-  @Matches(/^(?:false|\d{1,2}|[0-9a-fA-F.:/]+(?:\s*,\s*[0-9a-fA-F.:/]+)*|loopback)$/, {
-    message: 'must be false, loopback, a number of hops or a comma-separated list of addresses',
-  })
-  TRUST_PROXY = 'false';
+  @Proxies() TRUST_PROXY = 'false';
 
   /** Issuer of an external OpenID provider whose access tokens are also accepted. */
   @Url('http', 'https') OIDC_ISSUER?: string;
@@ -126,14 +104,14 @@ export class Config {
   @Text() MAIL_SERVICE_TOKEN?: string;
 
   /** `user`: requests carry a token of the user; `service`: the token of the service and the id of the user. */
-  @IsIn(MAIL_MODES, { message: `must be one of ${MAIL_MODES.join(', ')}` })
+  @OneOf(MAIL_MODES)
   MAIL_SERVICE_MODE: (typeof MAIL_MODES)[number] = 'user';
 
   /** Timeout of the mail service until its response starts and between two chunks of it, milliseconds. */
   @Whole(100, 600_000) MAIL_SERVICE_TIMEOUT_MS = 30_000;
 
   /** `create`: the first use of mail creates an account; `link`: only `workspace mail link` assigns accounts. */
-  @IsIn(MAIL_ACCOUNTS, { message: `must be one of ${MAIL_ACCOUNTS.join(', ')}` })
+  @OneOf(MAIL_ACCOUNTS)
   MAIL_ACCOUNTS: (typeof MAIL_ACCOUNTS)[number] = 'create';
 
   /** Domain of the addresses of created accounts. Default: the e-mail address of the user. */
@@ -182,7 +160,7 @@ export class Config {
   /** Directory of the recordings of calls, under the same path for this service and for LiveKit's egress. Default: none. */
   @Text() LIVEKIT_RECORDINGS_DIR?: string;
 
-  @IsIn(DOCX_CONVERTERS, { message: `must be one of ${DOCX_CONVERTERS.join(', ')}` })
+  @OneOf(DOCX_CONVERTERS)
   DOCX_CONVERTER: (typeof DOCX_CONVERTERS)[number] = 'embedded';
 
   /** The program of DOCX_CONVERTER=libreoffice: a name in the usual directories, or a path. */
@@ -265,25 +243,17 @@ export class Config {
   }
 
   get corsOrigins(): string[] {
-    return (this.CORS_ORIGINS ?? '')
-      .split(',')
-      .map((origin) => origin.trim())
-      .filter(Boolean);
+    return entries(this.CORS_ORIGINS);
   }
 
   get secretKeys(): string[] {
-    return (this.SECRET_KEYS ?? '')
-      .split(',')
-      .map((key) => key.trim())
-      .filter(Boolean);
+    return entries(this.SECRET_KEYS);
   }
 
   /** The value for `trust proxy` of Express. */
   get trustProxy(): false | number | string[] {
     if (this.TRUST_PROXY === 'false') return false;
-    return /^\d+$/.test(this.TRUST_PROXY)
-      ? Number(this.TRUST_PROXY)
-      : this.TRUST_PROXY.split(',').map((address) => address.trim());
+    return /^\d+$/.test(this.TRUST_PROXY) ? Number(this.TRUST_PROXY) : entries(this.TRUST_PROXY);
   }
 
   /**
@@ -296,11 +266,7 @@ export class Config {
       ([key, value]) => known.has(key) && value !== undefined && value.trim() !== '',
     );
     const config = plainToInstance(Config, Object.fromEntries(given), { exposeDefaultValues: true });
-    const lines = validateSync(config).map(
-      (error) =>
-        `${error.property} ${Object.values(error.constraints ?? {})[0]}, not ${shown(error.property, error.value)}`,
-    );
-    lines.push(...crossChecks(config));
+    const lines = [...validateSync(config).map(lineOf), ...crossChecks(config)];
     if (lines.length > 0) throw new ConfigError(lines);
     return Object.freeze(config);
   }
@@ -318,8 +284,9 @@ export class Config {
   }
 }
 
-const SECRET = /TOKEN$|SECRET|KEY|DATABASE_URL|SMTP_URL/;
-
-function shown(key: string, value: unknown): string {
-  return SECRET.test(key) ? '(a secret, not shown)' : JSON.stringify(value);
-}
+/** The entries of a comma-separated list. */
+const entries = (list = ''): string[] =>
+  list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);

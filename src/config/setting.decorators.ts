@@ -1,5 +1,5 @@
 import { Transform } from 'class-transformer';
-import { IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
 
 const TRUE = new Set(['true', '1', 'yes', 'on']);
 const FALSE = new Set(['false', '0', 'no', 'off']);
@@ -42,3 +42,21 @@ export const Text = (): PropertyDecorator => (target, key) => {
   IsOptional()(target, key);
   IsString()(target, key);
 };
+
+/** One of several words. */
+export const OneOf = (words: readonly string[]): PropertyDecorator =>
+  IsIn(words, { message: `must be one of ${words.join(', ')}` });
+
+/** Optional: `*` or a comma-separated list of origins. */
+export const Origins = (): PropertyDecorator => (target, key) => {
+  IsOptional()(target, key);
+  Matches(/^(?:\*|https?:\/\/[^\s,/]+(?:\s*,\s*https?:\/\/[^\s,/]+)*)?$/, {
+    message: 'must be * or a comma-separated list of origins such as https://app.example.com',
+  })(target, key);
+};
+
+/** A value for `trust proxy` of Express. */
+export const Proxies = (): PropertyDecorator =>
+  Matches(/^(?:false|\d{1,2}|[0-9a-fA-F.:/]+(?:\s*,\s*[0-9a-fA-F.:/]+)*|loopback)$/, {
+    message: 'must be false, loopback, a number of hops or a comma-separated list of addresses',
+  });
