@@ -1,22 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createCalendars } from './demo-calendar.js';
 import type { Created, DemoClient } from './demo-client.js';
-import {
-  CONTACTS,
-  DEMO_ADDRESSBOOK,
-  type DemoName,
-  type DemoNote,
-  type DemoTask,
-  GROUPS,
-  NOTE_FOLDERS,
-  NOTES,
-  PHONE_CONTACTS,
-  ROOMS,
-  SELF_CARD,
-  SIGNATURE,
-  TASK_FOLDER,
-  TASKS,
-} from './demo-data.js';
+import { CONTACTS, DEMO_ADDRESSBOOK, PHONE_CONTACTS, SELF_CARD } from './data/contacts.js';
+import { type DemoNote, NOTE_FOLDERS, NOTES } from './data/notes.js';
+import { ROOMS } from './data/rooms.js';
+import { type DemoTask, TASK_FOLDER, TASKS } from './data/tasks.js';
+import { type DemoName, GROUPS, SIGNATURE } from './demo-data.js';
 
 export type DemoClients = Record<DemoName, DemoClient>;
 
