@@ -5,7 +5,6 @@ import { pictureXml, shownSize } from './image.js';
 import { isChecked, leadingCheckbox, LIST_STEP, ListMarkers, type Marker } from './lists.js';
 import { Paragraph } from './paragraph.js';
 import type { DocxParts } from './parts.js';
-import { checkboxXml, ruleXml } from './pieces.js';
 import { layOutTable, tableXml } from './table.js';
 import { type TextStyle, textStyle } from './text-style.js';
 
@@ -247,3 +246,16 @@ function cellsOf(table: Element): Element[] {
     return /^(?:td|th|caption)$/.test(child.tagName) ? [{ ...child, tagName: 'div' }] : cellsOf(child);
   });
 }
+
+/** A check box that readers can change in Word. @param id unique in the document */
+function checkboxXml(id: number, checked: boolean): string {
+  return (
+    `<w:sdt><w:sdtPr><w:id w:val="${id}"/><w14:checkbox><w14:checked w14:val="${checked ? 1 : 0}"/>` +
+    '<w14:checkedState w14:val="2612" w14:font="MS Gothic"/><w14:uncheckedState w14:val="2610" w14:font="MS Gothic"/></w14:checkbox></w:sdtPr>' +
+    '<w:sdtContent><w:r><w:rPr><w:rFonts w:hint="eastAsia" w:ascii="MS Gothic" w:hAnsi="MS Gothic" w:eastAsia="MS Gothic"/></w:rPr>' +
+    `<w:t>${checked ? '\u2612' : '\u2610'}</w:t></w:r></w:sdtContent></w:sdt>`
+  );
+}
+
+/** A horizontal rule. */
+const ruleXml = (): string => '<w:p><w:pPr><w:pStyle w:val="HorizontalRule"/></w:pPr></w:p>';

@@ -1,8 +1,7 @@
-/** Control characters and lone surrogates. XML does not allow most of them. */
-// oxlint-disable-next-line no-control-regex -- these characters are removed
-const UNFIT = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\uFFFE\uFFFF\p{Surrogate}]/gu;
+import { ENTITIES, NOT_XML } from '../xml/index.js';
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+/** Characters that XML excludes, and other control characters. */
+const UNFIT = new RegExp(String.raw`[${NOT_XML}\u007f-\u009f\p{Surrogate}]`, 'gu');
 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => ENTITIES[mark] ?? mark);
 

@@ -1,9 +1,9 @@
+import { NOT_XML } from '../xml/index.js';
 import { ANSWER_LIMITS, type Option, type Problem } from './definition.js';
 
 const ID = /^[\w-]{1,64}$/;
-/** Controls other than tab and line ends, and characters that XML cannot contain. */
-// eslint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]/;
+/** Characters that a workbook cannot contain, and DEL. */
+const CONTROL = new RegExp(String.raw`[${NOT_XML}\u007f]`);
 
 /** Reads the members of an untrusted object and collects the errors. */
 export class Fields {
