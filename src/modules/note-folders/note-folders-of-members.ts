@@ -1,28 +1,24 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { rowsOf } from '../../platform/database/rows.js';
-import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { Tx } from '../../platform/database/tx.js';
 import { IsNull } from 'typeorm';
-import { type ContentTransfer, MemberContent, type OwnedContent } from '../tenants/index.js';
+import { type ContentTransfer, MemberContent, RegisteredContent } from '../tenants/index.js';
 import { NoteFolder } from './note-folder.entity.js';
 import { NoteFoldersRepository } from './note-folders.repository.js';
 
 /** The note folders of a member, for a transfer to another member. */
 @Injectable()
-export class NoteFoldersOfMembers implements OwnedContent, OnModuleInit {
-  readonly kind = 'note_folders';
-  readonly order = 30;
-
+export class NoteFoldersOfMembers extends RegisteredContent {
   constructor(
-    private readonly contents: MemberContent,
+    contents: MemberContent,
     private readonly folders: NoteFoldersRepository,
-  ) {}
-
-  onModuleInit(): void {
-    this.contents.register(this);
-  }
-
-  async count(reader: Reader, { tenantId, userId }: { tenantId: string; userId: string }): Promise<number> {
-    return rowsOf(reader, NoteFolder).count({ tenantId, ownerId: userId, goneAt: IsNull() });
+  ) {
+    super(contents, {
+      kind: 'note_folders',
+      order: 30,
+      count: (reader, { tenantId, userId }) =>
+        rowsOf(reader, NoteFolder).count({ tenantId, ownerId: userId, goneAt: IsNull() }),
+    });
   }
 
   /** The feed counters of both members lock their trees. */

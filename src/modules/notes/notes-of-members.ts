@@ -1,14 +1,10 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
-import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
-import { type ContentTransfer, MemberContent, type OwnedContent } from '../tenants/index.js';
-
-// Index notes_by_title.
-const count = workspace.statement<{ count: number }>(
-  'notes.count_owned',
-  `SELECT count(*)::int AS count FROM notes WHERE tenant_id = $1 AND owner_id = $2`,
-);
+import { type ContentTransfer, MemberContent, RegisteredContent } from '../tenants/index.js';
+import { Note } from './note.entity.js';
 
 const lock = workspace.statement<{ user_id: string }>(
   'notes.lock_owned',
@@ -24,21 +20,16 @@ const transfer = workspace.statement<{ count: number }>(
 
 /** The notes that a member owns, for a transfer to another member. */
 @Injectable()
-export class NotesOfMembers implements OwnedContent, OnModuleInit {
-  readonly kind = 'notes';
-  readonly order = 40;
-
+export class NotesOfMembers extends RegisteredContent {
   constructor(
-    private readonly contents: MemberContent,
+    contents: MemberContent,
     private readonly outbox: Outbox,
-  ) {}
-
-  onModuleInit(): void {
-    this.contents.register(this);
-  }
-
-  async count(reader: Reader, { tenantId, userId }: { tenantId: string; userId: string }): Promise<number> {
-    return (await reader.query(count, [tenantId, userId]))[0]?.count ?? 0;
+  ) {
+    super(contents, {
+      kind: 'notes',
+      order: 40,
+      count: (reader, { tenantId, userId }) => rowsOf(reader, Note).count({ tenantId, ownerId: userId }),
+    });
   }
 
   async lock(tx: Tx, { ctx, from }: ContentTransfer): Promise<string[]> {

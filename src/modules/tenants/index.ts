@@ -5,7 +5,12 @@ export {
   MEMBERSHIP_CHANGING,
   TENANT_PROVISIONED,
 } from './tenants.hooks.js';
-export { type ContentTransfer, MemberContent, type OwnedContent } from './member-content.js';
+export {
+  type ContentTransfer,
+  MemberContent,
+  type OwnedContent,
+  RegisteredContent,
+} from './member-content.js';
 export { TenantsModule } from './tenants.module.js';
 export type { MemberRole, MemberStatus } from './tenants.repository.js';
 export { TenantProfileService } from './profile/tenant-profile.service.js';

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { lockHeads } from '../../platform/sync/sync-heads.js';
@@ -11,14 +11,20 @@ export interface ContentTransfer {
   to: string;
 }
 
+/** A member of a workspace, as the owner of content. */
+export interface ContentOwner {
+  tenantId: string;
+  userId: string;
+}
+
 /** One kind of content that members own, e.g. notes. Its module registers it. */
 export interface OwnedContent {
   /** Plural name in responses, e.g. `note_folders`. */
   readonly kind: string;
-  /** Position in the lock order of a transfer: task folders 10, tasks 20, note folders 30, notes 40. */
+  /** Position in the lock order of a transfer: task folders 10, tasks 20, note folders 30, notes 40, forms 50. */
   readonly order: number;
   /** Number of objects of an owner, including those in the trash. */
-  count(reader: Reader, owner: { tenantId: string; userId: string }): Promise<number>;
+  count(reader: Reader, owner: ContentOwner): Promise<number>;
   /** Locks the rows that the transfer writes, except feed counters. @returns users whose feeds change, besides both members */
   lock(tx: Tx, transfer: ContentTransfer): Promise<string[]>;
   /** Changes the owner of all objects of `from`, with history, feeds and search. @returns number of objects */
@@ -37,7 +43,7 @@ export class MemberContent {
   }
 
   /** @returns number of objects by kind */
-  async count(reader: Reader, owner: { tenantId: string; userId: string }): Promise<Record<string, number>> {
+  async count(reader: Reader, owner: ContentOwner): Promise<Record<string, number>> {
     return this.each((content) => content.count(reader, owner));
   }
 
@@ -59,4 +65,27 @@ export class MemberContent {
     for (const content of this.registered) counts[content.kind] = await of(content);
     return counts;
   }
+}
+
+/** Base of one kind of content: registers itself, and counts with the function of its module. */
+export abstract class RegisteredContent implements OwnedContent, OnModuleInit {
+  readonly kind: string;
+  readonly order: number;
+  readonly count: OwnedContent['count'];
+
+  constructor(
+    private readonly contents: MemberContent,
+    { kind, order, count }: Pick<OwnedContent, 'kind' | 'order' | 'count'>,
+  ) {
+    this.kind = kind;
+    this.order = order;
+    this.count = count;
+  }
+
+  onModuleInit(): void {
+    this.contents.register(this);
+  }
+
+  abstract lock(tx: Tx, transfer: ContentTransfer): Promise<string[]>;
+  abstract transfer(tx: Tx, transfer: ContentTransfer): Promise<number>;
 }
