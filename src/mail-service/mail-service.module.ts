@@ -2,8 +2,8 @@ import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown 
 import { APP_GUARD } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
-import { BlobStore } from '../platform/blobs/blob-store.js';
-import { openBlobStore } from '../platform/blobs/open-blob-store.js';
+import { BlobStore } from '../platform/blobs/store/blob-store.js';
+import { openBlobStore } from '../platform/blobs/store/open-blob-store.js';
 import { createDataSource } from '../platform/database/data-source.js';
 import { Db } from '../platform/database/db.js';
 import { JobsModule } from '../platform/jobs/jobs.module.js';

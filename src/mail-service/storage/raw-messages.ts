@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { BlobStore } from '../../platform/blobs/blob-store.js';
+import { BlobStore } from '../../platform/blobs/store/blob-store.js';
 import { Db } from '../../platform/database/db.js';
 import { mailService } from '../mail-service.schema.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
-import { type BlobKey, BlobStore } from './blob-store.js';
+import { type BlobKey, BlobStore } from './store/blob-store.js';
 import { BlobMetrics } from './blob-metrics.js';
 import { BlobsRepository } from './blobs.repository.js';
 

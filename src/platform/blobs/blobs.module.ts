@@ -3,10 +3,10 @@ import { Config } from '../../config/config.js';
 import { Dependencies } from '../observability/dependencies.js';
 import { BlobCollector } from './blob-collector.js';
 import { BlobMetrics } from './blob-metrics.js';
-import { BlobStore } from './blob-store.js';
+import { BlobStore } from './store/blob-store.js';
 import { BLOB_STORE, Blobs } from './blobs.js';
 import { BlobsRepository } from './blobs.repository.js';
-import { openBlobStore } from './open-blob-store.js';
+import { openBlobStore } from './store/open-blob-store.js';
 import { UploadGate, UploadLimits } from './upload-limits.js';
 import { Uploads } from './uploads.js';
 

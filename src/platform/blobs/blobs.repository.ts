@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
-import type { BlobKey } from './blob-store.js';
+import type { BlobKey } from './store/blob-store.js';
 
 const insert = workspace.statement<never>(
   'blobs.insert',

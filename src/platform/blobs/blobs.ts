@@ -14,11 +14,11 @@ import {
   type ByteRange,
   type ByteSource,
   type OpenBlob,
-} from './blob-store.js';
+} from './store/blob-store.js';
 import { BlobMetrics } from './blob-metrics.js';
 import { BlobErrors } from './blobs.errors.js';
 import { BlobsRepository } from './blobs.repository.js';
-import { Measured, TooManyBytesError } from './measured.js';
+import { Measured, TooManyBytesError } from './store/measured.js';
 
 /** The name of the dependency. */
 export const BLOB_STORE = 'blob_store';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../context/request-context.js';
-import { SyncState } from '../sync/sync-state.service.js';
-import type { SyncStateResponse } from '../sync/sync-state.response.js';
+import { SyncState } from '../sync/state/sync-state.service.js';
+import type { SyncStateResponse } from '../sync/state/sync-state.response.js';
 import { UserConnections } from './user-connections.js';
 
 /** Seconds of one wait. */

@@ -1,9 +1,7 @@
-import { Get, Inject, type OnModuleInit, Query, type Type } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { Inject, type OnModuleInit, Query, type Type } from '@nestjs/common';
 import { Ctx, type RequestContext } from '../context/request-context.js';
 import { DisconnectSignal } from '../http/abort-signal.js';
-import { Operation } from '../http/api-docs.js';
-import { Errors } from '../http/errors.js';
+import { Endpoint } from '../http/endpoint.js';
 import type { JsonReply } from '../http/json-reply.js';
 import { FeedRetention } from './feed-retention.js';
 import type { FeedSource } from './feed-source.js';
@@ -32,7 +30,7 @@ interface Feeds extends OnModuleInit {
  */
 export function FeedController(docs: FeedDocs): Type<Feeds> {
   const { tag, item, changes, index } = docs;
-  const errors = [CURSOR_EXPIRED, Errors.validationFailed];
+  const errors = [CURSOR_EXPIRED];
 
   class FeedRoutes implements Feeds {
     constructor(
@@ -45,15 +43,14 @@ export function FeedController(docs: FeedDocs): Type<Feeds> {
       this.retention.register(this.source);
     }
 
-    @Operation({
+    @Endpoint('GET changes', {
       tag,
       id: `${item}Changes`,
       summary: 'List the changes since a cursor',
       description: changes.description,
       errors,
+      response: [changes.type, 'A page of changes.'],
     })
-    @ApiOkResponse({ type: changes.type, description: 'A page of changes.' })
-    @Get('changes')
     changes(
       @Ctx() ctx: RequestContext,
       @Query() query: ChangesQuery,
@@ -62,9 +59,14 @@ export function FeedController(docs: FeedDocs): Type<Feeds> {
       return this.feeds.changes(ctx, this.source, query, gone);
     }
 
-    @Operation({ tag, id: `${item}Index`, summary: index.summary, description: index.description, errors })
-    @ApiOkResponse({ type: index.type, description: 'A page of the index.' })
-    @Get('index')
+    @Endpoint('GET index', {
+      tag,
+      id: `${item}Index`,
+      summary: index.summary,
+      description: index.description,
+      errors,
+      response: [index.type, 'A page of the index.'],
+    })
     index(@Ctx() ctx: RequestContext, @Query() query: IndexQuery): Promise<JsonReply> {
       return this.feeds.index(ctx, this.source, query);
     }

@@ -3,8 +3,8 @@ import { FeedRetention } from './feed-retention.js';
 import { FeedService } from './feed.service.js';
 import { HeadWatch } from './head-watch.js';
 import { SyncCursors } from './sync-cursors.js';
-import { SyncStateController } from './sync-state.controller.js';
-import { SyncState } from './sync-state.service.js';
+import { SyncStateController } from './state/sync-state.controller.js';
+import { SyncState } from './state/sync-state.service.js';
 
 @Global()
 @Module({

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'no
 import path from 'node:path';
 import fc from 'fast-check';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
-import { BlobStore, objectName } from '../../../src/platform/blobs/blob-store.js';
+import { BlobStore, objectName } from '../../../src/platform/blobs/store/blob-store.js';
 import { Blobs } from '../../../src/platform/blobs/blobs.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { TestApp } from '../../support/app.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { BlobStore } from '../../../src/platform/blobs/blob-store.js';
+import { BlobStore } from '../../../src/platform/blobs/store/blob-store.js';
 import { isStorageFull } from '../../../src/platform/database/storage-full.js';
 import { createLogger } from '../../../src/platform/observability/logger.js';
 import { type Person, TestApp } from '../../support/app.ts';

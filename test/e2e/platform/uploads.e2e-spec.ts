@@ -4,7 +4,7 @@ import { get as httpGet } from 'node:http';
 import path from 'node:path';
 import { Controller, Get, Inject, Post } from '@nestjs/common';
 import fc from 'fast-check';
-import { objectName } from '../../../src/platform/blobs/blob-store.js';
+import { objectName } from '../../../src/platform/blobs/store/blob-store.js';
 import { Blobs } from '../../../src/platform/blobs/blobs.js';
 import { BlobsModule } from '../../../src/platform/blobs/blobs.module.js';
 import { Form, TakesFile, type UploadForm } from '../../../src/platform/blobs/upload-form.js';

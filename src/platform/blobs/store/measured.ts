@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ByteSource } from './blob-store.js';
-import { countForwardedBytes } from '../memory/garbage.js';
+import { countForwardedBytes } from '../../memory/garbage.js';
 
 /** The source exceeds the maximum size. */
 export class TooManyBytesError extends Error {

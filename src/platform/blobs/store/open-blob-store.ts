@@ -1,4 +1,4 @@
-import type { BlobStoreSettings } from '../../config/blob-store-url.js';
+import type { BlobStoreSettings } from '../../../config/blob-store-url.js';
 import type { BlobStore } from './blob-store.js';
 import { FileStore } from './file-store.js';
 

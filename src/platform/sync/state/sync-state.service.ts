@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../context/request-context.js';
-import { Db } from '../database/db.js';
-import { type Statement, workspace } from '../database/statement.js';
-import { FeedRetention } from './feed-retention.js';
-import type { FeedSource } from './feed-source.js';
-import { HeadWatch } from './head-watch.js';
+import type { RequestContext } from '../../context/request-context.js';
+import { Db } from '../../database/db.js';
+import { type Statement, workspace } from '../../database/statement.js';
+import { FeedRetention } from '../feed-retention.js';
+import type { FeedSource } from '../feed-source.js';
+import { HeadWatch } from '../head-watch.js';
 import type { SyncStateQuery } from './sync-state.dto.js';
 import type { SyncStateResponse } from './sync-state.response.js';
 

@@ -1,7 +1,7 @@
 import { PickType } from '@nestjs/swagger';
 import { IsInt, IsOptional, Max, Min } from 'class-validator';
-import { WholeNumber } from '../http/input.decorators.js';
-import { ChangesQuery } from './feed.dto.js';
+import { WholeNumber } from '../../http/input.decorators.js';
+import { ChangesQuery } from '../feed.dto.js';
 
 const HEAD = 'head must be a whole number';
 
