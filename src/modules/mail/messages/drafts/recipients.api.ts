@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../../platform/context/request-context.js';
-import { isStorable } from '../../../platform/http/storable-text.js';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { isStorable } from '../../../../platform/http/storable-text.js';
 import { recipientKey } from './recipients.js';
 import { type KnownRecipient, RecipientsRepository } from './recipients.repository.js';
 

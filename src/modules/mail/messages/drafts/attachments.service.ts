@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { create as contentDisposition } from 'content-disposition';
-import { asciiFileName, safeFileName } from '../../../platform/http/replies/file-name.js';
-import { BodyReply } from '../../../platform/http/replies/body-reply.js';
-import { type MailCall, messagePath } from '../mail-call.js';
-import { forwarded, MailClient, type MailReply, type MailSession } from '../mail-client.js';
-import { JsonResponse } from '../upstream-response.js';
+import { asciiFileName, safeFileName } from '../../../../platform/http/replies/file-name.js';
+import { BodyReply } from '../../../../platform/http/replies/body-reply.js';
+import { type MailCall, messagePath } from '../../mail-call.js';
+import { forwarded, MailClient, type MailReply, type MailSession } from '../../mail-client.js';
+import { JsonResponse } from '../../upstream-response.js';
 import type { ReadAttachment } from './drafts.dto.js';
 
 const DEFAULT_NAME = 'attachment';

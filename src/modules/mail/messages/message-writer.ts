@@ -1,9 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
-import { type Fields, isFields, isObjectId } from './fields.js';
-import { messagePath, messagesPath } from './mail-call.js';
-import type { MailSession } from './mail-client.js';
-import { isUnknownField, JsonResponse } from './upstream-response.js';
+import { type Fields, isFields, isObjectId } from '../fields.js';
+import { messagePath, messagesPath } from '../mail-call.js';
+import type { MailSession } from '../mail-client.js';
+import { isUnknownField, JsonResponse } from '../upstream-response.js';
 
 /** Creates messages. `{ keep }` attachments are translated for mail services that do not know them. */
 @Injectable()

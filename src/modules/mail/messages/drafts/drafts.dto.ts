@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsNotEmpty, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
-import { DRAFTS, INBOX } from '../mail.examples.js';
+import { DRAFTS, INBOX } from '../../mail.examples.js';
 
 const IsMailboxId = (): PropertyDecorator =>
   Matches(/^[0-9a-f]{24}$/i, { message: '$property must be a mailbox id: 24 hexadecimal digits' });

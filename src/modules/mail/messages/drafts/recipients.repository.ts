@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../../platform/context/request-context.js';
-import { Db } from '../../../platform/database/db.js';
-import { workspace } from '../../../platform/database/statement.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { Db } from '../../../../platform/database/db.js';
+import { workspace } from '../../../../platform/database/statement.js';
+import type { Tx } from '../../../../platform/database/tx.js';
 import { type Recipient, recipientKey } from './recipients.js';
 
 /** Addresses kept per user. */
