@@ -1,8 +1,9 @@
-import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
-import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
+import { Body, Controller, Req } from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
 import type { AuthenticatedRequest } from '../../platform/context/request-context.js';
 import { DisconnectSignal } from '../../platform/http/abort-signal.js';
-import { BODY_ERRORS, Operation } from '../../platform/http/api-docs.js';
+import { BODY_ERRORS } from '../../platform/http/api-docs.js';
+import { Endpoint } from '../../platform/http/endpoint.js';
 import { BodyLimit } from '../../platform/http/body/body.guard.js';
 import { Errors } from '../../platform/http/errors.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
@@ -25,18 +26,16 @@ const EXAMPLE = {
 export class BatchController {
   constructor(private readonly batches: BatchService) {}
 
-  @Operation({
+  @Endpoint('POST', {
     tag: 'sync',
     id: 'runBatch',
     summary: 'Run several requests at once',
     description: `Our addition, for clients that work offline. Up to ${MAX_REQUESTS} requests of the caller, each with its own status, headers and body; each passes the same checks and limits as alone. A batch is no transaction: a failed request undoes none of the others. Give writes an \`Idempotency-Key\`, so that the batch can be sent again after a lost response. Each response can have the errors of its own operation, 422 \`not_batchable\` (files, sign-in, \`wait\`, batches), 424 \`not_run\` (after a failure, with \`stop_on_error\`) and 503 \`batch_full\` (responses beyond 16 MiB).`,
     errors: [Errors.validationFailed, ...BODY_ERRORS],
+    response: [BatchEnvelope, 'One response for each request, in their order.'],
   })
   @ApiBody({ type: Batch, examples: { batch: { value: EXAMPLE } } })
-  @ApiOkResponse({ type: BatchEnvelope, description: 'One response for each request, in their order.' })
   @BodyLimit(BATCH_BODY_BYTES)
-  @HttpCode(200)
-  @Post()
   run(
     @Req() request: AuthenticatedRequest,
     @Body() body: unknown,

@@ -1,36 +1,26 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsInt, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
+import { IsBoolean, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import type { FieldProblem } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
-import { Nullable, Optional, Timestamp } from '../../platform/http/input.decorators.js';
+import { Moment, Nullable, Optional } from '../../platform/http/input.decorators.js';
 import type { StoredSettings } from './forms.entity.js';
 
-/** A moment from 1900 to 9998, converted to a Date by `@Timestamp()`. */
-export const Moment = () =>
-  ValidateBy({
-    name: 'isTimestamp',
-    validator: {
-      validate: (value) =>
-        value instanceof Date && value.getUTCFullYear() >= 1900 && value.getUTCFullYear() <= 9998,
-      defaultMessage: () => '$property must be a time, RFC 3339',
-    },
-  });
-
-export class FormSettingsInput {
+/** The window in which a form accepts responses. */
+export class FormWindow {
   /** No responses before this time. */
   @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: null })
   @Nullable()
   @Moment()
-  @Timestamp()
   opens_at?: Date | null;
 
   /** No responses from this time on. */
   @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2027-01-31T18:00:00Z' })
   @Nullable()
   @Moment()
-  @Timestamp()
   closes_at?: Date | null;
+}
 
+export class FormSettingsInput extends FormWindow {
   /** The form accepts at most this number of responses. */
   @ApiPropertyOptional({ type: 'integer', nullable: true, minimum: 1, maximum: 10_000_000, example: 200 })
   @Nullable()

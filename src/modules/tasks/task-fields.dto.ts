@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsIn, IsInt, IsString, IsUUID, Max, MaxLength, Min, ValidateBy, ValidateIf } from 'class-validator';
-import { HttpUrl, Nullable, Optional, Timestamp } from '../../platform/http/input.decorators.js';
+import { HttpUrl, Moment, Nullable, Optional } from '../../platform/http/input.decorators.js';
 import { isCalendarDay, isTimeZone } from './schedule/calendar.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
 
@@ -9,13 +9,6 @@ const rule = (name: string, validate: (value: unknown) => boolean, message: stri
   ValidateBy({ name, validator: { validate, defaultMessage: () => `$property must ${message}` } });
 
 export const CalendarDay = rule('isCalendarDay', isCalendarDay, 'be a calendar day, YYYY-MM-DD');
-
-/** A moment from 1900 to 9998, converted to a Date by `@Timestamp()`. */
-export const Moment = rule(
-  'isTimestamp',
-  (value) => value instanceof Date && value.getUTCFullYear() >= 1900 && value.getUTCFullYear() <= 9998,
-  'be a time, RFC 3339',
-);
 
 export const TimeZone = rule(
   'isTimeZone',
@@ -105,7 +98,6 @@ export class ReminderInput {
   @ApiPropertyOptional({ format: 'date-time', example: '2026-12-01T08:00:00Z' })
   @Optional()
   @Moment()
-  @Timestamp()
   at?: Date;
 
   @ApiPropertyOptional({ type: 'integer', example: 30 })

@@ -8,7 +8,7 @@ import { TenantsApi } from '../tenants/index.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
 import { TimeZones } from './schedule/time-zones.js';
 import type { NamedUser, ReferenceInput, ReminderInput } from './task-fields.dto.js';
-import { keyFor } from './task-positions.js';
+import { keyFor } from '../../platform/resources/manual-order.js';
 import { TaskReferences } from './task-references.js';
 import { type StoredReference, type StoredReminder, PRIORITIES, STATUSES } from './task.entity.js';
 import type { CreateTask, LinkedTask, UpdateTask } from './tasks.dto.js';

@@ -16,7 +16,7 @@ import {
   UpdateOperation,
 } from '../../platform/resources/operations.js';
 import { TaskListsService } from './lists/task-lists.service.js';
-import { ListTasks } from './task-list.dto.js';
+import { ListTasks } from './lists/task-list.dto.js';
 import { CreateTask, DeleteTask, RestoreTask, UpdateTask } from './tasks.dto.js';
 import { TASKS, TaskErrors } from './tasks.errors.js';
 import { TasksService } from './tasks.service.js';

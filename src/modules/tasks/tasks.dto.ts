@@ -27,15 +27,14 @@ import {
   Distinct,
   EachAs,
   MaxBytes,
-  Optional,
+  Moment,
   Nullable,
-  Timestamp,
+  Optional,
 } from '../../platform/http/input.decorators.js';
 import {
   CalendarDay,
   LowerCase,
   MAX_TITLE,
-  Moment,
   NamedUser,
   NotBlank,
   POSITION,
@@ -166,7 +165,6 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2026-12-01T17:00:00Z' })
   @Nullable()
   @Moment()
-  @Timestamp()
   due_at?: Date | null;
 
   /** Completing the task creates the next one. Requires a `date`. A bare string is the rule. */

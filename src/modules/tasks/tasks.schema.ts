@@ -3,7 +3,7 @@ import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { TaskAttachment } from './parts/task-attachment.entity.js';
 import { TaskFolder, TaskFolderMember } from './folders/task-folder.entity.js';
-import { TaskSearch } from './search/task-search.entity.js';
+import { TaskSearch } from './lists/search/task-search.entity.js';
 import { PurgedTask, Subtask, Task, TaskActivity, TaskComment, TaskMember } from './task.entity.js';
 
 const file = (name: string) => new URL(`migrations/${name}`, import.meta.url);

@@ -54,6 +54,19 @@ export const Timestamp = () =>
       : value,
   );
 
+/** A time from 1900 to 9998, RFC 3339, as a Date. */
+export const Moment = (): PropertyDecorator => (target, key) => {
+  Timestamp()(target, key);
+  ValidateBy({
+    name: 'isTimestamp',
+    validator: {
+      validate: (value) =>
+        value instanceof Date && value.getUTCFullYear() >= 1900 && value.getUTCFullYear() <= 9998,
+      defaultMessage: () => '$property must be a time, RFC 3339',
+    },
+  })(target, key);
+};
+
 /** Converts decimal digits of a query parameter into a number. Other values stay for the validator to reject. */
 export const WholeNumber = () =>
   Transform(({ value }) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value));

@@ -1,6 +1,6 @@
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { FormsCleanup } from '../../../src/modules/forms/forms-cleanup.js';
+import { FormsCleanup } from '../../../src/modules/forms/responses/forms-cleanup.js';
 import { TestApp, type Person } from '../../support/app.ts';
 import { definitionOf, draft, ok, option, published, SIMPLE } from '../../support/forms.ts';
 import { form as formData } from '../../support/multipart.ts';

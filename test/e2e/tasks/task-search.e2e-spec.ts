@@ -1,4 +1,4 @@
-import { TaskIndexer } from '../../../src/modules/tasks/search/task-indexer.js';
+import { TaskIndexer } from '../../../src/modules/tasks/lists/search/task-indexer.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type Person } from '../../support/app.ts';
 

@@ -1,9 +1,8 @@
-import { Body, Controller, HttpCode, Post, Put, Query } from '@nestjs/common';
-import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
+import { Body, Controller, Query } from '@nestjs/common';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Requires } from '../../../platform/context/permission.guard.js';
-import { BODY_ERRORS, Operation } from '../../../platform/http/api-docs.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
 import type { ErrorKind } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
@@ -89,16 +88,15 @@ export class FormsController {
     return this.forms.update(ctx, id, body);
   }
 
-  @Operation({
+  @Endpoint('PUT :id', {
     tag: 'forms',
     id: 'replaceForm',
     summary: 'Replace the draft and the settings of a form',
     description: 'Missing settings get their defaults. A missing title or description stays.',
-    errors: [FORMS.notFound, ...DRAFT_ERRORS, Errors.invalidId, Errors.validationFailed, ...BODY_ERRORS],
+    errors: [FORMS.notFound, ...DRAFT_ERRORS],
+    response: [FORMS.envelopes.item, 'The form as it is now.'],
+    example: { definition: EXAMPLE_DEFINITION },
   })
-  @ApiBody({ type: ReplaceForm, examples: { example: { value: { definition: EXAMPLE_DEFINITION } } } })
-  @ApiOkResponse({ type: FORMS.envelopes.item, description: 'The form as it is now.' })
-  @Put(':id')
   replace(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -116,25 +114,16 @@ export class FormsController {
     return this.forms.delete(ctx, id);
   }
 
-  @Operation({
+  @Endpoint('POST :id/publish', {
     tag: 'forms',
     id: 'publishForm',
     summary: 'Publish the draft',
     description: 'Makes the draft the next version. Versions never change; responses name theirs.',
-    errors: [
-      FORMS.notFound,
-      ...CHANGE_ERRORS,
-      FormErrors.invalidDefinition,
-      FormErrors.noChanges,
-      Errors.invalidId,
-      Errors.validationFailed,
-      ...BODY_ERRORS,
-    ],
+    errors: [FORMS.notFound, ...CHANGE_ERRORS, FormErrors.invalidDefinition, FormErrors.noChanges],
+    response: [FORMS.envelopes.item, 'The published form.'],
+    example: { accepting: true },
+    optionalBody: true,
   })
-  @ApiBody({ type: PublishForm, required: false, examples: { example: { value: { accepting: true } } } })
-  @ApiOkResponse({ type: FORMS.envelopes.item, description: 'The published form.' })
-  @HttpCode(200)
-  @Post(':id/publish')
   publish(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -143,52 +132,39 @@ export class FormsController {
     return this.states.publish(ctx, id, body);
   }
 
-  @Operation({
+  @Endpoint('POST :id/archive', {
     tag: 'forms',
     id: 'archiveForm',
     summary: 'Archive a form',
     description: 'An archived form cannot be changed and accepts no responses.',
-    errors: [FORMS.notFound, Errors.forbidden, Errors.invalidId],
+    errors: [FORMS.notFound, Errors.forbidden],
+    response: [FORMS.envelopes.item, 'The archived form.'],
   })
-  @ApiOkResponse({ type: FORMS.envelopes.item, description: 'The archived form.' })
-  @HttpCode(200)
-  @Post(':id/archive')
   archive(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
     return this.states.archive(ctx, id);
   }
 
-  @Operation({
+  @Endpoint('POST :id/unarchive', {
     tag: 'forms',
     id: 'unarchiveForm',
     summary: 'Restore an archived form',
     description: 'The form returns to its previous state and does not accept responses yet.',
-    errors: [FORMS.notFound, Errors.forbidden, Errors.invalidId],
+    errors: [FORMS.notFound, Errors.forbidden],
+    response: [FORMS.envelopes.item, 'The restored form.'],
   })
-  @ApiOkResponse({ type: FORMS.envelopes.item, description: 'The restored form.' })
-  @HttpCode(200)
-  @Post(':id/unarchive')
   unarchive(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
     return this.states.unarchive(ctx, id);
   }
 
-  @Operation({
+  @Endpoint('POST :id/accepting', {
     tag: 'forms',
     id: 'setFormAccepting',
     summary: 'Open or close a form for responses',
     description: 'After the reply to a closure the form stores no further response.',
-    errors: [
-      FORMS.notFound,
-      Errors.forbidden,
-      FormErrors.notPublished,
-      Errors.invalidId,
-      Errors.validationFailed,
-      ...BODY_ERRORS,
-    ],
+    errors: [FORMS.notFound, Errors.forbidden, FormErrors.notPublished],
+    response: [FORMS.envelopes.item, 'The form as it is now.'],
+    example: { accepting: false },
   })
-  @ApiBody({ type: SetAccepting, examples: { example: { value: { accepting: false } } } })
-  @ApiOkResponse({ type: FORMS.envelopes.item, description: 'The form as it is now.' })
-  @HttpCode(200)
-  @Post(':id/accepting')
   setAccepting(
     @Ctx() ctx: RequestContext,
     @Id() id: string,

@@ -11,18 +11,11 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
-import {
-  asInstance,
-  Name,
-  Nullable,
-  Optional,
-  Timestamp,
-  WholeNumber,
-} from '../../../platform/http/input.decorators.js';
+import { asInstance, Name, Optional, WholeNumber } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { FORM_STATES, type FormState } from '../forms.entity.js';
 import { FormDefinition } from '../form.response.js';
-import { FormSettingsInput, Moment } from '../form-settings.dto.js';
+import { FormSettingsInput, FormWindow } from '../form-settings.dto.js';
 
 export const EXAMPLE_DEFINITION = {
   sections: [
@@ -125,24 +118,11 @@ export class PublishForm extends DraftRev {
   accepting?: boolean;
 }
 
-export class SetAccepting {
+/** `opens_at` and `closes_at` change the settings with these names. */
+export class SetAccepting extends FormWindow {
   @ApiProperty({ example: true })
   @IsBoolean()
   accepting!: boolean;
-
-  /** Changes the setting `opens_at`. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: null })
-  @Nullable()
-  @Moment()
-  @Timestamp()
-  opens_at?: Date | null;
-
-  /** Changes the setting `closes_at`. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2027-01-31T18:00:00Z' })
-  @Nullable()
-  @Moment()
-  @Timestamp()
-  closes_at?: Date | null;
 
   /** Changes the setting `closed_message`. */
   @ApiPropertyOptional({ maxLength: 2000, example: 'Thank you, the survey has ended.' })

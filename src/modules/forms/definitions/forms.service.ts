@@ -11,7 +11,7 @@ import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { assertRev, draftOf } from '../definition-input.js';
 import { FormAccess, includes, type OpenForm } from '../form-access.js';
-import { FormDrafts } from '../form-drafts.js';
+import { FormDrafts } from './form-drafts.js';
 import { FormEvents } from '../form-events.js';
 import { DEFAULT_SETTINGS, mergedSettings } from '../form-settings.dto.js';
 import { FormWritesRepository, searchTextOf } from '../form-writes.repository.js';
@@ -20,7 +20,7 @@ import type { Form } from '../forms.entity.js';
 import { FormErrors } from '../forms.errors.js';
 import { type FormRow, FormsRepository, likePatterns } from '../forms.repository.js';
 import { FORMS } from '../forms.resource.js';
-import { presetOf } from '../preset-library.js';
+import { presetOf } from './preset-library.js';
 import type { CreateForm, ListForms, ReadForm, ReplaceForm, UpdateForm } from './forms.dto.js';
 
 /** Forms and their drafts. */

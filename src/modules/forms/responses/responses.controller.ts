@@ -1,20 +1,12 @@
-import {
-  Controller,
-  createParamDecorator,
-  type ExecutionContext,
-  Get,
-  HttpCode,
-  Post,
-  Query,
-} from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import { Controller, createParamDecorator, type ExecutionContext, Query } from '@nestjs/common';
+import { ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { ANSWER_LIMITS } from '../../../lib/forms/index.js';
 import { DOWNLOAD_ERRORS, UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
 import { ApiDownload } from '../../../platform/blobs/download-docs.js';
 import { Form, TakesFile, type UploadForm } from '../../../platform/blobs/upload-form.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { BODY_ERRORS, LOCATION_HEADER, Operation } from '../../../platform/http/api-docs.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
@@ -48,6 +40,7 @@ const AnswerFilters = createParamDecorator(
   },
 );
 
+@ApiTags('forms')
 @Controller('forms')
 export class FormResponsesController {
   constructor(
@@ -56,8 +49,7 @@ export class FormResponsesController {
     private readonly uploads: FormUploadsService,
   ) {}
 
-  @Operation({
-    tag: 'forms',
+  @Endpoint('POST :id/submit', {
     id: 'submitForm',
     summary: 'Submit a response',
     description:
@@ -73,27 +65,13 @@ export class FormResponsesController {
       ResponseErrors.uploadUsed,
       ResponseErrors.versionOutdated,
       ResponseErrors.invalidAnswers,
-      Errors.invalidId,
-      Errors.validationFailed,
-      ...BODY_ERRORS,
     ],
-  })
-  @ApiBody({
-    type: SubmitForm,
-    examples: { example: { value: { answers: { attending: 'yes', diet: 'No nuts' } } } },
-  })
-  @ApiResponse({
+    response: [SubmissionEnvelope, 'The stored response.'],
+    unchanged: 'The response that the same request stored before, or that was changed.',
     status: 201,
-    type: SubmissionEnvelope,
-    description: 'The stored response.',
-    headers: LOCATION_HEADER,
+    location: true,
+    example: { answers: { attending: 'yes', diet: 'No nuts' } },
   })
-  @ApiOkResponse({
-    type: SubmissionEnvelope,
-    description: 'The response that the same request stored before, or that was changed.',
-  })
-  @HttpCode(201)
-  @Post(':id/submit')
   submit(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -102,8 +80,7 @@ export class FormResponsesController {
     return this.submissions.submit(ctx, id, body);
   }
 
-  @Operation({
-    tag: 'forms',
+  @Endpoint('POST :id/attachments', {
     id: 'uploadFormFile',
     summary: 'Upload a file for an answer',
     description:
@@ -112,17 +89,14 @@ export class FormResponsesController {
       FORMS.notFound,
       FormErrors.notPublished,
       ResponseErrors.tooManyUploads,
-      Errors.invalidId,
-      Errors.validationFailed,
       Errors.bodyTooLarge,
       Errors.unsupportedMediaType,
       ...UPLOAD_ERRORS,
     ],
+    response: [FormUploadEnvelope, 'The stored file.'],
+    status: 201,
   })
   @TakesFile(ANSWER_LIMITS.fileBytes)
-  @ApiResponse({ status: 201, type: FormUploadEnvelope, description: 'The stored file.' })
-  @HttpCode(201)
-  @Post(':id/attachments')
   upload(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -132,18 +106,12 @@ export class FormResponsesController {
     return this.uploads.add(ctx, id, query, form);
   }
 
-  @Operation({
-    tag: 'forms',
+  @Endpoint('GET :id/responses', {
     id: 'listFormResponses',
     summary: 'List the responses of a form',
     description: 'Newest first. For owners, editors and viewers.',
-    errors: [
-      FORMS.notFound,
-      Errors.forbidden,
-      Errors.invalidId,
-      Errors.validationFailed,
-      Errors.invalidCursor,
-    ],
+    errors: [FORMS.notFound, Errors.forbidden],
+    response: [FormResponseListEnvelope, 'A page of responses.'],
   })
   @ApiQuery({
     name: 'filter[question_id]',
@@ -152,8 +120,6 @@ export class FormResponsesController {
       'Only responses with this answer to the question: an option id, a number, a date, `true`, or part of a text. May be given for several questions.',
     schema: { type: 'string' },
   })
-  @ApiOkResponse({ type: FormResponseListEnvelope, description: 'A page of responses.' })
-  @Get(':id/responses')
   list(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -163,15 +129,13 @@ export class FormResponsesController {
     return this.responses.list(ctx, id, query, filters);
   }
 
-  @Operation({
-    tag: 'forms',
+  @Endpoint('GET :id/responses/:response_id', {
     id: 'readFormResponse',
     summary: 'Read a response',
     description: 'With the version that was answered. Respondents read their own responses.',
-    errors: [FORMS.notFound, ResponseErrors.responseNotFound, Errors.invalidId],
+    errors: [FORMS.notFound, ResponseErrors.responseNotFound],
+    response: [FormResponseEnvelope, 'The response.'],
   })
-  @ApiOkResponse({ type: FormResponseEnvelope, description: 'The response.' })
-  @Get(':id/responses/:response_id')
   read(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
@@ -180,15 +144,13 @@ export class FormResponsesController {
     return this.responses.read(ctx, id, responseId);
   }
 
-  @Operation({
-    tag: 'forms',
+  @Endpoint('GET :id/responses/:response_id/files/:upload_id', {
     id: 'downloadFormFile',
     summary: 'Download a file of a response',
     description: 'Always as an attachment. For callers who may read the response.',
-    errors: [FORMS.notFound, ResponseErrors.responseNotFound, Errors.invalidId, ...DOWNLOAD_ERRORS],
+    errors: [FORMS.notFound, ResponseErrors.responseNotFound, ...DOWNLOAD_ERRORS],
   })
   @ApiDownload('The file.')
-  @Get(':id/responses/:response_id/files/:upload_id')
   download(
     @Ctx() ctx: RequestContext,
     @Id() id: string,

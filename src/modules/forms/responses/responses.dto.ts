@@ -1,8 +1,8 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
 import { IsInt, IsObject, IsString, IsUUID, MaxLength, Min } from 'class-validator';
-import { Optional, Timestamp, WholeNumber } from '../../../platform/http/input.decorators.js';
+import { Moment, Optional } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { Moment } from '../form-settings.dto.js';
+import { ResponseFilter } from '../response-filter.dto.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
@@ -45,7 +45,6 @@ export class SubmitForm {
   @ApiPropertyOptional({ type: String, format: 'date-time', example: '2026-11-21T09:25:00Z' })
   @Optional()
   @Moment()
-  @Timestamp()
   started_at?: Date;
 }
 
@@ -65,28 +64,8 @@ export class UploadQuery {
   share_token?: string;
 }
 
-export class ListResponses extends PageQuery {
-  /** Submitted at this time or later. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', example: '2026-11-01T00:00:00Z' })
-  @Optional()
-  @Moment()
-  @Timestamp()
-  from?: Date;
-
-  /** Submitted before this time. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', example: '2999-12-01T00:00:00Z' })
-  @Optional()
-  @Moment()
-  @Timestamp()
-  to?: Date;
-
-  /** Responses to this version. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 })
-  @Optional()
-  @Min(1)
-  @IsInt()
-  @WholeNumber()
-  version?: number;
+export class ListResponses extends IntersectionType(PageQuery, ResponseFilter) {
+  static readonly documentedErrors = PageQuery.documentedErrors;
 
   /**
    * Words that the texts and the labels of the answers contain.

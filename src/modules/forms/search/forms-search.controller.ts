@@ -1,9 +1,7 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { Controller, Query } from '@nestjs/common';
 import { highlight, SearchQuery } from '../../../lib/search-text/index.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { Operation } from '../../../platform/http/api-docs.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { OpenForm } from '../form-access.js';
@@ -19,15 +17,13 @@ export class FormsSearchController {
     private readonly cursors: Cursors,
   ) {}
 
-  @Operation({
+  @Endpoint('GET', {
     tag: 'forms',
     id: 'searchForms',
     summary: 'Search forms',
     description: 'Searches your forms and those shared with you or your groups, newest first.',
-    errors: [Errors.validationFailed, Errors.invalidCursor],
+    response: [FormSearchEnvelope, 'A page of matches.'],
   })
-  @ApiOkResponse({ type: FormSearchEnvelope, description: 'A page of matches.' })
-  @Get()
   async search(@Ctx() ctx: RequestContext, @Query() query: SearchForms): Promise<JsonReply> {
     const words = likePatterns(query.q);
     const { rows, next } = await this.cursors.page(query, {

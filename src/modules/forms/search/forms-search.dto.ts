@@ -6,6 +6,8 @@ import { PageQuery } from '../../../platform/paging/page.dto.js';
 const Q = `q must be text of 1 to ${MAX_QUERY} characters and not blank`;
 
 export class SearchForms extends PickType(PageQuery, ['limit', 'cursor']) {
+  static readonly documentedErrors = PageQuery.documentedErrors;
+
   /**
    * A form must contain all words, in its title, description or questions. Case and accents do not matter.
    * @example "party"

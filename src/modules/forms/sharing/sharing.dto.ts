@@ -1,13 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, IsUUID, ValidateNested } from 'class-validator';
-import {
-  asInstance,
-  EachAs,
-  Nullable,
-  Optional,
-  Timestamp,
-} from '../../../platform/http/input.decorators.js';
-import { Moment } from '../form-settings.dto.js';
+import { asInstance, EachAs, Moment, Nullable, Optional } from '../../../platform/http/input.decorators.js';
 
 export class ShareForm {
   /** What the link allows to signed-in members of the workspace. Default: `respond`. */
@@ -20,7 +13,6 @@ export class ShareForm {
   @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2999-01-31T18:00:00Z' })
   @Nullable()
   @Moment()
-  @Timestamp()
   expires_at?: Date | null;
 }
 

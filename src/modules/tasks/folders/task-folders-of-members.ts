@@ -1,10 +1,10 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { Reader, Tx } from '../../../platform/database/tx.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { type ContentTransfer, MemberContent, type OwnedContent } from '../../tenants/index.js';
+import { type ContentTransfer, MemberContent, RegisteredContent } from '../../tenants/index.js';
 import { TaskFolder } from './task-folder.entity.js';
 import { TaskFoldersRepository } from './task-folders.repository.js';
 
@@ -15,22 +15,18 @@ const transfer = workspace.statement<{ count: number }>(
 
 /** The task folders of a member, for a transfer to another member. */
 @Injectable()
-export class TaskFoldersOfMembers implements OwnedContent, OnModuleInit {
-  readonly kind = 'task_folders';
-  readonly order = 10;
-
+export class TaskFoldersOfMembers extends RegisteredContent {
   constructor(
-    private readonly contents: MemberContent,
+    contents: MemberContent,
     private readonly folders: TaskFoldersRepository,
     private readonly outbox: Outbox,
-  ) {}
-
-  onModuleInit(): void {
-    this.contents.register(this);
-  }
-
-  async count(reader: Reader, { tenantId, userId }: { tenantId: string; userId: string }): Promise<number> {
-    return rowsOf(reader, TaskFolder).count({ tenantId, ownerId: userId, goneAt: IsNull() });
+  ) {
+    super(contents, {
+      kind: 'task_folders',
+      order: 10,
+      count: (reader, { tenantId, userId }) =>
+        rowsOf(reader, TaskFolder).count({ tenantId, ownerId: userId, goneAt: IsNull() }),
+    });
   }
 
   /** One transfer at a time runs in a workspace, so no other transaction holds two trees. */

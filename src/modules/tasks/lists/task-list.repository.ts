@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace, type Statement } from '../../../platform/database/statement.js';
-import type { ListTasks } from '../task-list.dto.js';
+import type { ListTasks } from './task-list.dto.js';
 import { PRIORITIES, STATUSES } from '../task.entity.js';
 
 interface TaskListRow {

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { listReply, type JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
-import type { ListTasks } from '../task-list.dto.js';
+import type { ListTasks } from './task-list.dto.js';
 import { TaskReferences } from '../task-references.js';
 import { TaskListRepository } from './task-list.repository.js';
 

@@ -9,7 +9,7 @@ import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { TaskInputs } from '../task-inputs.js';
-import { keyFor } from '../task-positions.js';
+import { keyFor } from '../../../platform/resources/manual-order.js';
 import { Subtask } from '../task.entity.js';
 import { TaskErrors } from '../tasks.errors.js';
 import type { CreateSubtask, UpdateSubtask } from './subtasks.dto.js';

@@ -1,0 +1,102 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { request } from 'undici';
+import {
+  checkComplete,
+  checkDefinition,
+  type Definition,
+  QUESTION_TYPES,
+} from '../../../../lib/forms/index.js';
+import { Config } from '../../../../config/config.js';
+import { FormErrors } from '../../forms.errors.js';
+
+const TIMEOUT_MS = 60_000;
+const MAX_BYTES = 1024 * 1024;
+
+export interface AssistantForm {
+  title: string;
+  description: string;
+  definition: Definition;
+}
+
+const INSTRUCTIONS = `You design forms. Reply with one JSON object and nothing else:
+{"title": string, "description": string, "definition": {"sections": [{"id", "title", "questions": [{"id", "type", "title",
+"help", "required", "options": [{"id", "label"}], "rows": [{"id", "label"}]}]}], "logic": []}}
+Types: ${QUESTION_TYPES.join(', ')}. Choice types, ranking and matrix need options; matrix needs rows. Ids are unique and consist of
+letters, digits and hyphens.`;
+
+/**
+ * Drafts of forms by a language model with the chat interface of OpenAI (`POST <ASSISTANT_URL>/chat/completions`). Its output
+ * is untrusted: it passes the same checks as the input of users, and it is never published.
+ */
+@Injectable()
+export class Assistant {
+  private readonly logger = new Logger(Assistant.name);
+
+  constructor(private readonly config: Config) {}
+
+  /** @throws ApiError 503 `assistant_unavailable` without configuration, on failures and for unusable output */
+  async draft(prompt: string, language: string | undefined): Promise<AssistantForm> {
+    const { ASSISTANT_URL: url } = this.config;
+    if (url === undefined) throw FormErrors.assistantUnavailable.with();
+    try {
+      return formOf(await this.ask(url.replace(/\/+$/, ''), prompt, language));
+    } catch (error) {
+      this.logger.warn({ err: error }, 'the assistant has returned no usable form');
+      throw FormErrors.assistantUnavailable.with({ headers: { 'Retry-After': '30' } });
+    }
+  }
+
+  private async ask(url: string, prompt: string, language = 'en'): Promise<string> {
+    const { ASSISTANT_API_KEY: key, ASSISTANT_MODEL: model } = this.config;
+    const messages = [
+      { role: 'system', content: INSTRUCTIONS },
+      { role: 'user', content: `Language: ${language}\n\n${prompt}` },
+    ];
+    const response = await request(`${url}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
+      body: JSON.stringify({ model, messages, response_format: { type: 'json_object' } }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const text = await limitedText(response.body);
+    if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
+    const { choices } = JSON.parse(text) as { choices?: { message?: { content?: unknown } }[] };
+    const content = choices?.[0]?.message?.content;
+    if (typeof content !== 'string') throw new Error('the response has no message');
+    return content;
+  }
+}
+
+async function limitedText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new Error('the response is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function formOf(content: string): AssistantForm {
+  const plain = JSON.parse(content) as Record<string, unknown> | null;
+  const { definition, problems } = checkDefinition(plain?.['definition']);
+  const [error] = [...problems, ...(problems.length === 0 ? checkComplete(definition) : [])];
+  if (error) throw new Error(`invalid definition: ${error.message.slice(0, 200)}`);
+  return {
+    title: lineOf(plain?.['title'], 300) || 'Form',
+    description: lineOf(plain?.['description'], 2000),
+    definition,
+  };
+}
+
+/** One line of untrusted text. */
+const lineOf = (value: unknown, max: number): string =>
+  typeof value === 'string'
+    ? value
+        .toWellFormed()
+        .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+        .trim()
+        .slice(0, max)
+        .toWellFormed()
+    : '';

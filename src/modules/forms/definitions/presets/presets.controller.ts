@@ -1,0 +1,46 @@
+import { Body, Controller, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Idempotency, type IdempotencyKey } from '../../../../platform/concurrency/idempotency.js';
+import { Ctx, type RequestContext } from '../../../../platform/context/request-context.js';
+import { Requires } from '../../../../platform/context/permission.guard.js';
+import { Endpoint } from '../../../../platform/http/endpoint.js';
+import type { JsonReply } from '../../../../platform/http/json-reply.js';
+import { FormErrors } from '../../forms.errors.js';
+import { DraftForm, ListPresets } from './presets.dto.js';
+import { DraftedFormEnvelope, FormPresetListEnvelope } from './presets.response.js';
+import { PresetsService } from './presets.service.js';
+
+@ApiTags('forms')
+@Controller('forms')
+export class FormPresetsController {
+  constructor(private readonly presets: PresetsService) {}
+
+  @Endpoint('GET presets', {
+    id: 'listFormPresets',
+    summary: 'List the presets of forms',
+    description: 'Ready-made definitions to start from.',
+    response: [FormPresetListEnvelope, 'All presets.'],
+  })
+  list(@Query() { locale }: ListPresets): JsonReply {
+    return this.presets.list(locale);
+  }
+
+  @Endpoint('POST draft', {
+    id: 'draftForm',
+    summary: 'Create a draft from a preset or by the assistant',
+    description: 'The draft passes the same checks as any other and is never published by itself.',
+    errors: [FormErrors.unknownPreset, FormErrors.assistantUnavailable],
+    response: [DraftedFormEnvelope, 'The new draft.'],
+    status: 201,
+    location: true,
+    example: { preset_id: 'event-rsvp', language: 'en' },
+  })
+  @Requires('forms.create')
+  draft(
+    @Ctx() ctx: RequestContext,
+    @Idempotency() key: IdempotencyKey | null,
+    @Body() body: DraftForm,
+  ): Promise<JsonReply> {
+    return this.presets.draft(ctx, key, body);
+  }
+}

@@ -1,0 +1,26 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsInt, Min } from 'class-validator';
+import { Moment, Optional, WholeNumber } from '../../platform/http/input.decorators.js';
+
+/** The query parameters that select responses by time of submission and version. */
+export class ResponseFilter {
+  /** Submitted at this time or later. */
+  @ApiPropertyOptional({ type: String, format: 'date-time', example: '2026-11-01T00:00:00Z' })
+  @Optional()
+  @Moment()
+  from?: Date;
+
+  /** Submitted before this time. */
+  @ApiPropertyOptional({ type: String, format: 'date-time', example: '2999-12-01T00:00:00Z' })
+  @Optional()
+  @Moment()
+  to?: Date;
+
+  /** Responses to this version. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 })
+  @Optional()
+  @Min(1)
+  @IsInt()
+  @WholeNumber()
+  version?: number;
+}

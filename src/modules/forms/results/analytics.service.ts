@@ -1,0 +1,69 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { Summaries } from '../../../lib/forms/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { FormAccess } from '../form-access.js';
+import { LocalTime } from './local-time.js';
+import { ResponseScan } from './response-scan.js';
+import { ScanSlots } from './scan-slots.js';
+import type { FormAnalyticsEnvelope } from './analytics.response.js';
+import type { AnalyseResponses } from './export.dto.js';
+
+/** Summaries of all responses of a form. */
+@Injectable()
+export class AnalyticsService {
+  constructor(
+    private readonly access: FormAccess,
+    private readonly scan: ResponseScan,
+    private readonly slots: ScanSlots,
+  ) {}
+
+  /** @throws ApiError 404, 403, 503 `overloaded` */
+  async analyse(ctx: RequestContext, id: string, query: AnalyseResponses): Promise<JsonReply> {
+    await this.access.open(ctx, id, 'viewer');
+    const release = this.slots.take(ctx.tenantId);
+    try {
+      return new JsonReply(JSON.stringify(await this.summarise(ctx, id, query)));
+    } finally {
+      release();
+    }
+  }
+
+  private async summarise(
+    { tenantId }: RequestContext,
+    id: string,
+    { tz = 'UTC', ...query }: AnalyseResponses,
+  ): Promise<FormAnalyticsEnvelope> {
+    const local = new LocalTime(tz);
+    return this.scan.run(tenantId, id, { ...query, respondents: false }, async (versions, batches) => {
+      const summaries = new Summaries(versions);
+      const days = new Map<string, number>();
+      const durations: number[] = [];
+      let submitted = 0;
+      for await (const rows of batches) {
+        for (const { version, answers, submitted_at, duration_seconds: seconds } of rows) {
+          summaries.add(version, answers);
+          const day = local.day(submitted_at);
+          days.set(day, (days.get(day) ?? 0) + 1);
+          if (seconds !== null) durations.push(seconds);
+        }
+        submitted += rows.length;
+        await nextTurn();
+      }
+      return {
+        totals: { submitted, median_seconds: median(durations) },
+        by_day: [...days]
+          .map(([day, count]) => ({ day, count }))
+          .toSorted((a, b) => (a.day < b.day ? -1 : 1)),
+        questions: summaries.all(),
+      };
+    });
+  }
+}
+
+function median(values: readonly number[]): number | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  const n = sorted.length;
+  return n === 0 ? null : (sorted[(n - 1) >> 1]! + sorted[n >> 1]!) / 2;
+}

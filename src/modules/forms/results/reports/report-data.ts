@@ -1,0 +1,217 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import {
+  type Answer,
+  type Answers,
+  holds,
+  isAnswerable,
+  type Question,
+  questionsOf,
+  type QuestionSummary,
+  Summaries,
+  type Version,
+} from '../../../../lib/forms/index.js';
+import { ResponseScan, type ScanRow } from '../response-scan.js';
+import { questionsById, type ReportDefinition, type ReportMetric } from './report-definition.js';
+
+const MAX_ROWS = 1_000;
+
+export interface ReportRow {
+  id: string;
+  submitted_at: string;
+  version: number;
+  answers: Answers;
+}
+
+interface MetricValue extends ReportMetric {
+  value: number | null;
+}
+
+interface Group {
+  key: string | null;
+  label: string | null;
+  count: number;
+  metrics: MetricValue[];
+}
+
+export interface ReportAggregates {
+  /** Responses that pass the filters; null when they are too few to be shown. */
+  responses: number | null;
+  questions: QuestionSummary[];
+  metrics: MetricValue[];
+  groups: Group[];
+  /** Groups that are not shown because they are small. */
+  suppressed_groups: number;
+}
+
+export interface ReportData {
+  rows: ReportRow[];
+  aggregates: ReportAggregates;
+  versions: Version[];
+}
+
+/** Values of one metric. */
+class Metric {
+  private count = 0;
+  private sum = 0;
+  private min = Infinity;
+  private max = -Infinity;
+
+  constructor(private readonly metric: ReportMetric) {}
+
+  add(answer: Answer | undefined): void {
+    if (answer === undefined) return;
+    this.count += 1;
+    if (typeof answer !== 'number') return;
+    this.sum += answer;
+    this.min = Math.min(this.min, answer);
+    this.max = Math.max(this.max, answer);
+  }
+
+  value(): MetricValue {
+    const { count, sum, min, max } = this;
+    const values = { count, sum, mean: sum / count, min, max };
+    const value = values[this.metric.function];
+    return { ...this.metric, value: count === 0 && this.metric.function !== 'count' ? null : finite(value) };
+  }
+}
+
+const finite = (value: number): number | null =>
+  Number.isFinite(value) ? Math.round(value * 10_000) / 10_000 : null;
+
+/** Collects a report row by row. */
+class Collector {
+  readonly rows: ReportRow[] = [];
+  private readonly summaries: Summaries;
+  private readonly total: Metric[];
+  private readonly groups = new Map<string | null, { count: number; metrics: Metric[] }>();
+  private responses = 0;
+
+  constructor(
+    private readonly definition: ReportDefinition,
+    private readonly versions: readonly Version[],
+  ) {
+    this.summaries = new Summaries(versions, definition.columns);
+    this.total = definition.metrics.map((metric) => new Metric(metric));
+  }
+
+  add({ id, submitted_at, version, answers }: ScanRow): void {
+    const given = new Map(Object.entries(answers));
+    if (!this.definition.filters.every((filter) => holds(filter, given))) return;
+    this.responses += 1;
+    this.summaries.add(version, answers);
+    for (const [n, { question }] of this.definition.metrics.entries())
+      this.total[n]!.add(given.get(question));
+    if (this.definition.group_by !== null) this.addToGroup(given, this.definition.group_by);
+    if (this.rows.length < MAX_ROWS)
+      this.rows.push({ id, submitted_at: submitted_at.toISOString(), version, answers });
+  }
+
+  /** @param withSamples whether texts of single responses are shown */
+  aggregates(withSamples: boolean): ReportAggregates {
+    const { suppress_below: least, metrics } = this.definition;
+    const hidden = this.responses < least;
+    const groups = hidden ? [] : this.shownGroups(least);
+    return {
+      responses: hidden ? null : this.responses,
+      questions: hidden ? [] : this.summaries.all().map((summary) => shown(summary, least, withSamples)),
+      metrics: hidden
+        ? metrics.map((metric) => ({ ...metric, value: null }))
+        : this.total.map((one) => one.value()),
+      groups,
+      suppressed_groups: this.groups.size - groups.length,
+    };
+  }
+
+  private addToGroup(given: ReadonlyMap<string, Answer>, question: string): void {
+    const key = (given.get(question) as string | undefined) ?? null;
+    const group = this.groups.get(key) ?? {
+      count: 0,
+      metrics: this.definition.metrics.map((metric) => new Metric(metric)),
+    };
+    this.groups.set(key, group);
+    group.count += 1;
+    for (const [n, metric] of this.definition.metrics.entries())
+      group.metrics[n]!.add(given.get(metric.question));
+  }
+
+  private shownGroups(least: number): Group[] {
+    const options = questionsById(this.versions).get(this.definition.group_by ?? '')?.options ?? [];
+    const labels = new Map(options.map(({ id, label }) => [id, label]));
+    return [...this.groups]
+      .filter(([, { count }]) => count >= least)
+      .map(([key, { count, metrics }]) => ({
+        key,
+        label: key === null ? null : (labels.get(key) ?? key),
+        count,
+        metrics: metrics.map((metric) => metric.value()),
+      }))
+      .toSorted((a, b) => b.count - a.count);
+  }
+}
+
+/** A summary without details about fewer than `least` responses. */
+function shown(
+  { samples, ...summary }: QuestionSummary,
+  least: number,
+  withSamples: boolean,
+): QuestionSummary {
+  if (summary.answered > 0 && summary.answered < least) {
+    const { id, title, type, removed } = summary;
+    return { id, title, type, removed, answered: 0, skipped: 0 };
+  }
+  const { options, rows, ranks, statistics, nps, range, ...counts } = summary;
+  const enough = <T extends { count: number }>(list: T[]): T[] =>
+    list.filter(({ count }) => count === 0 || count >= least);
+  return {
+    ...counts,
+    ...(options && { options: enough(options) }),
+    ...(rows && { rows: rows.map((row) => ({ ...row, options: enough(row.options) })) }),
+    ...(ranks && { ranks }),
+    ...(nps && (least === 0 || Math.min(nps.promoters, nps.passives, nps.detractors) >= least) && { nps }),
+    // Minimum, maximum, first and last belong to single responses.
+    ...(statistics && least === 0 && { statistics }),
+    ...(range && least === 0 && { range }),
+    ...(samples && withSamples && least === 0 && { samples }),
+  };
+}
+
+/** Reads the data of reports: only the answers of their columns leave the database. */
+@Injectable()
+export class ReportReader {
+  constructor(private readonly scan: ResponseScan) {}
+
+  /** All data in one snapshot. @param withSamples whether texts of single responses are shown */
+  async read(
+    tenantId: string,
+    form: string,
+    definition: ReportDefinition,
+    withSamples: boolean,
+  ): Promise<ReportData> {
+    const filter = { questions: definition.columns, respondents: false };
+    return this.scan.run(tenantId, form, filter, async (versions, batches) => {
+      const collector = new Collector(definition, versions);
+      for await (const rows of batches) {
+        for (const row of rows) collector.add(row);
+        await nextTurn();
+      }
+      return { rows: collector.rows, aggregates: collector.aggregates(withSamples), versions };
+    });
+  }
+}
+
+/** The questions of the columns, in their order, with their options. */
+export function columnsOf(definition: ReportDefinition, versions: readonly Version[]): Question[] {
+  const known = questionsById(versions);
+  const newest = versions.toSorted((a, b) => b.version - a.version)[0];
+  const current = new Set(
+    newest &&
+      questionsOf(newest.definition)
+        .filter(isAnswerable)
+        .map(({ id }) => id),
+  );
+  return definition.columns.flatMap((id) => {
+    const question = known.get(id);
+    return question ? [{ ...question, removed: !current.has(id) }] : [];
+  });
+}

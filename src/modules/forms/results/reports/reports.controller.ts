@@ -1,0 +1,181 @@
+import { Controller, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { XLSX_TYPE } from '../../../../lib/xlsx/index.js';
+import { Idempotency, type IdempotencyKey } from '../../../../platform/concurrency/idempotency.js';
+import { Ctx, type RequestContext } from '../../../../platform/context/request-context.js';
+import { Requires } from '../../../../platform/context/permission.guard.js';
+import { ApiFile } from '../../../../platform/http/api-docs.js';
+import { Endpoint } from '../../../../platform/http/endpoint.js';
+import { Errors } from '../../../../platform/http/errors.js';
+import { Id } from '../../../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../../platform/http/json-reply.js';
+import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
+import { PageQuery } from '../../../../platform/paging/page.dto.js';
+import { FORMS } from '../../forms.resource.js';
+import { ReportOutput } from './report-output.service.js';
+import {
+  CreateReport,
+  EXAMPLE_REPORT,
+  ExportReport,
+  ShareReport,
+  SnapshotQuery,
+  UpdateReport,
+} from './reports.dto.js';
+import { reportConflict, ReportErrors } from './reports.errors.js';
+import {
+  DeletedFormReportEnvelope,
+  FormReportEnvelope,
+  FormReportListEnvelope,
+  FormReportSnapshot,
+  FormReportViewersEnvelope,
+} from './reports.response.js';
+import { ReportsService } from './reports.service.js';
+
+const FORM_ERRORS = [FORMS.notFound, Errors.forbidden];
+const REPORT_ERRORS = [...FORM_ERRORS, ReportErrors.notFound];
+
+@ApiTags('forms')
+@Controller('forms/:id')
+export class FormReportsController {
+  constructor(
+    private readonly reports: ReportsService,
+    private readonly output: ReportOutput,
+  ) {}
+
+  @Endpoint('GET reports', {
+    id: 'listFormReports',
+    summary: 'List the saved reports of a form',
+    description: 'Oldest first. For owners, editors and viewers of the form.',
+    errors: FORM_ERRORS,
+    response: [FormReportListEnvelope, 'A page of reports.'],
+  })
+  list(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: PageQuery): Promise<JsonReply> {
+    return this.reports.list(ctx, id, query);
+  }
+
+  @Endpoint('POST reports', {
+    id: 'createFormReport',
+    summary: 'Save a report',
+    description: 'For owners and editors of the form.',
+    errors: [...FORM_ERRORS, ReportErrors.invalidReport],
+    response: [FormReportEnvelope, 'The new report.'],
+    status: 201,
+    location: true,
+    example: { name: 'Attendance', definition: EXAMPLE_REPORT },
+  })
+  create(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Idempotency() key: IdempotencyKey | null,
+    @CheckedBody(CreateReport) body: Checked<CreateReport>,
+  ): Promise<JsonReply> {
+    return this.reports.create(ctx, id, key, body);
+  }
+
+  @Endpoint('GET reports/:report_id', {
+    id: 'readFormReport',
+    summary: 'Read a saved report',
+    errors: REPORT_ERRORS,
+    response: [FormReportEnvelope, 'The report.'],
+  })
+  read(@Ctx() ctx: RequestContext, @Id() id: string, @Id('report_id') reportId: string): Promise<JsonReply> {
+    return this.reports.read(ctx, id, reportId);
+  }
+
+  @Endpoint('PUT reports/:report_id', {
+    id: 'updateFormReport',
+    summary: 'Change a saved report',
+    description: 'Missing fields stay. With `rev`, a change since then is a conflict.',
+    errors: [...REPORT_ERRORS, reportConflict, ReportErrors.invalidReport],
+    response: [FormReportEnvelope, 'The report as it is now.'],
+    example: { name: 'Attendance by day', rev: 1 },
+  })
+  update(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Id('report_id') reportId: string,
+    @CheckedBody(UpdateReport) body: Checked<UpdateReport>,
+  ): Promise<JsonReply> {
+    return this.reports.update(ctx, id, reportId, body);
+  }
+
+  @Endpoint('DELETE reports/:report_id', {
+    id: 'deleteFormReport',
+    summary: 'Delete a saved report',
+    description: 'Its viewers lose their access at once.',
+    errors: REPORT_ERRORS,
+    response: [DeletedFormReportEnvelope, 'The report as it last was.'],
+  })
+  delete(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Id('report_id') reportId: string,
+  ): Promise<JsonReply> {
+    return this.reports.delete(ctx, id, reportId);
+  }
+
+  @Endpoint('GET reports/:report_id/share', {
+    id: 'listFormReportViewers',
+    summary: 'List the viewers of a report',
+    errors: REPORT_ERRORS,
+    response: [FormReportViewersEnvelope, 'All of them, at most 500.'],
+  })
+  viewers(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Id('report_id') reportId: string,
+  ): Promise<JsonReply> {
+    return this.reports.viewers(ctx, id, reportId);
+  }
+
+  @Endpoint('POST reports/:report_id/share', {
+    id: 'shareFormReport',
+    summary: 'Set the viewers of a report',
+    description:
+      'Replaces the whole list. Viewers see the aggregates of the columns, and what `expose` adds; they need no role on the form.',
+    errors: [...REPORT_ERRORS, ReportErrors.unknownViewer],
+    response: [FormReportViewersEnvelope, 'The new list.'],
+    example: { viewers: [{ user_id: '01890a5d-ac96-774b-bcce-b302099a8057' }], expose: { form: true } },
+  })
+  @Requires('reports.share')
+  share(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Id('report_id') reportId: string,
+    @CheckedBody(ShareReport) body: Checked<ShareReport>,
+  ): Promise<JsonReply> {
+    return this.reports.share(ctx, id, reportId, body);
+  }
+
+  @Endpoint('GET report_snapshot', {
+    id: 'readFormReportSnapshot',
+    summary: 'Read the data of a report',
+    description: 'Questions, rows and aggregates in one snapshot. The ETag is a hash of them.',
+    errors: REPORT_ERRORS,
+  })
+  @ApiOkResponse({
+    type: FormReportSnapshot,
+    description: 'The data.',
+    headers: { ETag: { description: 'Hash of form, rows and aggregates.', schema: { type: 'string' } } },
+  })
+  snapshot(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: SnapshotQuery): Promise<JsonReply> {
+    return this.output.snapshot(ctx, id, query.report_id);
+  }
+
+  @Endpoint('POST report.xlsx', {
+    id: 'exportFormReport',
+    summary: 'Export a report as a workbook',
+    description: 'Sheets: summary, metrics by group, the table of each chart, the first 1,000 responses.',
+    errors: [...REPORT_ERRORS, ReportErrors.invalidReport],
+    example: { definition: EXAMPLE_REPORT, title: 'Attendance' },
+  })
+  @ApiFile(XLSX_TYPE, 'The workbook.')
+  workbook(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @CheckedBody(ExportReport) body: Checked<ExportReport>,
+  ): Promise<BodyReply> {
+    return this.output.workbook(ctx, id, body);
+  }
+}

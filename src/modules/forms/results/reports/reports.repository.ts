@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { Db } from '../../../../platform/database/db.js';
+import { type ColumnValues, rowsOf } from '../../../../platform/database/rows.js';
+import { workspace } from '../../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../../platform/database/tx.js';
+import { FormReport, FormReportViewer } from '../../forms.entity.js';
+import { type Principal, principalName } from '../../principals.repository.js';
+import type { ReportDefinition } from './report-definition.js';
+
+export interface SharedReport {
+  id: string;
+  form_id: string;
+  form_title: string;
+  name: string;
+  definition: ReportDefinition;
+  expose_responses: boolean;
+  expose_form: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const viewers = workspace.statement<Principal & { name: string }>(
+  'form_reports.viewers',
+  `SELECT viewer.principal_kind AS kind, viewer.principal_id AS id, ${principalName('viewer')} AS name
+     FROM form_report_viewers viewer WHERE viewer.tenant_id = $1 AND viewer.report_id = $2
+    ORDER BY viewer.principal_kind, name, viewer.principal_id LIMIT 500`,
+);
+
+// Index form_report_viewers_principal: by the user and by the groups of the user, as they are now.
+const shared = workspace.statement<SharedReport>(
+  'form_reports.shared',
+  `SELECT report.id, report.form_id, form.title AS form_title, report.name, report.definition, report.expose_responses,
+          report.expose_form, report.created_at, report.updated_at
+     FROM form_reports report
+     JOIN forms form ON form.tenant_id = report.tenant_id AND form.id = report.form_id AND form.deleted_at IS NULL
+    WHERE report.tenant_id = $1 AND ($3::uuid IS NULL OR report.id = $3) AND ($4::uuid IS NULL OR report.id < $4)
+      AND report.id IN (
+        SELECT viewer.report_id FROM form_report_viewers viewer
+         WHERE viewer.tenant_id = $1 AND viewer.principal_kind = 'user' AND viewer.principal_id = $2
+         UNION ALL
+        SELECT viewer.report_id FROM group_memberships membership
+          JOIN form_report_viewers viewer ON viewer.tenant_id = membership.tenant_id
+               AND viewer.principal_kind = 'group' AND viewer.principal_id = membership.group_id
+         WHERE membership.tenant_id = $1 AND membership.user_id = $2)
+    ORDER BY report.id DESC LIMIT $5`,
+);
+
+const NOW = () => 'now()';
+
+/** Saved reports and their viewers. */
+@Injectable()
+export class ReportsRepository {
+  constructor(private readonly db: Db) {}
+
+  async page(
+    tenantId: string,
+    formId: string,
+    after: readonly [string] | undefined,
+    limit: number,
+  ): Promise<FormReport[]> {
+    return rowsOf(this.db, FormReport).page({ tenantId, formId }, ['id'], after, limit);
+  }
+
+  async find(tenantId: string, formId: string, id: string): Promise<FormReport | null> {
+    return rowsOf(this.db, FormReport).one({ tenantId, formId, id });
+  }
+
+  async lock(tx: Tx, tenantId: string, formId: string, id: string): Promise<FormReport | null> {
+    return rowsOf(tx, FormReport).lock({ tenantId, formId, id });
+  }
+
+  async insert(tx: Tx, ctx: RequestContext, values: ColumnValues<FormReport>): Promise<FormReport> {
+    const { tenantId, userId: createdBy } = ctx;
+    const times = { createdAt: NOW, updatedAt: NOW };
+    return (await rowsOf(tx, FormReport).insert({ ...values, ...times, tenantId, createdBy }))!;
+  }
+
+  async update(tx: Tx, tenantId: string, id: string, values: ColumnValues<FormReport>): Promise<FormReport> {
+    return (await rowsOf(tx, FormReport).update({ tenantId, id }, { ...values, updatedAt: NOW }))[0]!;
+  }
+
+  async delete(tx: Tx, tenantId: string, id: string): Promise<void> {
+    await rowsOf(tx, FormReport).delete({ tenantId, id });
+  }
+
+  async viewers(reader: Reader, tenantId: string, report: string): Promise<(Principal & { name: string })[]> {
+    return reader.query(viewers, [tenantId, report]);
+  }
+
+  async setViewers(
+    tx: Tx,
+    tenantId: string,
+    reportId: string,
+    principals: readonly Principal[],
+  ): Promise<void> {
+    await rowsOf(tx, FormReportViewer).delete({ tenantId, reportId });
+    for (const { kind: principalKind, id: principalId } of principals)
+      await rowsOf(tx, FormReportViewer).insert({ tenantId, reportId, principalKind, principalId });
+  }
+
+  /** Reports shared with the caller or a group of the caller, newest first. @param id only this one */
+  async shared(
+    { tenantId, userId }: RequestContext,
+    id: string | null,
+    after: readonly [string] | undefined,
+    limit: number,
+  ): Promise<SharedReport[]> {
+    return this.db.query(shared, [tenantId, userId, id, after?.[0] ?? null, limit]);
+  }
+}

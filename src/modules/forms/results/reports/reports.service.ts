@@ -1,0 +1,205 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { type IdempotencyKey, IdempotentWrites } from '../../../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { Db } from '../../../../platform/database/db.js';
+import type { Tx } from '../../../../platform/database/tx.js';
+import { Errors } from '../../../../platform/http/errors.js';
+import type { Checked } from '../../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../../platform/http/json-reply.js';
+import { Cursors } from '../../../../platform/paging/cursors.js';
+import type { PageQuery } from '../../../../platform/paging/page.dto.js';
+import { FormAccess } from '../../form-access.js';
+import { FormEvents } from '../../form-events.js';
+import type { FormReport } from '../../forms.entity.js';
+import { FormsRepository } from '../../forms.repository.js';
+import { principalsOf, PrincipalsRepository } from '../../principals.repository.js';
+import { type ReportDefinition, reportDefinitionOf } from './report-definition.js';
+import type { CreateReport, ShareReport, UpdateReport } from './reports.dto.js';
+import { reportConflict, ReportErrors } from './reports.errors.js';
+import { ReportsRepository } from './reports.repository.js';
+import type { FormReportResponse } from './reports.response.js';
+
+/** Saved reports of a form: editors change and share them, viewers of the form read them. */
+@Injectable()
+export class ReportsService {
+  constructor(
+    private readonly reports: ReportsRepository,
+    private readonly forms: FormsRepository,
+    private readonly principals: PrincipalsRepository,
+    private readonly access: FormAccess,
+    private readonly events: FormEvents,
+    private readonly writes: IdempotentWrites,
+    private readonly cursors: Cursors,
+    private readonly db: Db,
+  ) {}
+
+  async list(ctx: RequestContext, formId: string, query: PageQuery): Promise<JsonReply> {
+    await this.access.open(ctx, formId, 'viewer');
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `form reports ${ctx.tenantId} ${formId}`,
+      key: (report: FormReport): [string] => [report.id],
+      rows: (after, limit) => this.reports.page(ctx.tenantId, formId, after, limit),
+    });
+    return new JsonReply(JSON.stringify({ reports: rows.map(present), next }));
+  }
+
+  /** @throws ApiError 404, 403, 422 `invalid_report` */
+  async create(
+    ctx: RequestContext,
+    formId: string,
+    key: IdempotencyKey | null,
+    body: Checked<CreateReport>,
+  ): Promise<JsonReply> {
+    await this.access.open(ctx, formId, 'editor');
+    const definition = await this.definition(ctx, formId, body.value.definition);
+    const id = uuidv7();
+    return this.writes.runTx(ctx, key, async (tx) => {
+      const values = { id, formId, name: body.value.name, definition, rev: 1 };
+      const report = await this.reports.insert(tx, ctx, values);
+      await this.events.record(tx, ctx, 'report_created', formId, { report_id: id });
+      const location = `/apis/v1/forms/${formId}/reports/${id}`;
+      return new JsonReply(JSON.stringify({ report: present(report) }), { status: 201, location });
+    });
+  }
+
+  /** @throws ApiError 404, 403 */
+  async read(ctx: RequestContext, formId: string, id: string): Promise<JsonReply> {
+    return new JsonReply(JSON.stringify({ report: present(await this.readable(ctx, formId, id)) }));
+  }
+
+  /** @throws ApiError 404, 403, 409 `conflict`, 422 `invalid_report` */
+  async update(
+    ctx: RequestContext,
+    formId: string,
+    id: string,
+    body: Checked<UpdateReport>,
+  ): Promise<JsonReply> {
+    return this.change(ctx, formId, id, async (tx, before) => {
+      const { name = before.name, definition: plain, rev } = body.value;
+      if (rev !== undefined && rev !== before.rev) throw reportConflict.with({ body: { rev: before.rev } });
+      const definition = plain ? await this.definition(ctx, formId, plain, tx) : before.definition;
+      assertRowsAllowed(definition as ReportDefinition, before.exposeResponses);
+      const report = await this.reports.update(tx, ctx.tenantId, id, {
+        name,
+        definition,
+        rev: before.rev + 1,
+      });
+      return { reply: { report: present(report) }, change: 'report_updated' };
+    });
+  }
+
+  /** @throws ApiError 404, 403 */
+  async delete(ctx: RequestContext, formId: string, id: string): Promise<JsonReply> {
+    return this.change(ctx, formId, id, async (tx, before) => {
+      await this.reports.delete(tx, ctx.tenantId, id);
+      return { reply: { report: present(before), deleted: true }, change: 'report_deleted' };
+    });
+  }
+
+  /** @throws ApiError 404, 403 */
+  async viewers(ctx: RequestContext, formId: string, id: string): Promise<JsonReply> {
+    const report = await this.readable(ctx, formId, id);
+    const viewers = await this.reports.viewers(this.db, ctx.tenantId, id);
+    return new JsonReply(JSON.stringify({ viewers, expose: exposure(report) }));
+  }
+
+  /** Replaces the whole list of viewers. @throws ApiError 404 also for viewers, 403, 422 */
+  async share(
+    ctx: RequestContext,
+    formId: string,
+    id: string,
+    body: Checked<ShareReport>,
+  ): Promise<JsonReply> {
+    return this.change(ctx, formId, id, async (tx, before) => {
+      const { viewers, expose = {} } = body.value;
+      const { principals, invalid } = principalsOf(viewers);
+      if (invalid.length > 0) throw notOnePrincipal(invalid);
+      const unknown = await this.principals.unknown(tx, ctx.tenantId, principals);
+      if (unknown.length > 0) throw unknownViewers(unknown);
+      const { responses = before.exposeResponses, form = before.exposeForm } = expose;
+      assertRowsAllowed(before.definition as ReportDefinition, responses);
+      const values = { exposeResponses: responses, exposeForm: form };
+      const report = await this.reports.update(tx, ctx.tenantId, id, values);
+      await this.reports.setViewers(tx, ctx.tenantId, id, principals);
+      const listed = await this.reports.viewers(tx, ctx.tenantId, id);
+      const change = 'report_shared';
+      return { reply: { viewers: listed, expose: exposure(report) }, change };
+    });
+  }
+
+  /** A saved report. @throws ApiError 404, 403 */
+  async readable(ctx: RequestContext, formId: string, id: string): Promise<FormReport> {
+    await this.access.open(ctx, formId, 'viewer');
+    const report = await this.reports.find(ctx.tenantId, formId, id);
+    if (!report) throw ReportErrors.notFound.with();
+    return report;
+  }
+
+  private async change(
+    ctx: RequestContext,
+    formId: string,
+    id: string,
+    work: (tx: Tx, before: FormReport) => Promise<{ reply: object; change: string }>,
+  ): Promise<JsonReply> {
+    await this.access.open(ctx, formId, 'editor');
+    return this.db.tx(async (tx) => {
+      const before = await this.reports.lock(tx, ctx.tenantId, formId, id);
+      if (!before) throw ReportErrors.notFound.with();
+      const { reply, change } = await work(tx, before);
+      await this.events.record(tx, ctx, change, formId, { report_id: id });
+      return new JsonReply(JSON.stringify(reply));
+    });
+  }
+
+  private async definition(
+    ctx: RequestContext,
+    formId: string,
+    plain: object,
+    reader: Tx | Db = this.db,
+  ): Promise<ReportDefinition> {
+    return reportDefinitionOf(plain, await this.forms.versions(reader, ctx.tenantId, formId));
+  }
+}
+
+/** Rows would undo the suppression of small groups. */
+function assertRowsAllowed({ suppress_below: least }: ReportDefinition, exposed: boolean): void {
+  if (!exposed || least === 0) return;
+  const message = 'expose.responses is not possible in a report that suppresses small groups';
+  throw Errors.validationFailed.with({
+    details: [{ field: 'expose.responses', code: 'suppressed', message }],
+  });
+}
+
+const exposure = ({ exposeResponses, exposeForm }: FormReport) => ({
+  responses: exposeResponses,
+  form: exposeForm,
+});
+
+const present = (report: FormReport): FormReportResponse => ({
+  id: report.id,
+  form_id: report.formId,
+  name: report.name,
+  definition: report.definition as ReportDefinition,
+  rev: report.rev,
+  created_at: report.createdAt.toISOString(),
+  updated_at: report.updatedAt.toISOString(),
+});
+
+const notOnePrincipal = (positions: readonly number[]) =>
+  Errors.validationFailed.with({
+    details: positions.map((n) => ({
+      field: `viewers.${n}`,
+      code: 'one_principal',
+      message: `viewers.${n} must name one user_id or group_id, once`,
+    })),
+  });
+
+const unknownViewers = (positions: readonly number[]) =>
+  ReportErrors.unknownViewer.with({
+    details: positions.map((n) => ({
+      field: `viewers.${n}`,
+      code: 'unknown_user',
+      message: `viewers.${n} is not an active member or group of this workspace`,
+    })),
+  });

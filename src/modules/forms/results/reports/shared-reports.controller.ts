@@ -1,0 +1,66 @@
+import { Controller, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Ctx, type RequestContext } from '../../../../platform/context/request-context.js';
+import { Endpoint } from '../../../../platform/http/endpoint.js';
+import { Id } from '../../../../platform/http/id.pipe.js';
+import type { JsonReply } from '../../../../platform/http/json-reply.js';
+import { PageQuery } from '../../../../platform/paging/page.dto.js';
+import { ReportErrors } from './reports.errors.js';
+import {
+  SharedReportEnvelope,
+  SharedReportFormEnvelope,
+  SharedReportListEnvelope,
+  SharedReportRowsEnvelope,
+} from './reports.response.js';
+import { SharedReportsService } from './shared-reports.service.js';
+
+const ERRORS = [ReportErrors.notFound];
+
+@ApiTags('forms')
+@Controller('reports/shared')
+export class SharedReportsController {
+  constructor(private readonly reports: SharedReportsService) {}
+
+  @Endpoint('GET', {
+    id: 'listSharedReports',
+    summary: 'List the reports shared with you',
+    description: 'Also by one of your groups; newest first.',
+    response: [SharedReportListEnvelope, 'A page of reports.'],
+  })
+  list(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<JsonReply> {
+    return this.reports.list(ctx, query);
+  }
+
+  @Endpoint('GET :report_id', {
+    id: 'readSharedReport',
+    summary: 'Read a report shared with you',
+    description: 'The aggregates of its columns.',
+    errors: ERRORS,
+    response: [SharedReportEnvelope, 'The report and its data.'],
+  })
+  read(@Ctx() ctx: RequestContext, @Id('report_id') id: string): Promise<JsonReply> {
+    return this.reports.read(ctx, id);
+  }
+
+  @Endpoint('GET :report_id/responses', {
+    id: 'listSharedReportResponses',
+    summary: 'Read the rows of a report shared with you',
+    description: 'The first 1,000 responses with the columns of the report, where it exposes them.',
+    errors: [...ERRORS, ReportErrors.notExposed],
+    response: [SharedReportRowsEnvelope, 'The rows.'],
+  })
+  rows(@Ctx() ctx: RequestContext, @Id('report_id') id: string): Promise<JsonReply> {
+    return this.reports.rows(ctx, id);
+  }
+
+  @Endpoint('GET :report_id/form', {
+    id: 'readSharedReportForm',
+    summary: 'Read the questions of a report shared with you',
+    description: 'Only the columns of the report, where it exposes them.',
+    errors: [...ERRORS, ReportErrors.notExposed],
+    response: [SharedReportFormEnvelope, 'The questions.'],
+  })
+  form(@Ctx() ctx: RequestContext, @Id('report_id') id: string): Promise<JsonReply> {
+    return this.reports.form(ctx, id);
+  }
+}

@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { JsonReply } from '../../../../platform/http/json-reply.js';
+import { Cursors } from '../../../../platform/paging/cursors.js';
+import type { PageQuery } from '../../../../platform/paging/page.dto.js';
+import { FormsRepository } from '../../forms.repository.js';
+import { Db } from '../../../../platform/database/db.js';
+import { ScanSlots } from '../scan-slots.js';
+import { type ReportData, ReportReader } from './report-data.js';
+import { reportForm } from './report-output.service.js';
+import { ReportErrors } from './reports.errors.js';
+import { ReportsRepository, type SharedReport } from './reports.repository.js';
+import type { SharedReportResponse } from './reports.response.js';
+
+/**
+ * Reports as their viewers see them. The access is read with each request, so that its end takes effect on the next one. Only
+ * the columns of the report leave the database.
+ */
+@Injectable()
+export class SharedReportsService {
+  constructor(
+    private readonly reports: ReportsRepository,
+    private readonly reader: ReportReader,
+    private readonly forms: FormsRepository,
+    private readonly slots: ScanSlots,
+    private readonly cursors: Cursors,
+    private readonly db: Db,
+  ) {}
+
+  async list(ctx: RequestContext, query: PageQuery): Promise<JsonReply> {
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `shared reports ${ctx.tenantId} ${ctx.userId}`,
+      key: (report: SharedReport): [string] => [report.id],
+      rows: (after, limit) => this.reports.shared(ctx, null, after, limit),
+    });
+    return new JsonReply(JSON.stringify({ reports: rows.map(present), next }));
+  }
+
+  /** @throws ApiError 404 without access, 503 `overloaded` */
+  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+    const report = await this.find(ctx, id);
+    const { aggregates } = await this.data(ctx, report);
+    return new JsonReply(JSON.stringify({ report: present(report), data: { aggregates } }));
+  }
+
+  /** @throws ApiError 404, 403 `not_exposed`, 503 `overloaded` */
+  async rows(ctx: RequestContext, id: string): Promise<JsonReply> {
+    const report = await this.find(ctx, id);
+    if (!report.expose_responses) throw ReportErrors.notExposed.with();
+    const { rows } = await this.data(ctx, report);
+    return new JsonReply(JSON.stringify({ responses: rows, next: null }));
+  }
+
+  /** @throws ApiError 404, 403 `not_exposed` */
+  async form(ctx: RequestContext, id: string): Promise<JsonReply> {
+    const report = await this.find(ctx, id);
+    if (!report.expose_form) throw ReportErrors.notExposed.with();
+    const versions = await this.forms.versions(this.db, ctx.tenantId, report.form_id);
+    const form = { id: report.form_id, title: report.form_title };
+    return new JsonReply(JSON.stringify({ form: reportForm(form, report.definition, { versions }) }));
+  }
+
+  private async find(ctx: RequestContext, id: string): Promise<SharedReport> {
+    const [report] = await this.reports.shared(ctx, id, undefined, 1);
+    if (!report) throw ReportErrors.notFound.with();
+    return report;
+  }
+
+  private async data(ctx: RequestContext, report: SharedReport): Promise<ReportData> {
+    const release = this.slots.take(ctx.tenantId);
+    try {
+      return await this.reader.read(ctx.tenantId, report.form_id, report.definition, report.expose_responses);
+    } finally {
+      release();
+    }
+  }
+}
+
+const present = (report: SharedReport): SharedReportResponse => ({
+  id: report.id,
+  name: report.name,
+  form_title: report.form_title,
+  expose: { responses: report.expose_responses, form: report.expose_form },
+  created_at: report.created_at.toISOString(),
+  updated_at: report.updated_at.toISOString(),
+});

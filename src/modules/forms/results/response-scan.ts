@@ -1,0 +1,90 @@
+import { Injectable } from '@nestjs/common';
+import type { Answers, Version } from '../../../lib/forms/index.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { FormsRepository } from '../forms.repository.js';
+
+export interface ScanRow {
+  id: string;
+  version: number;
+  submitted_at: Date;
+  /** Null in anonymous forms, and in scans without respondents. */
+  respondent: string | null;
+  answers: Answers;
+  duration_seconds: number | null;
+}
+
+export interface ScanFilter {
+  from?: Date;
+  to?: Date;
+  version?: number;
+  /** Ids of the questions whose answers are read. Default: all. */
+  questions?: readonly string[];
+  /** Whether the names of the respondents are read. Default: true. */
+  respondents?: boolean;
+}
+
+const BATCH = 500;
+
+// Index form_responses_list. Columns that a reader must not see do not leave the database.
+const declare = workspace.statement<never>(
+  'form_responses.declare_scan',
+  `DECLARE response_scan NO SCROLL CURSOR FOR
+   SELECT response.id, response.version, response.submitted_at, response.duration_seconds,
+          CASE WHEN $7::boolean THEN member.email END AS respondent,
+          CASE WHEN $6::text[] IS NULL THEN response.answers
+               ELSE (SELECT coalesce(jsonb_object_agg(answer.key, answer.value), '{}')
+                       FROM jsonb_each(response.answers) answer WHERE answer.key = ANY ($6::text[])) END AS answers
+     FROM form_responses response
+     LEFT JOIN member_profiles member ON member.tenant_id = response.tenant_id AND member.user_id = response.respondent_id
+    WHERE response.tenant_id = $1 AND response.form_id = $2
+      AND response.submitted_at >= $3::timestamptz AND response.submitted_at < $4::timestamptz
+      AND ($5::int IS NULL OR response.version = $5)
+    ORDER BY response.submitted_at, response.id`,
+);
+
+const fetch = workspace.statement<ScanRow>('form_responses.fetch_scan', `FETCH ${BATCH} FROM response_scan`);
+
+// A slow client pauses the scan between two batches.
+const patience = workspace.statement<never>(
+  'form_responses.scan_timeout',
+  `SET LOCAL idle_in_transaction_session_timeout = '120s'`,
+);
+
+/** Reads all responses of a form in batches, in one snapshot and with flat memory. */
+@Injectable()
+export class ResponseScan {
+  constructor(
+    private readonly forms: FormsRepository,
+    private readonly db: Db,
+  ) {}
+
+  /**
+   * The connection is held until `use` ends.
+   * @param use consumes the batches, the oldest response first, with all versions of the form
+   */
+  async run<T>(
+    tenantId: string,
+    form: string,
+    { from, to, version, questions, respondents = true }: ScanFilter,
+    use: (versions: Version[], batches: AsyncIterable<ScanRow[]>) => Promise<T>,
+  ): Promise<T> {
+    return this.db.tx(async (tx) => {
+      await tx.query(patience, []);
+      const times = [from ?? '-infinity', to ?? 'infinity'];
+      await tx.query(declare, [tenantId, form, ...times, version ?? null, questions ?? null, respondents]);
+      // Read after the snapshot of the cursor: every version of its responses is among them.
+      const versions = await this.forms.versions(tx, tenantId, form);
+      return use(versions, this.batches(tx));
+    });
+  }
+
+  private async *batches(tx: Tx): AsyncGenerator<ScanRow[]> {
+    for (;;) {
+      const rows = await tx.query(fetch, []);
+      if (rows.length === 0) return;
+      yield rows;
+    }
+  }
+}
