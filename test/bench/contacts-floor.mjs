@@ -1,8 +1,7 @@
 // The floor of the contacts bench: a bare HTTP server with the repositories' statements, without token, checks and normalisation.
 import { contactInsert, contactUpdate } from '../../dist/modules/contacts/contact-values.js';
-import { emptyCard } from '../../dist/modules/contacts/contact-card.js';
 import { cardOf, contactJson } from '../../dist/modules/contacts/contact.presenter.js';
-import { identityKeys, queryTerms } from '../../dist/modules/contacts/contact-words.js';
+import { emptyCard, identityKeys, queryTerms } from '../../dist/lib/contact-card/index.js';
 import { ContactsRepository } from '../../dist/modules/contacts/contacts.repository.js';
 import { ContactFeedRepository } from '../../dist/modules/contacts/sync/contact-feed.repository.js';
 import { floorDatabase, serveFloor } from './floor-server.mjs';

@@ -12,7 +12,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { migrateDatabase } from '../../dist/app.prepare.js';
 import { withApp } from '../../dist/cli/context.js';
 import { Config } from '../../dist/config/config.js';
-import { newContactCard } from '../../dist/modules/contacts/contact-cards.js';
+import { newContactCard } from '../../dist/modules/contacts/contact-values.js';
 import { contactInsert } from '../../dist/modules/contacts/contact-values.js';
 import { ContactsRepository } from '../../dist/modules/contacts/contacts.repository.js';
 import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';

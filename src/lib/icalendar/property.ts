@@ -1,3 +1,5 @@
+import { decodeParameter, encodeParameter, foldLine } from '../content-lines/index.js';
+
 /** A parameter; values are decoded (RFC 6868) and without quotes. */
 export interface Parameter {
   /** Upper case. */
@@ -13,11 +15,7 @@ export interface Property {
   value: string;
 }
 
-const MAX_LINE_OCTETS = 75;
 const NAME = /^[A-Za-z0-9_-]+$/;
-const CARET = /\^(?:n|\^|')/g;
-const FROM_CARET: Record<string, string> = { '^n': '\n', '^^': '^', "^'": '"' };
-const TO_CARET: Record<string, string> = { '\n': '^n', '^': '^^', '"': "^'" };
 /** ASCII control characters but for the tab: none may occur in a content line. */
 const CONTROL = /[^\P{Cc}\t\u0080-\u009F]/gu;
 
@@ -60,52 +58,23 @@ function readValue(line: string, from: number, name: string): { text: string; en
     if (close < 0) return null;
     let end = close + 1;
     while (end < line.length && line[end] !== ',' && line[end] !== ';' && line[end] !== ':') end += 1;
-    return end < line.length ? { text: decodeCaret(line.slice(from + 1, close)), end } : null;
+    return end < line.length ? { text: decodeParameter(line.slice(from + 1, close)), end } : null;
   }
   let end = from;
   while (end < line.length && line[end] !== ',' && line[end] !== ';' && line[end] !== ':') end += 1;
   // Names such as `(UTC+01:00) Berlin` come without quotes from some clients: times contain no colon.
   if (name === 'TZID' && line[from] === '(') end = line.lastIndexOf(':');
   if (end < from) return null;
-  return end < line.length ? { text: decodeCaret(line.slice(from, end)), end } : null;
+  return end < line.length ? { text: decodeParameter(line.slice(from, end)), end } : null;
 }
-
-const decodeCaret = (text: string): string =>
-  text.includes('^') ? text.replace(CARET, (match) => FROM_CARET[match] ?? match) : text;
 
 /** The content line of a property, folded after 75 octets, with its CRLF. */
 export function formatProperty({ name, parameters, value }: Property): string {
   const head = parameters.map(({ name: key, values }) => `;${key}=${values.map(formatValue).join(',')}`);
-  return fold(`${name}${head.join('')}:${value.replaceAll(CONTROL, '')}`);
+  return foldLine(`${name}${head.join('')}:${value.replaceAll(CONTROL, '')}`);
 }
 
-function formatValue(text: string): string {
-  const encoded = text
-    .replaceAll(/\r\n?/g, '\n')
-    .replaceAll(/[\n^"]/g, (character) => TO_CARET[character] as string)
-    .replaceAll(CONTROL, '');
-  return /[,;:]/.test(encoded) ? `"${encoded}"` : encoded;
-}
-
-/** Folds before a character that would exceed 75 octets; a UTF-8 sequence stays on one line. */
-export function fold(line: string): string {
-  if (line.length * 3 <= MAX_LINE_OCTETS || Buffer.byteLength(line) <= MAX_LINE_OCTETS) return `${line}\r\n`;
-  const parts: string[] = [];
-  let octets = 0;
-  let from = 0;
-  let at = 0;
-  while (at < line.length) {
-    const code = line.codePointAt(at) as number;
-    const size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x1_0000 ? 3 : 4;
-    if (octets + size > MAX_LINE_OCTETS) {
-      parts.push(line.slice(from, at));
-      from = at;
-      // The space at the start of the next line counts.
-      octets = 1;
-    }
-    octets += size;
-    at += code > 0xff_ff ? 2 : 1;
-  }
-  parts.push(line.slice(from));
-  return `${parts.join('\r\n ')}\r\n`;
-}
+const formatValue = (text: string): string =>
+  encodeParameter(
+    text.replaceAll(/\r\n?/g, '\n').replaceAll(CONTROL, (character) => (character === '\n' ? character : '')),
+  );

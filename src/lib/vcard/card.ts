@@ -46,6 +46,17 @@ export interface CardAddress extends CardEntry {
   formatted: string | null;
 }
 
+/** The components of ADR in the order of RFC 6350, 6.3.1. */
+export const ADDRESS_PARTS = [
+  'po_box',
+  'extended',
+  'street',
+  'locality',
+  'region',
+  'postal_code',
+  'country',
+] as const satisfies readonly (keyof CardAddress)[];
+
 /** An account of instant messaging or of a social network. At least one of `user` and `uri` is present. */
 export interface CardProfile extends CardEntry {
   /** The name of the service as the source spells it, e.g. `Mastodon`. */
@@ -53,6 +64,27 @@ export interface CardProfile extends CardEntry {
   user: string | null;
   uri: string | null;
 }
+
+/** Schemes of instant messaging; accounts with them are IMPP properties, others are SOCIALPROFILE (RFC 9554). */
+export const MESSENGER_SCHEMES: ReadonlySet<string> = new Set([
+  'aim',
+  'facetime',
+  'gtalk',
+  'icq',
+  'im',
+  'irc',
+  'matrix',
+  'msnim',
+  'pres',
+  'sgnl',
+  'sip',
+  'sips',
+  'skype',
+  'tg',
+  'whatsapp',
+  'xmpp',
+  'ymsgr',
+]);
 
 export const CARD_DATE_TYPES = ['birthday', 'anniversary', 'other'] as const;
 export type CardDateType = (typeof CARD_DATE_TYPES)[number];

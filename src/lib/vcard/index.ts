@@ -20,7 +20,7 @@ export {
   newCard,
 } from './card.js';
 export { VcardError, type VcardErrorCode } from './errors.js';
-export { type JsContactCard, toJsContact } from './js-contact.js';
-export { type CardResult, countCards, readCard, readCards } from './read.js';
-export { READ_LIMITS, type ReadLimits } from './split.js';
-export { CARD_VERSIONS, type CardVersion, displayName, writeCard, type WriteOptions } from './write.js';
+export { type JsContactCard, toJsContact } from './write/js-contact.js';
+export { type CardResult, countCards, readCard, readCards } from './read/cards.js';
+export { READ_LIMITS, type ReadLimits } from './read/split.js';
+export { CARD_VERSIONS, type CardVersion, displayName, writeCard, type WriteOptions } from './write/cards.js';

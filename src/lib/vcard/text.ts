@@ -89,3 +89,16 @@ export function lineOf(value: string | undefined): string | null {
 export function distinct(texts: Iterable<string | null | undefined>): string[] {
   return [...new Set([...texts].filter((text): text is string => Boolean(text)))];
 }
+
+/** A type that the lists of TYPE can hold. */
+export function typeToken(type: string): string {
+  return cleanLine(type.replaceAll(',', ' '))?.toLowerCase() ?? '';
+}
+
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -5,10 +5,14 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
-import type { BookRole } from './contact.presenter.js';
-import { BOOK_ACCESS, type StoredRole } from './contacts.repository.js';
+import { type BookRole, canEdit, type ContactRow } from './contact.presenter.js';
+import { type AccessedRow, BOOK_ACCESS, ContactsRepository, type StoredRole } from './contacts.repository.js';
+import { CONTACTS } from './contacts.resource.js';
 import { ContactErrors } from './contacts.errors.js';
 import { GlobalBook } from './global-book.js';
+
+/** Maximum number of contacts of an address book. */
+export const MAX_CONTACTS = 100_000;
 
 /** An address book that the caller sees. */
 export interface AccessedBook {
@@ -18,6 +22,13 @@ export interface AccessedBook {
   locked_fields: string[];
   contacts_count: number;
   role: BookRole;
+}
+
+/** A contact with the access of the caller. */
+export interface FoundContact {
+  row: ContactRow;
+  role: BookRole;
+  country: string | null;
 }
 
 const access = workspace.statement<Omit<AccessedBook, 'role'> & { role: StoredRole }>(
@@ -30,6 +41,7 @@ const access = workspace.statement<Omit<AccessedBook, 'role'> & { role: StoredRo
 export class AddressbookAccess {
   constructor(
     private readonly permissions: PermissionSource,
+    private readonly contacts: ContactsRepository,
     private readonly global: GlobalBook,
     private readonly db: Db,
   ) {}
@@ -65,6 +77,34 @@ export class AddressbookAccess {
     if (rows.length > 0) return rows as [Row, ...Row[]];
     if (!(await this.global.create(ctx, bookId))) throw ContactErrors.bookNotFound.with();
     return (await read()) as [Row, ...Row[]];
+  }
+
+  /** @throws ApiError 404 */
+  async found(
+    ctx: RequestContext,
+    bookId: string,
+    externalId: string,
+    reader: Reader = this.db,
+  ): Promise<FoundContact> {
+    const read = async (): Promise<AccessedRow[]> => {
+      const row = await this.contacts.read(ctx, bookId, externalId, reader);
+      return row ? [row] : [];
+    };
+    const [{ role, default_country: country, ...row }] = await this.reading(ctx, bookId, read);
+    if (row.id === null) throw CONTACTS.notFound.with();
+    return { row, role: await this.roleOf(ctx, role), country };
+  }
+
+  /** @throws ApiError 404, 403 */
+  async editable(
+    ctx: RequestContext,
+    bookId: string,
+    externalId: string,
+    reader?: Reader,
+  ): Promise<FoundContact> {
+    const found = await this.found(ctx, bookId, externalId, reader);
+    if (!canEdit(found.role, found.row)) throw Errors.forbidden.with();
+    return found;
   }
 
   /** The role in the address book of the workspace depends on a permission. */

@@ -1,9 +1,38 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { CardField, ContactCard } from './card.types.js';
+import {
+  type CardField,
+  type CardPatch,
+  type ContactCard,
+  contactWords,
+  emptyCard,
+  sortKey,
+  written,
+} from '../../lib/contact-card/index.js';
+import { isAnonymous } from '../../lib/vcard/index.js';
 import type { ContactSource } from './contact.entity.js';
 import type { ContactRow } from './contact.presenter.js';
-import { contactWords, sortKey } from './contact-words.js';
+import { fieldError } from './contacts.errors.js';
+
+/** Characters of the JSON of a card. */
+export const MAX_CARD = 256 * 1024;
+
+/** @throws ApiError 422 for a card without any name, address or number, and for one that is too large */
+export function checked(card: ContactCard): ContactCard {
+  if (isAnonymous({ ...card, uid: null }))
+    throw fieldError(
+      '',
+      'empty_contact',
+      'A contact needs a name, an organization, an e-mail address or a telephone number.',
+    );
+  if (JSON.stringify(card).length > MAX_CARD)
+    throw fieldError('', 'contact_too_large', 'A contact may have at most 256 KiB.');
+  return card;
+}
+
+/** The card of a new contact. @throws ApiError 422 */
+export const newContactCard = (input: CardPatch, country: string | null): ContactCard =>
+  checked(written(input, emptyCard(), country));
 
 /** Columns that follow from the card. */
 interface CardValues {

@@ -31,7 +31,7 @@ import {
   RelatedInput,
   ValueInput,
 } from './card-fields.dto.js';
-import { CARD_FIELDS, MAX_UID } from './card.types.js';
+import { CARD_FIELDS, MAX_UID } from '../../lib/contact-card/index.js';
 
 type Class = new () => object;
 

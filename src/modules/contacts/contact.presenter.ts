@@ -1,5 +1,10 @@
-import type { CardField, ContactCard } from './card.types.js';
+import type { CardField, ContactCard } from '../../lib/contact-card/index.js';
+import { type Card, type CardVersion, newCard, writeCard } from '../../lib/vcard/index.js';
+import type { ApiError } from '../../platform/http/api-error.js';
+import type { JsonReply } from '../../platform/http/json-reply.js';
 import type { ContactSource } from './contact.entity.js';
+import type { ContactErrors } from './contacts.errors.js';
+import { contactPath, CONTACTS } from './contacts.resource.js';
 
 /** A row of `contacts`, as far as responses need it. */
 export interface ContactRow {
@@ -45,3 +50,32 @@ function picked(row: ContactRow, fields: readonly CardField[]): string {
   const card = cardOf(row);
   return JSON.stringify(Object.fromEntries(fields.map((field) => [field, card[field]])));
 }
+
+export const duplicateError = (
+  kind: (typeof ContactErrors)['duplicateUid'],
+  row: ContactRow,
+  role: BookRole,
+): ApiError => kind.with({ body: { contact: JSON.parse(contactJson(row, role)) as object } });
+
+/** The contact with its ETag; with the Location where it is new. */
+export function shown(
+  row: ContactRow,
+  role: BookRole | 'self',
+  { status, extra }: { status?: number; extra?: Record<string, unknown> } = {},
+): JsonReply {
+  const { id, revision, addressbook_id, external_id } = row;
+  const location = status === 201 ? contactPath(addressbook_id, external_id) : undefined;
+  return CONTACTS.response(contactJson(row, role), { status, location, tag: { id, revision }, extra });
+}
+
+const PROD_ID = '-//Workspace//Contacts//EN';
+
+/** A contact as a card of `lib/vcard`. */
+export function vcardOf(row: Pick<ContactRow, 'card' | 'uid'>): Card {
+  const { phones, ...fields } = cardOf(row);
+  return newCard({ ...fields, uid: row.uid, phones: phones.map(({ e164: _e164, ...phone }) => phone) });
+}
+
+/** The text of a contact as vCard. */
+export const vcardText = (row: ContactRow, version: CardVersion): string =>
+  writeCard(vcardOf(row), { version, prodId: PROD_ID, revised: row.updated_at });

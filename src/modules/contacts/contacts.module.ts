@@ -3,20 +3,20 @@ import { Deployment } from '../../platform/deployment/deployment.js';
 import { MailProxyModule } from '../mail/index.js';
 import { SettingsModule } from '../settings/index.js';
 import { TenantsModule } from '../tenants/index.js';
-import { AddressbookAccess } from './addressbook-access.js';
+import { AddressbookAccess, MAX_CONTACTS } from './addressbook-access.js';
 import { AddressbooksController, UserAddressbooksController } from './books/addressbooks.controller.js';
 import { AddressbooksRepository } from './books/addressbooks.repository.js';
 import { AddressbooksService, MAX_BOOKS } from './books/addressbooks.service.js';
 import { ExtractedController } from './collected/extracted.controller.js';
 import { ExtractedRepository } from './collected/extracted.repository.js';
 import { ExtractedService } from './collected/extracted.service.js';
-import { ContactSearchRepository } from './contact-search.repository.js';
-import { MAX_CARD } from './contact-cards.js';
-import { ContactListsService } from './contact-lists.service.js';
-import { ContactsApi } from './contacts.api.js';
-import { ContactsController } from './contacts.controller.js';
+import { ContactSearchRepository } from './search/contact-search.repository.js';
+import { MAX_CARD } from './contact-values.js';
+import { ContactListsService } from './items/contact-lists.service.js';
+import { ContactsApi } from './search/contacts.api.js';
+import { ContactsController } from './items/contacts.controller.js';
 import { ContactsRepository } from './contacts.repository.js';
-import { ContactsService, MAX_CONTACTS } from './contacts.service.js';
+import { ContactsService } from './items/contacts.service.js';
 import { DefaultBook } from './default-book.js';
 import { DuplicatesController } from './duplicates/duplicates.controller.js';
 import { DuplicatesRepository } from './duplicates/duplicates.repository.js';
@@ -30,9 +30,9 @@ import { SelfService } from './people/self.service.js';
 import { ContactFeedRepository } from './sync/contact-feed.repository.js';
 import { ContactSyncController } from './sync/contact-sync.controller.js';
 import { ContactSyncService } from './sync/contact-sync.service.js';
-import { ContactCardService } from './card/contact-card.service.js';
-import { SelfCardController } from './card/self-card.controller.js';
-import { SelfCardService } from './card/self-card.service.js';
+import { ContactFormatsService } from './items/contact-formats.service.js';
+import { SelfCardController } from './people/self-card.controller.js';
+import { SelfCardService } from './people/self-card.service.js';
 import { ExportRepository } from './phone/export.repository.js';
 import { ExportService } from './phone/export.service.js';
 import { ImportBatch } from './phone/import-batch.js';
@@ -83,7 +83,7 @@ import { PhoneController } from './phone/phone.controller.js';
     ExportRepository,
     ExportService,
     SelfCardService,
-    ContactCardService,
+    ContactFormatsService,
   ],
   exports: [ContactsApi],
 })

@@ -5,7 +5,7 @@ import { type Statement, workspace } from '../../platform/database/statement.js'
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { BookRole, ContactRow } from './contact.presenter.js';
 import type { ContactInsert, ContactUpdate } from './contact-values.js';
-import { prefixRange } from './contact-words.js';
+import { prefixRange } from '../../lib/contact-card/index.js';
 
 /** Columns of a `ContactRow`. */
 export const CONTACT_COLUMNS = [

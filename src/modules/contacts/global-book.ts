@@ -8,9 +8,8 @@ import { PROFILE_CHANGED } from '../settings/index.js';
 import { MEMBERS_PROVISIONED, MEMBERSHIP_CHANGING } from '../tenants/index.js';
 import { contactInsert, contactUpdate } from './contact-values.js';
 import { cardOf, type ContactRow } from './contact.presenter.js';
-import { differences, emptyCard } from './contact-card.js';
+import { type ContactCard, differences, emptyCard, written } from '../../lib/contact-card/index.js';
 import { CONTACT_COLUMNS, ContactsRepository } from './contacts.repository.js';
-import { memberCard, type MemberRow } from './member-card.js';
 
 const NAME = 'Workspace';
 
@@ -51,6 +50,19 @@ const workspacesOf = workspace.statement<{ tenant_id: string }>(
   'contacts.workspaces_of',
   `SELECT tenant_id FROM member_profiles WHERE user_id = $1 ORDER BY tenant_id`,
 );
+
+/** A member with their profile; the profile's columns are null for a member who has never written it. */
+export interface MemberRow {
+  user_id: string;
+  email: string;
+  display_name: string;
+  given_name: string | null;
+  family_name: string | null;
+  title: string | null;
+  phone: string | null;
+  timezone: string | null;
+  locale: string | null;
+}
 
 /**
  * The address book of a workspace. It has the id of the workspace, is created when it is first read, and contains a card for
@@ -144,4 +156,33 @@ export class GlobalBook implements OnModuleInit {
     );
     await this.contacts.insert(tx, { tenantId }, tenantId, inserts);
   }
+}
+
+/**
+ * The card of a member: the fields of the membership and the profile replace those of the card. The address of the membership is
+ * the first one, and the telephone number of the profile is the first number.
+ * @param before the card as it is, or an empty one
+ * @param formerEmail the address of the membership in that card
+ */
+export function memberCard(member: MemberRow, before: ContactCard, formerEmail?: string): ContactCard {
+  const { email, phone } = member;
+  const [first, ...numbers] = before.phones;
+  const country = member.locale ? (new Intl.Locale(member.locale).region ?? null) : null;
+  const own = { ...(first ?? { types: ['work'] }), value: phone ?? '', e164: null };
+  return written(
+    {
+      full_name: member.display_name,
+      name: { ...before.name, given: member.given_name, family: member.family_name },
+      job_title: member.title,
+      emails: [
+        { value: email, types: ['work'], primary: true },
+        ...before.emails.filter(({ value }) => value !== email && value !== formerEmail),
+      ],
+      phones: first?.value === phone ? before.phones : [...(phone ? [own] : []), ...numbers],
+      time_zone: member.timezone,
+      language: member.locale,
+    },
+    before,
+    country,
+  );
 }

@@ -1,2 +1,2 @@
-export { ContactsApi, type FoundContact } from './contacts.api.js';
+export { ContactsApi, type FoundContact } from './search/contacts.api.js';
 export { ContactsModule } from './contacts.module.js';

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { exampleOf } from '../../../platform/resources/example.js';
 import { RevisionedFields } from '../../../platform/resources/item.response.js';
-import { CARD_FIELDS } from '../card.types.js';
+import { CARD_FIELDS } from '../../../lib/contact-card/index.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 

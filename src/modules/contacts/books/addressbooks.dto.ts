@@ -27,7 +27,7 @@ import {
   Nullable,
 } from '../../../platform/http/input.decorators.js';
 import { SHARE_ROLES, type ShareRole } from '../addressbook.entity.js';
-import { CARD_FIELDS } from '../card.types.js';
+import { CARD_FIELDS } from '../../../lib/contact-card/index.js';
 import { Country } from '../contact.dto.js';
 
 export const MAX_SHARES = 100;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { type KnownRecipient, RecipientsApi } from '../../mail/index.js';
-import { emailKey } from '../contact-words.js';
+import { emailKey } from '../../../lib/contact-card/index.js';
 import { fieldError } from '../contacts.errors.js';
 import type { ListExtracted } from './extracted.dto.js';
 import { ExtractedRepository } from './extracted.repository.js';

@@ -11,7 +11,7 @@ import {
   Min,
 } from 'class-validator';
 import { Distinct, Optional } from '../../../platform/http/input.decorators.js';
-import { MAX_UID } from '../card.types.js';
+import { MAX_UID } from '../../../lib/contact-card/index.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 export const MAX_GROUP = 20;

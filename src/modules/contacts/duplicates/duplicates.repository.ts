@@ -6,9 +6,8 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import type { ContactCard } from '../card.types.js';
-import { ContactMerge } from '../contact.entity.js';
-import type { ContactSource } from '../contact.entity.js';
+import type { ContactCard } from '../../../lib/contact-card/index.js';
+import { ContactMerge, type ContactSource } from '../contact.entity.js';
 
 /** A contact as it was before a merge. */
 export interface Original {

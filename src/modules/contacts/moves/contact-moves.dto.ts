@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, IsString, IsUUID, MaxLength } from 'class-validator';
 import { Distinct, Optional } from '../../../platform/http/input.decorators.js';
-import { MAX_UID } from '../card.types.js';
+import { MAX_UID } from '../../../lib/contact-card/index.js';
 
 const MAX_NAMED = 1_000;
 const BULK_POLICIES = ['skip', 'rename', 'merge', 'replace'] as const;

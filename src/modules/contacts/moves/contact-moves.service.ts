@@ -6,15 +6,13 @@ import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
-import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
-import { differences } from '../contact-card.js';
-import { checked, joined } from '../contact-cards.js';
-import { canEdit, cardOf, type ContactRow } from '../contact.presenter.js';
-import { contactUpdate } from '../contact-values.js';
+import { type AccessedBook, AddressbookAccess, MAX_CONTACTS } from '../addressbook-access.js';
+import { differences, joined } from '../../../lib/contact-card/index.js';
+import { checked, contactUpdate } from '../contact-values.js';
+import { canEdit, cardOf, type ContactRow, duplicateError, shown } from '../contact.presenter.js';
 import { ContactErrors, fieldError } from '../contacts.errors.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
-import { ContactsService, duplicateError, MAX_CONTACTS, shown } from '../contacts.service.js';
 import type { MoveContact, MoveContacts, MovePolicy } from './contact-moves.dto.js';
 import type { MovedContactsEnvelope } from './contact-moves.response.js';
 
@@ -27,7 +25,6 @@ const MAX_MOVED = 10_000;
 export class ContactMovesService {
   constructor(
     private readonly contacts: ContactsRepository,
-    private readonly service: ContactsService,
     private readonly access: AddressbookAccess,
     private readonly db: Db,
   ) {}
@@ -39,7 +36,7 @@ export class ContactMovesService {
     externalId: string,
     body: Checked<MoveContact>,
   ): Promise<JsonReply> {
-    const { role } = await this.service.editable(ctx, bookId, externalId);
+    const { role } = await this.access.editable(ctx, bookId, externalId);
     const { target_addressbook_id, on_conflict: policy } = body.value;
     const target = await this.target(ctx, target_addressbook_id, 1);
     return this.db.tx(async (tx) => {

@@ -8,18 +8,14 @@ import { type Checked, validated } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { type ProfileRow, ProfileService, UpdateProfile } from '../../settings/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
-import type { CardPatch, ContactCard } from '../card.types.js';
-import { differences, written } from '../contact-card.js';
-import { checked } from '../contact-cards.js';
+import { type CardPatch, type ContactCard, differences, written } from '../../../lib/contact-card/index.js';
+import { checked, contactUpdate } from '../contact-values.js';
 import { phoneCountry } from '../contact.dto.js';
-import { cardOf, contactJson, type ContactRow } from '../contact.presenter.js';
-import { contactUpdate } from '../contact-values.js';
+import { cardOf, contactJson, type ContactRow, shown } from '../contact.presenter.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
-import { shown } from '../contacts.service.js';
-import { GlobalBook } from '../global-book.js';
-import { memberCard } from '../member-card.js';
+import { GlobalBook, memberCard } from '../global-book.js';
 import type { UpdateSelf } from './people.dto.js';
 
 /** The field of the card that a field of the profile comes from. */

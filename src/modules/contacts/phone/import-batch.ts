@@ -2,13 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { checked, joined } from '../contact-cards.js';
-import { differences } from '../contact-card.js';
-import { contactInsert, type ContactInsert, contactUpdate, type ContactUpdate } from '../contact-values.js';
-import { identityKeys } from '../contact-words.js';
+import {
+  checked,
+  contactInsert,
+  type ContactInsert,
+  contactUpdate,
+  type ContactUpdate,
+} from '../contact-values.js';
+import { joined, differences, identityKeys, type ContactCard } from '../../../lib/contact-card/index.js';
 import { cardOf, type ContactRow } from '../contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
-import type { ContactCard } from '../card.types.js';
 import type { ImportCounts } from './import.entity.js';
 import type { ImportedCard } from './import-cards.js';
 import { type ImportItem, ImportsRepository } from './imports.repository.js';

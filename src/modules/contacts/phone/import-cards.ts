@@ -4,10 +4,9 @@ import { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { validated } from '../../../platform/http/input.pipe.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
-import { newContactCard } from '../contact-cards.js';
-import { contentHash } from '../contact-values.js';
+import { newContactCard, contentHash } from '../contact-values.js';
 import { CardFieldsInput } from '../contact.dto.js';
-import { type ContactCard, MAX_UID } from '../card.types.js';
+import { type ContactCard, MAX_UID } from '../../../lib/contact-card/index.js';
 import type { ImportProblem } from './import.entity.js';
 import { ImportedContact } from './phone.dto.js';
 

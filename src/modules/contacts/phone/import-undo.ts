@@ -6,7 +6,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { AddressbookAccess } from '../addressbook-access.js';
-import { differences } from '../contact-card.js';
+import { differences } from '../../../lib/contact-card/index.js';
 import { contactUpdate } from '../contact-values.js';
 import { cardOf, type ContactRow } from '../contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';

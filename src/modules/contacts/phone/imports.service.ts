@@ -8,10 +8,9 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
+import { type AccessedBook, AddressbookAccess, MAX_CONTACTS } from '../addressbook-access.js';
 import { ContactErrors, fieldError } from '../contacts.errors.js';
 import { phoneCountry } from '../contact.dto.js';
-import { MAX_CONTACTS } from '../contacts.service.js';
 import { DefaultBook } from '../default-book.js';
 import type { ImportCounts, ImportProblem } from './import.entity.js';
 import { ImportBatch, type ImportRun } from './import-batch.js';

@@ -1,8 +1,19 @@
-import type { CardField, ContactCard } from '../card.types.js';
-import { differences, emptyCard, written } from '../contact-card.js';
-import { checked, joined } from '../contact-cards.js';
+import {
+  type CardField,
+  type ContactCard,
+  differences,
+  emptyCard,
+  written,
+  joined,
+} from '../../../lib/contact-card/index.js';
+import {
+  checked,
+  contactInsert,
+  type ContactInsert,
+  contactUpdate,
+  type ContactUpdate,
+} from '../contact-values.js';
 import { cardOf, type ContactRow } from '../contact.presenter.js';
-import { contactInsert, type ContactInsert, contactUpdate, type ContactUpdate } from '../contact-values.js';
 import type { ConflictPolicy, ContactChange } from './contact-sync.dto.js';
 
 /** The effect of one change of a client. */

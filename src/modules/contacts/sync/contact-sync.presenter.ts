@@ -1,5 +1,5 @@
 import type { ApiError } from '../../../platform/http/api-error.js';
-import type { CardField } from '../card.types.js';
+import type { CardField } from '../../../lib/contact-card/index.js';
 import { type BookRole, contactJson, type ContactRow } from '../contact.presenter.js';
 
 /** The outcome of one change of a client. */

@@ -1,11 +1,11 @@
 /** Accounts of messengers and social networks, and related persons. */
-import type { Card } from './card.js';
+import type { Card } from '../card.js';
 import type { Draft } from './draft.js';
-import { builtInLabel } from './labels.js';
-import { typeToken } from './lines.js';
+import { builtInLabel } from '../labels.js';
+import { agentUri, isCard } from '../agent.js';
 import type { Property } from './properties.js';
-import { cleanLine, cleanText, distinct, lineOf, unescapeText } from './text.js';
-import { uidOf } from './uids.js';
+import { cleanLine, cleanText, decoded, distinct, lineOf, typeToken, unescapeText } from '../text.js';
+import { uidOf } from '../uids.js';
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
@@ -42,14 +42,6 @@ export function readSocialProfile(draft: Draft, property: Property): boolean {
   return draft.add('profiles', draft.entry(property, ignored), { service, user, uri });
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 export function addRelated(
   { related }: Card,
   type: string | null,
@@ -80,26 +72,13 @@ export function readRelated(draft: Draft, property: Property): boolean {
   return true;
 }
 
-const AGENT_CARD = 'data:text/vcard;charset=utf-8,';
-
 /** AGENT of vCard 2.1 and 3.0: a nested card, the same as an escaped text, or a URI. */
 export function readAgent({ card }: Draft, { value, nested, params }: Property): boolean {
   const text = cleanText(nested ?? unescapeText(value)) ?? '';
   if (isCard(text)) {
     const name = /^FN[^:\n]*:(.*)$/im.exec(text)?.[1];
-    return addRelated(card, 'agent', lineOf(name), AGENT_CARD + encodeURIComponent(text));
+    return addRelated(card, 'agent', lineOf(name), agentUri(text));
   }
   const isUri = SCHEME.test(text) && params.first('VALUE')?.toLowerCase() !== 'text';
   return addRelated(card, 'agent', isUri ? null : lineOf(text), isUri ? uidOf(text) : null);
-}
-
-/** A whole card in several lines. The line of BEGIN alone would nest the card in the one around it. */
-function isCard(text: string): boolean {
-  return /^BEGIN\s*:\s*VCARD\s*\n./i.test(text) && /\nEND\s*:\s*VCARD$/i.test(text);
-}
-
-/** The text of the card in the data URI that `readAgent` makes; undefined for other URIs. */
-export function agentCard(uri: string): string | undefined {
-  const text = uri.startsWith(AGENT_CARD) ? decoded(uri.slice(AGENT_CARD.length)) : '';
-  return isCard(text) ? text : undefined;
 }

@@ -1,23 +1,23 @@
-import type {
-  Card,
-  CardAddress,
-  CardDate,
-  CardEntry,
-  CardName,
-  CardPhoto,
-  CardProfile,
-  CardProperty,
-  CardRelated,
-} from './card.js';
-import { ADDRESS_PARTS } from './addresses.js';
-import { formatDate } from './dates.js';
-import { formatBuiltInLabel } from './labels.js';
-import { CardWriter, escapeUri, type ParamList, typeToken } from './lines.js';
-import { base64, formatDataUri, MEDIA_FAMILY, parseDataUri, shortType } from './media.js';
-import { agentCard } from './relations.js';
-import { cleanText, escapeText } from './text.js';
-import { uidToUri } from './uids.js';
-import { MESSENGER_SCHEMES } from './vendors.js';
+import {
+  ADDRESS_PARTS,
+  type Card,
+  type CardAddress,
+  type CardDate,
+  type CardEntry,
+  type CardName,
+  type CardPhoto,
+  type CardProfile,
+  type CardProperty,
+  type CardRelated,
+  MESSENGER_SCHEMES,
+} from '../card.js';
+import { formatDate } from '../dates.js';
+import { formatBuiltInLabel } from '../labels.js';
+import { CardWriter, escapeUri, type ParamList } from './lines.js';
+import { base64, formatDataUri, MEDIA_FAMILY, parseDataUri, shortType } from '../media.js';
+import { agentCard } from '../agent.js';
+import { cleanText, escapeText, typeToken } from '../text.js';
+import { uidToUri } from '../uids.js';
 
 export const CARD_VERSIONS = ['3.0', '4.0'] as const;
 export type CardVersion = (typeof CARD_VERSIONS)[number];

@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js';
-import { fold } from '../../lib/search-text/index.js';
-import type { ContactCard, ContactPhone } from './card.types.js';
+import { fold } from '../search-text/index.js';
+import type { ContactCard, ContactPhone } from './card.js';
 
 // The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never
 // do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `/` before a department,

@@ -1,18 +1,7 @@
-import type { CardAddress, CardEntry } from './card.js';
+import { ADDRESS_PARTS, type CardAddress, type CardEntry } from '../card.js';
 import type { Draft } from './draft.js';
 import type { Property } from './properties.js';
-import { cleanLine, cleanText, distinct, lineOf, splitEscaped, unescapeText } from './text.js';
-
-/** The components of ADR in the order of RFC 6350, 6.3.1. */
-export const ADDRESS_PARTS = [
-  'po_box',
-  'extended',
-  'street',
-  'locality',
-  'region',
-  'postal_code',
-  'country',
-] as const satisfies readonly (keyof CardAddress)[];
+import { cleanLine, cleanText, distinct, lineOf, splitEscaped, unescapeText } from '../text.js';
 
 type AddressFields = Omit<CardAddress, keyof CardEntry>;
 

@@ -1,8 +1,8 @@
-import type { Card, CardAddress, CardDate, CardEntry, CardName, CardProperty } from './card.js';
-import { formatDate } from './dates.js';
-import { formatBuiltInLabel } from './labels.js';
-import { formatDataUri } from './media.js';
-import { uidToUri } from './uids.js';
+import type { Card, CardAddress, CardDate, CardEntry, CardName, CardProperty } from '../card.js';
+import { formatDate } from '../dates.js';
+import { formatBuiltInLabel } from '../labels.js';
+import { formatDataUri } from '../media.js';
+import { uidToUri } from '../uids.js';
 
 /** A JSContact Card (RFC 9553). */
 export interface JsContactCard {

@@ -1,4 +1,4 @@
-import type { CardFields, CardPhone } from '../../lib/vcard/index.js';
+import type { CardFields, CardPhone } from '../vcard/index.js';
 
 /** A telephone number as a contact stores it. */
 export interface ContactPhone extends CardPhone {

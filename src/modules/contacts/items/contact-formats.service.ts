@@ -4,18 +4,17 @@ import { revisionTag } from '../../../platform/concurrency/etag.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { AddressbookAccess } from '../addressbook-access.js';
 import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
-import { vcardOf, vcardText } from '../card-of-contact.js';
-import type { ContactRow } from '../contact.presenter.js';
-import { ContactsService, shown } from '../contacts.service.js';
+import { vcardOf, vcardText, type ContactRow, shown } from '../contact.presenter.js';
 import { CONTACTS } from '../contacts.resource.js';
 
 export const CARD_TYPES = ['text/vcard', 'application/jscontact+json'] as const;
 
 /** Reads a contact in the representation that the client accepts. */
 @Injectable()
-export class ContactCardService {
-  constructor(private readonly contacts: ContactsService) {}
+export class ContactFormatsService {
+  constructor(private readonly access: AddressbookAccess) {}
 
   /** @param accept the header; JSON unless it starts with the type of another representation @throws ApiError 404 */
   async read(
@@ -24,7 +23,7 @@ export class ContactCardService {
     externalId: string,
     accept = '',
   ): Promise<JsonReply | BodyReply> {
-    const { row, role } = await this.contacts.found(ctx, bookId, externalId);
+    const { row, role } = await this.access.found(ctx, bookId, externalId);
     const [first = ''] = accept.toLowerCase().split(',');
     const [type = '', ...params] = first.split(';').map((part) => part.trim());
     if (type === 'text/vcard') return vcardReply(row, params.includes('version=4.0') ? '4.0' : '3.0');

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ContactSearchRepository, type FoundContact } from './contact-search.repository.js';
-import { queryTerms } from './contact-words.js';
+import { queryTerms } from '../../../lib/contact-card/index.js';
 
 export type { FoundContact };
 

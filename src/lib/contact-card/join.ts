@@ -1,27 +1,4 @@
-import { isAnonymous } from '../../lib/vcard/index.js';
-import type { CardPatch, ContactCard } from './card.types.js';
-import { emptyCard, written } from './contact-card.js';
-import { fieldError } from './contacts.errors.js';
-
-/** Characters of the JSON of a card. */
-export const MAX_CARD = 256 * 1024;
-
-/** @throws ApiError 422 for a card without any name, address or number, and for one that is too large */
-export function checked(card: ContactCard): ContactCard {
-  if (isAnonymous({ ...card, uid: null }))
-    throw fieldError(
-      '',
-      'empty_contact',
-      'A contact needs a name, an organization, an e-mail address or a telephone number.',
-    );
-  if (JSON.stringify(card).length > MAX_CARD)
-    throw fieldError('', 'contact_too_large', 'A contact may have at most 256 KiB.');
-  return card;
-}
-
-/** The card of a new contact. @throws ApiError 422 */
-export const newContactCard = (input: CardPatch, country: string | null): ContactCard =>
-  checked(written(input, emptyCard(), country));
+import type { ContactCard } from './card.js';
 
 /** A list without the entries that another list has. */
 function missingFrom<T>(list: readonly T[], others: readonly T[], key: (entry: T) => string): T[] {

@@ -1,6 +1,6 @@
-import type { Card } from './card.js';
+import type { Card } from '../card.js';
 import { Draft } from './draft.js';
-import { VcardError } from './errors.js';
+import { VcardError } from '../errors.js';
 import { HANDLERS } from './handlers.js';
 import { parseCard, type Property } from './properties.js';
 import { CardSplitter, type RawCard, READ_LIMITS, type ReadLimits } from './split.js';

@@ -1,4 +1,4 @@
-import { VcardError } from './errors.js';
+import { VcardError } from '../errors.js';
 
 export interface ReadLimits {
   /** A longer card is an error of its own; reading goes on after it. */

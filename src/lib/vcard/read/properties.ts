@@ -1,5 +1,6 @@
-import { VcardError } from './errors.js';
-import { cleanText, decodeQuotedPrintable, decodeText } from './text.js';
+import { decodeParameter } from '../../content-lines/index.js';
+import { VcardError } from '../errors.js';
+import { cleanText, decodeQuotedPrintable, decodeText } from '../text.js';
 
 /** One content line of a card, decoded. */
 export interface Property {
@@ -244,14 +245,5 @@ function paramText(value: string, isOld: boolean): string {
   const bare = decodeText(value)
     .trim()
     .replace(/^"([^"]*)"$/, '$1');
-  const text = isOld
-    ? bare
-    : bare.replace(/\^([n'^])/g, (_, char: string) => ({ n: '\n', "'": '"', '^': '^' })[char] as string);
-  return cleanText(text) ?? '';
-}
-
-/** The inverse of `paramText`: quoted when it has separators. */
-export function formatParam(value: string): string {
-  const escaped = value.replace(/[\^\n"]/g, (char) => ({ '^': '^^', '\n': '^n', '"': "^'" })[char] as string);
-  return /[,;:]/.test(escaped) ? `"${escaped}"` : escaped;
+  return cleanText(isOld ? bare : decodeParameter(bare)) ?? '';
 }

@@ -10,14 +10,8 @@ import {
   type CardRelated,
   type CardValue,
   newCard,
-} from '../../lib/vcard/index.js';
-import {
-  CARD_FIELDS,
-  type CardField,
-  type CardPatch,
-  type ContactCard,
-  type ContactPhone,
-} from './card.types.js';
+} from '../vcard/index.js';
+import { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, type ContactPhone } from './card.js';
 
 /** Input of an object whose members are optional. */
 type Input<T> = { [K in keyof T]?: T[K] | null };

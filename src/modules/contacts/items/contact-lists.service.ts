@@ -1,15 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
-import { Cursors } from '../../platform/paging/cursors.js';
-import { AddressbookAccess } from './addressbook-access.js';
-import type { CardField } from './card.types.js';
-import { parsedPhone } from './contact-card.js';
-import type { ListContacts } from './contact.dto.js';
-import { type BookRole, contactJson, type ContactRow } from './contact.presenter.js';
-import { categoryKey, emailKey, phoneKey, queryTerms } from './contact-words.js';
-import { type ContactFilter, ContactsRepository, type ListedRow } from './contacts.repository.js';
-import { CONTACTS } from './contacts.resource.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { AddressbookAccess } from '../addressbook-access.js';
+import {
+  type CardField,
+  parsedPhone,
+  categoryKey,
+  emailKey,
+  phoneKey,
+  queryTerms,
+} from '../../../lib/contact-card/index.js';
+import type { ListContacts } from '../contact.dto.js';
+import { type BookRole, contactJson, type ContactRow } from '../contact.presenter.js';
+import { type ContactFilter, ContactsRepository, type ListedRow } from '../contacts.repository.js';
+import { CONTACTS } from '../contacts.resource.js';
 
 /** A row of a page whose address book has contacts. */
 type Listed = ListedRow & ContactRow;

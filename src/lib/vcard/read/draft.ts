@@ -5,11 +5,11 @@ import {
   type CardName,
   type CardProperty,
   newCard,
-} from './card.js';
-import { builtInLabel } from './labels.js';
-import { formatDataUri, MEDIA_FAMILY, mediaTypeOf } from './media.js';
+} from '../card.js';
+import { builtInLabel } from '../labels.js';
+import { formatDataUri, MEDIA_FAMILY, mediaTypeOf } from '../media.js';
 import type { CardLines, Property } from './properties.js';
-import { cleanLine, cleanText, distinct, lineOf } from './text.js';
+import { cleanLine, cleanText, distinct, lineOf } from '../text.js';
 
 /** Stores the property in the card; false when no field can hold it. */
 export type Handler = (draft: Draft, property: Property) => boolean;

@@ -1,37 +1,37 @@
 import { Injectable } from '@nestjs/common';
-import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
-import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import { ConcurrentChangeError } from '../../platform/database/database-errors.js';
-import { Db } from '../../platform/database/db.js';
-import type { Reader, Tx } from '../../platform/database/tx.js';
-import type { ApiError } from '../../platform/http/api-error.js';
-import { Errors } from '../../platform/http/errors.js';
-import type { Checked } from '../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
-import { type AccessedBook, AddressbookAccess } from './addressbook-access.js';
-import type { ContactCard } from './card.types.js';
-import { checked, joined, newContactCard } from './contact-cards.js';
-import { differences, written } from './contact-card.js';
-import { type CreateContact, phoneCountry, type UpdateContact } from './contact.dto.js';
-import { type BookRole, canEdit, cardOf, contactJson, type ContactRow } from './contact.presenter.js';
-import { contactInsert, contactUpdate, type ContactInsert } from './contact-values.js';
-import { identityKeys } from './contact-words.js';
-import { ContactErrors } from './contacts.errors.js';
-import { type AccessedRow, ContactsRepository } from './contacts.repository.js';
-import { contactPath, CONTACTS } from './contacts.resource.js';
+import type { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import type { ApiError } from '../../../platform/http/api-error.js';
+import { Errors } from '../../../platform/http/errors.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { type AccessedBook, AddressbookAccess, MAX_CONTACTS } from '../addressbook-access.js';
+import {
+  type ContactCard,
+  joined,
+  differences,
+  written,
+  identityKeys,
+} from '../../../lib/contact-card/index.js';
+import {
+  checked,
+  newContactCard,
+  contactInsert,
+  contactUpdate,
+  type ContactInsert,
+} from '../contact-values.js';
+import { type CreateContact, phoneCountry, type UpdateContact } from '../contact.dto.js';
+import { cardOf, contactJson, type ContactRow, duplicateError, shown } from '../contact.presenter.js';
+import { ContactErrors } from '../contacts.errors.js';
+import { ContactsRepository } from '../contacts.repository.js';
+import { CONTACTS } from '../contacts.resource.js';
 
-/** Contacts of an address book. */
-export const MAX_CONTACTS = 100_000;
 const MAX_DUPLICATES = 20;
 const MAX_ATTEMPTS = 5;
-
-/** A contact with the access of the caller. */
-export interface FoundContact {
-  row: ContactRow;
-  role: BookRole;
-  country: string | null;
-}
 
 /** Contacts of the address books that a caller sees. */
 @Injectable()
@@ -82,7 +82,7 @@ export class ContactsService {
     body: Checked<UpdateContact>,
   ): Promise<JsonReply> {
     return this.retrying(async () => {
-      const { row, role, country } = await this.editable(ctx, bookId, externalId);
+      const { row, role, country } = await this.access.editable(ctx, bookId, externalId);
       await CONTACTS.checkWrite(row, expected, body, () => contactJson(row, role));
       const { default_country, base_revision: _, ...fields } = body.value;
       const before = cardOf(row);
@@ -103,7 +103,7 @@ export class ContactsService {
     expected: ExpectedRevision,
   ): Promise<JsonReply> {
     // The role may take a read of its own, which a transaction does not wait for.
-    const { role } = await this.editable(ctx, bookId, externalId);
+    const { role } = await this.access.editable(ctx, bookId, externalId);
     return this.db.tx(async (tx) => {
       const [row] = await this.contacts.find(tx, ctx, bookId, 'external_id', [externalId]);
       if (!row) throw CONTACTS.notFound.with();
@@ -113,34 +113,6 @@ export class ContactsService {
       if (removed?.revision !== row.revision) throw new ConcurrentChangeError('the contact has changed');
       return CONTACTS.deleted(contactJson(removed, role));
     });
-  }
-
-  /** @throws ApiError 404 */
-  async found(
-    ctx: RequestContext,
-    bookId: string,
-    externalId: string,
-    reader: Reader = this.db,
-  ): Promise<FoundContact> {
-    const read = async (): Promise<AccessedRow[]> => {
-      const row = await this.contacts.read(ctx, bookId, externalId, reader);
-      return row ? [row] : [];
-    };
-    const [{ role, default_country: country, ...row }] = await this.access.reading(ctx, bookId, read);
-    if (row.id === null) throw CONTACTS.notFound.with();
-    return { row, role: await this.access.roleOf(ctx, role), country };
-  }
-
-  /** @throws ApiError 404, 403 */
-  async editable(
-    ctx: RequestContext,
-    bookId: string,
-    externalId: string,
-    reader?: Reader,
-  ): Promise<FoundContact> {
-    const found = await this.found(ctx, bookId, externalId, reader);
-    if (!canEdit(found.role, found.row)) throw Errors.forbidden.with();
-    return found;
   }
 
   /** Adds the fields of a card to a contact. */
@@ -183,21 +155,4 @@ export class ContactsService {
     }
     throw Errors.overloaded.with({ headers: { 'Retry-After': '1' } });
   }
-}
-
-export const duplicateError = (
-  kind: (typeof ContactErrors)['duplicateUid'],
-  row: ContactRow,
-  role: BookRole,
-): ApiError => kind.with({ body: { contact: JSON.parse(contactJson(row, role)) as object } });
-
-/** The contact with its ETag; with the Location where it is new. */
-export function shown(
-  row: ContactRow,
-  role: BookRole | 'self',
-  { status, extra }: { status?: number; extra?: Record<string, unknown> } = {},
-): JsonReply {
-  const { id, revision, addressbook_id, external_id } = row;
-  const location = status === 201 ? contactPath(addressbook_id, external_id) : undefined;
-  return CONTACTS.response(contactJson(row, role), { status, location, tag: { id, revision }, extra });
 }

@@ -4,8 +4,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { fileReply } from '../../../platform/http/replies/file-reply.js';
-import { vcardOf, vcardText } from '../card-of-contact.js';
-import type { ContactRow } from '../contact.presenter.js';
+import { vcardOf, vcardText, type ContactRow } from '../contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
 import { GlobalBook } from '../global-book.js';

@@ -1,9 +1,9 @@
 /** Properties of other programs that have a place in the card. Sources: exports of the programs named. */
-import { parseDate } from './dates.js';
+import { parseDate } from '../dates.js';
 import type { Draft, Handler } from './draft.js';
 import type { Property } from './properties.js';
 import { addRelated } from './relations.js';
-import { lineOf, splitEscaped, unescapeText } from './text.js';
+import { lineOf, splitEscaped, unescapeText } from '../text.js';
 
 /** Instant messengers of Outlook, Evolution, KDE, Android and early versions of Apple's and Google's: property to service and scheme. */
 const MESSENGERS: ReadonlyMap<string, { service: string | null; scheme: string | null }> = new Map([
@@ -66,27 +66,6 @@ const ANDROID_RELATIONS: readonly string[] = [
   'sister',
   'spouse',
 ];
-
-/** Schemes of instant messaging; accounts with them are IMPP properties, others are SOCIALPROFILE (RFC 9554). */
-export const MESSENGER_SCHEMES: ReadonlySet<string> = new Set([
-  'aim',
-  'facetime',
-  'gtalk',
-  'icq',
-  'im',
-  'irc',
-  'matrix',
-  'msnim',
-  'pres',
-  'sgnl',
-  'sip',
-  'sips',
-  'skype',
-  'tg',
-  'whatsapp',
-  'xmpp',
-  'ymsgr',
-]);
 
 function readMessengerName(name: { service: string | null; scheme: string | null }): Handler {
   return (draft, property) => {

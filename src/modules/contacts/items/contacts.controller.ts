@@ -1,27 +1,26 @@
 import { Controller, Headers, Query } from '@nestjs/common';
-import { Expected, type ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
-import { Idempotency, type IdempotencyKey } from '../../platform/concurrency/idempotency.js';
-import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { Endpoint } from '../../platform/http/endpoint.js';
-import { Errors } from '../../platform/http/errors.js';
-import { Id } from '../../platform/http/id.pipe.js';
-import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
+import { Expected, type ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
+import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
 import {
   DeleteOperation,
   ListOperation,
   ReadOperation,
   UpdateOperation,
-} from '../../platform/resources/operations.js';
-import type { BodyReply } from '../../platform/http/replies/body-reply.js';
-import { ContactCardService } from './card/contact-card.service.js';
+} from '../../../platform/resources/operations.js';
+import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { ContactFormatsService } from './contact-formats.service.js';
 import { ContactListsService } from './contact-lists.service.js';
-import { CreateContact, ListContacts, UpdateContact } from './contact.dto.js';
-import { CreatedContactEnvelope } from './contact.response.js';
-import { ContactErrors } from './contacts.errors.js';
-import { CONTACTS } from './contacts.resource.js';
+import { CreateContact, ListContacts, UpdateContact } from '../contact.dto.js';
+import { CreatedContactEnvelope } from '../contact.response.js';
+import { ContactErrors } from '../contacts.errors.js';
+import { CONTACTS, ExternalId } from '../contacts.resource.js';
 import { ContactsService } from './contacts.service.js';
-import { ExternalId } from './external-id.pipe.js';
 
 const LIST = ':addressbook_id/contacts';
 const ITEM = `${LIST}/:external_id`;
@@ -36,7 +35,7 @@ export class ContactsController {
   constructor(
     private readonly contacts: ContactsService,
     private readonly lists: ContactListsService,
-    private readonly cards: ContactCardService,
+    private readonly cards: ContactFormatsService,
   ) {}
 
   @ListOperation(CONTACTS, {

@@ -1,13 +1,13 @@
-import { type Card, CARD_KINDS, type CardKind } from './card.js';
+import { type Card, CARD_KINDS, type CardKind } from '../card.js';
 import { readAddress, readAddressLabel, readCountryCode } from './addresses.js';
-import { parseDate } from './dates.js';
+import { parseDate } from '../dates.js';
 import type { Draft, Handler } from './draft.js';
-import { builtInLabel } from './labels.js';
-import { mediaTypeOf, parseDataUri } from './media.js';
+import { builtInLabel } from '../labels.js';
+import { mediaTypeOf, parseDataUri } from '../media.js';
 import type { Property } from './properties.js';
 import { readAgent, readMessenger, readRelated, readSocialProfile } from './relations.js';
-import { cleanLine, distinct, lineOf, splitEscaped, unescapeText } from './text.js';
-import { uidOf } from './uids.js';
+import { cleanLine, distinct, lineOf, splitEscaped, unescapeText } from '../text.js';
+import { uidOf } from '../uids.js';
 import { VENDOR_HANDLERS } from './vendors.js';
 
 /** `true` when the field was free. */

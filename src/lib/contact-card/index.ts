@@ -1,0 +1,21 @@
+export {
+  CARD_FIELDS,
+  type CardField,
+  type CardPatch,
+  type ContactCard,
+  type ContactPhone,
+  MAX_UID,
+} from './card.js';
+export { joined } from './join.js';
+export { differences, emptyCard, parsedPhone, written } from './normalize.js';
+export {
+  categoryKey,
+  contactWords,
+  departmentKey,
+  emailKey,
+  identityKeys,
+  phoneKey,
+  prefixRange,
+  queryTerms,
+  sortKey,
+} from './words.js';
