@@ -69,6 +69,21 @@ const OUR_ADDITIONS = new Map([
   ['PUT /apis/v1/chat/rooms/{id}/read', 'the read position without a socket'],
   ['GET /apis/v1/chat/rooms/{id}/members', 'members beyond the first 200, which the room contains'],
   ['GET /apis/v1/chat/attachments/{id}', 'the file itself: the contract uploads files only'],
+  [
+    'GET /apis/v1/contact/addressbooks/{addressbook_id}/contacts/{external_id}/photo',
+    'the photo of a contact',
+  ],
+  [
+    'PUT /apis/v1/contact/addressbooks/{addressbook_id}/contacts/{external_id}/photo',
+    'the photo of a contact',
+  ],
+  [
+    'DELETE /apis/v1/contact/addressbooks/{addressbook_id}/contacts/{external_id}/photo',
+    'the photo of a contact',
+  ],
+  ['GET /apis/v1/contact/self/photo', 'the own photo, which members see'],
+  ['PUT /apis/v1/contact/self/photo', 'the own photo, which members see'],
+  ['DELETE /apis/v1/contact/self/photo', 'the own photo, which members see'],
   ['GET /apis/v1/contact/self/card/qr', 'the own card for the camera of a phone'],
   ['GET /apis/v1/contact/phone-sync/imports', 'the imports that can be undone'],
   ['GET /apis/v1/contact/phone-sync/imports/{id}', 'one of them'],

@@ -10,7 +10,7 @@ import {
   written,
 } from '../../lib/contact-card/index.js';
 import { isAnonymous } from '../../lib/vcard/index.js';
-import type { ContactSource } from './contact.entity.js';
+import type { ContactSource } from './contacts.entity.js';
 import type { ContactRow } from './contact.presenter.js';
 import { fieldError } from './contacts.errors.js';
 
@@ -52,6 +52,7 @@ export interface ContactInsert extends CardValues {
   uid: string;
   source: ContactSource;
   linked_user_id: string | null;
+  photo_id: string | null;
 }
 
 /** New content of a contact, as `contacts_update` reads it. */
@@ -59,6 +60,7 @@ export interface ContactUpdate extends CardValues {
   id: string;
   /** The revision that the content replaces. */
   base: number;
+  photo_id: string | null;
   field_revisions: Record<string, number>;
 }
 
@@ -82,24 +84,39 @@ interface Identity {
   uid?: string;
   source?: ContactSource;
   linkedUserId?: string;
+  photoId?: string | null;
 }
 
 /** @param card in its stored form */
 export function contactInsert(card: ContactCard, identity: Identity = {}): ContactInsert {
-  const { id = uuidv7(), externalId = id, uid = id, source = 'user', linkedUserId = null } = identity;
-  return { id, external_id: externalId, uid, source, linked_user_id: linkedUserId, ...cardValues(card) };
+  const { id = uuidv7(), externalId = id, uid = id, source = 'user' } = identity;
+  const { linkedUserId = null, photoId = null } = identity;
+  return {
+    id,
+    external_id: externalId,
+    uid,
+    source,
+    linked_user_id: linkedUserId,
+    photo_id: photoId,
+    ...cardValues(card),
+  };
 }
 
-/** @param changed the fields that differ from the row */
+/**
+ * @param changed the fields of the card that differ from the row
+ * @param photoId default: that of the row
+ */
 export function contactUpdate(
   row: ContactRow,
   card: ContactCard,
   changed: readonly CardField[],
+  photoId: string | null = row.photo_id,
 ): ContactUpdate {
   const revision = row.revision + 1;
   const field_revisions = {
     ...row.field_revisions,
     ...Object.fromEntries(changed.map((field) => [field, revision])),
+    ...(photoId !== row.photo_id && { photo: revision }),
   };
-  return { id: row.id, base: row.revision, field_revisions, ...cardValues(card) };
+  return { id: row.id, base: row.revision, photo_id: photoId, field_revisions, ...cardValues(card) };
 }

@@ -15,6 +15,7 @@ import { Transform } from 'class-transformer';
 import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
 import { asInstance, EachAs, MaxBytes, Optional, Nullable } from '../../platform/http/input.decorators.js';
 import { CARD_KINDS, type CardKind } from '../../lib/vcard/index.js';
+import { CONTACT_FIELDS } from './contacts.entity.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
 import {
   AddressInput,
@@ -31,7 +32,7 @@ import {
   RelatedInput,
   ValueInput,
 } from './card-fields.dto.js';
-import { CARD_FIELDS, MAX_UID } from '../../lib/contact-card/index.js';
+import { MAX_UID } from '../../lib/contact-card/index.js';
 
 type Class = new () => object;
 
@@ -204,12 +205,12 @@ export class ListContacts extends PageQuery {
   @IsIn(['name', 'updated'])
   sort: 'name' | 'updated' = 'name';
 
-  /** Comma-separated names of card fields: the response contains only these and the ids. @example "full_name,emails" */
+  /** Comma-separated names of fields of contacts: the response contains only these and the ids. @example "full_name,emails" */
   @ApiPropertyOptional()
   @IsOptional()
   @Length(1, 300)
-  @Matches(new RegExp(`^(?:${CARD_FIELDS.join('|')})(?:,(?:${CARD_FIELDS.join('|')}))*$`), {
-    message: 'fields must be names of card fields, separated by commas',
+  @Matches(new RegExp(`^(?:${CONTACT_FIELDS.join('|')})(?:,(?:${CONTACT_FIELDS.join('|')}))*$`), {
+    message: 'fields must be names of fields of contacts, separated by commas',
   })
   @IsString({ message: 'fields must be given once' })
   fields?: string;

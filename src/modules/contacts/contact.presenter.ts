@@ -1,8 +1,8 @@
-import type { CardField, ContactCard } from '../../lib/contact-card/index.js';
-import { type Card, type CardVersion, newCard, writeCard } from '../../lib/vcard/index.js';
+import type { ContactCard } from '../../lib/contact-card/index.js';
+import { type Card, type CardPhoto, type CardVersion, newCard, writeCard } from '../../lib/vcard/index.js';
 import type { ApiError } from '../../platform/http/api-error.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
-import type { ContactSource } from './contact.entity.js';
+import type { ContactField, ContactSource } from './contacts.entity.js';
 import type { ContactErrors } from './contacts.errors.js';
 import { contactPath, CONTACTS } from './contacts.resource.js';
 
@@ -16,6 +16,9 @@ export interface ContactRow {
   card: string;
   source: ContactSource;
   linked_user_id: string | null;
+  photo_id: string | null;
+  /** JSON text of `media_type`, `size`, `sha256`, `width` and `height`; null without a photo. */
+  photo: string | null;
   field_revisions: Record<string, number>;
   revision: number;
   created_at: Date;
@@ -36,19 +39,43 @@ export const cardOf = ({ card }: Pick<ContactRow, 'card'>): ContactCard => JSON.
 /**
  * The JSON of a contact. The stored text of the card is copied, not parsed.
  * @param role in the address book; `self`: the card is that of the caller
- * @param fields of the card to include; default: all
+ * @param fields to include; default: all
  */
-export function contactJson(row: ContactRow, role: BookRole | 'self', fields?: readonly CardField[]): string {
+export function contactJson(
+  row: ContactRow,
+  role: BookRole | 'self',
+  fields?: readonly ContactField[],
+): string {
   const edit = canEdit(role, row);
   const card = fields ? picked(row, fields) : row.card;
   return `{"id":"${row.id}","external_id":${JSON.stringify(row.external_id)},"uid":${JSON.stringify(row.uid)},"addressbook_id":"${row.addressbook_id}",${
     card.length > 2 ? `${card.slice(1, -1)},` : ''
-  }"linked_user_id":${JSON.stringify(row.linked_user_id)},"source":"${row.source}","revision":${row.revision},"created_at":"${row.created_at.toISOString()}","updated_at":"${row.updated_at.toISOString()}","permissions":{"edit":${edit},"delete":${edit && role !== 'self'}}}`;
+  }${!fields || fields.includes('photo') ? `"photo":${photoJson(row)},` : ''}"linked_user_id":${JSON.stringify(row.linked_user_id)},"source":"${row.source}","revision":${row.revision},"created_at":"${row.created_at.toISOString()}","updated_at":"${row.updated_at.toISOString()}","permissions":{"edit":${edit},"delete":${edit && role !== 'self'}}}`;
 }
 
-function picked(row: ContactRow, fields: readonly CardField[]): string {
-  const card = cardOf(row);
-  return JSON.stringify(Object.fromEntries(fields.map((field) => [field, card[field]])));
+function picked(row: ContactRow, fields: readonly ContactField[]): string {
+  const card: Partial<ContactCard> = cardOf(row);
+  return JSON.stringify(
+    Object.fromEntries(fields.flatMap((field) => (field === 'photo' ? [] : [[field, card[field]]]))),
+  );
+}
+
+/** The path of a photo. It changes with the photo, so that clients may cache it. */
+export const photoUrl = ({
+  addressbook_id,
+  external_id,
+  photo_id,
+}: Pick<ContactRow, 'addressbook_id' | 'external_id' | 'photo_id'>): string | null =>
+  photo_id && `${contactPath(addressbook_id, external_id)}/photo?v=${photo_id}`;
+
+const photoJson = (row: ContactRow): string =>
+  row.photo === null ? 'null' : `{"url":${JSON.stringify(photoUrl(row))},${row.photo.slice(1)}`;
+
+/** Id and hash of the photo. */
+export function photoOf({ photo_id: id, photo }: ContactRow): { id: string; sha256: string } | null {
+  if (id === null || photo === null) return null;
+  const { sha256 } = JSON.parse(photo) as { sha256: string };
+  return { id, sha256 };
 }
 
 export const duplicateError = (
@@ -71,11 +98,16 @@ export function shown(
 const PROD_ID = '-//Workspace//Contacts//EN';
 
 /** A contact as a card of `lib/vcard`. */
-export function vcardOf(row: Pick<ContactRow, 'card' | 'uid'>): Card {
+export function vcardOf(row: Pick<ContactRow, 'card' | 'uid'>, photo: CardPhoto | null = null): Card {
   const { phones, ...fields } = cardOf(row);
-  return newCard({ ...fields, uid: row.uid, phones: phones.map(({ e164: _e164, ...phone }) => phone) });
+  return newCard({
+    ...fields,
+    uid: row.uid,
+    phones: phones.map(({ e164: _e164, ...phone }) => phone),
+    photo,
+  });
 }
 
 /** The text of a contact as vCard. */
-export const vcardText = (row: ContactRow, version: CardVersion): string =>
-  writeCard(vcardOf(row), { version, prodId: PROD_ID, revised: row.updated_at });
+export const vcardText = (row: ContactRow, version: CardVersion, photo: CardPhoto | null): string =>
+  writeCard(vcardOf(row, photo), { version, prodId: PROD_ID, revised: row.updated_at });

@@ -3,7 +3,7 @@ import { CARD_DATE_TYPES, CARD_KINDS } from '../../lib/vcard/index.js';
 import { ErrorResponse } from '../../platform/http/error.response.js';
 import { exampleOf } from '../../platform/resources/example.js';
 import { RevisionedFields } from '../../platform/resources/item.response.js';
-import { CONTACT_SOURCES } from './contact.entity.js';
+import { CONTACT_SOURCES } from './contacts.entity.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
@@ -88,6 +88,20 @@ export class ContactPermissionsResponse {
   /** @example true */ delete!: boolean;
 }
 
+export class ContactPhotoResponse {
+  /** Path of the photo, which changes with the photo. */
+  @ApiProperty({
+    format: 'uri-reference',
+    example: `/apis/v1/contact/addressbooks/${ID}/contacts/phone-17/photo?v=${ID}`,
+  })
+  url!: string;
+  @ApiProperty({ enum: ['image/jpeg'], example: 'image/jpeg' }) media_type!: string;
+  /** Bytes. */ @ApiProperty({ type: 'integer', example: 48_213 }) size!: number;
+  /** Hexadecimal. */ @ApiProperty({ example: 'a3'.repeat(32) }) sha256!: string;
+  /** Pixels. */ @ApiProperty({ type: 'integer', example: 720 }) width!: number;
+  /** Pixels. */ @ApiProperty({ type: 'integer', example: 720 }) height!: number;
+}
+
 /** A contact. Every field is present: `null` and `[]` mean "none". */
 export class ContactResponse extends RevisionedFields {
   /** Names the contact in paths. @example "phone-17" */ external_id!: string;
@@ -118,6 +132,8 @@ export class ContactResponse extends RevisionedFields {
   /** @example "Europe/Prague" */ time_zone!: string | null;
   /** @example "cs" */ language!: string | null;
   /** vCard properties that no other field holds. */ custom!: ContactPropertyResponse[];
+  @ApiProperty({ type: ContactPhotoResponse, nullable: true, example: exampleOf(ContactPhotoResponse) })
+  photo!: ContactPhotoResponse | null;
   /** The member of the workspace whose card this is. */
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null })
   linked_user_id!: string | null;

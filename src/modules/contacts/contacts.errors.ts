@@ -24,6 +24,7 @@ export const ContactErrors = {
     'The merged contact has changed, or another contact has the external_id or uid of a deleted one.',
   ),
   fieldLocked: defineError(422, 'field_locked', 'The workspace does not let members change this field.'),
+  noPhoto: defineError(404, 'not_found', 'The contact has no photo.'),
   duplicateExternalId: duplicate(
     'duplicate_external_id',
     'The address book has a contact with this external_id.',

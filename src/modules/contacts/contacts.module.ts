@@ -1,5 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Deployment } from '../../platform/deployment/deployment.js';
+import { ImagesModule } from '../../platform/images/images.module.js';
 import { MailProxyModule } from '../mail/index.js';
 import { SettingsModule } from '../settings/index.js';
 import { TenantsModule } from '../tenants/index.js';
@@ -18,10 +19,14 @@ import { ContactsController } from './items/contacts.controller.js';
 import { ContactsRepository } from './contacts.repository.js';
 import { ContactsService } from './items/contacts.service.js';
 import { DefaultBook } from './default-book.js';
+import { ContactPhotos, MAX_PHOTO_BYTES } from './contact-photos.js';
+import { ContactPhotosRepository } from './contact-photos.repository.js';
 import { DuplicatesController } from './duplicates/duplicates.controller.js';
 import { DuplicatesRepository } from './duplicates/duplicates.repository.js';
 import { DuplicatesService } from './duplicates/duplicates.service.js';
 import { GlobalBook } from './global-book.js';
+import { ContactPhotosController, SelfPhotoController } from './photos/contact-photos.controller.js';
+import { ContactPhotosService } from './photos/contact-photos.service.js';
 import { ContactMovesController } from './moves/contact-moves.controller.js';
 import { ContactMovesService } from './moves/contact-moves.service.js';
 import { MemberDirectoryService } from './people/directory.service.js';
@@ -36,19 +41,22 @@ import { SelfCardService } from './people/self-card.service.js';
 import { ExportRepository } from './phone/export.repository.js';
 import { ExportService } from './phone/export.service.js';
 import { ImportBatch } from './phone/import-batch.js';
+import { ImportPhotos } from './phone/import-photos.js';
 import { ImportUndo } from './phone/import-undo.js';
 import { ImportsRepository } from './phone/imports.repository.js';
 import { ImportsService } from './phone/imports.service.js';
 import { PhoneController } from './phone/phone.controller.js';
 
 @Module({
-  imports: [SettingsModule, TenantsModule, MailProxyModule],
+  imports: [SettingsModule, TenantsModule, MailProxyModule, ImagesModule],
   // Fixed paths come before those with an external_id.
   controllers: [
     UserAddressbooksController,
     AddressbooksController,
     ContactSyncController,
     ContactMovesController,
+    ContactPhotosController,
+    SelfPhotoController,
     ContactsController,
     PeopleController,
     PhoneController,
@@ -78,6 +86,10 @@ import { PhoneController } from './phone/phone.controller.js';
     DefaultBook,
     ImportsRepository,
     ImportBatch,
+    ImportPhotos,
+    ContactPhotos,
+    ContactPhotosRepository,
+    ContactPhotosService,
     ImportsService,
     ImportUndo,
     ExportRepository,
@@ -94,5 +106,6 @@ export class ContactsModule implements OnModuleInit {
     this.deployment.limit('addressbooks', MAX_BOOKS);
     this.deployment.limit('contacts_per_addressbook', MAX_CONTACTS);
     this.deployment.limit('contact_card_characters', MAX_CARD);
+    this.deployment.limit('contact_photo_bytes', MAX_PHOTO_BYTES);
   }
 }

@@ -16,13 +16,17 @@ export const CONTACT_COLUMNS = [
   'card::text AS card',
   'source',
   'linked_user_id',
+  'photo_id',
   'field_revisions',
   'revision',
   'created_at',
   'updated_at',
 ]
   .map((column) => `contact.${column}`)
-  .join(', ');
+  .join(', ').concat(`, CASE WHEN contact.photo_id IS NOT NULL THEN (
+      SELECT json_build_object('media_type', 'image/jpeg', 'size', photo.size, 'sha256', encode(photo.sha256, 'hex'),
+                               'width', photo.width, 'height', photo.height)::text
+        FROM contact_photos photo WHERE photo.tenant_id = contact.tenant_id AND photo.id = contact.photo_id) END AS photo`);
 
 /**
  * SQL: the address book $3 with the role of the user $2 in the workspace $1, `global` in the address book of the workspace.

@@ -1,9 +1,16 @@
 import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
-import { Addressbook, AddressbookShare } from './addressbook.entity.js';
 import { ContactImport, ContactImportItem } from './phone/import.entity.js';
-import { Contact, ContactMerge, ContactWord, SuppressedAddress } from './contact.entity.js';
+import {
+  Addressbook,
+  AddressbookShare,
+  Contact,
+  ContactMerge,
+  ContactPhoto,
+  ContactWord,
+  SuppressedAddress,
+} from './contacts.entity.js';
 
 export const contactsSchema: SchemaPart = {
   owner: 'contacts',
@@ -14,6 +21,7 @@ export const contactsSchema: SchemaPart = {
       Contact,
       ContactWord,
       ContactMerge,
+      ContactPhoto,
       SuppressedAddress,
       ContactImport,
       ContactImportItem,
@@ -25,6 +33,7 @@ export const contactsSchema: SchemaPart = {
       'ContactImports1796200000004',
       new URL('migrations/0002-phone-imports.sql', import.meta.url),
     ),
+    sqlMigration('ContactPhotos1796300001401', new URL('migrations/0003-photos.sql', import.meta.url)),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'contact-writes'),
 };

@@ -3,6 +3,7 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
+import { Errors } from '../../platform/http/errors.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { PROFILE_CHANGED } from '../settings/index.js';
 import { MEMBERS_PROVISIONED, MEMBERSHIP_CHANGING } from '../tenants/index.js';
@@ -99,6 +100,14 @@ export class GlobalBook implements OnModuleInit {
       await this.insertCards(tx, tenantId, rows);
     });
     return true;
+  }
+
+  /** The caller's own card. @throws ApiError 403 after the end of the membership */
+  async ownCard(ctx: RequestContext, reader: Reader = this.db): Promise<ContactRow> {
+    if (reader === this.db) await this.create(ctx);
+    const row = await this.cardOf(reader, ctx.tenantId, ctx.userId);
+    if (!row) throw Errors.workspaceForbidden.with();
+    return row;
   }
 
   /** The card of a member in the book, or undefined. */

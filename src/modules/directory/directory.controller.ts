@@ -34,23 +34,27 @@ export class DirectoryController {
   }
 
   private async members(
-    { tenantId }: RequestContext,
+    ctx: RequestContext,
     { q, kinds, limit }: SearchDirectory,
   ): Promise<DirectoryResultResponse[]> {
     const words = foldWords(q).split(' ').filter(Boolean).slice(0, MAX_WORDS);
     const wanted = { users: kinds.includes('user'), groups: kinds.includes('group') };
     if (words.length === 0 || !(wanted.users || wanted.groups)) return [];
-    const rows = await this.directory.search(tenantId, words, wanted, limit);
-    return rows.map((row) => ({ ...row, avatar_url: null }));
+    const rows = await this.directory.search(ctx.tenantId, words, wanted, limit);
+    const photos = await this.contacts.photosOf(
+      ctx,
+      rows.flatMap(({ kind, id }) => (kind === 'user' ? id : [])),
+    );
+    return rows.map((row) => ({ ...row, avatar_url: photos.get(row.id) ?? null }));
   }
 }
 
 /** After the members and groups with the same words, before those with similar names. */
 const CONTACT_SCORE = 0.85;
 
-const resultOf = (contact: FoundContact): DirectoryResultResponse => ({
+const resultOf = ({ photo_url, ...contact }: FoundContact): DirectoryResultResponse => ({
   ...contact,
   kind: 'contact',
-  avatar_url: null,
+  avatar_url: photo_url,
   score: CONTACT_SCORE,
 });

@@ -7,7 +7,9 @@ export class DirectoryResultResponse {
   /** Null for groups and for contacts without an address. */
   @ApiProperty({ example: 'alice@demo.example' })
   email!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: null }) avatar_url!: string | null;
+  /** Path of the photo of a member or contact. */
+  @ApiProperty({ type: String, format: 'uri-reference', nullable: true, example: null })
+  avatar_url!: string | null;
   /** Names a contact together with `external_id`; only for contacts. */
   @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
   addressbook_id?: string;

@@ -119,6 +119,7 @@ describe('contacts', () => {
       time_zone: 'Europe/Prague',
       language: 'cs',
       custom: [{ group: null, name: 'X-PHONETIC-ORG', params: { TYPE: ['a'] }, value: 'Ak-mi' }],
+      photo: null,
       linked_user_id: null,
       source: 'user',
       revision: 1,

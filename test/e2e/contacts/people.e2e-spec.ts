@@ -162,7 +162,15 @@ describe('members in the address book of the workspace', () => {
     await alice.api.post(`/contact/addressbooks/${alice.tenantId}/contacts`, { full_name: 'Taxi' });
     const directory = async (query = '') => (await alice.api.get(`/contact/directory${query}`)).body.users;
     expect(await directory()).toEqual([
-      { id: alice.id, name: 'Alice', email: alice.email, job_title: null, department: null, phones: [] },
+      {
+        id: alice.id,
+        name: 'Alice',
+        email: alice.email,
+        job_title: null,
+        department: null,
+        phones: [],
+        photo_url: null,
+      },
       {
         id: bob.id,
         name: 'Bob',
@@ -170,6 +178,7 @@ describe('members in the address book of the workspace', () => {
         job_title: 'Dev',
         department: 'Výzkum',
         phones: [expect.objectContaining({ e164: '+420601123456' })],
+        photo_url: null,
       },
     ]);
     for (const query of ['?q=bo', '?q=601123', '?department=vyzkum', '?q=dev'])

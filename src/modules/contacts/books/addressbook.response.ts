@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { exampleOf } from '../../../platform/resources/example.js';
 import { RevisionedFields } from '../../../platform/resources/item.response.js';
-import { CARD_FIELDS } from '../../../lib/contact-card/index.js';
+import { CONTACT_FIELDS } from '../contacts.entity.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
@@ -42,7 +42,7 @@ export class AddressbookResponse extends RevisionedFields {
   /** Country of telephone numbers without an international prefix. @example "CZ" */
   default_country!: string | null;
   /** Fields that members may not change on their own card. Only in the address book of the workspace. */
-  @ApiProperty({ enum: CARD_FIELDS, isArray: true, example: [] })
+  @ApiProperty({ enum: CONTACT_FIELDS, isArray: true, example: [] })
   locked_fields!: string[];
   @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) contacts_count!: number;
 }

@@ -26,8 +26,7 @@ import {
   Name,
   Nullable,
 } from '../../../platform/http/input.decorators.js';
-import { SHARE_ROLES, type ShareRole } from '../addressbook.entity.js';
-import { CARD_FIELDS } from '../../../lib/contact-card/index.js';
+import { CONTACT_FIELDS, SHARE_ROLES, type ShareRole } from '../contacts.entity.js';
 import { Country } from '../contact.dto.js';
 
 export const MAX_SHARES = 100;
@@ -108,11 +107,11 @@ export class UpdateAddressbook extends IntersectionType(
   BaseRevision,
 ) {
   /** Fields that members may not change on their own card. Only in the address book of the workspace. */
-  @ApiPropertyOptional({ enum: CARD_FIELDS, isArray: true, example: ['job_title'] })
+  @ApiPropertyOptional({ enum: CONTACT_FIELDS, isArray: true, example: ['job_title'] })
   @Optional()
-  @IsIn(CARD_FIELDS, { each: true })
+  @IsIn(CONTACT_FIELDS, { each: true })
   @Distinct()
-  @ArrayMaxSize(CARD_FIELDS.length)
+  @ArrayMaxSize(CONTACT_FIELDS.length)
   @IsArray()
   locked_fields?: string[];
 }

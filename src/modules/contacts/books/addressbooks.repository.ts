@@ -5,7 +5,7 @@ import { Db } from '../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { Addressbook, AddressbookShare, type ShareRole } from '../addressbook.entity.js';
+import { Addressbook, AddressbookShare, type ShareRole } from '../contacts.entity.js';
 import type { StoredRole } from '../contacts.repository.js';
 import type { AddressbookPersonResponse, AddressbookShareResponse } from './addressbook.response.js';
 

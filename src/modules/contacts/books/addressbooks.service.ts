@@ -14,7 +14,7 @@ import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import type { BookRole } from '../contact.presenter.js';
-import type { Addressbook, ShareRole } from '../addressbook.entity.js';
+import type { Addressbook, ShareRole } from '../contacts.entity.js';
 import { ContactErrors, fieldError } from '../contacts.errors.js';
 import { DefaultBook } from '../default-book.js';
 import { GlobalBook } from '../global-book.js';

@@ -7,7 +7,7 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import type { ContactCard } from '../../../lib/contact-card/index.js';
-import { ContactMerge, type ContactSource } from '../contact.entity.js';
+import { ContactMerge, type ContactSource } from '../contacts.entity.js';
 
 /** A contact as it was before a merge. */
 export interface Original {
@@ -15,6 +15,8 @@ export interface Original {
   uid: string;
   source: ContactSource;
   card: ContactCard;
+  /** Missing in merges before photos. */
+  photo_id?: string | null;
 }
 
 // Words of one address book that several contacts have, and that are keys of a person. Index of the primary key.
@@ -55,7 +57,9 @@ export class DuplicatesRepository implements OnModuleInit {
     merge: { addressbookId: string; contactId: string; revision: number; originals: Original[] },
   ): Promise<string> {
     const id = uuidv7();
-    await rowsOf(tx, ContactMerge).insert({ ...merge, id, tenantId, userId, createdAt: () => 'now()' });
+    const photoIds = merge.originals.flatMap(({ photo_id }) => photo_id ?? []);
+    const values = { ...merge, photoIds, id, tenantId, userId, createdAt: () => 'now()' };
+    await rowsOf(tx, ContactMerge).insert(values);
     return id;
   }
 

@@ -58,7 +58,7 @@ export class DuplicatesService {
       const card = checked(others.reduce((joint, other) => joined(joint, cardOf(other)), before));
       // Written even without a difference: the revision names the merge.
       const [merged] = await this.contacts.update(tx, ctx, bookId, [
-        contactUpdate(first, card, differences(before, card)),
+        contactUpdate(first, card, differences(before, card), firstPhoto(rows)),
       ]);
       const ids = others.map(({ id }) => id);
       const removed = await this.contacts.remove(tx, ctx, bookId, ids);
@@ -88,11 +88,11 @@ export class DuplicatesService {
       if (row.revision !== revision) throw ContactErrors.mergeBlocked.with();
       const changed = differences(cardOf(row), original.card);
       const [first] = await this.contacts.update(tx, ctx, bookId, [
-        contactUpdate(row, original.card, changed),
+        contactUpdate(row, original.card, changed, original.photo_id ?? null),
       ]);
       if (!first) throw new ConcurrentChangeError('the contact has changed');
-      const values = others.map(({ external_id: externalId, uid, source, card }) =>
-        contactInsert(card, { externalId, uid, source }),
+      const values = others.map(({ external_id: externalId, uid, source, card, photo_id: photoId }) =>
+        contactInsert(card, { externalId, uid, source, photoId }),
       );
       const restored = await this.contacts.insert(tx, ctx, bookId, values);
       // A new contact has one of the names: the user decides about it first.
@@ -104,9 +104,13 @@ export class DuplicatesService {
 }
 
 const originalOf = (row: ContactRow): Original => {
-  const { external_id, uid, source } = row;
-  return { external_id, uid, source, card: cardOf(row) };
+  const { external_id, uid, source, photo_id } = row;
+  return { external_id, uid, source, card: cardOf(row), photo_id };
 };
+
+/** The photo of the first contact that has one. */
+const firstPhoto = (rows: readonly ContactRow[]): string | null =>
+  rows.find(({ photo_id }) => photo_id !== null)?.photo_id ?? null;
 
 const reasonOf = (key: string): DuplicateReason =>
   key.startsWith('=') ? 'name' : key.startsWith('+') ? 'phone' : 'email';

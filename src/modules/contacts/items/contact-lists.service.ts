@@ -3,15 +3,9 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { AddressbookAccess } from '../addressbook-access.js';
-import {
-  type CardField,
-  parsedPhone,
-  categoryKey,
-  emailKey,
-  phoneKey,
-  queryTerms,
-} from '../../../lib/contact-card/index.js';
+import { parsedPhone, categoryKey, emailKey, phoneKey, queryTerms } from '../../../lib/contact-card/index.js';
 import type { ListContacts } from '../contact.dto.js';
+import type { ContactField } from '../contacts.entity.js';
 import { type BookRole, contactJson, type ContactRow } from '../contact.presenter.js';
 import { type ContactFilter, ContactsRepository, type ListedRow } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
@@ -63,7 +57,7 @@ export class ContactListsService {
         return found.filter(isListed);
       },
     });
-    const fields = query.fields?.split(',') as CardField[] | undefined;
+    const fields = query.fields?.split(',') as ContactField[] | undefined;
     return CONTACTS.page(
       rows.map((row) => contactJson(row, role, fields)),
       next,

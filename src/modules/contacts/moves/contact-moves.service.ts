@@ -144,7 +144,9 @@ export class ContactMovesService {
     const before = cardOf(into);
     const card = checked(joined(before, cardOf(row)));
     const changed = differences(before, card);
-    const values = changed.length > 0 ? [contactUpdate(into, card, changed)] : [];
+    const photoId = into.photo_id ?? row.photo_id;
+    const isChanged = changed.length > 0 || photoId !== into.photo_id;
+    const values = isChanged ? [contactUpdate(into, card, changed, photoId)] : [];
     const [updated = into] = await this.contacts.update(tx, ctx, into.addressbook_id, values);
     await this.contacts.remove(tx, ctx, row.addressbook_id, [row.id]);
     return updated;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { AddressbookAccess } from '../addressbook-access.js';
-import { cardOf, type ContactRow } from '../contact.presenter.js';
+import { cardOf, type ContactRow, photoUrl } from '../contact.presenter.js';
 import { departmentKey, queryTerms } from '../../../lib/contact-card/index.js';
 import { ContactsRepository, type ListedRow } from '../contacts.repository.js';
 import type { ListDirectory } from './people.dto.js';
@@ -47,5 +47,6 @@ function userOf(row: ContactRow): DirectoryUserResponse {
     job_title,
     department: organization?.units[0] ?? null,
     phones,
+    photo_url: photoUrl(row),
   };
 }

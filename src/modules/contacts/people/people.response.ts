@@ -8,6 +8,9 @@ export class DirectoryUserResponse {
   /** @example "Head of Research" */ job_title!: string | null;
   /** @example "Research" */ department!: string | null;
   phones!: ContactPhoneResponse[];
+  /** Path of the photo, which changes with the photo. */
+  @ApiProperty({ type: String, format: 'uri-reference', nullable: true, example: null })
+  photo_url!: string | null;
 }
 
 export class DirectoryUsersEnvelope {

@@ -9,6 +9,12 @@ export class SelfCardQuery {
   @Optional()
   @IsIn(CARD_VERSIONS)
   version: CardVersion = '3.0';
+
+  /** `false`: without the photo. */
+  @ApiPropertyOptional({ enum: ['true', 'false'], default: 'true' })
+  @Optional()
+  @IsIn(['true', 'false'])
+  photo: 'true' | 'false' = 'true';
 }
 
 export const QR_FORMATS = ['png', 'svg'] as const;

@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type Card, newCard, writeCard } from '../../../lib/vcard/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { Db } from '../../../platform/database/db.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { fileReply } from '../../../platform/http/replies/file-reply.js';
-import { vcardOf, vcardText, type ContactRow } from '../contact.presenter.js';
-import { ContactsRepository } from '../contacts.repository.js';
-import { CONTACTS } from '../contacts.resource.js';
+import { vcardOf, vcardText } from '../contact.presenter.js';
+import { ContactPhotos } from '../contact-photos.js';
 import { GlobalBook } from '../global-book.js';
 import type { SelfCardQrQuery, SelfCardQuery } from './self-card.dto.js';
 
@@ -17,15 +15,15 @@ const QR_BYTES = 800;
 @Injectable()
 export class SelfCardService {
   constructor(
-    private readonly contacts: ContactsRepository,
     private readonly global: GlobalBook,
-    private readonly db: Db,
+    private readonly photos: ContactPhotos,
   ) {}
 
   /** A vCard file. */
-  async download(ctx: RequestContext, { version }: SelfCardQuery): Promise<BodyReply> {
-    const row = await this.own(ctx);
-    return fileReply(Buffer.from(vcardText(row, version)), {
+  async download(ctx: RequestContext, { version, photo: withPhoto }: SelfCardQuery): Promise<BodyReply> {
+    const row = await this.global.ownCard(ctx);
+    const photo = await this.photos.forCard(ctx.tenantId, withPhoto === 'true' ? row.photo_id : null);
+    return fileReply(Buffer.from(vcardText(row, version, photo)), {
       contentType: 'text/vcard; charset=utf-8',
       title: vcardOf(row).full_name ?? '',
       extension: '.vcf',
@@ -35,7 +33,7 @@ export class SelfCardService {
 
   /** A picture of a QR code with the card. Phones add it to their contacts. */
   async qrCode(ctx: RequestContext, { format }: SelfCardQrQuery): Promise<BodyReply> {
-    const text = qrText(vcardOf(await this.own(ctx)));
+    const text = qrText(vcardOf(await this.global.ownCard(ctx)));
     const { default: qr } = await import('qrcode');
     const options = { errorCorrectionLevel: 'M', margin: 4, scale: 6 } as const;
     const headers = {
@@ -46,14 +44,6 @@ export class SelfCardService {
       return new BodyReply(await qr.toBuffer(text, options), { contentType: 'image/png', headers });
     const svg = await qr.toString(text, { ...options, type: 'svg' });
     return new BodyReply(Buffer.from(svg), { contentType: 'image/svg+xml', headers });
-  }
-
-  /** @throws ApiError 404 for a caller who is no active member any more */
-  private async own(ctx: RequestContext): Promise<ContactRow> {
-    await this.global.create(ctx);
-    const [row] = await this.contacts.find(this.db, ctx, ctx.tenantId, 'external_id', [ctx.userId]);
-    if (!row) throw CONTACTS.notFound.with();
-    return row;
   }
 }
 

@@ -41,13 +41,7 @@ export class SelfService {
   ) {}
 
   async read(ctx: RequestContext): Promise<JsonReply> {
-    return shown(await this.card(ctx), 'self');
-  }
-
-  /** @throws ApiError 403 after the end of the membership */
-  async card(ctx: RequestContext): Promise<ContactRow> {
-    await this.global.create(ctx);
-    return existing(await this.global.cardOf(this.db, ctx.tenantId, ctx.userId));
+    return shown(await this.global.ownCard(ctx), 'self');
   }
 
   /**
@@ -63,7 +57,7 @@ export class SelfService {
     return this.db.tx(async (tx) => {
       // The profile is locked before the address book, as by its own update.
       const profile = await this.profiles.lock(tx, ctx);
-      const row = existing(await this.global.cardOf(tx, ctx.tenantId, ctx.userId));
+      const row = await this.global.ownCard(ctx, tx);
       await CONTACTS.checkWrite(row, expected, body, () => contactJson(row, 'self'));
       const { default_country, base_revision: _, ...fields } = body.value;
       const before = cardOf(row);
@@ -73,7 +67,7 @@ export class SelfService {
       const wanted = written(fields, before, country);
       assertUnlocked(locked, before, wanted);
       const after = await this.profiles.change(tx, ctx, profile, profileOf(fields, wanted));
-      const current = existing(await this.global.cardOf(tx, ctx.tenantId, ctx.userId));
+      const current = await this.global.ownCard(ctx, tx);
       const card = checked(memberCard({ ...after, user_id: after.id }, wanted));
       const changed = differences(cardOf(current), card);
       if (changed.length === 0) return shown(current, 'self');

@@ -57,6 +57,7 @@ export class ImportBatch {
     ctx: RequestContext,
     run: ImportRun,
     cards: readonly ImportedCard[],
+    photoIds: ReadonlyMap<string, string>,
   ): Promise<BatchResult> {
     const known = await this.known(tx, ctx, run, cards);
     const result: BatchResult = { outcomes: [], items: [], created: [] };
@@ -68,8 +69,9 @@ export class ImportBatch {
         known.byUid.get(uid) ?? (externalId === undefined ? undefined : known.byExternalId.get(externalId));
       const row = same ?? similarTo(card, known, run);
       const source_hash = hash;
+      const photoId = (imported.photo && photoIds.get(imported.photo.hash)) ?? null;
       if (!row) {
-        const insert = contactInsert(card, { externalId, uid, source: 'phone_sync' });
+        const insert = contactInsert(card, { externalId, uid, source: 'phone_sync', photoId });
         inserts.push(insert);
         result.outcomes.push('created');
         result.items.push({
@@ -78,6 +80,7 @@ export class ImportBatch {
           revision: 1,
           source_hash,
           original: null,
+          original_photo_id: null,
         });
         continue;
       }
@@ -87,24 +90,34 @@ export class ImportBatch {
         continue;
       }
       const before = cardOf(row);
-      const after = merged(before, imported, known.hashes.get(row.id), run.onDuplicate);
+      const lastHash = known.hashes.get(row.id);
+      const after = merged(before, imported, lastHash, run.onDuplicate);
+      const photoAfter = mergedPhoto(row.photo_id, photoId, lastHash, hash, run.onDuplicate);
       const changed = differences(before, after);
-      if (changed.length === 0) {
+      if (changed.length === 0 && photoAfter === row.photo_id) {
         result.outcomes.push('unchanged');
-        if (known.hashes.get(row.id) !== hash)
+        if (lastHash !== hash)
           result.items.push({
             contact_id: row.id,
             action: 'unchanged',
             revision: row.revision,
             source_hash,
             original: null,
+            original_photo_id: null,
           });
         continue;
       }
-      updates.set(row.id, contactUpdate(row, after, changed));
+      updates.set(row.id, contactUpdate(row, after, changed, photoAfter));
       result.outcomes.push(same ? 'updated' : 'merged');
       const revision = row.revision + 1;
-      result.items.push({ contact_id: row.id, action: 'updated', revision, source_hash, original: row.card });
+      result.items.push({
+        contact_id: row.id,
+        action: 'updated',
+        revision,
+        source_hash,
+        original: row.card,
+        original_photo_id: row.photo_id,
+      });
     }
     await this.store(tx, ctx, run, inserts, [...updates.values()]);
     await this.imports.addItems(tx, ctx, run.id, result.items);
@@ -177,4 +190,17 @@ function merged(
   if (lastHash === hash) return before;
   // Without an earlier import nothing shows which side is newer: the contact wins.
   return checked(lastHash === undefined ? joined(before, card) : joined(card, before));
+}
+
+/** The photo of the contact with an imported card, by the rules of `merged`. */
+function mergedPhoto(
+  before: string | null,
+  imported: string | null,
+  lastHash: string | undefined,
+  hash: string,
+  onDuplicate: OnImportedDuplicate,
+): string | null {
+  if (onDuplicate === 'replace') return imported;
+  if (lastHash === hash) return before;
+  return lastHash === undefined ? (before ?? imported) : (imported ?? before);
 }

@@ -1,9 +1,10 @@
 import { v5 as uuidv5 } from 'uuid';
-import { type Card, type CardResult } from '../../../lib/vcard/index.js';
+import type { Card, CardPhoto, CardResult } from '../../../lib/vcard/index.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { validated } from '../../../platform/http/input.pipe.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
+import { photoHash } from '../contact-photos.js';
 import { newContactCard, contentHash } from '../contact-values.js';
 import { CardFieldsInput } from '../contact.dto.js';
 import { type ContactCard, MAX_UID } from '../../../lib/contact-card/index.js';
@@ -16,9 +17,17 @@ export interface ImportedCard {
   uid: string;
   externalId: string | undefined;
   card: ContactCard;
+  /** SHA-256 of the card with its photo, hexadecimal. */
+  hash: string;
+  photo: ImportedPhoto | null;
+}
+/** A photo as the device sent it. */
+export interface ImportedPhoto {
+  image: Uint8Array;
   /** SHA-256, hexadecimal. */
   hash: string;
 }
+
 export type ImportEntry = ImportedCard | ImportProblem;
 
 /** Characters of a LOGO, SOUND or KEY that a contact keeps; longer ones would fill it. */
@@ -31,10 +40,12 @@ export function fromVcard(result: CardResult, country: string | null): ImportEnt
     const { code: error, message } = result.error;
     return { index, name: null, error, message };
   }
-  const { uid, photo: _, ...fields } = result.card;
+  const { uid, photo, ...fields } = result.card;
   return entryOf(index, fields.full_name, () => {
-    const input = validated(CardFieldsInput, { ...fields, custom: withoutMedia(fields.custom) });
-    return { uid, externalId: undefined, card: newContactCard(input, country) };
+    const custom = [...withoutMedia(fields.custom), ...linkedPhoto(photo)];
+    const input = validated(CardFieldsInput, { ...fields, custom });
+    const image = photo && 'data' in photo ? photo.data : null;
+    return { uid, externalId: undefined, card: newContactCard(input, country), image };
   });
 }
 
@@ -43,19 +54,26 @@ export function fromJson(index: number, plain: unknown, country: string | null):
   const name = (plain as { full_name?: unknown } | null)?.full_name;
   return entryOf(index, typeof name === 'string' ? name.slice(0, 200) : null, () => {
     const { uid = null, external_id: externalId, ...fields } = validated(ImportedContact, plain);
-    return { uid, externalId, card: newContactCard(fields, country) };
+    return { uid, externalId, card: newContactCard(fields, country), image: null };
   });
 }
 
 function entryOf(
   index: number,
   name: string | null,
-  make: () => { uid: string | null; externalId: string | undefined; card: ContactCard },
+  make: () => {
+    uid: string | null;
+    externalId: string | undefined;
+    card: ContactCard;
+    image: Uint8Array | null;
+  },
 ): ImportEntry {
   try {
-    const { uid, externalId, card } = make();
-    const hash = contentHash(JSON.stringify(card));
-    return { index, uid: storedUid(uid, hash), externalId, card, hash };
+    const { uid, externalId, card, image } = make();
+    const photo = image && { image, hash: photoHash(image) };
+    const content = contentHash(JSON.stringify(card));
+    const hash = photo ? contentHash(content + photo.hash) : content;
+    return { index, uid: storedUid(uid, content), externalId, card, hash, photo };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const [problem] = error.extras.details ?? [];
@@ -71,6 +89,12 @@ const UIDS = '5f0b9d3c-7c62-5c0e-9a36-2d7a1f0c8e11';
 function storedUid(uid: string | null, hash: string): string {
   if (uid === null) return uuidv5(hash, UIDS);
   return uid.length <= MAX_UID && isStorable(uid) ? uid : uuidv5(uid, UIDS);
+}
+
+/** The address of a photo elsewhere is kept as a property: the server does not download it. */
+function linkedPhoto(photo: CardPhoto | null): Card['custom'] {
+  if (!photo || !('uri' in photo)) return [];
+  return [{ group: null, name: 'PHOTO', params: { VALUE: ['uri'] }, value: photo.uri }];
 }
 
 function withoutMedia(custom: Card['custom']): Card['custom'] {

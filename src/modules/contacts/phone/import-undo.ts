@@ -91,7 +91,7 @@ export class ImportUndo {
     });
     const created = unchanged.filter(({ item }) => item.action === 'created').map(({ row }) => row);
     const updates = unchanged.flatMap(({ item, row }) =>
-      item.original === null ? [] : [restored(row, item.original)],
+      item.original === null ? [] : [restored(row, item.original, item.original_photo_id)],
     );
     const removed = await this.contacts.remove(
       tx,
@@ -107,7 +107,7 @@ export class ImportUndo {
   }
 }
 
-function restored(row: ContactRow, original: string) {
+function restored(row: ContactRow, original: string, photoId: string | null) {
   const before = cardOf({ card: original });
-  return contactUpdate(row, before, differences(cardOf(row), before));
+  return contactUpdate(row, before, differences(cardOf(row), before), photoId);
 }

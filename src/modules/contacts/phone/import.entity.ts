@@ -41,6 +41,9 @@ export class ContactImport {
 /** A contact that an import wrote or found unchanged. */
 @Entity('contact_import_items')
 @Index('contact_import_items_contact', ['tenantId', 'contactId'])
+@Index('contact_import_items_photo', ['tenantId', 'originalPhotoId'], {
+  where: 'original_photo_id IS NOT NULL',
+})
 export class ContactImportItem {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'import_id' }) importId!: string;
@@ -49,4 +52,5 @@ export class ContactImportItem {
   @Column('int') revision!: number;
   @Column('bytea', { name: 'source_hash' }) sourceHash!: Buffer;
   @Column('json', { nullable: true }) original!: object | null;
+  @Column('uuid', { name: 'original_photo_id', nullable: true }) originalPhotoId!: string | null;
 }

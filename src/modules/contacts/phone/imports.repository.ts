@@ -20,6 +20,8 @@ export interface ImportItem {
   source_hash: string;
   /** The JSON text of the card before an update. */
   original: string | null;
+  /** The photo before an update. */
+  original_photo_id: string | null;
 }
 
 const COLUMNS = 'id, addressbook_id, device_id, counts, errors, created_at, undone_at';
@@ -47,10 +49,11 @@ const save = workspace.statement<{ id: string }>(
 );
 const addItems = workspace.statement<never>(
   'contacts.add_import_items',
-  `INSERT INTO contact_import_items AS item (tenant_id, import_id, contact_id, action, revision, source_hash, original)
-   SELECT $1, $2, added.contact_id, added.action, added.revision, decode(added.source_hash, 'hex'), added.original::json
+  `INSERT INTO contact_import_items AS item (tenant_id, import_id, contact_id, action, revision, source_hash, original, original_photo_id)
+   SELECT $1, $2, added.contact_id, added.action, added.revision, decode(added.source_hash, 'hex'), added.original::json,
+          added.original_photo_id
      FROM jsonb_to_recordset($3) AS added (contact_id uuid, action contact_import_action, revision int, source_hash text,
-       original text)
+       original text, original_photo_id uuid)
    ON CONFLICT (tenant_id, import_id, contact_id) DO UPDATE
      SET revision = excluded.revision, source_hash = excluded.source_hash`,
 );
@@ -65,13 +68,13 @@ const hashes = workspace.statement<{ contact_id: string; source_hash: string }>(
 );
 const items = workspace.statement<ImportItem>(
   'contacts.import_items',
-  `SELECT contact_id, action, revision, encode(source_hash, 'hex') AS source_hash, original::text AS original
+  `SELECT contact_id, action, revision, encode(source_hash, 'hex') AS source_hash, original::text AS original, original_photo_id
      FROM contact_import_items
     WHERE tenant_id = $1 AND import_id = $2 AND action <> 'unchanged' ORDER BY contact_id LIMIT $3`,
 );
 const settle = workspace.statement<never>(
   'contacts.settle_import_items',
-  `UPDATE contact_import_items SET action = 'unchanged', original = NULL
+  `UPDATE contact_import_items SET action = 'unchanged', original = NULL, original_photo_id = NULL
     WHERE tenant_id = $1 AND import_id = $2 AND contact_id = ANY ($3)`,
 );
 const markUndone = workspace.statement<ImportRow>(

@@ -15,6 +15,7 @@ import { DefaultBook } from '../default-book.js';
 import type { ImportCounts, ImportProblem } from './import.entity.js';
 import { ImportBatch, type ImportRun } from './import-batch.js';
 import { fromJson, fromVcard, type ImportedCard, type ImportEntry } from './import-cards.js';
+import { ImportPhotos } from './import-photos.js';
 import { ImportsRepository } from './imports.repository.js';
 import type { ImportOptions } from './phone.dto.js';
 import { PhoneErrors } from './phone.errors.js';
@@ -24,6 +25,8 @@ export const MAX_IMPORT_BYTES = 20 * 1024 * 1024;
 export const MAX_IMPORT_CARDS = 10_000;
 /** Cards of one transaction. */
 const BATCH = 250;
+/** Bytes of the photos of one transaction, about. */
+const BATCH_PHOTO_BYTES = 4 * 1024 * 1024;
 const MAX_PROBLEMS = 1_000;
 /** Days for which an import can be undone. */
 const RETENTION_DAYS = 90;
@@ -40,6 +43,7 @@ export class ImportsService implements OnModuleInit {
     private readonly access: AddressbookAccess,
     private readonly defaults: DefaultBook,
     private readonly batches: ImportBatch,
+    private readonly photos: ImportPhotos,
     private readonly imports: ImportsRepository,
     private readonly uploads: Uploads,
     private readonly blobs: Blobs,
@@ -124,11 +128,12 @@ export class ImportsService implements OnModuleInit {
       if (book.contacts_count + run.created.size + batch.cards.length > MAX_CONTACTS)
         batch.problems.push(...full(batch.cards.splice(0)));
       problems.push(...batch.problems.slice(0, MAX_PROBLEMS - problems.length));
+      const photoIds = await this.photos.store(ctx.tenantId, batch.cards);
       // The transaction may be repeated: nothing outside changes before its end.
       const { after, created } = await this.db.tx(async (tx) => {
         const before = { ...counts };
         if (!(await this.imports.save(tx, ctx, target, before, []))) throw ContactErrors.bookNotFound.with();
-        const result = await this.batches.write(tx, ctx, run, batch.cards);
+        const result = await this.batches.write(tx, ctx, run, batch.cards, photoIds);
         const summed = sum(before, result.outcomes, batch.problems.length);
         await this.imports.save(tx, ctx, target, summed, problems);
         return { after: summed, created: result.created };
@@ -168,21 +173,26 @@ function* jsonEntries(contacts: readonly unknown[], country: string | null): Gen
   for (const [index, contact] of contacts.entries()) yield fromJson(index, contact, country);
 }
 
-/** A card whose uid or external_id is in the batch already begins the next batch. */
+/** A card whose uid or external_id is in the batch already begins the next batch, as does a card after many bytes of photos. */
 async function* batchesOf(
   entries: AsyncIterable<ImportEntry> | Iterable<ImportEntry>,
 ): AsyncGenerator<Batch> {
   let batch: Batch = { cards: [], problems: [] };
   let ids = new Set<string>();
+  let bytes = 0;
   for await (const entry of entries) {
     const own = 'card' in entry ? [`uid ${entry.uid}`, `external ${entry.externalId ?? entry.uid}`] : [];
-    if (batch.cards.length + batch.problems.length >= BATCH || own.some((id) => ids.has(id))) {
+    const isFull = batch.cards.length + batch.problems.length >= BATCH || bytes >= BATCH_PHOTO_BYTES;
+    if (isFull || own.some((id) => ids.has(id))) {
       yield batch;
       batch = { cards: [], problems: [] };
       ids = new Set();
+      bytes = 0;
     }
-    if ('card' in entry) batch.cards.push(entry);
-    else batch.problems.push(entry);
+    if ('card' in entry) {
+      batch.cards.push(entry);
+      bytes += entry.photo?.image.length ?? 0;
+    } else batch.problems.push(entry);
     for (const id of own) ids.add(id);
   }
   if (batch.cards.length + batch.problems.length > 0) yield batch;

@@ -42,7 +42,7 @@ export class PhoneController {
     id: 'importPhoneContacts',
     summary: 'Import contacts from a device',
     description:
-      'The body is vCard 2.1, 3.0 or 4.0, a form with such a file, or JSON, with at most 10,000 contacts and 20 MiB. The options are query parameters, in JSON members of the body. Contacts are written in batches: when the request fails on its way, repeat it. A repeated import finds the contacts of the first one. A card that cannot be imported is in `errors`; the others are imported. Photos are not imported.',
+      'The body is vCard 2.1, 3.0 or 4.0, a form with such a file, or JSON, with at most 10,000 contacts and 20 MiB. The options are query parameters, in JSON members of the body. Contacts are written in batches: when the request fails on its way, repeat it. A repeated import finds the contacts of the first one. A card that cannot be imported is in `errors`; the others are imported. Photos are encoded again; one that cannot be decoded is left out.',
     response: [ImportEnvelope, 'The import.'],
     errors: [
       ContactErrors.bookNotFound,

@@ -61,6 +61,12 @@ export class ExportQuery extends PhoneBook {
   @IsIn(CARD_VERSIONS)
   version: CardVersion = '3.0';
 
+  /** `false`: without photos. Only for vCard. */
+  @ApiPropertyOptional({ enum: ['true', 'false'], default: 'true' })
+  @Optional()
+  @IsIn(['true', 'false'])
+  photos: 'true' | 'false' = 'true';
+
   /** Only contacts that changed at this time or later. @example "2026-01-31T08:00:00Z" */
   @ApiPropertyOptional({ format: 'date-time' })
   @Optional()

@@ -11,6 +11,7 @@ export interface FoundContact {
   external_id: string;
   name: string;
   email: string | null;
+  photo_id: string | null;
 }
 
 // $3 to $4 the range of the longest term, $5 all terms. The cards of members are found as members.
@@ -23,7 +24,7 @@ const search = workspace.statement<FoundContact>(
       UNION ALL
      SELECT $1)
    SELECT contact.id, contact.addressbook_id, contact.external_id, contact.card->>'full_name' AS name,
-          contact.card->'emails'->0->>'value' AS email
+          contact.card->'emails'->0->>'value' AS email, contact.photo_id
      FROM contacts contact
     WHERE contact.tenant_id = $1 AND contact.linked_user_id IS NULL
       AND contact.id IN (SELECT listed.contact_id FROM book
@@ -32,6 +33,12 @@ const search = workspace.statement<FoundContact>(
       AND NOT EXISTS (SELECT FROM unnest($5::text[]) AS prefix
                        WHERE NOT EXISTS (SELECT FROM unnest(contact.words) AS word WHERE starts_with(word, prefix)))
     ORDER BY contact.sort_key, contact.id LIMIT $6`,
+);
+
+const memberPhotos = workspace.statement<{ user_id: string; external_id: string; photo_id: string }>(
+  'contacts.member_photos',
+  `SELECT contact.linked_user_id AS user_id, contact.external_id, contact.photo_id FROM contacts contact
+    WHERE contact.tenant_id = $1 AND contact.linked_user_id = ANY ($2) AND contact.gone_at IS NULL AND contact.photo_id IS NOT NULL`,
 );
 
 /** Search in all address books that a caller sees. */
@@ -46,5 +53,10 @@ export class ContactSearchRepository {
     limit: number,
   ): Promise<FoundContact[]> {
     return this.db.query(search, [tenantId, userId, ...prefixRange(terms), terms, limit]);
+  }
+
+  /** Photos of members, whose cards are in the address book of the workspace. */
+  async memberPhotos({ tenantId }: RequestContext, userIds: readonly string[]) {
+    return userIds.length === 0 ? [] : this.db.query(memberPhotos, [tenantId, userIds]);
   }
 }

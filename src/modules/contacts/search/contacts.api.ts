@@ -1,9 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../../platform/context/request-context.js';
-import { ContactSearchRepository, type FoundContact } from './contact-search.repository.js';
 import { queryTerms } from '../../../lib/contact-card/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { photoUrl } from '../contact.presenter.js';
+import { ContactSearchRepository, type FoundContact as FoundRow } from './contact-search.repository.js';
 
-export type { FoundContact };
+/** A contact that a search found. */
+export interface FoundContact extends Omit<FoundRow, 'photo_id'> {
+  /** Path of the photo. */
+  photo_url: string | null;
+}
 
 /** Contacts for other modules. */
 @Injectable()
@@ -13,6 +18,18 @@ export class ContactsApi {
   /** Contacts in all address books that the caller sees, by name. Members of the workspace are not among them. */
   async search(ctx: RequestContext, query: string, limit: number): Promise<FoundContact[]> {
     const terms = queryTerms(query);
-    return terms.length === 0 ? [] : this.contacts.search(ctx, terms, limit);
+    const rows = terms.length === 0 ? [] : await this.contacts.search(ctx, terms, limit);
+    return rows.map(({ photo_id, ...row }) => ({ ...row, photo_url: photoUrl({ ...row, photo_id }) }));
+  }
+
+  /** Paths of the photos of members, by user id. Members without a photo are missing. */
+  async photosOf(ctx: RequestContext, userIds: readonly string[]): Promise<Map<string, string>> {
+    const rows = await this.contacts.memberPhotos(ctx, userIds);
+    return new Map(
+      rows.flatMap(({ user_id, ...row }) => {
+        const url = photoUrl({ ...row, addressbook_id: ctx.tenantId });
+        return url === null ? [] : [[user_id, url] as const];
+      }),
+    );
   }
 }

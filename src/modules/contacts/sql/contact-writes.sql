@@ -16,6 +16,18 @@ BEGIN
   RETURN v_head - p_count;
 END $$;
 
+-- The contacts of a write, in the order of `p_items`. Members that a write does not use are missing.
+CREATE FUNCTION contact_items(p_items jsonb) RETURNS TABLE (
+  n bigint, id uuid, base int, external_id text, uid text, kind contact_kind, sort_key text, card text, words text[],
+  content_hash text, source contact_source, linked_user_id uuid, photo_id uuid, field_revisions jsonb
+) LANGUAGE sql IMMUTABLE AS $$
+  SELECT element.n, item.*
+    FROM jsonb_array_elements(p_items) WITH ORDINALITY AS element (value, n),
+         jsonb_to_record(element.value) AS item (id uuid, base int, external_id text, uid text, kind contact_kind, sort_key text,
+           card text, words text[], content_hash text, source contact_source, linked_user_id uuid, photo_id uuid,
+           field_revisions jsonb)
+$$;
+
 -- Creates contacts. Skips those whose id, external_id or uid is taken in the book, and all of them in a deleted book.
 CREATE FUNCTION contacts_insert(p_tenant uuid, p_book uuid, p_items jsonb) RETURNS SETOF contacts LANGUAGE plpgsql AS $$
 DECLARE
@@ -27,14 +39,10 @@ BEGIN
   RETURN QUERY
   WITH made AS (
     INSERT INTO contacts (tenant_id, addressbook_id, id, external_id, uid, kind, sort_key, card, size, words, content_hash, source,
-                          linked_user_id, field_revisions, revision, seq)
+                          linked_user_id, photo_id, seq)
     SELECT p_tenant, p_book, item.id, item.external_id, item.uid, item.kind, item.sort_key, item.card::json, length(item.card),
-           item.words, decode(item.content_hash, 'hex'), item.source, item.linked_user_id,
-           coalesce(item.field_revisions, '{}'), coalesce(item.revision, 1), v_before + element.n
-      FROM jsonb_array_elements(p_items) WITH ORDINALITY AS element (value, n),
-           jsonb_to_record(element.value) AS item (id uuid, external_id text, uid text, kind contact_kind, sort_key text, card text,
-             words text[], content_hash text, source contact_source, linked_user_id uuid, field_revisions jsonb, revision int)
-     ORDER BY element.n
+           item.words, decode(item.content_hash, 'hex'), item.source, item.linked_user_id, item.photo_id, v_before + item.n
+      FROM contact_items(p_items) item ORDER BY item.n
     ON CONFLICT DO NOTHING
     RETURNING *),
   indexed AS (
@@ -56,10 +64,8 @@ BEGIN
   END IF;
   RETURN QUERY
   WITH item AS MATERIALIZED (
-    SELECT item.*, element.n, contact.words AS old_words
-      FROM jsonb_array_elements(p_items) WITH ORDINALITY AS element (value, n),
-           jsonb_to_record(element.value) AS item (id uuid, base int, kind contact_kind, sort_key text, card text, words text[],
-             content_hash text, field_revisions jsonb)
+    SELECT item.*, contact.words AS old_words
+      FROM contact_items(p_items) item
       JOIN contacts contact ON contact.tenant_id = p_tenant AND contact.id = item.id
      WHERE contact.addressbook_id = p_book AND contact.gone_at IS NULL AND contact.revision = item.base),
   unindexed AS (
@@ -72,7 +78,8 @@ BEGIN
     SELECT p_tenant, p_book, word, item.id FROM item, unnest(item.words) AS word WHERE word <> ALL (item.old_words))
   UPDATE contacts contact
      SET kind = item.kind, sort_key = item.sort_key, card = item.card::json, size = length(item.card),
-         words = item.words, content_hash = decode(item.content_hash, 'hex'), field_revisions = item.field_revisions,
+         words = item.words, content_hash = decode(item.content_hash, 'hex'), photo_id = item.photo_id,
+         field_revisions = item.field_revisions,
          revision = contact.revision + 1, seq = v_before + item.n, updated_at = clock_timestamp()
     FROM item WHERE contact.tenant_id = p_tenant AND contact.id = item.id
   RETURNING contact.*;
@@ -100,7 +107,8 @@ BEGIN
      WHERE tenant_id = p_tenant AND id = p_book),
   removed AS (
     UPDATE contacts contact
-       SET card = '{}', size = 2, words = '{}', sort_key = '', content_hash = '', linked_user_id = NULL, field_revisions = '{}',
+       SET card = '{}', size = 2, words = '{}', sort_key = '', content_hash = '', linked_user_id = NULL, photo_id = NULL,
+           field_revisions = '{}',
            seq = v_before + array_position(p_ids, contact.id), gone_at = clock_timestamp()
       FROM old WHERE contact.tenant_id = p_tenant AND contact.id = old.id)
   SELECT * FROM old;

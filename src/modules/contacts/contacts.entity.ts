@@ -1,5 +1,45 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { CARD_FIELDS } from '../../lib/contact-card/index.js';
 import { CARD_KINDS, type CardKind } from '../../lib/vcard/index.js';
+
+export const SHARE_ROLES = ['reader', 'writer'] as const;
+export type ShareRole = (typeof SHARE_ROLES)[number];
+
+@Entity('addressbooks')
+@Index('addressbooks_owner', ['tenantId', 'ownerId', 'id'])
+@Index('addressbooks_default', ['tenantId', 'ownerId'], { unique: true, where: 'is_default' })
+export class Addressbook {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'owner_id', nullable: true }) ownerId!: string | null;
+  @Column('enum', { enum: ['personal', 'global'], enumName: 'addressbook_kind' }) kind!:
+    | 'personal'
+    | 'global';
+  @Column('text') name!: string;
+  @Column('text') description!: string;
+  @Column('text', { nullable: true }) color!: string | null;
+  @Column('text', { name: 'default_country', nullable: true }) defaultCountry!: string | null;
+  @Column('boolean', { name: 'is_default' }) isDefault!: boolean;
+  @Column('text', { name: 'locked_fields', array: true }) lockedFields!: string[];
+  @Column('int', { name: 'contacts_count' }) contactsCount!: number;
+  @Column('int') revision!: number;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+}
+
+@Entity('addressbook_shares')
+@Index('addressbook_shares_user', ['tenantId', 'userId', 'addressbookId'])
+export class AddressbookShare {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'addressbook_id' }) addressbookId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @Column('enum', { enum: SHARE_ROLES, enumName: 'addressbook_share_role' }) role!: ShareRole;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}
+
+/** Fields of a contact that users write: those of the card, and the photo. */
+export const CONTACT_FIELDS = [...CARD_FIELDS, 'photo'] as const;
+export type ContactField = (typeof CONTACT_FIELDS)[number];
 
 export const CONTACT_SOURCES = ['user', 'import', 'phone_sync', 'directory', 'extracted'] as const;
 export type ContactSource = (typeof CONTACT_SOURCES)[number];
@@ -17,6 +57,7 @@ export type ContactSource = (typeof CONTACT_SOURCES)[number];
   where: 'linked_user_id IS NOT NULL AND gone_at IS NULL',
 })
 @Index('contacts_gone', ['goneAt'], { where: 'gone_at IS NOT NULL' })
+@Index('contacts_photo', ['tenantId', 'photoId'], { where: 'photo_id IS NOT NULL' })
 export class Contact {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -31,6 +72,7 @@ export class Contact {
   @Column('bytea', { name: 'content_hash' }) contentHash!: Buffer;
   @Column('enum', { enum: CONTACT_SOURCES, enumName: 'contact_source' }) source!: ContactSource;
   @Column('uuid', { name: 'linked_user_id', nullable: true }) linkedUserId!: string | null;
+  @Column('uuid', { name: 'photo_id', nullable: true }) photoId!: string | null;
   @Column('jsonb', { name: 'field_revisions' }) fieldRevisions!: Record<string, number>;
   @Column('int') revision!: number;
   @Column('bigint') seq!: string;
@@ -59,6 +101,7 @@ export class ContactMerge {
   @Column('uuid', { name: 'contact_id' }) contactId!: string;
   @Column('int') revision!: number;
   @Column('jsonb') originals!: object[];
+  @Column('uuid', { name: 'photo_ids', array: true }) photoIds!: string[];
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }
 
@@ -69,4 +112,22 @@ export class SuppressedAddress {
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
   @PrimaryColumn('text', { name: 'address_key' }) addressKey!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}
+
+/** The photo of a contact. */
+@Entity('contact_photos')
+@Index('contact_photos_source', ['tenantId', 'sourceSha256'])
+@Index('contact_photos_sha256', ['tenantId', 'sha256'])
+@Index('contact_photos_check', ['checkAt'], { where: 'check_at IS NOT NULL' })
+export class ContactPhoto {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid', { name: 'blob_id' }) blobId!: string;
+  @Column('bytea', { name: 'source_sha256' }) sourceSha256!: Buffer;
+  @Column('bytea') sha256!: Buffer;
+  @Column('int') size!: number;
+  @Column('int') width!: number;
+  @Column('int') height!: number;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'check_at', nullable: true }) checkAt!: Date | null;
 }

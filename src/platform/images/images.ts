@@ -1,0 +1,103 @@
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import type { Sharp, SharpOptions } from 'sharp';
+import { imageSize } from '../../lib/image-size/index.js';
+import { ClosedError, ConcurrencyLimiter, QueueFullError } from '../workers/concurrency-limiter.js';
+import { ImageErrors } from './images.errors.js';
+
+export interface EncodedImage {
+  /** JPEG without metadata. */
+  bytes: Buffer;
+  /** Pixels. */
+  width: number;
+  height: number;
+}
+
+/** Images that are decoded at the same time. Each takes up to four bytes for each of its pixels. */
+const CONCURRENT = 2;
+const QUEUE = 64;
+const MAX_PIXELS = 50_000_000;
+const TIMEOUT_SECONDS = 10;
+const QUALITIES = [82, 60, 40];
+
+type Encoder = (input: Uint8Array, options: SharpOptions) => Sharp;
+
+/**
+ * Encodes raster images of clients again. The result has none of the bytes of the input: no scripts, no metadata such as the
+ * place of a photo. The decoder (libvips) runs in threads of its own.
+ */
+@Injectable()
+export class Images implements OnModuleDestroy {
+  private readonly logger = new Logger(Images.name);
+  private readonly limiter = new ConcurrencyLimiter(CONCURRENT, QUEUE);
+  private encoder: Promise<Encoder> | undefined;
+
+  /**
+   * The first frame of a PNG, JPEG, GIF or WebP, upright, on white where it is transparent.
+   * @param limits.side maximum of width and height, pixels; smaller images keep their size
+   * @param limits.bytes approximate maximum of the result: larger results are compressed more
+   * @throws ApiError 422 `invalid_image`, 503 `image_encoder_unavailable`
+   */
+  async jpeg(input: Uint8Array, limits: { side: number; bytes: number }): Promise<EncodedImage> {
+    const size = imageSize(Buffer.from(input.buffer, input.byteOffset, input.byteLength));
+    if (!size || size.width * size.height > MAX_PIXELS) throw ImageErrors.invalid.with();
+    try {
+      return await this.limiter.run(() => this.encode(input, limits));
+    } catch (error) {
+      if (!(error instanceof QueueFullError || error instanceof ClosedError)) throw error;
+      throw ImageErrors.unavailable.with({ headers: { 'Retry-After': '5' } });
+    }
+  }
+
+  onModuleDestroy(): void {
+    this.limiter.close();
+  }
+
+  private async encode(
+    input: Uint8Array,
+    { side, bytes }: { side: number; bytes: number },
+  ): Promise<EncodedImage> {
+    const open = await this.loaded();
+    for (const [n, quality] of QUALITIES.entries()) {
+      const image = open(input, { limitInputPixels: MAX_PIXELS, failOn: 'error', pages: 1 })
+        .autoOrient()
+        .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
+        .flatten({ background: '#ffffff' })
+        .jpeg({ quality })
+        .timeout({ seconds: TIMEOUT_SECONDS });
+      const { data, info } = await encoded(image);
+      if (data.length <= bytes || n === QUALITIES.length - 1)
+        return { bytes: data, width: info.width, height: info.height };
+    }
+    throw ImageErrors.invalid.with();
+  }
+
+  /** Loads the library at the first use. It has no binary for some platforms. */
+  private async loaded(): Promise<Encoder> {
+    try {
+      return await (this.encoder ??= load());
+    } catch (error) {
+      this.logger.error({ err: error }, 'the image library cannot be loaded');
+      throw ImageErrors.unavailable.with();
+    }
+  }
+}
+
+async function load(): Promise<Encoder> {
+  const { default: sharp } = await import('sharp');
+  sharp.cache(false);
+  sharp.concurrency(1);
+  // Formats that no client needs are no attack surface.
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({
+    operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp', 'VipsForeignLoadNsgif'],
+  });
+  return sharp;
+}
+
+async function encoded(image: Sharp) {
+  try {
+    return await image.toBuffer({ resolveWithObject: true });
+  } catch {
+    throw ImageErrors.invalid.with();
+  }
+}
