@@ -35,6 +35,7 @@ const TRIGGERS: Record<string, string> = {
   task_attachments_gone: 'task_attachments',
   chat_attachments_gone: 'chat_attachments',
   recordings_deleted: 'recordings',
+  contact_photo_dropped: 'contacts',
 };
 
 /** The statements of the application. Test files of one worker share its modules, and some make statements of their own. */
