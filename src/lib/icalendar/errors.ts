@@ -6,7 +6,9 @@ export type ICalendarErrorCode =
   /** More than the limits: bytes of a line or a component, depth. */
   | 'too_large'
   /** A value that its property does not allow. */
-  | 'invalid_value';
+  | 'invalid_value'
+  /** A TZID without a VTIMEZONE that names no known zone. */
+  | 'unknown_time_zone';
 
 /** A text that is not iCalendar, or more than this library reads. */
 export class ICalendarError extends Error {

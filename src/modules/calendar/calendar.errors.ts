@@ -90,5 +90,7 @@ export const CalendarErrors = {
     { results: [{ index: 0, client_id: null, status: 422, event: null, error: { error: 'invalid_rule' } }] },
     EventBatchFailedResponse,
   ),
+  invalidIcs: defineError(422, 'invalid_ics', 'The file is not valid iCalendar (RFC 5545); see details.'),
+  tooManyEvents: defineError(422, 'too_many_events', 'A file has at most 20,000 events.'),
   windowTooLarge: defineError(422, 'window_too_large', 'A window has at most 400 days and 10,000 instances.'),
 } as const;

@@ -17,6 +17,7 @@ import { EventListRepository } from './events/event-list.repository.js';
 import { EventListsService } from './events/event-lists.service.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
+import { IcsImport } from './events/ics-import.service.js';
 import { RsvpService } from './events/rsvp.service.js';
 import { CalendarHousekeeping } from './calendar-housekeeping.js';
 import { EventIndexer, EventIndexRepository } from './search/event-index.js';
@@ -54,6 +55,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     RsvpService,
     EventBatch,
     EventBatchService,
+    IcsImport,
     CalendarSyncRepository,
     CalendarSyncService,
     EventIndexRepository,

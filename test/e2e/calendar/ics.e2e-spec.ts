@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import {
   parameterOf,
   parseCalendars,
@@ -171,4 +172,313 @@ describe('iCalendar', () => {
       expect(response.status).toBe(404);
     },
   );
+
+  describe('import', () => {
+    let target: string;
+    beforeAll(async () => {
+      target = (await ann.api.post('/calendar', { name: 'Import', ...BERLIN })).body.calendar.id;
+    });
+
+    const send = async (id: string, person: Person, body: string | Buffer) => {
+      const response = await fetch(`${app.base}/apis/v1/calendar/${id}/events/batch`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${person.token}`, 'content-type': 'text/calendar; charset=utf-8' },
+        body,
+      });
+      return { status: response.status, body: (await response.json()) as any };
+    };
+    const file = (...lines: string[]): string =>
+      ['BEGIN:VCALENDAR', 'VERSION:2.0', ...lines, 'END:VCALENDAR', ''].join('\r\n');
+    const vevent = (...lines: string[]): string[] => ['BEGIN:VEVENT', ...lines, 'END:VEVENT'];
+    const events = async (id: string) =>
+      (await ann.api.get(`/calendar/${id}/events?limit=200&include=overrides`)).body.events as any[];
+    const instances = async (id: string, from: string, to: string) =>
+      ((await ann.api.get(`/calendar/${id}/instances?from=${from}&to=${to}`)).body.instances as any[]).map(
+        ({ title, start_utc, end_utc }) => ({ title, start_utc, end_utc }),
+      );
+
+    test('an export that is imported into another calendar gives the same instances and the same export', async () => {
+      const { text } = await exported(ann);
+      const first = await send(target, ann, text);
+      expect([first.status, first.body.failed]).toEqual([200, 0]);
+      expect(new Set(first.body.results.map(({ status }: any) => status))).toEqual(new Set([201]));
+      const [from, to] = ['2026-02-01T00:00:00Z', '2026-06-30T00:00:00Z'];
+      expect(await instances(target, from, to)).toEqual(await instances(calendar, from, to));
+      const response = await read(`/apis/v1/calendar/${target}/export.ics`, ann.token);
+      const body = (ics: string): string[] =>
+        ics
+          .slice(ics.indexOf('BEGIN:VEVENT'))
+          .split('BEGIN:VEVENT')
+          .map((each) => each.replaceAll(/^(?:CREATED|LAST-MODIFIED):.*\r\n/gm, ''))
+          .toSorted();
+      expect(body(response.text)).toEqual(body(text));
+      // Attendees of the workspace do not get the event once more.
+      const others = (await bob.api.get('/calendar')).body.calendars[0].id;
+      const seen = (await bob.api.get(`/calendar/${others}/events?limit=200`)).body.events;
+      expect(seen.filter(({ title }: any) => title === 'Stand-up')).toHaveLength(1);
+      const again = await send(target, ann, text);
+      expect(new Set(again.body.results.map(({ status }: any) => status))).toEqual(new Set([200]));
+      expect((await events(target)).map(({ revision }) => revision)).toEqual(
+        (await events(target)).map(() => 1),
+      );
+    });
+
+    test('Windows names, names of a path, custom zones and a missing VTIMEZONE give the right instants', async () => {
+      const made = (await ann.api.post('/calendar', { name: 'Zones', time_zone: 'Asia/Tokyo' })).body
+        .calendar;
+      const custom = [
+        'BEGIN:VTIMEZONE',
+        'TZID:Odd',
+        'BEGIN:STANDARD',
+        'DTSTART:19700101T000000',
+        'TZOFFSETFROM:+0117',
+        'TZOFFSETTO:+0117',
+        'END:STANDARD',
+        'END:VTIMEZONE',
+      ];
+      const at = (uid: string, tzid: string, ...more: string[]) =>
+        vevent(
+          `UID:${uid}`,
+          `SUMMARY:${uid}`,
+          `DTSTART;TZID=${tzid}:20260706T090000`,
+          'DURATION:PT1H',
+          ...more,
+        );
+      const { body } = await send(
+        made.id,
+        ann,
+        file(
+          ...at('windows', 'W. Europe Standard Time'),
+          ...at('path', '/mozilla.org/20050126_1/Europe/Berlin'),
+          ...at('iana', 'America/New_York'),
+          ...at('odd', 'Odd', 'RRULE:FREQ=DAILY;COUNT=3'),
+          ...at('unknown', 'Nowhere/Land'),
+          ...vevent('UID:floating', 'SUMMARY:floating', 'DTSTART:20260706T090000'),
+          // After the events that use it.
+          ...custom,
+        ),
+      );
+      const outcome = Object.fromEntries(
+        body.results.map(({ client_id, status, error }: any) => [
+          client_id,
+          [status, error?.details?.[0]?.code],
+        ]),
+      );
+      expect(outcome).toEqual({
+        windows: [201, undefined],
+        path: [201, undefined],
+        iana: [201, undefined],
+        odd: [201, undefined],
+        unknown: [422, 'unknown_time_zone'],
+        floating: [201, undefined],
+      });
+      const found = await instances(made.id, '2026-07-05T00:00:00Z', '2026-07-10T00:00:00Z');
+      expect(found.map(({ title, start_utc }) => `${title} ${start_utc}`).toSorted()).toEqual([
+        'floating 2026-07-06T00:00:00Z',
+        'iana 2026-07-06T13:00:00Z',
+        'odd 2026-07-06T07:43:00Z',
+        'odd 2026-07-07T07:43:00Z',
+        'odd 2026-07-08T07:43:00Z',
+        'path 2026-07-06T07:00:00Z',
+        'windows 2026-07-06T07:00:00Z',
+      ]);
+    });
+
+    test('instances before their series, unknown properties, and a later update of one instance', async () => {
+      const made = (await ann.api.post('/calendar', { name: 'Series', ...BERLIN })).body.calendar;
+      const when = (value: string): string => `TZID=Europe/Berlin:${value}`;
+      const master = vevent(
+        'UID:series-1',
+        'SUMMARY:Daily',
+        `DTSTART;${when('20260302T090000')}`,
+        `DTEND;${when('20260302T093000')}`,
+        'RRULE:FREQ=DAILY;COUNT=5',
+        'X-ODD;X-P="a:b":kept\\, as it is',
+        'URL:https://example.com/a',
+      );
+      const moved = vevent(
+        'UID:series-1',
+        'SUMMARY:Daily',
+        'RECURRENCE-ID:20260304T080000Z',
+        `DTSTART;${when('20260304T150000')}`,
+        `DTEND;${when('20260304T153000')}`,
+      );
+      const first = await send(made.id, ann, file(...moved, ...master));
+      expect(first.body.results.map(({ status }: any) => status)).toEqual([201]);
+      const [from, to] = ['2026-03-01T00:00:00Z', '2026-03-10T00:00:00Z'];
+      const starts = async () => (await instances(made.id, from, to)).map(({ start_utc }) => start_utc);
+      expect(await starts()).toEqual([
+        '2026-03-02T08:00:00Z',
+        '2026-03-03T08:00:00Z',
+        '2026-03-04T14:00:00Z',
+        '2026-03-05T08:00:00Z',
+        '2026-03-06T08:00:00Z',
+      ]);
+      const { text } = await read(`/apis/v1/calendar/${made.id}/export.ics`, ann.token);
+      expect(text).toContain('X-ODD;X-P="a:b":kept\\, as it is\r\n');
+      expect(text).toContain('URL:https://example.com/a\r\n');
+      const cancelled = vevent(
+        'UID:series-1',
+        'SUMMARY:Daily',
+        'STATUS:CANCELLED',
+        `RECURRENCE-ID;${when('20260305T090000')}`,
+        `DTSTART;${when('20260305T090000')}`,
+        `DTEND;${when('20260305T093000')}`,
+      );
+      const second = await send(made.id, ann, file(...cancelled));
+      expect(second.body.results.map(({ status }: any) => status)).toEqual([200]);
+      expect(await starts()).toHaveLength(4);
+      expect(await events(made.id)).toEqual(
+        expect.arrayContaining([expect.objectContaining({ uid: 'series-1', revision: 2 })]),
+      );
+    });
+
+    test('an invitation of another organizer is one to respond to; a copy of a foreign meeting is an own event', async () => {
+      const made = (await ann.api.post('/calendar', { name: 'Foreign', ...BERLIN })).body.calendar;
+      const times = [
+        'DTSTART:20260401T080000Z',
+        'DTEND:20260401T090000Z',
+        'ORGANIZER;CN=Otto:mailto:Otto@side.example',
+      ];
+      const { body } = await send(
+        made.id,
+        ann,
+        file(
+          ...vevent(
+            'UID:invited',
+            'SUMMARY:Invited',
+            ...times,
+            `ATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:${ann.email}`,
+          ),
+          ...vevent('UID:copy', 'SUMMARY:Copy', ...times, 'ATTENDEE:mailto:eve@side.example'),
+        ),
+      );
+      expect(body.failed).toBe(0);
+      const found = new Map((await events(made.id)).map((event) => [event.uid, event]));
+      expect(found.get('invited')).toMatchObject({
+        organizer: { email: 'otto@side.example', id: null, self: false },
+        my_response: 'needs_action',
+        permissions: { edit: false, rsvp: true },
+      });
+      expect(found.get('copy')).toMatchObject({ attendees: [], permissions: { edit: true, rsvp: false } });
+      const { text } = await read(`/apis/v1/calendar/${made.id}/export.ics`, ann.token);
+      expect(text).toContain('ATTENDEE:mailto:eve@side.example');
+    });
+
+    test.each([
+      ['no calendar', 'hello', 422, 'invalid_ics'],
+      [
+        'a text that ends inside an event',
+        'BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\n',
+        422,
+        'invalid_ics',
+      ],
+      [
+        'a longer file than the limit',
+        `BEGIN:VCALENDAR\r\n${'X-A:b\r\n'.repeat(1_600_000)}`,
+        413,
+        'file_too_large',
+      ],
+    ])('%s is rejected', async (_name, body, status, error) => {
+      const result = await send(target, ann, body);
+      expect([result.status, result.body.error]).toEqual([status, error]);
+    });
+
+    test('a file needs a calendar that the caller may write', async () => {
+      const ics = file(...vevent('UID:x', 'DTSTART:20260401'));
+      expect((await send(target, bob, ics)).status).toBe(404);
+      expect((await send(target, mallory, ics)).status).toBe(404);
+      await ann.api.put(`/calendar/${target}`, { shares: [{ user_id: bob.id, role: 'reader' }] });
+      expect((await send(target, bob, ics)).body.error).toBe('forbidden');
+    });
+
+    test('invalid events have errors of their own, and thousands of events are imported', async () => {
+      const made = (await ann.api.post('/calendar', { name: 'Large', ...BERLIN })).body.calendar;
+      const many = Array.from({ length: 1_200 }, (_, n) =>
+        vevent(`UID:m${n}`, `SUMMARY:Event ${n}`, `DTSTART:20260401T${String(n % 24).padStart(2, '0')}0000Z`),
+      ).flat();
+      const { body } = await send(
+        made.id,
+        ann,
+        file(
+          ...many,
+          ...vevent('UID:no-start'),
+          ...vevent('UID:rule', 'DTSTART:20260401', 'RRULE:FREQ=SECONDLY'),
+          ...vevent('UID:none', 'DTSTART:20260401', 'RRULE:FREQ=DAILY;COUNT=1', 'EXDATE;VALUE=DATE:20260401'),
+          ...vevent('UID:far', 'DTSTART:18000101'),
+          ...vevent('SUMMARY:Without a UID', 'DTSTART:20260401'),
+        ),
+      );
+      expect([body.applied, body.failed]).toEqual([1_201, 4]);
+      expect(body.results.slice(1_200).map(({ error }: any) => error?.error ?? null)).toEqual([
+        'invalid_ics',
+        'frequency_unsupported',
+        'no_instances',
+        'invalid_ics',
+        null,
+      ]);
+    });
+
+    test('any bytes give a result or a typed error', async () => {
+      const made = (await ann.api.post('/calendar', { name: 'Noise', ...BERLIN })).body.calendar;
+      const value = fc.constantFrom(
+        '20260101',
+        '20260101T090000',
+        '20260101T090000Z',
+        '99990101',
+        '20260230',
+        'PT1H',
+        '-P1W',
+        'x',
+        '',
+        'FREQ=DAILY',
+        'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30',
+        'mailto:a@b.c',
+        '\u0000\ud800',
+        '1;2',
+        'CANCELLED',
+      );
+      const name = fc.constantFrom(
+        'UID',
+        'DTSTART',
+        'DTEND',
+        'DURATION',
+        'RRULE',
+        'RDATE',
+        'EXDATE',
+        'RECURRENCE-ID',
+        'SUMMARY',
+        'GEO',
+        'ATTENDEE',
+        'ORGANIZER',
+        'STATUS',
+        'DTSTAMP',
+        'SEQUENCE',
+        'X-A',
+        'CATEGORIES',
+        'DTSTART;VALUE=DATE',
+        'DTSTART;TZID=Europe/Berlin',
+        'EXDATE;TZID=Odd',
+        'ATTACH',
+        'CONFERENCE',
+        'X-APPLE-CALENDAR-COLOR',
+      );
+      const lines = fc.array(
+        fc.tuple(name, value).map(([a, b]) => `${a}:${b}`),
+        { maxLength: 12 },
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(lines, { minLength: 1, maxLength: 4 }), async (all) => {
+          const { status, body } = await send(made.id, ann, file(...all.flatMap((each) => vevent(...each))));
+          expect([status, body.error]).toEqual([200, undefined]);
+          expect(body.applied + body.failed).toBe(body.results.length);
+          for (const { error, status: own } of body.results)
+            expect([own < 500, error === null || typeof error.error === 'string']).toEqual([true, true]);
+        }),
+        { numRuns: 60 },
+      );
+      expect((await ann.api.get(`/calendar/${made.id}/events?limit=200`)).status).toBe(200);
+      expect((await read(`/apis/v1/calendar/${made.id}/export.ics`, ann.token)).response.status).toBe(200);
+    });
+  });
 });

@@ -113,7 +113,8 @@ export function ownReminders(reminders: CreateEvent['reminders']): Partial<Pick<
   return { reminders: (use_default ?? reminders?.overrides === undefined) ? null : own };
 }
 
-const EMPTY = {
+/** The fields of an event that a request does not name. */
+export const EMPTY = {
   title: '',
   description: '',
   location: '',

@@ -1,10 +1,12 @@
 import { Controller, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
+import { UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
+import { Form, UploadForm } from '../../../platform/blobs/upload-form.js';
 import { Expected, type ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Revisioned } from '../../../platform/concurrency/revision.interceptor.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { BodyLimit } from '../../../platform/http/body/body.guard.js';
+import { BodyLimit, mediaTypeOf, StreamedBody } from '../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
@@ -26,8 +28,10 @@ import {
   UpdatedEventEnvelope,
 } from './events.response.js';
 import { EventsService } from './events.service.js';
+import { IcsImport } from './ics-import.service.js';
 import { RsvpService } from './rsvp.service.js';
 
+const ICS_TYPE = 'text/calendar';
 const BATCH_BODY_BYTES = 8 * 1024 * 1024;
 const TIME_ERRORS = [...Object.values(RuleErrors), CalendarErrors.noInstances, CalendarErrors.unknownUser];
 const WRITE_ERRORS = [EVENTS.notFound, Errors.forbidden, CalendarErrors.notAnInstance];
@@ -40,6 +44,7 @@ export class EventsController {
     private readonly lists: EventListsService,
     private readonly rsvps: RsvpService,
     private readonly batches: EventBatchService,
+    private readonly imports: IcsImport,
   ) {}
 
   @Endpoint('GET events', {
@@ -108,7 +113,7 @@ export class EventsController {
     id: 'batchEvents',
     summary: 'Change many events',
     description:
-      'At most 500 operations in one transaction, each with a result. Without `atomic`, an operation that fails does not affect the others.',
+      'At most 500 operations in one transaction, each with a result. Without `atomic`, an operation that fails does not affect the others. Or an iCalendar file (`text/calendar`, at most 10 MiB and 20,000 events): its events are found by their UID, so a repeated import changes nothing; each has a result with its UID as `client_id`; no message is sent to attendees. A file is written in transactions of 100 events.',
     response: [EventBatchEnvelope, 'The results in the order of the operations.'],
     examples: {
       operations: {
@@ -118,16 +123,31 @@ export class EventsController {
       },
       events: { value: { events: [{ title: 'Planning', start: '2026-03-02' }], atomic: true } },
     },
-    errors: [CALENDARS.notFound, CalendarErrors.batchFailed],
+    errors: [
+      CALENDARS.notFound,
+      Errors.forbidden,
+      Errors.unsupportedMediaType,
+      Errors.bodyTooLarge,
+      ...UPLOAD_ERRORS,
+      CalendarErrors.batchFailed,
+      CalendarErrors.invalidIcs,
+      CalendarErrors.tooManyEvents,
+    ],
   })
+  @ApiConsumes('application/json', ICS_TYPE)
+  @ApiBody({ required: true, type: BatchEvents })
+  @StreamedBody(ICS_TYPE)
   @BodyLimit(BATCH_BODY_BYTES)
   runBatch(
     @Ctx() ctx: RequestContext,
     @Id('calendar_id') calendarId: string,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(BatchEvents) body: Checked<BatchEvents>,
+    @Form() form: UploadForm,
   ): Promise<JsonReply> {
-    return this.batches.run(ctx, calendarId, key, body);
+    return mediaTypeOf(form.request) === ICS_TYPE
+      ? this.imports.run(ctx, calendarId, form)
+      : this.batches.run(ctx, calendarId, key, body);
   }
 
   @Endpoint('GET events/:event_id', {

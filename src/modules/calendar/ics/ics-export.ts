@@ -11,7 +11,7 @@ import {
 import type { CalendarContext } from '../model/event-record.js';
 import { permissionsOf } from '../model/event-policy.js';
 import { IcsRepository } from './ics.repository.js';
-import { veventsOf } from './vevent.js';
+import { veventsOf } from '../model/vevent.js';
 
 export const ICS_TYPE = 'text/calendar; charset=utf-8';
 const PRODUCT = '-//Workspace//Calendar//EN';

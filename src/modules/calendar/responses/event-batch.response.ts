@@ -12,9 +12,12 @@ export class EventBatchResultResponse {
   /** Position in the request. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 })
   index!: number;
-  /** The `client_id` of the operation. */
+  /** The `client_id` of the operation; of a file the UID of the event. */
   @ApiProperty({ example: null })
   client_id!: string | null;
+  /** The event of a file. */
+  @ApiProperty({ format: 'uuid', example: null })
+  event_id?: string | null;
   /** HTTP status that the single request would have. */
   @ApiProperty({ type: 'integer', example: 201 })
   status!: number;

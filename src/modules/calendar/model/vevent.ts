@@ -9,10 +9,19 @@ import {
 } from '../../../lib/icalendar/index.js';
 import { DAY, formatRule, parseRule } from '../../../lib/recurrence/index.js';
 import type { Reminder } from '../calendar.entity.js';
-import { responseAt } from '../model/event-policy.js';
-import type { EventContent, EventRecord, EventTimes, ParticipantRow } from '../model/event-record.js';
-import { contentOf, isSeries, occurrenceOf } from '../model/event-series.js';
-import { instantOf, isDay, nominalLength, wallOf } from '../model/event-times.js';
+import { responseAt } from './event-policy.js';
+import type {
+  AttendeeKind,
+  AttendeeResponse,
+  AttendeeRole,
+  EventContent,
+  EventRecord,
+  EventTimes,
+  ParticipantRow,
+  ShowAs,
+} from './event-record.js';
+import { contentOf, isSeries, occurrenceOf } from './event-series.js';
+import { instantOf, isDay, nominalLength, wallOf } from './event-times.js';
 
 /** Parts of a VEVENT that depend on its reader. */
 export interface VEventView {
@@ -22,31 +31,32 @@ export interface VEventView {
   reminders?: readonly Reminder[];
 }
 
-const RESPONSES: Record<string, string> = {
+/** Values of PARTSTAT, ROLE and CUTYPE (RFC 5545, 3.2). */
+export const RESPONSES = {
   needs_action: 'NEEDS-ACTION',
   accepted: 'ACCEPTED',
   declined: 'DECLINED',
   tentative: 'TENTATIVE',
   delegated: 'DELEGATED',
-};
-const ROLES: Record<string, string> = {
+} as const satisfies Record<AttendeeResponse, string>;
+export const ROLES = {
   required: 'REQ-PARTICIPANT',
   optional: 'OPT-PARTICIPANT',
   chair: 'CHAIR',
   none: 'NON-PARTICIPANT',
-};
-const KINDS: Record<string, string> = {
+} as const satisfies Record<AttendeeRole, string>;
+export const KINDS = {
   person: 'INDIVIDUAL',
   group: 'GROUP',
   room: 'ROOM',
   resource: 'RESOURCE',
-};
+} as const satisfies Record<AttendeeKind, string>;
 /** Values of Exchange for states that TRANSP lacks. */
-const BUSY_STATUS: Record<string, string> = {
+export const BUSY_STATUS = {
   tentative: 'TENTATIVE',
   out_of_office: 'OOF',
   working_elsewhere: 'WORKINGELSEWHERE',
-};
+} as const satisfies Partial<Record<ShowAs, string>>;
 
 /** The VEVENTs of an event: the series or single event, then the instances that differ (RFC 5545, 3.6.1 and 3.8.4.4). */
 export function veventsOf(record: EventRecord, view: VEventView): Component[] {
@@ -88,6 +98,7 @@ function instances(record: EventRecord, view: VEventView): Component[] {
 
 function head(record: EventRecord): Property[] {
   return [
+    ...(record.proposals_allowed ? [] : [property('X-MICROSOFT-DISALLOW-COUNTER', 'TRUE')]),
     property('UID', escapeText(record.uid)),
     property('DTSTAMP', stamp(record.dtstamp)),
     property('CREATED', stamp(record.created_at)),
@@ -148,7 +159,7 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
     property('TRANSP', content.show_as === 'free' ? 'TRANSPARENT' : 'OPAQUE'),
     property('CLASS', content.visibility === 'private' || !seesDetails ? 'PRIVATE' : 'PUBLIC'),
   ];
-  const busy = BUSY_STATUS[content.show_as];
+  const busy = (BUSY_STATUS as Record<string, string>)[content.show_as];
   if (busy) shared.push(property('X-MICROSOFT-CDO-BUSYSTATUS', busy));
   if (!seesDetails) return [property('SUMMARY', 'Busy'), ...shared];
   const own: Property[] = [property('SUMMARY', escapeText(content.title)), ...shared];

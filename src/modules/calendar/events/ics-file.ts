@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import {
+  CalendarZones,
+  type Component,
+  formatComponent,
+  property,
+  propertyOf,
+  readCalendar,
+  zoneOfName,
+} from '../../../lib/icalendar/index.js';
+import { uidText } from '../model/vevent-reader.js';
+import { EventClock } from '../model/vevent-times.js';
+
+/** VEVENTs of a file. */
+export const MAX_FILE_EVENTS = 20_000;
+
+/** The file has too many VEVENTs. */
+export class TooManyEventsError extends Error {}
+
+/** An event of a file with its instances. */
+export interface FileEvent {
+  /** Position of the VEVENT in the file. */
+  index: number;
+  uid: string;
+  /** Null: the file contains instances of a series only. */
+  master: Component | null;
+  instances: Component[];
+  clock: EventClock;
+}
+
+/**
+ * A file with calendars. It is read twice, so that memory holds one event and the changed instances of all series: instances
+ * may precede their series, and VTIMEZONEs may follow the events.
+ */
+export class IcsFile {
+  private readonly clocks: EventClock[] = [];
+  /** Instances that differ from their series, by UID. */
+  private readonly instances = new Map<string, Component[]>();
+
+  private constructor(private readonly open: () => Promise<AsyncIterable<Uint8Array>>) {}
+
+  /** @throws ICalendarError; TooManyEventsError */
+  static async read(open: () => Promise<AsyncIterable<Uint8Array>>): Promise<IcsFile> {
+    const file = new IcsFile(open);
+    const calendars: Component[] = [];
+    let count = 0;
+    for await (const { item, calendar } of readCalendar(await open())) {
+      if (calendars.at(-1) !== calendar) calendars.push(calendar);
+      if (item.name !== 'VEVENT') continue;
+      count += 1;
+      if (count > MAX_FILE_EVENTS) throw new TooManyEventsError();
+      if (!isInstance(item)) continue;
+      const uid = nameOf(item);
+      file.instances.set(uid, [...(file.instances.get(uid) ?? []), item]);
+    }
+    file.clocks.push(...calendars.map(clockOf));
+    return file;
+  }
+
+  /** Each event of the file, then the instances whose series the file lacks. */
+  async *events(): AsyncGenerator<FileEvent, void, undefined> {
+    const left = new Map(this.instances);
+    let last: Component | null = null;
+    let calendars = 0;
+    let index = -1;
+    for await (const { item, calendar } of readCalendar(await this.open())) {
+      if (calendar !== last) calendars += 1;
+      last = calendar;
+      if (item.name !== 'VEVENT') continue;
+      index += 1;
+      if (isInstance(item)) continue;
+      const uid = nameOf(item);
+      const instances = left.get(uid) ?? [];
+      left.delete(uid);
+      yield { index, uid, master: named(item, uid), instances, clock: this.clock(calendars - 1) };
+    }
+    for (const [uid, instances] of left)
+      yield { index: (index += 1), uid, master: null, instances, clock: this.clock(0) };
+  }
+
+  private clock(at: number): EventClock {
+    return this.clocks[at] as EventClock;
+  }
+}
+
+const isInstance = (event: Component): boolean => propertyOf(event, 'RECURRENCE-ID') !== undefined;
+
+/** The UID; of an event without one a digest of its text, so that a repeated import finds it. */
+function nameOf(event: Component): string {
+  return uidText(event) || createHash('sha256').update(formatComponent(event)).digest('hex');
+}
+
+const named = (event: Component, uid: string): Component =>
+  uidText(event)
+    ? event
+    : {
+        ...event,
+        properties: [property('UID', uid), ...event.properties.filter(({ name }) => name !== 'UID')],
+      };
+
+/** Times with an unknown TZID are read in the zone of the calendar, if the file names it. */
+const clockOf = (calendar: Component): EventClock =>
+  new EventClock(new CalendarZones(calendar), zoneOfName(propertyOf(calendar, 'X-WR-TIMEZONE')?.value ?? ''));
+
+export const MAX_FILE_BYTES = 10 * 1024 * 1024;

@@ -1,0 +1,246 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { ICalendarError } from '../../../lib/icalendar/index.js';
+import { RecurrenceError } from '../../../lib/recurrence/index.js';
+import { Blobs } from '../../../platform/blobs/blobs.js';
+import type { UploadForm } from '../../../platform/blobs/upload-form.js';
+import { Uploads } from '../../../platform/blobs/uploads.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { CalendarErrors, RuleErrors } from '../calendar.errors.js';
+import { type BatchResult, EventBatch } from '../changes/event-batch.js';
+import { entryIn, EventOperations } from '../changes/event-operations.js';
+import type { EventChange } from '../changes/event-write.js';
+import { EventWriter } from '../changes/event-writer.js';
+import { EventsRepository } from '../events.repository.js';
+import { permissionsOf } from '../model/event-policy.js';
+import type { CalendarContext } from '../model/event-record.js';
+import { readEvent, type ReadEvent } from '../model/vevent-reader.js';
+import { createdEvent, differing, orphan, replaced, withInstances } from './imported-event.js';
+import { type FileEvent, IcsFile, MAX_FILE_BYTES, TooManyEventsError } from './ics-file.js';
+
+/** Events of a transaction, and their size as JSON. */
+const BATCH = 100;
+const BATCH_BYTES = 2 * 1024 * 1024;
+
+const placed = workspace.statement<{ uid: string; event_id: string }>(
+  'calendar.events_of_uids',
+  `SELECT uid, event_id FROM calendar_entries WHERE tenant_id = $1 AND calendar_id = $2 AND uid = ANY ($3)`,
+);
+
+/** The outcome of one event of a file. */
+type ImportResult = BatchResult & { event_id: string | null };
+
+interface Job {
+  tx: Tx;
+  ctx: RequestContext;
+  calendar: CalendarContext;
+  now: string;
+  /** Active members by address. */
+  members: ReadonlyMap<string, string>;
+}
+
+/** An event after the import; `change` is null where nothing differs. */
+interface Imported {
+  status: 200 | 201;
+  eventId: string;
+  change: EventChange | null;
+}
+
+/**
+ * Imports of iCalendar files into a calendar. An event is found by its UID, so a repeated import changes nothing. No message is
+ * sent, and no other calendar changes.
+ */
+@Injectable()
+export class IcsImport {
+  constructor(
+    private readonly events: EventsRepository,
+    private readonly operations: EventOperations,
+    private readonly batch: EventBatch,
+    private readonly writer: EventWriter,
+    private readonly uploads: Uploads,
+    private readonly blobs: Blobs,
+    private readonly db: Db,
+  ) {}
+
+  /**
+   * The file is stored first, so that its transactions do not wait for the client; each has at most 100 events.
+   * @throws ApiError 404; 403; 413 `file_too_large`; 415; 422 `invalid_ics`, `too_many_events`
+   */
+  async run(ctx: RequestContext, calendarId: string, form: UploadForm): Promise<JsonReply> {
+    const calendar = await this.events.context(this.db, ctx, calendarId);
+    if (!calendar) throw CalendarErrors.calendarNotFound.with();
+    this.operations.assertWriter(calendar);
+    if ((form.request.headers['content-encoding'] ?? 'identity') !== 'identity')
+      throw Errors.unsupportedMediaType.with({ message: 'The body must not be compressed.' });
+    return this.uploads.receiveBody(ctx, form, MAX_FILE_BYTES, async ({ id }) => {
+      const file = await opened(
+        async () => (await this.blobs.open(ctx.tenantId, id)).stream as AsyncIterable<Uint8Array>,
+      );
+      const results: ImportResult[] = [];
+      for await (const events of batchesOf(file.events()))
+        results.push(...(await this.db.tx((tx) => this.write(tx, ctx, calendar, events))));
+      const failed = results.filter(({ error }) => error !== null).length;
+      return new JsonReply(JSON.stringify({ results, applied: results.length - failed, failed }));
+    });
+  }
+
+  private async write(
+    tx: Tx,
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    events: readonly FileEvent[],
+  ): Promise<ImportResult[]> {
+    const uids = events.map(({ uid }) => uid);
+    const known = await this.known(tx, ctx, calendar, uids);
+    await this.batch.lock(
+      tx,
+      ctx,
+      calendar.id,
+      [...known.values()].map((event_id) => ({ op: 'update', event_id })),
+    );
+    // Another request may have written a UID before the lock: the transaction is repeated.
+    if (!isDeepStrictEqual(await this.known(tx, ctx, calendar, uids), known))
+      throw new ConcurrentChangeError('uids');
+    const read = events.map((event) => ({ event, found: event.master && caught(() => found(event)) }));
+    const emails = read.flatMap(({ found: each }) =>
+      each && !(each instanceof ApiError)
+        ? [...each.participants.map(({ email }) => email), each.organizer?.email ?? '']
+        : [],
+    );
+    const members = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails)]);
+    const job: Job = {
+      tx,
+      ctx,
+      calendar,
+      now: new Date().toISOString(),
+      members: new Map(members.map(({ email, user_id }) => [email, user_id])),
+    };
+    const changes: EventChange[] = [];
+    const results: ImportResult[] = [];
+    for (const { event, found: each } of read) {
+      const result = await this.imported(job, event, each, known.get(event.uid) ?? null);
+      if (!(result instanceof ApiError) && result.change) changes.push(result.change);
+      results.push(resultOf(event, result));
+    }
+    if (changes.length > 0) await this.writer.commit(tx, ctx, changes, job.now);
+    return results;
+  }
+
+  private async known(
+    tx: Tx,
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    uids: readonly string[],
+  ): Promise<Map<string, string>> {
+    const rows = await tx.query(placed, [ctx.tenantId, calendar.id, uids]);
+    return new Map(rows.map(({ uid, event_id }) => [uid, event_id]));
+  }
+
+  private async imported(
+    job: Job,
+    event: FileEvent,
+    read: ReadEvent | ApiError | null,
+    eventId: string | null,
+  ): Promise<Imported | ApiError> {
+    if (read instanceof ApiError) return read;
+    if (eventId !== null) return this.updated(job, event, read, eventId);
+    const { ctx, calendar, members, now } = job;
+    return caught(() => {
+      const own = read ?? found({ ...event, master: orphan(event) });
+      const change = createdEvent(ctx.userId, calendar, members, own, now);
+      return { status: 201, eventId: change.record.id, change };
+    });
+  }
+
+  /** Changes an event that the calendar contains. Attendees and their responses stay. */
+  private async updated(
+    { tx, ctx, calendar, now }: Job,
+    event: FileEvent,
+    read: ReadEvent | null,
+    eventId: string,
+  ): Promise<Imported | ApiError> {
+    const locked = await this.events.lock(tx, ctx, calendar.id, eventId);
+    if (!locked?.record) throw new ConcurrentChangeError('event');
+    const { record, entries } = locked;
+    if (entryIn(entries, calendar.id).hidden) return CalendarErrors.eventNotFound.with();
+    const next = caught(() => (read ? replaced(record, read) : withInstances(record, event)));
+    if (next instanceof ApiError) return next;
+    const fields = differing(record, next);
+    if (fields.length === 0) return { status: 200, eventId, change: null };
+    if (!permissionsOf(record, calendar, ctx.userId).edit) return CalendarErrors.notOrganizer.with();
+    const sequence = Math.max(next.sequence, record.sequence + 1);
+    const change: EventChange = {
+      before: record,
+      record: { ...next, sequence, dtstamp: now },
+      entries,
+      removed: [],
+      action: 'updated',
+      fields,
+      key: '',
+      messages: [],
+    };
+    return { status: 200, eventId, change };
+  }
+}
+
+function found({ master, instances, clock }: FileEvent): ReadEvent {
+  return readEvent(master as NonNullable<typeof master>, instances, clock);
+}
+
+/** @returns the error of the API instead of throwing it, also for errors of the libraries */
+function caught<T>(work: () => T): T | ApiError {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    if (error instanceof RecurrenceError) return RuleErrors[error.code].with({ message: error.message });
+    if (error instanceof ICalendarError) return invalidIcs(error);
+    throw error;
+  }
+}
+
+function invalidIcs({ code, message, property = '' }: ICalendarError): ApiError {
+  return CalendarErrors.invalidIcs.with({ message, details: [{ field: property, code, message }] });
+}
+
+/** @throws ApiError 422 `invalid_ics`, `too_many_events` */
+async function opened(open: () => Promise<AsyncIterable<Uint8Array>>): Promise<IcsFile> {
+  try {
+    return await IcsFile.read(open);
+  } catch (error) {
+    if (error instanceof ICalendarError) throw invalidIcs(error);
+    if (error instanceof TooManyEventsError) throw CalendarErrors.tooManyEvents.with();
+    throw error;
+  }
+}
+
+function resultOf({ index, uid }: FileEvent, result: Imported | ApiError): ImportResult {
+  const common = { index, client_id: uid, event: null };
+  return result instanceof ApiError
+    ? { ...common, event_id: null, status: result.kind.status, error: result.body }
+    : { ...common, event_id: result.eventId, status: result.status, error: null };
+}
+
+/** Batches by number and size. A UID that the batch contains already begins the next one. */
+async function* batchesOf(events: AsyncIterable<FileEvent>): AsyncGenerator<FileEvent[]> {
+  let batch: FileEvent[] = [];
+  let bytes = 0;
+  for await (const event of events) {
+    const isFull = batch.length >= BATCH || bytes >= BATCH_BYTES;
+    if (isFull || batch.some(({ uid }) => uid === event.uid)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(event);
+    bytes += JSON.stringify([event.master, event.instances]).length;
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,163 @@
+import { isDeepStrictEqual } from 'node:util';
+import { v7 as uuidv7 } from 'uuid';
+import { CalendarZones, component, type Component } from '../../../lib/icalendar/index.js';
+import { EMPTY } from '../changes/event-operations.js';
+import { type EventChange, newEntry } from '../changes/event-write.js';
+import { assertInstances } from '../input/event-patch.js';
+import type { CalendarContext, EventRecord, OverrideRow, ParticipantRow } from '../model/event-record.js';
+import { veventsOf } from '../model/vevent.js';
+import { readEvent, type ReadEvent, readInstances, startOf } from '../model/vevent-reader.js';
+import { EventClock } from '../model/vevent-times.js';
+import type { FileEvent } from './ics-file.js';
+
+/** The fields that an import changes. */
+const IMPORTED = [
+  'title',
+  'description',
+  'location',
+  'locations',
+  'status',
+  'show_as',
+  'visibility',
+  'color',
+  'categories',
+  'conference',
+  'links',
+  'custom',
+  'starts',
+  'ends',
+  'time_zone',
+  'end_time_zone',
+  'exact_duration',
+  'rules',
+  'added',
+  'excluded',
+  'proposals_allowed',
+] as (keyof EventRecord)[];
+
+/** Names of the fields in which two events differ. Versions of instances are no difference. */
+export function differing(before: EventRecord, after: EventRecord): string[] {
+  const fields = IMPORTED.filter((name) => !isDeepStrictEqual(before[name], after[name])) as string[];
+  return isDeepStrictEqual(patchesOf(before.overrides), patchesOf(after.overrides))
+    ? fields
+    : [...fields, 'overrides'];
+}
+
+/**
+ * A stored event with the values of a file. A field that the file has as an export of the event would have it stays: iCalendar
+ * lacks some values, such as links to notes.
+ * @throws ApiError 422 `no_instances`
+ */
+export function replaced(record: EventRecord, read: ReadEvent): EventRecord {
+  const exported = asExported(record);
+  const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a, b);
+  const next = { ...record, sequence: Math.max(record.sequence, read.sequence) };
+  for (const name of Object.keys(read.content) as (keyof ReadEvent['content'])[])
+    if (!same(read.content[name], exported.content[name]))
+      Object.assign(next, { [name]: read.content[name] });
+  if (next.custom !== record.custom) next.custom = customOf(read, record.organizer_email);
+  if (!same(read.times, exported.times)) Object.assign(next, read.times);
+  if (!same(read.recurrence, exported.recurrence)) Object.assign(next, read.recurrence);
+  if (!same(patchesOf(read.overrides), patchesOf(exported.overrides))) next.overrides = read.overrides;
+  next.proposals_allowed = read.proposals_allowed;
+  assertInstances(next);
+  return next;
+}
+
+/** The event as it is read from its own export. */
+function asExported(record: EventRecord): ReadEvent {
+  const [master, ...instances] = veventsOf(record, { seesDetails: true });
+  const clock = new EventClock(new CalendarZones(component('VCALENDAR')), null);
+  return readEvent(master as Component, instances, clock);
+}
+
+const patchesOf = (overrides: readonly OverrideRow[]) =>
+  overrides.map(({ recurrence_key, patch }) => [recurrence_key, patch]);
+
+/** A stored series with the instances of a file that lacks the series. */
+export function withInstances(record: EventRecord, { instances, clock }: FileEvent): EventRecord {
+  const { overrides } = readInstances(record, startOf(record), instances, clock);
+  const keys = new Set(overrides.map(({ recurrence_key }) => recurrence_key));
+  const others = record.overrides.filter(({ recurrence_key }) => !keys.has(recurrence_key));
+  const inOrder = [...others, ...overrides].toSorted((a, b) =>
+    a.recurrence_key < b.recurrence_key ? -1 : 1,
+  );
+  return { ...record, overrides: inOrder };
+}
+
+/**
+ * The creation of an event of a file, in one calendar only. Its organizer is the owner of the calendar, or outside where the owner is an attendee of another organizer.
+ * @param members ids of active members by address
+ * @throws ApiError 422 `no_instances`
+ */
+export function createdEvent(
+  userId: string,
+  calendar: CalendarContext,
+  members: ReadonlyMap<string, string>,
+  read: ReadEvent,
+  now: string,
+): EventChange {
+  const owner = calendar.owner_email.toLowerCase();
+  const { organizer, content, times, recurrence, overrides, proposals_allowed, sequence } = read;
+  const isOwn = organizer === null || organizer.email === owner;
+  const isAttendee = !isOwn && read.participants.some(({ email }) => email === owner);
+  const id = uuidv7();
+  const record: EventRecord = {
+    ...EMPTY,
+    ...content,
+    custom: customOf(read, isAttendee ? organizer.email : owner),
+    ...times,
+    ...recurrence,
+    overrides,
+    proposals_allowed,
+    sequence,
+    id,
+    uid: read.uid,
+    dtstamp: read.dtstamp ?? now,
+    origin_calendar_id: calendar.id,
+    organizer_id: isAttendee ? null : calendar.owner_id,
+    organizer_email: isAttendee ? organizer.email : owner,
+    organizer_name: isAttendee ? organizer.name : calendar.owner_name,
+    origin: isAttendee ? 'external' : 'internal',
+    participants: isOwn || isAttendee ? read.participants.map((row) => withUser(row, members)) : [],
+    split_from: null,
+    participants_count: 0,
+    overrides_count: 0,
+    title_key: '',
+    revision: 1,
+    created_by: userId,
+    updated_by: userId,
+    created_at: now,
+    updated_at: now,
+    deleted_at: null,
+  };
+  assertInstances(record);
+  const entry = { ...newEntry(record, calendar.id, calendar.owner_id), reminders: read.reminders };
+  return {
+    before: null,
+    record,
+    entries: [entry],
+    removed: [],
+    action: 'created',
+    fields: [],
+    key: '',
+    messages: [],
+  };
+}
+
+/** A copy of the event of another organizer keeps ORGANIZER and ATTENDEE as they are written. */
+function customOf({ content, people, organizer }: ReadEvent, organizerEmail: string): EventRecord['custom'] {
+  if (organizer === null || organizer.email === organizerEmail) return content.custom;
+  return { ...content.custom, ics: [...people, ...((content.custom['ics'] as unknown[] | undefined) ?? [])] };
+}
+
+const withUser = (row: ParticipantRow, members: ReadonlyMap<string, string>): ParticipantRow => ({
+  ...row,
+  user_id: members.get(row.email) ?? null,
+});
+
+/** The first instance of a series that neither the file nor the calendar contains, as an event of its own. */
+export function orphan({ instances }: FileEvent) {
+  const [first] = instances as [FileEvent['instances'][number]];
+  return { ...first, properties: first.properties.filter(({ name }) => name !== 'RECURRENCE-ID') };
+}

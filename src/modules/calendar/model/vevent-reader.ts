@@ -1,0 +1,147 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Component,
+  ICalendarError,
+  type Property,
+  propertyOf,
+  textOf,
+} from '../../../lib/icalendar/index.js';
+import type { Reminder } from '../calendar.entity.js';
+import type { EventContent, EventRow, EventTimes, OverrideRow, ParticipantRow } from './event-record.js';
+import { contentOf } from './event-series.js';
+import { isDay, wallOf } from './event-times.js';
+import { contentOfVevent, line, remindersOf } from './vevent-content.js';
+import { organizerOf, differsFrom, participantsOf, peopleOf } from './vevent-people.js';
+import { EventClock, type Recurrence, type Start } from './vevent-times.js';
+
+const MAX_UID = 500;
+const MAX_OVERRIDES = 2_000;
+
+/** An event of a file: a whole event and the instances that differ. */
+export interface ReadEvent {
+  uid: string;
+  sequence: number;
+  /** RFC 3339; null without a usable DTSTAMP. */
+  dtstamp: string | null;
+  /** Title, place, state and so on, without times. */
+  content: Omit<EventContent, keyof EventTimes>;
+  times: EventTimes;
+  recurrence: Recurrence;
+  overrides: OverrideRow[];
+  organizer: { email: string; name: string } | null;
+  /** Without users: the caller finds the members of the workspace. */
+  participants: ParticipantRow[];
+  /** ORGANIZER and ATTENDEE as they are written, for a copy whose organizer is another one. */
+  people: Property[];
+  /** Null: the file has no alarms for it. */
+  reminders: Reminder[] | null;
+  proposals_allowed: boolean;
+}
+
+/**
+ * Reads an event with its instances. Unknown properties are kept in `custom.ics`.
+ * @param master the VEVENT without RECURRENCE-ID
+ * @param instances VEVENTs with RECURRENCE-ID and the same UID
+ * @throws ICalendarError; RecurrenceError for a rule
+ */
+export function readEvent(master: Component, instances: readonly Component[], clock: EventClock): ReadEvent {
+  const start = clock.start(master);
+  const times = clock.times(master, start);
+  const recurrence = clock.recurrence(master, start, times);
+  const content = contentOfVevent(master);
+  const base = { ...content, ...times, ...recurrence } as EventRow;
+  const participants = participantsOf(master, '');
+  const read = readInstances(base, start, instances, clock);
+  const responses = read.participants.filter((row) => differsFrom(participants, row));
+  return {
+    uid: uidOf(master),
+    sequence: versionOf(master).sequence,
+    dtstamp: stampOf(master),
+    content,
+    times,
+    recurrence,
+    overrides: read.overrides,
+    organizer: organizerOf(master),
+    participants: [...participants, ...responses],
+    people: peopleOf(master),
+    reminders: remindersOf(master),
+    proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
+  };
+}
+
+/**
+ * Reads VEVENTs with RECURRENCE-ID as changes of a series.
+ * @param start DTSTART of the series; `startOf` makes it of a stored one
+ * @returns the instances that differ, in order, and their attendees with the response to the instance
+ * @throws ICalendarError
+ */
+export function readInstances(
+  series: EventRow,
+  start: Start,
+  instances: readonly Component[],
+  clock: EventClock,
+): { overrides: OverrideRow[]; participants: ParticipantRow[] } {
+  const overrides = new Map<string, OverrideRow>();
+  const participants: ParticipantRow[] = [];
+  for (const instance of instances.slice(0, MAX_OVERRIDES)) {
+    const id = propertyOf(instance, 'RECURRENCE-ID');
+    const key = id && clock.keyOf(id, start, series);
+    if (!key) continue;
+    const patch = differences(series, key, { ...contentOfVevent(instance), ...clock.times(instance) });
+    if (Object.keys(patch).length > 0)
+      overrides.set(key, { recurrence_key: key, patch, ...versionOf(instance) });
+    participants.push(...participantsOf(instance, key));
+  }
+  const inOrder = (a: OverrideRow, b: OverrideRow): number => (a.recurrence_key < b.recurrence_key ? -1 : 1);
+  return { overrides: [...overrides.values()].toSorted(inOrder), participants };
+}
+
+/** The start of a stored series. */
+export const startOf = ({ starts, time_zone: zone }: EventTimes): Start => ({
+  wall: wallOf(starts),
+  isDate: isDay(starts),
+  zone,
+  rules: null,
+});
+
+/** The UID of a component as it is stored; empty for a component without one. */
+export const uidText = (event: Component): string => line(textOf(event, 'UID') ?? '', MAX_UID + 1);
+
+/** @throws ICalendarError `invalid_value` */
+function uidOf(event: Component): string {
+  const uid = uidText(event);
+  if (uid === '' || uid.length > MAX_UID)
+    throw new ICalendarError('invalid_value', `UID has 1 to ${MAX_UID} characters`, 'UID');
+  return uid;
+}
+
+/** The fields in which an instance differs from its series. */
+function differences(series: EventRow, key: string, own: EventContent): Partial<EventContent> {
+  const at = wallOf(key);
+  const usual = contentOf(series, { key, wall: at, start: at, end: at, override: null });
+  const names = Object.keys(own) as (keyof EventContent)[];
+  const changed = names.filter((name) => !isDeepStrictEqual(own[name], usual[name]));
+  const moved = TIME_FIELDS.some((name) => changed.includes(name)) ? TIME_FIELDS : [];
+  return Object.fromEntries([...new Set([...changed, ...moved])].map((name) => [name, own[name]]));
+}
+
+const TIME_FIELDS = ['starts', 'ends', 'time_zone', 'end_time_zone', 'exact_duration'] as const;
+
+function versionOf(event: Component): Pick<OverrideRow, 'sequence' | 'dtstamp'> {
+  const sequence = Number.parseInt(propertyOf(event, 'SEQUENCE')?.value ?? '0', 10);
+  return {
+    sequence: Number.isFinite(sequence) ? Math.min(Math.max(sequence, 0), 2_000_000_000) : 0,
+    dtstamp: stampOf(event) ?? new Date(0).toISOString(),
+  };
+}
+
+/** Some clients write a local DTSTAMP: it counts as UTC. */
+function stampOf(event: Component): string | null {
+  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z?$/.exec(
+    propertyOf(event, 'DTSTAMP')?.value.trim() ?? '',
+  );
+  if (!match) return null;
+  const [year, month, day, hour, minute, second] = match.slice(1).map(Number);
+  const time = new Date(Date.UTC(year!, month! - 1, day, hour, minute, second));
+  return year! < 1970 || Number.isNaN(time.getTime()) ? null : time.toISOString();
+}
