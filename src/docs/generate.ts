@@ -5,10 +5,15 @@ import { describeApp } from './describe-app.js';
 /** Maximum length of a value on one line. Longer lines make the file a third smaller and its diffs shorter. */
 const LINE = 160;
 
-/** `npm run openapi`: writes the committed document. */
-const file = new URL('../../openapi.json', import.meta.url);
-writeFileSync(file, `${print(await describeApp())}\n`);
-process.stdout.write('openapi.json written\n');
+/** `npm run openapi`: writes the committed documents. */
+const { openApi, asyncApi } = await describeApp();
+write('openapi.json', openApi);
+write('asyncapi.json', asyncApi);
+
+function write(name: string, document: unknown): void {
+  writeFileSync(new URL(`../../${name}`, import.meta.url), `${print(document)}\n`);
+  process.stdout.write(`${name} written\n`);
+}
 
 /** JSON indented by one space, broken only where a line would be longer than `LINE`. */
 function print(value: unknown, indent = ''): string {

@@ -2,8 +2,11 @@ import type { INestApplication } from '@nestjs/common';
 import { API_SCOPE, OIDC_PATH } from '../modules/sign-in/index.js';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { OPEN_MAIL_SCHEMAS } from '../modules/mail/index.js';
-import { shareComponents } from './components.js';
+import { asyncApiDocument, socketModels } from './asyncapi-document.js';
+import { reachableSchemas, shareComponents } from './components.js';
 import { PREFERENCE_SCHEMAS } from '../modules/settings/index.js';
+
+type Json = Record<string, unknown>;
 
 /** The part of the description about the built-in sign-in. */
 export const SIGN_IN = `**Sign-in**: press *Authorize* and sign in with the scheme \`signIn\`. Its OpenID provider tells its addresses in \`/apis/v1/oidc/.well-known/openid-configuration\`: authorization code with PKCE, rotating refresh tokens, device flow, client credentials. The scope \`workspace\` is the use of this interface.`;
@@ -33,6 +36,7 @@ const TAGS: Record<string, string> = {
   sync: 'Several requests at once, for clients that work offline.',
   mail: 'The mailboxes of the caller at the mail service, with its field names (camelCase).',
   chat: 'Rooms with messages, reactions and files; direct conversations.',
+  presence: 'The status of users and their devices.',
   settings: "One's own profile, signatures, preferences, passwords and sessions.",
   auth: 'The second factor, and signing out.',
   tenant: 'The workspace itself: name, branding, members, audit log.',
@@ -42,8 +46,17 @@ const TAGS: Record<string, string> = {
   health: 'For load balancers and supervisors.',
 };
 
-/** The OpenAPI 3.1 description of the running code. */
-export function openApiDocument(app: INestApplication): OpenAPIObject {
+/** The OpenAPI 3.1 and AsyncAPI 3 descriptions of the running code. */
+export function documentsOf(app: INestApplication): { openApi: OpenAPIObject; asyncApi: Json } {
+  // Once for both: the decorators' metadata changes with each call.
+  const document = createDocument(app);
+  const schemas = document.components?.schemas ?? {};
+  const asyncApi = asyncApiDocument(asOpenApi31(schemas) as Json);
+  Object.assign(document.components ?? {}, { schemas: reachableSchemas(document.paths, schemas as Json) });
+  return { openApi: completed(document), asyncApi };
+}
+
+function createDocument(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Workspace API')
@@ -72,7 +85,13 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       SIGN_IN_SCHEME,
     );
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
-  const document = SwaggerModule.createDocument(app, builder.build(), { autoTagControllers: false });
+  return SwaggerModule.createDocument(app, builder.build(), {
+    autoTagControllers: false,
+    extraModels: socketModels(),
+  });
+}
+
+function completed(document: OpenAPIObject): OpenAPIObject {
   for (const operations of Object.values(document.paths))
     for (const operation of Object.values(operations) as { security?: Record<string, string[]>[] }[])
       if (operation.security?.some((scheme) => 'bearer' in scheme))

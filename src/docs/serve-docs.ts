@@ -10,18 +10,18 @@ import { SIGN_IN, SIGN_IN_SCHEME } from './openapi-document.js';
 import { docsHeaders, JSON_HEADERS } from '../platform/http/security-headers.js';
 
 /**
- * Serves the committed `openapi.json`, compressed and with an ETag, and Swagger UI, which loads it from there. The document
- * is generated when the code changes, not at each start; a contract test compares it with the code.
+ * Serves the committed `openapi.json` and `asyncapi.json`, compressed and with an ETag, and Swagger UI, which loads the first.
+ * They are generated when the code changes, not at each start; contract tests compare them with the code.
  */
 export function serveDocs(app: NestExpressApplication, config: Config): void {
-  const document = JSON.parse(
-    readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'),
-  ) as OpenAPIObject;
+  const document = committed('openapi.json') as OpenAPIObject;
   if (config.signInIssuer === null) withoutSignIn(document);
   const docs = `/${API_PREFIX}/docs`;
   const documentPath = `/${API_PREFIX}/openapi.json`;
-  app.use([docs, documentPath], compression());
+  const socketsPath = `/${API_PREFIX}/asyncapi.json`;
+  app.use([docs, documentPath, socketsPath], compression());
   app.use(documentPath, documentHandler(document));
+  app.use(socketsPath, documentHandler(committed('asyncapi.json')));
   app.use(docs, docsHeaders);
   // Without a document of its own, or the page would contain all of it again.
   SwaggerModule.setup(docs, app, {} as OpenAPIObject, {
@@ -40,8 +40,11 @@ export function serveDocs(app: NestExpressApplication, config: Config): void {
   });
 }
 
+const committed = (name: string): object =>
+  JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')) as object;
+
 /** Responds to GET and HEAD of exactly this path; clients revalidate by ETag. */
-function documentHandler(document: OpenAPIObject): RequestHandler {
+function documentHandler(document: object): RequestHandler {
   const text = JSON.stringify(document);
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
   const fixed = JSON_HEADERS.filter(([name]) => name !== 'Cache-Control');

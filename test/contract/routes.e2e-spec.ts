@@ -84,6 +84,8 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/contact/self/photo', 'the own photo, which members see'],
   ['PUT /apis/v1/contact/self/photo', 'the own photo, which members see'],
   ['DELETE /apis/v1/contact/self/photo', 'the own photo, which members see'],
+  ['GET /apis/v1/presence/me', 'the status that the caller has chosen'],
+  ['PUT /apis/v1/presence/me', 'a status without a socket'],
   ['GET /apis/v1/contact/self/card/qr', 'the own card for the camera of a phone'],
   ['GET /apis/v1/contact/phone-sync/imports', 'the imports that can be undone'],
   ['GET /apis/v1/contact/phone-sync/imports/{id}', 'one of them'],

@@ -8,6 +8,8 @@ import { upload } from '../support/multipart.ts';
 import { describedOperations, openApi } from '../support/operations.ts';
 import { Authenticator, stopClock } from '../support/totp.ts';
 import { CAPTURES, capture, DRAFTS, INBOX, WildDuck } from '../support/wild-duck.ts';
+import { PresenceDevices } from '../../src/modules/presence/presence-devices.js';
+import { TestSocket } from '../support/socket.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (formats as unknown as (ajv: Ajv2020) => void)(ajv);
@@ -326,6 +328,14 @@ describe('responses have exactly the described shape', () => {
     fits('readChatUser', await api.get('/chat/user'));
     fits('listChatUsers', await api.get('/chat/users'));
     fits('createSocketToken', await api.post('/auth/socket/token'));
+    for (const body of offered('setOwnPresence')) fits('setOwnPresence', await api.put('/presence/me', body));
+    fits('readOwnPresence', await api.get('/presence/me'));
+    fits('readPresence', await api.get(`/presence/${guest.id}`));
+    fits('listPresence', await api.get(`/presence?user_ids=${guest.id}`));
+    const socket = await TestSocket.open(app, guest);
+    await app.get(PresenceDevices).flush();
+    fits('listRoomPresence', await api.get(`/presence/rooms/${created.body.room.id}`));
+    socket.close();
     fits('deleteChatMessage', await api.delete(messagePath));
     fits('removeChatRoomMember', await api.delete(`${path}/members/${guest.id}`));
     const channel = { type: 'channel', name: 'c', visibility: 'tenant' };

@@ -36,6 +36,8 @@ const TRIGGERS: Record<string, string> = {
   chat_attachments_gone: 'chat_attachments',
   recordings_deleted: 'recordings',
   contact_photo_dropped: 'contacts',
+  sync_heads_grown: 'sync_heads',
+  access_changes_added: 'access_changes',
 };
 
 /** The statements of the application. Test files of one worker share its modules, and some make statements of their own. */

@@ -132,6 +132,11 @@ describe('the tenancy matrix', () => {
       const direct = { type: 'direct', member_ids: [id] };
       return { id: (await alice.api.post('/chat/rooms', direct)).body.room.id, body: {} };
     },
+    presence: async () => ({ id: (await app.member('acme', 'dora@acme.example')).id, body: {} }),
+    'presence/rooms': async () => {
+      const { id } = (await alice.api.post('/chat/rooms', { type: 'group', name: 'secret' })).body.room;
+      return { id, body: {} };
+    },
     // Mailboxes are the mail service's, each within one account there. To be shown: a stranger's request goes out as the
     // stranger, so that it meets no mailbox of that id.
     mail: async () => {
@@ -145,7 +150,9 @@ describe('the tenancy matrix', () => {
 
   const kindOf = (path: string) => {
     const [first] = path.split('/').slice(3);
-    return first === 'settings' || first === 'chat' ? path.slice('/apis/v1/'.length).split('/{')[0]! : first!;
+    return ['settings', 'chat', 'presence'].includes(first!)
+      ? path.slice('/apis/v1/'.length).split('/{')[0]!
+      : first!;
   };
 
   const withId = describedOperations().filter(

@@ -14,7 +14,16 @@ const change = (id: string, account: string, tenant: string | null = null): Acce
   session_id: null,
 });
 
+/** A bus that nothing sends to, except the test. */
+const silentBus = () => {
+  const handlers: (() => void)[] = [];
+  const bus = { subscribe: (_: string, handler: () => void) => handlers.push(handler), listeningSince: 0 };
+  return { bus: bus as never, deliver: () => handlers.forEach((handler) => handler()) };
+};
+const noNotices = { on: () => undefined } as never;
+
 describe('polling of access changes', () => {
+  let deliver: () => void;
   let rows: AccessChangeRow[];
   let reachable: boolean;
   let watch: AccessWatch;
@@ -29,7 +38,10 @@ describe('polling of access changes', () => {
       if (!reachable) throw new Error('no database');
       return rows;
     };
-    watch = new AccessWatch({ recentAccessChanges } as unknown as IdentityRepository);
+    const silent = silentBus();
+    deliver = silent.deliver;
+    const repository = { recentAccessChanges } as unknown as IdentityRepository;
+    watch = new AccessWatch(repository, silent.bus, noNotices);
     await watch.onModuleInit();
   });
   afterEach(async () => {
@@ -52,9 +64,9 @@ describe('polling of access changes', () => {
 
   test('a hanging poll counts as failed, and the next one works', async () => {
     let response: (rows: AccessChangeRow[]) => void = () => undefined;
-    const hanging = new AccessWatch({
-      recentAccessChanges: () => new Promise<AccessChangeRow[]>((resolve) => (response = resolve)),
-    } as unknown as IdentityRepository);
+    const recentAccessChanges = () => new Promise<AccessChangeRow[]>((resolve) => (response = resolve));
+    const repository = { recentAccessChanges } as unknown as IdentityRepository;
+    const hanging = new AccessWatch(repository, silentBus().bus, noNotices);
     const started = hanging.onModuleInit();
     response([]);
     await started;
@@ -82,6 +94,16 @@ describe('polling of access changes', () => {
     rows = [];
     await jest.advanceTimersByTimeAsync(3_000);
     expect(heard).toEqual(['one', 'two']);
+  });
+
+  test('a message of the bus starts a poll at once, also during another one', async () => {
+    const heard: string[] = [];
+    watch.onChange(({ id }) => heard.push(id));
+    deliver();
+    rows = [change('one', 'a')];
+    deliver();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(heard).toEqual(['one']);
   });
 
   test('finds changes since a time', async () => {

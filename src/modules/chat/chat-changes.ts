@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { Bus } from '../../platform/realtime/bus.js';
+import { Bus } from '../../platform/bus/bus.js';
 
 export const ROOM_CHANGED = 'chat.room_changed';
 export const ROOM_DELETED = 'chat.room_deleted';

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PresenceModule } from '../presence/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { ChatAttachmentsController } from './attachments/chat-attachments.controller.js';
 import { ChatAttachmentsRepository } from './attachments/chat-attachments.repository.js';
@@ -13,6 +14,9 @@ import { RoomFanout } from './messages/room-fanout.js';
 import { MessagesController, PartiesController } from './messages/messages.controller.js';
 import { MessagesRepository } from './messages/messages.repository.js';
 import { MessagesService } from './messages/messages.service.js';
+import { RoomPresenceController } from './presence/room-presence.controller.js';
+import { RoomPresenceRepository } from './presence/room-presence.repository.js';
+import { RoomPresenceService } from './presence/room-presence.service.js';
 import { RoomMembersService } from './rooms/room-members.service.js';
 import { RoomMembersRepository } from './rooms/room-members.repository.js';
 import { RoomUsers } from './rooms/room-users.js';
@@ -23,13 +27,14 @@ import { ChatUsersController } from './users/chat-users.controller.js';
 import { ChatUsersRepository } from './users/chat-users.repository.js';
 
 @Module({
-  imports: [TenantsModule],
+  imports: [TenantsModule, PresenceModule],
   controllers: [
     RoomsController,
     MessagesController,
     ChatAttachmentsController,
     ChatUsersController,
     PartiesController,
+    RoomPresenceController,
   ],
   providers: [
     RoomsRepository,
@@ -49,6 +54,8 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
     MessageSockets,
     GuestMessages,
     GuestChatApi,
+    RoomPresenceRepository,
+    RoomPresenceService,
   ],
   exports: [GuestChatApi],
 })

@@ -1,5 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { AccessChanges } from '../../platform/context/access-changes.js';
+import { Bus } from '../../platform/bus/bus.js';
+import { CommitNotices } from '../../platform/bus/commit-notices.js';
 import { type AccessChangeRow, IdentityRepository } from './identity.repository.js';
 
 const POLL_MS = 1_000;
@@ -8,11 +10,16 @@ const FRESH_MS = 3_500;
 /** A change becomes visible at its commit, up to one statement timeout after its timestamp: the window is longer. */
 const WINDOW_SECONDS = 45;
 
+/** Raised by a trigger of access_changes. */
+const NOTICE = 'identity.access';
+/** Message of the bus: read the changes. */
+const CHANGED = 'identity.access_changed';
+
 type Listener = (change: AccessChangeRow) => void;
 
 /**
- * Polls once a second for accounts whose access changed in any process, and notifies listeners, which drop cached
- * verifications. Requests then need no query.
+ * Reads accounts whose access changed in any process, and notifies listeners, which drop cached verifications. Requests then
+ * need no query. The bus reports a change at once; the poll once a second covers its failures.
  */
 @Injectable()
 export class AccessWatch extends AccessChanges implements OnModuleInit, OnModuleDestroy {
@@ -23,24 +30,33 @@ export class AccessWatch extends AccessChanges implements OnModuleInit, OnModule
   private polledAt = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
   private polling: Promise<void> | undefined;
+  private pollAgain = false;
+  private closed = false;
 
-  constructor(private readonly repository: IdentityRepository) {
+  constructor(
+    private readonly repository: IdentityRepository,
+    private readonly bus: Bus,
+    private readonly notices: CommitNotices,
+  ) {
     super();
   }
 
   async onModuleInit(): Promise<void> {
     await this.poll();
     this.timer = setInterval(() => {
-      this.polling ??= this.poll()
-        .catch((error: unknown) =>
-          this.logger.warn({ err: error }, 'access changes cannot be read; each request is verified'),
-        )
-        .finally(() => (this.polling = undefined));
+      if (!this.polling) this.pollNow();
     }, POLL_MS);
     this.timer.unref();
+    this.bus.subscribe(CHANGED, () => this.pollNow());
+    this.notices.on(NOTICE, () => {
+      this.bus.publish(CHANGED, {});
+      // A process that listens receives its own message.
+      if (this.bus.listeningSince === undefined) this.pollNow();
+    });
   }
 
   async onModuleDestroy(): Promise<void> {
+    this.closed = true;
     clearInterval(this.timer);
     await this.polling;
   }
@@ -76,5 +92,24 @@ export class AccessWatch extends AccessChanges implements OnModuleInit, OnModule
       for (const listener of this.listeners) listener(change);
     }
     this.polledAt = started;
+  }
+
+  /** Reads the changes, and once more if a poll is running: it may have read before the commit. */
+  private pollNow(): void {
+    if (this.closed) return;
+    if (this.polling) {
+      this.pollAgain = true;
+      return;
+    }
+    this.polling = this.poll()
+      .catch((error: unknown) =>
+        this.logger.warn({ err: error }, 'access changes cannot be read; each request is verified'),
+      )
+      .finally(() => {
+        this.polling = undefined;
+        if (!this.pollAgain) return;
+        this.pollAgain = false;
+        this.pollNow();
+      });
   }
 }

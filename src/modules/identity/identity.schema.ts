@@ -12,6 +12,10 @@ export const identitySchema: SchemaPart = {
       'ClosedAccounts1796000000001',
       new URL('migrations/0301-closed-accounts.sql', import.meta.url),
     ),
+    sqlMigration(
+      'AccessNotices1796950000002',
+      new URL('migrations/0401-access-notices.sql', import.meta.url),
+    ),
   ],
   sql: [],
 };

@@ -39,7 +39,7 @@ export class Db implements Reader, OnApplicationShutdown {
     this.maxWaiting = (this.pool.options.max ?? 10) * MAX_WAITING_PER_CONNECTION;
   }
 
-  /** Round trips made so far by this process, for the metrics. */
+  /** Round trips made so far for requests and jobs of this process, for the metrics. */
   get roundTrips(): number {
     return this.trips;
   }
@@ -61,12 +61,14 @@ export class Db implements Reader, OnApplicationShutdown {
     const tx = this.joined.getStore()?.tx;
     if (tx) return tx.query(statement, values);
     this.rejectWhenOverloaded();
-    return statement.pipelined ? this.pipelined(statement, values) : this.queryAlways(statement, values);
+    return statement.pipelined ? this.pipelined(statement, values) : this.pooled(statement, values);
   }
 
-  /** Runs one statement on the pool, also while requests are rejected: for reads that the process itself depends on. */
+  /**
+   * Runs one statement on the pool, also while requests are rejected: for statements that the process itself depends on. They
+   * are not counted as round trips of requests.
+   */
   async queryAlways<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    this.trips += 1;
     const { name, text } = statement;
     return (await this.pool.query({ name, text, values: values as unknown[] })).rows as Row[];
   }
@@ -146,6 +148,11 @@ export class Db implements Reader, OnApplicationShutdown {
     }
   }
 
+  private async pooled<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    this.trips += 1;
+    return this.queryAlways(statement, values);
+  }
+
   private rejectWhenOverloaded(): void {
     const waiting = this.pool.waitingCount + this.pipelines.pending;
     if (waiting >= this.maxWaiting) throw new DatabaseBusyError();
@@ -158,7 +165,7 @@ export class Db implements Reader, OnApplicationShutdown {
     } catch (error) {
       // The connection fails with every statement pending on it. A read has no effects: the pool runs it again.
       if (!isConnectionError(error) || isResponseTimeout(error)) throw error;
-      return this.queryAlways(statement, values);
+      return this.pooled(statement, values);
     }
   }
 

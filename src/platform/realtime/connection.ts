@@ -1,6 +1,8 @@
 import type { Socket } from 'socket.io';
 import type { RequestContext } from '../context/request-context.js';
+import { AUTH_EXPIRING, type ClosingReason, SESSION_CLOSING } from './gateway-events.js';
 import type { RealtimeOptions } from './realtime-options.js';
+import type { ServerEvent } from './event-declarations.js';
 
 /** The part of engine.io's connection that holds unsent data. */
 interface Buffered {
@@ -28,19 +30,19 @@ export class Connection {
   }
 
   /** Sends an event. A client that does not read them is disconnected and resumes later. */
-  send(event: string, payload: object): void {
+  send<Payload extends object>({ name }: ServerEvent<Payload>, payload: Payload): void {
     if (this.bufferedBytes() > this.options.closeBytes) this.discard();
-    else this.socket.emit(event, payload);
+    else this.socket.emit(name, payload);
   }
 
   /** Sends an event that may be lost, such as typing. */
-  sendVolatile(event: string, payload: object): void {
-    if (this.bufferedBytes() < this.options.volatileBytes) this.socket.volatile.emit(event, payload);
+  sendVolatile<Payload extends object>({ name }: ServerEvent<Payload>, payload: Payload): void {
+    if (this.bufferedBytes() < this.options.volatileBytes) this.socket.volatile.emit(name, payload);
   }
 
   /** @param reason sent to the client as the event `session.closing` */
-  close(reason: string): void {
-    this.socket.emit('session.closing', { reason });
+  close(reason: ClosingReason): void {
+    this.socket.emit(SESSION_CLOSING.name, { reason });
     this.socket.disconnect(true);
   }
 
@@ -53,7 +55,7 @@ export class Connection {
   extend(): Date {
     this.stop();
     const { lifetimeSeconds, warningSeconds } = this.options;
-    const warn = () => this.send('auth.expiring', { in: warningSeconds });
+    const warn = () => this.send(AUTH_EXPIRING, { in: warningSeconds });
     this.timers = [
       setTimeout(warn, Math.max(0, lifetimeSeconds - warningSeconds) * 1_000).unref(),
       setTimeout(() => this.close('expired'), lifetimeSeconds * 1_000).unref(),

@@ -3,6 +3,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../context/request-context.js';
 import { SyncState } from '../sync/state/sync-state.service.js';
 import type { SyncStateResponse } from '../sync/state/sync-state.response.js';
+import { CHANGED } from './gateway-events.js';
 import { UserConnections } from './user-connections.js';
 
 /** Seconds of one wait. */
@@ -58,7 +59,7 @@ export class FeedChanges implements OnModuleInit {
       ([name, head]) => head > (before.collections[name] ?? 0),
     );
     for (const connection of this.connections.of(ctx.tenantId, ctx.userId))
-      for (const [collection, head] of grown) connection.send('changed', { collection, head });
+      for (const [collection, head] of grown) connection.send(CHANGED, { collection, head });
   }
 }
 

@@ -7,12 +7,15 @@ import { Server, type Socket } from 'socket.io';
 import { Config } from '../../config/config.js';
 import { type AccessChange, AccessChanges, concerns } from '../context/access-changes.js';
 import type { RequestContext } from '../context/request-context.js';
+import { Errors } from '../http/errors.js';
 import { isSocketTarget } from '../http/server/socket-target.js';
 import { Lifecycle } from '../observability/lifecycle.js';
-import { Bus } from './bus.js';
+import { Bus } from '../bus/bus.js';
 import { Connection } from './connection.js';
 import { EventDispatch } from './event-dispatch.js';
+import { AUTH_REFRESH, HELLO, RESYNC, type RefreshedResponse } from './gateway-events.js';
 import { RealtimeOptions } from './realtime-options.js';
+import { SocketEvents } from './socket-events.js';
 import { type SocketIdentity, SocketTokens } from './socket-tokens.js';
 import { UserConnections } from './user-connections.js';
 
@@ -42,7 +45,12 @@ export class RealtimeGateway {
     private readonly bus: Bus,
     private readonly access: AccessChanges,
     private readonly lifecycle: Lifecycle,
+    events: SocketEvents,
   ) {
+    events.register({
+      ...AUTH_REFRESH,
+      handle: (connection, { token }) => this.refresh(connection, token),
+    });
     this.engine = new Engine({
       transports: ['websocket'],
       maxHttpBufferSize: options.maxFrameBytes,
@@ -129,30 +137,26 @@ export class RealtimeGateway {
       connection.stop();
       this.connections.remove(connection);
     });
-    socket.onAny((event: string, ...values: unknown[]) => {
-      if (event === 'auth.refresh') void this.refresh(connection, values);
-      else void this.dispatch.handle(connection, event, values);
-    });
+    socket.onAny(
+      (event: string, ...values: unknown[]) => void this.dispatch.handle(connection, event, values),
+    );
     const heartbeat = this.engine.opts.pingInterval;
-    connection.send('hello', { conn_id: socket.id, server_time: new Date().toISOString(), heartbeat });
+    connection.send(HELLO, { conn_id: socket.id, server_time: new Date().toISOString(), heartbeat });
   }
 
-  /** Another token of the same session extends the lifetime of the socket. */
-  private async refresh(connection: Connection, values: unknown[]): Promise<void> {
-    const acknowledge = values.at(-1);
-    if (typeof acknowledge !== 'function') return;
-    const { token } = (values[0] ?? {}) as { token?: unknown };
+  /** Another token of the same session extends the lifetime of the socket. @throws ApiError 401 */
+  private async refresh(connection: Connection, token: string): Promise<RefreshedResponse> {
     const identity = await this.identify(token).catch(() => undefined);
     const { tenantId, userId, sessionId } = connection.ctx;
     const isSame =
       identity?.tenantId === tenantId && identity.userId === userId && identity.sessionId === sessionId;
-    if (isSame) acknowledge({ ok: true, expires_at: connection.extend().toISOString() });
-    else acknowledge({ ok: false, status: 401, error: 'unauthorized' });
+    if (!isSame) throw Errors.unauthorized.with();
+    return { expires_at: connection.extend().toISOString() };
   }
 
   /** Clients that may have missed events resume. */
   private resync(): void {
-    for (const connection of this.connections.all) connection.send('resync', { all: true });
+    for (const connection of this.connections.all) connection.send(RESYNC, { all: true });
   }
 
   private accessChanged(change: AccessChange): void {

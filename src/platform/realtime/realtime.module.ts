@@ -1,5 +1,4 @@
 import { Global, Module } from '@nestjs/common';
-import { Bus, PgBus } from './bus.js';
 import { EventDispatch } from './event-dispatch.js';
 import { FeedChanges } from './feed-changes.js';
 import { RealtimeGateway } from './gateway.js';
@@ -9,13 +8,11 @@ import { SocketEvents } from './socket-events.js';
 import { SocketTokens } from './socket-tokens.js';
 import { UserConnections } from './user-connections.js';
 
-/** Sockets of all domains: `SocketEvents` takes their events, `UserConnections` and `Bus` send to users. */
+/** Sockets of all domains: `SocketEvents` takes their events, `UserConnections` sends to users. */
 @Global()
 @Module({
   controllers: [SocketTokenController],
   providers: [
-    PgBus,
-    { provide: Bus, useExisting: PgBus },
     RealtimeOptions,
     SocketTokens,
     SocketEvents,
@@ -24,6 +21,6 @@ import { UserConnections } from './user-connections.js';
     FeedChanges,
     RealtimeGateway,
   ],
-  exports: [Bus, SocketEvents, UserConnections, RealtimeGateway, RealtimeOptions],
+  exports: [SocketEvents, UserConnections, RealtimeGateway, RealtimeOptions],
 })
 export class RealtimeModule {}

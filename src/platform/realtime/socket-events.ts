@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Connection } from './connection.js';
+import type { ClientEvent } from './event-declarations.js';
 
-/** An event that clients send. */
-export interface SocketEvent<Input extends object> {
-  readonly name: string;
-  /** Validated like the body of a request. */
-  readonly input: new () => Input;
+/** A client event with its handler. */
+export interface SocketEvent<Input extends object> extends ClientEvent<Input> {
   /** @returns the members of the acknowledgement beside `ok` */
   handle(connection: Connection, input: Input): Promise<object>;
 }
@@ -22,5 +20,9 @@ export class SocketEvents {
 
   find(name: string): SocketEvent<object> | undefined {
     return this.events.get(name);
+  }
+
+  get names(): string[] {
+    return [...this.events.keys()];
   }
 }

@@ -1,9 +1,18 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import { Lifecycle } from '../observability/lifecycle.js';
+import { Bus } from '../bus/bus.js';
+import { HeadChanges } from './head-changes.js';
 
-const POLL_MS = 300;
+/** Interval of the checks whether a query is due. */
+const CHECK_MS = 300;
+/** Interval of the queries while the bus works: a process may have ended between a commit and its report. */
+const SAFETY_MS = 5_000;
+/** Reports are kept for requests that have read their counter and do not wait yet. */
+const RECENT_MS = 10_000;
+const MAX_RECENT = 50_000;
 /** Limit of waiting requests, for memory; further requests get their response at once. */
 const MAX_WAITING = 10_000;
 
@@ -23,22 +32,30 @@ const heads = workspace.statement<{ tenant_id: string; user_id: string; head: nu
 );
 
 /**
- * Lets requests wait for a change of a user's counter without a database connection: one query every 300 ms reads the
- * counters of all waiting requests of this process. Without waiting requests there is no query.
+ * Lets requests wait for a change of a user's counter without a database connection. The bus reports changes. One query reads
+ * the counters of all waiting requests of this process: every 5 s, and every 300 ms while the bus is disconnected. Without
+ * waiting requests there is no query.
  */
 @Injectable()
 export class HeadWatch implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(HeadWatch.name);
   private readonly waiters = new Set<Waiter>();
+  private readonly byOwner = new Map<string, Set<Waiter>>();
+  private readonly recent = new LRUCache<string, number>({ max: MAX_RECENT, ttl: RECENT_MS });
+  private polledAt = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
 
   constructor(
     private readonly db: Db,
     private readonly lifecycle: Lifecycle,
+    private readonly bus: Bus,
+    private readonly changes: HeadChanges,
   ) {}
 
   onModuleInit(): void {
+    this.changes.onChange((tenantId, userId, head) => this.grown(`${tenantId} ${userId}`, head));
+    this.bus.onLoss(() => (this.polledAt = Number.NEGATIVE_INFINITY));
     this.lifecycle.onDraining(() => this.close());
   }
 
@@ -62,11 +79,15 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
     signal: AbortSignal,
   ): Promise<boolean> {
     if (this.closed || signal.aborted || this.waiters.size >= MAX_WAITING) return false;
+    const key = `${owner.tenantId} ${owner.userId}`;
+    // Once: a report of a transaction that rolled back names a head that the counter never reaches.
+    if ((this.recent.get(key) ?? 0) > head) return this.recent.delete(key);
+    void this.bus.listen();
     return new Promise((resolve) => {
       const done = (changed: boolean) => {
         clearTimeout(timeout);
         signal.removeEventListener('abort', end);
-        this.waiters.delete(waiter);
+        this.remove(key, waiter);
         resolve(changed);
       };
       const end = () => done(false);
@@ -74,30 +95,48 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
       const timeout = setTimeout(end, ms);
       signal.addEventListener('abort', end);
       this.waiters.add(waiter);
+      this.byOwner.set(key, (this.byOwner.get(key) ?? new Set()).add(waiter));
       this.schedule();
     });
+  }
+
+  private remove(key: string, waiter: Waiter): void {
+    this.waiters.delete(waiter);
+    const own = this.byOwner.get(key);
+    own?.delete(waiter);
+    if (own?.size === 0) this.byOwner.delete(key);
+  }
+
+  private grown(key: string, head: number): void {
+    this.recent.set(key, head);
+    for (const waiter of this.byOwner.get(key) ?? []) if (head > waiter.head) waiter.wake(true);
   }
 
   private schedule(): void {
     if (this.timer || this.closed || this.waiters.size === 0) return;
     this.timer = setTimeout(() => {
-      void this.poll().finally(() => {
+      const work = this.isPollDue() ? this.poll() : Promise.resolve();
+      void work.finally(() => {
         this.timer = undefined;
         this.schedule();
       });
-    }, POLL_MS);
+    }, CHECK_MS);
     this.timer.unref();
   }
 
+  /** While the bus is disconnected, once after it has connected, and now and then. */
+  private isPollDue(): boolean {
+    const since = this.bus.listeningSince;
+    return since === undefined || this.polledAt < since || performance.now() - this.polledAt >= SAFETY_MS;
+  }
+
   private async poll(): Promise<void> {
-    const byOwner = Map.groupBy(this.waiters, (waiter) => `${waiter.tenantId} ${waiter.userId}`);
-    const owners = [...byOwner.values()].map(([first]) => first as Waiter);
+    const started = performance.now();
+    const owners = [...this.byOwner.values()].flatMap(([first]) => (first ? [first] : []));
     try {
       const rows = await this.db.query(heads, [owners.map((o) => o.tenantId), owners.map((o) => o.userId)]);
-      for (const row of rows) {
-        for (const waiter of byOwner.get(`${row.tenant_id} ${row.user_id}`) ?? [])
-          if (row.head > waiter.head) waiter.wake(true);
-      }
+      for (const row of rows) this.grown(`${row.tenant_id} ${row.user_id}`, row.head);
+      this.polledAt = started;
     } catch (error) {
       this.logger.warn({ err: error }, 'feed counters not read; waiting requests keep waiting');
     }

@@ -560,7 +560,16 @@ describe('chat', () => {
     const { users } = ok(await alice.api.get('/chat/users'));
     expect(users.map(({ display_name }: any) => display_name)).toEqual(['Alice', 'Bob', 'Carol', 'Dora']);
     const { users: found } = ok(await alice.api.get('/chat/users?q=CAR'));
-    expect(found).toEqual([{ id: carol.id, display_name: 'Carol', email: carol.email, avatar_url: null }]);
+    expect(found).toEqual([
+      {
+        id: carol.id,
+        display_name: 'Carol',
+        email: carol.email,
+        avatar_url: null,
+        presence: 'offline',
+        status_text: '',
+      },
+    ]);
     const { next } = ok(await alice.api.get('/chat/users?limit=3'));
     expect(ok(await alice.api.get(`/chat/users?limit=3&cursor=${next}`)).users).toHaveLength(1);
     expect(ok(await alice.api.get('/chat/user')).user).toMatchObject({ id: alice.id, display_name: 'Alice' });

@@ -35,6 +35,7 @@ describe('the documentation', () => {
 
   test.each([
     ['/openapi.json', 'application/json'],
+    ['/asyncapi.json', 'application/json'],
     ['/docs/swagger-ui-bundle.js', 'text/javascript'],
     ['/docs/swagger-ui.css', 'text/css'],
   ])('%s is compressed, and not sent again to a client that has it', async (path, type) => {

@@ -3,9 +3,13 @@ import { request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { SessionsApi } from '../../../src/modules/identity/index.js';
+import { AccessWatch } from '../../../src/modules/identity/access-watch.js';
 import { Db } from '../../../src/platform/database/db.js';
+import { workspace } from '../../../src/platform/database/statement.js';
+import { Bus } from '../../../src/platform/bus/bus.js';
 import { RealtimeOptions } from '../../../src/platform/realtime/realtime-options.js';
 import { UserConnections } from '../../../src/platform/realtime/user-connections.js';
+import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
 import { session } from '../../support/account.ts';
 import { type Person, TestApp } from '../../support/app.ts';
 import { TestSocket } from '../../support/socket.ts';
@@ -116,7 +120,8 @@ describe('sockets', () => {
       expect(status).toBe(401);
     });
 
-    test('a socket ends with its session, in every process', async () => {
+    test('a socket ends with its session at once, in every process, without a poll', async () => {
+      for (const app of [one, two]) clearInterval(app.get(AccessWatch)['timer' as never]);
       const other = await session(one, alice);
       const sockets = [await connect(one, other), await connect(two, other)];
       const kept = await connect(two, alice);
@@ -209,11 +214,18 @@ describe('sockets', () => {
     test('a client that does not read is closed', async () => {
       const [dave] = (await one.tenant('slow', 'dave')) as [Person];
       const socket = await connect(one, dave);
+      const padding = {
+        name: 'padding',
+        summary: '',
+        payload: class {
+          text!: string;
+        },
+      };
       const { transport } = socket.socket.io.engine as any;
       transport.ws._socket.pause();
       const connections = () => one.get(UserConnections).of(dave.tenantId!, dave.id);
       for (let n = 0; n < 200 && connections().size > 0; n += 1) {
-        for (const connection of connections()) connection.send('padding', { text: 'y'.repeat(1024 * 1024) });
+        for (const connection of connections()) connection.send(padding, { text: 'y'.repeat(1024 * 1024) });
         await setImmediate();
       }
       expect(connections().size).toBe(0);
@@ -409,6 +421,35 @@ describe('sockets', () => {
     const { collection, head } = socket.named('changed').at(-1);
     expect([collection, head > before.collections.notes]).toEqual(['notes', true]);
     expect(own.named('changed')).toEqual([]);
+  });
+
+  test('waiting requests are woken by the bus, without queries', async () => {
+    const { head } = (await bob.api.get('/sync/state')).body;
+    const watch = two.get(HeadWatch) as unknown as { polledAt: number };
+    const waiting = two.as(bob.token).get(`/sync/state?head=${head}&wait=25`);
+    await until('the bus', () => two.get(Bus).listeningSince);
+    await until('the first poll', () => watch.polledAt > 0);
+    // No further poll.
+    watch.polledAt = Number.POSITIVE_INFINITY;
+    await bob.api.post('/notes', { title: 'n' });
+    expect((await waiting).body.head).toBe(head + 1);
+    watch.polledAt = 0;
+  });
+
+  test('a rolled back change wakes a waiting request in vain: it goes on waiting', async () => {
+    const { head } = (await bob.api.get('/sync/state')).body;
+    const waiting = two.as(bob.token).get(`/sync/state?head=${head}&wait=25`);
+    await until('the request', () => two.get(HeadWatch).waiting > 0);
+    const advance = `INSERT INTO sync_heads AS counter (tenant_id, user_id, head) VALUES ($1, $2, 1)
+      ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = counter.head + 1`;
+    const rolledBack = one.get(Db).tx(async (tx) => {
+      await tx.query(workspace.statement('', advance), [bob.tenantId, bob.id]);
+      throw new Error('rolled back');
+    });
+    await expect(rolledBack).rejects.toThrow('rolled back');
+    expect((await bob.api.get('/sync/state')).body.head).toBe(head);
+    await bob.api.post('/notes', { title: 'n' });
+    expect((await waiting).body.head).toBe(head + 1);
   });
 
   test('the bus reconnects, reports one loss, and a client that resumes misses nothing', async () => {

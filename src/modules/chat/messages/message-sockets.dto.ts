@@ -1,63 +1,26 @@
-import { Transform } from 'class-transformer';
-import { IsBoolean, IsInt, IsObject, IsOptional, IsUUID, Max, Min } from 'class-validator';
+import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
+import { IsBoolean, IsInt, IsObject, IsOptional, Max, Min } from 'class-validator';
+import { SocketMessage, SocketRoom } from '../socket-room.dto.js';
 import { EditMessage, MarkRead, React, SendMessage } from './messages.dto.js';
 
-const LowerCase = () =>
-  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value));
-
 /** `message.send` */
-export class SocketSend extends SendMessage {
-  @LowerCase()
-  @IsUUID()
-  room_id!: string;
-}
+export class SocketSend extends IntersectionType(SocketRoom, SendMessage) {}
 
 /** `message.edit` */
-export class SocketEdit extends EditMessage {
-  @LowerCase()
-  @IsUUID()
-  room_id!: string;
-
-  @LowerCase()
-  @IsUUID()
-  message_id!: string;
-}
+export class SocketEdit extends IntersectionType(SocketMessage, EditMessage) {}
 
 /** `message.react` */
-export class SocketReact extends React {
-  @LowerCase()
-  @IsUUID()
-  room_id!: string;
-
-  @LowerCase()
-  @IsUUID()
-  message_id!: string;
-}
+export class SocketReact extends IntersectionType(SocketMessage, React) {}
 
 /** `message.delete` */
-export class SocketDelete {
-  @LowerCase()
-  @IsUUID()
-  room_id!: string;
-
-  @LowerCase()
-  @IsUUID()
-  message_id!: string;
-}
+export class SocketDelete extends SocketMessage {}
 
 /** `room.read` */
-export class SocketRead extends MarkRead {
-  @LowerCase()
-  @IsUUID()
-  room_id!: string;
-}
+export class SocketRead extends IntersectionType(SocketRoom, MarkRead) {}
 
 /** `typing` */
-export class SocketTyping {
-  @LowerCase()
-  @IsUUID()
-  room_id!: string;
-
+export class SocketTyping extends SocketRoom {
+  @ApiPropertyOptional({ default: true, example: true })
   @IsOptional()
   @IsBoolean()
   on: boolean = true;
@@ -66,10 +29,16 @@ export class SocketTyping {
 /** `session.resume` */
 export class Resume {
   /** Newest known `mod_seq` by room id. */
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'integer', minimum: 0 },
+    example: { '01890a5d-ac96-774b-bcce-b302099a8057': 41 },
+  })
   @IsObject()
   rooms!: Record<string, number>;
 
   /** Messages of the response. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 200, default: 200, example: 200 })
   @IsOptional()
   @Max(200)
   @Min(1)

@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Checked } from '../../../platform/http/input.pipe.js';
+import { defineClientEvent } from '../../../platform/realtime/event-declarations.js';
 import { SocketEvents } from '../../../platform/realtime/socket-events.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatErrors } from '../chat.errors.js';
@@ -16,8 +17,47 @@ import {
   SocketTyping,
 } from './message-sockets.dto.js';
 import { EditMessage, React, SendMessage } from './messages.dto.js';
+import { ChatMessageEnvelope, ChatReadEnvelope, SentChatMessageEnvelope } from './messages.response.js';
 import { MessagesService, type WrittenMessage } from './messages.service.js';
+import { ResumedResponse } from './resume.response.js';
 import { ResumeService } from './resume.js';
+
+const SEND = defineClientEvent(
+  'message.send',
+  'Send a message, as with `POST /chat/rooms/{id}/messages`. Idempotent by `client_msg_id`.',
+  SocketSend,
+  SentChatMessageEnvelope,
+);
+const EDIT = defineClientEvent(
+  'message.edit',
+  'Replace the text of a message.',
+  SocketEdit,
+  ChatMessageEnvelope,
+);
+const REACT = defineClientEvent(
+  'message.react',
+  'Add or remove a reaction to a message.',
+  SocketReact,
+  ChatMessageEnvelope,
+);
+const DELETE = defineClientEvent('message.delete', 'Delete a message.', SocketDelete, ChatMessageEnvelope);
+const READ = defineClientEvent(
+  'room.read',
+  'Report the newest message that you have read.',
+  SocketRead,
+  ChatReadEnvelope,
+);
+const TYPE = defineClientEvent(
+  'typing',
+  'Report that you are typing. Repeat it every 3 seconds; ignored in rooms of more than 200 members.',
+  SocketTyping,
+);
+const RESUME = defineClientEvent(
+  'session.resume',
+  'Read the changes of all rooms after the given numbers.',
+  Resume,
+  ResumedResponse,
+);
 
 /** Larger rooms have no typing events. */
 const MAX_TYPING_MEMBERS = 200;
@@ -40,43 +80,36 @@ export class MessageSockets implements OnModuleInit {
   onModuleInit(): void {
     const { events, messages } = this;
     events.register({
-      name: 'message.send',
-      input: SocketSend,
+      ...SEND,
       handle: async ({ ctx }, input) => {
         const sent = await messages.send(ctx, input.room_id, Checked.of(SendMessage, input));
         return { ...shown(sent), duplicate: !sent.changed };
       },
     });
     events.register({
-      name: 'message.edit',
-      input: SocketEdit,
+      ...EDIT,
       handle: async ({ ctx }, input) =>
         shown(await messages.edit(ctx, input.room_id, input.message_id, Checked.of(EditMessage, input))),
     });
     events.register({
-      name: 'message.react',
-      input: SocketReact,
+      ...REACT,
       handle: async ({ ctx }, input) =>
         shown(await messages.react(ctx, input.room_id, input.message_id, Checked.of(React, input))),
     });
     events.register({
-      name: 'message.delete',
-      input: SocketDelete,
+      ...DELETE,
       handle: async ({ ctx }, input) => shown(await messages.delete(ctx, input.room_id, input.message_id)),
     });
     events.register({
-      name: 'room.read',
-      input: SocketRead,
+      ...READ,
       handle: ({ ctx }, input) => messages.markRead(ctx, input.room_id, input.seq),
     });
     events.register({
-      name: 'typing',
-      input: SocketTyping,
+      ...TYPE,
       handle: ({ ctx }, input) => this.typing(ctx, input),
     });
     events.register({
-      name: 'session.resume',
-      input: Resume,
+      ...RESUME,
       handle: ({ ctx }, input) => this.resumes.resume(ctx, input),
     });
   }

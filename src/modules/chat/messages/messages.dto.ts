@@ -1,5 +1,4 @@
 import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
@@ -19,18 +18,11 @@ import { MAX_QUERY } from '../../../lib/search-text/index.js';
 import { Distinct, Nullable, Optional, WholeNumber } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { FORMATS } from '../chat.entity.js';
+import { LowerCase } from '../socket-room.dto.js';
 
 export const MAX_BODY = 32_000;
 const MAX_ATTACHMENTS = 10;
 const MAX_MENTIONS = 100;
-
-/** Ids in lower case, as PostgreSQL returns them. */
-const LowerCase = () =>
-  Transform(({ value }: { value: unknown }) => {
-    if (Array.isArray(value))
-      return value.map((entry: unknown) => (typeof entry === 'string' ? entry.toLowerCase() : entry));
-    return typeof value === 'string' ? value.toLowerCase() : value;
-  });
 
 export class SendMessage {
   /**

@@ -2,21 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
+import type { ChatMessageResponse } from '../message.response.js';
 import { FanoutRepository } from './fanout.repository.js';
 import type { Resume } from './message-sockets.dto.js';
+import type { ResumedResponse, ResumedRoomResponse } from './resume.response.js';
 
 const MAX_ROOMS = 2_000;
 /** Characters of messages after which a response ends. */
 const MAX_CHARACTERS = 1024 * 1024;
-
-/** The changes of one room after a position. */
-interface ResumedRoom {
-  messages: unknown[];
-  /** The position of the client after it has applied the messages. */
-  mod_seq: number;
-  /** There are further changes: ask again with this `mod_seq`. */
-  more: boolean;
-}
 
 /** Returns the changes that a client has missed. They are read from the rows, so the position may be of any age and from any process. */
 @Injectable()
@@ -24,11 +17,11 @@ export class ResumeService {
   constructor(private readonly repository: FanoutRepository) {}
 
   /** @throws ApiError 422 for positions that are no map from room ids to whole numbers */
-  async resume(ctx: RequestContext, input: Resume) {
+  async resume(ctx: RequestContext, input: Resume): Promise<ResumedResponse> {
     const known = positionsOf(input.rooms);
     const current = await this.repository.positions(ctx);
     const ids = new Set(current.map(({ id }) => id));
-    const rooms: Record<string, ResumedRoom> = {};
+    const rooms: Record<string, ResumedRoomResponse> = {};
     const left = { messages: input.limit, characters: MAX_CHARACTERS };
     for (const { id, mod_seq } of current) {
       const from = known.get(id);
@@ -49,14 +42,14 @@ export class ResumeService {
     id: string,
     from: number,
     left: { messages: number; characters: number },
-  ): Promise<ResumedRoom | undefined> {
+  ): Promise<ResumedRoomResponse | undefined> {
     if (left.messages <= 0 || left.characters <= 0) return { messages: [], mod_seq: from, more: true };
     const found = await this.repository.changes(tenantId, id, from, left.messages + 1);
     if (!found) return undefined;
-    const messages: { mod_seq: number }[] = [];
+    const messages: ChatMessageResponse[] = [];
     for (const text of found) {
       if (left.messages <= 0 || left.characters <= 0) break;
-      messages.push(JSON.parse(text) as { mod_seq: number });
+      messages.push(JSON.parse(text) as ChatMessageResponse);
       left.messages -= 1;
       left.characters -= text.length;
     }

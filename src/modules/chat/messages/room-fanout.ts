@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import type { ServerEvent } from '../../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
 import {
   type ChatBusMessages,
@@ -10,6 +11,16 @@ import {
   ROOM_READ,
   TYPING,
 } from '../chat-changes.js';
+import {
+  MESSAGE_CREATED,
+  MESSAGE_DELETED,
+  MESSAGE_UPDATED,
+  type MessageEvent,
+  ROOM_ADDED_EVENT,
+  ROOM_READ_EVENT,
+  ROOM_REMOVED_EVENT,
+  TYPING_EVENT,
+} from '../chat-events.js';
 import type { ChatMessageResponse } from '../message.response.js';
 import { FanoutRepository } from './fanout.repository.js';
 
@@ -52,10 +63,10 @@ export class RoomFanout implements OnModuleInit {
     this.changes.subscribe(ROOM_CHANGED, ({ mod_seq: modSeq, ...room }) => this.changed(room, modSeq));
     this.changes.subscribe(ROOM_DELETED, (room) => this.logged(this.deleted(room)));
     this.changes.subscribe(ROOM_ADDED, ({ users, ...room }) =>
-      this.send(room, users, 'room.added', { room_id: room.room }),
+      this.send(room, users, ROOM_ADDED_EVENT, { room_id: room.room }),
     );
     this.changes.subscribe(ROOM_READ, ({ user, last_read_seq, unread, ...room }) =>
-      this.send(room, [user], 'room.read', { room_id: room.room, last_read_seq, unread }),
+      this.send(room, [user], ROOM_READ_EVENT, { room_id: room.room, last_read_seq, unread }),
     );
     this.changes.subscribe(TYPING, (typing) => this.logged(this.typing(typing)));
   }
@@ -93,14 +104,14 @@ export class RoomFanout implements OnModuleInit {
     const users = event?.user_ids ?? [];
     if (event?.type === 'member_removed') {
       for (const user of users) state.members.delete(user);
-      this.send(room, users, 'room.removed', { room_id });
+      this.send(room, users, ROOM_REMOVED_EVENT, { room_id });
     }
     if (event?.type === 'members_added') {
       for (const user of users) state.members.add(user);
-      this.send(room, users, 'room.added', { room_id });
+      this.send(room, users, ROOM_ADDED_EVENT, { room_id });
     }
     const payload = { room_id, mod_seq, prev_mod_seq: state.known, message };
-    this.send(room, state.members, nameOf(message, state.lastSeq), payload);
+    this.send(room, state.members, eventOf(message, state.lastSeq), payload);
     state.known = mod_seq;
     state.lastSeq = Math.max(state.lastSeq ?? 0, seq);
   }
@@ -108,7 +119,7 @@ export class RoomFanout implements OnModuleInit {
   private async deleted(room: RoomKey): Promise<void> {
     this.states.delete(keyOf(room));
     const members = await this.repository.members(room.tenant, room.room);
-    this.send(room, members, 'room.removed', { room_id: room.room });
+    this.send(room, members, ROOM_REMOVED_EVENT, { room_id: room.room });
   }
 
   private async typing({ user, on, ...room }: ChatBusMessages[typeof TYPING]): Promise<void> {
@@ -116,10 +127,15 @@ export class RoomFanout implements OnModuleInit {
     const payload = { room_id: room.room, user_id: user, on, expires_in: TYPING_SECONDS };
     for (const member of members.filter((id) => id !== user))
       for (const connection of this.connections.of(room.tenant, member))
-        connection.sendVolatile('typing', payload);
+        connection.sendVolatile(TYPING_EVENT, payload);
   }
 
-  private send({ tenant }: RoomKey, users: Iterable<string>, event: string, payload: object): void {
+  private send<Payload extends object>(
+    { tenant }: RoomKey,
+    users: Iterable<string>,
+    event: ServerEvent<Payload>,
+    payload: Payload,
+  ): void {
     for (const user of users)
       for (const connection of this.connections.of(tenant, user)) connection.send(event, payload);
   }
@@ -134,11 +150,11 @@ export class RoomFanout implements OnModuleInit {
 const keyOf = ({ tenant, room }: RoomKey): string => `${tenant} ${room}`;
 
 /** @param lastSeq number of the newest message that was delivered; undefined: unknown */
-function nameOf(message: ChatMessageResponse, lastSeq: number | undefined): string {
-  if (message.deleted_at !== null) return 'message.deleted';
+function eventOf(message: ChatMessageResponse, lastSeq: number | undefined): ServerEvent<MessageEvent> {
+  if (message.deleted_at !== null) return MESSAGE_DELETED;
   const isNew =
     lastSeq === undefined
       ? message.edited_at === null && message.reactions.length === 0
       : message.seq > lastSeq;
-  return isNew ? 'message.created' : 'message.updated';
+  return isNew ? MESSAGE_CREATED : MESSAGE_UPDATED;
 }

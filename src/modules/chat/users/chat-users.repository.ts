@@ -2,11 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import type { PresenceStatus } from '../../presence/index.js';
 
 export interface ChatUser {
   id: string;
   display_name: string;
   email: string;
+  presence: PresenceStatus;
+  status_text: string;
 }
 
 export interface OwnChatUser extends ChatUser {
@@ -14,11 +17,15 @@ export interface OwnChatUser extends ChatUser {
   unread_rooms: number;
 }
 
+const PRESENCE = `coalesce(presence.status, 'offline') AS presence, coalesce(presence.text, '') AS status_text`;
+
 const own = workspace.statement<OwnChatUser>(
   'chat_users.own',
-  `SELECT profile.user_id AS id, profile.display_name, profile.email,
+  `SELECT profile.user_id AS id, profile.display_name, profile.email, ${PRESENCE},
           unread.total::float8 AS unread_total, unread.rooms AS unread_rooms
-     FROM member_profiles profile CROSS JOIN (
+     FROM member_profiles profile
+     LEFT JOIN presence_views presence ON presence.tenant_id = $1 AND presence.user_id = profile.user_id
+    CROSS JOIN (
        SELECT coalesce(sum(room.last_seq - mine.last_read_seq), 0) AS total,
               count(*) FILTER (WHERE room.last_seq > mine.last_read_seq)::int AS rooms
          FROM chat_members mine JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = mine.room_id
@@ -29,10 +36,13 @@ const own = workspace.statement<OwnChatUser>(
 // Patterns of words use the index of member_profiles; without words the members are sorted.
 const list = workspace.statement<ChatUser>(
   'chat_users.list',
-  `SELECT user_id AS id, display_name, email FROM member_profiles
-    WHERE tenant_id = $1 AND status = 'active' AND folded LIKE ALL ($2::text[])
-      AND ($3::text IS NULL OR (display_name, user_id) > ($3, $4::uuid))
-    ORDER BY display_name, user_id LIMIT $5`,
+  `SELECT page.*, ${PRESENCE} FROM (
+     SELECT user_id AS id, display_name, email FROM member_profiles
+      WHERE tenant_id = $1 AND status = 'active' AND folded LIKE ALL ($2::text[])
+        AND ($3::text IS NULL OR (display_name, user_id) > ($3, $4::uuid))
+      ORDER BY display_name, user_id LIMIT $5) page
+     LEFT JOIN presence_views presence ON presence.tenant_id = $1 AND presence.user_id = page.id
+    ORDER BY page.display_name, page.id`,
 );
 
 /** SQL of the users of a workspace, as the chat shows them. */

@@ -38,6 +38,9 @@ export abstract class Bus {
 
   /** Starts to receive. Messages sent before are not received. */
   abstract listen(): Promise<void>;
+
+  /** `performance.now()` since which this process receives messages; undefined while it does not. */
+  abstract get listeningSince(): number | undefined;
 }
 
 /**
@@ -56,6 +59,7 @@ export class PgBus extends Bus implements OnModuleDestroy {
   private retry: NodeJS.Timeout | undefined;
   private check: NodeJS.Timeout | undefined;
   private retryMs = MIN_RETRY_MS;
+  private since: number | undefined;
   private closed = false;
   private hasLost = false;
 
@@ -63,6 +67,10 @@ export class PgBus extends Bus implements OnModuleDestroy {
     super();
     // A sender that could not send reports it to every process.
     this.subscribe('bus.loss', () => this.reportLoss());
+  }
+
+  override get listeningSince(): number | undefined {
+    return this.since;
   }
 
   override publish(topic: string, message: Record<string, unknown>): void {
@@ -149,6 +157,7 @@ export class PgBus extends Bus implements OnModuleDestroy {
   private connected(client: pg.Client, over: (error?: unknown) => void): void {
     const isReconnected = this.retryMs > MIN_RETRY_MS;
     this.retryMs = MIN_RETRY_MS;
+    this.since = performance.now();
     clearInterval(this.check);
     this.check = setInterval(() => {
       client.query('SELECT 1').catch(over);
@@ -158,6 +167,7 @@ export class PgBus extends Bus implements OnModuleDestroy {
   }
 
   private disconnected(error: unknown): void {
+    this.since = undefined;
     clearInterval(this.check);
     if (this.closed) return;
     this.logger.warn({ err: error }, 'connection of the bus lost; it reconnects');

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { PresenceStatus } from '../../presence/index.js';
+
+export interface RoomPresenceRow {
+  user_id: string;
+  status: PresenceStatus;
+  text: string;
+  last_active_at: Date | null;
+  /** The user has the room open on a device. */
+  viewing: boolean;
+}
+
+const members = workspace.statement<RoomPresenceRow>(
+  'room_presence.members',
+  `SELECT presence.user_id, presence.status, presence.text, presence.last_active_at,
+          EXISTS (
+            SELECT FROM presence_viewers viewer
+             WHERE viewer.tenant_id = $1 AND viewer.user_id = member.user_id AND viewer.room_id = $2) AS viewing
+     FROM chat_members member
+     JOIN presence_views presence
+       ON presence.tenant_id = $1 AND presence.user_id = member.user_id AND presence.status <> 'offline'
+     JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = member.user_id AND profile.status = 'active'
+    WHERE member.tenant_id = $1 AND member.room_id = $2 AND ($3::uuid IS NULL OR member.user_id > $3)
+    ORDER BY member.user_id LIMIT $4`,
+);
+
+const position = workspace.statement<{ mod_seq: number }>(
+  'room_presence.position',
+  `SELECT room.mod_seq::float8 AS mod_seq FROM chat_members member
+     JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3`,
+);
+
+/** SQL of the presence of members of rooms. */
+@Injectable()
+export class RoomPresenceRepository {
+  constructor(private readonly db: Db) {}
+
+  /** Members who are not offline, by id. */
+  async members(
+    { tenantId }: RequestContext,
+    roomId: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<RoomPresenceRow[]> {
+    return this.db.query(members, [tenantId, roomId, after ?? null, limit]);
+  }
+
+  /** @returns the newest `mod_seq` of the room; undefined where the caller is not a member */
+  async position({ tenantId, userId }: RequestContext, roomId: string): Promise<number | undefined> {
+    return (await this.db.query(position, [tenantId, userId, roomId]))[0]?.mod_seq;
+  }
+}

@@ -1,0 +1,79 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { MAX_LIMIT, type PageQuery } from '../../../platform/paging/page.dto.js';
+import { defineClientEvent } from '../../../platform/realtime/event-declarations.js';
+import { SocketEvents } from '../../../platform/realtime/socket-events.js';
+import { PresenceApi } from '../../presence/index.js';
+import { ChatErrors } from '../chat.errors.js';
+import { SocketRoom } from '../socket-room.dto.js';
+import { RoomPresenceRepository, type RoomPresenceRow } from './room-presence.repository.js';
+import {
+  OpenedRoomResponse,
+  type RoomPresenceEnvelope,
+  type RoomPresenceResponse,
+} from './room-presence.response.js';
+
+const OPEN = defineClientEvent(
+  'room.open',
+  'Report that this device shows the room. Members see it in the presence of the room.',
+  SocketRoom,
+  OpenedRoomResponse,
+);
+const CLOSE = defineClientEvent(
+  'room.close',
+  'Report that this device no longer shows the room.',
+  SocketRoom,
+);
+
+/** Presence of the members of a room, and the rooms that devices show. */
+@Injectable()
+export class RoomPresenceService implements OnModuleInit {
+  constructor(
+    private readonly repository: RoomPresenceRepository,
+    private readonly presence: PresenceApi,
+    private readonly events: SocketEvents,
+    private readonly cursors: Cursors,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.register({
+      ...OPEN,
+      handle: async (connection, { room_id: roomId }) => {
+        const modSeq = await this.assertMember(connection.ctx, roomId);
+        this.presence.view(connection, roomId, true);
+        const rows = await this.repository.members(connection.ctx, roomId, undefined, MAX_LIMIT);
+        return { mod_seq: modSeq, presence: rows.map(present) };
+      },
+    });
+    this.events.register({
+      ...CLOSE,
+      handle: async (connection, { room_id: roomId }) => {
+        this.presence.view(connection, roomId, false);
+        return {};
+      },
+    });
+  }
+
+  /** Members who are not offline. @throws ApiError 404 */
+  async list(ctx: RequestContext, roomId: string, query: PageQuery): Promise<RoomPresenceEnvelope> {
+    await this.assertMember(ctx, roomId);
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `room_presence ${ctx.tenantId} ${ctx.userId} ${roomId}`,
+      key: ({ user_id }: RoomPresenceRow): [string] => [user_id],
+      rows: (after, limit) => this.repository.members(ctx, roomId, after?.[0], limit),
+    });
+    return { presence: rows.map(present), next, as_of: new Date().toISOString() };
+  }
+
+  private async assertMember(ctx: RequestContext, roomId: string): Promise<number> {
+    const position = await this.repository.position(ctx, roomId);
+    if (position === undefined) throw ChatErrors.roomNotFound.with();
+    return position;
+  }
+}
+
+const present = ({ last_active_at, ...row }: RoomPresenceRow): RoomPresenceResponse => ({
+  ...row,
+  last_active_at: last_active_at?.toISOString() ?? null,
+});

@@ -1,0 +1,27 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsUUID } from 'class-validator';
+
+/** Ids in lower case, as PostgreSQL returns them. */
+export const LowerCase = () =>
+  Transform(({ value }: { value: unknown }) => {
+    if (Array.isArray(value))
+      return value.map((entry: unknown) => (typeof entry === 'string' ? entry.toLowerCase() : entry));
+    return typeof value === 'string' ? value.toLowerCase() : value;
+  });
+
+/** An event about a room. */
+export class SocketRoom {
+  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
+  @LowerCase()
+  @IsUUID()
+  room_id!: string;
+}
+
+/** An event about a message. */
+export class SocketMessage extends SocketRoom {
+  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
+  @LowerCase()
+  @IsUUID()
+  message_id!: string;
+}

@@ -1,0 +1,167 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { Bus } from '../../platform/bus/bus.js';
+import type { Connection } from '../../platform/realtime/connection.js';
+import { UserConnections } from '../../platform/realtime/user-connections.js';
+import { PresenceEvents } from './presence-events.js';
+import { PresenceOptions } from './presence-options.js';
+import { type Device, PresenceRepository } from './presence.repository.js';
+
+/** Devices of one statement. */
+const BATCH = 1_000;
+/** Rooms that a device shows at once; beyond it the oldest is forgotten. */
+const MAX_ROOMS = 20;
+const SWEEP_SECONDS = 15;
+const MIN_SWEEP_PAUSE_MS = 1_000;
+
+/**
+ * Writes the sockets of this process as devices of their users: new and changed ones collected for a moment, all of them in a
+ * heartbeat. A device that disconnects expires after a grace period, so that a reconnect changes nothing; the devices of a
+ * process that ends without notice expire with their heartbeat.
+ */
+@Injectable()
+export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(PresenceDevices.name);
+  private readonly devices = new Map<Connection, Device>();
+  private changed = new Set<Device>();
+  private left: Device[] = [];
+  private flushing: Promise<void> | undefined;
+  private collecting: NodeJS.Timeout | undefined;
+  private heartbeat: NodeJS.Timeout | undefined;
+  private sweeping: NodeJS.Timeout | undefined;
+  private leftAt = 0;
+
+  constructor(
+    private readonly connections: UserConnections,
+    private readonly repository: PresenceRepository,
+    private readonly events: PresenceEvents,
+    private readonly options: PresenceOptions,
+    private readonly jobs: PeriodicJobs,
+    private readonly bus: Bus,
+  ) {}
+
+  onModuleInit(): void {
+    this.connections.onAdd((connection) => this.add(connection));
+    this.connections.onRemove((connection) => this.remove(connection));
+    // The devices are unlogged: after a crash of PostgreSQL they are missing.
+    this.bus.onLoss(() => void this.beat());
+    this.heartbeat = setInterval(() => void this.beat(), this.options.heartbeatSeconds * 1_000).unref();
+    const run = () => this.sweep();
+    this.jobs.register({ name: 'presence.sweep', everySeconds: SWEEP_SECONDS, run });
+  }
+
+  /** After the sockets of the process have closed. */
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.heartbeat);
+    clearTimeout(this.sweeping);
+    await this.flush();
+  }
+
+  /** Records whether the user of the socket is active on its device. */
+  setActive(connection: Connection, active: boolean): void {
+    const device = this.devices.get(connection);
+    if (!device || device.active === active) return;
+    device.active = active;
+    this.change(device);
+  }
+
+  view(connection: Connection, roomId: string, isOpen: boolean): void {
+    const device = this.devices.get(connection);
+    if (!device) return;
+    const others = device.rooms.filter((room) => room !== roomId);
+    device.rooms = isOpen ? [...others, roomId].slice(-MAX_ROOMS) : others;
+    this.change(device);
+  }
+
+  /** Writes the collected changes now. */
+  async flush(): Promise<void> {
+    clearTimeout(this.collecting);
+    this.collecting = undefined;
+    const work = (this.flushing ?? Promise.resolve()).then(() => this.write());
+    this.flushing = work;
+    await work;
+  }
+
+  /** Extends the life of all devices of this process, and writes those again that are missing. */
+  async beat(): Promise<void> {
+    try {
+      const all = [...this.devices.values()];
+      for (let at = 0; at < all.length; at += BATCH) {
+        const batch = all.slice(at, at + BATCH);
+        const found = await this.repository.beat(batch, this.options.lifetimeSeconds);
+        for (const device of batch) if (!found.has(device.id)) this.change(device);
+      }
+    } catch (error) {
+      this.logger.warn({ err: error }, 'heartbeat of presence failed; the next one repeats it');
+    }
+  }
+
+  /** Removes expired devices of all processes. */
+  async sweep(): Promise<void> {
+    for (;;) {
+      const changes = await this.repository.sweep(BATCH, this.options.lifetimeSeconds);
+      this.events.publish(changes);
+      if (changes.length < BATCH) return;
+    }
+  }
+
+  private add(connection: Connection): void {
+    const { tenantId, userId } = connection.ctx;
+    if (tenantId === null) return;
+    const device = { tenant_id: tenantId, user_id: userId, id: connection.id, active: true, rooms: [] };
+    this.devices.set(connection, device);
+    this.change(device);
+  }
+
+  private remove(connection: Connection): void {
+    const device = this.devices.get(connection);
+    if (!device) return;
+    this.devices.delete(connection);
+    this.changed.delete(device);
+    this.left.push(device);
+    this.collect();
+  }
+
+  private change(device: Device): void {
+    this.changed.add(device);
+    this.collect();
+  }
+
+  private collect(): void {
+    this.collecting ??= setTimeout(() => void this.flush(), this.options.collectMs).unref();
+  }
+
+  private async write(): Promise<void> {
+    const [changed, left] = [[...this.changed], this.left];
+    this.changed = new Set();
+    this.left = [];
+    try {
+      for (let at = 0; at < changed.length; at += BATCH) {
+        const { lifetimeSeconds } = this.options;
+        this.events.publish(await this.repository.join(changed.slice(at, at + BATCH), lifetimeSeconds));
+      }
+      if (left.length > 0) await this.repository.leave(left, this.options.graceSeconds);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'presence not written; the next heartbeat repeats it');
+    }
+    if (left.length > 0) this.sweepLater();
+  }
+
+  /** One sweep for the changes of a moment, after their grace period. */
+  sweepLater(): void {
+    const graceMs = this.options.graceSeconds * 1_000;
+    this.leftAt = performance.now();
+    this.sweeping ??= setTimeout(
+      () => {
+        const began = performance.now();
+        this.sweep()
+          .catch((error: unknown) => this.logger.warn({ err: error }, 'presence not swept; a job repeats it'))
+          .finally(() => {
+            this.sweeping = undefined;
+            if (this.leftAt + graceMs > began) this.sweepLater();
+          });
+      },
+      Math.max(graceMs, MIN_SWEEP_PAUSE_MS),
+    ).unref();
+  }
+}

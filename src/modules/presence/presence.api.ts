@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import type { Connection } from '../../platform/realtime/connection.js';
+import type { PresenceStatus } from './presence.entity.js';
+import { PresenceDevices } from './presence-devices.js';
+import { PresenceRepository } from './presence.repository.js';
+
+/** Presence for other modules. Their SQL may also join the views `presence_views` and `presence_viewers`. */
+@Injectable()
+export class PresenceApi {
+  constructor(
+    private readonly repository: PresenceRepository,
+    private readonly devices: PresenceDevices,
+  ) {}
+
+  /** The presence of active members by user id; deactivated and unknown users are missing. */
+  async of(
+    ctx: Pick<RequestContext, 'tenantId'>,
+    userIds: readonly string[],
+  ): Promise<Map<string, { status: PresenceStatus; text: string }>> {
+    if (userIds.length === 0) return new Map();
+    const rows = await this.repository.of(ctx, userIds);
+    return new Map(rows.map(({ user_id, status, text }) => [user_id, { status, text }]));
+  }
+
+  /** Records that a socket shows a room, or no longer. The caller checks the membership. */
+  view(connection: Connection, roomId: string, isOpen: boolean): void {
+    this.devices.view(connection, roomId, isOpen);
+  }
+}

@@ -1,0 +1,24 @@
+import { Module } from '@nestjs/common';
+import { TenantsModule } from '../tenants/index.js';
+import { PresenceApi } from './presence.api.js';
+import { PresenceController } from './presence.controller.js';
+import { PresenceDevices } from './presence-devices.js';
+import { PresenceEvents } from './presence-events.js';
+import { PresenceOptions } from './presence-options.js';
+import { PresenceRepository } from './presence.repository.js';
+import { PresenceService } from './presence.service.js';
+
+@Module({
+  imports: [TenantsModule],
+  controllers: [PresenceController],
+  providers: [
+    PresenceOptions,
+    PresenceRepository,
+    PresenceEvents,
+    PresenceDevices,
+    PresenceService,
+    PresenceApi,
+  ],
+  exports: [PresenceApi],
+})
+export class PresenceModule {}

@@ -1,0 +1,150 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { type Statement, workspace } from '../../platform/database/statement.js';
+import type { PresenceChoice, PresenceStatus } from './presence.entity.js';
+
+/** The presence of a user as other users see it. */
+export interface PresenceRow {
+  user_id: string;
+  status: PresenceStatus;
+  text: string;
+  last_active_at: Date | null;
+}
+
+/** A change that other users see. */
+export interface PresenceChange extends PresenceRow {
+  tenant_id: string;
+}
+
+/** The socket of a user. */
+export interface DeviceKey {
+  tenant_id: string;
+  user_id: string;
+  id: string;
+}
+
+export interface Device extends DeviceKey {
+  active: boolean;
+  rooms: string[];
+}
+
+export interface ChoiceRow {
+  choice: Exclude<PresenceChoice, 'online'> | null;
+  text: string;
+  choice_until: Date | null;
+}
+
+const COLUMNS = `member.user_id, coalesce(presence.status, 'offline') AS status, coalesce(presence.text, '') AS text,
+          presence.last_active_at`;
+
+const ofUsers = workspace.statement<PresenceRow>(
+  'presence.of_users',
+  `SELECT ${COLUMNS} FROM member_profiles member
+     LEFT JOIN presence_views presence ON presence.tenant_id = $1 AND presence.user_id = member.user_id
+    WHERE member.tenant_id = $1 AND member.user_id = ANY ($2::uuid[]) AND member.status = 'active'
+    ORDER BY member.user_id`,
+);
+
+// Index: presence_users_shown.
+const list = workspace.statement<PresenceRow>(
+  'presence.list',
+  `SELECT presence.user_id, presence.status, presence.text, presence.last_active_at FROM presence_views presence
+     JOIN member_profiles member ON member.tenant_id = $1 AND member.user_id = presence.user_id AND member.status = 'active'
+    WHERE presence.tenant_id = $1 AND presence.status <> 'offline' AND ($2::uuid IS NULL OR presence.user_id > $2)
+    ORDER BY presence.user_id LIMIT $3`,
+);
+
+const choice = workspace.statement<ChoiceRow>(
+  'presence.choice',
+  `SELECT choice, text, choice_until FROM presence_users
+    WHERE tenant_id = $1 AND user_id = $2 AND (choice_until IS NULL OR choice_until > now())`,
+);
+
+const CHANGED = 'tenant_id, user_id, status, text, last_active_at';
+
+const choose = workspace.statement<PresenceChange>(
+  'presence.choose',
+  `SELECT ${CHANGED} FROM presence_choose($1, $2, $3, $4, $5, $6)`,
+);
+
+const join = workspace.statement<PresenceChange>(
+  'presence.join',
+  `SELECT ${CHANGED} FROM presence_join($1, $2)`,
+);
+
+const beat = workspace.statement<{ id: string }>(
+  'presence.beat',
+  `SELECT id FROM presence_beat($1, $2, $3, $4) AS id`,
+);
+
+const leave = workspace.statement<never>('presence.leave', `SELECT presence_leave($1, $2, $3, $4)`);
+
+const sweep = workspace.statement<PresenceChange>(
+  'presence.sweep',
+  `SELECT ${CHANGED} FROM presence_sweep($1, $2)`,
+);
+
+/** SQL of presence. Writes of sockets contain those of several workspaces: a process collects them. */
+@Injectable()
+export class PresenceRepository {
+  constructor(private readonly db: Db) {}
+
+  /** Active members among the users, by id. */
+  async of(
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    userIds: readonly string[],
+  ): Promise<PresenceRow[]> {
+    return this.db.query(ofUsers, [tenantId, userIds]);
+  }
+
+  /** Users who are not offline, by id. */
+  async list({ tenantId }: RequestContext, after: string | undefined, limit: number): Promise<PresenceRow[]> {
+    return this.db.query(list, [tenantId, after ?? null, limit]);
+  }
+
+  async choice({ tenantId, userId }: RequestContext): Promise<ChoiceRow> {
+    const [row] = await this.db.query(choice, [tenantId, userId]);
+    return row ?? { choice: null, text: '', choice_until: null };
+  }
+
+  /** @returns changes that other users see now */
+  async choose(
+    { tenantId, userId }: RequestContext,
+    { choice: chosen, text, choice_until: until }: ChoiceRow,
+    graceSeconds: number,
+  ): Promise<PresenceChange[]> {
+    return this.write(choose, [tenantId, userId, chosen, text, until, graceSeconds]);
+  }
+
+  /** Adds or changes devices. @returns changes that other users see */
+  async join(devices: readonly Device[], lifetimeSeconds: number): Promise<PresenceChange[]> {
+    return this.write(join, [JSON.stringify(devices), lifetimeSeconds]);
+  }
+
+  /** Extends the life of devices. @returns ids of those that exist */
+  async beat(devices: readonly DeviceKey[], lifetimeSeconds: number): Promise<Set<string>> {
+    const rows = await this.write(beat, [...columnsOf(devices), lifetimeSeconds]);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** Lets disconnected devices expire. */
+  async leave(devices: readonly DeviceKey[], graceSeconds: number): Promise<void> {
+    await this.write(leave, [...columnsOf(devices), graceSeconds]);
+  }
+
+  /** Removes expired devices and applies due changes. @returns changes that other users see */
+  async sweep(limit: number, lifetimeSeconds: number): Promise<PresenceChange[]> {
+    return this.write(sweep, [limit, lifetimeSeconds]);
+  }
+
+  private async write<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    return this.db.single((tx) => tx.query(statement, values));
+  }
+}
+
+const columnsOf = (devices: readonly DeviceKey[]): unknown[] => [
+  devices.map((device) => device.tenant_id),
+  devices.map((device) => device.user_id),
+  devices.map((device) => device.id),
+];

@@ -1,0 +1,14 @@
+import type { SchemaPart } from '../../platform/database/schema-part.js';
+import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { sqlFiles } from '../../platform/database/stored-sql.js';
+import { PresenceDevice, PresenceUser } from './presence.entity.js';
+
+export const presenceSchema: SchemaPart = {
+  owner: 'presence',
+  publishes: ['presence_views', 'presence_viewers'],
+  entities: { workspace: [PresenceUser, PresenceDevice] },
+  migrations: [
+    sqlMigration('Presence1796950000003', new URL('migrations/0001-presence.sql', import.meta.url)),
+  ],
+  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'presence-views', 'presence-writes'),
+};

@@ -1,0 +1,117 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Errors } from '../../platform/http/errors.js';
+import { Cursors } from '../../platform/paging/cursors.js';
+import { defineClientEvent } from '../../platform/realtime/event-declarations.js';
+import { SocketEvents } from '../../platform/realtime/socket-events.js';
+import { type ListPresence, SetActive, SetPresence, SubscribePresence } from './presence.dto.js';
+import { PresenceDevices } from './presence-devices.js';
+import { PresenceErrors } from './presence.errors.js';
+import { PresenceEvents } from './presence-events.js';
+import { PresenceOptions } from './presence-options.js';
+import { ownPresenceOf, presenceOf } from './presence.presenter.js';
+import { PresenceRepository, type PresenceRow } from './presence.repository.js';
+import {
+  OwnPresenceEnvelope,
+  type OwnPresenceResponse,
+  PresenceEnvelope,
+  type PresenceListEnvelope,
+} from './presence.response.js';
+
+const SET = defineClientEvent(
+  'presence.set',
+  'Choose your status for all devices, as with `PUT /presence/me`.',
+  SetPresence,
+  OwnPresenceEnvelope,
+);
+const ACTIVE = defineClientEvent(
+  'presence.active',
+  'Report whether the user works on this device. A device without activity is `away`.',
+  SetActive,
+);
+const SUBSCRIBE = defineClientEvent(
+  'presence.subscribe',
+  'Receive the presence of these users from now on, instead of those of an earlier subscription.',
+  SubscribePresence,
+  PresenceEnvelope,
+);
+
+/** Reads and chooses presence, over HTTP and by sockets. */
+@Injectable()
+export class PresenceService implements OnModuleInit {
+  constructor(
+    private readonly repository: PresenceRepository,
+    private readonly devices: PresenceDevices,
+    private readonly events: PresenceEvents,
+    private readonly options: PresenceOptions,
+    private readonly sockets: SocketEvents,
+    private readonly cursors: Cursors,
+  ) {}
+
+  onModuleInit(): void {
+    const { sockets, devices, events } = this;
+    sockets.register({
+      ...SET,
+      handle: async ({ ctx }, input) => ({ presence: await this.choose(ctx, input) }),
+    });
+    sockets.register({
+      ...ACTIVE,
+      handle: async (connection, { active }) => {
+        devices.setActive(connection, active);
+        return {};
+      },
+    });
+    sockets.register({
+      ...SUBSCRIBE,
+      handle: async (connection, { user_ids: userIds }) => {
+        // Before the snapshot: a change in between is in both.
+        events.subscribe(connection, userIds);
+        return this.snapshot(connection.ctx, userIds);
+      },
+    });
+  }
+
+  /** The given users; without them, all users who are not offline. */
+  async list(ctx: RequestContext, query: ListPresence): Promise<PresenceListEnvelope> {
+    if (query.user_ids) return { ...(await this.snapshot(ctx, query.user_ids)), next: null };
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `presence ${ctx.tenantId}`,
+      key: ({ user_id }: PresenceRow): [string] => [user_id],
+      rows: (after, limit) => this.repository.list(ctx, after?.[0], limit),
+    });
+    return { presence: rows.map(presenceOf), next, as_of: new Date().toISOString() };
+  }
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, userId: string): Promise<PresenceEnvelope> {
+    const found = await this.snapshot(ctx, [userId]);
+    if (found.presence.length === 0) throw PresenceErrors.userNotFound.with();
+    return found;
+  }
+
+  async own(ctx: RequestContext): Promise<OwnPresenceResponse> {
+    return ownPresenceOf(await this.repository.choice(ctx));
+  }
+
+  /** @throws ApiError 422 for an end in the past */
+  async choose(
+    ctx: RequestContext,
+    { status, text, until = null }: SetPresence,
+  ): Promise<OwnPresenceResponse> {
+    if (until !== null && until.getTime() <= Date.now()) {
+      const message = 'until must be in the future';
+      throw Errors.validationFailed.with({ details: [{ field: 'until', code: 'future', message }] });
+    }
+    const chosen = { choice: status === 'online' ? null : status, text, choice_until: until };
+    this.events.publish(await this.repository.choose(ctx, chosen, this.options.graceSeconds));
+    const own = ownPresenceOf(chosen);
+    this.events.chosen(ctx, own);
+    if (status === 'invisible') this.devices.sweepLater();
+    return own;
+  }
+
+  private async snapshot(ctx: RequestContext, userIds: readonly string[]): Promise<PresenceEnvelope> {
+    const rows = await this.repository.of(ctx, userIds);
+    return { presence: rows.map(presenceOf), as_of: new Date().toISOString() };
+  }
+}
