@@ -3,9 +3,12 @@ import { Db } from '../platform/database/db.js';
 import { mailService } from './mail-service.schema.js';
 import { PeriodicJobs } from '../platform/jobs/periodic-jobs.js';
 import { AccessTokens } from './accounts/access-tokens.js';
+import { CalendarPartsRepository } from './calendar-parts/calendar-parts.repository.js';
 import { MessagesRepository } from './messages/messages.repository.js';
 
 const DAY = 86_400;
+/** Calendars that no workspace has taken. */
+const CALENDAR_PARTS_DAYS = 30;
 
 /** Keys of threads without messages. */
 const purgeThreads = mailService.statement<never>(
@@ -21,13 +24,14 @@ const purgeSystemMessages = mailService.statement<never>(
   `DELETE FROM system_messages WHERE created_at < now() - interval '30 days'`,
 );
 
-/** Deletes expired messages, expired tokens, unused thread keys and old ids of system messages. */
+/** Deletes expired messages, expired tokens, old calendars, unused thread keys and old ids of system messages. */
 @Injectable()
 export class Housekeeping implements OnModuleInit {
   constructor(
     private readonly jobs: PeriodicJobs,
     private readonly messages: MessagesRepository,
     private readonly tokens: AccessTokens,
+    private readonly calendarParts: CalendarPartsRepository,
     private readonly db: Db,
   ) {}
 
@@ -38,6 +42,11 @@ export class Housekeeping implements OnModuleInit {
       run: async () => void (await this.messages.removeExpired()),
     });
     this.jobs.register({ name: 'purge-tokens', everySeconds: DAY, run: () => this.tokens.purge() });
+    this.jobs.register({
+      name: 'purge-calendar-parts',
+      everySeconds: DAY,
+      run: () => this.calendarParts.purge(CALENDAR_PARTS_DAYS),
+    });
     this.jobs.register({
       name: 'purge-threads',
       everySeconds: DAY,

@@ -12,6 +12,8 @@ import { AccountsController } from './accounts/accounts.controller.js';
 import { AccountsRepository } from './accounts/accounts.repository.js';
 import { AccountsService } from './accounts/accounts.service.js';
 import { ByteBudget } from './byte-budget.js';
+import { CalendarPartsController } from './calendar-parts/calendar-parts.controller.js';
+import { CalendarPartsRepository } from './calendar-parts/calendar-parts.repository.js';
 import { LocalDelivery } from './delivery/local-delivery.js';
 import { OutgoingRelay } from './delivery/outgoing-relay.js';
 import { QueueLease } from './delivery/queue-lease.js';
@@ -75,7 +77,13 @@ export class MailServiceModule {
     return {
       module: MailServiceModule,
       imports: [InfrastructureModule.of(config, databaseUrl, token), JobsModule],
-      controllers: [AccountsController, MailboxesController, MessagesController, SystemMessagesController],
+      controllers: [
+        AccountsController,
+        CalendarPartsController,
+        MailboxesController,
+        MessagesController,
+        SystemMessagesController,
+      ],
       providers: [
         { provide: APP_GUARD, useClass: CallerGuard },
         ByteBudget,
@@ -101,6 +109,7 @@ export class MailServiceModule {
         QueueRepository,
         QueueWorker,
         SmtpReceiver,
+        CalendarPartsRepository,
         Housekeeping,
       ],
     };

@@ -20,6 +20,10 @@ export const mailServiceSchema = wholeSchema([
         'SystemMessages1796900000001',
         new URL('migrations/0003-system-messages.sql', import.meta.url),
       ),
+      sqlMigration(
+        'CalendarParts1797000000001',
+        new URL('migrations/0004-calendar-parts.sql', import.meta.url),
+      ),
     ],
     sql: sqlFiles('mail_service', new URL('sql/', import.meta.url), 'messages'),
   },

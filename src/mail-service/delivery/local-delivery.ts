@@ -55,7 +55,7 @@ export class LocalDelivery {
     const { sender, recipient } = entry;
     const envelope = { from: sender, rcpt: [{ value: recipient, formatted: recipient }] };
     try {
-      await this.add(entry, { ...message, userId, rawId: entry.raw_id, envelope });
+      await this.add(entry, { ...message, userId, rawId: entry.raw_id, envelope, arrived: true });
     } catch (error) {
       if (error instanceof MailError) return MAILBOX_FULL;
       throw error;
@@ -89,7 +89,7 @@ export class LocalDelivery {
   private async add(
     entry: Entry,
     message: LocalMessage &
-      Pick<Parameters<MessageStore['addIn']>[1], 'userId' | 'rawId' | 'envelope' | 'unlimited'>,
+      Pick<Parameters<MessageStore['addIn']>[1], 'userId' | 'rawId' | 'envelope' | 'unlimited' | 'arrived'>,
   ): Promise<void> {
     try {
       await this.db.tx(async (tx) => {

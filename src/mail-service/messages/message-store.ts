@@ -27,6 +27,8 @@ export interface Delivery {
   envelope: { from: string; rcpt: { value: string; formatted: string }[] };
   metaData?: Record<string, unknown>;
   reference?: { mailbox: string; id: number; action: string };
+  /** The mail arrived from another user or server: its calendar is offered to the workspace. */
+  arrived?: boolean;
   /** Ignores the quota, for reports of the service itself. */
   unlimited?: boolean;
 }
@@ -89,5 +91,6 @@ function row(delivery: Delivery): Record<string, unknown> {
     headers: parsed.headers,
     metaData: metaData ?? null,
     reference: reference ?? null,
+    calendar: delivery.arrived ? parsed.calendar : null,
   });
 }

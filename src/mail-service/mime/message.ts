@@ -1,4 +1,5 @@
 import type { Bytes, FileBytes } from '../storage/bytes.js';
+import type { CalendarPart } from './calendar-part.js';
 
 /** A mailbox address of a message. */
 export interface Address {
@@ -52,6 +53,8 @@ export interface ParsedMessage {
   attachments: AttachmentInfo[];
   /** Header values by lower-case name. */
   headers: Record<string, string[]>;
+  /** The scheduling message that the mail carries. */
+  calendar: CalendarPart | null;
 }
 
 /** An attachment of a message to build. */

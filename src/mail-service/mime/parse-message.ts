@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { HeaderLines, Headers } from 'mailparser';
 import { textPieces } from '../../lib/html/index.js';
+import { CalendarPartFinder } from './calendar-part.js';
 import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
 import type { Address, AttachmentInfo, ParsedMessage } from './message.js';
 import { describe, walk } from './walk.js';
@@ -19,8 +20,9 @@ const INTRO = 128;
 /** Parses a message. @throws Error for an unreadable message */
 export async function parseMessage(source: Readable): Promise<ParsedMessage> {
   const attachments: AttachmentInfo[] = [];
+  const calendar = new CalendarPartFinder();
   const { headers, lines, text } = await walk(source, async (attachment, id) => {
-    attachments.push(await describe(attachment, id));
+    attachments.push(await describe(attachment, id, calendar.readerOf(attachment)));
   });
   const markup = typeof text?.html === 'string' && text.html !== '' ? text.html : undefined;
   const html = linked(markup ?? text?.textAsHtml, attachments);
@@ -41,6 +43,7 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
     intro: introOf(markup, plain),
     attachments,
     headers: headerLines(lines),
+    calendar: calendar.found,
   });
 }
 

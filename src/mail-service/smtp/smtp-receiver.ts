@@ -163,6 +163,7 @@ export class SmtpReceiver implements OnModuleDestroy {
           seen: false,
           flagged: false,
           draft: false,
+          arrived: true,
           envelope: { from: sender, rcpt: [{ value: address, formatted: address }] },
         });
       }

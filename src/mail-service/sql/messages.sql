@@ -47,6 +47,11 @@ BEGIN
     v_seen, (m->>'flagged')::boolean, (m->>'draft')::boolean, m->'summary', m->>'text', m->>'html', m->'headers',
     coalesce(nullif(m->'metaData', 'null'), '{}'), nullif(m->'reference', 'null'),
     CASE WHEN box.retention > 0 THEN v_idate + box.retention * interval '1 millisecond' END);
+  IF jsonb_typeof(m->'calendar') = 'object' THEN
+    INSERT INTO calendar_parts (user_id, mailbox_id, uid, message_id, sender, method, content, arrived_at)
+    VALUES (p_user, box.id, box.uid_next - 1, m->>'messageId', coalesce(m->'summary'->'from'->>'address', ''),
+      m->'calendar'->>'method', decode(m->'calendar'->>'content', 'base64'), v_idate);
+  END IF;
   UPDATE raws SET collect_after = NULL WHERE id = m->>'rawId';
   RETURN QUERY SELECT 'ok', box.id, box.uid_next - 1;
 END $$;

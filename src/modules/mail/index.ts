@@ -3,3 +3,7 @@ export { MailApi } from './accounts/mail.api.js';
 export { RecipientsApi } from './messages/drafts/recipients.api.js';
 export type { KnownRecipient } from './messages/drafts/recipients.repository.js';
 export { OPEN_MAIL_SCHEMAS } from './mail.response.js';
+export { OwnMail, type OwnMessage, type SendOutcome } from './calendar-mail/own-mail.js';
+export { CALENDAR_MAIL, type CalendarMail } from './calendar-mail/calendar-mail.js';
+export { CalendarMailIntake } from './calendar-mail/calendar-mail-intake.js';
+export { CalendarMailReader } from './calendar-mail/calendar-mail-reader.js';

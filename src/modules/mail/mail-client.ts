@@ -52,13 +52,7 @@ export class MailClient {
     const { tenantId, userId } = call.ctx;
     const release = await this.limits[kind].enter(`${tenantId}:${userId}`, call.signal);
     try {
-      const reply = await work({
-        json: (request) => this.exchange(call, request, (response) => this.read(response)),
-        bytes: (request) =>
-          this.exchange<UpstreamResponse | JsonResponse>(call, request, (response) =>
-            response.status >= 200 && response.status < 300 ? this.file(response) : this.read(response),
-          ),
-      });
+      const reply = await work(this.sessionOf(call));
       const body = reply instanceof BodyReply ? reply.body : null;
       if (body instanceof Readable && !body.destroyed) body.once('close', release);
       else release();
@@ -72,6 +66,11 @@ export class MailClient {
   /** Sends one request and passes the JSON response on. */
   forward(call: MailCall, request: UpstreamRequest): Promise<MailReply> {
     return this.as(call, async (session) => forwarded(await session.json(request)));
+  }
+
+  /** The mail of a user for work in the background, without the request limits. */
+  background({ tenantId, userId }: MailOwner): MailSession {
+    return this.sessionOf({ ctx: { tenantId, userId } });
   }
 
   /**
@@ -88,6 +87,16 @@ export class MailClient {
     );
     response.stream?.destroy();
     return response;
+  }
+
+  private sessionOf(call: Requester): MailSession {
+    return {
+      json: (request) => this.exchange(call, request, (response) => this.read(response)),
+      bytes: (request) =>
+        this.exchange<UpstreamResponse | JsonResponse>(call, request, (response) =>
+          response.status >= 200 && response.status < 300 ? this.file(response) : this.read(response),
+        ),
+    };
   }
 
   private async exchange<T extends JsonResponse | UpstreamResponse>(

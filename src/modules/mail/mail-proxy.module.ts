@@ -13,6 +13,10 @@ import { MailAccountsRepository } from './accounts/mail-accounts.repository.js';
 import { MailApplicationPasswords } from './accounts/mail-application-passwords.js';
 import { MailProvider } from './accounts/mail-provider.js';
 import { MailApi } from './accounts/mail.api.js';
+import { CalendarMailIntake } from './calendar-mail/calendar-mail-intake.js';
+import { CalendarMailReader } from './calendar-mail/calendar-mail-reader.js';
+import { CalendarMailRepository } from './calendar-mail/calendar-mail.repository.js';
+import { OwnMail } from './calendar-mail/own-mail.js';
 import { AttachmentsService } from './messages/drafts/attachments.service.js';
 import { DraftsController } from './messages/drafts/drafts.controller.js';
 import { DraftsService } from './messages/drafts/drafts.service.js';
@@ -68,8 +72,12 @@ const MOVES_KEPT_DAYS = 180;
     RecipientsRepository,
     RecipientsApi,
     MailApi,
+    CalendarMailRepository,
+    CalendarMailReader,
+    CalendarMailIntake,
+    OwnMail,
   ],
-  exports: [MailApi, RecipientsApi],
+  exports: [MailApi, RecipientsApi, OwnMail, CalendarMailReader, CalendarMailIntake],
 })
 export class MailProxyModule implements NestModule, OnModuleInit {
   constructor(

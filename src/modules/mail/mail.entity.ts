@@ -1,6 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('mail_accounts')
+@Index('mail_accounts_mail_user', ['mailUserId'])
 export class MailAccount {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
@@ -24,6 +25,17 @@ export class MailPendingAccount {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
   @Column('timestamptz', { name: 'retry_at' }) retryAt!: Date;
+}
+
+/** Progress of the search for calendars in the mail of a user. */
+@Entity('mail_calendar_scans')
+export class MailCalendarScan {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @Column('text', { nullable: true }) mailbox!: string | null;
+  /** Id of the newest message that has been read. */
+  @Column('bigint', { name: 'last_message' }) lastMessage!: string;
+  @Column('timestamptz', { name: 'scanned_at' }) scannedAt!: Date;
 }
 
 @Entity('mail_moves')

@@ -1,0 +1,36 @@
+/** The methods of RFC 5546 for events. */
+export const ITIP_METHODS = [
+  'PUBLISH',
+  'REQUEST',
+  'REPLY',
+  'ADD',
+  'CANCEL',
+  'REFRESH',
+  'COUNTER',
+  'DECLINECOUNTER',
+] as const;
+
+export type ItipMethod = (typeof ITIP_METHODS)[number];
+
+export type ItipErrorCode =
+  /** The text is not iCalendar, or has no event. */
+  | 'invalid_ics'
+  /** METHOD is missing or unknown. */
+  | 'unknown_method'
+  /** The components have several UIDs. */
+  | 'multiple_uids';
+
+/** A text that is not one scheduling message. */
+export class ItipError extends Error {
+  override readonly name = 'ItipError';
+
+  constructor(
+    readonly code: ItipErrorCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export const isItipMethod = (text: string): text is ItipMethod =>
+  (ITIP_METHODS as readonly string[]).includes(text);

@@ -1,0 +1,94 @@
+import { type Component, parameterOf, propertiesOf, type Property, propertyOf } from '../icalendar/index.js';
+
+const MAX_ATTENDEES = 500;
+const MAX_ADDRESS = 320;
+const MAX_NAME = 200;
+
+/** The ORGANIZER of an event. */
+export interface Organizer {
+  /** Lower case. */
+  email: string;
+  name: string;
+  /** An address that may send for it; lower case. */
+  sentBy: string | null;
+}
+
+/** An ATTENDEE of an event; values of RFC 5545 in upper case. */
+export interface Attendee extends Organizer {
+  role: string;
+  kind: string;
+  response: string;
+  rsvp: boolean;
+  delegatedTo: string | null;
+  delegatedFrom: string | null;
+}
+
+/** The address of `mailto:` or of a bare address, lower case; null for another URI. */
+export function addressOfUri(uri: string | undefined): string | null {
+  const text = (uri ?? '').trim().replace(/^mailto:/i, '');
+  const address = decoded(text.split('?')[0] as string)
+    .trim()
+    .toLowerCase();
+  const isAddress = /^[^\s@<>"\p{Cc}]+@[^\s@<>"\p{Cc}]+$/u.test(address) && address.length <= MAX_ADDRESS;
+  return isAddress ? address : null;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Null for an event without ORGANIZER, and for one that is not an address. */
+export function organizerOf(event: Component): Organizer | null {
+  const property = propertyOf(event, 'ORGANIZER');
+  return property ? personOf(property) : null;
+}
+
+/** The attendees with an address, each once. */
+export function attendeesOf(event: Component): Attendee[] {
+  const found = new Map<string, Attendee>();
+  for (const property of propertiesOf(event, 'ATTENDEE')) {
+    const person = personOf(property);
+    if (!person || found.has(person.email)) continue;
+    if (found.size >= MAX_ATTENDEES) break;
+    const value = (name: string): string => (parameterOf(property, name) ?? '').toUpperCase();
+    found.set(person.email, {
+      ...person,
+      role: value('ROLE') || 'REQ-PARTICIPANT',
+      kind: value('CUTYPE') || 'INDIVIDUAL',
+      response: value('PARTSTAT') || 'NEEDS-ACTION',
+      rsvp: value('RSVP') === 'TRUE',
+      delegatedTo: addressOfUri(parameterOf(property, 'DELEGATED-TO')),
+      delegatedFrom: addressOfUri(parameterOf(property, 'DELEGATED-FROM')),
+    });
+  }
+  return [...found.values()];
+}
+
+function personOf(property: Property): Organizer | null {
+  const email = addressOfUri(property.value) ?? addressOfUri(parameterOf(property, 'EMAIL'));
+  if (email === null) return null;
+  const name = (parameterOf(property, 'CN') ?? '').replaceAll(/\p{Cc}+/gu, ' ').trim();
+  return {
+    email,
+    name: name.slice(0, MAX_NAME).toWellFormed(),
+    sentBy: addressOfUri(parameterOf(property, 'SENT-BY')),
+  };
+}
+
+/** Whether two addresses are one mailbox: letter case and a `+tag` do not count. */
+export const sameMailbox = (a: string, b: string): boolean => withoutTag(a) === withoutTag(b);
+
+function withoutTag(address: string): string {
+  const lower = address.trim().toLowerCase();
+  const at = lower.lastIndexOf('@');
+  const [local = ''] = lower.slice(0, at).split('+');
+  return `${local}${lower.slice(at)}`;
+}
+
+/** Whether a sender may send messages of a person: its own address, or the one of SENT-BY. */
+export const maySendFor = (sender: string, { email, sentBy }: Pick<Organizer, 'email' | 'sentBy'>): boolean =>
+  sameMailbox(sender, email) || (sentBy !== null && sameMailbox(sender, sentBy));

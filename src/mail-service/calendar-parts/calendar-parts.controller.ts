@@ -1,0 +1,51 @@
+import { Controller, Delete, Get } from '@nestjs/common';
+import Joi from 'joi';
+import { Call, CallerOf } from '../http/call.js';
+import { serviceOnly, type Caller } from '../http/caller.guard.js';
+import { ofService } from '../http/fields.js';
+import { CalendarPartsRepository } from './calendar-parts.repository.js';
+
+const MAX_PARTS = 100;
+
+const listing = ofService({
+  after: Joi.number().integer().min(0).default(0),
+  limit: Joi.number().integer().min(1).max(MAX_PARTS).default(20),
+});
+const removal = ofService({
+  ids: Joi.string()
+    .regex(/^\d{1,15}(?:,\d{1,15})*$/)
+    .max(16 * MAX_PARTS)
+    .required(),
+});
+
+/** Ours: WildDuck has no such route. The service token reads the calendars that arrived and deletes them when it has them. */
+@Controller('calendar-parts')
+export class CalendarPartsController {
+  constructor(private readonly parts: CalendarPartsRepository) {}
+
+  @Get()
+  async list(@CallerOf() caller: Caller, @Call(listing) input: { after: number; limit: number }) {
+    const { after, limit } = serviceOnly(caller, input);
+    const rows = await this.parts.list(after, limit);
+    return {
+      success: true,
+      results: rows.map((row) => ({
+        id: Number(row.id),
+        user: row.user_id,
+        mailbox: row.mailbox_id,
+        message: Number(row.uid),
+        messageId: row.message_id,
+        from: row.sender,
+        method: row.method,
+        content: row.content?.toString('base64') ?? null,
+        isNew: row.is_new,
+      })),
+    };
+  }
+
+  @Delete(':ids')
+  async remove(@CallerOf() caller: Caller, @Call(removal) input: { ids: string }) {
+    const ids = serviceOnly(caller, input).ids.split(',').map(Number);
+    return { success: true, deleted: await this.parts.remove(ids) };
+  }
+}

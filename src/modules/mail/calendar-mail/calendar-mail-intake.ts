@@ -1,0 +1,186 @@
+import { text } from 'node:stream/consumers';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../../config/config.js';
+import { Db } from '../../../platform/database/db.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { type Fields, isFields, isObjectId } from '../fields.js';
+import { messagesPath } from '../mail-call.js';
+import { MailClient, type MailSession } from '../mail-client.js';
+import { MailUpstream } from '../mail-upstream.js';
+import { readJson } from '../upstream-response.js';
+import { CALENDAR_MAIL, type CalendarMail } from './calendar-mail.js';
+import { calendarAttachment, CalendarMailReader } from './calendar-mail-reader.js';
+import { type AccountOwner, CalendarMailRepository, type ScanRow } from './calendar-mail.repository.js';
+
+const JOB = 'calendar-mail';
+const INTERVAL_SECONDS = 10;
+/** Calendars of one request to the embedded mail service. */
+const PAGE = 20;
+/** Accounts of another mail service that one run searches. */
+const ACCOUNTS_PER_RUN = 100;
+/** Messages of one request, and requests for one account in one run. */
+const MESSAGES = 100;
+const MAX_PAGES = 5;
+
+/**
+ * Takes calendars out of arrived mail and appends them to the outbox (`CALENDAR_MAIL`), at least once. The embedded mail
+ * service lists them. The inboxes of another mail service are searched account by account, newest messages first, down to the
+ * newest message of the previous search (adr/0040).
+ */
+@Injectable()
+export class CalendarMailIntake implements OnModuleInit {
+  private readonly logger = new Logger('Mail');
+
+  constructor(
+    private readonly upstream: MailUpstream,
+    private readonly client: MailClient,
+    private readonly reader: CalendarMailReader,
+    private readonly repository: CalendarMailRepository,
+    private readonly outbox: Outbox,
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+    private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    if (this.config.mailService === null) return;
+    this.jobs.register({ name: JOB, everySeconds: INTERVAL_SECONDS, run: () => this.run() });
+  }
+
+  async run(): Promise<void> {
+    if (!(await this.takeListed())) await this.searchAccounts();
+  }
+
+  /** @returns false where the mail service has no list of arrived calendars */
+  private async takeListed(): Promise<boolean> {
+    for (let after = 0; ;) {
+      const query = new URLSearchParams({ limit: String(PAGE), after: String(after) });
+      const { status, value } = await this.service('GET', ['calendar-parts'], query);
+      if (status === 404) return false;
+      const results =
+        isFields(value) && Array.isArray(value['results']) ? (value['results'] as Fields[]) : [];
+      const taken: number[] = [];
+      for (const part of results) {
+        if (await this.take(part)) taken.push(Number(part['id']));
+        after = Number(part['id']);
+      }
+      if (taken.length > 0) await this.service('DELETE', ['calendar-parts', taken.join(',')]);
+      if (results.length < PAGE) return true;
+    }
+  }
+
+  /** @returns false for a part of an account that is still being created */
+  private async take(part: Fields): Promise<boolean> {
+    const owners = await this.repository.owners(String(part['user']));
+    if (owners.length === 0) return part['isNew'] !== true;
+    for (const owner of owners) {
+      const mail: CalendarMail = {
+        user_id: owner.userId,
+        message_id: String(part['messageId'] ?? ''),
+        from: String(part['from'] ?? ''),
+        method: typeof part['method'] === 'string' ? part['method'] : null,
+        content: typeof part['content'] === 'string' ? part['content'] : null,
+      };
+      await this.db.single((tx) =>
+        this.outbox.append(tx, { tenantId: owner.tenantId, type: CALENDAR_MAIL, payload: { ...mail } }),
+      );
+    }
+    return true;
+  }
+
+  /** A request with the service token. The response may be long: it contains calendars. */
+  private async service(
+    method: 'GET' | 'DELETE',
+    path: string[],
+    query?: URLSearchParams,
+  ): Promise<{ status: number; value: unknown }> {
+    const request = { method, path, ...(query && { query }) };
+    const response = await readJson(await this.upstream.send(request, this.config.mailService?.token));
+    const { status, stream } = response;
+    const value: unknown = stream ? JSON.parse(await text(stream)) : response.value;
+    if (status >= 300 && status !== 404)
+      throw new Error(`the mail service responded ${status} to ${path[0]}`);
+    return { status, value };
+  }
+
+  private async searchAccounts(): Promise<void> {
+    for (const row of await this.repository.due(ACCOUNTS_PER_RUN)) {
+      const owner = { tenantId: row.tenant_id, userId: row.user_id };
+      try {
+        await this.searchAccount(owner, row);
+      } catch (error) {
+        this.logger.warn({ err: error, ...owner }, 'the search for calendars in a mailbox failed');
+        const last = Number(row.last_message ?? 0);
+        await this.db.single((tx) => this.repository.saveScan(tx, owner, null, last));
+      }
+    }
+  }
+
+  private async searchAccount(owner: AccountOwner, row: ScanRow): Promise<void> {
+    const session = this.client.background(owner);
+    const mailbox = row.mailbox ?? (await inboxOf(session));
+    // The first search only records where the mailbox ends.
+    const last = row.last_message === null ? null : Number(row.last_message);
+    const { newest, found } = await newMessages(session, mailbox, last);
+    const mails: CalendarMail[] = [];
+    for (const id of found) {
+      const mail = await this.reader.read(owner, mailbox, id);
+      if (mail) mails.push(mail);
+    }
+    await this.db.tx(async (tx) => {
+      for (const mail of mails)
+        await this.outbox.append(tx, {
+          tenantId: owner.tenantId,
+          type: CALENDAR_MAIL,
+          payload: { ...mail },
+        });
+      await this.repository.saveScan(tx, owner, mailbox, newest);
+    });
+  }
+}
+
+/** @throws Error without an inbox */
+async function inboxOf(session: MailSession): Promise<string> {
+  const { value } = await session.json({ method: 'GET', path: ['mailboxes'] });
+  const boxes = isFields(value) && Array.isArray(value['results']) ? (value['results'] as unknown[]) : [];
+  const inbox = boxes.filter(isFields).find(({ path }) => path === 'INBOX');
+  if (!inbox || !isObjectId(inbox['id'])) throw new Error('the account has no INBOX');
+  return inbox['id'];
+}
+
+/**
+ * Lists a mailbox from its newest message down to a known one.
+ * @param last the newest known message; null: none is wanted
+ * @returns ids of the newer messages with a calendar, oldest first
+ */
+async function newMessages(
+  session: MailSession,
+  mailbox: string,
+  last: number | null,
+): Promise<{ newest: number; found: number[] }> {
+  const found: number[] = [];
+  let newest = last ?? 0;
+  let next: unknown;
+  for (let page = 0; page < (last === null ? 1 : MAX_PAGES); page += 1) {
+    const query = new URLSearchParams({ limit: String(last === null ? 1 : MESSAGES), order: 'desc' });
+    if (typeof next === 'string') query.set('next', next);
+    const { status, value, stream } = await session.json({
+      method: 'GET',
+      path: messagesPath(mailbox),
+      query,
+    });
+    const list: unknown = stream ? JSON.parse(await text(stream)) : value;
+    if (status >= 300 || !isFields(list) || !Array.isArray(list['results']))
+      throw new Error(`the mail service responded ${status} to a message list`);
+    const rows = (list['results'] as unknown[]).filter(isFields);
+    for (const { id, attachmentsList } of rows) {
+      if (!(Number(id) > (last ?? 0))) return { newest, found: found.toReversed() };
+      newest = Math.max(newest, Number(id));
+      if (last !== null && calendarAttachment(attachmentsList)) found.push(Number(id));
+    }
+    next = list['nextCursor'];
+    if (typeof next !== 'string') break;
+  }
+  return { newest, found: found.toReversed() };
+}

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { buffer } from 'node:stream/consumers';
+import { type Fields, isFields } from '../fields.js';
+import { messagePath } from '../mail-call.js';
+import { MailClient } from '../mail-client.js';
+import { JsonResponse } from '../upstream-response.js';
+import type { CalendarMail } from './calendar-mail.js';
+import type { AccountOwner } from './calendar-mail.repository.js';
+
+/** Longer calendars, in bytes, are no scheduling messages. */
+const MAX_CALENDAR = 1_048_576;
+
+const CALENDAR_TYPES = ['text/calendar', 'application/ics', 'application/ms-tnef'];
+
+/** The listed attachment with the calendar: the part of RFC 6047, else a calendar file, else TNEF. */
+export function calendarAttachment(attachments: unknown): Fields | null {
+  const listed = (Array.isArray(attachments) ? (attachments as unknown[]) : []).filter(isFields);
+  for (const type of CALENDAR_TYPES) {
+    const found = listed.find(({ contentType }) => contentType === type);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** Reads the calendar of one message from the mailbox of a user. */
+@Injectable()
+export class CalendarMailReader {
+  constructor(private readonly client: MailClient) {}
+
+  /**
+   * @returns null for an unknown message, and for one without a calendar
+   * @throws ApiError of the mail service
+   */
+  async read(owner: AccountOwner, mailbox: string, message: number): Promise<CalendarMail | null> {
+    const session = this.client.background(owner);
+    const path = messagePath({ mailbox, message });
+    const { status, value, stream } = await session.json({ method: 'GET', path });
+    stream?.destroy();
+    if (status >= 300 || !isFields(value)) return null;
+    const attachment = calendarAttachment(value['attachments']);
+    if (!attachment) return null;
+    const mail = {
+      user_id: owner.userId,
+      message_id: typeof value['messageId'] === 'string' ? value['messageId'] : '',
+      from: addressOf(value['from']),
+      method: null,
+    };
+    if (attachment['contentType'] === CALENDAR_TYPES[2]) return { ...mail, content: null };
+    const id = attachment['id'];
+    if (typeof id !== 'string' || !/^ATT\d{1,12}$/i.test(id)) return null;
+    if (Number(attachment['sizeKb'] ?? 0) * 1024 > MAX_CALENDAR * 2) return null;
+    const file = await session.bytes({ method: 'GET', path: [...path, 'attachments', id], accept: '*/*' });
+    if (file instanceof JsonResponse) {
+      file.stream?.destroy();
+      return null;
+    }
+    const bytes = await buffer(file.body.stream());
+    return bytes.length > MAX_CALENDAR ? null : { ...mail, content: bytes.toString('base64') };
+  }
+}
+
+const addressOf = (from: unknown): string =>
+  isFields(from) && typeof from['address'] === 'string' ? from['address'] : '';

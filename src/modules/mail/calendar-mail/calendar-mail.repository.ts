@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+
+export interface AccountOwner {
+  tenantId: string;
+  userId: string;
+}
+
+/** An account whose mail is due to be searched. */
+export interface ScanRow {
+  tenant_id: string;
+  user_id: string;
+  mailbox: string | null;
+  last_message: string | null;
+}
+
+// Index mail_accounts_mail_user. An account may be linked to users of several workspaces.
+const owners = workspace.statement<{ tenant_id: string; user_id: string }>(
+  'mail.calendar_owners',
+  `SELECT tenant_id, user_id FROM mail_accounts WHERE mail_user_id = $1`,
+);
+
+const due = workspace.statement<ScanRow>(
+  'mail.calendar_scans_due',
+  `SELECT account.tenant_id, account.user_id, scan.mailbox, scan.last_message
+     FROM mail_accounts account
+     JOIN member_profiles member
+       ON member.tenant_id = account.tenant_id AND member.user_id = account.user_id AND member.status = 'active'
+     LEFT JOIN mail_calendar_scans scan ON scan.tenant_id = account.tenant_id AND scan.user_id = account.user_id
+    WHERE account.mail_user_id IS NOT NULL
+    ORDER BY scan.scanned_at NULLS FIRST LIMIT $1`,
+);
+
+const saveScan = workspace.statement<never>(
+  'mail.calendar_scan_save',
+  `INSERT INTO mail_calendar_scans AS scan (tenant_id, user_id, mailbox, last_message, scanned_at)
+   VALUES ($1, $2, $3, $4, now())
+   ON CONFLICT (tenant_id, user_id) DO UPDATE
+     SET mailbox = excluded.mailbox, last_message = greatest(scan.last_message, excluded.last_message), scanned_at = now()`,
+);
+
+const readAddress = workspace.statement<{ address: string | null }>(
+  'mail.account_address',
+  `SELECT address FROM mail_accounts WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+/** SQL of calendars in mail. */
+@Injectable()
+export class CalendarMailRepository {
+  constructor(private readonly db: Db) {}
+
+  /** The users of an account of the mail service. */
+  async owners(mailUserId: string): Promise<AccountOwner[]> {
+    const rows = await this.db.query(owners, [mailUserId]);
+    return rows.map(({ tenant_id, user_id }) => ({ tenantId: tenant_id, userId: user_id }));
+  }
+
+  /** The accounts that have waited longest. */
+  async due(limit: number): Promise<ScanRow[]> {
+    return this.db.query(due, [limit]);
+  }
+
+  async saveScan(tx: Tx, owner: AccountOwner, mailbox: string | null, lastMessage: number): Promise<void> {
+    await tx.query(saveScan, [owner.tenantId, owner.userId, mailbox, lastMessage]);
+  }
+
+  /** The address of an account that the workspace created; null for others. */
+  async address({ tenantId, userId }: AccountOwner): Promise<string | null> {
+    return (await this.db.query(readAddress, [tenantId, userId]))[0]?.address ?? null;
+  }
+}

@@ -1,0 +1,15 @@
+/** Type of the outbox event for a calendar that arrived by mail. Payload: `CalendarMail`. */
+export const CALENDAR_MAIL = 'mail.calendar.received';
+
+/** A calendar that a user received by mail. */
+export interface CalendarMail {
+  user_id: string;
+  /** The Message-ID. */
+  message_id: string;
+  /** The address of From; empty without one. */
+  from: string;
+  /** The method of the Content-Type, upper case. */
+  method: string | null;
+  /** Base64; null for a message with TNEF (`winmail.dat`) instead of a calendar. */
+  content: string | null;
+}

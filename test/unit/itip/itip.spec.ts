@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { simpleParser } from 'mailparser';
+import {
+  attendeesOf,
+  compareVersions,
+  composeItipMail,
+  ItipError,
+  organizerOf,
+  parseItip,
+  sameMailbox,
+  maySendFor,
+} from '../../../src/lib/itip/index.js';
+
+const lines = (...text: string[]): string => `${text.join('\r\n')}\r\n`;
+const calendar = (method: string, ...events: string[][]): string =>
+  lines(
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    ...(method ? [`METHOD:${method}`] : []),
+    ...events.flatMap((event) => ['BEGIN:VEVENT', ...event, 'END:VEVENT']),
+    'END:VCALENDAR',
+  );
+const errorOf = (text: string | Uint8Array): string => {
+  try {
+    parseItip(text);
+    return 'none';
+  } catch (error) {
+    if (!(error instanceof ItipError)) throw error;
+    return error.code;
+  }
+};
+
+describe('a scheduling message', () => {
+  test('has the whole event before its instances, with sequence, time stamp and range', () => {
+    const message = parseItip(
+      calendar(
+        'request',
+        ['UID:a', 'RECURRENCE-ID;TZID=Europe/Berlin;RANGE=THISANDFUTURE:20260309T090000', 'SEQUENCE:x'],
+        ['UID:a', 'SEQUENCE:3', 'DTSTAMP:20260301T080000Z', 'DTSTART:20260302T090000'],
+      ),
+    );
+    expect([message.method, message.uid]).toEqual(['REQUEST', 'a']);
+    expect(
+      message.parts.map(({ recurrenceId, thisAndFuture, sequence, dtstamp }) => [
+        recurrenceId?.tzid,
+        thisAndFuture,
+        sequence,
+        dtstamp,
+      ]),
+    ).toEqual([
+      [undefined, false, 3, Date.UTC(2026, 2, 1, 8) / 1000],
+      ['Europe/Berlin', true, 0, null],
+    ]);
+  });
+
+  test.each([
+    ['invalid_ics', ''],
+    ['invalid_ics', 'BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n'],
+    ['invalid_ics', calendar('REQUEST')],
+    ['invalid_ics', calendar('REQUEST', ['SUMMARY:without a UID'])],
+    ['invalid_ics', calendar('REQUEST', ['UID:a', 'RECURRENCE-ID:tomorrow'])],
+    ['unknown_method', calendar('', ['UID:a'])],
+    ['unknown_method', calendar('DANCE', ['UID:a'])],
+    ['multiple_uids', calendar('REQUEST', ['UID:a'], ['UID:b'])],
+  ])('is rejected as %s: %j', (code, text) => expect(errorOf(text)).toBe(code));
+
+  test('any bytes are read or rejected with a code', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        'BEGIN:VEVENT',
+        'END:VEVENT',
+        'UID:a',
+        'METHOD:REPLY',
+        'BEGIN:VCALENDAR',
+        'END:VCALENDAR',
+      ),
+      fc.constantFrom('RECURRENCE-ID:20260309T090000Z', 'DTSTAMP:x', 'SEQUENCE:-1', 'ATTENDEE:mailto:a@b'),
+      fc.string({ unit: 'binary' }),
+    );
+    const text = fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join('\r\n'));
+    const bytes = fc.oneof(text, fc.uint8Array({ maxLength: 200 }));
+    fc.assert(
+      fc.property(bytes, (given) => {
+        expect(errorOf(given)).toMatch(/^(?:none|invalid_ics|unknown_method|multiple_uids)$/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+test('people are read by address: letter case, escapes, EMAIL, SENT-BY and delegation', () => {
+  const { parts } = parseItip(
+    calendar('REPLY', [
+      'UID:a',
+      'ORGANIZER;CN="Ann, Lee";SENT-BY="MAILTO:desk@far.example":mailto:Ann%2Bwork@Far.example',
+      'ATTENDEE;PARTSTAT=delegated;DELEGATED-TO="mailto:zoe@far.example";RSVP=TRUE:mailto:bob@far.example',
+      'ATTENDEE;EMAIL=eve@far.example:urn:uuid:1',
+      'ATTENDEE:mailto:bob@far.example',
+      'ATTENDEE:tel:+49',
+    ]),
+  );
+  const { event } = parts[0]!;
+  expect(organizerOf(event)).toEqual({
+    email: 'ann+work@far.example',
+    name: 'Ann, Lee',
+    sentBy: 'desk@far.example',
+  });
+  expect(attendeesOf(event)).toMatchObject([
+    { email: 'bob@far.example', response: 'DELEGATED', delegatedTo: 'zoe@far.example', rsvp: true },
+    { email: 'eve@far.example', response: 'NEEDS-ACTION', role: 'REQ-PARTICIPANT', kind: 'INDIVIDUAL' },
+  ]);
+});
+
+test('an address and its tags are one mailbox', () => {
+  expect(sameMailbox('Ann+x@Far.example', 'ann@far.example')).toBe(true);
+  expect(sameMailbox('ann@far.example', 'ann@near.example')).toBe(false);
+  const ann = { email: 'ann@far.example', sentBy: 'desk@far.example' };
+  expect(
+    ['ANN@far.example', 'desk+1@far.example', 'eve@far.example'].map((from) => maySendFor(from, ann)),
+  ).toEqual([true, true, false]);
+});
+
+test.each([
+  [[1, 5], [0, 9], 'newer'],
+  [[0, 9], [1, 5], 'older'],
+  [[1, 5], [1, 5], 'same'],
+  [[1, 4], [1, 5], 'older'],
+  [[1, 6], [1, 5], 'newer'],
+  [[1, null], [1, 5], 'newer'],
+] as const)('version %j against %j is %s', ([a, x], [b, y], expected) => {
+  expect(compareVersions({ sequence: a, dtstamp: x }, { sequence: b, dtstamp: y })).toBe(expected);
+});
+
+test('a mail has the calendar as an alternative and as an attachment; an independent parser reads it', async () => {
+  const ics = calendar('REQUEST', ['UID:a', 'SUMMARY:Größe']);
+  const raw = await composeItipMail({
+    from: { name: 'Ann Größe', address: 'ann@near.example' },
+    to: { name: '', address: 'zoe@far.example' },
+    messageId: '<1@near.example>',
+    references: ['<0@near.example>'],
+    subject: 'Invitation: Größe\r\nBcc: eve@far.example',
+    date: new Date('2026-03-01T08:00:00Z'),
+    text: 'Größe',
+    html: '<p>Größe</p>',
+    method: 'REQUEST',
+    ics,
+  });
+  const text = raw.toString();
+  expect(text).toMatch(/multipart\/mixed/);
+  expect(text).toMatch(/multipart\/alternative/);
+  expect(text.replace(/\r\n\s+/g, ' ')).toMatch(
+    /Content-Type: text\/calendar; method=REQUEST; component=VEVENT; charset=UTF-8/i,
+  );
+  const mail = await simpleParser(raw);
+  expect(mail).toMatchObject({
+    messageId: '<1@near.example>',
+    references: '<0@near.example>',
+    text: 'Größe',
+  });
+  expect(mail.bcc).toBeUndefined();
+  expect(mail.attachments.map(({ contentType, content }) => [contentType, content.toString()])).toEqual([
+    ['text/calendar', ics],
+    ['application/ics', ics],
+  ]);
+});
