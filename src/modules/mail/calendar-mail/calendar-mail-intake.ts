@@ -72,13 +72,13 @@ export class CalendarMailIntake implements OnModuleInit {
 
   /** @returns false for a part of an account that is still being created */
   private async take(part: Fields): Promise<boolean> {
-    const owners = await this.repository.owners(String(part['user']));
+    const owners = await this.repository.owners(textOf(part['user']));
     if (owners.length === 0) return part['isNew'] !== true;
     for (const owner of owners) {
       const mail: CalendarMail = {
         user_id: owner.userId,
-        message_id: String(part['messageId'] ?? ''),
-        from: String(part['from'] ?? ''),
+        message_id: textOf(part['messageId']),
+        from: textOf(part['from']),
         method: typeof part['method'] === 'string' ? part['method'] : null,
         content: typeof part['content'] === 'string' ? part['content'] : null,
       };
@@ -139,6 +139,8 @@ export class CalendarMailIntake implements OnModuleInit {
     });
   }
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** @throws Error without an inbox */
 async function inboxOf(session: MailSession): Promise<string> {
