@@ -4,7 +4,11 @@ import { Config } from './config/config.js';
 import { AccountSecurityModule } from './modules/account-security/index.js';
 import { AccessModule } from './modules/access/index.js';
 import { BatchModule } from './modules/batch/index.js';
-import { CalendarModule, CalendarPlanningModule } from './modules/calendar/index.js';
+import {
+  CalendarModule,
+  CalendarPlanningModule,
+  CalendarSchedulingModule,
+} from './modules/calendar/index.js';
 import { CallsModule } from './modules/calls/index.js';
 import { ContactsModule } from './modules/contacts/index.js';
 import { ChatModule } from './modules/chat/index.js';
@@ -96,6 +100,7 @@ export class AppModule {
         CallsModule,
         BatchModule,
         CalendarPlanningModule,
+        CalendarSchedulingModule,
         CalendarModule,
       ],
       providers: [

@@ -29,4 +29,6 @@ export interface MessageDue extends ItemEvent {
   comment: string;
   /** Of COUNTER and DECLINECOUNTER. */
   proposal_id: string | null;
+  /** The recipient asks for a message that it may have received already. */
+  repeat?: boolean;
 }

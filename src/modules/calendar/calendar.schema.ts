@@ -15,6 +15,7 @@ import {
   EventSearch,
 } from './calendar.entity.js';
 import { CalendarFeed } from './ics/feed.entity.js';
+import { SchedulingDelivery, SchedulingMessage } from './scheduling/scheduling.entity.js';
 import { Poll, PollOption, PollParticipant, PollVote } from './polls/poll.entity.js';
 
 export const calendarSchema: SchemaPart = {
@@ -37,6 +38,8 @@ export const calendarSchema: SchemaPart = {
       PollOption,
       PollParticipant,
       PollVote,
+      SchedulingMessage,
+      SchedulingDelivery,
     ],
   },
   migrations: [
@@ -46,6 +49,7 @@ export const calendarSchema: SchemaPart = {
       new URL('migrations/0002-calendar-feeds.sql', import.meta.url),
     ),
     sqlMigration('Polls1796400000003', new URL('migrations/0003-polls.sql', import.meta.url)),
+    sqlMigration('Scheduling1796500000010', new URL('migrations/0010-scheduling.sql', import.meta.url)),
   ],
   sql: sqlFiles(
     'workspace',

@@ -12,7 +12,7 @@ interface EndpointDocs extends OperationDocs {
   /** Class and description of the success. Without it, a decorator below documents the success. */
   response?: readonly [type: Type, description: string];
   /** Status of the success; default 200. */
-  status?: 200 | 201;
+  status?: 200 | 201 | 202;
   /** The request may change nothing: description of the 200 with the same class, beside the 201. */
   unchanged?: string;
   /** The success has a `Location`; implied by `etag`. */

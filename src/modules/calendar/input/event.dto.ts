@@ -12,8 +12,8 @@ const KEY = timeSchema({ date_time: '2026-03-09T09:00:00', time_zone: 'Europe/Be
 /** Which attendees outside the workspace get mail. */
 export class SendUpdatesField {
   /**
-   * none: no mail. external, all: mail to the attendees outside the workspace. Default: all. This version accepts the field
-   * and sends no mail: inform attendees outside the workspace yourself.
+   * none: no mail. external, all: mail to the attendees outside the workspace, from the mailbox of the organizer. Default: all.
+   * `scheduling/messages` shows the delivery.
    */
   @ApiPropertyOptional({ enum: SEND_UPDATES, example: 'all' })
   @Optional()

@@ -6,6 +6,7 @@ import {
   formatTime,
   property,
   type Property,
+  propertyOf,
 } from '../../../lib/icalendar/index.js';
 import { DAY, formatRule, parseRule } from '../../../lib/recurrence/index.js';
 import type { Reminder } from '../calendar.entity.js';
@@ -78,22 +79,27 @@ function instances(record: EventRecord, view: VEventView): Component[] {
     ...record.participants.map(({ recurrence_key: key }) => key).filter((key) => /^\d/.test(key)),
   ]);
   return [...keys].toSorted().flatMap((key) => {
-    const occurrence = occurrenceOf(record, key, 'UTC');
-    if (!occurrence) return [];
-    const content = contentOf(record, occurrence);
-    if (content.status === 'cancelled') return [];
-    return component(
-      'VEVENT',
-      [
-        ...head(record),
-        timeProperty('RECURRENCE-ID', key, record.time_zone),
-        ...timesOf(content),
-        ...contentProperties(content, view),
-        ...(view.seesDetails ? people(record, key) : []),
-      ],
-      alarms(view),
-    );
+    const vevent = instanceVevent(record, key, view);
+    return vevent && propertyOf(vevent, 'STATUS')?.value !== 'CANCELLED' ? [vevent] : [];
   });
+}
+
+/** One instance of a series, cancelled or not; null where the series has none at this key. */
+export function instanceVevent(record: EventRecord, key: string, view: VEventView): Component | null {
+  const occurrence = occurrenceOf(record, key, 'UTC');
+  if (!occurrence) return null;
+  const content = contentOf(record, occurrence);
+  return component(
+    'VEVENT',
+    [
+      ...head(record),
+      timeProperty('RECURRENCE-ID', key, record.time_zone),
+      ...timesOf(content),
+      ...contentProperties(content, view),
+      ...(view.seesDetails ? people(record, key) : []),
+    ],
+    alarms(view),
+  );
 }
 
 function head(record: EventRecord): Property[] {
@@ -108,7 +114,7 @@ function head(record: EventRecord): Property[] {
 }
 
 /** `20260302T080000Z` of RFC 3339. */
-const stamp = (text: string): string =>
+export const stamp = (text: string): string =>
   `${new Date(text).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
 
 /** A DATE, or a DATE-TIME in UTC, in a zone or floating. */
@@ -123,7 +129,8 @@ export function timeProperty(name: string, times: string | readonly string[], zo
   });
 }
 
-function timesOf(times: EventTimes): Property[] {
+/** DTSTART with DTEND or DURATION. */
+export function timesOf(times: EventTimes): Property[] {
   const start = timeProperty('DTSTART', times.starts, times.time_zone);
   if (times.exact_duration)
     return [start, property('DURATION', formatDuration({ days: 0, seconds: nominalLength(times) }))];
@@ -191,11 +198,11 @@ function people(record: EventRecord, key: string | null): Property[] {
   const attendees = [...byEmail.values()].flatMap((rows) => responseAt(rows, key) ?? []);
   return [
     property('ORGANIZER', `mailto:${record.organizer_email}`, { CN: record.organizer_name || null }),
-    ...attendees.map(attendee),
+    ...attendees.map(attendeeProperty),
   ];
 }
 
-const attendee = (row: ParticipantRow): Property =>
+export const attendeeProperty = (row: ParticipantRow): Property =>
   property('ATTENDEE', `mailto:${row.email}`, {
     CN: row.name || null,
     CUTYPE: KINDS[row.kind],

@@ -123,7 +123,7 @@ export class EventAttendeeResponse {
   delegated_to!: string | null;
   @ApiProperty({ example: null })
   delegated_from!: string | null;
-  /** internal: a member of the workspace. mail: outside the workspace; this version sends no mail. failed: the mail was not delivered. */
+  /** internal: a member of the workspace. mail: outside the workspace. failed: the mail was not delivered. */
   @ApiProperty({ enum: ['internal', 'mail', 'failed'], example: 'internal' })
   delivery!: 'internal' | 'mail' | 'failed';
   @ApiProperty({ example: false }) self!: boolean;

@@ -1,0 +1,105 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { composeItipMail, type ItipMethod } from '../../../lib/itip/index.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { OwnMail, type SendOutcome } from '../../mail/index.js';
+import { type DueDelivery, SchedulingRepository } from './scheduling.repository.js';
+
+export const DELIVERIES_JOB = 'calendar-deliveries';
+const INTERVAL_SECONDS = 10;
+const BATCH = 20;
+/** Longer than a send takes with all its timeouts. */
+const LEASE_SECONDS = 300;
+const MAX_ATTEMPTS = 60;
+const MAX_PAUSE_SECONDS = 3_600;
+const DAY_MS = 86_400_000;
+/** Age at which messages are deleted. */
+const KEPT_DAYS = 180;
+const PURGED_AT_ONCE = 1_000;
+
+/**
+ * Sends queued messages from the mailboxes of their senders. An attempt after a crash first looks for the message, by its
+ * Message-ID, in the mailbox of the sender: it is sent once (adr/0040).
+ */
+@Injectable()
+export class Deliveries implements OnModuleInit {
+  private readonly logger = new Logger('Scheduling');
+
+  constructor(
+    private readonly repository: SchedulingRepository,
+    private readonly mail: OwnMail,
+    private readonly jobs: PeriodicJobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: DELIVERIES_JOB, everySeconds: INTERVAL_SECONDS, run: () => this.run() });
+    this.jobs.register({
+      name: 'purge-scheduling-messages',
+      everySeconds: 3_600,
+      run: () => this.purge(new Date(Date.now() - KEPT_DAYS * DAY_MS)),
+    });
+  }
+
+  /** Sends everything that is due. */
+  async run(): Promise<void> {
+    for (;;) {
+      const due = await this.repository.claim(BATCH, LEASE_SECONDS);
+      for (const delivery of due) await this.deliver(delivery);
+      if (due.length < BATCH) return;
+    }
+  }
+
+  async purge(before: Date): Promise<void> {
+    while ((await this.repository.purge(before, PURGED_AT_ONCE)) === PURGED_AT_ONCE);
+  }
+
+  private async deliver(delivery: DueDelivery): Promise<void> {
+    const outcome = await this.attempt(delivery);
+    if (outcome.kind === 'sent') return this.repository.conclude(delivery, 'sent', null, 0);
+    if (outcome.kind === 'retry' && delivery.attempts < MAX_ATTEMPTS) {
+      const pause = Math.min(2 ** delivery.attempts * 5, MAX_PAUSE_SECONDS);
+      return this.repository.conclude(delivery, 'queued', outcome.reason, pause);
+    }
+    await this.repository.conclude(delivery, 'failed', outcome.reason, 0);
+  }
+
+  private async attempt(delivery: DueDelivery): Promise<SendOutcome> {
+    const { tenant_id: tenantId, user_id: userId, recipient, attempts } = delivery;
+    const owner = { tenantId, userId };
+    try {
+      const address = await this.mail.addressOf(owner);
+      if (address === null) return { kind: 'failed', reason: 'no_mail' };
+      const messageId = messageIdOf(delivery, address);
+      const raw = await composed(delivery, address, messageId);
+      return await this.mail.send(owner, { messageId, to: recipient, raw: raw.toString() }, attempts > 1);
+    } catch (error) {
+      this.logger.warn(
+        { err: error, message: delivery.message_id },
+        'a message could not be sent, will be retried',
+      );
+      return { kind: 'retry', reason: 'mail_service_error' };
+    }
+  }
+}
+
+/** The same in each attempt. */
+const messageIdOf = ({ message_id, recipient }: DueDelivery, address: string): string =>
+  `<${message_id}.${Buffer.from(recipient).toString('hex').slice(0, 64)}@${domainOf(address)}>`;
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
+
+function composed(delivery: DueDelivery, address: string, messageId: string): Promise<Buffer> {
+  const { event_id, recipient, method, ics, mail, created_at } = delivery;
+  return composeItipMail({
+    from: { name: mail.from_name, address },
+    to: { name: '', address: recipient },
+    messageId,
+    // All messages about an event are one thread.
+    references: event_id === null ? [] : [`<event.${event_id}@${domainOf(address)}>`],
+    subject: mail.subject,
+    date: created_at,
+    text: mail.text,
+    html: mail.html,
+    method: method as ItipMethod,
+    ics,
+  });
+}

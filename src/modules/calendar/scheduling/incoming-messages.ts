@@ -1,0 +1,377 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { CalendarZones } from '../../../lib/icalendar/index.js';
+import {
+  addressOfUri,
+  attendeesOf,
+  ItipError,
+  type ItipMessage,
+  organizerOf,
+  parseItip,
+  sameMailbox,
+} from '../../../lib/itip/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
+import { CALENDAR_MAIL, type CalendarMail, OwnMail } from '../../mail/index.js';
+import { CalendarEvents } from '../calendar.events.js';
+import { type EventChange, newEntry } from '../changes/event-write.js';
+import { EventWriter } from '../changes/event-writer.js';
+import { EventsRepository } from '../events.repository.js';
+import type { EventRecord, OwnedEntry } from '../model/event-record.js';
+import { type Applied, type Incoming, unchanged } from './incoming.js';
+import { applyCounter, applyRefresh, applyReply } from './incoming-replies.js';
+import { applyCancel, applyDecline, applyRequest } from './incoming-requests.js';
+import { digest, OutgoingMessages } from './outgoing-messages.js';
+import { parsedOf } from './parsed-message.js';
+import { RejectedMessageError, rejectionReason } from './rejection.js';
+import { type MessageRow, type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
+
+/** Longer texts are not kept in the log. */
+const MAX_KEPT = 262_144;
+
+/** A message as it arrived. */
+export interface Arrival {
+  tenantId: string;
+  /** The member that receives it. */
+  userId: string;
+  /** The calendar for new events; null: the default calendar of the member. */
+  calendarId: string | null;
+  bytes: Buffer;
+  /** The sender that a mail proves, lower case; null: uploaded. */
+  from: string | null;
+  /** The method of the Content-Type of a mail. */
+  method: string | null;
+  /** Equal for repeated deliveries of one message. */
+  dedupeKey: string;
+}
+
+export interface Received {
+  message: MessageRow;
+  eventId: string | null;
+}
+
+/** Applies messages from outside of the workspace to its events, and records them. */
+@Injectable()
+export class IncomingMessages implements OnModuleInit {
+  constructor(
+    private readonly repository: SchedulingRepository,
+    private readonly events: EventsRepository,
+    private readonly writer: EventWriter,
+    private readonly outgoing: OutgoingMessages,
+    private readonly mail: OwnMail,
+    private readonly outbox: Outbox,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.outbox.subscribe(CALENDAR_MAIL, 'calendar-messages', ({ tenantId, payload }: DomainEvent) =>
+      this.receiveMail(tenantId, payload as unknown as CalendarMail),
+    );
+  }
+
+  private async receiveMail(tenantId: string, mail: CalendarMail): Promise<void> {
+    const bytes = Buffer.from(mail.content ?? '', 'base64');
+    await this.receive({
+      tenantId,
+      userId: mail.user_id,
+      calendarId: null,
+      bytes,
+      from: addressOfUri(mail.from) ?? '',
+      method: mail.method,
+      dedupeKey: `in ${digest(`${mail.user_id} ${mail.message_id} ${mail.content ?? ''}`)}`,
+      isTnef: mail.content === null,
+    });
+  }
+
+  /**
+   * Applies a message in one transaction.
+   * @returns the entry of the log; null for a user that is no longer a member
+   */
+  async receive(arrival: Arrival & { isTnef?: boolean }): Promise<Received | null> {
+    const { tenantId, userId, bytes } = arrival;
+    const [member] = await this.events.members(this.db, tenantId, [userId], []);
+    if (!member) return null;
+    const account = await this.mail.addressOf({ tenantId, userId });
+    const emails = [...new Set([member.email, ...(account ? [account] : [])])];
+    const message = arrival.isTnef ? 'tnef_unsupported' : parsed(bytes);
+    const addresses = typeof message === 'string' ? [] : addressesIn(message);
+    const members = await this.events.members(this.db, tenantId, [], addresses);
+    const memberIds = new Map(members.map(({ email, user_id }) => [email, user_id]));
+    return this.db.tx(async (tx) => {
+      await this.repository.lockUid(
+        tx,
+        tenantId,
+        typeof message === 'string' ? arrival.dedupeKey : message.uid,
+      );
+      const known = await this.repository.findByKey(tx, tenantId, arrival.dedupeKey);
+      if (known) return { message: known, eventId: known.event_id };
+      const calendarId =
+        arrival.calendarId ?? (await this.events.defaultCalendars(tx, tenantId, [userId])).get(userId);
+      if (calendarId === undefined) return null;
+      const own = { userId, emails };
+      const done =
+        typeof message === 'string'
+          ? { applied: unchanged('rejected', message), placed: null }
+          : await this.apply(tx, { ...arrival, calendarId }, message, own, memberIds);
+      return this.record(tx, arrival, message, calendarId, done);
+    });
+  }
+
+  private async apply(
+    tx: Tx,
+    arrival: Arrival & { calendarId: string },
+    message: ItipMessage,
+    owner: Incoming['owner'],
+    members: ReadonlyMap<string, string>,
+  ): Promise<{ applied: Applied; placed: PlacedRecord | null }> {
+    const { tenantId, from } = arrival;
+    const zones = new CalendarZones(message.calendar);
+    const incoming: Incoming = { message, zones, from, owner, members, now: new Date().toISOString() };
+    const placed = await this.locked(tx, arrival, incoming);
+    try {
+      if (arrival.method !== null && arrival.method !== message.method)
+        throw new RejectedMessageError('method_mismatch');
+      const applied = await this.applied(tx, arrival, placed, incoming);
+      const written = await this.write(tx, tenantId, arrival.calendarId, placed, applied, incoming);
+      return { applied: written.applied, placed: written.placed ?? placed };
+    } catch (error) {
+      const reason = rejectionReason(error);
+      if (reason === null) throw error;
+      return { applied: unchanged('rejected', reason), placed };
+    }
+  }
+
+  /** The event that a message concerns: one of the owner for responses, else one from outside of the workspace. */
+  private async locked(
+    tx: Tx,
+    { tenantId, calendarId }: Arrival,
+    { message, owner }: Incoming,
+  ): Promise<PlacedRecord | null> {
+    const rows = await this.repository.lockEvents(tx, tenantId, message.uid);
+    const isForOrganizer = /^(?:REPLY|COUNTER|REFRESH)$/.test(message.method);
+    const found = rows.find(({ origin, organizer_id, origin_calendar_id }) =>
+      isForOrganizer
+        ? origin === 'internal' && organizer_id === owner.userId
+        : message.method === 'PUBLISH'
+          ? origin === 'published' && origin_calendar_id === calendarId
+          : origin === 'external',
+    );
+    return found ? this.repository.placed(tx, tenantId, found.id) : null;
+  }
+
+  private async applied(
+    tx: Tx,
+    arrival: Arrival & { calendarId: string },
+    placed: PlacedRecord | null,
+    incoming: Incoming,
+  ): Promise<Applied> {
+    const { message, owner } = incoming;
+    const { method } = message;
+    const record = placed?.record ?? null;
+    assertTouchesOwnOnly(placed, incoming);
+    if (method === 'REQUEST' || method === 'PUBLISH')
+      return applyRequest(record, arrival.calendarId, incoming);
+    if (!record) {
+      if (method === 'ADD') await this.askAgain(tx, arrival, incoming);
+      return unchanged('ignored_unknown');
+    }
+    const proposals = /COUNTER$/.test(method)
+      ? await this.events.proposals(tx, arrival.tenantId, record.id)
+      : [];
+    if (method === 'ADD') return applyRequest(record, arrival.calendarId, incoming);
+    if (method === 'CANCEL') return applyCancel(record, incoming);
+    if (method === 'DECLINECOUNTER') return applyDecline(record, proposals, incoming);
+    if (record.deleted_at !== null || record.organizer_id !== owner.userId)
+      return unchanged('ignored_unknown');
+    if (method === 'REPLY') return applyReply(record, incoming);
+    return method === 'COUNTER' ? applyCounter(record, proposals, incoming) : applyRefresh(record, incoming);
+  }
+
+  /** Asks an organizer for an event of which only a part arrived (RFC 5546, 3.2.4). */
+  private async askAgain(
+    tx: Tx,
+    arrival: Arrival & { calendarId: string },
+    incoming: Incoming,
+  ): Promise<void> {
+    const { message, owner } = incoming;
+    const [part] = message.parts;
+    const organizer = part && organizerOf(part.event);
+    if (!organizer || arrival.from === null || !sameMailbox(arrival.from, organizer.email)) return;
+    await this.outgoing.refresh(tx, arrival.tenantId, {
+      uid: message.uid,
+      calendarId: arrival.calendarId,
+      userId: owner.userId,
+      from: owner.emails.at(-1) as string,
+      organizer: organizer.email,
+      cause: `refresh ${arrival.dedupeKey}`,
+    });
+  }
+
+  private async write(
+    tx: Tx,
+    tenantId: string,
+    calendarId: string,
+    placed: PlacedRecord | null,
+    applied: Applied,
+    incoming: Incoming,
+  ): Promise<{ applied: Applied; placed: PlacedRecord | null }> {
+    const { owner, now } = incoming;
+    const ctx = contextOf(tenantId, owner.userId);
+    const isInvitation = /^(?:REQUEST|ADD|PUBLISH)$/.test(incoming.message.method);
+    const isPlaced = placed?.entries.some(({ owner_id }) => owner_id === owner.userId) ?? false;
+    const joins = isInvitation && applied.result === 'ignored_duplicate' && placed !== null && !isPlaced;
+    const record = applied.record ?? (joins ? placed.record : undefined);
+    if (!record) {
+      await this.appendMessages(tx, ctx, placed, applied);
+      return { applied, placed };
+    }
+    const known = withOwner(record, owner);
+    const { entries, removed } = placementsOf(placed, known, isInvitation, calendarId, owner.userId);
+    const change: EventChange = {
+      before: placed?.record ?? null,
+      record: known,
+      entries,
+      removed,
+      ...(applied.proposals && { proposals: applied.proposals }),
+      action: applied.action,
+      fields: applied.fields,
+      key: applied.key,
+      messages: applied.messages,
+    };
+    const [done] = (await this.writer.commit(tx, ctx, [change], now)) as [EventChange];
+    const result = joins ? 'created' : applied.result;
+    return { applied: { ...applied, result }, placed: { record: done.record, entries: done.entries } };
+  }
+
+  /** Messages of an event that does not change. */
+  private async appendMessages(
+    tx: Tx,
+    ctx: RequestContext,
+    placed: PlacedRecord | null,
+    { messages }: Applied,
+  ): Promise<void> {
+    if (!placed) return;
+    const { id, revision, sequence, dtstamp } = placed.record;
+    const item = { event_id: id, revision, actor_id: ctx.userId, sequence, dtstamp, repeat: true };
+    for (const message of messages)
+      await this.outbox.append(tx, {
+        tenantId: ctx.tenantId,
+        type: CalendarEvents.messageDue,
+        payload: { ...item, ...message },
+      });
+  }
+
+  private async record(
+    tx: Tx,
+    arrival: Arrival,
+    message: ItipMessage | string,
+    calendarId: string,
+    { applied, placed }: { applied: Applied; placed: PlacedRecord | null },
+  ): Promise<Received> {
+    const { tenantId, userId, from, dedupeKey } = arrival;
+    const isRead = typeof message !== 'string';
+    const [part] = isRead ? message.parts : [];
+    const eventId = placed?.record.id ?? null;
+    const own = placed?.entries.find(({ owner_id }) => owner_id === userId);
+    const id = uuidv7();
+    const text = arrival.bytes.toString('utf8').toWellFormed().replaceAll('\0', '');
+    const hasTime =
+      part?.dtstamp !== null && part?.dtstamp !== undefined && Math.abs(part.dtstamp) < 250_000_000_000;
+    await this.repository.insert(tx, tenantId, {
+      id,
+      calendar_id: own?.calendar_id ?? calendarId,
+      user_id: userId,
+      event_id: eventId,
+      direction: 'in',
+      method: isRead ? message.method : null,
+      uid: isRead ? message.uid : '',
+      recurrence_key: applied.key,
+      sequence: part?.sequence ?? 0,
+      dtstamp: hasTime ? new Date((part?.dtstamp as number) * 1000).toISOString() : null,
+      sender: from ?? '',
+      result: applied.result,
+      reason: applied.reason,
+      parsed: isRead ? parsedOf(message) : null,
+      ics: text.length > 0 && text.length <= MAX_KEPT ? text : null,
+      mail: null,
+      dedupe_key: dedupeKey,
+    });
+    return {
+      message: (await this.repository.findByKey(tx, tenantId, dedupeKey)) as MessageRow,
+      eventId,
+    };
+  }
+}
+
+/** @returns the code of the error for a text that is no message */
+function parsed(bytes: Buffer): ItipMessage | string {
+  try {
+    return parseItip(bytes);
+  } catch (error) {
+    if (error instanceof ItipError) return error.code;
+    throw error;
+  }
+}
+
+const addressesIn = ({ parts }: ItipMessage): string[] => [
+  ...new Set(
+    parts.flatMap(({ event }) => [
+      ...attendeesOf(event).map(({ email }) => email),
+      ...(organizerOf(event) ? [organizerOf(event)?.email as string] : []),
+    ]),
+  ),
+];
+
+/** A message without the proof of a mail changes the placement of its user only. @throws RejectedMessageError */
+function assertTouchesOwnOnly(placed: PlacedRecord | null, { from, message, owner }: Incoming): void {
+  if (from !== null || message.method === 'PUBLISH') return;
+  const isForOrganizer = /^(?:REPLY|COUNTER|REFRESH)$/.test(message.method);
+  const isShared = placed?.entries.some(({ owner_id }) => owner_id !== owner.userId) ?? false;
+  if (isForOrganizer || isShared) throw new RejectedMessageError('sender_mismatch');
+}
+
+/** The event with the user id of the owner at the address under which they are invited. */
+function withOwner(record: EventRecord, { userId, emails }: Incoming['owner']): EventRecord {
+  if (record.origin !== 'external') return record;
+  const isOwn = (email: string): boolean => emails.some((own) => sameMailbox(own, email));
+  if (!record.participants.some((row) => row.user_id !== userId && isOwn(row.email))) return record;
+  const participants = record.participants.map((row) =>
+    isOwn(row.email) ? { ...row, user_id: userId } : row,
+  );
+  return { ...record, participants };
+}
+
+/** The placements after a message: an invitation adds the calendar of the owner, a removal takes it away. */
+function placementsOf(
+  placed: PlacedRecord | null,
+  record: EventRecord,
+  isInvitation: boolean,
+  calendarId: string,
+  ownerId: string,
+): Pick<EventChange, 'entries' | 'removed'> {
+  const current = placed?.entries ?? [];
+  const own = current.find(({ owner_id }) => owner_id === ownerId);
+  const isRescheduled = placed === null || record.sequence > placed.record.sequence;
+  const isInvolved =
+    record.origin !== 'external' ||
+    record.deleted_at !== null ||
+    isInvitation ||
+    record.participants.some(({ user_id }) => user_id === ownerId);
+  if (own && !isInvolved)
+    return { entries: current.filter((entry) => entry !== own), removed: [own.calendar_id] };
+  const added: OwnedEntry[] = isInvitation && !own ? [newEntry(record, calendarId, ownerId)] : [];
+  const shown = (entry: OwnedEntry): OwnedEntry =>
+    entry === own && isInvitation && isRescheduled ? { ...entry, hidden: false } : entry;
+  return { entries: [...current.map(shown), ...added], removed: [] };
+}
+
+/** Messages from outside act for the member that receives them. */
+const contextOf = (tenantId: string, userId: string): RequestContext => ({
+  tenantId,
+  userId,
+  role: null,
+  sessionId: null,
+  requestId: '',
+});

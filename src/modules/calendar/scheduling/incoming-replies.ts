@@ -1,0 +1,239 @@
+import { v7 as uuidv7 } from 'uuid';
+import { textOf } from '../../../lib/icalendar/index.js';
+import {
+  type Attendee,
+  attendeesOf,
+  compareVersions,
+  type ItipPart,
+  maySendFor,
+  sameMailbox,
+} from '../../../lib/itip/index.js';
+import { withResponse } from '../changes/event-change.js';
+import { FOLLOWING } from '../model/event-policy.js';
+import type {
+  AttendeeResponse,
+  EventRecord,
+  EventTimes,
+  ParticipantRow,
+  ProposalRow,
+} from '../model/event-record.js';
+import { contentOf, occurrenceOf } from '../model/event-series.js';
+import { instantOf, wallOf } from '../model/event-times.js';
+import { type Applied, dtstampOf, type Incoming, keyOf, seconds, unchanged } from './incoming.js';
+import { RejectedMessageError } from './rejection.js';
+import { readEvent } from './vevent-fields.js';
+
+const MAX_COMMENT = 4_000;
+
+const RESPONSES: Record<string, AttendeeResponse> = {
+  'NEEDS-ACTION': 'needs_action',
+  ACCEPTED: 'accepted',
+  DECLINED: 'declined',
+  TENTATIVE: 'tentative',
+  DELEGATED: 'delegated',
+};
+
+/** The sender among the attendees of a message. @throws RejectedMessageError `sender_mismatch` */
+function senderOf(part: ItipPart, { from }: Incoming): Attendee {
+  const attendees = attendeesOf(part.event);
+  const sender = from === null ? undefined : attendees.find((attendee) => maySendFor(from, attendee));
+  if (!sender) throw new RejectedMessageError('sender_mismatch');
+  return sender;
+}
+
+/** The row of an attendee for the whole event. */
+const rowOf = (record: EventRecord, email: string): ParticipantRow | undefined =>
+  record.participants.find((row) => row.recurrence_key === '' && sameMailbox(row.email, email));
+
+/** REPLY: responses of an attendee to the event, to instances, or to an instance and all later ones. */
+export function applyReply(record: EventRecord, incoming: Incoming): Applied {
+  let next = record;
+  let last: Applied = unchanged('ignored_stale');
+  for (const part of incoming.message.parts) {
+    const applied = replyOf(next, part, incoming);
+    if (applied.record) next = applied.record;
+    if (applied.record || last.record === undefined) last = applied;
+  }
+  return next === record ? last : { ...last, record: next };
+}
+
+function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Applied {
+  const sender = senderOf(part, incoming);
+  const response = RESPONSES[sender.response];
+  if (response === undefined) throw new RejectedMessageError('unknown_response');
+  const known = rowOf(record, sender.email);
+  const withSender = known ? record : withDelegate(record, sender);
+  const { email } = rowOf(withSender, sender.email) as ParticipantRow;
+  const key = part.recurrenceId === null ? '' : instanceKeyOf(record, part, incoming);
+  const rowKey = part.thisAndFuture && key !== '' ? `${FOLLOWING}${key}` : key;
+  const freshness = freshnessOf(withSender, email, rowKey, part);
+  if (freshness !== 'newer') return unchanged(freshness === 'same' ? 'ignored_duplicate' : 'ignored_stale');
+  if (isForOldTime(record, key, part, incoming)) return unchanged('ignored_stale', 'older_sequence');
+  const comment = (textOf(part.event, 'COMMENT') ?? '')
+    .slice(0, MAX_COMMENT)
+    .toWellFormed()
+    .replaceAll('\0', '');
+  const dtstamp = dtstampOf(part, incoming.now);
+  const values = { response, comment, responded_at: dtstamp };
+  const responded = withResponse(withSender, email, rowKey, values);
+  const participants = responded.participants.map((row) =>
+    row.email === email && row.recurrence_key === rowKey
+      ? {
+          ...row,
+          reply_sequence: part.sequence,
+          reply_dtstamp: dtstamp,
+          delegated_to: sender.delegatedTo ?? row.delegated_to,
+        }
+      : row,
+  );
+  const answered = { ...responded, participants };
+  return {
+    ...unchanged('reply_recorded'),
+    record: sender.delegatedTo ? withDelegate(answered, delegateOf(sender)) : answered,
+    action: 'responded',
+    fields: ['response'],
+    key: rowKey,
+  };
+}
+
+const delegateOf = (sender: Attendee): Attendee => ({
+  ...sender,
+  email: sender.delegatedTo as string,
+  name: '',
+  response: 'NEEDS-ACTION',
+  delegatedTo: null,
+  delegatedFrom: sender.email,
+});
+
+/** Adds the person to whom an attendee delegates. @throws RejectedMessageError `not_an_attendee` */
+function withDelegate(record: EventRecord, delegate: Attendee): EventRecord {
+  if (rowOf(record, delegate.email)) return record;
+  const from = delegate.delegatedFrom === null ? undefined : rowOf(record, delegate.delegatedFrom);
+  if (!from) throw new RejectedMessageError('not_an_attendee');
+  const row: ParticipantRow = {
+    ...from,
+    email: delegate.email,
+    user_id: null,
+    name: delegate.name,
+    response: 'needs_action',
+    comment: '',
+    responded_at: null,
+    reply_sequence: null,
+    reply_dtstamp: null,
+    delegated_to: null,
+    delegated_from: from.email,
+    schedule_status: null,
+  };
+  return { ...record, participants: [...record.participants, row] };
+}
+
+/** @throws RejectedMessageError `not_an_instance` */
+function instanceKeyOf(record: EventRecord, part: ItipPart, { zones }: Incoming): string {
+  const key = keyOf(record, part, zones);
+  if (!occurrenceOf(record, key, 'UTC')) throw new RejectedMessageError('not_an_instance');
+  return key;
+}
+
+/** Compares a response with the recorded one to the same instances (RFC 5546, 2.1.5). */
+function freshnessOf(record: EventRecord, email: string, key: string, part: ItipPart) {
+  const row = record.participants.find((each) => each.email === email && each.recurrence_key === key);
+  if (!row || row.reply_sequence === null || row.reply_dtstamp === null) return 'newer';
+  return compareVersions(part, { sequence: row.reply_sequence, dtstamp: seconds(row.reply_dtstamp) });
+}
+
+/** A response to an older version counts only where it names the time that is valid now. */
+function isForOldTime(record: EventRecord, key: string, part: ItipPart, { zones }: Incoming): boolean {
+  const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
+  if (part.sequence >= (override?.sequence ?? record.sequence)) return false;
+  try {
+    const { times, recurrence } = readEvent(part.event, zones);
+    const current = timesAt(record, key);
+    const hasRule = recurrence.rules.length > 0 && key === '';
+    return (
+      instantAt(times) !== instantAt(current) || (hasRule && recurrence.rules.join() !== record.rules.join())
+    );
+  } catch {
+    return true;
+  }
+}
+
+const instantAt = ({ starts, time_zone }: EventTimes): number => instantOf(wallOf(starts), time_zone);
+
+function timesAt(record: EventRecord, key: string): EventTimes {
+  const occurrence = key === '' ? null : occurrenceOf(record, key, 'UTC');
+  return occurrence ? contentOf(record, occurrence) : record;
+}
+
+/** COUNTER: another time that an attendee proposes. */
+export function applyCounter(
+  record: EventRecord,
+  proposals: readonly ProposalRow[],
+  incoming: Incoming,
+): Applied {
+  const [part] = incoming.message.parts as [ItipPart];
+  const sender = senderOf(part, incoming);
+  const known = rowOf(record, sender.email);
+  if (!known) throw new RejectedMessageError('not_an_attendee');
+  const key = part.recurrenceId === null ? '' : instanceKeyOf(record, part, incoming);
+  const { sequence } = record.overrides.find(({ recurrence_key }) => recurrence_key === key) ?? record;
+  if (part.sequence < sequence) return unchanged('ignored_stale', 'older_sequence');
+  const comment = (textOf(part.event, 'COMMENT') ?? '')
+    .slice(0, MAX_COMMENT)
+    .toWellFormed()
+    .replaceAll('\0', '');
+  const decline = {
+    method: 'DECLINECOUNTER' as const,
+    recipient: known.email,
+    recurrence_key: key,
+    comment: '',
+    proposal_id: null,
+  };
+  if (!record.proposals_allowed)
+    return { ...unchanged('rejected', 'proposals_disabled'), messages: [decline] };
+  const { times } = readEvent(part.event, incoming.zones);
+  const current = timesAt(record, key);
+  const isSame = instantAt(times) === instantAt(current) && times.ends === current.ends;
+  if (isSame) throw new RejectedMessageError('same_time');
+  const dtstamp = dtstampOf(part, incoming.now);
+  const proposal: ProposalRow = {
+    ...times,
+    id: uuidv7(),
+    recurrence_key: key,
+    by_email: known.email,
+    by_name: known.name || sender.name,
+    by_user_id: known.user_id,
+    comment,
+    status: 'pending',
+    base_sequence: record.sequence,
+    created_at: incoming.now,
+  };
+  const replaced = proposals
+    .filter(
+      (each) => each.status === 'pending' && each.by_email === known.email && each.recurrence_key === key,
+    )
+    .map((each) => ({ ...each, status: 'withdrawn' as const }));
+  const values = { response: RESPONSES[sender.response] ?? 'tentative', comment, responded_at: dtstamp };
+  return {
+    ...unchanged('counter_recorded'),
+    record: withResponse(record, known.email, key, values),
+    proposals: [...replaced, proposal],
+    action: 'proposed',
+    fields: ['proposals'],
+    key,
+  };
+}
+
+/** REFRESH: an attendee asks for the current version. */
+export function applyRefresh(record: EventRecord, incoming: Incoming): Applied {
+  const [part] = incoming.message.parts as [ItipPart];
+  const known = rowOf(record, senderOf(part, incoming).email);
+  if (!known) throw new RejectedMessageError('not_an_attendee');
+  const message = {
+    method: 'REQUEST' as const,
+    recipient: known.email,
+    recurrence_key: '',
+    comment: '',
+    proposal_id: null,
+  };
+  return { ...unchanged('refresh_answered'), messages: [message] };
+}

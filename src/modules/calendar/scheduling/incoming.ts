@@ -1,0 +1,93 @@
+import type { CalendarZones } from '../../../lib/icalendar/index.js';
+import {
+  type Attendee,
+  attendeesOf,
+  type ItipMessage,
+  type ItipPart,
+  maySendFor,
+  organizerOf,
+  sameMailbox,
+} from '../../../lib/itip/index.js';
+import type { EventChange } from '../changes/event-write.js';
+import type { EventRecord, ProposalRow } from '../model/event-record.js';
+import { instantOf, isDay, wallIn, wallText } from '../model/event-times.js';
+import type { IncomingResult } from './scheduling.entity.js';
+import { RejectedMessageError } from './rejection.js';
+
+/** A received message with what is known about its sender and its recipient. */
+export interface Incoming {
+  message: ItipMessage;
+  zones: CalendarZones;
+  /** The sender that a mail proves, lower case; null: a user uploaded the message. */
+  from: string | null;
+  owner: { userId: string; emails: readonly string[] };
+  /** User ids of members of the workspace by address (lower case). */
+  members: ReadonlyMap<string, string>;
+  /** RFC 3339. */
+  now: string;
+}
+
+/** The effect of a message on an event. */
+export interface Applied {
+  result: IncomingResult;
+  reason: string | null;
+  /** The event after the message; undefined: unchanged. */
+  record?: EventRecord;
+  proposals?: ProposalRow[];
+  action: EventChange['action'];
+  fields: string[];
+  key: string;
+  messages: EventChange['messages'];
+}
+
+export const unchanged = (result: IncomingResult, reason: string | null = null): Applied => ({
+  result,
+  reason,
+  action: 'updated',
+  fields: [],
+  key: '',
+  messages: [],
+});
+
+/** The address of the owner that a message names; undefined: it does not name the owner. */
+export const ownAttendee = (part: ItipPart, { owner }: Incoming): Attendee | undefined =>
+  attendeesOf(part.event).find(({ email }) => owner.emails.some((own) => sameMailbox(own, email)));
+
+/**
+ * The organizer outside of the workspace whose message it is.
+ * @throws RejectedMessageError `no_organizer`, `sender_mismatch`, `local_organizer`
+ */
+export function assertOrganizer(part: ItipPart, { from, members, owner }: Incoming) {
+  const organizer = organizerOf(part.event);
+  if (!organizer) throw new RejectedMessageError('no_organizer');
+  if (from !== null && !maySendFor(from, organizer)) throw new RejectedMessageError('sender_mismatch');
+  const isOwn = owner.emails.some((own) => sameMailbox(own, organizer.email));
+  if (isOwn || members.has(organizer.email)) throw new RejectedMessageError('local_organizer');
+  return organizer;
+}
+
+/**
+ * The key of the instance that RECURRENCE-ID names: it is compared as an instant, whatever its zone is. The series may have no
+ * such instance.
+ * @throws RejectedMessageError `unknown_time_zone`
+ */
+export function keyOf(record: EventRecord, part: ItipPart, zones: CalendarZones): string {
+  const { kind, wall, tzid } = part.recurrenceId as NonNullable<ItipPart['recurrenceId']>;
+  if (isDay(record.starts)) return wallText(wall, true);
+  if (kind === 'date') return `${wallText(wall, true)}${record.starts.slice(10)}`;
+  const zone = record.time_zone;
+  if (kind === 'utc') return wallText(zone === null ? wall : wallIn(zone, wall), false);
+  if (tzid === null || zone === null) return wallText(wall, false);
+  const resolved = zones.resolve(tzid, wall);
+  if (resolved === null) throw new RejectedMessageError('unknown_time_zone');
+  const instant = resolved.kind === 'iana' ? instantOf(wall, resolved.name) : resolved.rules.toInstant(wall);
+  return wallText(wallIn(zone, instant), false);
+}
+
+/** Seconds of a stored time; null: none. */
+export const seconds = (text: string | null): number | null =>
+  text === null ? null : Math.floor(new Date(text).getTime() / 1000);
+
+/** RFC 3339 of a DTSTAMP, or the current time. */
+export const dtstampOf = ({ dtstamp }: ItipPart, now: string): string =>
+  dtstamp === null || Math.abs(dtstamp) > 250_000_000_000 ? now : new Date(dtstamp * 1000).toISOString();

@@ -1,0 +1,203 @@
+import {
+  component,
+  type Component,
+  escapeText,
+  formatComponent,
+  parameterOf,
+  property,
+  type Property,
+  propertyOf,
+  vtimezoneOf,
+} from '../../../lib/icalendar/index.js';
+import type { ItipMethod } from '../../../lib/itip/index.js';
+import { FOLLOWING, responseAt } from '../model/event-policy.js';
+import type { EventRecord, ParticipantRow, ProposalRow } from '../model/event-record.js';
+import { attendeeProperty, instanceVevent, stamp, timesOf, veventsOf } from '../model/vevent.js';
+
+const PRODUCT = '-//Workspace//Calendar//EN';
+/** Properties that concern the organizer's own calendar only. */
+const PRIVATE = new Set(['CREATED', 'LAST-MODIFIED', 'X-APPLE-CALENDAR-COLOR', 'X-MICROSOFT-CDO-BUSYSTATUS']);
+/** Properties of a response. */
+const OF_RESPONSE = new Set(['UID', 'RECURRENCE-ID', 'DTSTART', 'DTEND', 'DURATION', 'SUMMARY', 'LOCATION']);
+const DETAILS = { seesDetails: true };
+
+/** A message to write. */
+export interface OutgoingRequest {
+  method: ItipMethod;
+  /** Empty: the whole event; `>` before the key: the instance and all later ones. */
+  key: string;
+  /** The address from which the message is sent. */
+  from: string;
+  /** Lower case; of DECLINECOUNTER one. */
+  recipients: readonly string[];
+  comment: string;
+  /** Of COUNTER. */
+  proposal: ProposalRow | null;
+  /** RFC 3339: DTSTAMP of messages that state no version of the event. */
+  now: string;
+}
+
+/** A message as iCalendar. */
+export interface OutgoingCalendar {
+  method: ItipMethod;
+  sequence: number;
+  /** RFC 3339. */
+  dtstamp: string;
+  ics: string;
+}
+
+/** Writes a message of RFC 5546 about an event; null where its instance or attendee no longer exists. */
+export function outgoingCalendar(record: EventRecord, request: OutgoingRequest): OutgoingCalendar | null {
+  switch (request.method) {
+    case 'REPLY':
+    case 'COUNTER':
+    case 'REFRESH':
+      return ofAttendee(record, request);
+    case 'CANCEL':
+      return cancellation(record, request);
+    case 'DECLINECOUNTER':
+      return declined(record, request);
+    default:
+      return invitation(record, request);
+  }
+}
+
+function invitation(record: EventRecord, request: OutgoingRequest): OutgoingCalendar | null {
+  const { key, method } = request;
+  const one = key === '' ? null : instanceVevent(record, key, DETAILS);
+  if (key !== '' && !one) return null;
+  const isCancelled = one ? statusOf(one) === 'CANCELLED' : record.status === 'cancelled';
+  if (isCancelled && method === 'REQUEST') return cancellation(record, { ...request, method: 'CANCEL' });
+  const events = (one ? [one] : veventsOf(record, DETAILS)).map((event) =>
+    withOrganizer(event, record, request),
+  );
+  return written(method, events, record.sequence, record.dtstamp);
+}
+
+/** CANCEL of the event or of one instance, also for an attendee that is no longer invited. */
+function cancellation(record: EventRecord, request: OutgoingRequest): OutgoingCalendar | null {
+  const { key, recipients } = request;
+  const asBefore = { ...record, excluded: record.excluded.filter((other) => other !== key) };
+  const event = key === '' ? veventsOf(record, DETAILS)[0] : instanceVevent(asBefore, key, DETAILS);
+  if (!event) return null;
+  const attendees = recipients.map((email) => attendeeOf(record, email));
+  const properties = event.properties.filter(({ name }) => !/^(?:STATUS|ORGANIZER|ATTENDEE)$/.test(name));
+  const people = [organizer(record, request.from), ...attendees];
+  const own = [property('STATUS', 'CANCELLED'), ...people, ...comment(request)];
+  const cancelled = { ...event, properties: [...properties.filter(isShared), ...own] };
+  return written('CANCEL', [cancelled], record.sequence, record.dtstamp);
+}
+
+function declined(record: EventRecord, request: OutgoingRequest): OutgoingCalendar | null {
+  const { key, recipients, now } = request;
+  const event = key === '' ? veventsOf(record, DETAILS)[0] : instanceVevent(record, key, DETAILS);
+  if (!event) return null;
+  const people = [organizer(record, request.from), ...recipients.map((email) => attendeeOf(record, email))];
+  const kept = event.properties.filter(({ name }) => OF_RESPONSE.has(name));
+  const properties = [...version(record.sequence, now), ...kept, ...people, ...comment(request)];
+  return written('DECLINECOUNTER', [component('VEVENT', properties)], record.sequence, now);
+}
+
+/** REPLY, COUNTER and REFRESH of an attendee to an organizer outside of the workspace. */
+function ofAttendee(record: EventRecord, request: OutgoingRequest): OutgoingCalendar | null {
+  const { method, from, proposal } = request;
+  const key = request.key.replace(FOLLOWING, '');
+  const event = key === '' ? veventsOf(record, DETAILS)[0] : instanceVevent(record, key, DETAILS);
+  const row = responseOf(record, from, request.key);
+  if (!event || !row) return null;
+  const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
+  const sequence = override?.sequence ?? record.sequence;
+  const dtstamp = method === 'REPLY' ? (row.responded_at ?? request.now) : request.now;
+  const names = method === 'REFRESH' ? new Set(['UID', 'RECURRENCE-ID']) : OF_RESPONSE;
+  const kept = event.properties
+    .filter(({ name }) => names.has(name) && !(proposal && /^DT(?:START|END)$|^DURATION$/.test(name)))
+    .map((each) => (request.key.startsWith(FOLLOWING) ? withRange(each) : each));
+  const properties = [
+    ...version(sequence, dtstamp),
+    ...kept,
+    ...(proposal ? timesOf(proposal) : []),
+    property('ORGANIZER', `mailto:${record.organizer_email}`, { CN: record.organizer_name || null }),
+    attendeeProperty({ ...row, rsvp: false }),
+    ...comment(request),
+  ];
+  return written(method, [component('VEVENT', properties)], sequence, dtstamp);
+}
+
+/** ATTENDEE of a recipient, also of one that is no longer invited. */
+function attendeeOf(record: EventRecord, recipient: string): Property {
+  const row = record.participants.find(({ email, recurrence_key: at }) => email === recipient && at === '');
+  return row ? attendeeProperty(row) : property('ATTENDEE', `mailto:${recipient}`);
+}
+
+/** The response of an attendee to the event, to an instance, or to an instance and all later ones. */
+function responseOf(record: EventRecord, email: string, key: string): ParticipantRow | undefined {
+  const own = record.participants.filter((row) => row.email === email);
+  return (
+    own.find(({ recurrence_key }) => recurrence_key === key) ??
+    responseAt(own, key === '' ? null : key.replace(FOLLOWING, ''))
+  );
+}
+
+const withRange = (each: Property): Property =>
+  each.name === 'RECURRENCE-ID'
+    ? { ...each, parameters: [...each.parameters, { name: 'RANGE', values: ['THISANDFUTURE'] }] }
+    : each;
+
+const isShared = ({ name }: Property): boolean => !PRIVATE.has(name);
+
+const statusOf = (event: Component): string => propertyOf(event, 'STATUS')?.value ?? '';
+
+const version = (sequence: number, dtstamp: string): Property[] => [
+  property('DTSTAMP', stamp(dtstamp)),
+  property('SEQUENCE', String(sequence)),
+];
+
+const comment = ({ comment: text }: OutgoingRequest): Property[] =>
+  text === '' ? [] : [property('COMMENT', escapeText(text))];
+
+const organizer = (record: EventRecord, address: string): Property =>
+  property('ORGANIZER', `mailto:${address}`, { CN: record.organizer_name || null });
+
+/** Responses go to the organizer's mailbox, whose address may differ from the one of the account. */
+function withOrganizer(event: Component, record: EventRecord, request: OutgoingRequest): Component {
+  const own = `mailto:${record.organizer_email}`;
+  const properties = event.properties.filter(isShared).flatMap((each): Property[] => {
+    if (each.name === 'ORGANIZER') return [organizer(record, request.from)];
+    if (each.name === 'ATTENDEE' && each.value === own) return [{ ...each, value: `mailto:${request.from}` }];
+    return [each];
+  });
+  const hasOrganizer = properties.some(({ name }) => name === 'ORGANIZER');
+  const people = hasOrganizer ? [] : [organizer(record, request.from)];
+  return { ...event, properties: [...properties, ...people, ...comment(request)], components: [] };
+}
+
+function written(
+  method: ItipMethod,
+  events: Component[],
+  sequence: number,
+  dtstamp: string,
+): OutgoingCalendar {
+  const head = [
+    property('VERSION', '2.0'),
+    property('PRODID', PRODUCT),
+    property('CALSCALE', 'GREGORIAN'),
+    property('METHOD', method),
+  ];
+  const calendar = component('VCALENDAR', head, [...zonesOf(events), ...events]);
+  return { method, sequence, dtstamp, ics: formatComponent(calendar) };
+}
+
+/** A VTIMEZONE for each zone, for the years that the events cover. */
+function zonesOf(events: readonly Component[]): Component[] {
+  const years = new Map<string, { from: number; to: number }>();
+  for (const { properties } of events)
+    for (const each of properties) {
+      const zone = parameterOf(each, 'TZID');
+      const year = Number(each.value.slice(0, 4));
+      if (zone === undefined || !Number.isFinite(year)) continue;
+      const known = years.get(zone) ?? { from: year, to: year };
+      years.set(zone, { from: Math.min(known.from, year), to: Math.max(known.to, year) });
+    }
+  const isSeries = events.some((event) => propertyOf(event, 'RRULE'));
+  return [...years].map(([zone, { from, to }]) => vtimezoneOf(zone, from, isSeries ? null : to));
+}

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { component, formatComponent, property } from '../../../lib/icalendar/index.js';
+import { type ItipMethod, parseItip } from '../../../lib/itip/index.js';
+import { textLocaleOf } from '../../../lib/recurrence/index.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { OwnMail } from '../../mail/index.js';
+import { CalendarEvents, type MessageDue } from '../calendar.events.js';
+import { EventsRepository } from '../events.repository.js';
+import { FOLLOWING, participantOf, responseAt } from '../model/event-policy.js';
+import type { EventRecord, ProposalRow } from '../model/event-record.js';
+import { stamp } from '../model/vevent.js';
+import { DELIVERIES_JOB } from './deliveries.js';
+import { outgoingCalendar } from './outgoing-calendar.js';
+import { mailText } from './outgoing-text.js';
+import { parsedOf } from './parsed-message.js';
+import { type NewMessage, type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
+
+const OF_ATTENDEE = new Set<ItipMethod>(['REPLY', 'COUNTER', 'REFRESH']);
+
+/** A message to compose for recipients outside of the workspace. */
+export interface Order {
+  tenantId: string;
+  method: ItipMethod;
+  /** Empty: the whole event. */
+  key: string;
+  recipients: readonly string[];
+  comment: string;
+  proposal: ProposalRow | null;
+  /** The member that causes the message. */
+  actorId: string;
+  /** Distinguishes messages of the same version; null: such a message is sent once. */
+  cause: string | null;
+  now: Date;
+}
+
+/** Composes messages to addresses outside of the workspace and queues them. */
+@Injectable()
+export class OutgoingMessages implements OnModuleInit {
+  constructor(
+    private readonly events: EventsRepository,
+    private readonly repository: SchedulingRepository,
+    private readonly mail: OwnMail,
+    private readonly outbox: Outbox,
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.outbox.subscribe(CalendarEvents.messageDue, 'calendar-messages', (event) =>
+      this.compose(event as unknown as DomainEvent<MessageDue>),
+    );
+  }
+
+  /** Queues the message of an outbox event. The event is read as it is now: a later version replaces an earlier one. */
+  private async compose({ id, tenantId, payload, occurredAt }: DomainEvent<MessageDue>): Promise<void> {
+    const placed = await this.repository.placed(this.db, tenantId, payload.event_id);
+    if (!placed) return;
+    const proposals = payload.proposal_id
+      ? await this.events.proposals(this.db, tenantId, payload.event_id)
+      : [];
+    await this.queue(placed, {
+      tenantId,
+      method: payload.method,
+      key: payload.recurrence_key,
+      recipients: [payload.recipient],
+      comment: payload.comment,
+      proposal: proposals.find((each) => each.id === payload.proposal_id) ?? null,
+      actorId: payload.actor_id,
+      cause: payload.repeat ? id : null,
+      now: occurredAt,
+    });
+  }
+
+  /**
+   * Composes a message and queues it.
+   * @returns its id; null where there is nothing to send, or where it is queued already
+   */
+  async queue({ record, entries }: PlacedRecord, order: Order): Promise<string | null> {
+    const { tenantId, method, key, recipients, comment, proposal, actorId, now } = order;
+    const isOfAttendee = OF_ATTENDEE.has(method);
+    const userId = isOfAttendee ? actorId : record.organizer_id;
+    if (userId === null) return null;
+    const address = await this.mail.addressOf({ tenantId, userId });
+    const attendee = isOfAttendee ? participantOf(record, userId) : undefined;
+    const from = isOfAttendee ? (attendee?.email ?? '') : (address ?? record.organizer_email);
+    const request = { method, key, from, recipients, comment, proposal, now: now.toISOString() };
+    const calendar = outgoingCalendar(record, request);
+    if (!calendar) return null;
+    const name = isOfAttendee ? (attendee?.name ?? '') : record.organizer_name;
+    const text = mailText(record, {
+      method: calendar.method,
+      key,
+      comment,
+      proposal,
+      response: responseOf(record, from, key),
+      sender: name || from,
+      locale: textLocaleOf(await this.repository.localeOf(tenantId, userId)),
+      now: new Date(),
+    });
+    const own = entries.find(({ owner_id }) => owner_id === userId);
+    const version = [record.id, key, calendar.sequence, calendar.dtstamp, calendar.method, recipients.join()];
+    const message: NewMessage = {
+      id: uuidv7(),
+      calendar_id: isOfAttendee && own ? own.calendar_id : record.origin_calendar_id,
+      user_id: userId,
+      event_id: record.id,
+      direction: 'out',
+      method: calendar.method,
+      uid: record.uid,
+      recurrence_key: key.replace(FOLLOWING, ''),
+      sequence: calendar.sequence,
+      dtstamp: calendar.dtstamp,
+      sender: address ?? from,
+      result: 'queued',
+      reason: null,
+      parsed: parsedOf(parseItip(calendar.ics)),
+      ics: calendar.ics,
+      mail: { ...text, from_name: name },
+      dedupe_key: `out ${digest([...version, proposal?.id, order.cause].join('|'))}`,
+    };
+    return (await this.db.tx((tx) => this.store(tx, tenantId, message, recipients, address !== null)))
+      ? message.id
+      : null;
+  }
+
+  /** Stores a message with its deliveries, and starts their job after the commit. @returns false for a stored one */
+  async store(
+    tx: Tx,
+    tenantId: string,
+    message: NewMessage,
+    recipients: readonly string[],
+    hasMail: boolean,
+  ): Promise<boolean> {
+    const state = hasMail ? {} : { result: 'failed' as const, reason: 'no_mail' };
+    if (!(await this.repository.insert(tx, tenantId, { ...message, ...state }))) return false;
+    const [status, error] = hasMail ? (['queued', null] as const) : (['failed', 'no_mail'] as const);
+    await this.repository.insertDeliveries(tx, tenantId, message.id, recipients, status, error);
+    tx.afterCommit(() => this.jobs.trigger(DELIVERIES_JOB));
+    return true;
+  }
+
+  /** Queues REFRESH: the organizer is asked for an event of which only a part was received. */
+  async refresh(
+    tx: Tx,
+    tenantId: string,
+    request: {
+      uid: string;
+      calendarId: string;
+      userId: string;
+      from: string;
+      organizer: string;
+      cause: string;
+    },
+  ): Promise<void> {
+    const { uid, calendarId, userId, from, organizer, cause } = request;
+    const dtstamp = new Date().toISOString();
+    const event = component('VEVENT', [
+      property('UID', uid),
+      property('DTSTAMP', stamp(dtstamp)),
+      property('ORGANIZER', `mailto:${organizer}`),
+      property('ATTENDEE', `mailto:${from}`),
+    ]);
+    const head = [property('VERSION', '2.0'), property('PRODID', '-//Workspace//Calendar//EN')];
+    const ics = formatComponent(component('VCALENDAR', [...head, property('METHOD', 'REFRESH')], [event]));
+    const message: NewMessage = {
+      id: uuidv7(),
+      calendar_id: calendarId,
+      user_id: userId,
+      event_id: null,
+      direction: 'out',
+      method: 'REFRESH',
+      uid,
+      recurrence_key: '',
+      sequence: 0,
+      dtstamp,
+      sender: from,
+      result: 'queued',
+      reason: null,
+      parsed: null,
+      ics,
+      mail: { subject: 'REFRESH', text: uid, html: '', from_name: '' },
+      dedupe_key: `out ${digest(cause)}`,
+    };
+    await this.store(tx, tenantId, message, [organizer], true);
+  }
+}
+
+function responseOf(record: EventRecord, email: string, key: string) {
+  const own = record.participants.filter((row) => row.email === email);
+  const exact = own.find(({ recurrence_key }) => recurrence_key === key);
+  return (exact ?? responseAt(own, key === '' ? null : key.replace(FOLLOWING, '')))?.response ?? null;
+}
+
+export const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,0 +1,124 @@
+import { describeRule, type TextLocale } from '../../../lib/recurrence/index.js';
+import type { ItipMethod } from '../../../lib/itip/index.js';
+import { FOLLOWING } from '../model/event-policy.js';
+import type { AttendeeResponse, EventRecord, EventTimes, ProposalRow } from '../model/event-record.js';
+import { contentOf, isSeries, occurrenceOf, occurrencesIn, seriesOf } from '../model/event-series.js';
+import { instantOf, isDay, lengthAt, wallOf } from '../model/event-times.js';
+import { PHRASES, type Phrases } from './phrases.js';
+
+/** The readable part of a mail. */
+export interface MailText {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+export interface TextRequest {
+  method: ItipMethod;
+  key: string;
+  comment: string;
+  proposal: ProposalRow | null;
+  /** Of REPLY. */
+  response: AttendeeResponse | null;
+  /** Name or address of the sender. */
+  sender: string;
+  locale: TextLocale;
+  now: Date;
+}
+
+const MAX_SUBJECT = 200;
+const DAY = 86_400;
+/** Days in which the next instance of a series is looked for, and instances that are read. */
+const AHEAD_DAYS = 400;
+const AHEAD_INSTANCES = 200;
+
+/** Subject and texts of a message: what changes, the time, for a series its next instance, in the zone of the event and in UTC. */
+export function mailText(record: EventRecord, request: TextRequest): MailText {
+  const phrases = PHRASES[request.locale];
+  const key = request.key.replace(FOLLOWING, '');
+  const occurrence = key === '' ? null : occurrenceOf(record, key, 'UTC');
+  const content = occurrence ? contentOf(record, occurrence) : record;
+  const title = content.title || phrases.untitled;
+  const lines: [string, string][] = [[phrases.what, title]];
+  if (key !== '') {
+    const nominal = nominalTimes(record, key);
+    if (nominal.starts !== content.starts) lines.push([phrases.before, timeText(nominal, request)]);
+    lines.push([phrases.when, timeText(content, request)]);
+  } else if (isSeries(record)) lines.push(...seriesLines(record, phrases, request));
+  else lines.push([phrases.when, timeText(record, request)]);
+  if (request.proposal) lines.push([phrases.proposed, timeText(request.proposal, request)]);
+  if (content.location) lines.push([phrases.where, content.location]);
+  if (content.conference?.url) lines.push([phrases.conference, content.conference.url]);
+  lines.push([phrases.organizer, record.organizer_name || record.organizer_email]);
+  if (request.comment) lines.push([phrases.comment, request.comment]);
+  const heading = `${headingOf(request, phrases)}: ${title}`;
+  const subject = heading.replaceAll(/\s+/g, ' ').slice(0, MAX_SUBJECT).toWellFormed();
+  return { subject, ...bodies(subject, lines, content.description) };
+}
+
+function headingOf({ method, response, sender }: TextRequest, phrases: Phrases): string {
+  if (method === 'REPLY') return `${phrases.responses[response ?? 'needs_action']} (${sender})`;
+  return phrases.headings[method];
+}
+
+function seriesLines(record: EventRecord, phrases: Phrases, request: TextRequest): [string, string][] {
+  const series = seriesOf(record);
+  const rules = series.rules.map((rule) => describeRule(rule, series, request.locale)).join('; ');
+  const next = nextTimes(record, request.now);
+  return [
+    ...(rules ? [[phrases.repeats, rules] as [string, string]] : []),
+    [next ? phrases.next : phrases.when, timeText(next ?? record, request)],
+  ];
+}
+
+/** The times of the next instance; null without one in the coming year. */
+function nextTimes(record: EventRecord, now: Date): EventTimes | null {
+  const from = Math.floor(now.getTime() / 1000);
+  const window = { from, to: from + AHEAD_DAYS * DAY, readerZone: 'UTC' };
+  const [next] = occurrencesIn(record, window, AHEAD_INSTANCES)
+    .filter(({ start, override }) => start >= from && override?.patch.status !== 'cancelled')
+    .sort((a, b) => a.start - b.start);
+  return next ? contentOf(record, next) : null;
+}
+
+/** The times that an instance would have without changes. */
+function nominalTimes(record: EventRecord, key: string): EventTimes {
+  const wall = wallOf(key);
+  return contentOf(record, { key, wall, start: wall, end: wall, override: null });
+}
+
+function timeText(times: EventTimes, { locale }: TextRequest): string {
+  const wall = wallOf(times.starts);
+  if (isDay(times.starts)) {
+    const format = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeZone: 'UTC' });
+    return format.formatRange(new Date(wall * 1000), new Date((wallOf(times.ends) - DAY) * 1000));
+  }
+  const start = instantOf(wall, times.time_zone);
+  const end = start + lengthAt(times, wall, start);
+  const zone = times.time_zone ?? 'UTC';
+  const range = (timeZone: string): string =>
+    new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'short', timeZone }).formatRange(
+      new Date(start * 1000),
+      new Date(end * 1000),
+    );
+  if (times.time_zone === null) return range('UTC');
+  return zone === 'UTC' ? `${range(zone)} (UTC)` : `${range(zone)} (${zone}) / ${range('UTC')} (UTC)`;
+}
+
+function bodies(subject: string, lines: [string, string][], description: string): Omit<MailText, 'subject'> {
+  const text = [
+    subject,
+    '',
+    ...lines.map(([name, value]) => `${name}: ${value}`),
+    ...(description ? ['', description] : []),
+  ].join('\n');
+  const rows = lines.map(
+    ([name, value]) => `<tr><th align="left">${escaped(name)}</th><td>${escaped(value)}</td></tr>`,
+  );
+  const paragraph = description ? `<p>${escaped(description).replaceAll('\n', '<br>')}</p>` : '';
+  return { text, html: `<h3>${escaped(subject)}</h3><table>${rows.join('')}</table>${paragraph}` };
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (found) => ENTITIES[found] as string);

@@ -1,0 +1,37 @@
+import { parameterOf, propertyOf, textOf } from '../../../lib/icalendar/index.js';
+import { attendeesOf, type ItipMessage, organizerOf } from '../../../lib/itip/index.js';
+
+const MAX_TEXT = 500;
+const MAX_ATTENDEES = 50;
+
+/** A summary of a message for readers of the log. */
+export interface ParsedMessage {
+  title: string;
+  /** As written, e.g. `20260302T090000 Europe/Berlin`. */
+  start: string | null;
+  organizer: string | null;
+  attendees: { email: string; response: string }[];
+  comment: string;
+  components: number;
+}
+
+export function parsedOf({ parts }: ItipMessage): ParsedMessage | null {
+  const [first] = parts;
+  if (!first) return null;
+  const start = propertyOf(first.event, 'DTSTART');
+  const text = (name: string): string =>
+    (textOf(first.event, name) ?? '').slice(0, MAX_TEXT).toWellFormed().replaceAll('\0', '');
+  const zone = start && parameterOf(start, 'TZID');
+  return {
+    title: text('SUMMARY'),
+    start: start
+      ? [start.value, zone ?? ''].join(' ').trim().slice(0, MAX_TEXT).toWellFormed().replaceAll('\0', '')
+      : null,
+    organizer: organizerOf(first.event)?.email ?? null,
+    attendees: attendeesOf(first.event)
+      .slice(0, MAX_ATTENDEES)
+      .map(({ email, response }) => ({ email, response: response.slice(0, 40) })),
+    comment: text('COMMENT'),
+    components: parts.length,
+  };
+}

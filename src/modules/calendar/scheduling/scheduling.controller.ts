@@ -1,0 +1,134 @@
+import { Body, Controller, Query, Req } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { BytesBody, mediaTypeOf } from '../../../platform/http/body/body.guard.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import { validated } from '../../../platform/http/input.pipe.js';
+import { assertStorable, removeInheritedKeys } from '../../../platform/http/storable-text.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { CALENDARS, CalendarErrors, EVENTS } from '../calendar.errors.js';
+import { ListMessages, MAX_ICS, SendMessage, TakeMessage } from './scheduling.dto.js';
+import { SchedulingErrors } from './scheduling.errors.js';
+import {
+  ReceivedMessageEnvelope,
+  SchedulingMessageEnvelope,
+  SchedulingMessageListEnvelope,
+  SentMessageEnvelope,
+} from './scheduling.response.js';
+import { SchedulingService } from './scheduling.service.js';
+
+const CALENDAR_TYPE = 'text/calendar';
+const COMMON_ERRORS = [CALENDARS.notFound, Errors.forbidden];
+
+/** Messages of RFC 5546 from and to addresses outside of the workspace. */
+@ApiTags('calendar')
+@Controller('calendar/:calendar_id/scheduling')
+export class SchedulingController {
+  constructor(private readonly scheduling: SchedulingService) {}
+
+  @Endpoint('POST outbox', {
+    id: 'sendSchedulingMessage',
+    summary: 'Send a scheduling message',
+    description:
+      'Changes of events, responses and proposals send their messages by themselves. This operation repeats one, or asks for the current version (REFRESH). The message is sent from your mailbox; the log shows its delivery. Only for the owner of the calendar.',
+    status: 202,
+    response: [SentMessageEnvelope, 'The queued message.'],
+    example: { method: 'REQUEST', event_id: '01890a5d-ac96-774b-bcce-b302099a8057' },
+    errors: [
+      ...COMMON_ERRORS,
+      EVENTS.notFound,
+      CalendarErrors.notAnInstance,
+      SchedulingErrors.notYourMethod,
+      SchedulingErrors.unknownRecipient,
+      SchedulingErrors.noMail,
+    ],
+  })
+  send(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @Body() body: SendMessage,
+  ): Promise<JsonReply> {
+    return this.scheduling.send(ctx, calendarId, body);
+  }
+
+  @Endpoint('POST inbox', {
+    id: 'takeSchedulingMessage',
+    summary: 'Apply a received scheduling message',
+    description:
+      'Messages that arrive in mailboxes of this installation are applied by themselves. `text/calendar`, or JSON with `ics` or with a mail of your mailbox, at most 1 MiB. Status 201: the message created an event. Only for the owner of the calendar.',
+    response: [ReceivedMessageEnvelope, 'The message with its effect, and the event.'],
+    unchanged: 'The message with its effect, and the event.',
+    status: 201,
+    errors: [
+      ...COMMON_ERRORS,
+      SchedulingErrors.senderMismatch,
+      SchedulingErrors.invalidIcs,
+      SchedulingErrors.unknownMethod,
+      SchedulingErrors.multipleUids,
+      Errors.invalidJson,
+      Errors.validationFailed,
+      Errors.bodyTooLarge,
+      Errors.unsupportedMediaType,
+    ],
+  })
+  @ApiExtraModels(TakeMessage)
+  @ApiConsumes('application/json', CALENDAR_TYPE)
+  @ApiBody({ schema: { anyOf: [{ $ref: getSchemaPath(TakeMessage) }, { type: 'string' }] } })
+  @BytesBody({ types: ['application/json', CALENDAR_TYPE], limit: MAX_ICS * 2 })
+  take(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @Req() request: Request,
+  ): Promise<JsonReply> {
+    const bytes = request.body as Buffer;
+    const isCalendar = mediaTypeOf(request) === CALENDAR_TYPE;
+    return this.scheduling.take(ctx, calendarId, isCalendar ? bytes : validated(TakeMessage, jsonOf(bytes)));
+  }
+
+  @Endpoint('GET messages', {
+    id: 'listSchedulingMessages',
+    summary: 'List scheduling messages',
+    description:
+      'Messages that were sent and received for events of this calendar in the last 180 days, newest first, with the state of their delivery or their effect. Only for the owner of the calendar.',
+    response: [SchedulingMessageListEnvelope, 'A page of messages.'],
+    errors: COMMON_ERRORS,
+  })
+  list(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @Query() query: ListMessages,
+  ): Promise<SchedulingMessageListEnvelope> {
+    return this.scheduling.list(ctx, calendarId, query);
+  }
+
+  @Endpoint('GET messages/:message_id', {
+    id: 'readSchedulingMessage',
+    summary: 'Read a scheduling message',
+    response: [SchedulingMessageEnvelope, 'The message with its iCalendar text.'],
+    errors: [...COMMON_ERRORS, SchedulingErrors.messageNotFound],
+  })
+  read(
+    @Ctx() ctx: RequestContext,
+    @Id('calendar_id') calendarId: string,
+    @Id('message_id') messageId: string,
+  ): Promise<SchedulingMessageEnvelope> {
+    return this.scheduling.read(ctx, calendarId, messageId);
+  }
+}
+
+/** @throws ApiError 400 `invalid_json`; 422 */
+function jsonOf(bytes: Buffer): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw Errors.invalidJson.with();
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw Errors.invalidJson.with();
+  assertStorable(value);
+  removeInheritedKeys(value);
+  return value;
+}

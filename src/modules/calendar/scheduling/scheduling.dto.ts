@@ -1,0 +1,131 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsDateString,
+  IsEmail,
+  IsIn,
+  IsInt,
+  IsString,
+  IsUUID,
+  Length,
+  Matches,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { ITIP_METHODS, type ItipMethod } from '../../../lib/itip/index.js';
+import { asInstance, Optional } from '../../../platform/http/input.decorators.js';
+import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { IsEventTime, timeSchema } from '../input/event-parts.dto.js';
+import type { TimeInput } from '../input/event-input-times.js';
+import { type Direction, DIRECTIONS, RESULTS, type SchedulingResult } from './scheduling.entity.js';
+
+export const MAX_ICS = 1_048_576;
+const MAX_RECIPIENTS = 100;
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const ICS = 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nMETHOD:REQUEST\r\n…';
+
+/** A message to send again, or by hand. */
+export class SendMessage {
+  /** Organizers send REQUEST, CANCEL, ADD, DECLINECOUNTER and PUBLISH, attendees REPLY, COUNTER and REFRESH. */
+  @ApiProperty({ enum: ITIP_METHODS, example: 'REQUEST' })
+  @IsIn(ITIP_METHODS)
+  method!: ItipMethod;
+
+  /** An event of this calendar. */
+  @ApiProperty({ format: 'uuid', example: ID })
+  @IsUUID('all', { message: 'event_id must be a UUID' })
+  event_id!: string;
+
+  /** The instance that the message concerns; default: the whole event. */
+  @ApiPropertyOptional(timeSchema({ date_time: '2026-03-09T09:00:00', time_zone: 'Europe/Berlin' }))
+  @Optional()
+  @IsEventTime()
+  recurrence_id?: TimeInput;
+
+  /** Default: all attendees outside of the workspace, or the organizer. PUBLISH needs recipients, which may be any addresses. */
+  @ApiPropertyOptional({ type: [String], maxItems: MAX_RECIPIENTS, example: ['zoe@partner.example'] })
+  @Optional()
+  @MaxLength(320, { each: true })
+  @IsEmail({ require_tld: false }, { each: true, message: 'recipients must be e-mail addresses' })
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_RECIPIENTS)
+  @IsArray()
+  recipients?: string[];
+
+  @ApiPropertyOptional({ example: 'See you there' })
+  @Optional()
+  @MaxLength(4000)
+  @IsString()
+  comment?: string;
+}
+
+/** A message of the caller's mailbox. */
+export class MailReference {
+  @ApiProperty({ example: '6b0108e57d46ea6fe43d660f' })
+  @Matches(/^[0-9a-f]{24}$/i, { message: 'mailbox must be the id of a mailbox' })
+  @IsString()
+  mailbox!: string;
+
+  @ApiProperty({ type: 'integer', minimum: 1, example: 12 })
+  @Min(1)
+  @IsInt()
+  id!: number;
+}
+
+/** A received message: `ics`, or the mail that contains it. */
+export class TakeMessage {
+  /** A calendar with METHOD, at most 1 MiB. Without `message`, it changes your own placement only. */
+  @ApiPropertyOptional({ example: ICS })
+  @Optional()
+  @MaxLength(MAX_ICS)
+  @IsString()
+  ics?: string;
+
+  /** The claimed sender. It must be the organizer; only `message` proves a sender. */
+  @ApiPropertyOptional({ example: 'ann@partner.example' })
+  @Optional()
+  @MaxLength(320)
+  @IsEmail({ require_tld: false })
+  from?: string;
+
+  /** A mail of your mailbox: its sender is the sender of the message, its calendar is used instead of `ics`. */
+  @ApiPropertyOptional({ type: MailReference })
+  @Optional()
+  @ValidateNested()
+  @Transform(({ value }) => asInstance(MailReference, value))
+  message?: MailReference;
+}
+
+export class ListMessages extends PageQuery {
+  @ApiPropertyOptional({ enum: DIRECTIONS })
+  @Optional()
+  @IsIn(DIRECTIONS)
+  direction?: Direction;
+
+  @ApiPropertyOptional({ enum: ITIP_METHODS })
+  @Optional()
+  @IsIn(ITIP_METHODS)
+  method?: ItipMethod;
+
+  @ApiPropertyOptional({ enum: RESULTS })
+  @Optional()
+  @IsIn(RESULTS)
+  result?: SchedulingResult;
+
+  @ApiPropertyOptional({ example: ID })
+  @Optional()
+  @Length(1, 500)
+  @IsString()
+  uid?: string;
+
+  /** Messages from this time on. */
+  @ApiPropertyOptional({ format: 'date-time', example: '2026-03-01T00:00:00Z' })
+  @Optional()
+  @Matches(/^\d{4}-\d\d-\d\dT/, { message: 'since must be a time of RFC 3339' })
+  @IsDateString({ strict: true, strictSeparator: true })
+  since?: string;
+}

@@ -1,0 +1,284 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { type EventJson, type EventRecord, type OwnedEntry, recordOf } from '../model/event-record.js';
+import type { DeliveryStatus, Direction, SchedulingResult } from './scheduling.entity.js';
+
+/** A row of `scheduling_messages` with its deliveries. */
+export interface MessageRow {
+  id: string;
+  calendar_id: string;
+  user_id: string;
+  event_id: string | null;
+  direction: Direction;
+  method: string | null;
+  uid: string;
+  recurrence_key: string;
+  sequence: number;
+  dtstamp: string | null;
+  sender: string;
+  result: SchedulingResult;
+  reason: string | null;
+  parsed: object | null;
+  created_at: string;
+  deliveries:
+    | { recipient: string; status: DeliveryStatus; error: string | null; sent_at: string | null }[]
+    | null;
+}
+
+export interface NewMessage extends Omit<MessageRow, 'deliveries' | 'created_at'> {
+  ics: string | null;
+  /** Of a message to send. */
+  mail: object | null;
+  dedupe_key: string;
+}
+
+/** A delivery to attempt now. */
+export interface DueDelivery {
+  tenant_id: string;
+  message_id: string;
+  recipient: string;
+  attempts: number;
+  user_id: string;
+  event_id: string | null;
+  method: string;
+  ics: string;
+  mail: { subject: string; text: string; html: string; from_name: string };
+  created_at: Date;
+}
+
+/** An event with all its placements. */
+export interface PlacedRecord {
+  record: EventRecord;
+  entries: OwnedEntry[];
+}
+
+const lockUid = workspace.statement<never>(
+  'scheduling.lock_uid',
+  `SELECT pg_advisory_xact_lock(hashtextextended('scheduling ' || $1::uuid || ' ' || $2::text, 0))`,
+);
+
+// Index calendar_events_uid.
+const lockEvents = workspace.statement<{
+  id: string;
+  origin: string;
+  organizer_id: string | null;
+  origin_calendar_id: string;
+}>(
+  'scheduling.lock_events',
+  `SELECT id, origin, organizer_id, origin_calendar_id FROM calendar_events
+    WHERE tenant_id = $1 AND uid = $2 ORDER BY deleted_at IS NOT NULL, id FOR UPDATE`,
+);
+
+const readPlaced = workspace.statement<EventJson & { entries: OwnedEntry[] | null }>(
+  'scheduling.event',
+  `SELECT record.event, record.participants, record.overrides,
+          (SELECT json_agg(json_build_object(
+                    'calendar_id', entry.calendar_id, 'event_id', entry.event_id, 'uid', entry.uid,
+                    'span_start', entry.span_start, 'span_end', entry.span_end, 'wide', entry.wide,
+                    'response', entry.response, 'show_as', entry.show_as, 'color', entry.color,
+                    'reminders', entry.reminders, 'hidden', entry.hidden, 'owner_id', owned.owner_id))
+             FROM calendar_entries entry
+             JOIN calendars owned ON owned.tenant_id = entry.tenant_id AND owned.id = entry.calendar_id
+            WHERE entry.tenant_id = $1 AND entry.event_id = $2) AS entries
+     FROM event_records record WHERE record.tenant_id = $1 AND record.id = $2`,
+);
+
+const localeOf = workspace.statement<{ locale: string | null }>(
+  'scheduling.locale',
+  `SELECT locale FROM member_locales WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const insert = workspace.statement<{ id: string }>(
+  'scheduling.insert',
+  `INSERT INTO scheduling_messages (tenant_id, id, calendar_id, user_id, event_id, direction, method, uid, recurrence_key,
+          sequence, dtstamp, sender, result, reason, parsed, ics, mail, dedupe_key, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, clock_timestamp())
+   ON CONFLICT (tenant_id, dedupe_key) DO NOTHING RETURNING id`,
+);
+
+const insertDeliveries = workspace.statement<never>(
+  'scheduling.insert_deliveries',
+  `INSERT INTO scheduling_deliveries (tenant_id, message_id, recipient, status, error, attempts, due_at)
+   SELECT $1, $2, recipient, $4, $5, 0, clock_timestamp() FROM unnest($3::text[]) AS recipient ON CONFLICT DO NOTHING`,
+);
+
+const MESSAGE = `message.id, message.calendar_id, message.user_id, message.event_id, message.direction, message.method,
+  message.uid, message.recurrence_key, message.sequence, rfc3339(message.dtstamp) AS dtstamp, message.sender, message.result,
+  message.reason, message.parsed, rfc3339(message.created_at) AS created_at,
+  (SELECT json_agg(json_build_object('recipient', delivery.recipient, 'status', delivery.status, 'error', delivery.error,
+                                     'sent_at', rfc3339(delivery.sent_at)) ORDER BY delivery.recipient)
+     FROM scheduling_deliveries delivery
+    WHERE delivery.tenant_id = message.tenant_id AND delivery.message_id = message.id) AS deliveries`;
+
+const find = workspace.statement<MessageRow & { ics: string | null }>(
+  'scheduling.find',
+  `SELECT ${MESSAGE}, message.ics FROM scheduling_messages message
+    WHERE message.tenant_id = $1 AND message.calendar_id = $2 AND message.id = $3`,
+);
+
+const findByKey = workspace.statement<MessageRow>(
+  'scheduling.find_by_key',
+  `SELECT ${MESSAGE} FROM scheduling_messages message WHERE message.tenant_id = $1 AND message.dedupe_key = $2`,
+);
+
+// Index scheduling_messages_list.
+const list = workspace.statement<MessageRow>(
+  'scheduling.list',
+  `SELECT ${MESSAGE} FROM scheduling_messages message
+    WHERE message.tenant_id = $1 AND message.calendar_id = $2 AND ($3::uuid IS NULL OR message.id < $3)
+      AND ($5::text IS NULL OR message.direction = $5) AND ($6::text IS NULL OR message.method = $6)
+      AND ($7::text IS NULL OR message.result = $7) AND ($8::text IS NULL OR message.uid = $8)
+      AND ($9::timestamptz IS NULL OR message.created_at >= $9)
+    ORDER BY message.id DESC LIMIT $4`,
+);
+
+const claim = workspace.statement<DueDelivery>(
+  'scheduling.claim',
+  `WITH due AS MATERIALIZED (
+     SELECT tenant_id, message_id, recipient FROM scheduling_deliveries
+      WHERE status = 'queued' AND due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+   UPDATE scheduling_deliveries delivery
+      SET attempts = delivery.attempts + 1, due_at = now() + make_interval(secs => $2)
+     FROM due JOIN scheduling_messages message ON message.tenant_id = due.tenant_id AND message.id = due.message_id
+    WHERE delivery.tenant_id = due.tenant_id AND delivery.message_id = due.message_id
+      AND delivery.recipient = due.recipient
+   RETURNING delivery.tenant_id, delivery.message_id, delivery.recipient, delivery.attempts, message.user_id,
+             message.event_id, message.method, message.ics, message.mail, message.created_at`,
+);
+
+const conclude = workspace.statement<never>(
+  'scheduling.conclude',
+  `UPDATE scheduling_deliveries
+      SET status = $4, error = $5, sent_at = CASE WHEN $4 = 'sent' THEN now() END,
+          due_at = now() + make_interval(secs => $6)
+    WHERE tenant_id = $1 AND message_id = $2 AND recipient = $3 AND status = 'queued'`,
+);
+
+const summarize = workspace.statement<never>(
+  'scheduling.summarize',
+  `UPDATE scheduling_messages message
+      SET result = CASE WHEN state.queued THEN 'queued' WHEN state.failed THEN 'failed' ELSE 'sent' END, reason = state.error
+     FROM (SELECT bool_or(status = 'queued') AS queued, bool_or(status = 'failed') AS failed, max(error) AS error
+             FROM scheduling_deliveries WHERE tenant_id = $1 AND message_id = $2) AS state
+    WHERE message.tenant_id = $1 AND message.id = $2`,
+);
+
+const lockEvent = workspace.statement<never>(
+  'scheduling.lock_event',
+  `SELECT FROM calendar_events WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
+);
+
+const markParticipant = workspace.statement<never>(
+  'scheduling.mark_participant',
+  `UPDATE event_participants SET schedule_status = $4
+    WHERE tenant_id = $1 AND event_id = $2 AND recurrence_key = '' AND email = $3`,
+);
+
+const purge = workspace.statement<{ id: string }>(
+  'scheduling.purge',
+  `WITH old AS MATERIALIZED (
+     SELECT tenant_id, id FROM scheduling_messages WHERE created_at < $1 ORDER BY created_at LIMIT $2)
+   DELETE FROM scheduling_messages message USING old
+    WHERE message.tenant_id = old.tenant_id AND message.id = old.id RETURNING message.id`,
+);
+
+export interface MessageFilters {
+  direction?: string;
+  method?: string;
+  result?: string;
+  uid?: string;
+  since?: string;
+}
+
+/** Scheduling messages and the events that they concern. */
+@Injectable()
+export class SchedulingRepository {
+  constructor(private readonly db: Db) {}
+
+  /** Serialises the messages with this uid until the end of the transaction: a new uid has no row to lock. */
+  async lockUid(tx: Tx, tenantId: string, uid: string): Promise<void> {
+    await tx.query(lockUid, [tenantId, uid]);
+  }
+
+  /** Locks all events with this uid. */
+  async lockEvents(tx: Tx, tenantId: string, uid: string) {
+    return tx.query(lockEvents, [tenantId, uid]);
+  }
+
+  async placed(reader: Reader, tenantId: string, eventId: string): Promise<PlacedRecord | null> {
+    const [row] = await reader.query(readPlaced, [tenantId, eventId]);
+    return row ? { record: recordOf(row), entries: row.entries ?? [] } : null;
+  }
+
+  async localeOf(tenantId: string, userId: string): Promise<string | null> {
+    return (await this.db.query(localeOf, [tenantId, userId]))[0]?.locale ?? null;
+  }
+
+  /** @returns false for a message that is stored already */
+  async insert(tx: Tx, tenantId: string, message: NewMessage): Promise<boolean> {
+    const { id, calendar_id, user_id, event_id, direction, method, uid, recurrence_key, sequence } = message;
+    const { dtstamp, sender, result, reason, parsed, ics, mail, dedupe_key } = message;
+    const identity = [tenantId, id, calendar_id, user_id, event_id, direction, method, uid, recurrence_key];
+    const values = [...identity, sequence, dtstamp, sender, result, reason, parsed, ics, mail, dedupe_key];
+    return (await tx.query(insert, values)).length > 0;
+  }
+
+  async insertDeliveries(
+    tx: Tx,
+    tenantId: string,
+    messageId: string,
+    recipients: readonly string[],
+    status: DeliveryStatus,
+    error: string | null,
+  ): Promise<void> {
+    await tx.query(insertDeliveries, [tenantId, messageId, recipients, status, error]);
+  }
+
+  async find(tenantId: string, calendarId: string, id: string) {
+    return (await this.db.query(find, [tenantId, calendarId, id]))[0] ?? null;
+  }
+
+  async findByKey(reader: Reader, tenantId: string, key: string): Promise<MessageRow | null> {
+    return (await reader.query(findByKey, [tenantId, key]))[0] ?? null;
+  }
+
+  /** Newest first. */
+  async list(
+    tenantId: string,
+    calendarId: string,
+    after: string | null,
+    limit: number,
+    { direction, method, result, uid, since }: MessageFilters,
+  ): Promise<MessageRow[]> {
+    const filters = [direction, method, result, uid, since].map((value) => value ?? null);
+    return this.db.query(list, [tenantId, calendarId, after, limit, ...filters]);
+  }
+
+  /** Leases deliveries for an attempt; a crash ends the lease. */
+  async claim(limit: number, leaseSeconds: number): Promise<DueDelivery[]> {
+    return this.db.single((tx) => tx.query(claim, [limit, leaseSeconds]));
+  }
+
+  /** Records the outcome of an attempt, for the log and for the attendee. */
+  async conclude(
+    { tenant_id, message_id, recipient, event_id }: DueDelivery,
+    status: DeliveryStatus,
+    error: string | null,
+    pauseSeconds: number,
+  ): Promise<void> {
+    await this.db.tx(async (tx) => {
+      if (event_id !== null) await tx.query(lockEvent, [tenant_id, event_id]);
+      await tx.query(conclude, [tenant_id, message_id, recipient, status, error, pauseSeconds]);
+      await tx.query(summarize, [tenant_id, message_id]);
+      if (event_id !== null && status !== 'queued')
+        await tx.query(markParticipant, [tenant_id, event_id, recipient, status]);
+    });
+  }
+
+  /** Deletes old messages. @returns their number */
+  async purge(before: Date, limit: number): Promise<number> {
+    return (await this.db.single((tx) => tx.query(purge, [before, limit]))).length;
+  }
+}

@@ -1,0 +1,112 @@
+import { ApiProperty, IntersectionType } from '@nestjs/swagger';
+import { ITIP_METHODS, type ItipMethod } from '../../../lib/itip/index.js';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { orNull } from '../responses/calendar.response.js';
+import { CalendarEventResponse } from '../responses/event.response.js';
+import {
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  type Direction,
+  DIRECTIONS,
+  RESULTS,
+  type SchedulingResult,
+} from './scheduling.entity.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const INSTANT = { format: 'date-time', example: '2026-11-21T09:30:00.000Z' } as const;
+
+export class SchedulingRecipientResponse {
+  /** @example "zoe@partner.example" */
+  email!: string;
+  @ApiProperty({ enum: ['mail'], example: 'mail' }) channel!: 'mail';
+  @ApiProperty({ enum: DELIVERY_STATUSES, example: 'sent' }) status!: DeliveryStatus;
+  /**
+   * Why the last attempt failed, e.g. `no_mail`, `rejected`.
+   * @example null
+   */
+  error!: string | null;
+  @ApiProperty({ ...INSTANT, type: String, nullable: true }) sent_at!: string | null;
+}
+
+export class SchedulingAttendeeResponse {
+  /** @example "zoe@partner.example" */
+  email!: string;
+  /** @example "ACCEPTED" */
+  response!: string;
+}
+
+/** The content of a message in short. */
+export class ParsedMessageResponse {
+  /** @example "Planning" */
+  title!: string;
+  /**
+   * As the message writes it.
+   * @example "20260302T090000 Europe/Berlin"
+   */
+  start!: string | null;
+  /** @example "ann@demo.example" */
+  organizer!: string | null;
+  @ApiProperty({ type: [SchedulingAttendeeResponse] }) attendees!: SchedulingAttendeeResponse[];
+  /** @example "" */
+  comment!: string;
+  /** Number of VEVENTs. */
+  @ApiProperty({ type: 'integer', example: 1 }) components!: number;
+}
+
+export class SchedulingMessageResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty({ enum: DIRECTIONS, example: 'out' }) direction!: Direction;
+  /** Null: the message was unreadable. */
+  @ApiProperty({ enum: [...ITIP_METHODS, null], type: String, nullable: true, example: 'REQUEST' })
+  method!: ItipMethod | null;
+  /** @example "01890a5d-ac96-774b-bcce-b302099a8057" */
+  uid!: string;
+  @ApiProperty({ format: 'uuid', type: String, nullable: true, example: ID }) event_id!: string | null;
+  /**
+   * The nominal start of the instance, in the zone of the series; null: the whole event.
+   * @example null
+   */
+  recurrence_id!: string | null;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) sequence!: number;
+  @ApiProperty({ ...INSTANT, type: String, nullable: true }) dtstamp!: string | null;
+  /** The sender; empty for an upload. @example "ann@demo.example" */
+  from!: string;
+  /** Of a sent message. */
+  @ApiProperty({ type: [SchedulingRecipientResponse] }) recipients!: SchedulingRecipientResponse[];
+  /** Sent messages: queued, sent or failed. Received ones: the effect. */
+  @ApiProperty({ enum: RESULTS, example: 'sent' }) result!: SchedulingResult;
+  /**
+   * Why a message was ignored, rejected or not delivered, e.g. `sender_mismatch`, `tnef_unsupported`, `no_mail`.
+   * @example null
+   */
+  reason!: string | null;
+  @ApiProperty(orNull(ParsedMessageResponse)) parsed!: ParsedMessageResponse | null;
+  @ApiProperty(INSTANT) created_at!: string;
+}
+
+export class FullSchedulingMessageResponse extends SchedulingMessageResponse {
+  /**
+   * The message as iCalendar; null for an unreadable or long one.
+   * @example null
+   */
+  ics!: string | null;
+}
+
+export class SchedulingMessageListEnvelope extends PageEnvelope {
+  @ApiProperty({ type: [SchedulingMessageResponse] }) messages!: SchedulingMessageResponse[];
+}
+
+export class SchedulingMessageEnvelope {
+  message!: FullSchedulingMessageResponse;
+}
+
+export class SentMessageEnvelope {
+  message!: SchedulingMessageResponse;
+}
+
+class EventOrNull {
+  /** The event after the message. */
+  @ApiProperty(orNull(CalendarEventResponse)) event!: CalendarEventResponse | null;
+}
+
+export class ReceivedMessageEnvelope extends IntersectionType(SentMessageEnvelope, EventOrNull) {}

@@ -1,0 +1,246 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import {
+  addressOfUri,
+  type ItipMethod,
+  organizerOf,
+  parseItip,
+  sameMailbox,
+} from '../../../lib/itip/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { ApiError } from '../../../platform/http/api-error.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { CalendarMailReader, OwnMail } from '../../mail/index.js';
+import { CalendarErrors } from '../calendar.errors.js';
+import { EventsRepository } from '../events.repository.js';
+import { instanceKey } from '../input/event-ref.js';
+import { invalidField } from '../input/event-patch.js';
+import { isAtLeast, participantOf, permissionsOf } from '../model/event-policy.js';
+import type { CalendarContext, EventRecord } from '../model/event-record.js';
+import { eventResponse } from '../responses/event.presenter.js';
+import type { CalendarEventResponse } from '../responses/event.response.js';
+import { IncomingMessages } from './incoming-messages.js';
+import { OutgoingMessages } from './outgoing-messages.js';
+import { rejectionReason } from './rejection.js';
+import type { ListMessages, SendMessage, TakeMessage } from './scheduling.dto.js';
+import { SchedulingErrors } from './scheduling.errors.js';
+import { type MessageRow, SchedulingRepository } from './scheduling.repository.js';
+import type {
+  FullSchedulingMessageResponse,
+  SchedulingMessageListEnvelope,
+  SchedulingMessageResponse,
+} from './scheduling.response.js';
+
+const OF_ATTENDEE = new Set<ItipMethod>(['REPLY', 'COUNTER', 'REFRESH']);
+
+const PARSE_ERRORS: Record<string, () => ApiError> = {
+  invalid_ics: () => SchedulingErrors.invalidIcs.with(),
+  unknown_method: () => SchedulingErrors.unknownMethod.with(),
+  multiple_uids: () => SchedulingErrors.multipleUids.with(),
+};
+
+/** Scheduling messages of a calendar for its owner: the log, sending, and messages that a user takes in. */
+@Injectable()
+export class SchedulingService {
+  constructor(
+    private readonly repository: SchedulingRepository,
+    private readonly events: EventsRepository,
+    private readonly outgoing: OutgoingMessages,
+    private readonly incoming: IncomingMessages,
+    private readonly mail: OwnMail,
+    private readonly mails: CalendarMailReader,
+    private readonly cursors: Cursors,
+    private readonly db: Db,
+  ) {}
+
+  /** @throws ApiError 404; 403; 422 `invalid_cursor` */
+  async list(
+    ctx: RequestContext,
+    calendarId: string,
+    query: ListMessages,
+  ): Promise<SchedulingMessageListEnvelope> {
+    await this.ownCalendar(ctx, calendarId);
+    const { direction, method, result, uid, since } = query;
+    const filters = { direction, method, result, uid, since };
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `scheduling ${ctx.tenantId} ${calendarId} ${JSON.stringify(filters)}`,
+      key: (row: MessageRow): [string] => [row.id],
+      rows: (after, limit) =>
+        this.repository.list(ctx.tenantId, calendarId, after?.[0] ?? null, limit, filters),
+    });
+    return { messages: rows.map(messageResponse), next };
+  }
+
+  /** @throws ApiError 404; 403 */
+  async read(
+    ctx: RequestContext,
+    calendarId: string,
+    id: string,
+  ): Promise<{ message: FullSchedulingMessageResponse }> {
+    await this.ownCalendar(ctx, calendarId);
+    const row = await this.repository.find(ctx.tenantId, calendarId, id);
+    if (!row) throw SchedulingErrors.messageNotFound.with();
+    return { message: { ...messageResponse(row), ics: row.ics } };
+  }
+
+  /** @throws ApiError 404; 403 `method_not_allowed`; 422 `unknown_recipient`; 503 `no_mail` */
+  async send(ctx: RequestContext, calendarId: string, body: SendMessage): Promise<JsonReply> {
+    const calendar = await this.ownCalendar(ctx, calendarId);
+    const { method, comment = '' } = body;
+    const eventId = body.event_id.toLowerCase();
+    const found = await this.events.find(this.db, ctx, calendarId, eventId);
+    if (!found?.record) throw CalendarErrors.eventNotFound.with();
+    const { record } = found;
+    const key = instanceKey(record, { id: eventId, instance: null }, body.recurrence_id) ?? '';
+    assertMaySend(record, calendar, ctx, method);
+    const recipients = recipientsOf(record, body);
+    if (!this.mail.isConfigured) throw SchedulingErrors.noMail.with();
+    const placed = await this.repository.placed(this.db, ctx.tenantId, eventId);
+    if (!placed) throw CalendarErrors.eventNotFound.with();
+    const now = new Date();
+    const order = { method, key, recipients, comment, proposal: null, actorId: ctx.userId, now };
+    const id = await this.outgoing.queue(placed, { ...order, tenantId: ctx.tenantId, cause: uuidv7() });
+    const row = id && (await this.repository.find(ctx.tenantId, calendarId, id));
+    if (!row) throw SchedulingErrors.notYourMethod.with();
+    if (row.reason === 'no_mail') throw SchedulingErrors.noMail.with();
+    return new JsonReply(JSON.stringify({ message: messageResponse(row) }), { status: 202 });
+  }
+
+  /**
+   * Applies a received message. Status 201: it created an event.
+   * @param body iCalendar, or fields
+   * @throws ApiError 404; 403 `sender_mismatch`; 422 `invalid_ics`, `unknown_method`, `multiple_uids`
+   */
+  async take(ctx: RequestContext, calendarId: string, body: Buffer | TakeMessage): Promise<JsonReply> {
+    const calendar = await this.ownCalendar(ctx, calendarId);
+    const { bytes, from } = await this.arrived(ctx, body);
+    const received = await this.incoming.receive({
+      tenantId: ctx.tenantId,
+      userId: calendar.owner_id,
+      calendarId,
+      bytes,
+      from,
+      method: null,
+      dedupeKey: `api ${uuidv7()}`,
+    });
+    if (!received) throw Errors.forbidden.with();
+    const { message, eventId } = received;
+    const error = message.reason === null ? undefined : PARSE_ERRORS[message.reason];
+    if (error) throw error();
+    if (message.reason === 'sender_mismatch') throw SchedulingErrors.senderMismatch.with();
+    const event = eventId === null ? null : await this.shown(ctx, calendar, eventId);
+    const text = JSON.stringify({ message: messageResponse(message), event });
+    return new JsonReply(text, { status: message.result === 'created' ? 201 : 200 });
+  }
+
+  /** The bytes of a message and the sender that a mail proves. */
+  private async arrived(
+    ctx: RequestContext,
+    body: Buffer | TakeMessage,
+  ): Promise<{ bytes: Buffer; from: string | null }> {
+    if (Buffer.isBuffer(body)) return { bytes: body, from: null };
+    const { ics, from, message } = body;
+    if (message) {
+      const owner = { tenantId: ctx.tenantId, userId: ctx.userId };
+      const mail = await this.mails.read(owner, message.mailbox.toLowerCase(), message.id);
+      if (!mail) throw invalidField('message', 'no_calendar', 'is not a mail with a calendar');
+      if (mail.content === null)
+        throw invalidField('message', 'tnef_unsupported', 'contains TNEF instead of a calendar');
+      return { bytes: Buffer.from(mail.content, 'base64'), from: addressOfUri(mail.from) ?? '' };
+    }
+    if (ics === undefined) throw invalidField('ics', 'required', 'or `message` is required');
+    const bytes = Buffer.from(ics);
+    if (from !== undefined && !isOrganizerOf(bytes, from)) throw SchedulingErrors.senderMismatch.with();
+    return { bytes, from: null };
+  }
+
+  private async shown(
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    eventId: string,
+  ): Promise<CalendarEventResponse | null> {
+    const found = await this.events.find(this.db, ctx, calendar.id, eventId);
+    if (!found?.record) return null;
+    return eventResponse(found.record, found.entry, {
+      userId: ctx.userId,
+      calendar,
+      readerZone: calendar.time_zone,
+    });
+  }
+
+  /** Messages show private events: only the owner of a calendar reads and sends them. @throws ApiError 404; 403 */
+  private async ownCalendar(ctx: RequestContext, calendarId: string): Promise<CalendarContext> {
+    const calendar = await this.events.context(this.db, ctx, calendarId);
+    if (!calendar) throw CalendarErrors.calendarNotFound.with();
+    if (calendar.owner_id !== ctx.userId || !isAtLeast(calendar.role, 'owner')) throw Errors.forbidden.with();
+    return calendar;
+  }
+}
+
+function isOrganizerOf(bytes: Buffer, from: string): boolean {
+  try {
+    return parseItip(bytes).parts.every(({ event }) => {
+      const organizer = organizerOf(event);
+      return organizer !== null && sameMailbox(organizer.email, from);
+    });
+  } catch (error) {
+    if (rejectionReason(error) === null) throw error;
+    // The message is rejected for its content.
+    return true;
+  }
+}
+
+/** @throws ApiError 403 `method_not_allowed` */
+function assertMaySend(
+  record: EventRecord,
+  calendar: CalendarContext,
+  ctx: RequestContext,
+  method: ItipMethod,
+): void {
+  const isAllowed = OF_ATTENDEE.has(method)
+    ? // A counter-proposal has times: it is made by `proposals`.
+      method !== 'COUNTER' && record.origin === 'external' && participantOf(record, ctx.userId) !== undefined
+    : permissionsOf(record, calendar, ctx.userId).edit;
+  if (!isAllowed) throw SchedulingErrors.notYourMethod.with();
+}
+
+/** @throws ApiError 422 `unknown_recipient` */
+function recipientsOf(record: EventRecord, { method, recipients }: SendMessage): string[] {
+  const known = OF_ATTENDEE.has(method)
+    ? [record.organizer_email]
+    : record.participants.filter(({ user_id }) => user_id === null).map(({ email }) => email);
+  const wanted = [...new Set((recipients ?? known).map((email) => email.toLowerCase()))];
+  const isUnknown =
+    method === 'PUBLISH' ? recipients === undefined : !wanted.every((email) => known.includes(email));
+  if (isUnknown || wanted.length === 0) throw SchedulingErrors.unknownRecipient.with();
+  return wanted;
+}
+
+function messageResponse(row: MessageRow): SchedulingMessageResponse {
+  const { id, direction, method, uid, event_id, recurrence_key, sequence, dtstamp, sender } = row;
+  return {
+    id,
+    direction,
+    method: method as ItipMethod | null,
+    uid,
+    event_id,
+    recurrence_id: recurrence_key === '' ? null : recurrence_key.replace('>', ''),
+    sequence,
+    dtstamp,
+    from: sender,
+    recipients: (row.deliveries ?? []).map(({ recipient, status, error, sent_at }) => ({
+      email: recipient,
+      channel: 'mail',
+      status,
+      error,
+      sent_at,
+    })),
+    result: row.result,
+    reason: row.reason,
+    parsed: row.parsed as SchedulingMessageResponse['parsed'],
+    created_at: row.created_at,
+  };
+}
