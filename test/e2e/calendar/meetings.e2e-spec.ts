@@ -1,3 +1,4 @@
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type Person, TestApp } from '../../support/app.ts';
 import {
   at,
@@ -19,6 +20,8 @@ describe('meetings', () => {
 
   beforeAll(async () => {
     app = await TestApp.start();
+    // The messages stay in the outbox, where the test reads them.
+    await app.get(OutboxWorker).onModuleDestroy();
     [ann, bob, eve] = (await app.tenant('acme', 'ann', 'bob', 'eve')) as [Person, Person, Person];
     calendar = await newCalendar(ann, 'Work');
     bobs = await defaultCalendar(bob);

@@ -53,7 +53,7 @@ export class SchedulingMessage {
 }
 
 @Entity('scheduling_deliveries')
-@Index('scheduling_deliveries_due', ['dueAt'], { where: "status = 'queued'" })
+@Index('scheduling_deliveries_due', ['dueAt'], { where: "status = 'queued'::text" })
 export class SchedulingDelivery {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'message_id' }) messageId!: string;

@@ -1,0 +1,571 @@
+import { createTransport } from 'nodemailer';
+import { simpleParser } from 'mailparser';
+import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
+import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
+import { Deliveries } from '../../../src/modules/calendar/scheduling/deliveries.js';
+import { CalendarMailIntake } from '../../../src/modules/mail/index.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { type Person, TestApp } from '../../support/app.ts';
+import { at, defaultCalendar, eventPath, newEvent } from '../../support/calendars.ts';
+import { TestMailService } from '../../support/mail-service.ts';
+import { OtherServer, type Received } from '../../support/smtp.ts';
+import { until } from '../../support/until.ts';
+
+/** Two workspaces on one server that know each other by mail only, and an outside server behind SMTP. */
+describe('scheduling', () => {
+  let world: OtherServer;
+  let mail: TestMailService;
+  let app: TestApp;
+  let ann: Person;
+  let carl: Person;
+  let bob: Person;
+  let anns: string;
+  let bobs: string;
+  let smtp: number;
+
+  beforeAll(async () => {
+    world = await OtherServer.start();
+    mail = await TestMailService.start({ SMTP_URL: world.url });
+    app = await TestApp.start({ ...mail.settings, MAIL_ACCOUNTS: 'create' });
+    smtp = await mail.get(SmtpReceiver).listen(0);
+    [ann, carl] = (await app.tenant('acme', 'ann', 'carl')) as [Person, Person];
+    [bob] = (await app.tenant('partner', 'bob')) as [Person];
+    for (const person of [ann, carl, bob]) await person.api.get('/mail/users/me/mailboxes');
+    anns = await defaultCalendar(ann);
+    bobs = await defaultCalendar(bob);
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await mail?.stop();
+    await world?.stop();
+  });
+
+  /** Everything in flight: outbox, deliveries, local mail, arrived calendars. */
+  const settle = async (): Promise<void> => {
+    const outbox = app.get(OutboxWorker);
+    for (let round = 0; round < 3; round += 1) {
+      await outbox.drain();
+      await app.get(Deliveries).run();
+      mail.get(QueueWorker).wake();
+      await until('the queue of the mail service', async () => {
+        const [{ n }] = await mail.sql('SELECT count(*)::int AS n FROM queue');
+        return n === 0;
+      });
+      await app.get(CalendarMailIntake).run();
+    }
+    await outbox.drain();
+  };
+  const eventOf = async ({ api }: Person, calendar: string, uid: string): Promise<any> =>
+    (await api.get(`/calendar/${calendar}/events?uid=${encodeURIComponent(uid)}&show_cancelled=true`)).body
+      .events[0];
+  const read = async ({ api }: Person, calendar: string, event: { id: string }, query = '') =>
+    (await api.get(`${eventPath(calendar, event)}${query}`)).body;
+  const messages = async ({ api }: Person, calendar: string, query = ''): Promise<any[]> =>
+    (await api.get(`/calendar/${calendar}/scheduling/messages?limit=200${query}`)).body.messages;
+  const responses = ({ attendees }: any) =>
+    Object.fromEntries(attendees.map(({ email, response }: any) => [email.split('@')[0], response]));
+  const ics = (text: string): string => text.replaceAll(/\r\n[ \t]/g, '');
+
+  /** The calendars that the outside server received for an address, newest last. */
+  const outside = async (address: string): Promise<{ text: string; raw: Received }[]> => {
+    const found = world.received.filter(({ to }) => to.includes(address));
+    return Promise.all(
+      found.map(async (raw) => {
+        const parsed = await simpleParser(raw.raw);
+        const part = parsed.attachments.find(({ contentType }) => contentType === 'text/calendar');
+        return { text: ics(part?.content.toString() ?? ''), raw };
+      }),
+    );
+  };
+  /** Sends a mail from the outside server to a member. */
+  const fromOutside = async (
+    from: string,
+    to: string,
+    method: string,
+    lines: string[],
+    more = {},
+  ): Promise<void> => {
+    const transport = createTransport({ host: '127.0.0.1', port: smtp, ignoreTLS: true });
+    const content = [...lines, ''].join('\r\n');
+    await transport.sendMail({
+      from,
+      to,
+      subject: method,
+      text: method,
+      alternatives: [{ contentType: `text/calendar; charset=utf-8; method=${method}`, content }],
+      ...more,
+    });
+    transport.close();
+    await settle();
+  };
+  const vcalendar = (method: string, events: string[][], more: string[] = []): string[] => [
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    'PRODID:-//Outside//EN',
+    `METHOD:${method}`,
+    ...more,
+    ...events.flatMap((lines) => ['BEGIN:VEVENT', ...lines, 'END:VEVENT']),
+    'END:VCALENDAR',
+  ];
+
+  test('an invitation between workspaces: mail, placement, response, change, one instance, cancellation', async () => {
+    const event = await newEvent(ann, anns, {
+      title: 'Joint planning',
+      start: at('2027-03-01T09:00:00'),
+      duration: 'PT1H',
+      recurrence: { rules: ['FREQ=WEEKLY;BYDAY=MO;COUNT=5'] },
+      attendees: [carl.id, bob.email],
+    });
+    await settle();
+    const invited = await eventOf(bob, bobs, event.uid);
+    expect(invited).toMatchObject({
+      title: 'Joint planning',
+      start: at('2027-03-01T09:00:00'),
+      my_response: 'needs_action',
+      organizer: { email: ann.email, id: null, self: false },
+      recurrence: { rules: ['FREQ=WEEKLY;COUNT=5;BYDAY=MO'] },
+      permissions: { edit: false, rsvp: true },
+    });
+    expect(responses(invited)).toMatchObject({ bob: 'needs_action', carl: 'needs_action' });
+    expect((await messages(ann, anns))[0]).toMatchObject({
+      direction: 'out',
+      method: 'REQUEST',
+      result: 'sent',
+      recipients: [{ email: bob.email, status: 'sent', error: null }],
+    });
+    expect((await messages(bob, bobs))[0]).toMatchObject({
+      direction: 'in',
+      method: 'REQUEST',
+      result: 'created',
+      from: ann.email,
+      event_id: invited.id,
+    });
+
+    const response = await bob.api.put(`${eventPath(bobs, invited)}/rsvp`, {
+      response: 'accepted',
+      comment: 'See you',
+    });
+    expect(response.status).toBe(200);
+    await settle();
+    const [answered] = (await read(ann, anns, event)).event.attendees.filter(
+      ({ email }: any) => email === bob.email,
+    );
+    expect(answered).toMatchObject({ response: 'accepted', comment: 'See you' });
+    expect((await messages(ann, anns, '&method=REPLY'))[0]).toMatchObject({
+      direction: 'in',
+      result: 'reply_recorded',
+      from: bob.email,
+    });
+
+    // One instance moves: bob is asked again for it, and declines this one only.
+    await ann.api.put(eventPath(anns, event), {
+      scope: 'this',
+      recurrence_id: at('2027-03-08T09:00:00'),
+      start: at('2027-03-09T11:00:00'),
+    });
+    await settle();
+    const moved = (await read(bob, bobs, invited, `?recurrence_id=2027-03-08T09:00:00`)).event;
+    expect(moved).toMatchObject({
+      type: 'exception',
+      start: at('2027-03-09T11:00:00'),
+      my_response: 'needs_action',
+    });
+    expect((await read(bob, bobs, invited)).event.my_response).toBe('accepted');
+    await bob.api.put(`${eventPath(bobs, invited)}/rsvp`, {
+      response: 'declined',
+      scope: 'this',
+      recurrence_id: at('2027-03-08T09:00:00'),
+    });
+    await settle();
+    const seen = (await read(ann, anns, event, `?recurrence_id=2027-03-08T09:00:00`)).event;
+    expect([responses(seen).bob, responses((await read(ann, anns, event)).event).bob]).toEqual([
+      'declined',
+      'accepted',
+    ]);
+
+    // One instance is deleted, then the series.
+    await ann.api.delete(eventPath(anns, event), { scope: 'this', recurrence_id: at('2027-03-15T09:00:00') });
+    await settle();
+    const overrides = (await read(bob, bobs, invited, '?include=overrides')).overrides;
+    expect(overrides.map(({ recurrence_id, status }: any) => [recurrence_id.date_time, status])).toEqual([
+      ['2027-03-08T09:00:00', 'confirmed'],
+      ['2027-03-15T09:00:00', 'cancelled'],
+    ]);
+    await ann.api.delete(eventPath(anns, event), { comment: 'Postponed' });
+    await settle();
+    expect((await read(bob, bobs, invited)).event).toMatchObject({ status: 'cancelled' });
+    expect((await messages(bob, bobs)).map(({ result }) => result)).toContain('cancelled');
+    // Members of the workspace got no mail.
+    expect(
+      (await messages(ann, anns)).flatMap(({ recipients }) => recipients.map(({ email }: any) => email)),
+    ).not.toContain(carl.email);
+  });
+
+  test('a proposal between workspaces is accepted in one call; send_updates none sends nothing', async () => {
+    const event = await newEvent(ann, anns, {
+      title: 'Review',
+      start: at('2027-04-01T09:00:00'),
+      attendees: [bob.email],
+    });
+    await settle();
+    const invited = await eventOf(bob, bobs, event.uid);
+    const times = { start: at('2027-04-01T14:00:00'), end: at('2027-04-01T15:00:00') };
+    const proposed = await bob.api.post(`${eventPath(bobs, invited)}/proposals`, {
+      ...times,
+      comment: 'Later?',
+    });
+    expect(proposed.status).toBe(201);
+    await settle();
+    const { proposals } = (await read(ann, anns, event, '?include=proposals')).event;
+    expect(proposals).toMatchObject([
+      { ...times, by: { email: bob.email }, status: 'pending', comment: 'Later?' },
+    ]);
+    const accepted = await ann.api.post(`${eventPath(anns, event)}/proposals`, {
+      proposal_id: proposals[0].id,
+      action: 'accept',
+    });
+    expect(accepted.body.proposal.status).toBe('accepted');
+    await settle();
+    expect((await read(bob, bobs, invited)).event).toMatchObject({ ...times, sequence: 1 });
+    const sent = (await messages(ann, anns)).length;
+    await ann.api.put(eventPath(anns, event), { title: 'Quiet', send_updates: 'none' });
+    await settle();
+    expect((await messages(ann, anns)).length).toBe(sent);
+    expect((await read(bob, bobs, invited)).event.title).toBe('Review');
+  });
+
+  describe('an outside mailbox', () => {
+    const ZOE = 'zoe@far.example';
+
+    const invite = async (fields: object = {}): Promise<any> => {
+      const event = await newEvent(ann, anns, {
+        title: 'Größe <1>',
+        start: at('2027-05-03T09:00:00'),
+        duration: 'PT1H',
+        attendees: [ZOE],
+        ...fields,
+      });
+      await settle();
+      return event;
+    };
+    const zoes = async (event: any, query = '') =>
+      (await read(ann, anns, event, query)).event.attendees.find(({ email }: any) => email === ZOE);
+    const last = async (query = '') => (await messages(ann, anns, query))[0];
+
+    test('gets one mail with METHOD in header and body, and the next date of a series in its text', async () => {
+      const event = await invite({ recurrence: { rules: ['FREQ=DAILY'] } });
+      const mails = (await outside(ZOE)).filter(({ text }) => text.includes(event.uid));
+      expect(mails).toHaveLength(1);
+      const [{ text, raw }] = mails as [{ text: string; raw: Received }];
+      expect(raw.from).toBe(ann.email);
+      expect(text).toMatch(/METHOD:REQUEST/);
+      expect(text).toMatch(/BEGIN:VTIMEZONE\r\nTZID:Europe\/Berlin/);
+      expect(text).toContain(
+        `ORGANIZER;CN=ann:mailto:${ann.email}`.replace('CN=ann', `CN=${event.organizer.name}`),
+      );
+      const parsed = await simpleParser(raw.raw);
+      expect(raw.raw.replaceAll(/\r?\n\s/g, ' ')).toMatch(/Content-Type: text\/calendar; method=REQUEST/i);
+      expect(parsed.subject).toBe('Invitation: Größe <1>');
+      expect(parsed.text).toMatch(/Next date: .*2027.*Europe\/Berlin.*UTC/);
+      expect(parsed.html).toContain('Größe &lt;1&gt;');
+    });
+
+    test('responds as Google writes it; an older response is ignored', async () => {
+      const event = await invite();
+      const reply = (partstat: string, dtstamp: string, sequence = 0) =>
+        vcalendar('REPLY', [
+          [
+            'DTSTART:20270503T070000Z',
+            'DTEND:20270503T080000Z',
+            `DTSTAMP:${dtstamp}`,
+            `ORGANIZER;CN=${ann.email}:mailto:${ann.email}`,
+            `UID:${event.uid}`,
+            `ATTENDEE;CUTYPE=INDIVIDUAL;ROLE=REQ-PARTICIPANT;PARTSTAT=${partstat};CN=${ZOE};X-NUM-GUESTS=0:mailto:${ZOE}`,
+            `SEQUENCE:${sequence}`,
+            'STATUS:CONFIRMED',
+            'SUMMARY:Größe',
+            'TRANSP:OPAQUE',
+          ],
+        ]);
+      await fromOutside(`Zoe <${ZOE}>`, ann.email, 'REPLY', reply('ACCEPTED', '20270101T100000Z'));
+      expect(await zoes(event)).toMatchObject({
+        response: 'accepted',
+        responded_at: '2027-01-01T10:00:00.000Z',
+      });
+      await fromOutside(ZOE, ann.email, 'REPLY', reply('DECLINED', '20270101T090000Z'));
+      expect(await last()).toMatchObject({ result: 'ignored_stale' });
+      expect((await zoes(event)).response).toBe('accepted');
+      // After a move, a response to the old time does not accept the new one.
+      await ann.api.put(eventPath(anns, event), { start: at('2027-05-03T12:00:00') });
+      await settle();
+      expect((await zoes(event)).response).toBe('needs_action');
+      await fromOutside(ZOE, ann.email, 'REPLY', reply('ACCEPTED', '20270102T100000Z'));
+      expect(await last()).toMatchObject({ result: 'ignored_stale', reason: 'older_sequence' });
+      expect((await zoes(event)).response).toBe('needs_action');
+    });
+
+    test('responds as Outlook writes it: without ORGANIZER, in a Windows zone, for one instance', async () => {
+      const event = await invite({ recurrence: { rules: ['FREQ=WEEKLY;COUNT=4'] } });
+      const windows = [
+        'BEGIN:VTIMEZONE',
+        'TZID:W. Europe Standard Time',
+        'BEGIN:STANDARD',
+        'DTSTART:16010101T030000',
+        'TZOFFSETFROM:+0200',
+        'TZOFFSETTO:+0100',
+        'RRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=10',
+        'END:STANDARD',
+        'BEGIN:DAYLIGHT',
+        'DTSTART:16010101T020000',
+        'TZOFFSETFROM:+0100',
+        'TZOFFSETTO:+0200',
+        'RRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=3',
+        'END:DAYLIGHT',
+        'END:VTIMEZONE',
+      ];
+      await fromOutside(
+        ZOE,
+        ann.email,
+        'REPLY',
+        vcalendar(
+          'REPLY',
+          [
+            [
+              `ATTENDEE;PARTSTAT=TENTATIVE;CN=Zoe:MAILTO:${ZOE.toUpperCase()}`,
+              'COMMENT;LANGUAGE=en-US:Perhaps\\n',
+              `UID:${event.uid}`,
+              'RECURRENCE-ID;TZID=W. Europe Standard Time:20270510T090000',
+              'DTSTART;TZID=W. Europe Standard Time:20270510T090000',
+              'DTEND;TZID=W. Europe Standard Time:20270510T100000',
+              'DTSTAMP:20270101T100000Z',
+              'SEQUENCE:0',
+              'X-MICROSOFT-CDO-BUSYSTATUS:TENTATIVE',
+            ],
+          ],
+          windows,
+        ),
+      );
+      expect((await zoes(event)).response).toBe('needs_action');
+      expect(await zoes(event, '?recurrence_id=2027-05-10T09:00:00')).toMatchObject({
+        response: 'tentative',
+      });
+    });
+
+    test('responds as Apple writes it: this and following; delegates; asks again; proposes', async () => {
+      const event = await invite({ recurrence: { rules: ['FREQ=WEEKLY;COUNT=6'] } });
+      const common = [`UID:${event.uid}`, `ORGANIZER:mailto:${ann.email}`, 'SEQUENCE:0'];
+      await fromOutside(
+        ZOE,
+        ann.email,
+        'REPLY',
+        vcalendar('REPLY', [
+          [
+            ...common,
+            'DTSTAMP:20270101T100000Z',
+            'RECURRENCE-ID;TZID=Europe/Berlin;RANGE=THISANDFUTURE:20270524T090000',
+            'DTSTART;TZID=Europe/Berlin:20270524T090000',
+            `ATTENDEE;CN="Zoe";EMAIL="${ZOE}";PARTSTAT=DECLINED:mailto:${ZOE}`,
+          ],
+        ]),
+      );
+      expect((await zoes(event, '?recurrence_id=2027-05-17T09:00:00')).response).toBe('needs_action');
+      expect((await zoes(event, '?recurrence_id=2027-05-31T09:00:00')).response).toBe('declined');
+
+      await fromOutside(
+        ZOE,
+        ann.email,
+        'REPLY',
+        vcalendar('REPLY', [
+          [
+            ...common,
+            'DTSTAMP:20270101T110000Z',
+            `ATTENDEE;PARTSTAT=DELEGATED;DELEGATED-TO="mailto:max@far.example":mailto:${ZOE}`,
+          ],
+        ]),
+      );
+      const { event: delegated } = await read(ann, anns, event);
+      expect(delegated.attendees).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({ email: ZOE, response: 'delegated', delegated_to: 'max@far.example' }),
+          expect.objectContaining({
+            email: 'max@far.example',
+            response: 'needs_action',
+            delegated_from: ZOE,
+          }),
+        ]),
+      );
+      await fromOutside(
+        'max@far.example',
+        ann.email,
+        'REFRESH',
+        vcalendar('REFRESH', [[...common, 'DTSTAMP:20270101T120000Z', 'ATTENDEE:mailto:max@far.example']]),
+      );
+      expect((await messages(ann, anns, '&direction=in'))[0]).toMatchObject({ result: 'refresh_answered' });
+      expect((await outside('max@far.example')).at(-1)?.text).toMatch(/METHOD:REQUEST/);
+
+      await fromOutside(
+        'max@far.example',
+        ann.email,
+        'COUNTER',
+        vcalendar('COUNTER', [
+          [
+            ...common,
+            'DTSTAMP:20270101T130000Z',
+            'RECURRENCE-ID:20270510T070000Z',
+            'DTSTART:20270510T120000Z',
+            'DTEND:20270510T130000Z',
+            'COMMENT:Noon suits better',
+            'ATTENDEE;PARTSTAT=TENTATIVE:mailto:max@far.example',
+          ],
+        ]),
+      );
+      const { proposals } = (await read(ann, anns, event, '?include=proposals')).event;
+      expect(proposals).toMatchObject([
+        {
+          by: { email: 'max@far.example' },
+          comment: 'Noon suits better',
+          status: 'pending',
+          recurrence_id: at('2027-05-10T09:00:00'),
+          start: { date_time: '2027-05-10T12:00:00', time_zone: 'UTC' },
+        },
+      ]);
+      await ann.api.post(`${eventPath(anns, event)}/proposals`, {
+        proposal_id: proposals[0].id,
+        action: 'decline',
+      });
+      await settle();
+      expect((await outside('max@far.example')).at(-1)?.text).toMatch(/METHOD:DECLINECOUNTER/);
+    });
+
+    test('foreign senders, unknown events, another METHOD in the header and TNEF are logged and change nothing', async () => {
+      const event = await invite();
+      const reply = (email: string, uid = event.uid) =>
+        vcalendar('REPLY', [
+          [
+            `UID:${uid}`,
+            'DTSTAMP:20270101T100000Z',
+            `ATTENDEE;PARTSTAT=DECLINED:mailto:${email}`,
+            'SEQUENCE:0',
+          ],
+        ]);
+      await fromOutside('eve@far.example', ann.email, 'REPLY', reply(ZOE));
+      expect(await last()).toMatchObject({
+        result: 'rejected',
+        reason: 'sender_mismatch',
+        from: 'eve@far.example',
+      });
+      await fromOutside('eve@far.example', ann.email, 'REPLY', reply('eve@far.example'));
+      expect(await last()).toMatchObject({ result: 'rejected', reason: 'not_an_attendee' });
+      await fromOutside(ZOE, ann.email, 'REPLY', reply(ZOE, 'unknown'));
+      expect(await last()).toMatchObject({ result: 'ignored_unknown', event_id: null, uid: 'unknown' });
+      await fromOutside(ZOE, ann.email, 'REQUEST', reply(ZOE));
+      expect(await last()).toMatchObject({ result: 'rejected', reason: 'method_mismatch' });
+      const tnef = { filename: 'winmail.dat', contentType: 'application/ms-tnef', content: 'x' };
+      await fromOutside(ZOE, ann.email, 'x', [], { alternatives: [], attachments: [tnef] });
+      expect(await last()).toMatchObject({ result: 'rejected', reason: 'tnef_unsupported', method: null });
+      // An outside message does not change an event of the workspace.
+      await fromOutside(
+        ZOE,
+        ann.email,
+        'REQUEST',
+        vcalendar('REQUEST', [
+          [
+            `UID:${event.uid}`,
+            'SEQUENCE:9',
+            'DTSTAMP:20270101T100000Z',
+            'DTSTART:20270503T070000Z',
+            'SUMMARY:Stolen',
+            `ORGANIZER:mailto:${ann.email}`,
+            `ATTENDEE:mailto:${ann.email}`,
+          ],
+        ]),
+      );
+      expect(await last()).toMatchObject({ result: 'rejected', reason: 'sender_mismatch' });
+      expect((await read(ann, anns, event)).event).toMatchObject({ title: 'Größe <1>', sequence: 0 });
+      expect((await zoes(event)).response).toBe('needs_action');
+    });
+
+    test('invites a member: instances without a master are kept until it arrives; stale versions are ignored', async () => {
+      const uid = 'outside-series@far.example';
+      const common = [
+        `UID:${uid}`,
+        `ORGANIZER;CN=Zoe:mailto:${ZOE}`,
+        `ATTENDEE;RSVP=TRUE:mailto:${bob.email}`,
+      ];
+      const send = (events: string[][]) =>
+        fromOutside(ZOE, bob.email, 'REQUEST', vcalendar('REQUEST', events));
+      const instance = [
+        ...common,
+        'SEQUENCE:0',
+        'DTSTAMP:20270101T100000Z',
+        'RECURRENCE-ID;TZID=Romance Standard Time:20270609T100000',
+        'DTSTART;TZID=Romance Standard Time:20270610T100000',
+        'DTEND;TZID=Romance Standard Time:20270610T110000',
+        'SUMMARY:Moved',
+      ];
+      await send([instance]);
+      const orphan = await eventOf(bob, bobs, uid);
+      const june = `/calendar/${bobs}/instances?from=2027-06-01&to=2027-06-30`;
+      const instances = async () =>
+        (await bob.api.get(june)).body.instances
+          .filter(({ uid: of }: any) => of === uid)
+          .map(({ title, start }: any) => [title, start.date_time]);
+      expect(await instances()).toEqual([['Moved', '2027-06-10T10:00:00']]);
+      const master = [
+        ...common,
+        'SEQUENCE:0',
+        'DTSTAMP:20270101T090000Z',
+        'DTSTART;TZID=Romance Standard Time:20270602T100000',
+        'DTEND;TZID=Romance Standard Time:20270602T110000',
+        'RRULE:FREQ=WEEKLY;COUNT=3',
+        'SUMMARY:Series',
+      ];
+      await send([master]);
+      expect((await eventOf(bob, bobs, uid)).id).toBe(orphan.id);
+      expect(await instances()).toEqual([
+        ['Series', '2027-06-02T10:00:00'],
+        ['Moved', '2027-06-10T10:00:00'],
+        ['Series', '2027-06-16T10:00:00'],
+      ]);
+      const bobLog = async () => (await messages(bob, bobs))[0];
+      await send([master]);
+      expect(await bobLog()).toMatchObject({ result: 'ignored_duplicate' });
+      await bob.api.put(`${eventPath(bobs, orphan)}/rsvp`, { response: 'accepted' });
+      await settle();
+      expect((await outside(ZOE)).at(-1)?.text).toMatch(/METHOD:REPLY/);
+      expect((await outside(ZOE)).at(-1)?.text).toContain(`PARTSTAT=ACCEPTED;RSVP=FALSE:mailto:${bob.email}`);
+      // A new title keeps the response, a new time asks again.
+      await send([master.map((line) => line.replace('090000Z', '110000Z').replace('Series', 'Renamed'))]);
+      expect(await eventOf(bob, bobs, uid)).toMatchObject({ title: 'Renamed', my_response: 'accepted' });
+      await send([
+        master.map((line) =>
+          line
+            .replace('SEQUENCE:0', 'SEQUENCE:1')
+            .replace('T100000', 'T120000')
+            .replace('T110000', 'T130000')
+            .replace('090000Z', '120000Z'),
+        ),
+      ]);
+      expect(await eventOf(bob, bobs, uid)).toMatchObject({ my_response: 'needs_action', sequence: 1 });
+      await send([master.map((line) => line.replace('090000Z', '230000Z'))]);
+      expect(await bobLog()).toMatchObject({ result: 'ignored_stale' });
+      // The rest of the series ends, then all of it.
+      const cancel = (more: string[]) =>
+        fromOutside(
+          ZOE,
+          bob.email,
+          'CANCEL',
+          vcalendar('CANCEL', [
+            [...common, 'DTSTAMP:20270102T100000Z', 'SEQUENCE:2', 'STATUS:CANCELLED', ...more],
+          ]),
+        );
+      await cancel([
+        'RECURRENCE-ID;TZID=Romance Standard Time;RANGE=THISANDFUTURE:20270616T120000',
+        'DTSTART;TZID=Romance Standard Time:20270616T120000',
+      ]);
+      expect((await instances()).length).toBe(2);
+      await cancel(['DTSTART;TZID=Romance Standard Time:20270602T120000']);
+      expect((await eventOf(bob, bobs, uid)).status).toBe('cancelled');
+    });
+  });
+});
