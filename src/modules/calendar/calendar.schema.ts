@@ -49,7 +49,7 @@ export const calendarSchema: SchemaPart = {
       new URL('migrations/0002-calendar-feeds.sql', import.meta.url),
     ),
     sqlMigration('Polls1796400000003', new URL('migrations/0003-polls.sql', import.meta.url)),
-    sqlMigration('Scheduling1796500000010', new URL('migrations/0010-scheduling.sql', import.meta.url)),
+    sqlMigration('Scheduling1797000000010', new URL('migrations/0010-scheduling.sql', import.meta.url)),
   ],
   sql: sqlFiles(
     'workspace',

@@ -12,7 +12,7 @@ export const mailSchema: SchemaPart = {
       'PendingMailAccounts1795500000301',
       new URL('migrations/0302-pending-accounts.sql', import.meta.url),
     ),
-    sqlMigration('CalendarMail1796500000002', new URL('migrations/0303-calendar-mail.sql', import.meta.url)),
+    sqlMigration('CalendarMail1797000000002', new URL('migrations/0303-calendar-mail.sql', import.meta.url)),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'recipients'),
 };
