@@ -147,7 +147,7 @@ describe('scheduling', () => {
     });
     expect(response.status).toBe(200);
     await settle();
-    const [answered] = (await read(ann, anns, event)).event.attendees.filter(
+    const answered = (await read(ann, anns, event)).event.attendees.find(
       ({ email }: any) => email === bob.email,
     );
     expect(answered).toMatchObject({ response: 'accepted', comment: 'See you' });

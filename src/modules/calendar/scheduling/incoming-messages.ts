@@ -1,31 +1,24 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { CalendarZones } from '../../../lib/icalendar/index.js';
-import {
-  addressOfUri,
-  attendeesOf,
-  ItipError,
-  type ItipMessage,
-  organizerOf,
-  parseItip,
-  sameMailbox,
-} from '../../../lib/itip/index.js';
+import { addressOfUri, type ItipMessage, organizerOf, sameMailbox } from '../../../lib/itip/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
 import { CALENDAR_MAIL, type CalendarMail, OwnMail } from '../../mail/index.js';
 import { CalendarEvents } from '../calendar.events.js';
-import { type EventChange, newEntry } from '../changes/event-write.js';
+import type { EventChange } from '../changes/event-write.js';
 import { EventWriter } from '../changes/event-writer.js';
 import { EventsRepository } from '../events.repository.js';
-import type { EventRecord, OwnedEntry } from '../model/event-record.js';
-import { type Applied, type Incoming, unchanged } from './incoming.js';
-import { applyCounter, applyRefresh, applyReply } from './incoming-replies.js';
-import { applyCancel, applyDecline, applyRequest } from './incoming-requests.js';
+import { type Applied, type Incoming, unchanged } from './incoming/incoming.js';
+import { applyCounter, applyRefresh, applyReply } from './incoming/replies.js';
+import { applyCancel, applyDecline } from './incoming/cancellations.js';
+import { assertTouchesOwnOnly, contextOf, placementsOf, withOwner } from './incoming/placements.js';
+import { applyRequest } from './incoming/requests.js';
 import { digest, OutgoingMessages } from './outgoing-messages.js';
-import { parsedOf } from './parsed-message.js';
-import { RejectedMessageError, rejectionReason } from './rejection.js';
+import { addressesIn, parsedOf, readMessage } from './parsed-message.js';
+import { RejectedMessageError, rejectionReason } from './incoming/rejection.js';
 import { type MessageRow, type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
 
 /** Longer texts are not kept in the log. */
@@ -95,7 +88,7 @@ export class IncomingMessages implements OnModuleInit {
     if (!member) return null;
     const account = await this.mail.addressOf({ tenantId, userId });
     const emails = [...new Set([member.email, ...(account ? [account] : [])])];
-    const message = arrival.isTnef ? 'tnef_unsupported' : parsed(bytes);
+    const message = arrival.isTnef ? 'tnef_unsupported' : readMessage(bytes);
     const addresses = typeof message === 'string' ? [] : addressesIn(message);
     const members = await this.events.members(this.db, tenantId, [], addresses);
     const memberIds = new Map(members.map(({ email, user_id }) => [email, user_id]));
@@ -177,7 +170,7 @@ export class IncomingMessages implements OnModuleInit {
       if (method === 'ADD') await this.askAgain(tx, arrival, incoming);
       return unchanged('ignored_unknown');
     }
-    const proposals = /COUNTER$/.test(method)
+    const proposals = method.endsWith('COUNTER')
       ? await this.events.proposals(tx, arrival.tenantId, record.id)
       : [];
     if (method === 'ADD') return applyRequest(record, arrival.calendarId, incoming);
@@ -304,74 +297,3 @@ export class IncomingMessages implements OnModuleInit {
     };
   }
 }
-
-/** @returns the code of the error for a text that is no message */
-function parsed(bytes: Buffer): ItipMessage | string {
-  try {
-    return parseItip(bytes);
-  } catch (error) {
-    if (error instanceof ItipError) return error.code;
-    throw error;
-  }
-}
-
-const addressesIn = ({ parts }: ItipMessage): string[] => [
-  ...new Set(
-    parts.flatMap(({ event }) => [
-      ...attendeesOf(event).map(({ email }) => email),
-      ...(organizerOf(event) ? [organizerOf(event)?.email as string] : []),
-    ]),
-  ),
-];
-
-/** A message without the proof of a mail changes the placement of its user only. @throws RejectedMessageError */
-function assertTouchesOwnOnly(placed: PlacedRecord | null, { from, message, owner }: Incoming): void {
-  if (from !== null || message.method === 'PUBLISH') return;
-  const isForOrganizer = /^(?:REPLY|COUNTER|REFRESH)$/.test(message.method);
-  const isShared = placed?.entries.some(({ owner_id }) => owner_id !== owner.userId) ?? false;
-  if (isForOrganizer || isShared) throw new RejectedMessageError('sender_mismatch');
-}
-
-/** The event with the user id of the owner at the address under which they are invited. */
-function withOwner(record: EventRecord, { userId, emails }: Incoming['owner']): EventRecord {
-  if (record.origin !== 'external') return record;
-  const isOwn = (email: string): boolean => emails.some((own) => sameMailbox(own, email));
-  if (!record.participants.some((row) => row.user_id !== userId && isOwn(row.email))) return record;
-  const participants = record.participants.map((row) =>
-    isOwn(row.email) ? { ...row, user_id: userId } : row,
-  );
-  return { ...record, participants };
-}
-
-/** The placements after a message: an invitation adds the calendar of the owner, a removal takes it away. */
-function placementsOf(
-  placed: PlacedRecord | null,
-  record: EventRecord,
-  isInvitation: boolean,
-  calendarId: string,
-  ownerId: string,
-): Pick<EventChange, 'entries' | 'removed'> {
-  const current = placed?.entries ?? [];
-  const own = current.find(({ owner_id }) => owner_id === ownerId);
-  const isRescheduled = placed === null || record.sequence > placed.record.sequence;
-  const isInvolved =
-    record.origin !== 'external' ||
-    record.deleted_at !== null ||
-    isInvitation ||
-    record.participants.some(({ user_id }) => user_id === ownerId);
-  if (own && !isInvolved)
-    return { entries: current.filter((entry) => entry !== own), removed: [own.calendar_id] };
-  const added: OwnedEntry[] = isInvitation && !own ? [newEntry(record, calendarId, ownerId)] : [];
-  const shown = (entry: OwnedEntry): OwnedEntry =>
-    entry === own && isInvitation && isRescheduled ? { ...entry, hidden: false } : entry;
-  return { entries: [...current.map(shown), ...added], removed: [] };
-}
-
-/** Messages from outside act for the member that receives them. */
-const contextOf = (tenantId: string, userId: string): RequestContext => ({
-  tenantId,
-  userId,
-  role: null,
-  sessionId: null,
-  requestId: '',
-});

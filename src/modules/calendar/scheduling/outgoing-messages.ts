@@ -15,8 +15,8 @@ import { FOLLOWING, participantOf, responseAt } from '../model/event-policy.js';
 import type { EventRecord, ProposalRow } from '../model/event-record.js';
 import { stamp } from '../model/vevent.js';
 import { DELIVERIES_JOB } from './deliveries.js';
-import { outgoingCalendar } from './outgoing-calendar.js';
-import { mailText } from './outgoing-text.js';
+import { outgoingCalendar } from './outgoing/outgoing-calendar.js';
+import { mailText } from './outgoing/mail-text.js';
 import { parsedOf } from './parsed-message.js';
 import { type NewMessage, type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
 

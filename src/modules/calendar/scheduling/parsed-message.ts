@@ -1,5 +1,5 @@
 import { parameterOf, propertyOf, textOf } from '../../../lib/icalendar/index.js';
-import { attendeesOf, type ItipMessage, organizerOf } from '../../../lib/itip/index.js';
+import { attendeesOf, ItipError, type ItipMessage, organizerOf, parseItip } from '../../../lib/itip/index.js';
 
 const MAX_TEXT = 500;
 const MAX_ATTENDEES = 50;
@@ -35,3 +35,23 @@ export function parsedOf({ parts }: ItipMessage): ParsedMessage | null {
     components: parts.length,
   };
 }
+
+/** @returns the code of the error for a text that is no message */
+export function readMessage(bytes: Buffer): ItipMessage | string {
+  try {
+    return parseItip(bytes);
+  } catch (error) {
+    if (error instanceof ItipError) return error.code;
+    throw error;
+  }
+}
+
+/** The addresses that a message names. */
+export const addressesIn = ({ parts }: ItipMessage): string[] => [
+  ...new Set(
+    parts.flatMap(({ event }) => [
+      ...attendeesOf(event).map(({ email }) => email),
+      ...(organizerOf(event) ? [organizerOf(event)?.email as string] : []),
+    ]),
+  ),
+];

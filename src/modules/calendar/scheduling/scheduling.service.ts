@@ -24,7 +24,7 @@ import { eventResponse } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
 import { IncomingMessages } from './incoming-messages.js';
 import { OutgoingMessages } from './outgoing-messages.js';
-import { rejectionReason } from './rejection.js';
+import { rejectionReason } from './incoming/rejection.js';
 import type { ListMessages, SendMessage, TakeMessage } from './scheduling.dto.js';
 import { SchedulingErrors } from './scheduling.errors.js';
 import { type MessageRow, SchedulingRepository } from './scheduling.repository.js';

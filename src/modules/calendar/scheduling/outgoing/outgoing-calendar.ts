@@ -8,11 +8,11 @@ import {
   type Property,
   propertyOf,
   vtimezoneOf,
-} from '../../../lib/icalendar/index.js';
-import type { ItipMethod } from '../../../lib/itip/index.js';
-import { FOLLOWING, responseAt } from '../model/event-policy.js';
-import type { EventRecord, ParticipantRow, ProposalRow } from '../model/event-record.js';
-import { attendeeProperty, instanceVevent, stamp, timesOf, veventsOf } from '../model/vevent.js';
+} from '../../../../lib/icalendar/index.js';
+import type { ItipMethod } from '../../../../lib/itip/index.js';
+import { FOLLOWING, responseAt } from '../../model/event-policy.js';
+import type { EventRecord, ParticipantRow, ProposalRow } from '../../model/event-record.js';
+import { attendeeProperty, instanceVevent, stamp, timesOf, veventsOf } from '../../model/vevent.js';
 
 const PRODUCT = '-//Workspace//Calendar//EN';
 /** Properties that concern the organizer's own calendar only. */

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { textOf } from '../../../lib/icalendar/index.js';
+import { textOf } from '../../../../lib/icalendar/index.js';
 import {
   type Attendee,
   attendeesOf,
@@ -7,18 +7,18 @@ import {
   type ItipPart,
   maySendFor,
   sameMailbox,
-} from '../../../lib/itip/index.js';
-import { withResponse } from '../changes/event-change.js';
-import { FOLLOWING } from '../model/event-policy.js';
+} from '../../../../lib/itip/index.js';
+import { withResponse } from '../../changes/event-change.js';
+import { FOLLOWING } from '../../model/event-policy.js';
 import type {
   AttendeeResponse,
   EventRecord,
   EventTimes,
   ParticipantRow,
   ProposalRow,
-} from '../model/event-record.js';
-import { contentOf, occurrenceOf } from '../model/event-series.js';
-import { instantOf, wallOf } from '../model/event-times.js';
+} from '../../model/event-record.js';
+import { contentOf, occurrenceOf } from '../../model/event-series.js';
+import { instantOf, wallOf } from '../../model/event-times.js';
 import { type Applied, dtstampOf, type Incoming, keyOf, seconds, unchanged } from './incoming.js';
 import { RejectedMessageError } from './rejection.js';
 import { readEvent } from './vevent-fields.js';

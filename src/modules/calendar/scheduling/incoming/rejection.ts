@@ -1,7 +1,7 @@
-import { ICalendarError } from '../../../lib/icalendar/index.js';
-import { ItipError } from '../../../lib/itip/index.js';
-import { ApiError } from '../../../platform/http/api-error.js';
-import { DuplicateUidError } from '../changes/event-writer.js';
+import { ICalendarError } from '../../../../lib/icalendar/index.js';
+import { ItipError } from '../../../../lib/itip/index.js';
+import { ApiError } from '../../../../platform/http/api-error.js';
+import { DuplicateUidError } from '../../changes/event-writer.js';
 
 /** A message that changes nothing. */
 export class RejectedMessageError extends Error {

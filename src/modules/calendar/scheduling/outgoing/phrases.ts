@@ -1,6 +1,6 @@
-import type { ItipMethod } from '../../../lib/itip/index.js';
-import type { TextLocale } from '../../../lib/recurrence/index.js';
-import type { AttendeeResponse } from '../model/event-record.js';
+import type { ItipMethod } from '../../../../lib/itip/index.js';
+import type { TextLocale } from '../../../../lib/recurrence/index.js';
+import type { AttendeeResponse } from '../../model/event-record.js';
 
 /** Words of mails about meetings. */
 export interface Phrases {

@@ -1,17 +1,18 @@
-import type { CalendarZones } from '../../../lib/icalendar/index.js';
+import type { CalendarZones } from '../../../../lib/icalendar/index.js';
 import {
   type Attendee,
   attendeesOf,
+  compareVersions,
   type ItipMessage,
   type ItipPart,
   maySendFor,
   organizerOf,
   sameMailbox,
-} from '../../../lib/itip/index.js';
-import type { EventChange } from '../changes/event-write.js';
-import type { EventRecord, ProposalRow } from '../model/event-record.js';
-import { instantOf, isDay, wallIn, wallText } from '../model/event-times.js';
-import type { IncomingResult } from './scheduling.entity.js';
+} from '../../../../lib/itip/index.js';
+import type { EventChange } from '../../changes/event-write.js';
+import type { EventRecord, ProposalRow } from '../../model/event-record.js';
+import { instantOf, isDay, wallIn, wallText } from '../../model/event-times.js';
+import type { IncomingResult } from '../scheduling.entity.js';
 import { RejectedMessageError } from './rejection.js';
 
 /** A received message with what is known about its sender and its recipient. */
@@ -91,3 +92,12 @@ export const seconds = (text: string | null): number | null =>
 /** RFC 3339 of a DTSTAMP, or the current time. */
 export const dtstampOf = ({ dtstamp }: ItipPart, now: string): string =>
   dtstamp === null || Math.abs(dtstamp) > 250_000_000_000 ? now : new Date(dtstamp * 1000).toISOString();
+
+/** The version of an event or of an instance. */
+export const versionOf = ({ sequence, dtstamp }: Pick<EventRecord, 'sequence' | 'dtstamp'>) => ({
+  sequence,
+  dtstamp: seconds(dtstamp),
+});
+
+export const isOlder = (record: EventRecord | null, part: ItipPart): boolean =>
+  record !== null && compareVersions(part, versionOf(record)) === 'older';

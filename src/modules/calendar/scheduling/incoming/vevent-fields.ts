@@ -11,13 +11,13 @@ import {
   textOf,
   timesOf as timesOfProperty,
   type TimeValue,
-} from '../../../lib/icalendar/index.js';
-import type { EventFields } from '../input/event-fields.dto.js';
-import { MAX_RULES } from '../input/event-parts.dto.js';
-import { contentOf, type Recurrence, recurrenceOf, timesOf } from '../input/event-patch.js';
-import { isTimeInput, type TimeInput } from '../input/event-input-times.js';
-import type { EventContent, EventTimes, ShowAs } from '../model/event-record.js';
-import { formatDuration, wallText } from '../model/event-times.js';
+} from '../../../../lib/icalendar/index.js';
+import type { EventFields } from '../../input/event-fields.dto.js';
+import { MAX_RULES } from '../../input/event-parts.dto.js';
+import { contentOf, type Recurrence, recurrenceOf, timesOf } from '../../input/event-patch.js';
+import { isTimeInput, type TimeInput } from '../../input/event-input-times.js';
+import type { EventContent, EventTimes, ShowAs } from '../../model/event-record.js';
+import { formatDuration, wallText } from '../../model/event-times.js';
 import { RejectedMessageError } from './rejection.js';
 
 const MAX_TITLE = 1_000;

@@ -1,35 +1,22 @@
 import { v7 as uuidv7 } from 'uuid';
-import {
-  type Attendee,
-  attendeesOf,
-  compareVersions,
-  type ItipPart,
-  type Organizer,
-  sameMailbox,
-} from '../../../lib/itip/index.js';
-import { changeAll, changeOne } from '../changes/event-change.js';
-import { split } from '../changes/series-split.js';
-import { assertInstances } from '../input/event-patch.js';
-import type {
-  AttendeeKind,
-  AttendeeResponse,
-  AttendeeRole,
-  EventRecord,
-  ParticipantRow,
-  ProposalRow,
-} from '../model/event-record.js';
-import { instanceAt, isSeries, occurrenceOf, occurrencesIn } from '../model/event-series.js';
-import { instantOf, isDay, nominalLength, wallOf, wallText } from '../model/event-times.js';
+import { compareVersions, type ItipPart, type Organizer, sameMailbox } from '../../../../lib/itip/index.js';
+import { changeAll, changeOne } from '../../changes/event-change.js';
+import { assertInstances } from '../../input/event-patch.js';
+import type { EventRecord } from '../../model/event-record.js';
+import { instanceAt, isSeries, occurrenceOf, occurrencesIn } from '../../model/event-series.js';
+import { instantOf, isDay, nominalLength, wallOf, wallText } from '../../model/event-times.js';
 import {
   type Applied,
   assertOrganizer,
   dtstampOf,
   type Incoming,
+  isOlder,
   keyOf,
   ownAttendee,
-  seconds,
   unchanged,
+  versionOf,
 } from './incoming.js';
+import { participantsOf, withInstanceResponses } from './participants.js';
 import { RejectedMessageError } from './rejection.js';
 import { type ReadEvent, readEvent } from './vevent-fields.js';
 
@@ -39,19 +26,6 @@ const MAX_FOLLOWING = 1_000;
 const MAX_ORPHANS = 1_000;
 /** The version of a series of which only instances are known: any version of the series is newer. */
 const NO_VERSION = { sequence: 0, dtstamp: '1970-01-01T00:00:00.000Z' };
-
-const ROLES: Record<string, AttendeeRole> = {
-  'OPT-PARTICIPANT': 'optional',
-  CHAIR: 'chair',
-  'NON-PARTICIPANT': 'none',
-};
-const KINDS: Record<string, AttendeeKind> = { GROUP: 'group', ROOM: 'room', RESOURCE: 'resource' };
-const RESPONSES: Record<string, AttendeeResponse> = {
-  ACCEPTED: 'accepted',
-  DECLINED: 'declined',
-  TENTATIVE: 'tentative',
-  DELEGATED: 'delegated',
-};
 
 /**
  * REQUEST, ADD and PUBLISH: a new event, a new version of it, or of some of its instances, which are merged into the series.
@@ -89,14 +63,6 @@ export function applyRequest(current: EventRecord | null, calendarId: string, in
     key: message.parts.length === 1 ? (keys[0] ?? '') : '',
   };
 }
-
-const versionOf = ({ sequence, dtstamp }: Pick<EventRecord, 'sequence' | 'dtstamp'>) => ({
-  sequence,
-  dtstamp: seconds(dtstamp),
-});
-
-const isOlder = (record: EventRecord | null, part: ItipPart): boolean =>
-  record !== null && compareVersions(part, versionOf(record)) === 'older';
 
 /** The record with a new version of the whole event; the same record for an old version. */
 function withSeries(
@@ -273,157 +239,3 @@ const shiftedTimes = (times: ReadEvent['times'], wall: number): ReadEvent['times
   starts: wallText(wall, isDay(times.starts)),
   ends: wallText(wall + nominalLength(times), isDay(times.starts)),
 });
-
-/** Responses of attendees to one instance, as its organizer knows them. Members of the workspace state their own. */
-function withInstanceResponses(record: EventRecord, key: string, part: ItipPart): ParticipantRow[] {
-  const rows = attendeesOf(part.event).flatMap((attendee): ParticipantRow[] => {
-    const whole = record.participants.find(
-      (row) => row.email === attendee.email && row.recurrence_key === '',
-    );
-    const response = RESPONSES[attendee.response] ?? 'needs_action';
-    const isOwn = !whole || whole.user_id !== null || response === whole.response;
-    return isOwn ? [] : [{ ...whole, recurrence_key: key, response }];
-  });
-  const emails = new Set(rows.map(({ email }) => email));
-  const others = record.participants.filter((row) => row.recurrence_key !== key || !emails.has(row.email));
-  return [...others, ...rows];
-}
-
-/** Rows of the attendees of a message. Members of the workspace keep their own responses while the time stays. */
-function participantsOf(
-  record: EventRecord,
-  part: ItipPart,
-  incoming: Incoming,
-  isMoved: boolean,
-): ParticipantRow[] {
-  const rows = attendeesOf(part.event).map((attendee) => participant(record, attendee, incoming, isMoved));
-  const emails = new Set(rows.map(({ email }) => email));
-  const ofInstances = record.participants.filter((row) => row.recurrence_key !== '' && emails.has(row.email));
-  return [...rows, ...(isMoved ? [] : ofInstances)];
-}
-
-function participant(
-  record: EventRecord,
-  attendee: Attendee,
-  { owner, members }: Incoming,
-  isMoved: boolean,
-): ParticipantRow {
-  const { email, name, role, kind, rsvp, delegatedTo, delegatedFrom } = attendee;
-  const known = record.participants.find((row) => row.email === email && row.recurrence_key === '');
-  const isOwner = owner.emails.some((own) => sameMailbox(own, email));
-  const user_id = isOwner ? owner.userId : (members.get(email) ?? known?.user_id ?? null);
-  const keepsOwn = known !== undefined && known.user_id !== null && !isMoved;
-  const stated = RESPONSES[attendee.response] ?? 'needs_action';
-  return {
-    recurrence_key: '',
-    email,
-    user_id,
-    name: name || known?.name || '',
-    role: ROLES[role] ?? 'required',
-    kind: KINDS[kind] ?? 'person',
-    response: keepsOwn ? known.response : stated,
-    rsvp: rsvp || isOwner,
-    comment: keepsOwn ? known.comment : '',
-    responded_at: keepsOwn ? known.responded_at : null,
-    reply_sequence: keepsOwn ? known.reply_sequence : null,
-    reply_dtstamp: keepsOwn ? known.reply_dtstamp : null,
-    delegated_to: delegatedTo,
-    delegated_from: delegatedFrom,
-    schedule_status: known?.schedule_status ?? null,
-  };
-}
-
-/**
- * CANCEL of the event, of instances, or of an instance and all later ones. Cancelled events stay for a while, as cancelled.
- * @throws RejectedMessageError
- */
-export function applyCancel(record: EventRecord, incoming: Incoming): Applied {
-  const { message, now } = incoming;
-  let next = record;
-  const keys: string[] = [];
-  for (const part of message.parts) {
-    const organizer = assertOrganizer(part, incoming);
-    if (!sameMailbox(record.organizer_email, organizer.email))
-      throw new RejectedMessageError('sender_mismatch');
-    next =
-      part.recurrenceId === null
-        ? withoutEvent(next, part, incoming)
-        : withoutInstance(next, part, incoming, keys);
-  }
-  if (next === record) return unchanged('ignored_stale');
-  return {
-    ...unchanged('cancelled'),
-    record: { ...next, updated_at: now },
-    action: next.deleted_at === null ? 'updated' : 'deleted',
-    fields: ['status'],
-    key: keys[0] ?? '',
-  };
-}
-
-function withoutEvent(record: EventRecord, part: ItipPart, incoming: Incoming): EventRecord {
-  if (isOlder(record, part) || record.deleted_at !== null) return record;
-  const removed = attendeesOf(part.event).map(({ email }) => email);
-  const isRemoved = ({ email }: ParticipantRow): boolean =>
-    removed.some((other) => sameMailbox(other, email));
-  const others = record.participants.filter(
-    (row) => row.user_id !== null && row.user_id !== incoming.owner.userId && !isRemoved(row),
-  );
-  const version = { sequence: part.sequence, dtstamp: dtstampOf(part, incoming.now) };
-  // Other members of the workspace are still invited: the owner leaves, and the version of the event stays.
-  if (removed.length > 0 && others.length > 0)
-    return { ...record, participants: record.participants.filter((row) => !isRemoved(row)) };
-  return { ...record, ...version, status: 'cancelled', deleted_at: incoming.now };
-}
-
-function withoutInstance(
-  record: EventRecord,
-  part: ItipPart,
-  incoming: Incoming,
-  keys: string[],
-): EventRecord {
-  const { now, zones } = incoming;
-  const key = keyOf(record, part, zones);
-  const known = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
-  if (compareVersions(part, versionOf(known ?? record)) === 'older') return record;
-  if (!occurrenceOf(record, key, 'UTC')) throw new RejectedMessageError('not_an_instance');
-  keys.push(key);
-  const version = { sequence: part.sequence, dtstamp: dtstampOf(part, now) };
-  if (part.thisAndFuture) {
-    const { earlier } = split(record, key, now);
-    return earlier
-      ? { ...earlier, ...version }
-      : { ...record, ...version, status: 'cancelled', deleted_at: now };
-  }
-  const changed = changeOne(record, key, { content: { status: 'cancelled' } }, now);
-  if (!changed) return record;
-  const overrides = changed.record.overrides.map((override) =>
-    override.recurrence_key === key ? { ...override, ...version } : override,
-  );
-  return { ...changed.record, overrides, sequence: record.sequence, dtstamp: record.dtstamp };
-}
-
-/** DECLINECOUNTER: the organizer declines a proposal of the owner. */
-export function applyDecline(
-  record: EventRecord,
-  proposals: readonly ProposalRow[],
-  incoming: Incoming,
-): Applied {
-  const [part] = incoming.message.parts as [ItipPart];
-  const organizer = assertOrganizer(part, incoming);
-  if (!sameMailbox(record.organizer_email, organizer.email))
-    throw new RejectedMessageError('sender_mismatch');
-  const key = part.recurrenceId === null ? '' : keyOf(record, part, incoming.zones);
-  const pending = proposals.filter(
-    ({ status, by_user_id, recurrence_key }) =>
-      status === 'pending' && by_user_id === incoming.owner.userId && recurrence_key === key,
-  );
-  if (pending.length === 0) return unchanged('ignored_unknown');
-  return {
-    ...unchanged('updated'),
-    record,
-    proposals: pending.map((proposal) => ({ ...proposal, status: 'declined' as const })),
-    action: 'proposed',
-    fields: ['proposals'],
-    key,
-  };
-}

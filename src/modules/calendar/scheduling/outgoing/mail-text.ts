@@ -1,9 +1,9 @@
-import { describeRule, type TextLocale } from '../../../lib/recurrence/index.js';
-import type { ItipMethod } from '../../../lib/itip/index.js';
-import { FOLLOWING } from '../model/event-policy.js';
-import type { AttendeeResponse, EventRecord, EventTimes, ProposalRow } from '../model/event-record.js';
-import { contentOf, isSeries, occurrenceOf, occurrencesIn, seriesOf } from '../model/event-series.js';
-import { instantOf, isDay, lengthAt, wallOf } from '../model/event-times.js';
+import { describeRule, type TextLocale } from '../../../../lib/recurrence/index.js';
+import type { ItipMethod } from '../../../../lib/itip/index.js';
+import { FOLLOWING } from '../../model/event-policy.js';
+import type { AttendeeResponse, EventRecord, EventTimes, ProposalRow } from '../../model/event-record.js';
+import { contentOf, isSeries, occurrenceOf, occurrencesIn, seriesOf } from '../../model/event-series.js';
+import { instantOf, isDay, lengthAt, wallOf } from '../../model/event-times.js';
 import { PHRASES, type Phrases } from './phrases.js';
 
 /** The readable part of a mail. */

@@ -1,0 +1,111 @@
+import { attendeesOf, compareVersions, type ItipPart, sameMailbox } from '../../../../lib/itip/index.js';
+import { changeOne } from '../../changes/event-change.js';
+import { split } from '../../changes/series-split.js';
+import type { EventRecord, ParticipantRow, ProposalRow } from '../../model/event-record.js';
+import { occurrenceOf } from '../../model/event-series.js';
+import {
+  type Applied,
+  assertOrganizer,
+  dtstampOf,
+  type Incoming,
+  isOlder,
+  keyOf,
+  unchanged,
+  versionOf,
+} from './incoming.js';
+import { RejectedMessageError } from './rejection.js';
+
+/**
+ * CANCEL of the event, of instances, or of an instance and all later ones. Cancelled events stay for a while, as cancelled.
+ * @throws RejectedMessageError
+ */
+export function applyCancel(record: EventRecord, incoming: Incoming): Applied {
+  const { message, now } = incoming;
+  let next = record;
+  const keys: string[] = [];
+  for (const part of message.parts) {
+    const organizer = assertOrganizer(part, incoming);
+    if (!sameMailbox(record.organizer_email, organizer.email))
+      throw new RejectedMessageError('sender_mismatch');
+    next =
+      part.recurrenceId === null
+        ? withoutEvent(next, part, incoming)
+        : withoutInstance(next, part, incoming, keys);
+  }
+  if (next === record) return unchanged('ignored_stale');
+  return {
+    ...unchanged('cancelled'),
+    record: { ...next, updated_at: now },
+    action: next.deleted_at === null ? 'updated' : 'deleted',
+    fields: ['status'],
+    key: keys[0] ?? '',
+  };
+}
+
+function withoutEvent(record: EventRecord, part: ItipPart, incoming: Incoming): EventRecord {
+  if (isOlder(record, part) || record.deleted_at !== null) return record;
+  const removed = attendeesOf(part.event).map(({ email }) => email);
+  const isRemoved = ({ email }: ParticipantRow): boolean =>
+    removed.some((other) => sameMailbox(other, email));
+  const others = record.participants.filter(
+    (row) => row.user_id !== null && row.user_id !== incoming.owner.userId && !isRemoved(row),
+  );
+  const version = { sequence: part.sequence, dtstamp: dtstampOf(part, incoming.now) };
+  // Other members of the workspace are still invited: the owner leaves, and the version of the event stays.
+  if (removed.length > 0 && others.length > 0)
+    return { ...record, participants: record.participants.filter((row) => !isRemoved(row)) };
+  return { ...record, ...version, status: 'cancelled', deleted_at: incoming.now };
+}
+
+function withoutInstance(
+  record: EventRecord,
+  part: ItipPart,
+  incoming: Incoming,
+  keys: string[],
+): EventRecord {
+  const { now, zones } = incoming;
+  const key = keyOf(record, part, zones);
+  const known = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
+  if (compareVersions(part, versionOf(known ?? record)) === 'older') return record;
+  if (!occurrenceOf(record, key, 'UTC')) throw new RejectedMessageError('not_an_instance');
+  keys.push(key);
+  const version = { sequence: part.sequence, dtstamp: dtstampOf(part, now) };
+  if (part.thisAndFuture) {
+    const { earlier } = split(record, key, now);
+    return earlier
+      ? { ...earlier, ...version }
+      : { ...record, ...version, status: 'cancelled', deleted_at: now };
+  }
+  const changed = changeOne(record, key, { content: { status: 'cancelled' } }, now);
+  if (!changed) return record;
+  const overrides = changed.record.overrides.map((override) =>
+    override.recurrence_key === key ? { ...override, ...version } : override,
+  );
+  return { ...changed.record, overrides, sequence: record.sequence, dtstamp: record.dtstamp };
+}
+
+/** DECLINECOUNTER: the organizer declines a proposal of the owner. */
+export function applyDecline(
+  record: EventRecord,
+  proposals: readonly ProposalRow[],
+  incoming: Incoming,
+): Applied {
+  const [part] = incoming.message.parts as [ItipPart];
+  const organizer = assertOrganizer(part, incoming);
+  if (!sameMailbox(record.organizer_email, organizer.email))
+    throw new RejectedMessageError('sender_mismatch');
+  const key = part.recurrenceId === null ? '' : keyOf(record, part, incoming.zones);
+  const pending = proposals.filter(
+    ({ status, by_user_id, recurrence_key }) =>
+      status === 'pending' && by_user_id === incoming.owner.userId && recurrence_key === key,
+  );
+  if (pending.length === 0) return unchanged('ignored_unknown');
+  return {
+    ...unchanged('updated'),
+    record,
+    proposals: pending.map((proposal) => ({ ...proposal, status: 'declined' as const })),
+    action: 'proposed',
+    fields: ['proposals'],
+    key,
+  };
+}

@@ -1,0 +1,59 @@
+import { sameMailbox } from '../../../../lib/itip/index.js';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { type EventChange, newEntry } from '../../changes/event-write.js';
+import type { EventRecord, OwnedEntry } from '../../model/event-record.js';
+import type { PlacedRecord } from '../scheduling.repository.js';
+import type { Incoming } from './incoming.js';
+import { RejectedMessageError } from './rejection.js';
+
+/** A message without the proof of a mail changes the placement of its user only. @throws RejectedMessageError */
+export function assertTouchesOwnOnly(placed: PlacedRecord | null, { from, message, owner }: Incoming): void {
+  if (from !== null || message.method === 'PUBLISH') return;
+  const isForOrganizer = /^(?:REPLY|COUNTER|REFRESH)$/.test(message.method);
+  const isShared = placed?.entries.some(({ owner_id }) => owner_id !== owner.userId) ?? false;
+  if (isForOrganizer || isShared) throw new RejectedMessageError('sender_mismatch');
+}
+
+/** The event with the user id of the owner at the address under which they are invited. */
+export function withOwner(record: EventRecord, { userId, emails }: Incoming['owner']): EventRecord {
+  if (record.origin !== 'external') return record;
+  const isOwn = (email: string): boolean => emails.some((own) => sameMailbox(own, email));
+  if (!record.participants.some((row) => row.user_id !== userId && isOwn(row.email))) return record;
+  const participants = record.participants.map((row) =>
+    isOwn(row.email) ? { ...row, user_id: userId } : row,
+  );
+  return { ...record, participants };
+}
+
+/** The placements after a message: an invitation adds the calendar of the owner, a removal takes it away. */
+export function placementsOf(
+  placed: PlacedRecord | null,
+  record: EventRecord,
+  isInvitation: boolean,
+  calendarId: string,
+  ownerId: string,
+): Pick<EventChange, 'entries' | 'removed'> {
+  const current = placed?.entries ?? [];
+  const own = current.find(({ owner_id }) => owner_id === ownerId);
+  const isRescheduled = placed === null || record.sequence > placed.record.sequence;
+  const isInvolved =
+    record.origin !== 'external' ||
+    record.deleted_at !== null ||
+    isInvitation ||
+    record.participants.some(({ user_id }) => user_id === ownerId);
+  if (own && !isInvolved)
+    return { entries: current.filter((entry) => entry !== own), removed: [own.calendar_id] };
+  const added: OwnedEntry[] = isInvitation && !own ? [newEntry(record, calendarId, ownerId)] : [];
+  const shown = (entry: OwnedEntry): OwnedEntry =>
+    entry === own && isInvitation && isRescheduled ? { ...entry, hidden: false } : entry;
+  return { entries: [...current.map(shown), ...added], removed: [] };
+}
+
+/** Messages from outside act for the member that receives them. */
+export const contextOf = (tenantId: string, userId: string): RequestContext => ({
+  tenantId,
+  userId,
+  role: null,
+  sessionId: null,
+  requestId: '',
+});
