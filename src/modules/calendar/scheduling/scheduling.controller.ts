@@ -1,5 +1,5 @@
 import { Body, Controller, Query, Req } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { BytesBody, mediaTypeOf } from '../../../platform/http/body/body.guard.js';
@@ -74,9 +74,8 @@ export class SchedulingController {
       Errors.unsupportedMediaType,
     ],
   })
-  @ApiExtraModels(TakeMessage)
   @ApiConsumes('application/json', CALENDAR_TYPE)
-  @ApiBody({ schema: { anyOf: [{ $ref: getSchemaPath(TakeMessage) }, { type: 'string' }] } })
+  @ApiBody({ required: true, type: TakeMessage })
   @BytesBody({ types: ['application/json', CALENDAR_TYPE], limit: MAX_ICS * 2 })
   take(
     @Ctx() ctx: RequestContext,

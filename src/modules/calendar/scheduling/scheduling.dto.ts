@@ -101,21 +101,25 @@ export class TakeMessage {
 }
 
 export class ListMessages extends PageQuery {
+  /** in: received. out: sent. */
   @ApiPropertyOptional({ enum: DIRECTIONS })
   @Optional()
   @IsIn(DIRECTIONS)
   direction?: Direction;
 
+  /** The method of RFC 5546. */
   @ApiPropertyOptional({ enum: ITIP_METHODS })
   @Optional()
   @IsIn(ITIP_METHODS)
   method?: ItipMethod;
 
+  /** The state of the delivery, or the effect of a received message. */
   @ApiPropertyOptional({ enum: RESULTS })
   @Optional()
   @IsIn(RESULTS)
   result?: SchedulingResult;
 
+  /** The UID of the event. */
   @ApiPropertyOptional({ example: ID })
   @Optional()
   @Length(1, 500)

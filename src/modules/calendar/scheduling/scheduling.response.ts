@@ -20,10 +20,8 @@ export class SchedulingRecipientResponse {
   email!: string;
   @ApiProperty({ enum: ['mail'], example: 'mail' }) channel!: 'mail';
   @ApiProperty({ enum: DELIVERY_STATUSES, example: 'sent' }) status!: DeliveryStatus;
-  /**
-   * Why the last attempt failed, e.g. `no_mail`, `rejected`.
-   * @example null
-   */
+  /** Why the last attempt failed, e.g. `no_mail`, `rejected`. */
+  @ApiProperty({ type: String, nullable: true, example: null })
   error!: string | null;
   @ApiProperty({ ...INSTANT, type: String, nullable: true }) sent_at!: string | null;
 }
@@ -62,10 +60,8 @@ export class SchedulingMessageResponse {
   /** @example "01890a5d-ac96-774b-bcce-b302099a8057" */
   uid!: string;
   @ApiProperty({ format: 'uuid', type: String, nullable: true, example: ID }) event_id!: string | null;
-  /**
-   * The nominal start of the instance, in the zone of the series; null: the whole event.
-   * @example null
-   */
+  /** The nominal start of the instance, in the zone of the series; null: the whole event. */
+  @ApiProperty({ type: String, nullable: true, example: null })
   recurrence_id!: string | null;
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) sequence!: number;
   @ApiProperty({ ...INSTANT, type: String, nullable: true }) dtstamp!: string | null;
@@ -75,20 +71,16 @@ export class SchedulingMessageResponse {
   @ApiProperty({ type: [SchedulingRecipientResponse] }) recipients!: SchedulingRecipientResponse[];
   /** Sent messages: queued, sent or failed. Received ones: the effect. */
   @ApiProperty({ enum: RESULTS, example: 'sent' }) result!: SchedulingResult;
-  /**
-   * Why a message was ignored, rejected or not delivered, e.g. `sender_mismatch`, `tnef_unsupported`, `no_mail`.
-   * @example null
-   */
+  /** Why a message was ignored, rejected or not delivered, e.g. `sender_mismatch`, `tnef_unsupported`, `no_mail`. */
+  @ApiProperty({ type: String, nullable: true, example: null })
   reason!: string | null;
   @ApiProperty(orNull(ParsedMessageResponse)) parsed!: ParsedMessageResponse | null;
   @ApiProperty(INSTANT) created_at!: string;
 }
 
 export class FullSchedulingMessageResponse extends SchedulingMessageResponse {
-  /**
-   * The message as iCalendar; null for an unreadable or long one.
-   * @example null
-   */
+  /** The message as iCalendar; null for an unreadable or long one. */
+  @ApiProperty({ type: String, nullable: true, example: null })
   ics!: string | null;
 }
 
