@@ -1,17 +1,20 @@
 // The bare HTTP server of the floors: reads the body, calls a function, writes JSON.
 import http from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 
-/** Named statements over a bare pool of the same size as the application's. */
-export function floorDatabase() {
-  const pool = new pg.Pool({
-    connectionString: process.env.DATABASE_URL,
-    max: Number(process.env.DATABASE_POOL_MAX),
-  });
-  return { query: async ({ name, text }, values) => (await pool.query({ name, text, values })).rows };
-}
+/** A bare pool of the same size as the application's. */
+export const floorPool = new pg.Pool({
+  connectionString: process.env.DATABASE_URL,
+  max: Number(process.env.DATABASE_POOL_MAX),
+});
 
-/** Serves on PORT until SIGTERM. @param route receives the request and the text of its body, returns `{ status, json }` */
+/** Named statements over the pool. */
+export const floorDatabase = () => ({
+  query: async ({ name, text }, values) => (await floorPool.query({ name, text, values })).rows,
+});
+
+/** Serves on PORT until SIGTERM. @param route receives the request and the text of its body, returns `{ status, json }`, or `{ status, body }` with a stream */
 export function serveFloor(route) {
   const server = http.createServer((request, response) => void serve(route, request, response));
   server.keepAliveTimeout = 65_000;
@@ -27,7 +30,12 @@ async function serve(route, request, response) {
       for await (const chunk of request) chunks.push(chunk);
       body = Buffer.concat(chunks).toString();
     }
-    const { status, json } = await route(request, body);
+    const { status, json, body: stream } = await route(request, body);
+    if (stream) {
+      response.writeHead(status);
+      await pipeline(stream, response);
+      return;
+    }
     response.writeHead(status, {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': Buffer.byteLength(json),

@@ -52,6 +52,7 @@ const OUR_ADDITIONS = new Map([
   ['POST /apis/v1/calendar/{calendar_id}/feeds', 'the same'],
   ['DELETE /apis/v1/calendar/{calendar_id}/feeds/{id}', 'the same'],
   ['GET /apis/v1/calendar/feeds/{file}', 'the same'],
+  ['DELETE /apis/v1/forms/{id}/responses/{response_id}', 'a response that its respondent withdraws'],
   ['GET /apis/v1/forms/{id}/access', 'members and groups with a role on a form'],
   ['PUT /apis/v1/forms/{id}/access', 'the same'],
   [

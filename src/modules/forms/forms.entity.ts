@@ -154,3 +154,12 @@ export class FormReportViewer {
   @PrimaryColumn({ ...PRINCIPAL, name: 'principal_kind' }) principalKind!: 'user' | 'group';
   @PrimaryColumn('uuid', { name: 'principal_id' }) principalId!: string;
 }
+
+@Entity('form_views')
+export class FormViews {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
+  @PrimaryColumn('int') version!: number;
+  @PrimaryColumn('timestamptz') hour!: Date;
+  @Column('bigint') count!: string;
+}

@@ -9,6 +9,7 @@ import { ExportService } from './results/export.service.js';
 import { FormAccess } from './form-access.js';
 import { FormDrafts } from './definitions/form-drafts.js';
 import { FormEvents } from './form-events.js';
+import { FormViewCounter } from './form-view-counter.js';
 import { FormsCleanup } from './responses/forms-cleanup.js';
 import { FormsOfMembers } from './definitions/forms-of-members.js';
 import { FormWritesRepository } from './form-writes.repository.js';
@@ -18,6 +19,7 @@ import { FormPresetsController } from './definitions/presets/presets.controller.
 import { PresetsService } from './definitions/presets/presets.service.js';
 import { PrincipalsRepository } from './principals.repository.js';
 import { FormResponsesController } from './responses/responses.controller.js';
+import { RespondentKeys } from './responses/respondent-keys.js';
 import { ResponsesRepository } from './responses/responses.repository.js';
 import { ResponsesService } from './responses/responses.service.js';
 import { SubmissionsRepository } from './responses/submissions.repository.js';
@@ -54,6 +56,7 @@ import { FormSharingService } from './sharing/sharing.service.js';
     FormWritesRepository,
     FormAccess,
     FormEvents,
+    FormViewCounter,
     FormDrafts,
     FormsService,
     FormStatesService,
@@ -62,6 +65,7 @@ import { FormSharingService } from './sharing/sharing.service.js';
     PrincipalsRepository,
     Assistant,
     PresetsService,
+    RespondentKeys,
     SubmissionsRepository,
     SubmissionsService,
     ResponsesRepository,

@@ -11,6 +11,7 @@ import {
   FormResponseRow,
   FormUpload,
   FormVersion,
+  FormViews,
 } from './forms.entity.js';
 
 export const formsSchema: SchemaPart = {
@@ -26,14 +27,19 @@ export const formsSchema: SchemaPart = {
       FormUpload,
       FormReport,
       FormReportViewer,
+      FormViews,
     ],
   },
-  migrations: [sqlMigration('Forms1796100000015', new URL('migrations/0001-forms.sql', import.meta.url))],
+  migrations: [
+    sqlMigration('Forms1796100000015', new URL('migrations/0001-forms.sql', import.meta.url)),
+    sqlMigration('FormViews1796100000115', new URL('migrations/0002-form-views.sql', import.meta.url)),
+  ],
   sql: sqlFiles(
     'workspace',
     new URL('sql/', import.meta.url),
     'form-access',
     'form-submit-steps',
     'form-submit',
+    'form-response-delete',
   ),
 };

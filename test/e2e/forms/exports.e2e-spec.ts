@@ -260,9 +260,32 @@ describe('exports, analytics and search', () => {
       { day: '2026-03-01', count: 3 },
     ]);
     expect(ok(await owner.api.get(`/forms/${form.id}/analytics?version=2`)).totals).toEqual({
+      views: 0,
       submitted: 0,
+      completion_rate: null,
       median_seconds: null,
     });
+  });
+
+  test('analytics count the views of respondents, by version and hour', async () => {
+    const form = await published(owner, definitionOf([{ id: 't', type: 'short_text', title: 'T' }]));
+    const { api } = ann;
+    const access = [{ user_id: ann.id, role: 'respondent' }];
+    ok(await owner.api.put(`/forms/${form.id}/access`, { access }));
+    const totals = async (query = '') =>
+      ok(await owner.api.get(`/forms/${form.id}/analytics${query}`)).totals;
+    for (let n = 0; n < 4; n += 1) ok(await api.get(`/forms/${form.id}`));
+    // Owners look at their own forms.
+    ok(await owner.api.get(`/forms/${form.id}`));
+    ok(await api.post(`/forms/${form.id}/submit`, { answers: { t: 'x' } }), 201);
+    expect(await totals()).toMatchObject({ views: 4, submitted: 1, completion_rate: 0.25 });
+    ok(await api.get(`/forms/${form.id}?version=1`));
+    expect(await totals('?version=1')).toMatchObject({ views: 5, completion_rate: 0.2 });
+    expect(await totals('?version=2')).toMatchObject({ views: 0, completion_rate: null });
+    const start = new Date(Date.now() - 7_200_000).toISOString();
+    expect(await totals(`?from=${start}`)).toMatchObject({ views: 5 });
+    expect(await totals(`?to=${start}`)).toMatchObject({ views: 0, submitted: 0 });
+    expect(await totals('?from=9998-01-01T00:00:00Z')).toMatchObject({ views: 0 });
   });
 
   test('a client that disconnects ends the export and frees its connection; a third export waits its turn', async () => {

@@ -205,6 +205,17 @@ describe('reports', () => {
       team: 'red',
       score: 1,
     });
+    const scores: number[] = [];
+    for (let next: string | null = '', n = 0; next !== null && n < 9; n += 1) {
+      const page: any = ok(await viewer.api.get(`${path}/responses?limit=2${next && `&cursor=${next}`}`));
+      expect(page.responses.length).toBeLessThanOrEqual(2);
+      scores.push(...page.responses.map(({ answers }: any) => answers.score));
+      ({ next } = page);
+    }
+    expect(scores).toEqual([1, 2, 6, 5, 10]);
+    const invalid = await viewer.api.get(`${path}/responses?cursor=x.y`);
+    expect([invalid.status, invalid.body.error]).toEqual([422, 'invalid_cursor']);
+    expect((await viewer.api.get(`${path}/responses?limit=1001`)).status).toBe(422);
     expect(ok(await viewer.api.get(`${path}/form`)).form.questions.map(({ id }: any) => id)).toEqual([
       'team',
       'score',

@@ -312,9 +312,43 @@ describe('responses to forms', () => {
     expect(await ns('filter[o]=x&filter[b]=true')).toEqual([4]);
     expect(await ns('version=2')).toEqual([]);
     expect(await ns('to=2001-01-01T00:00:00Z')).toEqual([]);
-    expect((await list('from=2001-01-01T00:00:00Z')).total).toBeNull();
+    const filtered = await list('from=2001-01-01T00:00:00Z&limit=2');
+    expect([filtered.total, (await list('q=alpha')).total, (await list('q=nothing')).total]).toEqual([
+      5, 2, 0,
+    ]);
+    expect((await list(`from=2001-01-01T00:00:00Z&limit=2&cursor=${filtered.next}`)).total).toBeNull();
     for (const query of ['filter[z]=1', 'filter[n]=many', 'filter[b]=1'])
       expect((await owner.api.get(`/forms/${form.id}/responses?${query}`)).status).toBe(422);
+  });
+
+  test('an editor deletes a response with its files; the respondent can submit again', async () => {
+    const definition = definitionOf([{ id: 'f', type: 'file', title: 'F' }]);
+    const form = await open(definition, { one_per_user: true });
+    const path = `/forms/${form.id}`;
+    const file = formData({ content: PDF, filename: 'a.pdf' });
+    const { upload } = ok(await ann.api.request('POST', `${path}/attachments?question_id=f`, file), 201);
+    const answers = { f: { upload_ids: [upload.id] } };
+    const { response } = ok(await submit(ann, form, answers), 201);
+    ok(await submit(ben, form, {}), 201);
+    expect((await submit(ann, form, {})).body.error).toBe('already_submitted');
+    const one = `${path}/responses/${response.id}`;
+    for (const [person, status] of [
+      [ann, 403],
+      [eve, 404],
+    ] as const)
+      expect((await person.api.delete(one)).status).toBe(status);
+    expect(ok(await owner.api.delete(one))).toMatchObject({ deleted: true, response: { id: response.id } });
+    for (const call of [
+      owner.api.delete(one),
+      owner.api.get(one),
+      owner.api.get(`${one}/files/${upload.id}`),
+    ])
+      expect((await call).status).toBe(404);
+    const list = ok(await owner.api.get(`${path}/responses`));
+    expect([list.total, list.responses.map((each: any) => each.respondent.id)]).toEqual([1, [ben.id]]);
+    expect(await app.sql('SELECT FROM form_uploads WHERE form_id = $1', [form.id])).toEqual([]);
+    ok(await submit(ann, form, {}), 201);
+    expect(ok(await owner.api.get(path)).form.response_count).toBe(2);
   });
 
   test('roles of members and groups, and the share link', async () => {

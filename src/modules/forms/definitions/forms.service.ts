@@ -13,6 +13,7 @@ import { assertRev, draftOf } from '../definition-input.js';
 import { FormAccess, includes, type OpenForm } from '../form-access.js';
 import { FormDrafts } from './form-drafts.js';
 import { FormEvents } from '../form-events.js';
+import { FormViewCounter } from '../form-view-counter.js';
 import { DEFAULT_SETTINGS, mergedSettings } from '../form-settings.dto.js';
 import { FormWritesRepository, searchTextOf } from '../form-writes.repository.js';
 import { formResponse, formSummary } from '../form.presenter.js';
@@ -32,6 +33,7 @@ export class FormsService {
     private readonly access: FormAccess,
     private readonly drafts: FormDrafts,
     private readonly events: FormEvents,
+    private readonly views: FormViewCounter,
     private readonly cursors: Cursors,
     private readonly db: Db,
   ) {}
@@ -51,10 +53,13 @@ export class FormsService {
     );
   }
 
-  /** @throws ApiError 404 also for an unknown version */
+  /** Counts the views of respondents. @throws ApiError 404 also for an unknown version */
   async read(ctx: RequestContext, id: string, { version, share_token: token }: ReadForm): Promise<JsonReply> {
     const form = await this.access.open(ctx, id, 'respondent', token);
-    return FORMS.response(formResponse(form, await this.definition(ctx, form, version)));
+    const definition = await this.definition(ctx, form, version);
+    const shown = version ?? form.current_version;
+    if (form.role === 'respondent' && shown !== null) this.views.record(ctx.tenantId, id, shown);
+    return FORMS.response(formResponse(form, definition));
   }
 
   /** @throws ApiError 422 `invalid_definition`, `unknown_preset` */

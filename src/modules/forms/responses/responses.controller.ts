@@ -17,6 +17,7 @@ import { FORMS } from '../forms.resource.js';
 import { ListResponses, SubmitForm, UploadQuery } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
 import {
+  DeletedFormResponseEnvelope,
   FormResponseEnvelope,
   FormResponseListEnvelope,
   FormUploadEnvelope,
@@ -142,6 +143,22 @@ export class FormResponsesController {
     @Id('response_id') responseId: string,
   ): Promise<JsonReply> {
     return this.responses.read(ctx, id, responseId);
+  }
+
+  @Endpoint('DELETE :id/responses/:response_id', {
+    id: 'deleteFormResponse',
+    summary: 'Delete a response',
+    description:
+      'Our addition, e.g. for a respondent who asks for it. The files of the response are deleted too, and a respondent who is named can submit again. For owners and editors.',
+    errors: [FORMS.notFound, Errors.forbidden, ResponseErrors.responseNotFound],
+    response: [DeletedFormResponseEnvelope, 'The response as it last was.'],
+  })
+  delete(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Id('response_id') responseId: string,
+  ): Promise<JsonReply> {
+    return this.responses.delete(ctx, id, responseId);
   }
 
   @Endpoint('GET :id/responses/:response_id/files/:upload_id', {

@@ -3,6 +3,7 @@ import type { Answers } from '../../../lib/forms/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
 
 export interface ResponseRow {
   id: string;
@@ -35,18 +36,24 @@ const SELECT = `SELECT response.id, response.version, response.submitted_at, res
   FROM form_responses response
   LEFT JOIN member_profiles member ON member.tenant_id = response.tenant_id AND member.user_id = response.respondent_id`;
 
+const FILTER = `response.tenant_id = $1 AND response.form_id = $2
+      AND response.submitted_at >= $3::timestamptz AND response.submitted_at < $4::timestamptz
+      AND ($5::int IS NULL OR response.version = $5)
+      AND response.search_text LIKE ALL ($6::text[]) AND response.answers @> $7::jsonb
+      AND NOT EXISTS (SELECT FROM unnest($8::text[], $9::text[]) AS wanted (question, pattern)
+                       WHERE lower(coalesce(response.answers->>wanted.question, '')) NOT LIKE wanted.pattern)`;
+
 // Index form_responses_list, backwards.
 const list = workspace.statement<ResponseRow>(
   'form_responses.list',
   `${SELECT}
-    WHERE response.tenant_id = $1 AND response.form_id = $2
-      AND (response.submitted_at, response.id) < ($3::timestamptz, $4::uuid)
-      AND response.submitted_at >= $5::timestamptz AND response.submitted_at < $6::timestamptz
-      AND ($7::int IS NULL OR response.version = $7)
-      AND response.search_text LIKE ALL ($8::text[]) AND response.answers @> $9::jsonb
-      AND NOT EXISTS (SELECT FROM unnest($10::text[], $11::text[]) AS wanted (question, pattern)
-                       WHERE lower(coalesce(response.answers->>wanted.question, '')) NOT LIKE wanted.pattern)
+    WHERE ${FILTER} AND (response.submitted_at, response.id) < ($10::timestamptz, $11::uuid)
     ORDER BY response.submitted_at DESC, response.id DESC LIMIT $12`,
+);
+
+const count = workspace.statement<{ count: number }>(
+  'form_responses.count',
+  `SELECT count(*)::int AS count FROM (SELECT FROM form_responses response WHERE ${FILTER} LIMIT $10) found`,
 );
 
 const find = workspace.statement<ResponseRow>(
@@ -54,9 +61,14 @@ const find = workspace.statement<ResponseRow>(
   `${SELECT} WHERE response.tenant_id = $1 AND response.form_id = $2 AND response.id = $3`,
 );
 
+const remove = workspace.statement<{ deleted: boolean }>(
+  'form_responses.delete',
+  `SELECT form_response_delete($1, $2, $3, $4) AS deleted`,
+);
+
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Reads responses of a form. */
+/** Reads and deletes responses of a form. */
 @Injectable()
 export class ResponsesRepository {
   constructor(private readonly db: Db) {}
@@ -69,15 +81,37 @@ export class ResponsesRepository {
     after: readonly [string, string] | undefined,
     limit: number,
   ): Promise<ResponseRow[]> {
-    const { from, to, version, words, contains, texts } = filter;
     const place = after ?? ['infinity', LAST_ID];
-    const times = [from ?? '-infinity', to ?? 'infinity'];
-    const patterns = [[...texts.keys()], [...texts.values()]];
-    const values = [...place, ...times, version ?? null, words, contains, ...patterns, limit];
-    return this.db.query(list, [tenantId, form, ...values]);
+    return this.db.query(list, [tenantId, form, ...filterValues(filter), ...place, limit]);
+  }
+
+  /** Number of responses that pass the filter, at most `limit`. */
+  async count(tenantId: string, form: string, filter: ResponseFilter, limit: number): Promise<number> {
+    return (await this.db.query(count, [tenantId, form, ...filterValues(filter), limit]))[0]!.count;
+  }
+
+  /** @param key HMAC of the respondent, who can submit again; null in an anonymous form. @returns false for an unknown response */
+  async delete(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    form: string,
+    id: string,
+    key: Buffer | null,
+  ): Promise<boolean> {
+    return (await tx.query(remove, [tenantId, form, id, key]))[0]?.deleted === true;
   }
 
   async find({ tenantId }: RequestContext, form: string, id: string): Promise<ResponseRow | undefined> {
     return (await this.db.query(find, [tenantId, form, id]))[0];
   }
 }
+
+const filterValues = ({ from, to, version, words, contains, texts }: ResponseFilter): unknown[] => [
+  from ?? '-infinity',
+  to ?? 'infinity',
+  version ?? null,
+  words,
+  contains,
+  [...texts.keys()],
+  [...texts.values()],
+];

@@ -68,9 +68,15 @@ export class FormResponseListEnvelope {
   /** The `cursor` of the next page; null on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next!: string | null;
-  /** Number of responses of the form; null with filters. */
+  /** Number of responses in the list. With filters on the first page only, and null above 10,000. */
   @ApiProperty({ type: 'integer', nullable: true, example: 42 })
   total!: number | null;
+}
+
+export class DeletedFormResponseEnvelope {
+  response!: FormResponseItem;
+  @ApiProperty({ example: true })
+  deleted!: true;
 }
 
 export class FormResponseEnvelope {

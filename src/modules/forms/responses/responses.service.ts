@@ -7,14 +7,19 @@ import { Errors } from '../../../platform/http/errors.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { FormAccess, includes } from '../form-access.js';
+import { FormEvents } from '../form-events.js';
 import { FormsRepository, likePatterns } from '../forms.repository.js';
+import { RespondentKeys } from './respondent-keys.js';
 import type { ListResponses } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
 import type { FormResponseItem } from './responses.response.js';
 import { type ResponseFilter, type ResponseRow, ResponsesRepository } from './responses.repository.js';
 import { FormUploadsService } from './uploads.service.js';
 
-/** Reads the responses of a form: all for viewers, their own for respondents. */
+/** Largest total of a filtered list. */
+const MAX_COUNT = 10_000;
+
+/** Reads the responses of a form, all for viewers, their own for respondents; deletes them for editors. */
 @Injectable()
 export class ResponsesService {
   constructor(
@@ -22,6 +27,8 @@ export class ResponsesService {
     private readonly forms: FormsRepository,
     private readonly uploads: FormUploadsService,
     private readonly access: FormAccess,
+    private readonly events: FormEvents,
+    private readonly respondents: RespondentKeys,
     private readonly cursors: Cursors,
     private readonly db: Db,
   ) {}
@@ -49,8 +56,23 @@ export class ResponsesService {
     });
     const filtered =
       [from, to, version, q].some((value) => value !== undefined) || Object.keys(filters).length > 0;
-    const total = filtered ? null : form.response_count;
+    const total = filtered ? await this.countFiltered(ctx, id, query, filter) : form.response_count;
     return new JsonReply(JSON.stringify({ responses: rows.map(present), next, total }));
+  }
+
+  /** Deletes a response with its files. @throws ApiError 404, 403 */
+  async delete(ctx: RequestContext, id: string, responseId: string): Promise<JsonReply> {
+    await this.access.open(ctx, id, 'editor');
+    const row = await this.responses.find(ctx, id, responseId);
+    if (!row) throw ResponseErrors.responseNotFound.with();
+    const { respondent_id: respondent } = row;
+    const key = respondent === null ? null : this.respondents.key(ctx.tenantId, id, respondent);
+    await this.db.tx(async (tx) => {
+      if (!(await this.responses.delete(tx, ctx, id, responseId, key)))
+        throw ResponseErrors.responseNotFound.with();
+      await this.events.record(tx, ctx, 'response_deleted', id, { response_id: responseId });
+    });
+    return new JsonReply(JSON.stringify({ response: present(row), deleted: true }));
   }
 
   /** @throws ApiError 404 also for responses of others without the role of a viewer */
@@ -69,6 +91,18 @@ export class ResponsesService {
   ): Promise<ContentReply> {
     await this.readable(ctx, id, responseId);
     return this.uploads.download(ctx, id, responseId, uploadId);
+  }
+
+  /** Null: more than can be counted, or not the first page. */
+  private async countFiltered(
+    { tenantId }: RequestContext,
+    id: string,
+    { cursor }: ListResponses,
+    filter: ResponseFilter,
+  ): Promise<number | null> {
+    if (cursor !== undefined) return null;
+    const count = await this.responses.count(tenantId, id, filter, MAX_COUNT + 1);
+    return count > MAX_COUNT ? null : count;
   }
 
   private async readable(ctx: RequestContext, id: string, responseId: string): Promise<ResponseRow> {

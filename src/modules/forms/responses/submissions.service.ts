@@ -16,12 +16,12 @@ import { Outbox } from '../../../platform/events/outbox.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
-import { Keyring } from '../../../platform/secrets/keyring.js';
 import { detailsOf } from '../definition-input.js';
 import { FormAccess, type OpenForm } from '../form-access.js';
 import { FormErrors } from '../forms.errors.js';
 import { FormsRepository, type PublishedVersion } from '../forms.repository.js';
 import { FORMS } from '../forms.resource.js';
+import { RespondentKeys } from './respondent-keys.js';
 import type { SubmitForm } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
 import { type NewResponse, SubmissionsRepository, type SubmitOutcome } from './submissions.repository.js';
@@ -39,7 +39,7 @@ export class SubmissionsService {
     private readonly forms: FormsRepository,
     private readonly responses: SubmissionsRepository,
     private readonly access: FormAccess,
-    private readonly keyring: Keyring,
+    private readonly respondents: RespondentKeys,
     private readonly outbox: Outbox,
     private readonly db: Db,
   ) {}
@@ -101,7 +101,7 @@ export class SubmissionsService {
       current,
       answers,
       search: searchTextOf(answered, answers),
-      respondentKey: this.keyring.sign('form respondent', `${ctx.tenantId} ${form.id} ${ctx.userId}`),
+      respondentKey: this.respondents.key(ctx.tenantId, form.id, ctx.userId),
       uploads,
       seconds: secondsSince(input.started_at),
       event: uuidv7(),

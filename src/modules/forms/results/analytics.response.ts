@@ -2,8 +2,14 @@ import { ApiProperty } from '@nestjs/swagger';
 import { FormQuestionSummary } from './form-summary.response.js';
 
 export class FormTotals {
+  /** Reads of the published form by respondents, in the hours that overlap the period. */
+  @ApiProperty({ type: 'integer', example: 56 })
+  views!: number;
   @ApiProperty({ type: 'integer', example: 42 })
   submitted!: number;
+  /** Responses by view, from 0 to 1; null without views. */
+  @ApiProperty({ type: 'number', nullable: true, minimum: 0, maximum: 1, example: 0.75 })
+  completion_rate!: number | null;
   /** Median duration of the responses with a `started_at`; null without any. */
   @ApiProperty({ type: 'number', nullable: true, example: 84 })
   median_seconds!: number | null;

@@ -21,11 +21,15 @@ export interface ScanFilter {
   version?: number;
   /** Ids of the questions whose answers are read. Default: all. */
   questions?: readonly string[];
+  /** Time and id of the response before the first one. */
+  after?: readonly [submittedAt: string, id: string];
   /** Whether the names of the respondents are read. Default: true. */
   respondents?: boolean;
 }
 
 const BATCH = 500;
+/** Before any response. */
+const FIRST = ['-infinity', '00000000-0000-0000-0000-000000000000'] as const;
 
 // Index form_responses_list. Columns that a reader must not see do not leave the database.
 const declare = workspace.statement<never>(
@@ -41,6 +45,7 @@ const declare = workspace.statement<never>(
     WHERE response.tenant_id = $1 AND response.form_id = $2
       AND response.submitted_at >= $3::timestamptz AND response.submitted_at < $4::timestamptz
       AND ($5::int IS NULL OR response.version = $5)
+      AND (response.submitted_at, response.id) > ($8::timestamptz, $9::uuid)
     ORDER BY response.submitted_at, response.id`,
 );
 
@@ -67,13 +72,14 @@ export class ResponseScan {
   async run<T>(
     tenantId: string,
     form: string,
-    { from, to, version, questions, respondents = true }: ScanFilter,
+    { from, to, version, questions, after = FIRST, respondents = true }: ScanFilter,
     use: (versions: Version[], batches: AsyncIterable<ScanRow[]>) => Promise<T>,
   ): Promise<T> {
     return this.db.tx(async (tx) => {
       await tx.query(patience, []);
       const times = [from ?? '-infinity', to ?? 'infinity'];
-      await tx.query(declare, [tenantId, form, ...times, version ?? null, questions ?? null, respondents]);
+      const selected = [...times, version ?? null, questions ?? null, respondents, ...after];
+      await tx.query(declare, [tenantId, form, ...selected]);
       // Read after the snapshot of the cursor: every version of its responses is among them.
       const versions = await this.forms.versions(tx, tenantId, form);
       return use(versions, this.batches(tx));

@@ -79,6 +79,24 @@ class Metric {
 const finite = (value: number): number | null =>
   Number.isFinite(value) ? Math.round(value * 10_000) / 10_000 : null;
 
+const reportRow = ({
+  id,
+  submitted_at,
+  version,
+  answers,
+}: Omit<ScanRow, 'respondent' | 'duration_seconds'>) => ({
+  id,
+  submitted_at: submitted_at.toISOString(),
+  version,
+  answers,
+});
+
+/** The answers by question; null when a filter excludes the response. */
+function passing({ filters }: ReportDefinition, answers: Answers): Map<string, Answer> | null {
+  const given = new Map(Object.entries(answers));
+  return filters.every((filter) => holds(filter, given)) ? given : null;
+}
+
 /** Collects a report row by row. */
 class Collector {
   readonly rows: ReportRow[] = [];
@@ -96,15 +114,14 @@ class Collector {
   }
 
   add({ id, submitted_at, version, answers }: ScanRow): void {
-    const given = new Map(Object.entries(answers));
-    if (!this.definition.filters.every((filter) => holds(filter, given))) return;
+    const given = passing(this.definition, answers);
+    if (!given) return;
     this.responses += 1;
     this.summaries.add(version, answers);
     for (const [n, { question }] of this.definition.metrics.entries())
       this.total[n]!.add(given.get(question));
     if (this.definition.group_by !== null) this.addToGroup(given, this.definition.group_by);
-    if (this.rows.length < MAX_ROWS)
-      this.rows.push({ id, submitted_at: submitted_at.toISOString(), version, answers });
+    if (this.rows.length < MAX_ROWS) this.rows.push(reportRow({ id, submitted_at, version, answers }));
   }
 
   /** @param withSamples whether texts of single responses are shown */
@@ -196,6 +213,26 @@ export class ReportReader {
         await nextTurn();
       }
       return { rows: collector.rows, aggregates: collector.aggregates(withSamples), versions };
+    });
+  }
+
+  /** Up to `limit` rows, the oldest first. @param after time and id of the row before the first one */
+  async rows(
+    tenantId: string,
+    form: string,
+    definition: ReportDefinition,
+    after: readonly [string, string] | undefined,
+    limit: number,
+  ): Promise<ReportRow[]> {
+    const filter = { questions: definition.columns, respondents: false, after };
+    return this.scan.run(tenantId, form, filter, async (_versions, batches) => {
+      const rows: ReportRow[] = [];
+      for await (const batch of batches) {
+        rows.push(...batch.filter(({ answers }) => passing(definition, answers)).map(reportRow));
+        if (rows.length >= limit) break;
+        await nextTurn();
+      }
+      return rows.slice(0, limit);
     });
   }
 }

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -7,10 +7,18 @@ import {
   IsInt,
   IsObject,
   IsUUID,
+  Max,
   Min,
   ValidateNested,
 } from 'class-validator';
-import { asInstance, EachAs, Name, Optional } from '../../../../platform/http/input.decorators.js';
+import {
+  asInstance,
+  EachAs,
+  Name,
+  Optional,
+  WholeNumber,
+} from '../../../../platform/http/input.decorators.js';
+import { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { FormReportDefinition } from './reports.response.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -118,4 +126,17 @@ export class ShareReport {
   @IsObject()
   @Transform(({ value }) => asInstance(ExposeInput, value))
   expose?: ExposeInput;
+}
+
+export class ListSharedRows extends PickType(PageQuery, ['cursor']) {
+  static readonly documentedErrors = PageQuery.documentedErrors;
+
+  /** Maximum number of rows. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 1000, default: 1000 })
+  @Optional()
+  @Max(1000)
+  @Min(1)
+  @IsInt()
+  @WholeNumber()
+  limit: number = 1000;
 }

@@ -186,7 +186,7 @@ export class SharedReportEnvelope {
 
 export class SharedReportRowsEnvelope {
   responses!: FormReportRow[];
-  /** Always null: at most 1,000 rows are shown. */
+  /** The `cursor` of the next page; null on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next!: string | null;
 }

@@ -5,6 +5,7 @@ import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
 import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
+import { ListSharedRows } from './reports.dto.js';
 import { ReportErrors } from './reports.errors.js';
 import {
   SharedReportEnvelope,
@@ -45,12 +46,16 @@ export class SharedReportsController {
   @Endpoint('GET :report_id/responses', {
     id: 'listSharedReportResponses',
     summary: 'Read the rows of a report shared with you',
-    description: 'The first 1,000 responses with the columns of the report, where it exposes them.',
+    description: 'Oldest first, with the columns of the report, where it exposes them.',
     errors: [...ERRORS, ReportErrors.notExposed],
-    response: [SharedReportRowsEnvelope, 'The rows.'],
+    response: [SharedReportRowsEnvelope, 'A page of rows.'],
   })
-  rows(@Ctx() ctx: RequestContext, @Id('report_id') id: string): Promise<JsonReply> {
-    return this.reports.rows(ctx, id);
+  rows(
+    @Ctx() ctx: RequestContext,
+    @Id('report_id') id: string,
+    @Query() query: ListSharedRows,
+  ): Promise<JsonReply> {
+    return this.reports.rows(ctx, id, query);
   }
 
   @Endpoint('GET :report_id/form', {

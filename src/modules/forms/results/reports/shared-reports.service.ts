@@ -6,8 +6,9 @@ import type { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { FormsRepository } from '../../forms.repository.js';
 import { Db } from '../../../../platform/database/db.js';
 import { ScanSlots } from '../scan-slots.js';
-import { type ReportData, ReportReader } from './report-data.js';
+import { type ReportData, ReportReader, type ReportRow } from './report-data.js';
 import { reportForm } from './report-output.service.js';
+import type { ListSharedRows } from './reports.dto.js';
 import { ReportErrors } from './reports.errors.js';
 import { ReportsRepository, type SharedReport } from './reports.repository.js';
 import type { SharedReportResponse } from './reports.response.js';
@@ -44,11 +45,22 @@ export class SharedReportsService {
   }
 
   /** @throws ApiError 404, 403 `not_exposed`, 503 `overloaded` */
-  async rows(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async rows(ctx: RequestContext, id: string, query: ListSharedRows): Promise<JsonReply> {
     const report = await this.find(ctx, id);
     if (!report.expose_responses) throw ReportErrors.notExposed.with();
-    const { rows } = await this.data(ctx, report);
-    return new JsonReply(JSON.stringify({ responses: rows, next: null }));
+    const { form_id: form, definition, updated_at: at } = report;
+    const release = this.slots.take(ctx.tenantId);
+    try {
+      const { rows, next } = await this.cursors.page(query, {
+        // A cursor ends with a change of the report.
+        scope: `shared report rows ${ctx.tenantId} ${ctx.userId} ${id} ${at.toISOString()}`,
+        key: (row: ReportRow): [string, string] => [row.submitted_at, row.id],
+        rows: (after, limit) => this.reader.rows(ctx.tenantId, form, definition, after, limit),
+      });
+      return new JsonReply(JSON.stringify({ responses: rows, next }));
+    } finally {
+      release();
+    }
   }
 
   /** @throws ApiError 404, 403 `not_exposed` */
