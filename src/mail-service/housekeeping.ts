@@ -2,8 +2,8 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../platform/database/db.js';
 import { mailService } from './mail-service.schema.js';
 import { PeriodicJobs } from '../platform/jobs/periodic-jobs.js';
-import { AccessTokens } from './accounts/access-tokens.js';
 import { CalendarPartsRepository } from './calendar-parts/calendar-parts.repository.js';
+import { AccessTokens } from './http/access-tokens.js';
 import { MessagesRepository } from './messages/messages.repository.js';
 
 const DAY = 86_400;

@@ -7,7 +7,8 @@ import { openBlobStore } from '../platform/blobs/store/open-blob-store.js';
 import { createDataSource } from '../platform/database/data-source.js';
 import { Db } from '../platform/database/db.js';
 import { JobsModule } from '../platform/jobs/jobs.module.js';
-import { AccessTokens } from './accounts/access-tokens.js';
+import { AccessTokens } from './http/access-tokens.js';
+import { AccountCreations } from './accounts/account-creations.js';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { AccountsRepository } from './accounts/accounts.repository.js';
 import { AccountsService } from './accounts/accounts.service.js';
@@ -28,7 +29,7 @@ import { MailboxesRepository } from './mailboxes/mailboxes.repository.js';
 import { MailboxesService } from './mailboxes/mailboxes.service.js';
 import { MessageListRepository } from './messages/message-list.repository.js';
 import { MessageListService } from './messages/message-list.service.js';
-import { MessageStore } from './messages/message-store.js';
+import { MessageStore } from './message-store.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { MessagesRepository } from './messages/messages.repository.js';
 import { MessagesService } from './messages/messages.service.js';
@@ -88,6 +89,7 @@ export class MailServiceModule {
         { provide: APP_GUARD, useClass: CallerGuard },
         ByteBudget,
         AccessTokens,
+        AccountCreations,
         AccountsRepository,
         AccountsService,
         MailboxesRepository,

@@ -9,7 +9,7 @@ import { migrate } from '../platform/database/migrate.js';
 import { createLogger, PinoLoggerService } from '../platform/observability/logger.js';
 import { MailExceptionFilter } from './http/mail-exception.filter.js';
 import { MailExpressAdapter } from './http/mail-express.adapter.js';
-import { mailErrors } from './http/mail-error.js';
+import { mailErrors } from './mail-error.js';
 import { writeJson } from './http/reply.js';
 import { MailServiceModule } from './mail-service.module.js';
 import { MAIL_SCHEMA, mailServiceSchema } from './mail-service.schema.js';

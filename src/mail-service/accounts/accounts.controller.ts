@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { Call, CallerOf } from '../http/call.js';
 import { type Caller, serviceOnly } from '../http/caller.guard.js';
 import { fields, ofService, ofUser } from '../http/fields.js';
-import { mailErrors } from '../http/mail-error.js';
+import { mailErrors } from '../mail-error.js';
 import { AccountsService, type Login, type NewAccount } from './accounts.service.js';
 
 const username = Joi.string()

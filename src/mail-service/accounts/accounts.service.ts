@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { QueueWorker } from '../delivery/queue.worker.js';
-import { mailErrors } from '../http/mail-error.js';
+import { mailErrors } from '../mail-error.js';
 import { newId } from '../ids.js';
-import { AccessTokens } from './access-tokens.js';
+import { AccessTokens } from '../http/access-tokens.js';
+import { AccountCreations } from './account-creations.js';
 import { type Account, AccountsRepository, type FirstMailbox } from './accounts.repository.js';
 import { normalizeAddress } from './addresses.js';
 import { FailedLogins } from './failed-logins.js';
@@ -33,7 +33,7 @@ export class AccountsService {
   constructor(
     private readonly accounts: AccountsRepository,
     private readonly tokens: AccessTokens,
-    private readonly queue: QueueWorker,
+    private readonly creations: AccountCreations,
   ) {}
 
   /** @throws MailError 500, as WildDuck does, when the username or the address is taken */
@@ -47,7 +47,7 @@ export class AccountsService {
       password: input.password === false ? null : await hashPassword(input.password),
     };
     if (await this.accounts.create(account, firstMailboxes())) {
-      await this.queue.accountCreated(account.address);
+      await this.creations.created(account.address);
       return { success: true, id: account.id };
     }
     const taken = await this.accounts.findByLogin(username);

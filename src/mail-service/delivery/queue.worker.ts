@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { AccountCreations } from '../accounts/account-creations.js';
 import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
 import { domainOf } from '../accounts/addresses.js';
 import { Db } from '../../platform/database/db.js';
@@ -33,7 +40,7 @@ const DRAIN_MS = 5_000;
  * relay from delaying local delivery. Permanent failures return to the sender.
  */
 @Injectable()
-export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
+export class QueueWorker implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(QueueWorker.name);
   /** Messages in flight at the relay by domain. */
   private readonly domains = new Map<string, number>();
@@ -58,8 +65,13 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly accounts: AccountsRepository,
     private readonly local: LocalDelivery,
     private readonly relay: OutgoingRelay,
+    private readonly creations: AccountCreations,
     private readonly db: Db,
   ) {}
+
+  onModuleInit(): void {
+    this.creations.listen((address) => this.accountCreated(address));
+  }
 
   async onApplicationBootstrap(): Promise<void> {
     await this.lease.start();
@@ -81,7 +93,7 @@ export class QueueWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Delivers mail that waits for a new account. */
-  async accountCreated(address: string): Promise<void> {
+  private async accountCreated(address: string): Promise<void> {
     await this.queue.retryNow(address);
     this.wake();
   }

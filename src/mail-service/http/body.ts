@@ -4,7 +4,7 @@ import type { ByteReservation } from '../byte-budget.js';
 import { bufferOf, type Bytes, type FileBytes, gatherInto } from '../storage/bytes.js';
 import type { Scratch } from '../storage/spool.js';
 import { LongStrings } from './long-strings.js';
-import { mailErrors } from './mail-error.js';
+import { mailErrors } from '../mail-error.js';
 
 /** Bodies with a longer or missing Content-Length are spooled to files. */
 const SHORT = 256 * 1024;

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type Joi from 'joi';
 import type { MailRequest } from './caller.guard.js';
 import { cleanTexts } from '../mime/clean-text.js';
-import { mailErrors } from './mail-error.js';
+import { mailErrors } from '../mail-error.js';
 
 /** Fields that WildDuck accepts on every route for its log. */
 export interface LogFields {

@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { AccessTokens } from '../accounts/access-tokens.js';
+import { AccessTokens } from './access-tokens.js';
 import { ByteBudget, ByteReservation } from '../byte-budget.js';
 import { MailSettings } from '../mail-settings.js';
 import { Spool } from '../storage/spool.js';
 import { type Body, readBody } from './body.js';
-import { mailErrors } from './mail-error.js';
+import { mailErrors } from '../mail-error.js';
 
 /** The owner of a token. */
 export interface Caller {

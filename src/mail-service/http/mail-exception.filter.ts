@@ -2,7 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Logger, NotFoundExcept
 import type { Request, Response } from 'express';
 import { DatabaseBusyError, isConnectionError, isTimeout } from '../../platform/database/database-errors.js';
 import { fullStorage } from '../../platform/database/storage-full.js';
-import { MailError, mailErrors } from './mail-error.js';
+import { MailError, mailErrors } from '../mail-error.js';
 import { writeJson } from './reply.js';
 
 /** Maps exceptions to error responses. Unexpected exceptions are logged and reveal nothing. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { mailErrors } from '../http/mail-error.js';
+import { mailErrors } from '../mail-error.js';
 import { newId } from '../ids.js';
 import { type Extras, presentMailbox } from './mailbox.presenter.js';
 import { type Mailbox, type MailboxChange, MailboxesRepository } from './mailboxes.repository.js';

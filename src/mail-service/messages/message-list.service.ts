@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { mailErrors } from '../http/mail-error.js';
+import { mailErrors } from '../mail-error.js';
 import { SerializedJson } from '../http/reply.js';
 import { specialUseOf } from '../mailboxes/mailbox.presenter.js';
 import { type ListCursor, writeCursor } from './list-cursor.js';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { mailErrors } from '../http/mail-error.js';
+import { mailErrors } from '../mail-error.js';
 import { MailboxesRepository } from '../mailboxes/mailboxes.repository.js';
 import type { AttachmentInfo } from '../mime/message.js';
 import { openAttachment } from '../mime/attachments.js';

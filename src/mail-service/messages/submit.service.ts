@@ -3,7 +3,7 @@ import { AccountsRepository } from '../accounts/accounts.repository.js';
 import { normalizeAddress } from '../accounts/addresses.js';
 import { QueueRepository } from '../delivery/queue.repository.js';
 import { QueueWorker } from '../delivery/queue.worker.js';
-import { mailErrors } from '../http/mail-error.js';
+import { mailErrors } from '../mail-error.js';
 import { newQueueId } from '../ids.js';
 import { MailSettings } from '../mail-settings.js';
 import { outgoing } from '../mime/outgoing.js';

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { fields } from '../http/fields.js';
-import { mailErrors } from '../http/mail-error.js';
+import { mailErrors } from '../mail-error.js';
 
 const MAX_TEXT = 1_048_576;
 const MAX_RECIPIENTS = 1_000;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
 import { domainOf } from '../accounts/addresses.js';
-import { mailErrors } from '../http/mail-error.js';
+import { mailErrors } from '../mail-error.js';
 import { MailSettings } from '../mail-settings.js';
 import { MailboxesRepository } from '../mailboxes/mailboxes.repository.js';
 import type { Body } from '../http/body.js';
@@ -16,7 +16,7 @@ import { MimeWorkers } from '../mime/mime-workers.js';
 import { type Bytes, sizeOf, streamOf } from '../storage/bytes.js';
 import { RawMessages } from '../storage/raw-messages.js';
 import { type Scratch, Spool } from '../storage/spool.js';
-import { MessageStore } from './message-store.js';
+import { MessageStore } from '../message-store.js';
 import { MessagesRepository } from './messages.repository.js';
 import { derivedFrom, type Origin, type Reference } from './reference.js';
 import { rejectUnusable } from './upload.fields.js';

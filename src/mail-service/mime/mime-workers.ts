@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { QueueFullError, WorkerLimitError, WorkerPool } from '../../platform/workers/worker-pool.js';
-import { mailErrors } from '../http/mail-error.js';
+import { mailErrors } from '../mail-error.js';
 import type { Bytes } from '../storage/bytes.js';
 import type { Scratch } from '../storage/spool.js';
 import type { NewMessage, ParsedMessage, CopiedAttachments } from './message.js';

@@ -4,7 +4,7 @@ import { domainOf, normalizeAddress } from '../accounts/addresses.js';
 import { OutgoingRelay } from '../delivery/outgoing-relay.js';
 import { QueueRepository } from '../delivery/queue.repository.js';
 import { QueueWorker } from '../delivery/queue.worker.js';
-import { mailErrors } from '../http/mail-error.js';
+import { mailErrors } from '../mail-error.js';
 import { streamOf } from '../storage/bytes.js';
 import { RawMessages } from '../storage/raw-messages.js';
 

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Db } from '../../platform/database/db.js';
-import { mailService } from '../mail-service.schema.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { mailErrors } from '../http/mail-error.js';
-import { newId } from '../ids.js';
-import { MailSettings } from '../mail-settings.js';
-import { cleanTexts } from '../mime/clean-text.js';
-import type { ParsedMessage } from '../mime/message.js';
+import { Db } from '../platform/database/db.js';
+import { mailService } from './mail-service.schema.js';
+import type { Tx } from '../platform/database/tx.js';
+import { mailErrors } from './mail-error.js';
+import { newId } from './ids.js';
+import { MailSettings } from './mail-settings.js';
+import { cleanTexts } from './mime/clean-text.js';
+import type { ParsedMessage } from './mime/message.js';
 
 /** Significant characters of a Message-ID in thread keys. */
 const KEY = 250;
