@@ -82,34 +82,34 @@ export abstract class ItemIndexRepository {
 function statementsOf(tables: SearchTables): Statements {
   const { name, items, index, members, item, audience, readers, body, bodyJoin, bodyBytes, event } = tables;
   const stale = (now: string) =>
-    `(s.${item} IS NULL OR s.revision <> n.revision OR s.audience <> ${now} OR s.rules <> ${SEARCH_RULES})`;
-  const columns = `n.id, n.title, n.labels, coalesce(${body}, '') AS body, n.revision, ${audience} AS audience, ${readers} AS readers,
-         n.created_at::text AS created, s.xmin::text AS replaces, clock_timestamp() AS "readAt"`;
-  const joins = `LEFT JOIN ${index} s ON s.tenant_id = n.tenant_id AND s.${item} = n.id ${bodyJoin}`;
+    `(indexed.${item} IS NULL OR indexed.revision <> item.revision OR indexed.audience <> ${now} OR indexed.rules <> ${SEARCH_RULES})`;
+  const columns = `item.id, item.title, item.labels, coalesce(${body}, '') AS body, item.revision, ${audience} AS audience, ${readers} AS readers,
+         item.created_at::text AS created, indexed.xmin::text AS replaces, clock_timestamp() AS "readAt"`;
+  const joins = `LEFT JOIN ${index} indexed ON indexed.tenant_id = item.tenant_id AND indexed.${item} = item.id ${bodyJoin}`;
   return {
     // An event is done when its revision is indexed: newer revisions have their own events.
     stale: workspace.statement(
       `${name}_index.stale`,
-      `SELECT ${columns} FROM ${items} n ${joins}
-        WHERE n.tenant_id = $1 AND n.id = $2 AND ${stale(audience)}
-          AND ($3::int IS NULL OR s.revision IS NULL OR s.revision < $3 OR s.audience <> ${audience})`,
+      `SELECT ${columns} FROM ${items} item ${joins}
+        WHERE item.tenant_id = $1 AND item.id = $2 AND ${stale(audience)}
+          AND ($3::int IS NULL OR indexed.revision IS NULL OR indexed.revision < $3 OR indexed.audience <> ${audience})`,
     ),
     // A change of an item is in the outbox until it is indexed: the pending changes of a user are found there (primary key
     // tenant_id, id), newest first.
     pending: workspace.statement(
       `${name}_index.pending`,
       `WITH mine AS MATERIALIZED (
-         SELECT (payload->>'${item}')::uuid AS id, max(x.id::text) AS newest FROM (
-           SELECT id, payload FROM outbox e
+         SELECT (payload->>'${item}')::uuid AS id, max(event.id::text) AS newest FROM (
+           SELECT id, payload FROM outbox event
             WHERE tenant_id = $1 AND ${event} AND payload->>'actor_id' = $2::uuid::text
-            ORDER BY id DESC LIMIT $3) x GROUP BY 1),
+            ORDER BY id DESC LIMIT $3) event GROUP BY 1),
        sized AS MATERIALIZED (
-         SELECT n.id, mine.newest, sum(${bodyBytes}) OVER (ORDER BY mine.newest DESC) - ${bodyBytes} AS bytes_before
-           FROM mine JOIN ${items} n ON n.tenant_id = $1 AND n.id = mine.id
-           JOIN ${members} m ON m.tenant_id = $1 AND m.${item} = n.id AND m.user_id = $2 AND m.role IS NOT NULL
-           LEFT JOIN ${index} s ON s.tenant_id = $1 AND s.${item} = n.id
+         SELECT item.id, mine.newest, sum(${bodyBytes}) OVER (ORDER BY mine.newest DESC) - ${bodyBytes} AS bytes_before
+           FROM mine JOIN ${items} item ON item.tenant_id = $1 AND item.id = mine.id
+           JOIN ${members} member ON member.tenant_id = $1 AND member.${item} = item.id AND member.user_id = $2 AND member.role IS NOT NULL
+           LEFT JOIN ${index} indexed ON indexed.tenant_id = $1 AND indexed.${item} = item.id
           WHERE ${stale(audience)})
-       SELECT ${columns} FROM sized JOIN ${items} n ON n.tenant_id = $1 AND n.id = sized.id ${joins}
+       SELECT ${columns} FROM sized JOIN ${items} item ON item.tenant_id = $1 AND item.id = sized.id ${joins}
         WHERE sized.bytes_before <= $4`,
     ),
     // Compare-and-set: only the index row that existed when the item was read is replaced. A process with an older version of
@@ -117,23 +117,23 @@ function statementsOf(tables: SearchTables): Statements {
     // purged items are stored; the creation time detects another item with the same id.
     put: workspace.statement(
       `${name}_index.put`,
-      `INSERT INTO ${index} AS s (tenant_id, ${item}, revision, audience, rules, tsv, beginning)
-       SELECT n.tenant_id, n.id, $3, $4, ${SEARCH_RULES}, $5::tsvector, $8 FROM ${items} n
-        WHERE n.tenant_id = $1 AND n.id = $2 AND n.created_at = $6::timestamptz FOR KEY SHARE
+      `INSERT INTO ${index} AS indexed (tenant_id, ${item}, revision, audience, rules, tsv, beginning)
+       SELECT item.tenant_id, item.id, $3, $4, ${SEARCH_RULES}, $5::tsvector, $8 FROM ${items} item
+        WHERE item.tenant_id = $1 AND item.id = $2 AND item.created_at = $6::timestamptz FOR KEY SHARE
        ON CONFLICT (tenant_id, ${item}) DO UPDATE
          SET revision = excluded.revision, audience = excluded.audience, rules = excluded.rules, tsv = excluded.tsv,
              beginning = excluded.beginning
-       WHERE s.xmin::text = $7
+       WHERE indexed.xmin::text = $7
        RETURNING 1 AS done`,
     ),
     walk: workspace.statement(
       `${name}_index.walk`,
       `WITH slice AS MATERIALIZED (
-         SELECT tenant_id, id, revision, ${audience} AS audience FROM ${items} n
+         SELECT tenant_id, id, revision, ${audience} AS audience FROM ${items} item
           WHERE (tenant_id, id) > ($1::uuid, $2::uuid) ORDER BY tenant_id, id LIMIT $3),
        judged AS (
-         SELECT n.tenant_id, n.id, ${stale('n.audience')} AS stale, lead(n.id) OVER (ORDER BY n.tenant_id, n.id) IS NULL AS last
-           FROM slice n LEFT JOIN ${index} s ON s.tenant_id = n.tenant_id AND s.${item} = n.id)
+         SELECT item.tenant_id, item.id, ${stale('item.audience')} AS stale, lead(item.id) OVER (ORDER BY item.tenant_id, item.id) IS NULL AS last
+           FROM slice item LEFT JOIN ${index} indexed ON indexed.tenant_id = item.tenant_id AND indexed.${item} = item.id)
        SELECT tenant_id AS "tenantId", id AS "itemId", stale FROM judged WHERE stale OR last ORDER BY 1, 2`,
     ),
   };

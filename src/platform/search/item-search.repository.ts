@@ -22,15 +22,15 @@ export type SearchState = 'active' | 'trash' | 'all';
 /** Restricts a search. `variant` names the conditions without their values: each variant is a statement of its own. */
 export interface SearchFilter {
   variant: string;
-  /** SQL that begins with AND, over the caller's row `m` of an item and the item `n`. */
+  /** SQL that begins with AND, over the caller's row `member` of an item and the `item`. */
   sql: string;
 }
 
 /** @param folder an id, or `none` for items that are in no folder of the caller */
 export function inFolder(folder: string | undefined, bind: (value: unknown) => string): SearchFilter {
   if (folder === undefined) return { variant: '', sql: '' };
-  if (folder === 'none') return { variant: '.unfiled', sql: ' AND m.folder_id IS NULL' };
-  return { variant: '.folder', sql: ` AND m.folder_id = ${bind(folder)}` };
+  if (folder === 'none') return { variant: '.unfiled', sql: ' AND member.folder_id IS NULL' };
+  return { variant: '.folder', sql: ` AND member.folder_id = ${bind(folder)}` };
 }
 
 export interface ItemSearchQuery {
@@ -63,7 +63,7 @@ export interface SearchRow {
   beginning: string | null;
 }
 
-const STATES = { active: ' AND NOT m.trashed', trash: ' AND m.trashed', all: '' };
+const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed', all: '' };
 
 /** Search in the items of one user. Each combination of filters is a statement of its own. */
 export abstract class ItemSearchRepository<Row extends SearchRow> {
@@ -78,12 +78,12 @@ export abstract class ItemSearchRepository<Row extends SearchRow> {
     this.bodiesOf = workspace.statement(
       `${name}.search_bodies`,
       `WITH wanted AS MATERIALIZED (
-         SELECT n.id, u.n, sum(${bodyBytes}) OVER (ORDER BY u.n) AS bytes
-           FROM unnest($3::uuid[]) WITH ORDINALITY AS u (id, n)
-           JOIN ${items} n ON n.tenant_id = $1 AND n.id = u.id
-           JOIN ${members} m ON m.tenant_id = $1 AND m.${item} = n.id AND m.user_id = $2 AND m.role IS NOT NULL)
-       SELECT w.id, CASE WHEN w.n = 1 OR w.bytes <= $4 THEN ${body} ELSE left(${body}, ${FIRST_PART}) END AS content
-         FROM wanted w JOIN ${items} n ON n.tenant_id = $1 AND n.id = w.id ${bodyJoin}`,
+         SELECT item.id, wanted.place, sum(${bodyBytes}) OVER (ORDER BY wanted.place) AS bytes
+           FROM unnest($3::uuid[]) WITH ORDINALITY AS wanted (id, place)
+           JOIN ${items} item ON item.tenant_id = $1 AND item.id = wanted.id
+           JOIN ${members} member ON member.tenant_id = $1 AND member.${item} = item.id AND member.user_id = $2 AND member.role IS NOT NULL)
+       SELECT wanted.id, CASE WHEN wanted.place = 1 OR wanted.bytes <= $4 THEN ${body} ELSE left(${body}, ${FIRST_PART}) END AS content
+         FROM wanted JOIN ${items} item ON item.tenant_id = $1 AND item.id = wanted.id ${bodyJoin}`,
     );
   }
 
@@ -139,38 +139,38 @@ export abstract class ItemSearchRepository<Row extends SearchRow> {
 function searchText(tables: SearchTables, state: string, filter: string, position: string): string {
   const { items, index, members, view, shown, item, event, findable } = tables;
   const [json = '', ...more] = shown;
-  const columns = [`v.${json} AS shown`, ...more.map((name) => `v.${name}`)].join(', ');
+  const columns = [`viewed.${json} AS shown`, ...more.map((name) => `viewed.${name}`)].join(', ');
   return `WITH mine AS MATERIALIZED (
-      SELECT m.${item} AS id FROM ${members} m
-       WHERE m.tenant_id = $1 AND m.user_id = $2 AND m.role IS NOT NULL${state} LIMIT ${FEW_ITEMS} + 1),
+      SELECT member.${item} AS id FROM ${members} member
+       WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.role IS NOT NULL${state} LIMIT ${FEW_ITEMS} + 1),
     few AS MATERIALIZED (SELECT count(*) <= ${FEW_ITEMS} AS yes FROM mine),
     hits AS MATERIALIZED (
-      SELECT mine.id, s.tsv FROM mine CROSS JOIN LATERAL (
-        SELECT tsv FROM ${index} WHERE tenant_id = $1 AND ${item} = mine.id OFFSET 0) s
-       WHERE (SELECT yes FROM few) AND s.tsv @@ $4::tsquery AND mine.id <> ALL ($7::uuid[])
+      SELECT mine.id, indexed.tsv FROM mine CROSS JOIN LATERAL (
+        SELECT tsv FROM ${index} WHERE tenant_id = $1 AND ${item} = mine.id OFFSET 0) indexed
+       WHERE (SELECT yes FROM few) AND indexed.tsv @@ $4::tsquery AND mine.id <> ALL ($7::uuid[])
       UNION ALL
       SELECT ${item}, tsv FROM ${index}
        WHERE NOT (SELECT yes FROM few) AND tenant_id = $1 AND tsv @@ ${findable} AND ${item} <> ALL ($7::uuid[])
       UNION ALL
-      SELECT o.id, o.tsv FROM unnest($7::uuid[], $8::tsvector[]) AS o (id, tsv) WHERE o.tsv @@ $4::tsquery),
+      SELECT overlay.id, overlay.tsv FROM unnest($7::uuid[], $8::tsvector[]) AS overlay (id, tsv) WHERE overlay.tsv @@ $4::tsquery),
     matched AS MATERIALIZED (
-      SELECT h.id, h.tsv, m.listed_at FROM hits h
-        JOIN ${members} m ON m.tenant_id = $1 AND m.${item} = h.id AND m.user_id = $2 AND m.role IS NOT NULL${state}${filter}
-       ORDER BY m.listed_at DESC, h.id DESC LIMIT ${MAX_MATCHES}),
+      SELECT hit.id, hit.tsv, member.listed_at FROM hits hit
+        JOIN ${members} member ON member.tenant_id = $1 AND member.${item} = hit.id AND member.user_id = $2 AND member.role IS NOT NULL${state}${filter}
+       ORDER BY member.listed_at DESC, hit.id DESC LIMIT ${MAX_MATCHES}),
     ranked AS (
       SELECT id, listed_at, round(ts_rank(tsv, $5::tsquery, 1)::numeric, 4) AS score FROM matched),
     page AS MATERIALIZED (
       SELECT id, listed_at, score FROM ranked ${position}
        ORDER BY score DESC, listed_at DESC, id DESC LIMIT $6 + 1)
     SELECT (SELECT count(*) FROM matched)::int AS total,
-           EXISTS (SELECT FROM outbox e WHERE tenant_id = $1 AND ${event} AND payload->>'actor_id' = $2::uuid::text) AS pending,
-           p.id, p.score::text AS score, p.listed_at::text AS listed, n.title, ${columns},
-           CASE n.revision WHEN o.revision THEN o.beginning WHEN s.revision THEN s.beginning END AS beginning
-      FROM (VALUES (1)) AS always (x)
-      LEFT JOIN (page p
-        JOIN ${items} n ON n.tenant_id = $1 AND n.id = p.id
-        JOIN ${view} v ON v.tenant_id = $1 AND v.user_id = $2 AND v.${item} = p.id
-        LEFT JOIN ${index} s ON s.tenant_id = $1 AND s.${item} = p.id
-        LEFT JOIN unnest($7::uuid[], $9::int[], $10::text[]) AS o (id, revision, beginning) ON o.id = p.id) ON true
-     ORDER BY p.score DESC, p.listed_at DESC, p.id DESC`;
+           EXISTS (SELECT FROM outbox event WHERE tenant_id = $1 AND ${event} AND payload->>'actor_id' = $2::uuid::text) AS pending,
+           page.id, page.score::text AS score, page.listed_at::text AS listed, item.title, ${columns},
+           CASE item.revision WHEN overlay.revision THEN overlay.beginning WHEN indexed.revision THEN indexed.beginning END AS beginning
+      FROM (VALUES (1)) AS always (one)
+      LEFT JOIN (page
+        JOIN ${items} item ON item.tenant_id = $1 AND item.id = page.id
+        JOIN ${view} viewed ON viewed.tenant_id = $1 AND viewed.user_id = $2 AND viewed.${item} = page.id
+        LEFT JOIN ${index} indexed ON indexed.tenant_id = $1 AND indexed.${item} = page.id
+        LEFT JOIN unnest($7::uuid[], $9::int[], $10::text[]) AS overlay (id, revision, beginning) ON overlay.id = page.id) ON true
+     ORDER BY page.score DESC, page.listed_at DESC, page.id DESC`;
 }

@@ -1,5 +1,5 @@
 /**
- * The tables of a domain with search. Every item `n` of `items` has a row in `index` (words, lexemes for its readers, the
+ * The tables of a domain with search. Every `item` of `items` has a row in `index` (words, lexemes for its readers, the
  * beginning of its text) and one in `members` for every user that can read it.
  */
 export interface SearchTables {
@@ -16,14 +16,14 @@ export interface SearchTables {
   readonly shown: readonly string[];
   /** The column of `index`, `members` and `view` with the id of the item; also the member of its events. */
   readonly item: string;
-  /** SQL over an item `n`: keys of its readers (`text[]`), and a `uuid` that identifies these keys. */
+  /** SQL over an `item`: keys of its readers (`text[]`), and a `uuid` that identifies these keys. */
   readonly readers: string;
   readonly audience: string;
-  /** SQL over an item `n` and the row of `bodyJoin`: its body (HTML), and the bytes of the body without reading it. */
+  /** SQL over an `item` and the row of `bodyJoin`: its body (HTML), and the bytes of the body without reading it. */
   readonly body: string;
   readonly bodyJoin: string;
   readonly bodyBytes: string;
-  /** SQL over an event `e` of the outbox: whether it changes words or readers. */
+  /** SQL over an `event` of the outbox: whether it changes words or readers. */
   readonly event: string;
   /** SQL: the tsquery of all items that the caller can find; $1 tenant, $2 caller, $3 `findable`, $4 `match`. */
   readonly findable: string;

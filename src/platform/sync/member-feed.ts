@@ -27,7 +27,7 @@ export interface MemberFeedTables {
   readonly item: string;
   /** The items: their table, with the key `(tenant_id, id)`. */
   readonly items: string;
-  /** About how many bytes a live item takes in a page: an SQL expression over its row `n`. */
+  /** About how many bytes a live item takes in a page: an SQL expression over its row `item`. */
   readonly bytes: Record<FeedInclude, string>;
   /** The view of items as each user sees them, with `tenant_id` and `user_id`, and its column that names the item. */
   readonly view: string;
@@ -36,14 +36,14 @@ export interface MemberFeedTables {
   readonly json: Record<FeedInclude, string>;
   /** Further columns of it that come with each row. */
   readonly more?: readonly string[];
-  /** SQL: why the removal `s` is one. */
+  /** SQL: the reason of the removal `entry`. */
   readonly reason: string;
 }
 
 type Statements<Row> = Record<FeedInclude, Statement<Row>>;
 
-const AFTER = 'seq > $3 AND seq <= h.head';
-const UP_TO = 'seq <= least(h.head, coalesce($3, h.head)) AND role IS NOT NULL';
+const AFTER = 'seq > $3 AND seq <= heads.head';
+const UP_TO = 'seq <= least(heads.head, coalesce($3, heads.head)) AND role IS NOT NULL';
 
 /** The feed of a collection with a row for each user and item: notes, tasks, task folders. */
 export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements FeedSource {
@@ -120,24 +120,24 @@ function pageOf(
   order: 'ASC' | 'DESC',
   include: FeedInclude,
 ): string {
-  const columns = more.map((name) => `, v.${name}`).join('');
-  return `WITH h AS MATERIALIZED (
+  const columns = more.map((name) => `, viewed.${name}`).join('');
+  return `WITH heads AS MATERIALIZED (
       SELECT head, coalesce((floors->>'${collection}')::bigint, 0) AS floor FROM sync_heads WHERE tenant_id = $1 AND user_id = $2),
     page AS MATERIALIZED (
-      SELECT m.seq, m.${item} AS id, m.role, m.gone, m.gone_at,
-             1024 + CASE WHEN n.id IS NULL THEN 0 ELSE ${bytes[include]} END AS bytes
-        FROM h JOIN LATERAL (
-          SELECT * FROM ${members} WHERE tenant_id = $1 AND user_id = $2 AND ${where} ORDER BY seq ${order} LIMIT $4 + 1) m ON true
-        LEFT JOIN ${items} n ON n.tenant_id = $1 AND n.id = m.${item} AND m.role IS NOT NULL),
+      SELECT member.seq, member.${item} AS id, member.role, member.gone, member.gone_at,
+             1024 + CASE WHEN item.id IS NULL THEN 0 ELSE ${bytes[include]} END AS bytes
+        FROM heads JOIN LATERAL (
+          SELECT * FROM ${members} WHERE tenant_id = $1 AND user_id = $2 AND ${where} ORDER BY seq ${order} LIMIT $4 + 1) member ON true
+        LEFT JOIN ${items} item ON item.tenant_id = $1 AND item.id = member.${item} AND member.role IS NOT NULL),
     sized AS (
-      SELECT *, row_number() OVER w AS i, sum(bytes) OVER w AS total
-        FROM page WINDOW w AS (ORDER BY seq ${order} ROWS UNBOUNDED PRECEDING))
-    SELECT h.head::float8 AS head, h.floor::float8 AS floor, s.seq::float8 AS seq,
-           CASE WHEN s.i > $4 OR (s.i > 1 AND s.total > $5) THEN NULL
-                WHEN s.role IS NULL THEN json_build_object('id', s.id, 'removed', true, 'deleted', true,
-                       'reason', ${reason}, 'removed_at', rfc3339(s.gone_at))::text
-                ELSE v.${json[include]} END AS json${columns}
-      FROM h LEFT JOIN sized s ON true
-      LEFT JOIN ${view} v ON v.tenant_id = $1 AND v.user_id = $2 AND v.${viewItem} = s.id
-     ORDER BY s.seq ${order}`;
+      SELECT *, row_number() OVER page_order AS place, sum(bytes) OVER page_order AS total
+        FROM page WINDOW page_order AS (ORDER BY seq ${order} ROWS UNBOUNDED PRECEDING))
+    SELECT heads.head::float8 AS head, heads.floor::float8 AS floor, entry.seq::float8 AS seq,
+           CASE WHEN entry.place > $4 OR (entry.place > 1 AND entry.total > $5) THEN NULL
+                WHEN entry.role IS NULL THEN json_build_object('id', entry.id, 'removed', true, 'deleted', true,
+                       'reason', ${reason}, 'removed_at', rfc3339(entry.gone_at))::text
+                ELSE viewed.${json[include]} END AS json${columns}
+      FROM heads LEFT JOIN sized entry ON true
+      LEFT JOIN ${view} viewed ON viewed.tenant_id = $1 AND viewed.user_id = $2 AND viewed.${viewItem} = entry.id
+     ORDER BY entry.seq ${order}`;
 }

@@ -99,7 +99,7 @@ function filterOf(values: readonly (string | null)[], bind: (value: unknown) => 
   return {
     variant: '.placed',
     sql: ` AND EXISTS (SELECT FROM calendar_entries placed
-      WHERE placed.tenant_id = $1 AND placed.event_id = m.event_id
+      WHERE placed.tenant_id = $1 AND placed.event_id = member.event_id
         AND (${calendar}::uuid IS NULL OR placed.calendar_id = ${calendar})
         AND (${from}::timestamptz IS NULL OR placed.span_end > ${from})
         AND (${to}::timestamptz IS NULL OR placed.span_start < ${to}))`,

@@ -49,13 +49,13 @@ export const EVENT_SEARCH: SearchTables = {
   view: HITS,
   shown: ['event', 'participants', 'overrides', 'calendar', 'role', 'locale', 'entry'],
   item: 'event_id',
-  readers: 'event_calendars(n.tenant_id, n.id)',
-  audience: 'event_audience(n.tenant_id, n.id)',
+  readers: 'event_calendars(item.tenant_id, item.id)',
+  audience: 'event_audience(item.tenant_id, item.id)',
   // The engine reads HTML.
-  body: `replace(replace(n.location || E'\\n' || n.description, '&', '&amp;'), '<', '&lt;')`,
+  body: `replace(replace(item.location || E'\\n' || item.description, '&', '&amp;'), '<', '&lt;')`,
   bodyJoin: '',
-  bodyBytes: 'octet_length(n.description)',
-  event: `e.type IN ('calendar.event.created', 'calendar.event.updated')`,
+  bodyBytes: 'octet_length(item.description)',
+  event: `event.type IN ('calendar.event.created', 'calendar.event.updated')`,
   // $3: the lexeme of a calendar, without the calendar.
   findable: `(SELECT string_agg(format('''%s''', $3::text || own.calendar_id), ' | ')::tsquery && $4::tsquery
       FROM calendar_access own WHERE own.tenant_id = $1 AND own.user_id = $2)`,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { MemberFeed } from '../../../platform/sync/member-feed.js';
 
-const MEMBERS_BYTES = '256 * cardinality(n.member_ids)';
+const MEMBERS_BYTES = '256 * cardinality(item.member_ids)';
 
 /** Notes as a synchronised collection. */
 @Injectable()
@@ -16,11 +16,11 @@ export class NoteFeedRepository extends MemberFeed {
       members: 'note_members',
       item: 'note_id',
       items: 'notes',
-      bytes: { content: `${MEMBERS_BYTES} + n.content_bytes`, summary: MEMBERS_BYTES },
+      bytes: { content: `${MEMBERS_BYTES} + item.content_bytes`, summary: MEMBERS_BYTES },
       view: 'note_views',
       viewItem: 'note_id',
       json: { content: 'note', summary: 'summary' },
-      reason: 's.gone',
+      reason: 'entry.gone',
     });
   }
 }

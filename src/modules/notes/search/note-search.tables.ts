@@ -9,12 +9,12 @@ export const NOTE_SEARCH: SearchTables = {
   view: 'note_views',
   shown: ['summary'],
   item: 'note_id',
-  readers: 'n.member_ids::text[]',
-  audience: 'note_audience(n.member_ids)',
-  body: 'r.content',
+  readers: 'item.member_ids::text[]',
+  audience: 'note_audience(item.member_ids)',
+  body: 'revision.content',
   bodyJoin:
-    'JOIN note_revisions r ON r.tenant_id = n.tenant_id AND r.note_id = n.id AND r.revision = n.body_rev',
-  bodyBytes: 'n.content_bytes',
-  event: `e.type LIKE 'note.%'`,
+    'JOIN note_revisions revision ON revision.tenant_id = item.tenant_id AND revision.note_id = item.id AND revision.revision = item.body_rev',
+  bodyBytes: 'item.content_bytes',
+  event: `event.type LIKE 'note.%'`,
   findable: '$3::tsquery',
 };

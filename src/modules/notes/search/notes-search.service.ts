@@ -47,7 +47,7 @@ function filterOf(
   let { variant, sql } = inFolder(folder, bind);
   if (labels?.length) {
     variant += '.labels';
-    sql += ` AND EXISTS (SELECT FROM notes n WHERE n.tenant_id = $1 AND n.id = m.note_id AND n.labels @> ${bind(labels)}::text[])`;
+    sql += ` AND EXISTS (SELECT FROM notes note WHERE note.tenant_id = $1 AND note.id = member.note_id AND note.labels @> ${bind(labels)}::text[])`;
   }
   return { variant, sql };
 }

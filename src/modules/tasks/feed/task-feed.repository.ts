@@ -12,16 +12,16 @@ interface TaskFeedRow extends FeedSqlRow {
 }
 
 // The parts of a task that may be long. `n` is the row of the task.
-const SUMMARY_BYTES = `1024 + 256 * (cardinality(n.assignee_ids) + cardinality(n.labels))
-  + CASE WHEN n.refs = '[]' THEN 0 ELSE 2 * octet_length(n.refs::text) END
-  + CASE WHEN n.attachments = '[]' THEN 0 ELSE octet_length(n.attachments::text) END
-  + CASE WHEN n.subtasks_count = 0 THEN 0 ELSE (
+const SUMMARY_BYTES = `1024 + 256 * (cardinality(item.assignee_ids) + cardinality(item.labels))
+  + CASE WHEN item.refs = '[]' THEN 0 ELSE 2 * octet_length(item.refs::text) END
+  + CASE WHEN item.attachments = '[]' THEN 0 ELSE octet_length(item.attachments::text) END
+  + CASE WHEN item.subtasks_count = 0 THEN 0 ELSE (
       SELECT coalesce(sum(512 + octet_length(subtask.title)), 0) FROM subtasks subtask
-       WHERE subtask.tenant_id = $1 AND subtask.task_id = n.id) END`;
-const BYTES = `${SUMMARY_BYTES} + coalesce(octet_length(n.description), 0)
-  + CASE WHEN n.comments_count = 0 THEN 0 ELSE (
+       WHERE subtask.tenant_id = $1 AND subtask.task_id = item.id) END`;
+const BYTES = `${SUMMARY_BYTES} + coalesce(octet_length(item.description), 0)
+  + CASE WHEN item.comments_count = 0 THEN 0 ELSE (
       SELECT coalesce(sum(512 + octet_length(newest.body)), 0) FROM (
-        SELECT comment.body FROM task_comments comment WHERE comment.tenant_id = $1 AND comment.task_id = n.id
+        SELECT comment.body FROM task_comments comment WHERE comment.tenant_id = $1 AND comment.task_id = item.id
          ORDER BY comment.created_at DESC, comment.id DESC LIMIT 50) newest) END`;
 
 /** Tasks as a synchronised collection. */
@@ -44,7 +44,7 @@ export class TaskFeedRepository extends MemberFeed<TaskFeedRow> {
       viewItem: 'task_id',
       json: { content: 'synced', summary: 'summary' },
       more: ['refs', 'task_id'],
-      reason: `CASE s.gone WHEN 1 THEN 'unshared' ELSE 'purged' END`,
+      reason: `CASE entry.gone WHEN 1 THEN 'unshared' ELSE 'purged' END`,
     });
   }
 

@@ -28,11 +28,11 @@ export class TaskFolderFeedRepository extends MemberFeed {
       item: 'folder_id',
       items: 'task_folders',
       // The JSON lists all members; folders above add some more.
-      bytes: { content: '512 * cardinality(n.member_ids)', summary: '512 * cardinality(n.member_ids)' },
+      bytes: { content: '512 * cardinality(item.member_ids)', summary: '512 * cardinality(item.member_ids)' },
       view: 'task_folder_views',
       viewItem: 'id',
       json: { content: 'folder', summary: 'folder' },
-      reason: `CASE s.gone WHEN 1 THEN 'unshared' ELSE 'deleted' END`,
+      reason: `CASE entry.gone WHEN 1 THEN 'unshared' ELSE 'deleted' END`,
     });
   }
 

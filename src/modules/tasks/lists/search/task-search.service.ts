@@ -55,7 +55,7 @@ function filterOf(
   if (status) {
     variant += '.status';
     const wanted = bind(status.map((name) => STATUSES.indexOf(name)));
-    sql += ` AND EXISTS (SELECT FROM tasks task WHERE task.tenant_id = $1 AND task.id = m.task_id AND task.status = ANY (${wanted}::smallint[]))`;
+    sql += ` AND EXISTS (SELECT FROM tasks task WHERE task.tenant_id = $1 AND task.id = member.task_id AND task.status = ANY (${wanted}::smallint[]))`;
   }
   return { variant, sql };
 }

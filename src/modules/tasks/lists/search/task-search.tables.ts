@@ -12,16 +12,16 @@ export const TASK_SEARCH: SearchTables = {
   view: 'task_views',
   shown: ['summary', 'refs'],
   item: 'task_id',
-  readers: 'task_finders(n)',
-  audience: 'task_finders_name(n)',
-  body: 'n.description',
+  readers: 'task_finders(item)',
+  audience: 'task_finders_name(item)',
+  body: 'item.description',
   bodyJoin: '',
-  bodyBytes: 'coalesce(octet_length(n.description), 0)',
-  event: `e.type IN ('task.created', 'task.updated')`,
+  bodyBytes: 'coalesce(octet_length(item.description), 0)',
+  event: `event.type IN ('task.created', 'task.updated')`,
   // $3: the lexeme of a reader, without the reader.
-  findable: `(SELECT string_agg(format('''%s''', $3::text || k.key), ' | ')::tsquery && $4::tsquery FROM (
+  findable: `(SELECT string_agg(format('''%s''', $3::text || keys.key), ' | ')::tsquery && $4::tsquery FROM (
         SELECT $2::uuid::text AS key
         UNION
-        SELECT 'f' || f.owner_id FROM task_folder_members p JOIN task_folders f ON f.tenant_id = $1 AND f.id = p.folder_id
-         WHERE p.tenant_id = $1 AND p.user_id = $2 AND p.role IS NOT NULL) k)`,
+        SELECT 'f' || folder.owner_id FROM task_folder_members member JOIN task_folders folder ON folder.tenant_id = $1 AND folder.id = member.folder_id
+         WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.role IS NOT NULL) keys)`,
 };
