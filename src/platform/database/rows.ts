@@ -87,6 +87,22 @@ export class WritableRows<E extends TenantRow> extends Rows<E> {
     return this.hydrated(raw)[0] ?? null;
   }
 
+  /** Inserts a row, or sets the other columns of the row with the same `key`. */
+  async store(key: (keyof E & string)[], values: ColumnValues<E>): Promise<void> {
+    const entity = this.manager.dataSource.getMetadata(this.entity);
+    const columns = (names: string[]) =>
+      names.map((name) => entity.findColumnWithPropertyName(name)!.databaseName);
+    const others = Object.keys(values).filter((name) => !(key as string[]).includes(name));
+    await this.manager
+      .createQueryBuilder()
+      .insert()
+      .into(this.entity)
+      .values(values)
+      .orUpdate(columns(others), columns(key))
+      .updateEntity(false)
+      .execute();
+  }
+
   /** @param parameters of the SQL expressions among the values */
   async update(where: TenantWhere<E>, values: ColumnValues<E>, parameters: ObjectLiteral = {}): Promise<E[]> {
     const update = this.manager.createQueryBuilder().update(this.entity).set(values).where(where);

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { UserProfile } from '../settings.entity.js';
 
 export interface ProfileRow {
   id: string;
@@ -42,16 +44,7 @@ const lock = workspace.statement<never>(
   `SELECT FROM member_profiles WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE`,
 );
 
-const write = workspace.statement<never>(
-  'settings.write_profile',
-  `INSERT INTO user_profiles AS profile (tenant_id, user_id, given_name, family_name, title, phone, timezone, locale)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-   ON CONFLICT (tenant_id, user_id) DO UPDATE
-     SET given_name = excluded.given_name, family_name = excluded.family_name, title = excluded.title,
-         phone = excluded.phone, timezone = excluded.timezone, locale = excluded.locale, updated_at = now()`,
-);
-
-/** SQL of profiles. */
+/** Reads and writes profiles. */
 @Injectable()
 export class ProfileRepository {
   constructor(private readonly db: Db) {}
@@ -67,7 +60,8 @@ export class ProfileRepository {
   }
 
   async write(tx: Tx, tenantId: string, userId: string, fields: ProfileFields): Promise<void> {
-    const { given_name, family_name, title, phone, timezone, locale } = fields;
-    await tx.query(write, [tenantId, userId, given_name, family_name, title, phone, timezone, locale]);
+    const { given_name: givenName, family_name: familyName, title, phone, timezone, locale } = fields;
+    const values = { givenName, familyName, title, phone, timezone, locale, updatedAt: () => 'now()' };
+    await rowsOf(tx, UserProfile).store(['tenantId', 'userId'], { tenantId, userId, ...values });
   }
 }

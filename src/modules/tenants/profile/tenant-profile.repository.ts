@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { ImageSize } from '../../../lib/image-size/index.js';
 import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { TenantLogo } from '../tenant.entity.js';
 
 export interface TenantProfileRow {
   id: string;
@@ -44,20 +46,7 @@ const readLogo = directory.statement<LogoRow>(
      FROM tenant_logos WHERE tenant_id = $1`,
 );
 
-const writeLogo = directory.statement<never>(
-  'tenants.write_logo',
-  `INSERT INTO tenant_logos AS logo (tenant_id, format, bytes, version, width, height) VALUES ($1, $2, $3, $4, $5, $6)
-   ON CONFLICT (tenant_id) DO UPDATE
-     SET format = excluded.format, bytes = excluded.bytes, version = excluded.version, width = excluded.width,
-         height = excluded.height, updated_at = now()`,
-);
-
-const deleteLogo = directory.statement<{ version: string }>(
-  'tenants.delete_logo',
-  `DELETE FROM tenant_logos WHERE tenant_id = $1 RETURNING version`,
-);
-
-/** SQL of workspace profiles and logos. */
+/** Reads and writes profiles and logos of workspaces. */
 @Injectable()
 export class TenantProfileRepository {
   constructor(private readonly db: Db) {}
@@ -84,11 +73,14 @@ export class TenantProfileRepository {
   }
 
   async writeLogo(tx: Tx, tenantId: string, bytes: Buffer, version: string, size: ImageSize): Promise<void> {
-    await tx.query(writeLogo, [tenantId, size.format, bytes, version, size.width, size.height]);
+    const { width, height } = size;
+    const format = size.format as TenantLogo['format'];
+    const values = { tenantId, format, bytes, version, width, height, updatedAt: () => 'now()' };
+    await rowsOf(tx, TenantLogo).store(['tenantId'], values);
   }
 
   /** @returns false when the workspace has no logo */
   async deleteLogo(tx: Tx, tenantId: string): Promise<boolean> {
-    return (await tx.query(deleteLogo, [tenantId])).length > 0;
+    return (await rowsOf(tx, TenantLogo).delete({ tenantId })).length > 0;
   }
 }
