@@ -1,6 +1,6 @@
 import { type Answers, type Definition, type Question, questionsOf } from './definition.js';
 import { isAnswerable, kindOf } from './kinds/index.js';
-import type { Cell } from './kinds/kind.js';
+import type { Cell, Kind } from './kinds/kind.js';
 
 /** A version of a form. */
 export interface Version {
@@ -27,33 +27,50 @@ const keyOf = ({ id, type }: Question): string => `${id} ${type}`;
  */
 export class ExportColumns {
   readonly titles: readonly string[];
-  private readonly columns: readonly QuestionColumns[];
-  private readonly byVersion: ReadonlyMap<number, ReadonlyMap<string, Question>>;
+  /** The columns in order by version. */
+  private readonly byVersion: ReadonlyMap<number, readonly VersionColumn[]>;
 
   /** @param only ids of the questions to export; default: all */
   constructor(versions: readonly Version[], only?: readonly string[]) {
     const newest = versions.toSorted((a, b) => b.version - a.version);
-    this.columns = columnsOf(newest, only);
-    this.titles = titlesOf(this.columns);
+    const columns = columnsOf(newest, only);
+    this.titles = titlesOf(columns);
     this.byVersion = new Map(
-      newest.map(({ version, definition }) => [
-        version,
-        new Map(questionsOf(definition).map((question) => [keyOf(question), question])),
-      ]),
+      newest.map(({ version, definition }) => [version, columnsIn(definition, columns)]),
     );
   }
 
   /** One cell for each title. */
   cells(version: number, answers: Answers): Cell[] {
-    const questions = this.byVersion.get(version);
-    return this.columns.flatMap(({ id, question, parts }) => {
-      const asked = questions?.get(keyOf(question));
-      const answer = asked && Object.hasOwn(answers, id) ? answers[id] : undefined;
-      if (!asked || answer === undefined) return parts.map(() => null);
-      const ids = parts.map((part) => part.id);
-      return kindOf(asked).cells(asked, answer, ids);
-    });
+    const cells: Cell[] = [];
+    for (const { question, kind, partIds, empty } of this.byVersion.get(version) ?? []) {
+      const answer = question && Object.hasOwn(answers, question.id) ? answers[question.id] : undefined;
+      if (!question || answer === undefined) cells.push(...empty);
+      else cells.push(...kind.cells(question, answer, partIds));
+    }
+    return cells;
   }
+}
+
+/** The columns of one question in one version, prepared for each row. */
+interface VersionColumn {
+  /** Undefined: the version does not have it. */
+  question: Question | undefined;
+  kind: Kind;
+  partIds: readonly string[];
+  empty: readonly null[];
+}
+
+function columnsIn(definition: Definition, columns: readonly QuestionColumns[]): VersionColumn[] {
+  const questions = new Map(questionsOf(definition).map((question) => [keyOf(question), question]));
+  return columns.map(({ question: newest, parts }) => {
+    return {
+      question: questions.get(keyOf(newest)),
+      kind: kindOf(newest),
+      partIds: parts.map(({ id }) => id),
+      empty: parts.map(() => null),
+    };
+  });
 }
 
 function columnsOf(newest: readonly Version[], only: readonly string[] | undefined): QuestionColumns[] {
