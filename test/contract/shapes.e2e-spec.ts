@@ -1,33 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import { PASSWORD, personWithPassword, session } from '../support/account.ts';
 import { TestApp, type Person } from '../support/app.ts';
-import type { Answer } from '../support/client.ts';
 import { upload } from '../support/multipart.ts';
-import { describedOperations, openApi } from '../support/operations.ts';
+import { fits, offered } from '../support/shapes.ts';
 import { Authenticator, stopClock } from '../support/totp.ts';
 import { CAPTURES, capture, DRAFTS, INBOX, WildDuck } from '../support/wild-duck.ts';
 import { PresenceDevices } from '../../src/modules/presence/presence-devices.js';
 import { TestSocket } from '../support/socket.ts';
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-(formats as unknown as (ajv: Ajv2020) => void)(ajv);
-
-/** The described schema with no member beyond those described: a column that leaks fails here. */
-function closed(node: any): any {
-  if (Array.isArray(node)) return node.map(closed);
-  if (typeof node !== 'object' || node === null) return node;
-  const copy = Object.fromEntries(Object.entries(node).map(([k, v]) => [k, closed(v)]));
-  const open = copy['additionalProperties'] ?? copy['unevaluatedProperties'];
-  if (copy['properties'] && open === undefined) copy['additionalProperties'] = false;
-  return copy;
-}
-
 describe('responses have exactly the described shape', () => {
   let app: TestApp;
   let alice: Person;
-  const schemas = closed(openApi().components.schemas);
 
   beforeAll(async () => {
     stopClock();
@@ -35,26 +18,6 @@ describe('responses have exactly the described shape', () => {
     [alice] = (await app.tenant('acme', 'alice')) as [Person];
   });
   afterAll(() => app?.stop());
-
-  const fits = (operationId: string, { status, body, headers }: Answer) => {
-    const operation = describedOperations().find(({ spec }) => spec.operationId === operationId);
-    const schema = operation?.spec.responses[status]?.content['application/json'].schema;
-    expect([operationId, status, schema]).toEqual([operationId, status, expect.anything()]);
-    const named = Object.keys(operation?.spec.responses[status].headers ?? {});
-    const described = new Set(named.map((name) => name.toLowerCase()));
-    const sent = ['etag', 'location', 'retry-after'].filter((name) => headers.has(name));
-    expect([operationId, sent.filter((name) => !described.has(name))]).toEqual([operationId, []]);
-    const valid = ajv.validate({ ...closed(schema), components: { schemas } }, body);
-    expect([operationId, valid ? null : ajv.errors]).toEqual([operationId, null]);
-  };
-
-  /** The bodies that the description offers to those who try an operation out. */
-  const offered = (operationId: string): object[] =>
-    Object.values<any>(
-      describedOperations().find(({ spec }) => spec.operationId === operationId)?.spec.requestBody.content[
-        'application/json'
-      ].examples,
-    ).map(({ value }) => value);
 
   test('notes', async () => {
     const { api } = alice;

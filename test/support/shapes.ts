@@ -1,0 +1,40 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Answer } from './client.ts';
+import { describedOperations, openApi } from './operations.ts';
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+(formats as unknown as (ajv: Ajv2020) => void)(ajv);
+
+/** The described schema with no member beyond those described: a column that leaks fails here. */
+function closed(node: any): any {
+  if (Array.isArray(node)) return node.map(closed);
+  if (typeof node !== 'object' || node === null) return node;
+  const copy = Object.fromEntries(Object.entries(node).map(([k, v]) => [k, closed(v)]));
+  const open = copy['additionalProperties'] ?? copy['unevaluatedProperties'];
+  if (copy['properties'] && open === undefined) copy['additionalProperties'] = false;
+  return copy;
+}
+
+const schemas = closed(openApi().components.schemas);
+
+/** Fails unless the response has exactly the described shape and no undescribed header. */
+export function fits(operationId: string, { status, body, headers }: Answer): void {
+  const operation = describedOperations().find(({ spec }) => spec.operationId === operationId);
+  const schema = operation?.spec.responses[status]?.content['application/json'].schema;
+  expect([operationId, status, schema]).toEqual([operationId, status, expect.anything()]);
+  const named = Object.keys(operation?.spec.responses[status].headers ?? {});
+  const described = new Set(named.map((name) => name.toLowerCase()));
+  const sent = ['etag', 'location', 'retry-after'].filter((name) => headers.has(name));
+  expect([operationId, sent.filter((name) => !described.has(name))]).toEqual([operationId, []]);
+  const valid = ajv.validate({ ...closed(schema), components: { schemas } }, body);
+  expect([operationId, valid ? null : ajv.errors]).toEqual([operationId, null]);
+}
+
+/** The example bodies of an operation. */
+export const offered = (operationId: string): object[] =>
+  Object.values<any>(
+    describedOperations().find(({ spec }) => spec.operationId === operationId)?.spec.requestBody.content[
+      'application/json'
+    ].examples,
+  ).map(({ value }) => value);
