@@ -1,6 +1,10 @@
-// All that is tried in the browser, with one count at the end.
+// The suites of the browser, with one count at the end. Arguments name suites, e.g. `npm run test:browser -- forms`.
+import { forms } from './forms.mjs';
 import { mail } from './mail.mjs';
 import { runSuites } from './support/steps.mjs';
 import { page } from './swagger-ui.mjs';
 
-process.exitCode = await runSuites([page, mail]);
+const SUITES = { page, mail, forms };
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUITES);
+
+process.exitCode = await runSuites(chosen.map((name) => SUITES[name]));

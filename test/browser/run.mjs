@@ -5,5 +5,7 @@ import { run } from '../../bin/lib/run.mjs';
 
 await launch(async () => {
   await prepare();
-  return run(projectNode(), [path.join(ROOT, 'test', 'browser', 'main.mjs')], { cwd: ROOT });
+  return run(projectNode(), [path.join(ROOT, 'test', 'browser', 'main.mjs'), ...process.argv.slice(2)], {
+    cwd: ROOT,
+  });
 });

@@ -94,6 +94,20 @@ export class SwaggerPage {
     return this.page.locator(`#operations-${tag}-${operationId}`);
   }
 
+  /** Scrolls until the page renders the operation: it renders those near the visible part only. */
+  async reveal(block) {
+    const end = Date.now() + 60_000;
+    for (let top = 0; (await block.count()) === 0; top += 600) {
+      if (Date.now() > end) throw new Error('the operation is not on the page');
+      const height = await this.page.evaluate((y) => {
+        window.scrollTo(0, y);
+        return document.documentElement.scrollHeight;
+      }, top);
+      if (top > height) top = -600;
+      await this.page.waitForTimeout(100);
+    }
+  }
+
   /**
    * Tries an operation out.
    * @param {(example: object) => object} [edit] makes the body to send of the one the page offers
@@ -103,6 +117,7 @@ export class SwaggerPage {
    */
   async execute(tag, operationId, edit, { example, parameters = {} } = {}) {
     const block = this.operation(tag, operationId);
+    await this.reveal(block);
     await block.locator('.opblock-summary-control').click();
     await block.getByRole('button', { name: 'Try it out' }).click();
     for (const [name, value] of Object.entries(parameters)) {
