@@ -2,6 +2,16 @@ import { defineError } from '../../platform/http/api-error.js';
 
 export const CallErrors = {
   callNotFound: defineError(404, 'not_found', 'You have no such call.'),
+  roomNotFound: defineError(404, 'not_found', 'You have no such room.'),
+  userNotFound: defineError(404, 'not_found', 'A user is not a member of the workspace.'),
+  guestNotFound: defineError(404, 'not_found', 'The call has no such guest.'),
+  recordingNotFound: defineError(404, 'not_found', 'The call has no such recording.'),
+  roomArchived: defineError(409, 'room_archived', 'The room is archived.'),
+  callInProgress: defineError(409, 'call_in_progress', 'The room has another live call.', {
+    call_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  }),
+  callNotLive: defineError(409, 'call_not_live', 'The call is not live.'),
+  recordingActive: defineError(409, 'recording_active', 'The call is being recorded already.'),
   callEnded: defineError(409, 'call_ended', 'The call has ended.'),
   callFull: defineError(409, 'call_full', 'The call has the maximum number of participants.'),
   serverNotConfigured: defineError(

@@ -65,7 +65,7 @@ export class ChatMessage {
   @Column('text', { name: 'guest_name', nullable: true }) guestName!: string | null;
   @Column('uuid', { name: 'client_msg_id', nullable: true }) clientMsgId!: string | null;
   @Column('bytea', { nullable: true }) fingerprint!: Buffer | null;
-  @Column('text') kind!: 'text' | 'system';
+  @Column('text') kind!: 'text' | 'system' | 'call';
   @Column('text') body!: string;
   @Column('text') format!: (typeof FORMATS)[number];
   @Column('jsonb', { nullable: true }) event!: object | null;

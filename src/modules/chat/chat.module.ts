@@ -4,6 +4,7 @@ import { TenantsModule } from '../tenants/index.js';
 import { ChatAttachmentsController } from './attachments/chat-attachments.controller.js';
 import { ChatAttachmentsRepository } from './attachments/chat-attachments.repository.js';
 import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';
+import { ChatApi } from './chat.api.js';
 import { ChatChanges } from './chat-changes.js';
 import { GuestChatApi } from './guest-chat.api.js';
 import { FanoutRepository } from './messages/fanout.repository.js';
@@ -17,6 +18,7 @@ import { MessagesService } from './messages/messages.service.js';
 import { RoomPresenceController } from './presence/room-presence.controller.js';
 import { RoomPresenceRepository } from './presence/room-presence.repository.js';
 import { RoomPresenceService } from './presence/room-presence.service.js';
+import { ActiveCalls } from './rooms/active-calls.js';
 import { RoomMembersService } from './rooms/room-members.service.js';
 import { RoomMembersRepository } from './rooms/room-members.repository.js';
 import { RoomUsers } from './rooms/room-users.js';
@@ -48,6 +50,8 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
     ChatAttachmentsService,
     ChatUsersRepository,
     ChatChanges,
+    ChatApi,
+    ActiveCalls,
     FanoutRepository,
     RoomFanout,
     ResumeService,
@@ -57,6 +61,6 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
     RoomPresenceRepository,
     RoomPresenceService,
   ],
-  exports: [GuestChatApi],
+  exports: [ChatApi, ActiveCalls, GuestChatApi],
 })
 export class ChatModule {}

@@ -13,6 +13,7 @@ export const chatSchema: SchemaPart = {
       'ChatGuestSenders1796900000011',
       new URL('migrations/0002-guest-senders.sql', import.meta.url),
     ),
+    sqlMigration('ChatCalls1796900000012', new URL('migrations/0003-call-messages.sql', import.meta.url)),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'chat-values', 'chat-views', 'chat-messages'),
 };

@@ -2,6 +2,17 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ErrorResponse } from '../../platform/http/error.response.js';
 import { CHAT_ROLES, FORMATS } from './chat.entity.js';
 
+/** Changes of a room, and steps of a call in it. */
+export const CHAT_EVENTS = [
+  'members_added',
+  'member_removed',
+  'role_changed',
+  'room_updated',
+  'call_started',
+  'call_ended',
+  'recording_ready',
+] as const;
+
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00.000Z';
 
@@ -36,13 +47,10 @@ export class ChatReactionResponse {
   @ApiProperty({ type: [String], format: 'uuid', example: [ID] }) user_ids!: string[];
 }
 
-/** The change that a message of the kind `system` reports. */
+/** The change that a message of the kind `system` or `call` reports. */
 export class ChatEventResponse {
-  @ApiProperty({
-    enum: ['members_added', 'member_removed', 'role_changed', 'room_updated'],
-    example: 'members_added',
-  })
-  type!: 'members_added' | 'member_removed' | 'role_changed' | 'room_updated';
+  @ApiProperty({ enum: CHAT_EVENTS, example: 'members_added' })
+  type!: (typeof CHAT_EVENTS)[number];
   /** The members that were added or removed, or whose role changed. */
   @ApiProperty({ type: [String], format: 'uuid', required: false, example: [ID] }) user_ids?: string[];
   @ApiProperty({ enum: CHAT_ROLES, required: false, example: 'member' }) role?: string;
@@ -53,6 +61,14 @@ export class ChatEventResponse {
     example: { name: 'Offsite 2027' },
   })
   changes?: Record<string, unknown>;
+  /** Of a message of the kind `call`. */
+  @ApiProperty({ format: 'uuid', required: false, example: ID }) call_id?: string;
+  @ApiProperty({ required: false, example: 'Offsite 2027' }) title?: string;
+  /** Of a call or a recording that has ended. */
+  @ApiProperty({ type: 'integer', minimum: 0, required: false, example: 1_800_000 }) duration_ms?: number;
+  /** Users and guests that joined the call. */
+  @ApiProperty({ type: 'integer', minimum: 0, required: false, example: 3 }) participants?: number;
+  @ApiProperty({ format: 'uuid', required: false, example: ID }) recording_id?: string;
 }
 
 export class ChatMessageResponse {
@@ -64,7 +80,7 @@ export class ChatMessageResponse {
   /** Number of its last change. The changes of a room are numbered without gaps. */
   @ApiProperty({ type: 'integer', minimum: 1, example: 14 })
   mod_seq!: number;
-  @ApiProperty({ enum: ['text', 'system'], example: 'text' }) kind!: 'text' | 'system';
+  @ApiProperty({ enum: ['text', 'system', 'call'], example: 'text' }) kind!: 'text' | 'system' | 'call';
   sender!: ChatSenderResponse;
   /**
    * Empty after deletion.
@@ -72,7 +88,7 @@ export class ChatMessageResponse {
    */
   body!: string;
   @ApiProperty({ enum: FORMATS, example: 'plain' }) format!: 'plain' | 'markdown';
-  /** Null unless the kind is `system`. */
+  /** Null for the kind `text`. */
   @ApiProperty({
     anyOf: [{ $ref: '#/components/schemas/ChatEventResponse' }, { type: 'null' }],
     example: null,

@@ -4,12 +4,14 @@ import { PermissionSource } from '../../../platform/context/permission-source.js
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import type { ChatRole, ChatRoom } from '../chat.entity.js';
+import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatErrors } from '../chat.errors.js';
 import { atLeast, invalid, mayAdd } from './room-rules.js';
@@ -37,6 +39,7 @@ export class RoomMembersService {
     private readonly permissions: PermissionSource,
     private readonly cursors: Cursors,
     private readonly audit: Audit,
+    private readonly hooks: TxHooks,
     private readonly db: Db,
   ) {}
 
@@ -91,6 +94,13 @@ export class RoomMembersService {
       const needed = removed === 'member' ? 'moderator' : 'owner';
       if (userId !== ctx.userId && !atLeast(role, needed)) throw Errors.forbidden.with();
       if (removed === 'owner') await this.assertOwnerRemains(tx, ctx, roomId);
+      const { tenantId } = ctx;
+      await this.hooks.run(tx, ROOM_ACCESS_CHANGING, {
+        tenantId,
+        userId: ctx.userId,
+        roomId,
+        removed: [userId],
+      });
       await this.report(tx, ctx, roomId, { type: 'member_removed', user_ids: [userId] });
       await this.record(tx, ctx, 'chat.member.removed', roomId, { user_id: userId });
       return new JsonReply(`{"removed":true}`);

@@ -71,8 +71,24 @@ export class ChatRoomResponse extends ItemFields {
     | null;
 }
 
+/** The live call of a room. */
+export class ActiveCallResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) call_id!: string;
+  /** @example "Offsite 2027" */
+  title!: string;
+  @ApiProperty({ enum: ['meeting', 'livestream'], example: 'meeting' }) kind!: 'meeting' | 'livestream';
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) started_at!: string;
+  /** Connected now. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 3 }) participants!: number;
+}
+
 /** A room with its first members. */
 export class ChatRoomDetailResponse extends ChatRoomResponse {
+  @ApiProperty({
+    anyOf: [{ $ref: '#/components/schemas/ActiveCallResponse' }, { type: 'null' }],
+    example: null,
+  })
+  active_call!: ActiveCallResponse | null;
   /** Owners and moderators first; at most 200. Empty for a channel that you may join. */
   @ApiProperty({ type: [ChatMemberResponse], example: [] })
   members!: ChatMemberResponse[];

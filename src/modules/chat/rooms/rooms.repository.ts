@@ -5,7 +5,8 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { ChatRoom, type ChatRole } from '../chat.entity.js';
+import { ChatRoom, type ChatRole, type RoomType } from '../chat.entity.js';
+import { ActiveCalls } from './active-calls.js';
 import { MEMBER } from './room-members.repository.js';
 import type { ListRooms } from './rooms.dto.js';
 
@@ -26,6 +27,16 @@ export interface RoomEvent {
   user_ids?: string[];
   role?: ChatRole;
   changes?: Record<string, unknown>;
+}
+
+/** A step of a call that a message of the kind `call` reports. */
+export interface CallEvent {
+  type: 'call_started' | 'call_ended' | 'recording_ready';
+  call_id: string;
+  title: string;
+  duration_ms?: number;
+  participants?: number;
+  recording_id?: string;
 }
 
 // $1 workspace, $2 caller. Index of the mentions: chat_messages_mentions.
@@ -100,6 +111,20 @@ const role = workspace.statement<{ role: ChatRole }>(
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3`,
 );
 
+const ofMember = workspace.statement<{
+  id: string;
+  type: RoomType;
+  name: string | null;
+  archived: boolean;
+  role: ChatRole;
+}>(
+  'chat_rooms.of_member',
+  `SELECT room.id, room.type, room.name, room.archived_at IS NOT NULL AS archived, member.role FROM chat_members member
+     JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3`,
+  { pipelined: true },
+);
+
 const lock = workspace.statement<{ role: ChatRole | null }>(
   'chat_rooms.lock',
   `SELECT chat_lock($1, $2, $3) AS role`,
@@ -107,7 +132,7 @@ const lock = workspace.statement<{ role: ChatRole | null }>(
 
 const report = workspace.statement<{ mod_seq: number }>(
   'chat_rooms.report',
-  `SELECT chat_report($1, $2, $3, $4, $5)::float8 AS mod_seq`,
+  `SELECT chat_report($1, $2, $3, $4, $5, $6)::float8 AS mod_seq`,
 );
 
 const purge = workspace.statement<{ done: boolean }>('chat_rooms.purge', `SELECT chat_purge($1) AS done`);
@@ -115,7 +140,10 @@ const purge = workspace.statement<{ done: boolean }>('chat_rooms.purge', `SELECT
 /** SQL of rooms and their members. */
 @Injectable()
 export class RoomsRepository {
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly activeCalls: ActiveCalls,
+  ) {}
 
   async list(
     { tenantId, userId }: RequestContext,
@@ -130,13 +158,16 @@ export class RoomsRepository {
   }
 
   /** JSON of a room that the caller is a member of or may join. */
-  async read(
-    { tenantId, userId }: RequestContext,
-    id: string,
-    reader: Reader = this.db,
-  ): Promise<string | undefined> {
-    const [row] = await reader.query(read, [tenantId, userId, id]);
-    return row && `${row.room.slice(0, -1)},"members":${row.members}}`;
+  async read(ctx: RequestContext, id: string, reader: Reader = this.db): Promise<string | undefined> {
+    const [row] = await reader.query(read, [ctx.tenantId, ctx.userId, id]);
+    if (!row) return undefined;
+    const call = await this.activeCalls.of(reader, ctx, id);
+    return `${row.room.slice(0, -1)},"active_call":${call},"members":${row.members}}`;
+  }
+
+  /** A room that the caller is a member of, without its content. */
+  async ofMember({ tenantId, userId }: RequestContext, roomId: string) {
+    return (await this.db.query(ofMember, [tenantId, userId, roomId]))[0];
   }
 
   async role({ tenantId, userId }: RequestContext, roomId: string): Promise<ChatRole | null> {
@@ -144,7 +175,11 @@ export class RoomsRepository {
   }
 
   /** Locks the room until the end of the transaction. @returns the role of the caller; null without membership */
-  async lock(tx: Tx, { tenantId, userId }: RequestContext, roomId: string): Promise<ChatRole | null> {
+  async lock(
+    tx: Tx,
+    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    roomId: string,
+  ): Promise<ChatRole | null> {
     return (await tx.query(lock, [tenantId, userId, roomId]))[0]?.role ?? null;
   }
 
@@ -169,14 +204,15 @@ export class RoomsRepository {
     await rowsOf(tx, ChatRoom).update({ tenantId, id }, { ...values, updatedAt: () => 'now()' });
   }
 
-  /** Adds the system message of a change. The room is locked. @returns its `mod_seq` */
+  /** Adds the message of a change. The room is locked. @returns its `mod_seq`; 0 in a deleted room */
   async report(
     tx: Tx,
-    { tenantId, userId }: RequestContext,
+    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
     roomId: string,
-    event: RoomEvent,
+    event: RoomEvent | CallEvent,
+    kind: 'system' | 'call' = 'system',
   ): Promise<number> {
-    const [row] = await tx.query(report, [tenantId, userId, roomId, uuidv7(), event]);
+    const [row] = await tx.query(report, [tenantId, userId, roomId, uuidv7(), event, kind]);
     return row?.mod_seq ?? 0;
   }
 

@@ -6,12 +6,14 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { changedFields, rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { ChatMember, type ChatRole, type ChatRoom } from '../chat.entity.js';
+import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatErrors } from '../chat.errors.js';
 import { atLeast, checkNewRoom, checkVisibility, directKey } from './room-rules.js';
@@ -36,6 +38,7 @@ export class RoomsService implements OnModuleInit {
     private readonly cursors: Cursors,
     private readonly audit: Audit,
     private readonly jobs: PeriodicJobs,
+    private readonly hooks: TxHooks,
     private readonly db: Db,
   ) {}
 
@@ -106,6 +109,7 @@ export class RoomsService implements OnModuleInit {
       await this.assertRole(ctx, role, 'owner');
       const shown = await this.rooms.read(ctx, id, tx);
       await this.rooms.update(tx, ctx, id, { deletedAt: new Date() });
+      await this.accessChanging(tx, ctx, id);
       this.changes.deleted(tx, ctx, id);
       await this.record(tx, ctx, 'chat.room.deleted', id, { name: room.name });
       return new JsonReply(`{"room":${shown},"deleted":true}`);
@@ -168,6 +172,10 @@ export class RoomsService implements OnModuleInit {
   private async assertRole(ctx: RequestContext, role: ChatRole, needed: ChatRole): Promise<void> {
     if (atLeast(role, needed)) return;
     if (!(await this.permissions.of(ctx)).has('chat.rooms.moderate')) throw Errors.forbidden.with();
+  }
+
+  private async accessChanging(tx: Tx, { tenantId, userId }: RequestContext, roomId: string): Promise<void> {
+    await this.hooks.run(tx, ROOM_ACCESS_CHANGING, { tenantId, userId, roomId, removed: null });
   }
 
   private async record(

@@ -42,12 +42,14 @@ BEGIN
   RETURN message;
 END $$;
 
--- Reports a change of the room as a message of the kind `system`. The room is locked.
-CREATE FUNCTION chat_report(p_tenant uuid, p_user uuid, p_room uuid, p_id uuid, p_event jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
+-- Reports a change of the room as a message of the kind `system` or `call`. The room is locked. Null in a deleted room.
+CREATE FUNCTION chat_report(p_tenant uuid, p_user uuid, p_room uuid, p_id uuid, p_event jsonb, p_kind text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE message chat_messages;
 BEGIN
+  PERFORM FROM chat_rooms WHERE tenant_id = p_tenant AND id = p_room AND deleted_at IS NULL;
+  IF NOT FOUND THEN RETURN NULL; END IF;
   message := jsonb_populate_record(NULL::chat_messages, jsonb_build_object(
-    'id', p_id, 'kind', 'system', 'body', '', 'format', 'plain', 'event', p_event, 'mentions', '[]'::jsonb,
+    'id', p_id, 'kind', p_kind, 'body', '', 'format', 'plain', 'event', p_event, 'mentions', '[]'::jsonb,
     'attachments', '[]'::jsonb, 'reactions', '[]'::jsonb, 'tsv', ''));
   message := chat_append(p_tenant, p_user, p_room, message);
   RETURN message.mod_seq;

@@ -39,5 +39,5 @@ SELECT message.tenant_id, message.room_id, message.seq, message.sender_id,
 CREATE VIEW chat_room_refs AS
 SELECT tenant_id, id, type, name, last_seq, archived_at FROM chat_rooms WHERE deleted_at IS NULL;
 CREATE VIEW chat_room_roles AS
-SELECT member.tenant_id, member.room_id, member.user_id, member.role FROM chat_members member
+SELECT member.tenant_id, member.room_id, member.user_id, member.role, member.joined_at FROM chat_members member
   JOIN chat_rooms room ON room.tenant_id = member.tenant_id AND room.id = member.room_id AND room.deleted_at IS NULL;

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { PermissionSource } from '../../platform/context/permission-source.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Errors } from '../../platform/http/errors.js';
+import { CallErrors } from './calls.errors.js';
+import { type AccessibleCall, CallsRepository } from './calls.repository.js';
+
+/** Access of members to calls. Evaluated at each request. */
+@Injectable()
+export class CallAccess {
+  constructor(
+    private readonly calls: CallsRepository,
+    private readonly permissions: PermissionSource,
+  ) {}
+
+  /** @throws ApiError 404 for an unknown call, or one that the caller may not see */
+  async read(ctx: RequestContext, callId: string): Promise<AccessibleCall> {
+    const call = await this.calls.read(ctx, callId);
+    if (!call) throw CallErrors.callNotFound.with();
+    return call;
+  }
+
+  /**
+   * For the host, moderators of the room, and members with the permission `calls.moderate`.
+   * @throws ApiError 404, 403
+   */
+  async moderate(ctx: RequestContext, callId: string): Promise<AccessibleCall> {
+    const call = await this.read(ctx, callId);
+    if (call.role === 'member') await this.assertPermission(ctx, 'calls.moderate');
+    return call;
+  }
+
+  /** @throws ApiError 403 */
+  async assertPermission(ctx: RequestContext, permission: string): Promise<void> {
+    if (!(await this.permissions.of(ctx)).has(permission)) throw Errors.forbidden.with();
+  }
+}

@@ -1,0 +1,74 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Audit, type AuditActor } from '../../platform/audit/audit.js';
+import { Db } from '../../platform/database/db.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Outbox } from '../../platform/events/outbox.js';
+import { ChatApi } from '../chat/index.js';
+import { CallChanges } from './call-changes.js';
+import type { CallKey } from './call-identity.js';
+import { CallServer } from './call-server.js';
+import type { Call } from './calls.entity.js';
+import { CallsRepository } from './calls.repository.js';
+import { ParticipantsRepository } from './participants.repository.js';
+
+export const CALL_ENDED = 'call.ended';
+
+interface EndOptions {
+  /** The user who ends the call; undefined: the service. */
+  actor?: AuditActor & { tenantId: string; userId: string };
+  /** Ends the call only if this holds under its lock. */
+  only?: (call: Call) => boolean;
+}
+
+/** Ends calls. The room at the media server is deleted by an event, which is repeated until it succeeds. */
+@Injectable()
+export class CallEnding implements OnModuleInit {
+  constructor(
+    private readonly calls: CallsRepository,
+    private readonly participants: ParticipantsRepository,
+    private readonly server: CallServer,
+    private readonly chat: ChatApi,
+    private readonly changes: CallChanges,
+    private readonly outbox: Outbox,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.outbox.subscribe(CALL_ENDED, 'calls.delete-room', async ({ tenantId, payload }) => {
+      const { call_id: callId } = payload as { call_id: string };
+      if (this.server.isConfigured) await this.server.deleteRoom({ tenantId, callId });
+    });
+  }
+
+  /** @returns whether the call was scheduled or live */
+  async end(key: CallKey, options: EndOptions = {}): Promise<boolean> {
+    return this.db.tx((tx) => this.endIn(tx, key, options));
+  }
+
+  /** The same in a transaction. */
+  async endIn(tx: Tx, key: CallKey, { actor, only = () => true }: EndOptions = {}): Promise<boolean> {
+    const { tenantId, callId } = key;
+    const found = await this.calls.find(key, tx);
+    if (!found) return false;
+    const { roomId } = found;
+    const reporter = actor ?? { tenantId, userId: found.hostId };
+    if (roomId !== null) await this.chat.lock(tx, reporter, roomId);
+    const call = await this.calls.lock(tx, key);
+    if (!call || call.state === 'ended' || !only(call)) return false;
+    const endedAt = new Date();
+    await this.calls.update(tx, key, { state: 'ended', endedAt, emptySince: null });
+    await this.participants.leaveAll(tx, key);
+    const participants = await this.participants.total(tx, key);
+    if (roomId !== null && call.startedAt !== null) {
+      const duration_ms = Math.max(0, endedAt.getTime() - call.startedAt.getTime());
+      const event = { type: 'call_ended' as const, call_id: callId, title: call.title, duration_ms, participants };
+      await this.chat.reportCall(tx, reporter, roomId, event);
+    }
+    const entry = { action: 'call.ended', objectKind: 'call', objectId: callId, data: { participants } };
+    await this.audit.record(tx, actor ?? { tenantId, userId: null, origin: 'job' }, entry);
+    await this.outbox.append(tx, { tenantId, type: CALL_ENDED, payload: { call_id: callId } });
+    this.changes.report(tx, key, 'ended');
+    return true;
+  }
+}

@@ -1,0 +1,60 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { CALL_KINDS, CALL_STATES, type CallKind, type CallState } from './calls.entity.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const TIME = '2026-11-21T09:30:00.000Z';
+
+export class CallSettingsResponse {
+  /** Guests wait for approval. */
+  lobby!: boolean;
+  /** Guests prove their address by a code. */
+  otp!: boolean;
+  /** Guests may use the chat. */
+  guest_chat!: boolean;
+  /** The recording starts with the first participant. */
+  auto_record!: boolean;
+}
+
+export class CallResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  /** The same as `id`. */
+  @ApiProperty({ format: 'uuid', example: ID })
+  call_id!: string;
+  /** The chat room whose members may join; null for a call with members of its own. */
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID })
+  room_id!: string | null;
+  /** @example "Offsite 2027" */
+  title!: string;
+  @ApiProperty({ enum: CALL_KINDS, example: 'meeting' }) kind!: CallKind;
+  @ApiProperty({ enum: CALL_STATES, example: 'live' }) state!: CallState;
+  @ApiProperty({ format: 'uuid', example: ID }) host_id!: string;
+  /** New guests cannot join. */
+  external_locked!: boolean;
+  settings!: CallSettingsResponse;
+  /** Connected now. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 3 })
+  participants!: number;
+  /** The call is being recorded. */
+  recording!: boolean;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) scheduled_at!:
+    | string
+    | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME }) started_at!:
+    | string
+    | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) ended_at!:
+    | string
+    | null;
+  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  /** Where members mint a token to join. */
+  @ApiProperty({ example: `/apis/v1/call/tokens/${ID}/mint` })
+  url!: string;
+}
+
+export class CallEnvelope {
+  call!: CallResponse;
+}
+
+export class CallRoomEnvelope {
+  room!: CallResponse;
+}

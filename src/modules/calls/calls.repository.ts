@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { rowsOf } from '../../platform/database/rows.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { CallKey } from './call-identity.js';
+import { Call, type CallState } from './calls.entity.js';
+
+/** Role of a user in a call. */
+export type MemberRole = 'host' | 'moderator' | 'member';
+
+export interface AccessibleCall {
+  /** JSON. */
+  call: string;
+  role: MemberRole;
+  state: CallState;
+}
+
+/** A live call and the time since when it is empty. */
+export interface LiveCall extends CallKey {
+  emptySeconds: number | null;
+}
+
+const read = workspace.statement<AccessibleCall>(
+  'calls.read',
+  `SELECT view.call, access.role, call.state FROM calls call
+     JOIN call_access access ON access.tenant_id = $1 AND access.call_id = call.id AND access.user_id = $2
+     JOIN call_views view ON view.tenant_id = $1 AND view.id = call.id
+    WHERE call.tenant_id = $1 AND call.id = $3`,
+);
+
+const shown = workspace.statement<{ call: string }>(
+  'calls.shown',
+  `SELECT call FROM call_views WHERE tenant_id = $1 AND id = $2`,
+);
+
+const audience = workspace.statement<{ user_id: string }>(
+  'calls.audience',
+  `SELECT user_id FROM call_access WHERE tenant_id = $1 AND call_id = $2`,
+);
+
+// Index: calls_live_in_room.
+const activeIn = workspace.statement<{ id: string; call: string }>(
+  'calls.active_in_room',
+  `SELECT call.id, json_build_object(
+            'call_id', call.id, 'title', call.title, 'kind', call.kind, 'started_at', rfc3339(call.started_at),
+            'participants', view.participants)::text AS call
+     FROM calls call JOIN call_views view ON view.tenant_id = $1 AND view.id = call.id
+    WHERE call.tenant_id = $1 AND call.room_id = $2 AND call.state = 'live'`,
+  { pipelined: true },
+);
+
+// Index: calls_to_reconcile.
+const live = workspace.statement<{ tenant_id: string; id: string; empty_seconds: number | null }>(
+  'calls.live',
+  `SELECT tenant_id, id, extract(epoch FROM now() - empty_since)::float8 AS empty_seconds
+     FROM calls WHERE state = 'live' AND ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2`,
+);
+
+/** SQL of calls, for all folders of the module. */
+@Injectable()
+export class CallsRepository {
+  constructor(private readonly db: Db) {}
+
+  /** @returns undefined for an unknown call, or one that the caller may not see */
+  async read(
+    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    id: string,
+    reader: Reader = this.db,
+  ): Promise<AccessibleCall | undefined> {
+    return (await reader.query(read, [tenantId, userId, id]))[0];
+  }
+
+  /** JSON of a call, without a check of access. */
+  async shown({ tenantId, callId }: CallKey, reader: Reader = this.db): Promise<string | undefined> {
+    return (await reader.query(shown, [tenantId, callId]))[0]?.call;
+  }
+
+  /** Users who may see a call. */
+  async audience({ tenantId, callId }: CallKey): Promise<string[]> {
+    return (await this.db.query(audience, [tenantId, callId])).map((row) => row.user_id);
+  }
+
+  /** The live call of a room, as the room shows it. */
+  async activeIn(
+    reader: Reader,
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    roomId: string,
+  ): Promise<{ id: string; call: string } | undefined> {
+    return (await reader.query(activeIn, [tenantId, roomId]))[0];
+  }
+
+  async find({ tenantId, callId: id }: CallKey, reader: Reader = this.db): Promise<Call | null> {
+    return rowsOf(reader, Call).one({ tenantId, id });
+  }
+
+  /** Locks the row of a call. Lock its room first. */
+  async lock(tx: Tx, { tenantId, callId: id }: CallKey): Promise<Call | null> {
+    return rowsOf(tx, Call).lock({ tenantId, id });
+  }
+
+  async update(tx: Tx, { tenantId, callId: id }: CallKey, values: Partial<Call>): Promise<void> {
+    await rowsOf(tx, Call).update({ tenantId, id }, { ...values, updatedAt: () => 'now()' });
+  }
+
+  /** Live calls of all workspaces, by id. */
+  async live(after: string | null, limit: number): Promise<LiveCall[]> {
+    const rows = await this.db.query(live, [after, limit]);
+    return rows.map((row) => ({ tenantId: row.tenant_id, callId: row.id, emptySeconds: row.empty_seconds }));
+  }
+}

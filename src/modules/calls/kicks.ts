@@ -1,0 +1,45 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import { type CallKey, identityOf } from './call-identity.js';
+import { CallServer } from './call-server.js';
+import { ParticipantsRepository } from './participants.repository.js';
+
+const confirmed = workspace.statement<never>(
+  'call_kicks.confirmed',
+  `UPDATE guests SET kick_pending = false, updated_at = now() WHERE tenant_id = $1 AND id = $2 AND kick_pending`,
+);
+
+/**
+ * Disconnects participants who may not be in a call any more. The media server lets a participant with a valid token connect
+ * again, so this runs at each connection and with each reconciliation.
+ */
+@Injectable()
+export class Kicks {
+  private readonly logger = new Logger(Kicks.name);
+
+  constructor(
+    private readonly participants: ParticipantsRepository,
+    private readonly server: CallServer,
+    private readonly db: Db,
+  ) {}
+
+  /** Disconnects one participant. @returns false when the media server could not be reached: the reconciler repeats it */
+  async kick(call: CallKey, identity: string): Promise<boolean> {
+    try {
+      await this.server.removeParticipant(call, identity);
+    } catch (error) {
+      this.logger.warn({ err: error, call: call.callId }, 'participant not disconnected; it will be retried');
+      return false;
+    }
+    const principal = identityOf(identity);
+    if (principal && principal.kind !== 'user')
+      await this.db.single((tx) => tx.query(confirmed, [call.tenantId, principal.id]));
+    return true;
+  }
+
+  /** Disconnects all participants of a call without access. */
+  async enforce(call: CallKey): Promise<void> {
+    for (const identity of await this.participants.unwanted(call)) await this.kick(call, identity);
+  }
+}

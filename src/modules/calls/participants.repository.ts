@@ -1,0 +1,156 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import { type CallIdentity, type CallKey, identityOf } from './call-identity.js';
+import type { ServerParticipant } from './call-server.js';
+
+/** A connected participant who may not be in the call any more. */
+export interface UnwantedParticipant {
+  identity: string;
+}
+
+// A later connection of an identity replaces an earlier one. A connection that has left stays left.
+const seen = workspace.statement<{ identity: string }>(
+  'call_participants.seen',
+  `INSERT INTO call_participants AS known
+     (tenant_id, call_id, identity, principal_kind, principal_id, connection_id, joined_at, left_at, first_joined_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $7)
+   ON CONFLICT (tenant_id, call_id, identity) DO UPDATE
+      SET connection_id = excluded.connection_id, joined_at = excluded.joined_at, left_at = excluded.left_at,
+          first_joined_at = least(known.first_joined_at, excluded.first_joined_at), changed_at = clock_timestamp()
+    WHERE (excluded.joined_at, excluded.connection_id) > (known.joined_at, known.connection_id)
+       OR excluded.connection_id = known.connection_id AND known.left_at IS NULL AND excluded.left_at IS NOT NULL
+   RETURNING identity`,
+);
+
+// A list of the media server is right about rows that did not change after it was requested.
+const listed = workspace.statement<{ identity: string }>(
+  'call_participants.listed',
+  `WITH given AS (
+     SELECT * FROM unnest($3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::uuid[])
+       AS given (identity, connection_id, joined_at, kind, principal_id)),
+   connected AS (
+     INSERT INTO call_participants AS known
+       (tenant_id, call_id, identity, principal_kind, principal_id, connection_id, joined_at, first_joined_at)
+     SELECT $1, $2, identity, kind::call_principal, principal_id, connection_id, joined_at, joined_at FROM given
+     ON CONFLICT (tenant_id, call_id, identity) DO UPDATE
+        SET connection_id = excluded.connection_id, joined_at = excluded.joined_at, left_at = NULL, changed_at = clock_timestamp()
+      WHERE known.changed_at < $8
+        AND (known.connection_id <> excluded.connection_id OR known.left_at IS NOT NULL)
+     RETURNING identity),
+   disconnected AS (
+     UPDATE call_participants known SET left_at = now(), changed_at = clock_timestamp()
+      WHERE known.tenant_id = $1 AND known.call_id = $2 AND known.left_at IS NULL AND known.changed_at < $8
+        AND NOT EXISTS (SELECT FROM given WHERE given.identity = known.identity)
+     RETURNING identity)
+   SELECT identity FROM connected UNION ALL SELECT identity FROM disconnected`,
+);
+
+const emptied = workspace.statement<never>(
+  'call_participants.emptied',
+  `UPDATE calls SET empty_since = CASE WHEN connected.some THEN NULL ELSE coalesce(empty_since, now()) END
+     FROM (SELECT EXISTS (
+       SELECT FROM call_participants WHERE tenant_id = $1 AND call_id = $2 AND left_at IS NULL) AS some) connected
+    WHERE tenant_id = $1 AND id = $2 AND state = 'live' AND (empty_since IS NULL) <> connected.some`,
+);
+
+const leaveAll = workspace.statement<never>(
+  'call_participants.leave_all',
+  `UPDATE call_participants SET left_at = now(), changed_at = clock_timestamp()
+    WHERE tenant_id = $1 AND call_id = $2 AND left_at IS NULL`,
+);
+
+const total = workspace.statement<{ count: number }>(
+  'call_participants.total',
+  `SELECT count(DISTINCT principal_id)::int AS count FROM call_participants
+    WHERE tenant_id = $1 AND call_id = $2 AND principal_kind <> 'viewer'`,
+);
+
+// Guests follow their connection: a guest who disconnects may come back without approval while the call lives.
+const guestConnected = workspace.statement<never>(
+  'call_participants.guest_connected',
+  `UPDATE guests SET state = CASE WHEN $3 THEN 'in_session' ELSE 'left' END::guest_state, active_at = now(), updated_at = now()
+    WHERE tenant_id = $1 AND id = $2
+      AND CASE WHEN $3 THEN state IN ('admitted', 'left') ELSE state = 'in_session' END`,
+);
+
+// Users without access to the call; guests and viewers that are not admitted, or that are banned.
+const unwanted = workspace.statement<UnwantedParticipant>(
+  'call_participants.unwanted',
+  `SELECT participant.identity FROM call_participants participant
+    WHERE participant.tenant_id = $1 AND participant.call_id = $2 AND participant.left_at IS NULL
+      AND CASE participant.principal_kind
+            WHEN 'user' THEN NOT EXISTS (
+              SELECT FROM call_access access
+               WHERE access.tenant_id = $1 AND access.call_id = $2 AND access.user_id = participant.principal_id)
+            ELSE NOT EXISTS (
+              SELECT FROM guests guest
+               WHERE guest.tenant_id = $1 AND guest.id = participant.principal_id AND guest.call_id = $2
+                 AND guest.state IN ('admitted', 'in_session', 'left') AND NOT guest.kick_pending
+                 AND NOT EXISTS (
+                   SELECT FROM call_bans ban WHERE ban.tenant_id = $1 AND ban.call_id = $2
+                      AND ban.subject IN ('guest:' || guest.id, 'email:' || guest.email))) END`,
+);
+
+/** Connections of participants, as the media server reports them. Lock the call before a change. */
+@Injectable()
+export class ParticipantsRepository {
+  constructor(private readonly db: Db) {}
+
+  /** @param leftAt null: connected. @returns whether this is new */
+  async seen(
+    tx: Tx,
+    call: CallKey,
+    { identity, connectionId, joinedAt }: ServerParticipant,
+    leftAt: Date | null,
+  ): Promise<boolean> {
+    const { kind, id } = identityOf(identity) as CallIdentity;
+    const values = [identity, kind, id, connectionId, joinedAt, leftAt];
+    const isNew = (await tx.query(seen, [...keyOf(call), ...values])).length > 0;
+    if (isNew && kind !== 'user') await tx.query(guestConnected, [call.tenantId, id, leftAt === null]);
+    if (isNew) await tx.query(emptied, keyOf(call));
+    return isNew;
+  }
+
+  /** @param requestedAt time of the database before the list was requested. @returns whether anything changed */
+  async listed(
+    tx: Tx,
+    call: CallKey,
+    participants: readonly ServerParticipant[],
+    requestedAt: Date,
+  ): Promise<boolean> {
+    const identities = participants.map(({ identity }) => identityOf(identity) as CallIdentity);
+    const columns = [
+      participants.map(({ identity }) => identity),
+      participants.map(({ connectionId }) => connectionId),
+      participants.map(({ joinedAt }) => joinedAt),
+      identities.map(({ kind }) => kind),
+      identities.map(({ id }) => id),
+    ];
+    const changed = await tx.query(listed, [...keyOf(call), ...columns, requestedAt]);
+    const connected = new Set(columns[0] as string[]);
+    for (const { identity } of changed) {
+      const { kind, id } = identityOf(identity) as CallIdentity;
+      if (kind !== 'user') await tx.query(guestConnected, [call.tenantId, id, connected.has(identity)]);
+    }
+    await tx.query(emptied, keyOf(call));
+    return changed.length > 0;
+  }
+
+  async leaveAll(tx: Tx, call: CallKey): Promise<void> {
+    await tx.query(leaveAll, keyOf(call));
+  }
+
+  /** Number of users and guests that joined the call. */
+  async total(reader: Reader, call: CallKey): Promise<number> {
+    return (await reader.query(total, keyOf(call)))[0]?.count ?? 0;
+  }
+
+  /** Connected participants who may not be in the call any more. */
+  async unwanted(call: CallKey): Promise<string[]> {
+    return (await this.db.query(unwanted, keyOf(call))).map(({ identity }) => identity);
+  }
+}
+
+const keyOf = ({ tenantId, callId }: CallKey) => [tenantId, callId];

@@ -1,0 +1,99 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../../config/config.js';
+import { Blobs, type StoredBlob } from '../../../platform/blobs/blobs.js';
+import { Db } from '../../../platform/database/db.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { ChatApi } from '../../chat/index.js';
+import { CallChanges } from '../call-changes.js';
+import { CallsRepository } from '../calls.repository.js';
+import { RECORDING_COMPLETE } from './recording-changes.js';
+import { RecordingsRepository } from './recordings.repository.js';
+
+/** Days after which a recording is deleted. */
+const KEEP_DAYS = 90;
+/** Bytes of the largest recording: 64 GiB. */
+const MAX_BYTES = 64 * 1024 ** 3;
+const EXPIRE_BATCH = 500;
+const DAY_MS = 86_400_000;
+const CONTENT_TYPE = 'video/mp4';
+
+/** A recording is in the blob store: `{recording_id, call_id}`. */
+export const RECORDING_READY = 'call.recording_ready';
+
+/** Moves complete recordings from the directory that the media server writes to into the blob store, and deletes old ones. */
+@Injectable()
+export class RecordingFiles implements OnModuleInit {
+  constructor(
+    private readonly recordings: RecordingsRepository,
+    private readonly calls: CallsRepository,
+    private readonly blobs: Blobs,
+    private readonly chat: ChatApi,
+    private readonly changes: CallChanges,
+    private readonly outbox: Outbox,
+    private readonly jobs: PeriodicJobs,
+    private readonly config: Config,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.outbox.subscribe(RECORDING_COMPLETE, 'calls.store-recording', async ({ tenantId, payload }) => {
+      await this.store(tenantId, (payload as { recording_id: string }).recording_id);
+    });
+    this.jobs.register({ name: 'calls.expire-recordings', everySeconds: 600, run: () => this.expire() });
+  }
+
+  /**
+   * Stores the file of a recording, unless that has been done.
+   * @throws Error while the file is missing: the event is repeated
+   */
+  async store(tenantId: string, id: string): Promise<void> {
+    const recording = await this.recordings.find(tenantId, id);
+    const directory = this.config.LIVEKIT_RECORDINGS_DIR;
+    if (recording?.state !== 'processing' || directory === undefined) return;
+    const file = path.join(directory, recording.file);
+    const blob = await this.blobs.put(tenantId, createReadStream(file), { maxBytes: MAX_BYTES });
+    const kept = await this.keep(tenantId, id, blob);
+    if (!kept) await this.blobs.discard(tenantId, blob);
+    await rm(file, { force: true });
+  }
+
+  /** Deletes recordings that are older than 90 days. */
+  async expire(): Promise<void> {
+    while ((await this.recordings.expire(EXPIRE_BATCH)) === EXPIRE_BATCH);
+  }
+
+  /** @returns false when another process stored the file */
+  private async keep(tenantId: string, id: string, blob: StoredBlob): Promise<boolean> {
+    const { callId } = (await this.recordings.find(tenantId, id)) ?? {};
+    const call = callId === undefined ? null : await this.calls.find({ tenantId, callId });
+    return this.db.tx(async (tx) => {
+      if (call && call.roomId !== null) await this.chat.lock(tx, { tenantId, userId: call.hostId }, call.roomId);
+      const recording = await this.recordings.lock(tx, tenantId, id);
+      if (!call || recording?.state !== 'processing') return false;
+      await this.blobs.keep(tx, tenantId, blob, CONTENT_TYPE);
+      const expiresAt = new Date(Date.now() + KEEP_DAYS * DAY_MS);
+      const { size, sha256 } = blob;
+      const stored = { state: 'ready', blobId: blob.id, size: String(size), sha256, expiresAt } as const;
+      await this.recordings.update(tx, tenantId, id, stored);
+      if (call.roomId !== null)
+        await this.chat.reportCall(tx, { tenantId, userId: recording.requestedBy }, call.roomId, {
+          type: 'recording_ready',
+          call_id: call.id,
+          title: call.title,
+          recording_id: id,
+          ...(recording.durationMs !== null && { duration_ms: Number(recording.durationMs) }),
+        });
+      await this.outbox.append(tx, {
+        tenantId,
+        type: RECORDING_READY,
+        payload: { recording_id: id, call_id: call.id },
+      });
+      this.changes.report(tx, { tenantId, callId: call.id }, 'updated', id);
+      return true;
+    });
+  }
+}

@@ -1,0 +1,34 @@
+import type { RecordingState } from '../calls.entity.js';
+import type { ServerRecording, ServerRecordingState } from '../call-server.js';
+
+/** States in the order in which a recording reaches them. It never goes back, so that the order of events does not matter. */
+const RANK: Record<RecordingState, number> = {
+  starting: 0,
+  active: 1,
+  stopping: 2,
+  failed: 3,
+  aborted: 3,
+  // A complete file counts, also after a failure that was assumed without an event.
+  processing: 4,
+  ready: 5,
+};
+
+const STATES: Record<ServerRecordingState, RecordingState> = {
+  starting: 'starting',
+  active: 'active',
+  ending: 'stopping',
+  failed: 'failed',
+  aborted: 'aborted',
+  complete: 'processing',
+  limit_reached: 'processing',
+};
+
+/** The state after a report of the media server. */
+export function nextState(current: RecordingState, reported: ServerRecordingState): RecordingState {
+  const next = STATES[reported];
+  return RANK[next] > RANK[current] ? next : current;
+}
+
+/** Whether the media server still records although the recording was stopped or given up. */
+export const mustStop = (current: RecordingState, { state }: ServerRecording): boolean =>
+  (state === 'starting' || state === 'active') && RANK[current] >= RANK.stopping;

@@ -1,0 +1,107 @@
+import { Controller, Param, Query } from '@nestjs/common';
+import { ApiParam, ApiTags } from '@nestjs/swagger';
+import { DOWNLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
+import { ApiDownload } from '../../../platform/blobs/download-docs.js';
+import { Public } from '../../../platform/context/access.decorators.js';
+import { Requires } from '../../../platform/context/permission.guard.js';
+import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Id } from '../../../platform/http/id.pipe.js';
+import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
+import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { CallErrors } from '../calls.errors.js';
+import { ListRecordings } from './recordings.dto.js';
+import { RecordingEnvelope, RecordingListEnvelope } from './recordings.response.js';
+import { RecordingsService } from './recordings.service.js';
+
+@ApiTags('meetings')
+@Controller()
+export class RecordingsController {
+  constructor(private readonly recordings: RecordingsService) {}
+
+  @Endpoint('GET meetings/recordings', {
+    id: 'listRecordings',
+    summary: 'List recordings',
+    description:
+      'Those of calls that you may join and that were made while you were a member of their room, the newest first; all recordings of the workspace with the permission `recordings.read_any`. Links to files are valid for an hour. A recording is deleted after 90 days.',
+    response: [RecordingListEnvelope, 'A page of recordings.'],
+  })
+  list(@Ctx() ctx: RequestContext, @Query() query: ListRecordings): Promise<RecordingListEnvelope> {
+    const { from, to, call_id: callId } = query;
+    return this.recordings.list(ctx, query, { from, to, callId });
+  }
+
+  @Endpoint('GET chat/rooms/:id/recordings', {
+    id: 'listChatRoomRecordings',
+    summary: 'List the recordings of a room',
+    description: 'Those that were made while you were a member, the newest first.',
+    response: [RecordingListEnvelope, 'A page of recordings.'],
+    errors: [CallErrors.roomNotFound],
+  })
+  ofRoom(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Query() query: PageQuery,
+  ): Promise<RecordingListEnvelope> {
+    return this.recordings.ofRoom(ctx, id, query);
+  }
+
+  @Endpoint('GET call/recordings/:token', {
+    id: 'downloadRecording',
+    summary: 'Download a recording',
+    description: 'At the signed link of a recording, without a bearer token. `Range` for a part of it.',
+    errors: [CallErrors.recordingNotFound, ...DOWNLOAD_ERRORS],
+  })
+  @ApiParam({
+    name: 'token',
+    description: 'From the `url` of a recording.',
+    schema: { type: 'string', example: 'AYkKXayWd0u8zrMCCZqAV2Zvb2Jhcg' },
+  })
+  @ApiDownload('The file.')
+  @Public()
+  content(@Param('token') token: string): Promise<ContentReply> {
+    return this.recordings.content(token);
+  }
+
+  @Endpoint('POST call/:call_id/recordings', {
+    id: 'startRecording',
+    summary: 'Start a recording',
+    description: 'Of a live call that you may join. A call has one recording at a time.',
+    status: 201,
+    response: [RecordingEnvelope, 'The recording.'],
+    errors: [
+      CallErrors.callNotFound,
+      CallErrors.callNotLive,
+      CallErrors.recordingActive,
+      CallErrors.serverNotConfigured,
+      CallErrors.recordingNotConfigured,
+      CallErrors.serverUnavailable,
+    ],
+  })
+  @Requires('calls.record')
+  async start(@Ctx() ctx: RequestContext, @Id('call_id') callId: string): Promise<RecordingEnvelope> {
+    return { recording: await this.recordings.start(ctx, callId) };
+  }
+
+  @Endpoint('POST call/:call_id/recordings/:recording_id/stop', {
+    id: 'stopRecording',
+    summary: 'Stop a recording',
+    description: 'A recording that has ended stays as it is.',
+    status: 200,
+    response: [RecordingEnvelope, 'The recording.'],
+    errors: [
+      CallErrors.callNotFound,
+      CallErrors.recordingNotFound,
+      CallErrors.serverNotConfigured,
+      CallErrors.serverUnavailable,
+    ],
+  })
+  @Requires('calls.record')
+  async stop(
+    @Ctx() ctx: RequestContext,
+    @Id('call_id') callId: string,
+    @Id('recording_id') id: string,
+  ): Promise<RecordingEnvelope> {
+    return { recording: await this.recordings.stop(ctx, callId, id) };
+  }
+}

@@ -1,0 +1,164 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import type { CallKey } from '../call-identity.js';
+import { Recording, type RecordingState } from '../calls.entity.js';
+
+export interface RecordingRow {
+  id: string;
+  call_id: string;
+  room_id: string | null;
+  title: string;
+  state: RecordingState;
+  requested_by: string;
+  started_at: Date | null;
+  ended_at: Date | null;
+  duration_ms: number | null;
+  size: number | null;
+  limit_reached: boolean;
+  error: string | null;
+  expires_at: Date | null;
+  created_at: Date;
+}
+
+/** Filters of a list. */
+export interface RecordingFilter {
+  roomId?: string;
+  callId?: string;
+  from?: Date;
+  to?: Date;
+  /** Also recordings of calls that the caller may not see. */
+  any: boolean;
+}
+
+export interface OpenRecording extends CallKey {
+  id: string;
+  egressId: string | null;
+  state: RecordingState;
+  /** Seconds since its last change. */
+  age: number;
+  isLive: boolean;
+}
+
+const COLUMNS = `recording.id, recording.call_id, recording.room_id, call.title, recording.state, recording.requested_by,
+       recording.started_at, recording.ended_at, recording.duration_ms::float8 AS duration_ms, recording.size::float8 AS size,
+       recording.limit_reached, recording.error, recording.expires_at, recording.created_at`;
+
+// Members of a room see the recordings that were made while they were members.
+const VISIBLE = `EXISTS (
+       SELECT FROM call_access access
+        WHERE access.tenant_id = $1 AND access.call_id = recording.call_id AND access.user_id = $2
+          AND (access.member_since IS NULL OR access.member_since <= coalesce(recording.ended_at, now())))`;
+
+// Indexes: the primary key, recordings_of_room, recordings_of_call.
+const list = workspace.statement<RecordingRow>(
+  'recordings.list',
+  `SELECT ${COLUMNS} FROM recordings recording
+     JOIN calls call ON call.tenant_id = $1 AND call.id = recording.call_id
+    WHERE recording.tenant_id = $1 AND ($3 OR ${VISIBLE})
+      AND ($4::uuid IS NULL OR recording.room_id = $4) AND ($5::uuid IS NULL OR recording.call_id = $5)
+      AND ($6::timestamptz IS NULL OR recording.created_at >= $6) AND ($7::timestamptz IS NULL OR recording.created_at < $7)
+      AND ($8::uuid IS NULL OR recording.id < $8)
+    ORDER BY recording.id DESC LIMIT $9`,
+);
+
+const shown = workspace.statement<RecordingRow>(
+  'recordings.shown',
+  `SELECT ${COLUMNS} FROM recordings recording JOIN calls call ON call.tenant_id = $1 AND call.id = recording.call_id
+    WHERE recording.tenant_id = $1 AND recording.id = $2`,
+);
+
+// Index: recordings_open.
+const open = workspace.statement<{
+  tenant_id: string;
+  id: string;
+  call_id: string;
+  egress_id: string | null;
+  state: RecordingState;
+  age: number;
+  is_live: boolean;
+}>(
+  'recordings.open',
+  `SELECT recording.tenant_id, recording.id, recording.call_id, recording.egress_id, recording.state,
+          extract(epoch FROM now() - recording.updated_at)::float8 AS age, call.state = 'live' AS is_live
+     FROM recordings recording JOIN calls call ON call.tenant_id = recording.tenant_id AND call.id = recording.call_id
+    WHERE recording.state IN ('starting', 'active', 'stopping', 'processing') AND ($1::uuid IS NULL OR recording.id > $1)
+    ORDER BY recording.id LIMIT $2`,
+);
+
+// Index: recordings_expired. A trigger releases the files.
+const expire = workspace.statement<{ id: string }>(
+  'recordings.expire',
+  `DELETE FROM recordings WHERE (tenant_id, id) IN (
+     SELECT tenant_id, id FROM recordings WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+   RETURNING id`,
+);
+
+/** SQL of recordings. */
+@Injectable()
+export class RecordingsRepository {
+  constructor(private readonly db: Db) {}
+
+  /** The newest first. */
+  async list(
+    { tenantId, userId }: RequestContext,
+    { any, roomId = undefined, callId = undefined, from = undefined, to = undefined }: RecordingFilter,
+    after: readonly [string] | undefined,
+    limit: number,
+  ): Promise<RecordingRow[]> {
+    const filters = [any, roomId ?? null, callId ?? null, from ?? null, to ?? null];
+    return this.db.query(list, [tenantId, userId, ...filters, after?.[0] ?? null, limit]);
+  }
+
+  /** Without a check of access. */
+  async shown(tenantId: string, id: string, reader: Reader = this.db): Promise<RecordingRow | undefined> {
+    return (await reader.query(shown, [tenantId, id]))[0];
+  }
+
+  async find(tenantId: string, id: string): Promise<Recording | null> {
+    return rowsOf(this.db, Recording).one({ tenantId, id });
+  }
+
+  async lock(tx: Tx, tenantId: string, id: string): Promise<Recording | null> {
+    return rowsOf(tx, Recording).lock({ tenantId, id });
+  }
+
+  /** @returns false when the call has an active recording */
+  async insert(
+    tx: Tx,
+    values: Pick<Recording, 'tenantId' | 'id' | 'callId' | 'roomId' | 'requestedBy' | 'file'>,
+  ): Promise<boolean> {
+    return (await rowsOf(tx, Recording).insert({ ...values, state: 'starting' })) !== null;
+  }
+
+  async update(tx: Tx, tenantId: string, id: string, values: Partial<Recording>): Promise<void> {
+    await rowsOf(tx, Recording).update({ tenantId, id }, { ...values, updatedAt: () => 'now()' });
+  }
+
+  /** Whether the call has a recording, in any state. */
+  async exists({ tenantId, callId }: CallKey): Promise<boolean> {
+    return (await rowsOf(this.db, Recording).count({ tenantId, callId })) > 0;
+  }
+
+  /** Recordings of all workspaces that are not finished, by id. */
+  async open(after: string | null, limit: number): Promise<OpenRecording[]> {
+    const rows = await this.db.query(open, [after, limit]);
+    return rows.map((row) => ({
+      tenantId: row.tenant_id,
+      callId: row.call_id,
+      id: row.id,
+      egressId: row.egress_id,
+      state: row.state,
+      age: row.age,
+      isLive: row.is_live,
+    }));
+  }
+
+  /** Deletes expired recordings. @returns their number, at most `limit` */
+  async expire(limit: number): Promise<number> {
+    return (await this.db.single((tx) => tx.query(expire, [limit]))).length;
+  }
+}

@@ -1,0 +1,174 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { Audit } from '../../../platform/audit/audit.js';
+import { Blobs } from '../../../platform/blobs/blobs.js';
+import { PermissionSource } from '../../../platform/context/permission-source.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { ContentReply } from '../../../platform/http/replies/content-reply.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { ChatApi } from '../../chat/index.js';
+import { CallAccess } from '../call-access.js';
+import { CallChanges } from '../call-changes.js';
+import type { CallKey } from '../call-identity.js';
+import { CallServer } from '../call-server.js';
+import type { Call } from '../calls.entity.js';
+import { CallErrors } from '../calls.errors.js';
+import { CallsRepository } from '../calls.repository.js';
+import { fileOf, RecordingChanges } from './recording-changes.js';
+import { RecordingLinks } from './recording-links.js';
+import type { RecordingListEnvelope, RecordingResponse } from './recordings.response.js';
+import { type RecordingFilter, type RecordingRow, RecordingsRepository } from './recordings.repository.js';
+
+/** Starts, stops, lists and serves recordings. */
+@Injectable()
+export class RecordingsService {
+  constructor(
+    private readonly recordings: RecordingsRepository,
+    private readonly recordingChanges: RecordingChanges,
+    private readonly links: RecordingLinks,
+    private readonly calls: CallsRepository,
+    private readonly access: CallAccess,
+    private readonly server: CallServer,
+    private readonly changes: CallChanges,
+    private readonly permissions: PermissionSource,
+    private readonly chat: ChatApi,
+    private readonly blobs: Blobs,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /** The recordings of a room that the caller is a member of. @throws ApiError 404 */
+  async ofRoom(ctx: RequestContext, roomId: string, query: PageQuery): Promise<RecordingListEnvelope> {
+    if (!(await this.chat.room(ctx, roomId))) throw CallErrors.roomNotFound.with();
+    return this.page(ctx, query, { roomId, any: false });
+  }
+
+  /** The recordings of all calls that the caller may see. */
+  async list(
+    ctx: RequestContext,
+    query: PageQuery,
+    filter: Omit<RecordingFilter, 'any'>,
+  ): Promise<RecordingListEnvelope> {
+    const any = (await this.permissions.of(ctx)).has('recordings.read_any');
+    return this.page(ctx, query, { ...filter, any });
+  }
+
+  /**
+   * The row is written before the media server is asked, so that its events find it.
+   * @throws ApiError 404, 409 `call_not_live`, `recording_active`, 503
+   */
+  async start(ctx: RequestContext, callId: string): Promise<RecordingResponse> {
+    await this.access.read(ctx, callId);
+    return this.startBy(ctx, { tenantId: ctx.tenantId, callId });
+  }
+
+  /** Without a check of access: for calls that are recorded from the start. */
+  async startBy(ctx: Pick<RequestContext, 'tenantId' | 'userId'>, key: CallKey): Promise<RecordingResponse> {
+    if (!this.server.isConfigured) throw CallErrors.serverNotConfigured.with();
+    if (!this.server.canRecord) throw CallErrors.recordingNotConfigured.with();
+    const id = await this.insert(ctx, key);
+    try {
+      await this.recordingChanges.apply(await this.server.startRecording(key, fileOf(id)));
+    } catch (error) {
+      await this.recordingChanges.fail(key, id, 'not_started');
+      throw error;
+    }
+    return this.shown(key, id);
+  }
+
+  /** Does nothing to a recording that has ended. @throws ApiError 404, 503 */
+  async stop(ctx: RequestContext, callId: string, id: string): Promise<RecordingResponse> {
+    await this.access.read(ctx, callId);
+    const key = { tenantId: ctx.tenantId, callId };
+    const egressId = await this.db.tx(async (tx) => {
+      const recording = await this.recordings.lock(tx, ctx.tenantId, id);
+      if (recording?.callId !== callId) throw CallErrors.recordingNotFound.with();
+      if (recording.state !== 'starting' && recording.state !== 'active') return null;
+      await this.recordings.update(tx, ctx.tenantId, id, { state: 'stopping' });
+      await this.record(tx, ctx, 'call.recording.stopped', id, callId);
+      this.changes.report(tx, key, 'updated', id);
+      return recording.egressId;
+    });
+    const stopped = egressId === null ? null : await this.server.stopRecording(egressId);
+    if (stopped) await this.recordingChanges.apply(stopped);
+    return this.shown(key, id);
+  }
+
+  /** The file behind a signed link. @throws ApiError 404 */
+  async content(token: string): Promise<ContentReply> {
+    const link = this.links.read(token);
+    const recording = link && (await this.recordings.find(link.tenantId, link.id));
+    if (!recording?.blobId) throw CallErrors.recordingNotFound.with();
+    const { tenantId, blobId } = recording;
+    return new ContentReply({
+      name: recording.file,
+      contentType: 'video/mp4',
+      size: Number(recording.size),
+      sha256: (recording.sha256 as Buffer).toString('hex'),
+      open: (range) => this.blobs.open(tenantId, blobId, range),
+    });
+  }
+
+  /** @throws when the recording was deleted */
+  async shown({ tenantId }: CallKey, id: string): Promise<RecordingResponse> {
+    return this.present(tenantId, (await this.recordings.shown(tenantId, id)) as RecordingRow);
+  }
+
+  private async insert(
+    ctx: Pick<RequestContext, 'tenantId' | 'userId'> & Partial<RequestContext>,
+    key: CallKey,
+  ): Promise<string> {
+    const id = uuidv7();
+    await this.db.tx(async (tx) => {
+      const call = (await this.calls.lock(tx, key)) as Call;
+      if (call.state !== 'live') throw CallErrors.callNotLive.with();
+      const { roomId } = call;
+      const values = { ...key, id, roomId, requestedBy: ctx.userId, file: fileOf(id) };
+      if (!(await this.recordings.insert(tx, values))) throw CallErrors.recordingActive.with();
+      await this.record(tx, ctx, 'call.recording.started', id, key.callId);
+      this.changes.report(tx, key, 'updated', id);
+    });
+    return id;
+  }
+
+  private async record(
+    tx: Parameters<Audit['record']>[0],
+    ctx: Parameters<Audit['record']>[1],
+    action: string,
+    id: string,
+    callId: string,
+  ): Promise<void> {
+    await this.audit.record(tx, ctx, { action, objectKind: 'recording', objectId: id, data: { call_id: callId } });
+  }
+
+  private async page(
+    ctx: RequestContext,
+    query: PageQuery,
+    filter: RecordingFilter,
+  ): Promise<RecordingListEnvelope> {
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `recordings ${ctx.tenantId} ${ctx.userId} ${JSON.stringify(filter)}`,
+      key: (row: RecordingRow): [string] => [row.id],
+      rows: (after, limit) => this.recordings.list(ctx, filter, after, limit),
+    });
+    return { recordings: rows.map((row) => this.present(ctx.tenantId, row)), next };
+  }
+
+  private present(tenantId: string, row: RecordingRow): RecordingResponse {
+    const link = row.state === 'ready' ? this.links.issue(tenantId, row.id) : null;
+    const { started_at, ended_at, expires_at, created_at, ...fields } = row;
+    return {
+      ...fields,
+      started_at: started_at?.toISOString() ?? null,
+      ended_at: ended_at?.toISOString() ?? null,
+      expires_at: expires_at?.toISOString() ?? null,
+      created_at: created_at.toISOString(),
+      url: link?.url ?? null,
+      url_expires_at: link?.expiresAt.toISOString() ?? null,
+    };
+  }
+}
+

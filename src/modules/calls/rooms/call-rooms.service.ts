@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { Audit } from '../../../platform/audit/audit.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { fieldError } from '../../../platform/http/errors.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { ChatApi, type MemberRoom } from '../../chat/index.js';
+import { TenantsApi } from '../../tenants/index.js';
+import { CallAccess } from '../call-access.js';
+import { CallEnding } from '../call-ending.js';
+import { CallServer } from '../call-server.js';
+import { CallStarts } from '../call-starts.js';
+import { Call, CallMember } from '../calls.entity.js';
+import { CallErrors } from '../calls.errors.js';
+import { CallsRepository } from '../calls.repository.js';
+import type { CreateCallRoom } from './call-rooms.dto.js';
+
+/** Creates, reads and ends calls. */
+@Injectable()
+export class CallRoomsService {
+  constructor(
+    private readonly calls: CallsRepository,
+    private readonly access: CallAccess,
+    private readonly starts: CallStarts,
+    private readonly ending: CallEnding,
+    private readonly server: CallServer,
+    private readonly chat: ChatApi,
+    private readonly tenants: TenantsApi,
+    private readonly writes: IdempotentWrites,
+    private readonly audit: Audit,
+  ) {}
+
+  /**
+   * Creates a call, or returns the live call of the room. A room has one live call: the row of the room is locked.
+   * @throws ApiError 404 for an unknown room or member, 409 `room_archived`, 422, 503 `call_server_not_configured`
+   */
+  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateCallRoom): Promise<JsonReply> {
+    if (!this.server.isConfigured) throw CallErrors.serverNotConfigured.with();
+    const room = input.room_id === undefined ? undefined : await this.room(ctx, input.room_id);
+    const title = input.title ?? room?.name ?? 'Call';
+    await this.checkMembers(ctx, input);
+    return this.writes.runTx(ctx, key, async (tx) => {
+      if (room && (await this.chat.lock(tx, ctx, room.id)) === null) throw CallErrors.roomNotFound.with();
+      const known = await this.known(tx, ctx, input);
+      if (known !== undefined) return this.reply(tx, ctx, known, 200);
+      const id = await this.insert(tx, ctx, { ...input, title });
+      if (id !== null) return this.reply(tx, ctx, id, 201);
+      // A parallel request with the same client_id was faster.
+      return this.reply(tx, ctx, (await this.known(tx, ctx, input)) as string, 200);
+    });
+  }
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, callId: string): Promise<JsonReply> {
+    const { call } = await this.access.read(ctx, callId);
+    return new JsonReply(`{"call":${call}}`);
+  }
+
+  /** Disconnects all participants. Does nothing to a call that has ended. @throws ApiError 404, 403 */
+  async end(ctx: RequestContext, callId: string): Promise<JsonReply> {
+    await this.access.moderate(ctx, callId);
+    await this.ending.end({ tenantId: ctx.tenantId, callId }, { actor: ctx });
+    return this.read(ctx, callId);
+  }
+
+  private async room(ctx: RequestContext, id: string): Promise<MemberRoom> {
+    const room = await this.chat.room(ctx, id.toLowerCase());
+    if (!room) throw CallErrors.roomNotFound.with();
+    if (room.archived) throw CallErrors.roomArchived.with();
+    return room;
+  }
+
+  private async checkMembers(ctx: RequestContext, { room_id, member_ids = [] }: CreateCallRoom) {
+    if (member_ids.length === 0) return;
+    if (room_id !== undefined)
+      throw fieldError('member_ids', 'room_members', 'the members of the room may join: omit member_ids');
+    const known = await this.tenants.findMembers(ctx.tenantId, member_ids);
+    const unknown = member_ids.find((id) => !known.has(id));
+    if (unknown !== undefined)
+      throw CallErrors.userNotFound.with({ message: `${unknown} is not a member of the workspace.` });
+  }
+
+  /** The call that the request means: with its client_id, or live in its room. */
+  private async known(
+    tx: Tx,
+    { tenantId, userId: hostId }: RequestContext,
+    { client_id: clientId, room_id: roomId, scheduled_at: scheduledAt }: CreateCallRoom,
+  ): Promise<string | undefined> {
+    const repeated = clientId && (await rowsOf(tx, Call).one({ tenantId, hostId, clientId }));
+    if (repeated) return repeated.id;
+    if (roomId === undefined || isLater(scheduledAt)) return undefined;
+    return (await this.calls.activeIn(tx, { tenantId }, roomId))?.id;
+  }
+
+  private async insert(
+    tx: Tx,
+    ctx: RequestContext,
+    input: CreateCallRoom & { title: string },
+  ): Promise<string | null> {
+    const { title, kind } = input;
+    const [roomId, clientId] = [input.room_id ?? null, input.client_id ?? null];
+    const { tenantId, userId: hostId } = ctx;
+    const { lobby, otp, guest_chat: guestChat, auto_record: autoRecord } = input.settings ?? {};
+    const scheduled = isLater(input.scheduled_at);
+    const made = await rowsOf(tx, Call).insert({
+      tenantId,
+      id: uuidv7(),
+      title,
+      kind,
+      roomId,
+      clientId,
+      hostId,
+      state: 'scheduled',
+      scheduledAt: input.scheduled_at ?? null,
+      ...(lobby !== undefined && { lobby }),
+      ...(otp !== undefined && { otp }),
+      ...(guestChat !== undefined && { guestChat }),
+      ...(autoRecord !== undefined && { autoRecord }),
+    });
+    if (!made) return null;
+    const callId = made.id;
+    for (const userId of input.member_ids ?? [])
+      await rowsOf(tx, CallMember).insert({ tenantId, callId, userId });
+    const data = { room_id: roomId, title, kind, scheduled };
+    await this.audit.record(tx, ctx, { action: 'call.created', objectKind: 'call', objectId: callId, data });
+    if (!scheduled) await this.starts.startIn(tx, ctx, { tenantId, callId });
+    return callId;
+  }
+
+  private async reply(tx: Tx, ctx: RequestContext, id: string, status: 200 | 201): Promise<JsonReply> {
+    const json = `{"room":${(await this.calls.read(ctx, id, tx))?.call}}`;
+    return new JsonReply(json, { status, ...(status === 201 && { location: `/apis/v1/call/${id}` }) });
+  }
+}
+
+const isLater = (time: Date | undefined): boolean => time !== undefined && time.getTime() > Date.now();

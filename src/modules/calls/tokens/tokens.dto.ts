@@ -1,0 +1,53 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsBoolean, IsIn, IsObject, IsOptional, MaxLength, ValidateNested } from 'class-validator';
+import { Line, Optional } from '../../../platform/http/input.decorators.js';
+
+const FLAGS = ['true', 'false'];
+
+export class CallDevice {
+  /** @example "android" */
+  @ApiPropertyOptional({ maxLength: 64 })
+  @Optional()
+  @Line(64)
+  platform?: string;
+
+  @ApiPropertyOptional({ maxLength: 128, example: 'pixel-9' })
+  @Optional()
+  @Line(128)
+  id?: string;
+}
+
+export class MintToken {
+  /** For the log of the call. */
+  @ApiPropertyOptional({ type: CallDevice, example: { platform: 'android', id: 'pixel-9' } })
+  @Optional()
+  @Type(() => CallDevice)
+  @ValidateNested()
+  @IsObject()
+  device?: CallDevice;
+
+  /** The token allows no camera and no screen. */
+  @ApiPropertyOptional({ default: false })
+  @Optional()
+  @IsBoolean()
+  audio_only?: boolean;
+}
+
+export class MintQuery {
+  /** The token allows no camera and no screen. */
+  @ApiProperty({ enum: FLAGS, required: false, default: 'false' })
+  @IsOptional()
+  @IsIn(FLAGS, { message: 'audio_only must be true or false' })
+  audio_only: string = 'false';
+
+  @ApiPropertyOptional({ maxLength: 64, example: 'android' })
+  @IsOptional()
+  @MaxLength(64)
+  platform?: string;
+
+  @ApiPropertyOptional({ maxLength: 128, example: 'pixel-9' })
+  @IsOptional()
+  @MaxLength(128)
+  device_id?: string;
+}

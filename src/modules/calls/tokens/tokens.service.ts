@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { CallAccess } from '../call-access.js';
+import { type CallKey, roomNameOf, userIdentity } from '../call-identity.js';
+import { CallServer, JOIN_TOKEN_SECONDS } from '../call-server.js';
+import { CallStarts } from '../call-starts.js';
+import { CallErrors } from '../calls.errors.js';
+import type { CallTokenResponse } from './tokens.response.js';
+import { type JoinableCall, TokensRepository } from './tokens.repository.js';
+
+/** Milliseconds in which the room of a call with participants is not created again. */
+const ROOM_KNOWN_MS = 30_000;
+
+/** Mints tokens that members join calls with. Access, state and capacity are checked at each request. */
+@Injectable()
+export class TokensService {
+  private readonly knownRooms = new LRUCache<string, true>({ max: 10_000, ttl: ROOM_KNOWN_MS });
+
+  constructor(
+    private readonly tokens: TokensRepository,
+    private readonly access: CallAccess,
+    private readonly starts: CallStarts,
+    private readonly server: CallServer,
+  ) {}
+
+  /**
+   * @param id of the call, or of a chat room with a live call
+   * @throws ApiError 404, 403 for a scheduled call without `calls.start`, 409 `call_ended`, `call_full`, `call_in_progress`, 503
+   */
+  async mint(ctx: RequestContext, id: string, audioOnly: boolean): Promise<CallTokenResponse> {
+    const url = this.server.clientUrl;
+    const identity = userIdentity(ctx.userId, ctx.sessionId);
+    const call = await this.tokens.joinable(ctx, id, identity);
+    if (!call) throw CallErrors.callNotFound.with();
+    if (call.state === 'ended') throw CallErrors.callEnded.with();
+    if (call.connected >= call.max_participants) throw CallErrors.callFull.with();
+    const key = { tenantId: ctx.tenantId, callId: call.id };
+    await this.prepare(ctx, key, call);
+    const sends = call.kind === 'meeting' || call.role !== 'member';
+    const request = { identity, name: call.display_name, role: sends ? 'member' : 'listener', audioOnly } as const;
+    const token = await this.server.mintToken(key, request);
+    return { token, url, room: roomNameOf(key), identity, expires_in: JOIN_TOKEN_SECONDS, call_id: call.id };
+  }
+
+  /** Starts a scheduled call, and creates the room at the media server, which deletes it when it is empty. */
+  private async prepare(ctx: RequestContext, key: CallKey, call: JoinableCall): Promise<void> {
+    if (call.state === 'scheduled') {
+      if (call.role === 'member') await this.access.assertPermission(ctx, 'calls.start');
+      await this.starts.start(ctx, key);
+    }
+    const name = roomNameOf(key);
+    if (call.connected > 0 && this.knownRooms.has(name)) return;
+    if (call.connected === 0) await this.tokens.expectParticipant(ctx, key.callId);
+    const viewers = call.kind === 'livestream' ? call.max_viewers : 0;
+    await this.server.createRoom(key, call.max_participants + viewers);
+    this.knownRooms.set(name, true);
+  }
+}

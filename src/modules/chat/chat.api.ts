@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { ChatChanges } from './chat-changes.js';
+import type { ChatRole, RoomType } from './chat.entity.js';
+import { type CallEvent, RoomsRepository } from './rooms/rooms.repository.js';
+
+/** A room as one of its members sees it. */
+export interface MemberRoom {
+  id: string;
+  type: RoomType;
+  /** Null for a direct room. */
+  name: string | null;
+  archived: boolean;
+  /** Role of the caller. */
+  role: ChatRole;
+}
+
+/** Rooms for other domains. */
+@Injectable()
+export class ChatApi {
+  constructor(
+    private readonly rooms: RoomsRepository,
+    private readonly changes: ChatChanges,
+  ) {}
+
+  /** @returns undefined for an unknown room, or one that the caller is not a member of */
+  async room(ctx: RequestContext, id: string): Promise<MemberRoom | undefined> {
+    return this.rooms.ofMember(ctx, id);
+  }
+
+  /** Locks the room until the end of the transaction. @returns the role of the caller; null without membership */
+  async lock(tx: Tx, ctx: Pick<RequestContext, 'tenantId' | 'userId'>, id: string): Promise<ChatRole | null> {
+    return this.rooms.lock(tx, ctx, id);
+  }
+
+  /** Adds a message of the kind `call` by this user. Does nothing in a deleted room. */
+  async reportCall(
+    tx: Tx,
+    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
+    roomId: string,
+    event: CallEvent,
+  ): Promise<void> {
+    await this.rooms.lock(tx, ctx, roomId);
+    const modSeq = await this.rooms.report(tx, ctx, roomId, event, 'call');
+    if (modSeq > 0) this.changes.changed(tx, ctx, roomId, modSeq);
+  }
+}
