@@ -91,6 +91,12 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/contact/phone-sync/imports', 'the imports that can be undone'],
   ['GET /apis/v1/contact/phone-sync/imports/{id}', 'one of them'],
   ['POST /apis/v1/contact/phone-sync/imports/{id}/undo', 'an import into the wrong book'],
+  ['GET /apis/v1/call/{call_id}', 'one call, also after its end'],
+  ['POST /apis/v1/call/{call_id}/end', 'the end of a call for all participants'],
+  ['POST /apis/v1/call/{call_id}/recordings', 'the contract lists recordings: this starts one'],
+  ['POST /apis/v1/call/{call_id}/recordings/{recording_id}/stop', 'this stops it'],
+  ['GET /apis/v1/call/recordings/{token}', 'the file of a recording, at a signed link'],
+  ['POST /apis/v1/call/livekit/webhook', 'events of the media server'],
 ]);
 
 /** Everything that answers without a token. A new entry here is a decision, not a fix for a red test. */
@@ -100,6 +106,9 @@ const PUBLIC = new Set([
   'GET /apis/v1/.well-known/jwks.json',
   // The token in the path is the credential.
   'GET /apis/v1/calendar/feeds/{file}',
+  'GET /apis/v1/call/recordings/{token}',
+  // The signature of the event is the credential.
+  'POST /apis/v1/call/livekit/webhook',
 ]);
 
 /**

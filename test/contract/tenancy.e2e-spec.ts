@@ -4,6 +4,7 @@ import { MailApi } from '../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type Person } from '../support/app.ts';
 import type { RequestOptions } from '../support/client.ts';
+import { LiveKit } from '../support/livekit/livekit.ts';
 import { form, upload } from '../support/multipart.ts';
 import { describedOperations, fillPath } from '../support/operations.ts';
 import { INBOX, NOWHERE, WildDuck } from '../support/wild-duck.ts';
@@ -12,13 +13,15 @@ import { INBOX, NOWHERE, WildDuck } from '../support/wild-duck.ts';
 describe('the tenancy matrix', () => {
   let app: TestApp;
   let duck: WildDuck;
+  let livekit: LiveKit;
   let alice: Person;
   let strangers: [string, Person][];
   let groups = 0;
 
   beforeAll(async () => {
     duck = await WildDuck.start();
-    app = await TestApp.start(duck.settings);
+    livekit = await LiveKit.start();
+    app = await TestApp.start({ ...duck.settings, ...livekit.settings });
     [alice] = (await app.tenant('acme', 'alice')) as [Person];
     const [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
     // No plain member: what they hold in their own workspace must not count here.
@@ -35,6 +38,7 @@ describe('the tenancy matrix', () => {
   afterAll(async () => {
     await app?.stop();
     await duck?.stop();
+    await livekit?.stop();
   });
 
   /**
@@ -136,6 +140,11 @@ describe('the tenancy matrix', () => {
     'presence/rooms': async () => {
       const { id } = (await alice.api.post('/chat/rooms', { type: 'group', name: 'secret' })).body.room;
       return { id, body: {} };
+    },
+    call: async () => {
+      const made = await alice.api.post('/call/rooms', { title: 'secret' });
+      expect(made.status).toBe(201);
+      return { id: made.body.room.id, body: { locked: true, reason: 'stolen' } };
     },
     // Mailboxes are the mail service's, each within one account there. To be shown: a stranger's request goes out as the
     // stranger, so that it meets no mailbox of that id.

@@ -5,13 +5,12 @@ import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
 import { ChatApi } from '../chat/index.js';
 import { CallChanges } from './call-changes.js';
+import { CALL_ENDED } from './call-events.js';
 import type { CallKey } from './call-identity.js';
 import { CallServer } from './call-server.js';
 import type { Call } from './calls.entity.js';
 import { CallsRepository } from './calls.repository.js';
 import { ParticipantsRepository } from './participants.repository.js';
-
-export const CALL_ENDED = 'call.ended';
 
 interface EndOptions {
   /** The user who ends the call; undefined: the service. */
@@ -62,7 +61,13 @@ export class CallEnding implements OnModuleInit {
     const participants = await this.participants.total(tx, key);
     if (roomId !== null && call.startedAt !== null) {
       const duration_ms = Math.max(0, endedAt.getTime() - call.startedAt.getTime());
-      const event = { type: 'call_ended' as const, call_id: callId, title: call.title, duration_ms, participants };
+      const event = {
+        type: 'call_ended' as const,
+        call_id: callId,
+        title: call.title,
+        duration_ms,
+        participants,
+      };
       await this.chat.reportCall(tx, reporter, roomId, event);
     }
     const entry = { action: 'call.ended', objectKind: 'call', objectId: callId, data: { participants } };

@@ -5,12 +5,11 @@ import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
 import { ChatApi } from '../chat/index.js';
 import { CallChanges } from './call-changes.js';
+import { CALL_STARTED } from './call-events.js';
 import type { CallKey } from './call-identity.js';
 import type { Call } from './calls.entity.js';
 import { CallErrors } from './calls.errors.js';
 import { CallsRepository } from './calls.repository.js';
-
-export const CALL_STARTED = 'call.started';
 
 /** Makes scheduled calls live. */
 @Injectable()
@@ -41,7 +40,11 @@ export class CallStarts {
     const now = new Date();
     await this.calls.update(tx, key, { state: 'live', startedAt: now, emptySince: now });
     if (roomId !== null)
-      await this.chat.reportCall(tx, ctx, roomId, { type: 'call_started', call_id: callId, title: call.title });
+      await this.chat.reportCall(tx, ctx, roomId, {
+        type: 'call_started',
+        call_id: callId,
+        title: call.title,
+      });
     const payload = { call_id: callId, user_id: ctx.userId };
     await this.outbox.append(tx, { tenantId, type: CALL_STARTED, payload });
     this.changes.report(tx, key, 'started');

@@ -42,9 +42,7 @@ export class CallResponse {
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME }) started_at!:
     | string
     | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) ended_at!:
-    | string
-    | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) ended_at!: string | null;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
   /** Where members mint a token to join. */
   @ApiProperty({ example: `/apis/v1/call/tokens/${ID}/mint` })

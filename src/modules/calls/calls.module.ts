@@ -1,8 +1,77 @@
 import { Module } from '@nestjs/common';
+import { ChatModule } from '../chat/index.js';
+import { TenantsModule } from '../tenants/index.js';
+import { CallAccess } from './call-access.js';
+import { CallChanges } from './call-changes.js';
+import { CallEnding } from './call-ending.js';
 import { CallServer } from './call-server.js';
+import { CallStarts } from './call-starts.js';
+import { CallsRepository } from './calls.repository.js';
+import { CallFanout } from './events/call-fanout.js';
+import { ParticipantEvents } from './events/participant-events.js';
+import { Reconciler } from './events/reconciler.js';
+import { WebhookController } from './events/webhook.controller.js';
+import { ExternalController } from './external/external.controller.js';
+import { ExternalRepository } from './external/external.repository.js';
+import { ExternalService } from './external/external.service.js';
+import { Kicks } from './kicks.js';
 import { LiveKitCallServer } from './livekit/livekit-call-server.js';
+import { MeetingsController } from './meetings/meetings.controller.js';
+import { MeetingsRepository } from './meetings/meetings.repository.js';
+import { ParticipantsRepository } from './participants.repository.js';
+import { RecordingChanges } from './recordings/recording-changes.js';
+import { RecordingEvents } from './recordings/recording-events.js';
+import { RecordingFiles } from './recordings/recording-files.js';
+import { RecordingLinks } from './recordings/recording-links.js';
+import { RecordingSockets } from './recordings/recording-sockets.js';
+import { RecordingsController } from './recordings/recordings.controller.js';
+import { RecordingsRepository } from './recordings/recordings.repository.js';
+import { RecordingsService } from './recordings/recordings.service.js';
+import { CallRoomsController } from './rooms/call-rooms.controller.js';
+import { CallRoomsService } from './rooms/call-rooms.service.js';
+import { RoomCalls } from './rooms/room-calls.js';
+import { ServerEvents } from './server-events.js';
+import { TokensController } from './tokens/tokens.controller.js';
+import { TokensRepository } from './tokens/tokens.repository.js';
+import { TokensService } from './tokens/tokens.service.js';
 
 @Module({
-  providers: [{ provide: CallServer, useClass: LiveKitCallServer }],
+  imports: [TenantsModule, ChatModule],
+  controllers: [
+    WebhookController,
+    TokensController,
+    RecordingsController,
+    MeetingsController,
+    CallRoomsController,
+    ExternalController,
+  ],
+  providers: [
+    { provide: CallServer, useClass: LiveKitCallServer },
+    CallsRepository,
+    ParticipantsRepository,
+    CallAccess,
+    CallChanges,
+    CallStarts,
+    CallEnding,
+    Kicks,
+    ServerEvents,
+    CallRoomsService,
+    RoomCalls,
+    TokensRepository,
+    TokensService,
+    MeetingsRepository,
+    RecordingsRepository,
+    RecordingChanges,
+    RecordingLinks,
+    RecordingFiles,
+    RecordingsService,
+    RecordingEvents,
+    RecordingSockets,
+    ExternalRepository,
+    ExternalService,
+    Reconciler,
+    ParticipantEvents,
+    CallFanout,
+  ],
 })
 export class CallsModule {}

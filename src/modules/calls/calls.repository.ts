@@ -51,6 +51,12 @@ const activeIn = workspace.statement<{ id: string; call: string }>(
   { pipelined: true },
 );
 
+// Index: calls_of_room.
+const openIn = workspace.statement<{ id: string }>(
+  'calls.open_in_room',
+  `SELECT id FROM calls WHERE tenant_id = $1 AND room_id = $2 AND state <> 'ended' ORDER BY id`,
+);
+
 // Index: calls_to_reconcile.
 const live = workspace.statement<{ tenant_id: string; id: string; empty_seconds: number | null }>(
   'calls.live',
@@ -89,6 +95,11 @@ export class CallsRepository {
     roomId: string,
   ): Promise<{ id: string; call: string } | undefined> {
     return (await reader.query(activeIn, [tenantId, roomId]))[0];
+  }
+
+  /** Ids of the scheduled and live calls of a room. */
+  async openIn(reader: Reader, tenantId: string, roomId: string): Promise<string[]> {
+    return (await reader.query(openIn, [tenantId, roomId])).map(({ id }) => id);
   }
 
   async find({ tenantId, callId: id }: CallKey, reader: Reader = this.db): Promise<Call | null> {

@@ -1,5 +1,6 @@
 import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { Call, CallBan, CallMember, CallParticipant, Recording, WebhookEventRow } from './calls.entity.js';
 import { ExternalInvite, Guest, GuestDomain, GuestOtp } from './guest.entity.js';
 
@@ -20,5 +21,5 @@ export const callsSchema: SchemaPart = {
     ],
   },
   migrations: [sqlMigration('Calls1796900000001', new URL('migrations/0001-calls.sql', import.meta.url))],
-  sql: [],
+  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'call-views'),
 };

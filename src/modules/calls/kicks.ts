@@ -10,6 +10,16 @@ const confirmed = workspace.statement<never>(
   `UPDATE guests SET kick_pending = false, updated_at = now() WHERE tenant_id = $1 AND id = $2 AND kick_pending`,
 );
 
+// Guests that are not connected any more have left.
+const settled = workspace.statement<never>(
+  'call_kicks.settled',
+  `UPDATE guests guest SET kick_pending = false, updated_at = now()
+    WHERE guest.tenant_id = $1 AND guest.call_id = $2 AND guest.kick_pending AND NOT EXISTS (
+      SELECT FROM call_participants participant
+       WHERE participant.tenant_id = $1 AND participant.call_id = $2 AND participant.principal_id = guest.id
+         AND participant.left_at IS NULL)`,
+);
+
 /**
  * Disconnects participants who may not be in a call any more. The media server lets a participant with a valid token connect
  * again, so this runs at each connection and with each reconciliation.
@@ -41,5 +51,13 @@ export class Kicks {
   /** Disconnects all participants of a call without access. */
   async enforce(call: CallKey): Promise<void> {
     for (const identity of await this.participants.unwanted(call)) await this.kick(call, identity);
+    await this.db.single((tx) => tx.query(settled, [call.tenantId, call.callId]));
+  }
+
+  /** Disconnects a participant who has just connected, unless they may be in the call. */
+  async admit(call: CallKey, identity: string): Promise<void> {
+    const isConnected = await this.participants.isConnected(call, identity);
+    const unwanted = isConnected ? await this.participants.unwanted(call) : [identity];
+    if (unwanted.includes(identity)) await this.kick(call, identity);
   }
 }

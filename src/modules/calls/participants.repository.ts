@@ -93,6 +93,12 @@ const unwanted = workspace.statement<UnwantedParticipant>(
                       AND ban.subject IN ('guest:' || guest.id, 'email:' || guest.email))) END`,
 );
 
+const connected = workspace.statement<{ identity: string }>(
+  'call_participants.connected',
+  `SELECT identity FROM call_participants
+    WHERE tenant_id = $1 AND call_id = $2 AND left_at IS NULL AND ($3::text IS NULL OR identity = $3)`,
+);
+
 /** Connections of participants, as the media server reports them. Lock the call before a change. */
 @Injectable()
 export class ParticipantsRepository {
@@ -145,6 +151,10 @@ export class ParticipantsRepository {
   /** Number of users and guests that joined the call. */
   async total(reader: Reader, call: CallKey): Promise<number> {
     return (await reader.query(total, keyOf(call)))[0]?.count ?? 0;
+  }
+
+  async isConnected(call: CallKey, identity: string): Promise<boolean> {
+    return (await this.db.query(connected, [...keyOf(call), identity])).length > 0;
   }
 
   /** Connected participants who may not be in the call any more. */

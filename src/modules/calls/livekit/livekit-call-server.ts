@@ -30,7 +30,7 @@ const TIMEOUT_SECONDS = 5;
 /** Seconds after which the media server deletes a room that nobody has joined. */
 const EMPTY_SECONDS = 600;
 /** Seconds after which it deletes a room that all participants have left. */
-const DEPARTURE_SECONDS = 120;
+const DEPARTURE_SECONDS = 300;
 
 interface Clients {
   url: string;

@@ -71,7 +71,8 @@ export class RecordingFiles implements OnModuleInit {
     const { callId } = (await this.recordings.find(tenantId, id)) ?? {};
     const call = callId === undefined ? null : await this.calls.find({ tenantId, callId });
     return this.db.tx(async (tx) => {
-      if (call && call.roomId !== null) await this.chat.lock(tx, { tenantId, userId: call.hostId }, call.roomId);
+      if (call && call.roomId !== null)
+        await this.chat.lock(tx, { tenantId, userId: call.hostId }, call.roomId);
       const recording = await this.recordings.lock(tx, tenantId, id);
       if (!call || recording?.state !== 'processing') return false;
       await this.blobs.keep(tx, tenantId, blob, CONTENT_TYPE);

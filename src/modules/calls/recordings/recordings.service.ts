@@ -141,7 +141,12 @@ export class RecordingsService {
     id: string,
     callId: string,
   ): Promise<void> {
-    await this.audit.record(tx, ctx, { action, objectKind: 'recording', objectId: id, data: { call_id: callId } });
+    await this.audit.record(tx, ctx, {
+      action,
+      objectKind: 'recording',
+      objectId: id,
+      data: { call_id: callId },
+    });
   }
 
   private async page(
@@ -171,4 +176,3 @@ export class RecordingsService {
     };
   }
 }
-

@@ -38,7 +38,12 @@ export class TokensService {
     const key = { tenantId: ctx.tenantId, callId: call.id };
     await this.prepare(ctx, key, call);
     const sends = call.kind === 'meeting' || call.role !== 'member';
-    const request = { identity, name: call.display_name, role: sends ? 'member' : 'listener', audioOnly } as const;
+    const request = {
+      identity,
+      name: call.display_name,
+      role: sends ? 'member' : 'listener',
+      audioOnly,
+    } as const;
     const token = await this.server.mintToken(key, request);
     return { token, url, room: roomNameOf(key), identity, expires_in: JOIN_TOKEN_SECONDS, call_id: call.id };
   }

@@ -1,0 +1,10 @@
+/** Events of the outbox. Payloads have `call_id`. */
+
+/** A call became live: `user_id` is the caller who started it. */
+export const CALL_STARTED = 'call.started';
+/** A call ended. */
+export const CALL_ENDED = 'call.ended';
+/** A participant connected to a call that is recorded from the start: `host_id`. */
+export const CALL_JOINED = 'call.joined';
+/** Members of the room of a call lost access. */
+export const CALL_ACCESS_CHANGED = 'call.access_changed';

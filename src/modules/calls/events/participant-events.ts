@@ -1,0 +1,59 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { CallChanges } from '../call-changes.js';
+import type { CallServerEvent } from '../call-server.js';
+import { CALL_JOINED } from '../call-events.js';
+import { CallsRepository } from '../calls.repository.js';
+import { Kicks } from '../kicks.js';
+import { ParticipantsRepository } from '../participants.repository.js';
+import { type ClaimEvent, ServerEvents } from '../server-events.js';
+import { Reconciler } from './reconciler.js';
+
+type ParticipantEvent = Extract<CallServerEvent, { type: 'participant_joined' | 'participant_left' }>;
+
+/** Connections and disconnections of participants. Events may be lost, repeated, late and in any order. */
+@Injectable()
+export class ParticipantEvents implements OnModuleInit {
+  constructor(
+    private readonly events: ServerEvents,
+    private readonly calls: CallsRepository,
+    private readonly participants: ParticipantsRepository,
+    private readonly reconciler: Reconciler,
+    private readonly kicks: Kicks,
+    private readonly changes: CallChanges,
+    private readonly outbox: Outbox,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.on('participant_joined', (event, claim) => this.apply(event, claim));
+    this.events.on('participant_left', (event, claim) => this.apply(event, claim));
+    // The room of a new call may have the same name: the list of the media server decides.
+    this.events.on('room_finished', ({ call }) => this.reconciler.reconcile(call));
+  }
+
+  private async apply(event: ParticipantEvent, claim: ClaimEvent): Promise<void> {
+    const { call: key, participant, at } = event;
+    const isConnected = event.type === 'participant_joined';
+    const isKnown = await this.db.tx(async (tx) => {
+      if (!(await claim(tx))) return true;
+      const call = await this.calls.lock(tx, key);
+      if (!call) return true;
+      if (call.state !== 'live') return !isConnected;
+      const leftAt = new Date(Math.max(at.getTime(), participant.joinedAt.getTime()));
+      const isNew = await this.participants.seen(tx, key, participant, isConnected ? null : leftAt);
+      if (!isNew) return true;
+      this.changes.report(tx, key, 'updated');
+      if (isConnected && call.autoRecord)
+        await this.outbox.append(tx, {
+          tenantId: key.tenantId,
+          type: CALL_JOINED,
+          payload: { call_id: key.callId, host_id: call.hostId },
+        });
+      return !isConnected;
+    });
+    if (isKnown) return;
+    await this.kicks.admit(key, participant.identity);
+  }
+}

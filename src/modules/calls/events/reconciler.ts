@@ -1,0 +1,79 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { CallChanges } from '../call-changes.js';
+import { CallEnding } from '../call-ending.js';
+import { type CallKey, roomNameOf } from '../call-identity.js';
+import { CallServer } from '../call-server.js';
+import { CallsRepository } from '../calls.repository.js';
+import { Kicks } from '../kicks.js';
+import { ParticipantsRepository } from '../participants.repository.js';
+
+/** Seconds after which a call without participants ends. */
+const EMPTY_SECONDS = 300;
+/** The jobs run every 15 seconds; a shorter interval keeps this one from skipping a turn. */
+const EVERY_SECONDS = 10;
+/** Calls of one request to the media server. */
+const BATCH = 200;
+
+const now = workspace.statement<{ now: Date }>('calls.now', `SELECT clock_timestamp() AS now`);
+
+/** Corrects calls by the lists of the media server, because its events may be lost, and ends calls without participants. */
+@Injectable()
+export class Reconciler implements OnModuleInit {
+  private readonly logger = new Logger(Reconciler.name);
+
+  constructor(
+    private readonly calls: CallsRepository,
+    private readonly participants: ParticipantsRepository,
+    private readonly ending: CallEnding,
+    private readonly kicks: Kicks,
+    private readonly server: CallServer,
+    private readonly changes: CallChanges,
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: 'calls.reconcile', everySeconds: EVERY_SECONDS, run: () => this.run() });
+  }
+
+  /** Reconciles all live calls. @throws ApiError 503 */
+  async run(): Promise<void> {
+    if (!this.server.isConfigured) return;
+    let batch = await this.calls.live(null, BATCH);
+    while (batch.length > 0) {
+      const rooms = new Set((await this.server.listRooms(batch)).map(roomNameOf));
+      for (const call of batch) await this.guarded(call, rooms.has(roomNameOf(call)));
+      batch = batch.length < BATCH ? [] : await this.calls.live((batch.at(-1) as CallKey).callId, BATCH);
+    }
+  }
+
+  /** @param hasRoom at the media server; default: ask. @throws ApiError 503 */
+  async reconcile(key: CallKey, hasRoom = true): Promise<void> {
+    const [clock] = await this.db.query(now, []);
+    const listed = hasRoom ? await this.server.listParticipants(key) : [];
+    const isOverdue = await this.db.tx(async (tx) => {
+      const call = await this.calls.lock(tx, key);
+      if (call?.state !== 'live') return false;
+      if (await this.participants.listed(tx, key, listed, (clock as { now: Date }).now))
+        this.changes.report(tx, key, 'updated');
+      return isEmptyFor(await this.calls.find(key, tx));
+    });
+    await this.kicks.enforce(key);
+    if (isOverdue) await this.ending.end(key, { only: isEmptyFor });
+  }
+
+  /** A failure of one call does not stop the others. */
+  private async guarded(call: CallKey, hasRoom: boolean): Promise<void> {
+    try {
+      await this.reconcile(call, hasRoom);
+    } catch (error) {
+      this.logger.warn({ err: error, call: call.callId }, 'call not reconciled; it will be retried');
+    }
+  }
+}
+
+const isEmptyFor = (call: { emptySince: Date | null } | null): boolean =>
+  call !== null && call.emptySince !== null && Date.now() - call.emptySince.getTime() > EMPTY_SECONDS * 1000;

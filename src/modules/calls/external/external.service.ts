@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Checked } from '../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { CallAccess } from '../call-access.js';
+import { CallChanges } from '../call-changes.js';
+import { guestIdentity } from '../call-identity.js';
+import type { Call } from '../calls.entity.js';
+import { CallErrors } from '../calls.errors.js';
+import { CallsRepository } from '../calls.repository.js';
+import { Kicks } from '../kicks.js';
+import type { LockExternal, RemoveGuest } from './external.dto.js';
+import type { RemovedGuestEnvelope } from './external.response.js';
+import { ExternalRepository } from './external.repository.js';
+
+/** Moderation of guests by members of a call. Works without the media server: disconnections are repeated. */
+@Injectable()
+export class ExternalService {
+  constructor(
+    private readonly external: ExternalRepository,
+    private readonly calls: CallsRepository,
+    private readonly access: CallAccess,
+    private readonly kicks: Kicks,
+    private readonly changes: CallChanges,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /** Guests in the call stay, unless they are ejected. @throws ApiError 404, 403, 409 `call_ended`, 422 */
+  async lock(ctx: RequestContext, callId: string, body: Checked<LockExternal>): Promise<JsonReply> {
+    await this.access.moderate(ctx, callId);
+    const { locked, eject } = body.value;
+    const key = { tenantId: ctx.tenantId, callId };
+    const ejected = await this.db.tx(async (tx) => {
+      const call = (await this.calls.lock(tx, key)) as Call;
+      if (call.state === 'ended') throw CallErrors.callEnded.with();
+      const guests = eject && locked ? await this.external.eject(tx, ctx, callId) : [];
+      if (call.externalLocked === locked && guests.length === 0) return [];
+      await this.calls.update(tx, key, { externalLocked: locked });
+      const data = { locked, ejected: guests.length };
+      const action = 'call.external.locked';
+      await this.audit.record(tx, ctx, { action, objectKind: 'call', objectId: callId, data });
+      this.changes.report(tx, key, 'updated');
+      return guests;
+    });
+    for (const { id, role } of ejected) await this.kicks.kick(key, guestIdentity(role, id));
+    return new JsonReply(`{"call":${await this.calls.shown(key)}}`);
+  }
+
+  /**
+   * Ends the access of a guest to the call, for good unless `ban` is false.
+   * @throws ApiError 404, 403, 422
+   */
+  async remove(
+    ctx: RequestContext,
+    callId: string,
+    guestId: string,
+    body: Checked<RemoveGuest>,
+  ): Promise<RemovedGuestEnvelope> {
+    await this.access.moderate(ctx, callId);
+    const { reason, ban } = body.value;
+    const key = { tenantId: ctx.tenantId, callId };
+    const role = await this.db.tx(async (tx) => {
+      const guest = await this.external.lockGuest(tx, ctx, callId, guestId);
+      if (!guest) throw CallErrors.guestNotFound.with();
+      await this.external.remove(tx, ctx, guestId, reason);
+      const { email, email_verified: verified } = guest;
+      const subjects = [`guest:${guestId}`, ...(verified && email !== null ? [`email:${email}`] : [])];
+      if (ban) await this.external.ban(tx, ctx, callId, subjects, reason ?? '');
+      const data = { call_id: callId, ban };
+      await this.audit.record(tx, ctx, {
+        action: 'call.guest.removed',
+        objectKind: 'guest',
+        objectId: guestId,
+        data,
+      });
+      this.changes.report(tx, key, 'updated');
+      return guest.role;
+    });
+    const isKicked = await this.kicks.kick(key, guestIdentity(role, guestId));
+    return { guest: { id: guestId, state: 'removed' }, kick: isKicked ? 'done' : 'pending' };
+  }
+}

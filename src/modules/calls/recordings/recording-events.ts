@@ -1,0 +1,92 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { CALL_JOINED } from '../call-events.js';
+import { CallServer } from '../call-server.js';
+import { CallErrors } from '../calls.errors.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import { ServerEvents } from '../server-events.js';
+import { RecordingChanges } from './recording-changes.js';
+import { type OpenRecording, RecordingsRepository } from './recordings.repository.js';
+import { RecordingsService } from './recordings.service.js';
+
+const EVERY_SECONDS = 10;
+const BATCH = 200;
+/** Seconds after which a recording that the media server does not know has failed. */
+const UNKNOWN_SECONDS = 60;
+/** Seconds in which the file of a complete recording must arrive. */
+const FILE_SECONDS = 3_600;
+
+/** Follows recordings by the events and the lists of the media server, so that none stays open. */
+@Injectable()
+export class RecordingEvents implements OnModuleInit {
+  private readonly logger = new Logger(RecordingEvents.name);
+
+  constructor(
+    private readonly events: ServerEvents,
+    private readonly changes: RecordingChanges,
+    private readonly recordings: RecordingsRepository,
+    private readonly service: RecordingsService,
+    private readonly server: CallServer,
+    private readonly outbox: Outbox,
+    private readonly jobs: PeriodicJobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.on('recording', ({ recording }, claim) => this.changes.apply(recording, claim));
+    this.outbox.subscribe(CALL_JOINED, 'calls.auto-record', async ({ tenantId, payload }) => {
+      const { call_id: callId, host_id: userId } = payload as { call_id: string; host_id: string };
+      await this.autoRecord(tenantId, callId, userId);
+    });
+    this.jobs.register({
+      name: 'calls.reconcile-recordings',
+      everySeconds: EVERY_SECONDS,
+      run: () => this.reconcile(),
+    });
+  }
+
+  /** Compares all open recordings with the lists of the media server. */
+  async reconcile(): Promise<void> {
+    if (!this.server.isConfigured) return;
+    let batch = await this.recordings.open(null, BATCH);
+    while (batch.length > 0) {
+      for (const recording of batch) await this.guarded(recording);
+      batch =
+        batch.length < BATCH ? [] : await this.recordings.open((batch.at(-1) as OpenRecording).id, BATCH);
+    }
+  }
+
+  /** The first participant starts the recording. Further ones find it. */
+  private async autoRecord(tenantId: string, callId: string, userId: string): Promise<void> {
+    if (!this.server.canRecord || (await this.recordings.exists({ tenantId, callId }))) return;
+    try {
+      await this.service.startBy({ tenantId, userId }, { tenantId, callId });
+    } catch (error) {
+      const isOver = error instanceof ApiError && error.kind.status === CallErrors.recordingActive.status;
+      if (!isOver) throw error;
+    }
+  }
+
+  private async guarded(recording: OpenRecording): Promise<void> {
+    try {
+      await this.follow(recording);
+    } catch (error) {
+      this.logger.warn(
+        { err: error, recording: recording.id },
+        'recording not reconciled; it will be retried',
+      );
+    }
+  }
+
+  private async follow({ tenantId, callId, id, state, age }: OpenRecording): Promise<void> {
+    const key = { tenantId, callId };
+    if (state === 'processing') {
+      if (age > FILE_SECONDS) await this.changes.fail(key, id, 'file_missing');
+      return;
+    }
+    const reports = await this.server.listRecordings(key);
+    const report = reports.find(({ file }) => file.startsWith(id));
+    if (report) await this.changes.apply(report);
+    else if (age > UNKNOWN_SECONDS) await this.changes.fail(key, id, 'unknown_to_call_server');
+  }
+}

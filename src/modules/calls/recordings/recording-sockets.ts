@@ -1,0 +1,69 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { IsUUID } from 'class-validator';
+import { SocketEvents } from '../../../platform/realtime/socket-events.js';
+import { UserConnections } from '../../../platform/realtime/user-connections.js';
+import { CallAccess } from '../call-access.js';
+import { CallChanges } from '../call-changes.js';
+import { CallsRepository } from '../calls.repository.js';
+import { RecordingsService } from './recordings.service.js';
+
+/** `call.recording.start` */
+class SocketStartRecording {
+  @IsUUID()
+  call_id!: string;
+}
+
+/** `call.recording.stop` */
+class SocketStopRecording extends SocketStartRecording {
+  @IsUUID()
+  recording_id!: string;
+}
+
+/** Recordings over sockets: start, stop, and `recording.updated` for users who may see the call. */
+@Injectable()
+export class RecordingSockets implements OnModuleInit {
+  private readonly logger = new Logger(RecordingSockets.name);
+
+  constructor(
+    private readonly events: SocketEvents,
+    private readonly recordings: RecordingsService,
+    private readonly access: CallAccess,
+    private readonly calls: CallsRepository,
+    private readonly changes: CallChanges,
+    private readonly connections: UserConnections,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.register({
+      name: 'call.recording.start',
+      input: SocketStartRecording,
+      handle: async ({ ctx }, { call_id }) => {
+        await this.access.assertPermission(ctx, 'calls.record');
+        return { recording: await this.recordings.start(ctx, call_id.toLowerCase()) };
+      },
+    });
+    this.events.register({
+      name: 'call.recording.stop',
+      input: SocketStopRecording,
+      handle: async ({ ctx }, { call_id, recording_id }) => {
+        await this.access.assertPermission(ctx, 'calls.record');
+        const ids = [call_id.toLowerCase(), recording_id.toLowerCase()] as const;
+        return { recording: await this.recordings.stop(ctx, ...ids) };
+      },
+    });
+    this.changes.subscribe(({ tenant, call, recording }) => {
+      if (recording === undefined || !this.connections.hasTenant(tenant)) return;
+      this.deliver(tenant, call, recording).catch((error: unknown) =>
+        this.logger.warn({ err: error }, 'change of a recording not delivered'),
+      );
+    });
+  }
+
+  private async deliver(tenantId: string, callId: string, id: string): Promise<void> {
+    const key = { tenantId, callId };
+    const payload = { recording: await this.recordings.shown(key, id) };
+    for (const user of await this.calls.audience(key))
+      for (const connection of this.connections.of(tenantId, user))
+        connection.send('recording.updated', payload);
+  }
+}

@@ -1,0 +1,58 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import type { CallServerEvent } from './call-server.js';
+
+type EventOf<Type extends CallServerEvent['type']> = Extract<CallServerEvent, { type: Type }>;
+
+/** Call it first in the transaction of a handler. @returns false for a repeated delivery */
+export type ClaimEvent = (tx: Tx) => Promise<boolean>;
+
+type Handler<Type extends CallServerEvent['type']> = (
+  event: EventOf<Type>,
+  claim: ClaimEvent,
+) => Promise<void>;
+
+const SOURCE = 'livekit';
+
+const claim = workspace.statement<{ event_id: string }>(
+  'webhook_events.claim',
+  `INSERT INTO webhook_events (tenant_id, source, event_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING event_id`,
+);
+
+// Index: webhook_events_old.
+const forget = workspace.statement<never>(
+  'webhook_events.forget',
+  `DELETE FROM webhook_events WHERE received_at < now() - interval '2 days'`,
+);
+
+/** Passes events of the media server to the handlers of this module, each event once. */
+@Injectable()
+export class ServerEvents implements OnModuleInit {
+  private readonly handlers = new Map<string, Handler<never>>();
+
+  constructor(
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'calls.forget-events',
+      everySeconds: 3_600,
+      run: async () => void (await this.db.single((tx) => tx.query(forget, []))),
+    });
+  }
+
+  on<Type extends CallServerEvent['type']>(type: Type, handler: Handler<Type>): void {
+    this.handlers.set(type, handler as unknown as Handler<never>);
+  }
+
+  async handle(event: CallServerEvent): Promise<void> {
+    const handler = this.handlers.get(event.type);
+    const values = [event.call.tenantId, SOURCE, event.id];
+    await handler?.(event as never, async (tx) => (await tx.query(claim, values)).length > 0);
+  }
+}
