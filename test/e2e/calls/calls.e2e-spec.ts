@@ -256,14 +256,14 @@ describe('calls of members', () => {
         call.id,
         seconds,
       ]);
-    await age(299);
+    await age(150);
     await app.get(Reconciler).run();
     expect((await read(call.id)).state).toBe('live');
-    await age(301);
+    await age(400);
     expect((await mint(call.id, bob)).status).toBe(200);
     await app.get(Reconciler).run();
     expect((await read(call.id)).state).toBe('live');
-    await age(301);
+    await age(400);
     await app.get(Reconciler).run();
     expect((await read(call.id)).state).toBe('ended');
     await drain();
