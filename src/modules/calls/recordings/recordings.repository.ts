@@ -105,7 +105,7 @@ export class RecordingsRepository {
   /** The newest first. */
   async list(
     { tenantId, userId }: RequestContext,
-    { any, roomId = undefined, callId = undefined, from = undefined, to = undefined }: RecordingFilter,
+    { any, roomId, callId, from, to }: RecordingFilter,
     after: readonly [string] | undefined,
     limit: number,
   ): Promise<RecordingRow[]> {
