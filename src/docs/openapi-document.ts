@@ -36,6 +36,7 @@ const TAGS: Record<string, string> = {
   sync: 'Several requests at once, for clients that work offline.',
   mail: 'The mailboxes of the caller at the mail service, with its field names (camelCase).',
   chat: 'Rooms with messages, reactions and files; direct conversations.',
+  meetings: 'Calls, their recordings, and guests from outside.',
   presence: 'The status of users and their devices.',
   settings: "One's own profile, signatures, preferences, passwords and sessions.",
   auth: 'The second factor, and signing out.',

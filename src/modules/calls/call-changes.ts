@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../platform/database/tx.js';
-import { Bus } from '../../platform/realtime/bus.js';
+import { Bus } from '../../platform/bus/bus.js';
 import type { CallKey } from './call-identity.js';
 
 export const CALL_CHANGED = 'calls.changed';

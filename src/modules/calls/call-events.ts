@@ -8,3 +8,9 @@ export const CALL_ENDED = 'call.ended';
 export const CALL_JOINED = 'call.joined';
 /** Members of the room of a call lost access. */
 export const CALL_ACCESS_CHANGED = 'call.access_changed';
+/** The media server has finished the file of a recording: `recording_id`. */
+export const RECORDING_COMPLETE = 'call.recording_complete';
+/** A recording failed: `recording_id`. */
+export const RECORDING_FAILED = 'call.recording_failed';
+/** A recording is in the blob store: `recording_id`. */
+export const RECORDING_READY = 'call.recording_ready';

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { ErrorResponse } from '../../platform/http/error.response.js';
 import { CALL_KINDS, CALL_STATES, type CallKind, type CallState } from './calls.entity.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -6,12 +7,16 @@ const TIME = '2026-11-21T09:30:00.000Z';
 
 export class CallSettingsResponse {
   /** Guests wait for approval. */
+  @ApiProperty({ example: true })
   lobby!: boolean;
   /** Guests prove their address by a code. */
+  @ApiProperty({ example: true })
   otp!: boolean;
   /** Guests may use the chat. */
+  @ApiProperty({ example: true })
   guest_chat!: boolean;
   /** The recording starts with the first participant. */
+  @ApiProperty({ example: false })
   auto_record!: boolean;
 }
 
@@ -29,12 +34,14 @@ export class CallResponse {
   @ApiProperty({ enum: CALL_STATES, example: 'live' }) state!: CallState;
   @ApiProperty({ format: 'uuid', example: ID }) host_id!: string;
   /** New guests cannot join. */
+  @ApiProperty({ example: false })
   external_locked!: boolean;
   settings!: CallSettingsResponse;
   /** Connected now. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 3 })
   participants!: number;
   /** The call is being recorded. */
+  @ApiProperty({ example: false })
   recording!: boolean;
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) scheduled_at!:
     | string
@@ -55,4 +62,13 @@ export class CallEnvelope {
 
 export class CallRoomEnvelope {
   room!: CallResponse;
+}
+
+/** 409 `call_in_progress`. */
+export class CallInProgressResponse extends ErrorResponse {
+  @ApiProperty({ enum: ['call_in_progress'], example: 'call_in_progress' })
+  override error!: 'call_in_progress';
+  /** The live call of the room. */
+  @ApiProperty({ format: 'uuid', example: ID })
+  call_id!: string;
 }

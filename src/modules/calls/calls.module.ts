@@ -6,6 +6,7 @@ import { CallChanges } from './call-changes.js';
 import { CallEnding } from './call-ending.js';
 import { CallServer } from './call-server.js';
 import { CallStarts } from './call-starts.js';
+import { CallNotifications } from './calls.notifications.js';
 import { CallsRepository } from './calls.repository.js';
 import { CallFanout } from './events/call-fanout.js';
 import { ParticipantEvents } from './events/participant-events.js';
@@ -72,6 +73,7 @@ import { TokensService } from './tokens/tokens.service.js';
     Reconciler,
     ParticipantEvents,
     CallFanout,
+    CallNotifications,
   ],
 })
 export class CallsModule {}

@@ -1,7 +1,15 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { defineServerEvent } from '../../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
 import { type CallChange, CallChanges } from '../call-changes.js';
+import { CallEnvelope } from '../call.response.js';
 import { CallsRepository } from '../calls.repository.js';
+
+const EVENTS = {
+  started: defineServerEvent('call.started', 'A call that you may join started.', CallEnvelope),
+  updated: defineServerEvent('call.updated', 'A call, or its participants, changed.', CallEnvelope),
+  ended: defineServerEvent('call.ended', 'A call ended.', CallEnvelope),
+};
 
 /** Sends changes of calls to the sockets of this process: `call.started`, `call.updated`, `call.ended`, each with the call. */
 @Injectable()
@@ -27,9 +35,8 @@ export class CallFanout implements OnModuleInit {
     const key = { tenantId, callId };
     const json = await this.calls.shown(key);
     if (json === undefined) return;
-    const payload = { call: JSON.parse(json) as object };
+    const payload = { call: JSON.parse(json) as CallEnvelope['call'] };
     for (const user of await this.calls.audience(key))
-      for (const connection of this.connections.of(tenantId, user))
-        connection.send(`call.${change}`, payload);
+      for (const connection of this.connections.of(tenantId, user)) connection.send(EVENTS[change], payload);
   }
 }

@@ -1,5 +1,5 @@
-import { Controller, Headers, Req } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiHeader, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { Controller, Req } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiProperty, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../../platform/context/access.decorators.js';
 import { BytesBody } from '../../../platform/http/body/body.guard.js';
@@ -41,19 +41,11 @@ export class WebhookController {
   })
   @ApiConsumes(MEDIA_TYPE)
   @ApiBody({ schema: { type: 'object' } })
-  @ApiHeader({
-    name: 'Authorization',
-    required: false,
-    description: 'The signed token.',
-    schema: { type: 'string' },
-  })
   @BytesBody({ types: [MEDIA_TYPE], limit: MAX_BYTES })
   @Public()
-  async receive(
-    @Req() request: Request,
-    @Headers('authorization') authorization?: string,
-  ): Promise<HandledEventResponse> {
-    const event = await this.server.receiveEvent((request.body as Buffer).toString('utf8'), authorization);
+  async receive(@Req() request: Request): Promise<HandledEventResponse> {
+    const body = (request.body as Buffer).toString('utf8');
+    const event = await this.server.receiveEvent(body, request.headers.authorization);
     if (event) await this.events.handle(event);
     return { received: true };
   }

@@ -15,11 +15,14 @@ export class LiveMeetingResponse {
   @ApiProperty({ type: 'integer', minimum: 0, example: 3 })
   participants!: number;
   /** A guest is connected. */
+  @ApiProperty({ example: false })
   external!: boolean;
   /** New guests cannot join. */
+  @ApiProperty({ example: false })
   locked!: boolean;
   @ApiProperty({ enum: ['host', 'moderator', 'member'], example: 'member' }) role!: string;
   /** False for a full call. */
+  @ApiProperty({ example: true })
   can_join!: boolean;
 }
 

@@ -4,16 +4,12 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { CallChanges } from '../call-changes.js';
+import { RECORDING_COMPLETE, RECORDING_FAILED } from '../call-events.js';
 import type { CallKey } from '../call-identity.js';
 import { CallServer, type ServerRecording } from '../call-server.js';
 import type { Recording } from '../calls.entity.js';
 import { mustStop, nextState } from './recording-state.js';
 import { RecordingsRepository } from './recordings.repository.js';
-
-/** The file of a recording is complete: `{recording_id}`. */
-export const RECORDING_COMPLETE = 'call.recording_complete';
-/** A recording failed: `{recording_id}`. */
-export const RECORDING_FAILED = 'call.recording_failed';
 
 const EXTENSION = '.mp4';
 

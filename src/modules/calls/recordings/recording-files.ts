@@ -9,8 +9,8 @@ import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ChatApi } from '../../chat/index.js';
 import { CallChanges } from '../call-changes.js';
+import { RECORDING_COMPLETE, RECORDING_READY } from '../call-events.js';
 import { CallsRepository } from '../calls.repository.js';
-import { RECORDING_COMPLETE } from './recording-changes.js';
 import { RecordingsRepository } from './recordings.repository.js';
 
 /** Days after which a recording is deleted. */
@@ -20,9 +20,6 @@ const MAX_BYTES = 64 * 1024 ** 3;
 const EXPIRE_BATCH = 500;
 const DAY_MS = 86_400_000;
 const CONTENT_TYPE = 'video/mp4';
-
-/** A recording is in the blob store: `{recording_id, call_id}`. */
-export const RECORDING_READY = 'call.recording_ready';
 
 /** Moves complete recordings from the directory that the media server writes to into the blob store, and deletes old ones. */
 @Injectable()

@@ -1,23 +1,31 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { IsUUID } from 'class-validator';
+import { defineClientEvent, defineServerEvent } from '../../../platform/realtime/event-declarations.js';
 import { SocketEvents } from '../../../platform/realtime/socket-events.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
 import { CallAccess } from '../call-access.js';
 import { CallChanges } from '../call-changes.js';
 import { CallsRepository } from '../calls.repository.js';
+import { SocketStartRecording, SocketStopRecording } from './recordings.dto.js';
+import { RecordingEnvelope } from './recordings.response.js';
 import { RecordingsService } from './recordings.service.js';
 
-/** `call.recording.start` */
-class SocketStartRecording {
-  @IsUUID()
-  call_id!: string;
-}
-
-/** `call.recording.stop` */
-class SocketStopRecording extends SocketStartRecording {
-  @IsUUID()
-  recording_id!: string;
-}
+const START = defineClientEvent(
+  'call.recording.start',
+  'Start a recording, as with `POST /call/{call_id}/recordings`.',
+  SocketStartRecording,
+  RecordingEnvelope,
+);
+const STOP = defineClientEvent(
+  'call.recording.stop',
+  'Stop a recording.',
+  SocketStopRecording,
+  RecordingEnvelope,
+);
+const UPDATED = defineServerEvent(
+  'recording.updated',
+  'The recording of a call that you may join changed.',
+  RecordingEnvelope,
+);
 
 /** Recordings over sockets: start, stop, and `recording.updated` for users who may see the call. */
 @Injectable()
@@ -35,16 +43,14 @@ export class RecordingSockets implements OnModuleInit {
 
   onModuleInit(): void {
     this.events.register({
-      name: 'call.recording.start',
-      input: SocketStartRecording,
+      ...START,
       handle: async ({ ctx }, { call_id }) => {
         await this.access.assertPermission(ctx, 'calls.record');
         return { recording: await this.recordings.start(ctx, call_id.toLowerCase()) };
       },
     });
     this.events.register({
-      name: 'call.recording.stop',
-      input: SocketStopRecording,
+      ...STOP,
       handle: async ({ ctx }, { call_id, recording_id }) => {
         await this.access.assertPermission(ctx, 'calls.record');
         const ids = [call_id.toLowerCase(), recording_id.toLowerCase()] as const;
@@ -63,7 +69,6 @@ export class RecordingSockets implements OnModuleInit {
     const key = { tenantId, callId };
     const payload = { recording: await this.recordings.shown(key, id) };
     for (const user of await this.calls.audience(key))
-      for (const connection of this.connections.of(tenantId, user))
-        connection.send('recording.updated', payload);
+      for (const connection of this.connections.of(tenantId, user)) connection.send(UPDATED, payload);
   }
 }

@@ -1,7 +1,9 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsDate, IsOptional, IsUUID } from 'class-validator';
 import { Timestamp } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class ListRecordings extends PageQuery {
   static override readonly documentedErrors = PageQuery.documentedErrors;
@@ -25,4 +27,18 @@ export class ListRecordings extends PageQuery {
   @IsOptional()
   @IsUUID()
   call_id?: string;
+}
+
+/** `call.recording.start` */
+export class SocketStartRecording {
+  @ApiProperty({ format: 'uuid', example: ID })
+  @IsUUID()
+  call_id!: string;
+}
+
+/** `call.recording.stop` */
+export class SocketStopRecording extends SocketStartRecording {
+  @ApiProperty({ format: 'uuid', example: ID })
+  @IsUUID()
+  recording_id!: string;
 }

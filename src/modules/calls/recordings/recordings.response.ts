@@ -26,6 +26,7 @@ export class RecordingResponse {
   @ApiProperty({ type: 'integer', nullable: true, example: 73_400_320 })
   size!: number | null;
   /** A limit of the media server ended the recording. */
+  @ApiProperty({ example: false })
   limit_reached!: boolean;
   /** Reason of a failure. */
   @ApiProperty({ type: String, nullable: true, example: null })

@@ -1,0 +1,144 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Reader } from '../../platform/database/tx.js';
+import type { DomainEvent } from '../../platform/events/outbox.js';
+import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
+import { Notifications } from '../../platform/notifications/notifications.js';
+import { ReferenceTitles } from '../../platform/references/reference-titles.js';
+import { CALL_ENDED, CALL_STARTED, RECORDING_FAILED, RECORDING_READY } from './call-events.js';
+
+/** Calls with more users notify none of them. */
+const MAX_RECIPIENTS = 200;
+
+const titles = workspace.statement<{ id: string; title: string }>(
+  'calls.titles',
+  `SELECT call.id, call.title FROM calls call
+     JOIN call_access access ON access.tenant_id = $1 AND access.call_id = call.id AND access.user_id = $2
+    WHERE call.tenant_id = $1 AND call.id = ANY ($3::uuid[])`,
+);
+
+const recordingTitles = workspace.statement<{ id: string; title: string }>(
+  'recordings.titles',
+  `SELECT recording.id, call.title FROM recordings recording
+     JOIN calls call ON call.tenant_id = $1 AND call.id = recording.call_id
+     JOIN call_access access ON access.tenant_id = $1 AND access.call_id = call.id AND access.user_id = $2
+    WHERE recording.tenant_id = $1 AND recording.id = ANY ($3::uuid[])`,
+);
+
+// The caller's rights are read again when a notification is shown.
+const recipients = workspace.statement<{ user_id: string }>(
+  'calls.recipients',
+  `SELECT access.user_id FROM call_access access JOIN calls call ON call.tenant_id = $1 AND call.id = $2
+    WHERE access.tenant_id = $1 AND access.call_id = $2 AND call.started_at IS NOT NULL
+      AND (NOT $3 OR NOT EXISTS (
+        SELECT FROM call_participants participant
+         WHERE participant.tenant_id = $1 AND participant.call_id = $2 AND participant.principal_id = access.user_id))
+    LIMIT $4`,
+);
+
+const recordedBy = workspace.statement<{ user_id: string }>(
+  'recordings.requested_by',
+  `SELECT requested_by AS user_id FROM recordings WHERE tenant_id = $1 AND id = $2
+    UNION SELECT participant.principal_id FROM recordings recording
+     JOIN call_participants participant ON participant.tenant_id = $1 AND participant.call_id = recording.call_id
+      AND participant.principal_kind = 'user'
+    WHERE recording.tenant_id = $1 AND recording.id = $2 AND recording.state = 'ready'`,
+);
+
+/** @param isMissed only users who did not join */
+async function ofCall(
+  { tenantId, payload }: DomainEvent,
+  reader: Reader,
+  isMissed: boolean,
+): Promise<NotificationCause | null> {
+  const { call_id: id, user_id: actorId = null } = payload as { call_id: string; user_id?: string };
+  const users = await reader.query(recipients, [tenantId, id, isMissed, MAX_RECIPIENTS + 1]);
+  if (users.length > MAX_RECIPIENTS) return null;
+  return { recipients: users.map((row) => row.user_id), actorId, subject: { kind: 'call', id } };
+}
+
+async function ofRecording({ tenantId, payload }: DomainEvent, reader: Reader): Promise<NotificationCause> {
+  const { recording_id: id } = payload as { recording_id: string };
+  const users = await reader.query(recordedBy, [tenantId, id]);
+  return { recipients: users.map((row) => row.user_id), actorId: null, subject: { kind: 'recording', id } };
+}
+
+const callPath: NotificationType['path'] = ({ subject }) => `/calls/${subject.id}`;
+const recordingPath: NotificationType['path'] = ({ subject }) => `/recordings/${subject.id}`;
+
+export const CALL_NOTIFICATIONS: readonly NotificationType[] = [
+  {
+    key: 'call.started',
+    preference: 'call.started',
+    texts: {
+      en: '{actor} started the call “{title}”',
+      de: '{actor} hat den Anruf „{title}“ gestartet',
+      pt: '{actor} iniciou a chamada “{title}”',
+      vi: '{actor} đã bắt đầu cuộc gọi “{title}”',
+    },
+    path: callPath,
+    triggers: [{ event: CALL_STARTED, causes: (event, reader) => ofCall(event, reader, false) }],
+  },
+  {
+    key: 'call.missed',
+    preference: 'call.missed',
+    texts: {
+      en: 'You missed the call “{title}”',
+      de: 'Du hast den Anruf „{title}“ verpasst',
+      pt: 'Você perdeu a chamada “{title}”',
+      vi: 'Bạn đã bỏ lỡ cuộc gọi “{title}”',
+    },
+    path: callPath,
+    triggers: [{ event: CALL_ENDED, causes: (event, reader) => ofCall(event, reader, true) }],
+  },
+  {
+    key: 'recording.ready',
+    preference: 'recording.ready',
+    texts: {
+      en: 'The recording of “{title}” is ready',
+      de: 'Die Aufnahme von „{title}“ ist fertig',
+      pt: 'A gravação de “{title}” está pronta',
+      vi: 'Bản ghi của “{title}” đã sẵn sàng',
+    },
+    path: recordingPath,
+    triggers: [{ event: RECORDING_READY, causes: ofRecording }],
+  },
+  {
+    key: 'recording.failed',
+    preference: 'recording.failed',
+    texts: {
+      en: 'The recording of “{title}” failed',
+      de: 'Die Aufnahme von „{title}“ ist fehlgeschlagen',
+      pt: 'A gravação de “{title}” falhou',
+      vi: 'Bản ghi của “{title}” bị lỗi',
+    },
+    path: recordingPath,
+    triggers: [{ event: RECORDING_FAILED, causes: ofRecording }],
+  },
+];
+
+/** Registers the notifications of calls, and the titles that they show to users with access. */
+@Injectable()
+export class CallNotifications implements OnModuleInit {
+  constructor(
+    private readonly notifications: Notifications,
+    private readonly titles: ReferenceTitles,
+  ) {}
+
+  onModuleInit(): void {
+    this.notifications.register(...CALL_NOTIFICATIONS);
+    this.titles.register('call', (reader, ctx, ids) => titlesBy(titles, reader, ctx, ids));
+    this.titles.register('recording', (reader, ctx, ids) => titlesBy(recordingTitles, reader, ctx, ids));
+  }
+}
+
+async function titlesBy(
+  statement: typeof titles,
+  reader: Reader,
+  { tenantId, userId }: RequestContext,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await reader.query(statement, [tenantId, userId, ids]);
+  return new Map(rows.map(({ id, title }) => [id, title]));
+}
