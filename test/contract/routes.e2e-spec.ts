@@ -47,6 +47,7 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/task_folders/index', 'the same'],
   ['GET /apis/v1/sync/state', 'one poll for all change feeds'],
   ['POST /apis/v1/batch', 'an offline queue in few requests'],
+  ['POST /apis/v1/calendar/polls/{id}/cancel', 'the end of a poll without an event'],
   ['GET /apis/v1/calendar/{calendar_id}/export.ics', 'a calendar for other programs'],
   ['GET /apis/v1/calendar/{calendar_id}/feeds', 'secret addresses for programs that cannot sign in'],
   ['POST /apis/v1/calendar/{calendar_id}/feeds', 'the same'],

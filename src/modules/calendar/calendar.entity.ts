@@ -143,6 +143,7 @@ export class EventParticipant extends EventPart {
 @Index('calendar_entries_wide', ['tenantId', 'calendarId', 'spanEnd'], { where: 'wide' })
 @Index('calendar_entries_changes', ['tenantId', 'calendarId', 'changeSeq'])
 @Index('calendar_entries_event', ['tenantId', 'eventId'])
+@Index('calendar_entries_reminders', ['nextReminderAt'], { where: 'next_reminder_at IS NOT NULL' })
 export class CalendarEntry {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'calendar_id' }) calendarId!: string;
@@ -157,6 +158,10 @@ export class CalendarEntry {
   @Column('jsonb', { nullable: true }) reminders!: unknown;
   @Column('boolean') hidden!: boolean;
   @Column('bigint', { name: 'change_seq' }) changeSeq!: string;
+  /** The clock looks at its reminders at this moment; null: none is to come. */
+  @Column('timestamptz', { name: 'next_reminder_at', nullable: true }) nextReminderAt!: Date | null;
+  /** Reminders up to this moment have been reported. */
+  @Column('timestamptz', { name: 'reminded_until' }) remindedUntil!: Date;
 }
 
 @Entity('entry_tombstones')

@@ -6,6 +6,8 @@ export const CalendarEvents = {
   deleted: 'calendar.event.deleted',
   /** A message is due to a recipient outside the workspace. Payload: `MessageDue`. */
   messageDue: 'calendar.message.due',
+  /** The moment of a reminder has come. Payload: `ReminderDue`. */
+  reminderDue: 'calendar.reminder.due',
 } as const;
 
 export interface ItemEvent {
@@ -31,4 +33,19 @@ export interface MessageDue extends ItemEvent {
   proposal_id: string | null;
   /** The recipient asks for a message that it may have received already. */
   repeat?: boolean;
+}
+
+/** One reminder of the owner of a placement. The row of the event may no longer exist when it is handled. */
+export interface ReminderDue extends Record<string, unknown> {
+  event_id: string;
+  calendar_id: string;
+  user_id: string;
+  /** Null: a single event. */
+  recurrence_key: string | null;
+  /** Instants of the instance, RFC 3339. */
+  start: string;
+  end: string;
+  /** Minutes before the start. */
+  minutes: number;
+  methods: ('popup' | 'email')[];
 }

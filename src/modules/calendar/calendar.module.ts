@@ -19,7 +19,9 @@ import { EventsController } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
 import { IcsImport } from './events/ics-import.service.js';
 import { RsvpService } from './events/rsvp.service.js';
+import { CalendarsOfMembers } from './calendars-of-members.js';
 import { CalendarHousekeeping } from './calendar-housekeeping.js';
+import { ReminderClock } from './reminders/reminder-clock.js';
 import { EventIndexer, EventIndexRepository } from './search/event-index.js';
 import { EventSearchController } from './search/event-search.controller.js';
 import { EventSearchRepository, EventSearchService } from './search/event-search.service.js';
@@ -27,10 +29,12 @@ import { TitleSuggestionsController } from './suggestions/title-suggestions.cont
 import { TitleSuggestions } from './suggestions/title-suggestions.service.js';
 import { CalendarSyncController } from './sync/calendar-sync.controller.js';
 import { CalendarSyncRepository } from './sync/calendar-sync.repository.js';
+import { TenantsModule } from '../tenants/index.js';
 import { CalendarSyncService } from './sync/calendar-sync.service.js';
 
 /** Controllers with fixed names below `/calendar` come before those with `:calendar_id`. */
 @Module({
+  imports: [TenantsModule],
   controllers: [
     EventSearchController,
     TitleSuggestionsController,
@@ -64,8 +68,10 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     EventSearchService,
     TitleSuggestions,
     CalendarHousekeeping,
+    CalendarsOfMembers,
+    ReminderClock,
     CalendarsApi,
   ],
-  exports: [CalendarsApi, EventsRepository, EventOperations, EventWriter],
+  exports: [CalendarsApi, EventsRepository, EventBatch, EventOperations, EventRemovals, EventWriter],
 })
 export class CalendarModule {}

@@ -50,6 +50,8 @@ export const calendarSchema: SchemaPart = {
     ),
     sqlMigration('Polls1796400000003', new URL('migrations/0003-polls.sql', import.meta.url)),
     sqlMigration('Scheduling1797000000010', new URL('migrations/0010-scheduling.sql', import.meta.url)),
+    sqlMigration('EventReminders1797000000011', new URL('migrations/0011-reminders.sql', import.meta.url)),
+    sqlMigration('PollHolds1797000000012', new URL('migrations/0012-poll-holds.sql', import.meta.url)),
   ],
   sql: sqlFiles(
     'workspace',
@@ -58,6 +60,7 @@ export const calendarSchema: SchemaPart = {
     'event-records',
     'calendar-write',
     'calendar-delete',
+    'calendars-of-members',
     'event-search',
   ),
 };

@@ -9,6 +9,10 @@ import { FeedsController } from './ics/feeds.controller.js';
 import { FeedsService } from './ics/feeds.service.js';
 import { IcsExport } from './ics/ics-export.js';
 import { IcsRepository } from './ics/ics.repository.js';
+import { RelatedController } from './related/related.controller.js';
+import { RelatedRepository } from './related/related.repository.js';
+import { RelatedService } from './related/related.service.js';
+import { PollHolds } from './polls/poll-holds.js';
 import { PollFinalization } from './polls/poll-finalization.js';
 import { PollsController } from './polls/polls.controller.js';
 import { PollsRepository } from './polls/polls.repository.js';
@@ -17,14 +21,17 @@ import { PollsService } from './polls/polls.service.js';
 /** Free/busy, polls, and calendars as iCalendar: they read and create events. Before `CalendarModule`: fixed names come first. */
 @Module({
   imports: [CalendarModule, HolidaysModule],
-  controllers: [FreeBusyController, PollsController, FeedsController],
+  controllers: [FreeBusyController, PollsController, FeedsController, RelatedController],
   providers: [
     AvailabilityRepository,
     Availability,
     FreeBusyService,
+    RelatedRepository,
+    RelatedService,
     PollsRepository,
     PollsService,
     PollFinalization,
+    PollHolds,
     IcsRepository,
     IcsExport,
     FeedsService,

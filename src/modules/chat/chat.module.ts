@@ -23,6 +23,7 @@ import { RoomMembersService } from './rooms/room-members.service.js';
 import { RoomMembersRepository } from './rooms/room-members.repository.js';
 import { RoomUsers } from './rooms/room-users.js';
 import { RoomsController } from './rooms/rooms.controller.js';
+import { RelatedRooms } from './rooms/related-rooms.js';
 import { RoomsRepository } from './rooms/rooms.repository.js';
 import { RoomsService } from './rooms/rooms.service.js';
 import { ChatUsersController } from './users/chat-users.controller.js';
@@ -40,6 +41,7 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
   ],
   providers: [
     RoomsRepository,
+    RelatedRooms,
     RoomUsers,
     RoomMembersRepository,
     RoomsService,

@@ -3,6 +3,7 @@ import type { RequestContext } from '../context/request-context.js';
 import { fieldError } from '../http/errors.js';
 import { jsonList, JsonReply } from '../http/json-reply.js';
 import type { Cursors } from '../paging/cursors.js';
+import type { RelatedItem, RelatedQuery } from '../references/related-items.js';
 import type { ItemIndexRepository } from './item-index.repository.js';
 import { indexedItem } from './item-indexer.js';
 import type { ItemSearchQuery, ItemSearchRepository, Overlay, SearchRow } from './item-search.repository.js';
@@ -13,6 +14,11 @@ const PENDING_BYTES = 4 * 1024 * 1024;
 /** Best hits of a page whose body is read where nothing matches in its beginning, and bytes of bodies for that. */
 const DEEP_ITEMS = 3;
 const DEEP_BYTES = 4 * 1024 * 1024;
+
+/** Scores of related items: of those with all words of the text, and of those with one of its words. */
+const RELATED_WHOLE = 0.8;
+const RELATED_WORD = 0.5;
+const round = (score: number): number => Math.round(score * 1000) / 1000;
 
 const tooManyWords = () =>
   fieldError('q', 'too_many_words', `q must have at most ${MAX_TERMS} different words`);
@@ -69,6 +75,41 @@ export abstract class ItemSearch<Row extends SearchRow> {
       return `${(items[n] as string).slice(0, -1)},"score":${row.score},"highlights":${JSON.stringify(highlights)}}`;
     });
     return this.reply(hits, rows[0]?.total ?? 0, next, q);
+  }
+
+  /**
+   * The best hits of any of the texts, without excerpts. Changes that are not indexed yet are missing.
+   * @param query texts, the most specific one first
+   */
+  async related(ctx: RequestContext, { texts, limit }: RelatedQuery): Promise<RelatedItem[]> {
+    const found = new Map<string, RelatedItem>();
+    for (const [n, text] of texts.entries()) {
+      const query = SearchQuery.parse(text);
+      if (query.isEmpty || query.isTooLong) continue;
+      const { match, rank } = query;
+      const findable = this.findable(ctx, query);
+      const filter = () => ({ variant: '', sql: '' });
+      const rows = await this.searches.search(ctx, {
+        findable,
+        match,
+        rank,
+        state: 'active',
+        filter,
+        limit,
+        overlay: [],
+      });
+      const weight = n === 0 ? RELATED_WHOLE : RELATED_WORD;
+      for (const { id, title, score, listed } of rows)
+        if (id !== null && !found.has(id))
+          found.set(id, {
+            id,
+            title,
+            reason: 'title',
+            score: round(weight * Math.min(1, 0.5 + Number(score) / 2)),
+            date: new Date(listed).toISOString(),
+          });
+    }
+    return [...found.values()];
   }
 
   private reply(hits: string[], total: number, next: string | null, query: string): JsonReply {

@@ -240,4 +240,47 @@ describe('polls', () => {
       (await ann.api.post(`/calendar/polls/${poll.id}/finalize`, { option_id: UNKNOWN })).body.error,
     ).toBe('unknown_option');
   });
+
+  test('hold the times of their options until they are finalized or cancelled', async () => {
+    const held = async (poll: any): Promise<any[]> => {
+      const { body } = await ann.api.get(`/calendar/${poll.calendar_id}/events?limit=200`);
+      const ids = new Set(poll.options.map(({ hold_event_id: id }: any) => id));
+      return body.events.filter(({ id }: any) => ids.has(id));
+    };
+    const poll = await create({ title: 'Held', hold: true });
+    expect(await held(poll)).toMatchObject([
+      {
+        title: 'Held',
+        status: 'tentative',
+        show_as: 'tentative',
+        attendees: [],
+        start_utc: '2026-03-02T08:00:00Z',
+      },
+      { title: 'Held', status: 'tentative', end_utc: '2026-03-03T15:30:00Z' },
+    ]);
+    const seen = (await bob.api.get(`/calendar/polls/${poll.id}`)).body.poll;
+    expect(seen.options.map(({ hold_event_id: id }: any) => id)).toEqual([null, null]);
+    // A tentative event that its owner deletes does not prevent the choice.
+    await ann.api.delete(`/calendar/${poll.calendar_id}/events/${poll.options[0].hold_event_id}`);
+    const done = await finalize(ann, poll, 1, { send_updates: 'none' });
+    expect([done.status, done.body.event.status]).toEqual([200, 'confirmed']);
+    expect(await held(poll)).toEqual([]);
+
+    const days = { options: [{ date: '2026-03-05' }, { date: '2026-03-06' }] };
+    const dropped = await create({ title: 'Dropped', hold: true, ...days });
+    expect((await held(dropped)).map(({ all_day, end }) => [all_day, end.date])).toEqual([
+      [true, '2026-03-06'],
+      [true, '2026-03-07'],
+    ]);
+    expect((await bob.api.post(`/calendar/polls/${dropped.id}/cancel`)).body.error).toBe('forbidden');
+    expect((await mallory.api.post(`/calendar/polls/${dropped.id}/cancel`)).status).toBe(404);
+    const cancelled = await ann.api.post(`/calendar/polls/${dropped.id}/cancel`);
+    expect([cancelled.status, cancelled.body.poll.status]).toEqual([200, 'cancelled']);
+    expect(await held(dropped)).toEqual([]);
+    expect((await vote(bob, dropped, 'yes')).body.error).toBe('poll_closed');
+    expect((await finalize(ann, dropped, 0)).body.error).toBe('poll_closed');
+    const again = await ann.api.post(`/calendar/polls/${dropped.id}/cancel`);
+    expect([again.status, again.body.poll.revision]).toEqual([200, cancelled.body.poll.revision]);
+    expect((await ann.api.post(`/calendar/polls/${poll.id}/cancel`)).body.error).toBe('already_finalized');
+  });
 });

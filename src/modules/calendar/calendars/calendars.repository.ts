@@ -104,6 +104,12 @@ const remove = workspace.statement<never>(
 
 export type Grantee = Pick<CalendarShare, 'granteeKind' | 'granteeId' | 'role'>;
 
+const rescheduleReminders = workspace.statement<never>(
+  'calendar.reschedule_reminders',
+  `UPDATE calendar_entries SET next_reminder_at = now()
+    WHERE tenant_id = $1 AND calendar_id = $2 AND NOT hidden AND span_end > now()`,
+);
+
 /** Calendars, their shares and the settings of their users. */
 @Injectable()
 export class CalendarsRepository {
@@ -157,6 +163,11 @@ export class CalendarsRepository {
   /** Makes no calendar of the owner the default one. */
   async clearDefault(tx: Tx, tenantId: string, ownerId: string): Promise<void> {
     await rowsOf(tx, Calendar).update({ tenantId, ownerId, isDefault: true }, { isDefault: false });
+  }
+
+  /** The clock looks again at the reminders of all events that are not over. */
+  async rescheduleReminders(tx: Tx, tenantId: string, calendarId: string): Promise<void> {
+    await tx.query(rescheduleReminders, [tenantId, calendarId]);
   }
 
   async replaceShares(

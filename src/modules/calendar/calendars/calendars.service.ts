@@ -185,6 +185,8 @@ export class CalendarsService {
     };
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
     await this.calendars.update(tx, tenantId, before.id, given);
+    if (given['defaultReminders'] || given['timeZone'])
+      await this.calendars.rescheduleReminders(tx, tenantId, before.id);
     if (input.shares)
       await this.share(tx, ctx, before.id, await this.grantees(ctx, input.shares, before.owner_id, tx));
   }

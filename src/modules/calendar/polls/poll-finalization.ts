@@ -4,20 +4,18 @@ import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import { CalendarErrors } from '../calendar.errors.js';
 import { CreateEvent } from '../input/event.dto.js';
 import { eventResponse } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
 import { EventOperations } from '../changes/event-operations.js';
-import type { CalendarContext } from '../model/event-record.js';
-import { isDay, parseInstant, wallIn, wallText } from '../model/event-times.js';
 import { EventWriter } from '../changes/event-writer.js';
 import { EventsRepository } from '../events.repository.js';
+import { PollHolds, timesOfOption } from './poll-holds.js';
 import type { OptionRow, PollRecord } from './poll-record.js';
 import type { FinalizePoll } from './polls.dto.js';
 import { PollErrors } from './polls.errors.js';
 import { PollsRepository } from './polls.repository.js';
-import type { FinalizedPollEnvelope } from './polls.response.js';
+import type { FinalizedPollEnvelope, PollEnvelope } from './polls.response.js';
 import { PollsService } from './polls.service.js';
 
 /** The choice of an option, which creates the event of a poll. */
@@ -27,6 +25,7 @@ export class PollFinalization {
     private readonly service: PollsService,
     private readonly polls: PollsRepository,
     private readonly events: EventsRepository,
+    private readonly holds: PollHolds,
     private readonly operations: EventOperations,
     private readonly writer: EventWriter,
     private readonly db: Db,
@@ -53,10 +52,26 @@ export class PollFinalization {
         if (poll.option_id !== optionId) throw PollErrors.alreadyFinalized.with();
         return { record: poll, event: await this.eventOf(tx, ctx, poll) };
       }
+      if (poll.cancelled_at !== null) throw PollErrors.pollClosed.with();
       const made = await this.create(tx, ctx, poll, option, input);
       return { record: await this.service.found(tx, ctx, id), event: made };
     });
     return { poll: await this.service.present(ctx, record), event };
+  }
+
+  /** A repetition changes nothing. @throws ApiError 404; 403; 409 `already_finalized` */
+  async cancel(ctx: RequestContext, id: string): Promise<PollEnvelope> {
+    const record = await this.db.tx(async (tx) => {
+      const poll = await this.polls.lock(tx, ctx, id);
+      if (!poll) throw PollErrors.pollNotFound.with();
+      if (poll.owner_id !== ctx.userId) throw Errors.forbidden.with();
+      if (poll.option_id !== null) throw PollErrors.alreadyFinalized.with();
+      if (poll.cancelled_at !== null) return poll;
+      await this.holds.release(tx, ctx, poll.calendar_id, poll.options);
+      await this.polls.cancel(tx, ctx.tenantId, id);
+      return this.service.found(tx, ctx, id);
+    });
+    return { poll: await this.service.present(ctx, record) };
   }
 
   private async create(
@@ -66,8 +81,8 @@ export class PollFinalization {
     option: OptionRow,
     input: FinalizePoll,
   ): Promise<CalendarEventResponse> {
-    const calendar = await this.calendar(tx, ctx, input.calendar_id?.toLowerCase() ?? poll.calendar_id);
-    this.operations.assertWriter(calendar);
+    const calendar = await this.holds.calendar(tx, ctx, input.calendar_id?.toLowerCase() ?? poll.calendar_id);
+    await this.holds.release(tx, ctx, poll.calendar_id, poll.options);
     const now = new Date().toISOString();
     const fields = eventOf(poll, option, input);
     const organizer = { organizer_email: calendar.owner_email.toLowerCase() };
@@ -77,14 +92,6 @@ export class PollFinalization {
     const chosen = { optionId: option.id, eventId: record.id, calendarId: calendar.id };
     await this.polls.finalize(tx, ctx.tenantId, poll.id, chosen);
     return eventResponse(record, entry, { userId: ctx.userId, calendar, readerZone: calendar.time_zone });
-  }
-
-  /** @throws ApiError 404 */
-  private async calendar(tx: Tx, ctx: RequestContext, id: string | null): Promise<CalendarContext> {
-    const chosen = id ?? (await this.events.defaultCalendars(tx, ctx.tenantId, [ctx.userId])).get(ctx.userId);
-    const calendar = chosen === undefined ? null : await this.events.context(tx, ctx, chosen);
-    if (!calendar) throw CalendarErrors.calendarNotFound.with();
-    return calendar;
   }
 
   /** The event of a poll that was finalized before; null after its deletion. */
@@ -117,19 +124,11 @@ function eventOf(poll: PollRecord, option: OptionRow, input: FinalizePoll): Crea
       name,
       role: required ? ('required' as const) : ('optional' as const),
     }));
-  const time = (text: string) =>
-    isDay(text)
-      ? { date: text }
-      : {
-          date_time: wallText(wallIn(poll.time_zone, parseInstant(text) as number), false),
-          time_zone: poll.time_zone,
-        };
   return Object.assign(new CreateEvent(), {
     title,
     description: poll.description,
     location: poll.location,
-    start: time(option.starts),
-    end: time(option.ends),
+    ...timesOfOption(option, poll.time_zone),
     attendees,
     send_updates,
   });

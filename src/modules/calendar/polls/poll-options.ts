@@ -38,7 +38,7 @@ function optionOf(
   const input: TimeInput | undefined = start ?? date;
   if (input === undefined) throw invalid(position, 'required', 'must have a start or a date');
   const from = readTime(input, zone);
-  const row = { id: uuidv7(), position };
+  const row = { id: uuidv7(), position, hold_event_id: null };
   if (from.isDate) {
     const day = wallText(from.wall, true);
     return { isDate: true, row: { ...row, starts: day, ends: day } };

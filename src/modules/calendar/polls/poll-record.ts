@@ -17,6 +17,7 @@ export interface PollRow {
   anonymous: boolean;
   option_id: string | null;
   event_id: string | null;
+  cancelled_at: string | null;
   revision: number;
   created_at: string;
   updated_at: string;
@@ -28,6 +29,8 @@ export interface OptionRow {
   /** Instants, or days with the same end. */
   starts: string;
   ends: string;
+  /** The tentative event that keeps the time free. */
+  hold_event_id: string | null;
 }
 
 export interface VoterRow {
@@ -54,11 +57,15 @@ export interface PollRecord extends PollRow {
   votes: VoteRow[];
 }
 
-export type PollStatus = 'open' | 'closed' | 'finalized';
+export type PollStatus = 'open' | 'closed' | 'finalized' | 'cancelled';
 
 /** A poll closes at its deadline. */
-export function statusOf({ option_id: chosen, deadline }: PollRow, now = Date.now()): PollStatus {
+export function statusOf(
+  { option_id: chosen, cancelled_at: cancelled, deadline }: PollRow,
+  now = Date.now(),
+): PollStatus {
   if (chosen !== null) return 'finalized';
+  if (cancelled !== null) return 'cancelled';
   return deadline !== null && Date.parse(deadline) <= now ? 'closed' : 'open';
 }
 

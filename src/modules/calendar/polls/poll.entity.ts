@@ -16,6 +16,7 @@ export class Poll {
   @Column('boolean') anonymous!: boolean;
   @Column('uuid', { name: 'option_id', nullable: true }) optionId!: string | null;
   @Column('uuid', { name: 'event_id', nullable: true }) eventId!: string | null;
+  @Column('timestamptz', { name: 'cancelled_at', nullable: true }) cancelledAt!: Date | null;
   @Column('int') revision!: number;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
@@ -29,6 +30,7 @@ export class PollOption {
   @Column('int') position!: number;
   @Column('text') starts!: string;
   @Column('text') ends!: string;
+  @Column('uuid', { name: 'hold_event_id', nullable: true }) holdEventId!: string | null;
 }
 
 @Entity('poll_participants')

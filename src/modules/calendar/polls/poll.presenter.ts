@@ -25,6 +25,7 @@ export function pollResponse(poll: PollRecord, viewer: PollViewer): PollResponse
   return {
     ...row,
     deadline: poll.deadline && time(poll.deadline),
+    cancelled_at: poll.cancelled_at && time(poll.cancelled_at),
     created_at: time(poll.created_at),
     updated_at: time(poll.updated_at),
     status: statusOf(poll),
@@ -45,7 +46,11 @@ export function pollResponse(poll: PollRecord, viewer: PollViewer): PollResponse
   };
 }
 
-function optionResponse(poll: PollRecord, option: OptionRow, { zone, busy }: PollViewer): PollOptionResponse {
+function optionResponse(
+  poll: PollRecord,
+  option: OptionRow,
+  { userId, zone, busy }: PollViewer,
+): PollOptionResponse {
   const votes = poll.votes.filter(({ option_id: id }) => id === option.id);
   const count = (answer: string): number => votes.filter((vote) => vote.answer === answer).length;
   const isDate = isDay(option.starts);
@@ -53,6 +58,7 @@ function optionResponse(poll: PollRecord, option: OptionRow, { zone, busy }: Pol
   const names = new Map(poll.participants.map(({ id, name, email }) => [id, name || email]));
   return {
     id: option.id,
+    hold_event_id: poll.owner_id === userId ? option.hold_event_id : null,
     start: isDate ? null : option.starts,
     end: isDate ? null : option.ends,
     date: isDate ? option.starts : null,

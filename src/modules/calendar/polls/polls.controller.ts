@@ -73,6 +73,18 @@ export class PollsController {
     return this.polls.vote(ctx, id, body);
   }
 
+  @Endpoint('POST :id/cancel', {
+    id: 'cancelPoll',
+    summary: 'Cancel a poll',
+    description: 'Ends the poll without an event, and deletes its tentative events. Only the owner.',
+    status: 200,
+    response: [PollEnvelope, 'The cancelled poll.'],
+    errors: [PollErrors.pollNotFound, Errors.forbidden, PollErrors.alreadyFinalized],
+  })
+  cancel(@Ctx() ctx: RequestContext, @Id() id: string): Promise<PollEnvelope> {
+    return this.finalization.cancel(ctx, id);
+  }
+
   @Endpoint('POST :id/finalize', {
     id: 'finalizePoll',
     summary: 'Choose an option of a poll',
@@ -85,6 +97,7 @@ export class PollsController {
       CALENDARS.notFound,
       Errors.forbidden,
       PollErrors.alreadyFinalized,
+      PollErrors.pollClosed,
       PollErrors.unknownOption,
     ],
   })

@@ -154,7 +154,13 @@ export class CreatePoll {
   @IsBoolean()
   anonymous?: boolean;
 
-  /** Where the event is created. Default: your default calendar. */
+  /** Keeps the times of the options free until the poll is finalized or cancelled: a tentative event for each. */
+  @ApiPropertyOptional({ default: false })
+  @Optional()
+  @IsBoolean()
+  hold?: boolean;
+
+  /** Where the event and the tentative events are created. Default: your default calendar. */
   @ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, example: ID })
   @Nullable()
   @IsUUID('all', { message: 'calendar_id must be a UUID' })

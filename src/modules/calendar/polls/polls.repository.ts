@@ -41,8 +41,8 @@ const insert = workspace.statement<never>(
             row.kind, row.deadline, row.allow_if_needed, row.anonymous, 1, now(), now()
        FROM given, jsonb_populate_record(NULL::polls, poll) row RETURNING id
    ), options AS (
-     INSERT INTO poll_options (tenant_id, poll_id, id, position, starts, ends)
-     SELECT $1::uuid, made.id, row.id, row.position, row.starts, row.ends
+     INSERT INTO poll_options (tenant_id, poll_id, id, position, starts, ends, hold_event_id)
+     SELECT $1::uuid, made.id, row.id, row.position, row.starts, row.ends, row.hold_event_id
        FROM made, given, jsonb_populate_recordset(NULL::poll_options, poll->'options') row
    )
    INSERT INTO poll_participants (tenant_id, poll_id, id, email, user_id, name, required, comment)
@@ -69,6 +69,12 @@ const replaceVotes = workspace.statement<never>(
 const finalize = workspace.statement<never>(
   'calendar.finalize_poll',
   `UPDATE polls SET option_id = $3, event_id = $4, calendar_id = $5, revision = revision + 1, updated_at = now()
+    WHERE tenant_id = $1 AND id = $2`,
+);
+
+const cancel = workspace.statement<never>(
+  'calendar.cancel_poll',
+  `UPDATE polls SET cancelled_at = now(), revision = revision + 1, updated_at = now()
     WHERE tenant_id = $1 AND id = $2`,
 );
 
@@ -103,6 +109,10 @@ export class PollsRepository {
     comment: string,
   ): Promise<void> {
     await tx.query(replaceVotes, [tenantId, pollId, participantId, JSON.stringify(votes), comment]);
+  }
+
+  async cancel(tx: Tx, tenantId: string, pollId: string): Promise<void> {
+    await tx.query(cancel, [tenantId, pollId]);
   }
 
   async finalize(

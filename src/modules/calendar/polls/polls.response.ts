@@ -25,6 +25,9 @@ export class OptionVoteResponse {
 
 export class PollOptionResponse {
   @ApiProperty(UUID) id!: string;
+  /** Of the tentative event; only for the owner of the poll. */
+  @ApiProperty(NO_UUID)
+  hold_event_id!: string | null;
   /** Null for a day. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
   start!: string | null;
@@ -72,10 +75,13 @@ export class PollResponse {
   /** @example "Europe/Berlin" */ time_zone!: string;
   @ApiProperty({ enum: ['time', 'date'], example: 'time' }) kind!: 'time' | 'date';
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) deadline!: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) cancelled_at!:
+    | string
+    | null;
   /** @example true */ allow_if_needed!: boolean;
   /** @example false */ anonymous!: boolean;
   /** closed: after the deadline. */
-  @ApiProperty({ enum: ['open', 'closed', 'finalized'], example: 'open' })
+  @ApiProperty({ enum: ['open', 'closed', 'finalized', 'cancelled'], example: 'open' })
   status!: PollStatus;
   @ApiProperty({ type: [PollOptionResponse] }) options!: PollOptionResponse[];
   @ApiProperty({ type: [PollParticipantResponse] }) participants!: PollParticipantResponse[];

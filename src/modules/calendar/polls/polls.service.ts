@@ -13,6 +13,7 @@ import { CalendarErrors } from '../calendar.errors.js';
 import { zoneNamed } from '../model/event-times.js';
 import { EventsRepository } from '../events.repository.js';
 import { instantsOf, pollResponse } from './poll.presenter.js';
+import { PollHolds } from './poll-holds.js';
 import { optionsOf } from './poll-options.js';
 import { type PollRecord, statusOf, type VoterRow } from './poll-record.js';
 import type { CreatePoll, PollParticipantFields, VotePoll } from './polls.dto.js';
@@ -37,6 +38,7 @@ export class PollsService {
   constructor(
     private readonly polls: PollsRepository,
     private readonly events: EventsRepository,
+    private readonly holds: PollHolds,
     private readonly availability: Availability,
     private readonly writes: IdempotentWrites,
     private readonly db: Db,
@@ -65,6 +67,7 @@ export class PollsService {
       anonymous: input.anonymous ?? false,
       option_id: null,
       event_id: null,
+      cancelled_at: null,
       revision: 1,
       created_at: now,
       updated_at: now,
@@ -73,7 +76,11 @@ export class PollsService {
       votes: [],
     };
     return this.writes.runTx(ctx, key, async (tx) => {
-      await this.polls.insert(tx, ctx.tenantId, poll);
+      if (input.hold) {
+        const calendar = await this.holds.calendar(tx, ctx, calendarId);
+        const held = await this.holds.create(tx, ctx, calendar, poll, options);
+        await this.polls.insert(tx, ctx.tenantId, { ...poll, calendar_id: calendar.id, options: held });
+      } else await this.polls.insert(tx, ctx.tenantId, poll);
       const made = await this.present(ctx, await this.found(tx, ctx, poll.id));
       return new JsonReply(JSON.stringify({ poll: made }), {
         status: 201,

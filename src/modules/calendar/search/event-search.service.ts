@@ -4,6 +4,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
+import { RelatedItems } from '../../../platform/references/related-items.js';
 import { type Found, ItemSearch } from '../../../platform/search/item-search.js';
 import {
   ItemSearchRepository,
@@ -50,8 +51,10 @@ export class EventSearchService extends ItemSearch<EventSearchRow> {
     protected readonly searches: EventSearchRepository,
     protected readonly index: EventIndexRepository,
     protected readonly cursors: Cursors,
+    related: RelatedItems,
   ) {
     super();
+    related.register('events', (ctx, query) => this.related(ctx, query));
   }
 
   /** @throws ApiError 422 `invalid_cursor` */

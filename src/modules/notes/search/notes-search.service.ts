@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
+import { RelatedItems } from '../../../platform/references/related-items.js';
 import { type Found, ItemSearch } from '../../../platform/search/item-search.js';
 import type { SearchQuery } from '../../../lib/search-text/index.js';
 import { inFolder, type SearchFilter } from '../../../platform/search/item-search.repository.js';
@@ -19,8 +20,10 @@ export class NotesSearchService extends ItemSearch<NoteSearchRow> {
     protected readonly searches: NotesSearchRepository,
     protected readonly index: NoteIndexRepository,
     protected readonly cursors: Cursors,
+    related: RelatedItems,
   ) {
     super();
+    related.register('notes', (ctx, query) => this.related(ctx, query));
   }
 
   /** @throws ApiError 422 `invalid_cursor` */

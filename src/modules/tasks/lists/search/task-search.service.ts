@@ -4,6 +4,7 @@ import { Db } from '../../../../platform/database/db.js';
 import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
 import { readerLexeme } from '../../../../lib/search-text/index.js';
+import { RelatedItems } from '../../../../platform/references/related-items.js';
 import { type Found, ItemSearch } from '../../../../platform/search/item-search.js';
 import { inFolder, type SearchFilter } from '../../../../platform/search/item-search.repository.js';
 import { TaskIndexRepository } from './task-index.repository.js';
@@ -24,8 +25,10 @@ export class TaskSearchService extends ItemSearch<TaskSearchRow> {
     protected readonly cursors: Cursors,
     private readonly references: TaskReferences,
     private readonly db: Db,
+    related: RelatedItems,
   ) {
     super();
+    related.register('tasks', (ctx, query) => this.related(ctx, query));
   }
 
   /** @throws ApiError 422 `invalid_cursor` */

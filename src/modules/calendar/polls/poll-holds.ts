@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import { Checked } from '../../../platform/http/input.pipe.js';
+import { CalendarErrors } from '../calendar.errors.js';
+import { EventBatch } from '../changes/event-batch.js';
+import { EventOperations } from '../changes/event-operations.js';
+import { EventRemovals } from '../changes/event-removals.js';
+import { type EventChange, newEntry } from '../changes/event-write.js';
+import { EventWriter } from '../changes/event-writer.js';
+import { EventsRepository } from '../events.repository.js';
+import { CreateEvent, DeleteEvent } from '../input/event.dto.js';
+import type { CalendarContext } from '../model/event-record.js';
+import { isDay, parseInstant, wallIn, wallText } from '../model/event-times.js';
+import type { OptionRow, PollRow } from './poll-record.js';
+
+/** Tentative events that keep the times of the options of a poll free. */
+@Injectable()
+export class PollHolds {
+  constructor(
+    private readonly events: EventsRepository,
+    private readonly operations: EventOperations,
+    private readonly removals: EventRemovals,
+    private readonly batch: EventBatch,
+    private readonly writer: EventWriter,
+  ) {}
+
+  /**
+   * The calendar of a poll: the named one, else the default calendar of the caller.
+   * @throws ApiError 404; 403 `forbidden`
+   */
+  async calendar(tx: Tx, ctx: RequestContext, id: string | null): Promise<CalendarContext> {
+    const chosen = id ?? (await this.events.defaultCalendars(tx, ctx.tenantId, [ctx.userId])).get(ctx.userId);
+    const calendar = chosen === undefined ? null : await this.events.context(tx, ctx, chosen);
+    if (!calendar) throw CalendarErrors.calendarNotFound.with();
+    this.operations.assertWriter(calendar);
+    return calendar;
+  }
+
+  /** Creates an event for each option in one statement. @returns the options with the ids of their events */
+  async create(
+    tx: Tx,
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    poll: Pick<PollRow, 'title' | 'location' | 'time_zone'>,
+    options: readonly OptionRow[],
+  ): Promise<OptionRow[]> {
+    const now = new Date().toISOString();
+    const changes = options.map((option): EventChange => {
+      const fields = Object.assign(new CreateEvent(), {
+        title: poll.title,
+        location: poll.location,
+        status: 'tentative',
+        show_as: 'tentative',
+        ...timesOfOption(option, poll.time_zone),
+      });
+      const record = this.operations.draft(ctx, calendar, fields, [], now);
+      const entry = { ...newEntry(record, calendar.id, calendar.owner_id), reminders: [] };
+      const common = { before: null, removed: [], fields: [], key: '', messages: [] };
+      return { ...common, record, entries: [entry], action: 'created' };
+    });
+    await this.writer.commit(tx, ctx, changes, now);
+    return options.map((option, n) => ({ ...option, hold_event_id: (changes[n] as EventChange).record.id }));
+  }
+
+  /** Deletes the events that still exist and that the caller may delete. */
+  async release(
+    tx: Tx,
+    ctx: RequestContext,
+    calendarId: string | null,
+    options: readonly OptionRow[],
+  ): Promise<void> {
+    const ids = options.flatMap(({ hold_event_id: id }) => id ?? []).toSorted();
+    if (calendarId === null || ids.length === 0) return;
+    await this.batch.lock(
+      tx,
+      ctx,
+      calendarId,
+      ids.map((event_id) => ({ op: 'delete', event_id })),
+    );
+    const silent = Checked.of(DeleteEvent, { send_updates: 'none' });
+    for (const id of ids)
+      try {
+        await this.removals.remove(tx, ctx, calendarId, { id, instance: null }, null, silent);
+      } catch (error) {
+        // The owner has deleted it, or no longer writes in the calendar.
+        if (!(error instanceof ApiError && [403, 404].includes(error.kind.status))) throw error;
+      }
+  }
+}
+
+/** The times of an option as those of an event: on the clock of the poll. */
+export function timesOfOption({ starts, ends }: OptionRow, zone: string) {
+  const time = (text: string) =>
+    isDay(text)
+      ? { date: text }
+      : { date_time: wallText(wallIn(zone, parseInstant(text) as number), false), time_zone: zone };
+  return { start: time(starts), end: time(ends) };
+}

@@ -1,0 +1,165 @@
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { type Person, TestApp } from '../../support/app.ts';
+
+describe('related items', () => {
+  let app: TestApp;
+  let ann: Person;
+  let bob: Person;
+  let mallory: Person;
+  let calendar: string;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [ann, bob] = (await app.tenant('acme', 'ann', 'bob')) as [Person, Person];
+    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    calendar = (await ann.api.get('/calendar')).body.calendars[0].id;
+  });
+  afterAll(() => app?.stop());
+
+  const create = async (fields: object) => {
+    const { status, body } = await ann.api.post(`/calendar/${calendar}/events`, {
+      start: '2026-05-04T10:00:00Z',
+      end: '2026-05-04T11:00:00Z',
+      send_updates: 'none',
+      ...fields,
+    });
+    expect(status).toBe(201);
+    return body.event;
+  };
+  const related = async (person: Person, query: string) => {
+    const { status, body } = await person.api.get(`/calendar/related?${query}`);
+    expect([status, body.error]).toEqual([200, undefined]);
+    return body.related;
+  };
+  const ids = (items: any[]): string[] => items.map(({ id }) => id);
+
+  test('an event is related to links, subjects, attendees and times, as far as the caller may read them', async () => {
+    const linked = (await ann.api.post('/notes', { title: 'Minutes', content: '<p>x</p>' })).body.note;
+    const about = (await ann.api.post('/notes', { title: 'Zephyr budget', content: '<p>x</p>' })).body.note;
+    const foreign = (await bob.api.post('/notes', { title: 'Zephyr secrets', content: '<p>x</p>' })).body
+      .note;
+    const task = (await ann.api.post('/tasks', { title: 'Order zephyr parts' })).body.task;
+    const book = (await ann.api.get('/contact/addressbooks')).body.addressbooks.find(
+      (each: any) => each.is_default,
+    );
+    const contact = (
+      await ann.api.post(`/contact/addressbooks/${book.id}/contacts`, {
+        full_name: 'Olga Outside',
+        emails: [{ value: 'olga@side.example' }],
+      })
+    ).body.contact;
+    const room = (await ann.api.post('/chat/rooms', { type: 'direct', user_id: bob.id })).body.room;
+    const event = await create({
+      title: 'Zephyr planning',
+      attendees: [bob.id, 'olga@side.example'],
+      links: [{ type: 'note', id: linked.id }],
+    });
+    const [same, other] = [
+      await create({ title: 'Lunch', attendees: [bob.id] }),
+      await create({ title: 'Dentist', start: '2026-06-01T10:00:00Z', end: '2026-06-01T11:00:00Z' }),
+    ];
+    await app.get<OutboxWorker>(OutboxWorker).drain();
+    const found = await related(ann, `event_id=${event.id}`);
+    expect(found.notes[0]).toMatchObject({ id: linked.id, title: 'Minutes', reason: 'link', score: 1 });
+    expect(ids(found.notes)).toContain(about.id);
+    expect(ids(found.notes)).not.toContain(foreign.id);
+    expect(found.tasks).toMatchObject([{ id: task.id, title: 'Order zephyr parts', reason: 'title' }]);
+    expect(found.contacts).toMatchObject([{ id: contact.id, title: 'Olga Outside', reason: 'attendee' }]);
+    expect(ids(found.rooms)).toEqual(room ? [room.id] : []);
+    expect(found.events).toMatchObject([{ id: same.id, reason: 'attendee' }]);
+    expect(found.messages).toEqual([]);
+    const atTime = await related(ann, 'start=2026-06-01T00:00:00Z&end=2026-06-02T00:00:00Z');
+    expect(atTime.events).toMatchObject([
+      { id: other.id, title: 'Dentist', reason: 'time', date: '2026-06-01T10:00:00Z' },
+    ]);
+    expect(ids((await related(ann, `email=${bob.email}`)).events).toSorted()).toEqual(
+      [event.id, same.id].toSorted(),
+    );
+    const only = await related(ann, 'q=zephyr&types=tasks&limit=1');
+    expect([ids(only.tasks), only.notes, only.events]).toEqual([[task.id], [], []]);
+  });
+
+  test('private events of others give no titles and no related items', async () => {
+    const secret = await create({
+      title: 'Zephyr secret',
+      visibility: 'private',
+      start: '2026-07-01T10:00:00Z',
+      end: '2026-07-01T11:00:00Z',
+    });
+    await ann.api.put(`/calendar/${calendar}`, { shares: [{ user_id: bob.id, role: 'reader' }] });
+    await app.get<OutboxWorker>(OutboxWorker).drain();
+    const window = 'start=2026-07-01T00:00:00Z&end=2026-07-02T00:00:00Z';
+    expect(ids((await related(ann, window)).events)).toEqual([secret.id]);
+    expect((await related(bob, window)).events).toEqual([]);
+    expect(ids((await related(bob, 'q=zephyr')).events)).not.toContain(secret.id);
+    const about = await related(bob, `event_id=${secret.id}`);
+    expect(Object.values(about).flat()).toEqual([]);
+    expect((await mallory.api.get(`/calendar/related?event_id=${secret.id}`)).status).toBe(404);
+  });
+
+  test.each([
+    '',
+    'start=2026-07-01',
+    'q=',
+    'types=x&q=a',
+    'limit=0&q=a',
+    'start=2026-07-01&end=2026-09-01',
+    'event_id=1',
+  ])('the query "%s" is invalid', async (query) => {
+    const { status, body } = await ann.api.get(`/calendar/related?${query}`);
+    expect([status, body.error]).toEqual([422, 'validation_failed']);
+  });
+});
+
+describe('the transfer of calendars to another member', () => {
+  test('the new owner organizes the events; shares and responses stay', async () => {
+    const app = await TestApp.start();
+    try {
+      const [owner, leaver, heir, reader] = (await app.tenant(
+        'acme',
+        'owner',
+        'leaver',
+        'heir',
+        'reader',
+      )) as [Person, Person, Person, Person];
+      const { id } = (await leaver.api.post('/calendar', { name: 'Team' })).body.calendar;
+      await leaver.api.put(`/calendar/${id}`, {
+        shares: [
+          { user_id: heir.id, role: 'writer' },
+          { user_id: reader.id, role: 'reader' },
+        ],
+      });
+      const { event } = (
+        await leaver.api.post(`/calendar/${id}/events`, {
+          title: 'Weekly',
+          start: '2026-05-04T10:00:00Z',
+          recurrence: { rules: ['FREQ=WEEKLY'] },
+          attendees: [reader.id],
+        })
+      ).body;
+      const own = (await reader.api.get('/calendar')).body.calendars.find(
+        (each: any) => each.kind === 'own',
+      ).id;
+      await reader.api.put(`/calendar/${own}/events/${event.id}/rsvp`, { response: 'accepted' });
+      const token = (await reader.api.post(`/calendar/${own}/sync`, {})).body.sync_token;
+      await owner.api.post(`/tenant/members/${leaver.id}/deactivate`);
+      const moved = await owner.api.post(`/tenant/members/${leaver.id}/transfer`, { to: heir.id });
+      expect([moved.status, moved.body.error]).toEqual([200, undefined]);
+      const found = (await heir.api.get('/calendar')).body.calendars.find((each: any) => each.id === id);
+      expect(found).toMatchObject({ role: 'owner', kind: 'own', is_default: false, owner: { id: heir.id } });
+      expect(found.shares.map(({ user_id }: any) => user_id)).toEqual([reader.id]);
+      const path = `/calendar/${id}/events/${event.id}`;
+      const read = (await heir.api.get(path)).body.event;
+      expect(read).toMatchObject({
+        organizer: { id: heir.id, self: true },
+        attendees: [{ user_id: reader.id, response: 'accepted' }],
+        permissions: { edit: true },
+      });
+      const { changes } = (await reader.api.post(`/calendar/${own}/sync`, { sync_token: token })).body;
+      expect(changes).toMatchObject([{ op: 'upsert', event: { id: event.id, organizer: { id: heir.id } } }]);
+      expect((await heir.api.put(path, { title: 'Ours' })).status).toBe(200);
+    } finally {
+      await app.stop();
+    }
+  });
+});

@@ -1,0 +1,129 @@
+import { type Person, TestApp } from '../../support/app.ts';
+
+/** Seconds. */
+const MINUTE = 60;
+const HOUR = 3_600;
+
+describe('reminders of events', () => {
+  let app: TestApp;
+  let ann: Person;
+  let bob: Person;
+  let clock: { tick(now?: Date): Promise<number> };
+  let calendar: string;
+  let now: number;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [ann, bob] = (await app.tenant('acme', 'ann', 'bob')) as [Person, Person];
+    const { ReminderClock } = await import('../../../src/modules/calendar/reminders/reminder-clock.js');
+    clock = app.get(ReminderClock);
+    const made = await ann.api.post('/calendar', {
+      name: 'Reminded',
+      default_reminders: [{ method: 'popup', minutes: 10 }],
+    });
+    calendar = made.body.calendar.id;
+    now = Math.floor(Date.now() / 1000);
+    await tickAt(now + 1);
+  });
+  afterAll(() => app?.stop());
+
+  const tickAt = (instant: number) => clock.tick(new Date(instant * 1000));
+  const utc = (instant: number) => ({
+    date_time: new Date(instant * 1000).toISOString().slice(0, 19),
+    time_zone: 'UTC',
+  });
+  const create = async (fields: object) =>
+    (await ann.api.post(`/calendar/${calendar}/events`, { ...fields })).body.event;
+  const due = async (eventId: string) =>
+    (
+      await app.sql(
+        `SELECT payload FROM outbox WHERE type = 'calendar.reminder.due' AND payload->>'event_id' = $1 ORDER BY id`,
+        [eventId],
+      )
+    ).map(({ payload }: any) => payload);
+
+  test('each instance of a series is reported once, at its time, also when several processes look', async () => {
+    const start = now + HOUR;
+    const { id } = await create({
+      title: 'Stand-up',
+      start: utc(start),
+      end: utc(start + 15 * MINUTE),
+      recurrence: { rules: ['FREQ=DAILY;COUNT=3'] },
+    });
+    await tickAt(start - 10 * MINUTE - 1);
+    expect(await due(id)).toEqual([]);
+    const counts = await Promise.all(Array.from({ length: 4 }, () => tickAt(start - 10 * MINUTE)));
+    expect(counts.reduce((a, b) => a + b)).toBe(1);
+    expect(await due(id)).toMatchObject([
+      { calendar_id: calendar, user_id: ann.id, minutes: 10, methods: ['popup'] },
+    ]);
+    await tickAt(start + 24 * HOUR);
+    await tickAt(start + 48 * HOUR);
+    await tickAt(start + 100 * HOUR);
+    expect((await due(id)).map((each: any) => Date.parse(each.start) / 1000)).toEqual([
+      start,
+      start + 24 * HOUR,
+      start + 48 * HOUR,
+    ]);
+  });
+
+  test('own reminders replace those of the calendar, and a moved event is reported at its new time', async () => {
+    const start = now + 200 * HOUR;
+    const { id } = await create({
+      title: 'Review',
+      start: utc(start),
+      end: utc(start + HOUR),
+      reminders: {
+        overrides: [
+          { method: 'email', minutes: 60 },
+          { method: 'popup', minutes: 60 },
+          { method: 'popup', minutes: 0 },
+        ],
+      },
+    });
+    const later = start + 5 * HOUR;
+    const moved = await ann.api.put(`/calendar/${calendar}/events/${id}`, {
+      start: utc(later),
+      end: utc(later + HOUR),
+    });
+    expect(moved.status).toBe(200);
+    await tickAt(start + HOUR);
+    expect(await due(id)).toEqual([]);
+    await tickAt(later);
+    const found = await due(id);
+    expect(found.map(({ minutes }: any) => minutes)).toEqual([60, 0]);
+    expect(found[0].methods.toSorted()).toEqual(['email', 'popup']);
+  });
+
+  test('declined, cancelled, deleted and past instances have no reminder; attendees have their own', async () => {
+    const start = now + 300 * HOUR;
+    const fields = { start: utc(start), end: utc(start + HOUR), attendees: [bob.id], send_updates: 'none' };
+    const [kept, declined, deleted] = [
+      await create({ ...fields, title: 'Kept' }),
+      await create({ ...fields, title: 'Declined' }),
+      await create({ ...fields, title: 'Deleted' }),
+    ];
+    const own = (await bob.api.get('/calendar')).body.calendars[0].id;
+    const rsvp = await bob.api.put(`/calendar/${own}/events/${declined.id}/rsvp`, { response: 'declined' });
+    expect(rsvp.status).toBe(200);
+    expect((await ann.api.delete(`/calendar/${calendar}/events/${deleted.id}`)).status).toBe(200);
+    await tickAt(start - 10 * MINUTE);
+    const users = async (id: string) => (await due(id)).map(({ user_id }: any) => user_id).toSorted();
+    expect(await users(kept.id)).toEqual([ann.id, bob.id].toSorted());
+    expect(await users(declined.id)).toEqual([ann.id]);
+    expect(await users(deleted.id)).toEqual([]);
+    const past = await create({ title: 'Past', start: utc(start - 50 * HOUR), end: utc(start - 49 * HOUR) });
+    await tickAt(start);
+    expect(await due(past.id)).toEqual([]);
+  });
+
+  test('new reminders of the calendar apply to its events', async () => {
+    const start = now + 400 * HOUR;
+    const { id } = await create({ title: 'Later', start: utc(start), end: utc(start + HOUR) });
+    await tickAt(now + 301 * HOUR);
+    await ann.api.put(`/calendar/${calendar}`, { default_reminders: [{ method: 'popup', minutes: 120 }] });
+    await tickAt(start - 120 * MINUTE);
+    await tickAt(start);
+    expect((await due(id)).map(({ minutes }: any) => minutes)).toEqual([120]);
+  });
+});
