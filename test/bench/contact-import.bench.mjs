@@ -5,6 +5,7 @@
  */
 import pg from 'pg';
 import { newCard, readCards, writeCard } from '../../dist/lib/vcard/index.js';
+import { cpuOf } from './processes.mjs';
 import { print, withWorkspace } from './workspace.mjs';
 
 const CARDS = 10_000;
@@ -33,6 +34,7 @@ async function round(listener, base, headers, n, databaseUrl) {
   const file = fileOf(n);
   const floor = await timed(() => floorImport(file, n, databaseUrl));
   listener.forgetPeak();
+  const [processor, databaseBefore] = [listener.cpu, await databaseCpu(databaseUrl)];
   const before = listener.peakMemory;
   const url = `${base}/phone-sync/import?addressbook_id=${addressbook.id}&device_id=bench`;
   const send = async () => {
@@ -46,11 +48,14 @@ async function round(listener, base, headers, n, databaseUrl) {
   let result;
   const first = await timed(async () => (result = await send()));
   const growth = listener.peakMemory - before;
+  const each = (seconds) => Math.round((1e6 * seconds) / CARDS);
+  const server = each(listener.cpu - processor);
+  const database = each((await databaseCpu(databaseUrl)) - databaseBefore);
   const again = await timed(async () => (result = [result, await send()]));
   const [created, unchanged] = [result[0].created, result[1].unchanged];
   if (created !== CARDS || unchanged !== CARDS) throw new Error(JSON.stringify(result).slice(0, 500));
   print(
-    `${n === 0 ? 'warm-up' : `round ${n}`}: ${(file.length / 1e6).toFixed(1)} MB; floor ${rate(floor)}, import ${rate(first)} (${Math.round((100 * floor) / first)} %), again ${rate(again)} cards/s; memory +${growth.toFixed(0)} MB (bar ${BAR_MB})`,
+    `${n === 0 ? 'warm-up' : `round ${n}`}: ${(file.length / 1e6).toFixed(1)} MB; floor ${rate(floor)}, import ${rate(first)} (${Math.round((100 * floor) / first)} %), again ${rate(again)} cards/s; processor time of a card ${server} us, of the database ${database} us; memory +${growth.toFixed(0)} MB (bar ${BAR_MB})`,
   );
 }
 
@@ -104,4 +109,15 @@ async function floorImport(file, round, databaseUrl) {
 
 function* chunks(file) {
   for (let at = 0; at < file.length; at += 65_536) yield file.subarray(at, at + 65_536);
+}
+
+/** Seconds of processor time of the database's connections. */
+async function databaseCpu(databaseUrl) {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  const { rows } = await client.query(
+    `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+  );
+  await client.end();
+  return rows.reduce((sum, { pid }) => sum + cpuOf(pid), 0);
 }

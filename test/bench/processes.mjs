@@ -21,6 +21,20 @@ export async function freePort() {
   return port;
 }
 
+function procFile(pid, file) {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Seconds of processor time of a process so far; NaN where the system does not tell. */
+export function cpuOf(pid) {
+  const fields = procFile(pid, 'stat')?.split(') ')[1]?.split(' ');
+  return fields ? (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND : Number.NaN;
+}
+
 /** A process that listens on a port. */
 export class Listener {
   constructor(name, child, port) {
@@ -45,8 +59,7 @@ export class Listener {
 
   /** Seconds of processor time so far; NaN where the system does not tell. */
   get cpu() {
-    const fields = this.#proc('stat')?.split(') ')[1]?.split(' ');
-    return fields ? (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND : Number.NaN;
+    return cpuOf(this.child.pid);
   }
 
   /** The most memory it had at any time since the last `forgetPeak`, MB; NaN where the system does not tell. */
@@ -79,11 +92,7 @@ export class Listener {
   }
 
   #proc(file) {
-    try {
-      return readFileSync(`/proc/${this.child.pid}/${file}`, 'utf8');
-    } catch {
-      return undefined;
-    }
+    return procFile(this.child.pid, file);
   }
 }
 

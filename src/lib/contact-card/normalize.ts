@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js';
+import { rememberNational } from './national-numbers.js';
 import {
   type CardAddress,
   type CardDate,
@@ -59,7 +60,9 @@ export function parsedPhone(
     ...(country !== null && { defaultCountry: country as CountryCode }),
     extract: false,
   });
-  return number?.isPossible() ? { e164: number.number, extension: number.ext ?? null } : null;
+  if (!number?.isPossible()) return null;
+  rememberNational(number.number, number.nationalNumber);
+  return { e164: number.number, extension: number.ext ?? null };
 }
 
 const phones = (inputs: Input<ContactPhone>[] | null, country: string | null): ContactPhone[] =>

@@ -1,6 +1,6 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js';
 import { fold } from '../search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.js';
+import { nationalNumber } from './national-numbers.js';
 
 // The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never
 // do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `/` before a department,
@@ -47,7 +47,7 @@ function phoneWords({ value, e164 }: ContactPhone): string[] {
   const digits = digitsOf(value);
   const forms = [digits, digits.slice(-7), digits.slice(-4)];
   if (e164 !== null) {
-    const national = parsePhoneNumberFromString(e164)?.nationalNumber ?? '';
+    const national = nationalNumber(e164);
     forms.push(e164.slice(1), national, `0${national}`);
   }
   return forms.filter((word) => word.length >= 2);

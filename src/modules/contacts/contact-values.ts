@@ -14,6 +14,18 @@ import type { ContactSource } from './contacts.entity.js';
 import type { ContactRow } from './contact.presenter.js';
 import { fieldError } from './contacts.errors.js';
 
+/** The JSON text of a card, which is written once for its check, its hash and its row. */
+export function storedJson(card: ContactCard): string {
+  const known = TEXTS.get(card);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(card);
+  TEXTS.set(card, text);
+  return text;
+}
+
+/** Cards do not change after their first check. */
+const TEXTS = new WeakMap<ContactCard, string>();
+
 /** Characters of the JSON of a card. */
 export const MAX_CARD = 256 * 1024;
 
@@ -25,7 +37,7 @@ export function checked(card: ContactCard): ContactCard {
       'empty_contact',
       'A contact needs a name, an organization, an e-mail address or a telephone number.',
     );
-  if (JSON.stringify(card).length > MAX_CARD)
+  if (storedJson(card).length > MAX_CARD)
     throw fieldError('', 'contact_too_large', 'A contact may have at most 256 KiB.');
   return card;
 }
@@ -68,7 +80,7 @@ export interface ContactUpdate extends CardValues {
 export const contentHash = (cardJson: string): string => createHash('sha256').update(cardJson).digest('hex');
 
 function cardValues(card: ContactCard): CardValues {
-  const json = JSON.stringify(card);
+  const json = storedJson(card);
   return {
     kind: card.kind,
     sort_key: sortKey(card),

@@ -79,6 +79,10 @@ const insert = workspace.statement<ContactRow>(
   'contacts.insert',
   `${RETURNED} contacts_insert($1, $2, $3) contact`,
 );
+const insertIds = workspace.statement<{ id: string }>(
+  'contacts.insert_ids',
+  `SELECT contact.id FROM contacts_insert($1, $2, $3) contact`,
+);
 const update = workspace.statement<ContactRow>(
   'contacts.update',
   `${RETURNED} contacts_update($1, $2, $3) contact`,
@@ -220,6 +224,16 @@ export class ContactsRepository {
     contacts: readonly ContactInsert[],
   ): Promise<ContactRow[]> {
     return contacts.length === 0 ? [] : tx.query(insert, [tenantId, bookId, JSON.stringify(contacts)]);
+  }
+
+  /** As `insert`. @returns the ids of the new rows */
+  async insertMany(
+    tx: Tx,
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    bookId: string,
+    contacts: readonly ContactInsert[],
+  ): Promise<{ id: string }[]> {
+    return contacts.length === 0 ? [] : tx.query(insertIds, [tenantId, bookId, JSON.stringify(contacts)]);
   }
 
   /** Skips contacts that no longer have the revision `base`. @returns the written rows */

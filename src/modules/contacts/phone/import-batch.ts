@@ -132,7 +132,7 @@ export class ImportBatch {
     inserts: readonly ContactInsert[],
     updates: readonly ContactUpdate[],
   ): Promise<void> {
-    const made = await this.contacts.insert(tx, ctx, bookId, inserts);
+    const made = await this.contacts.insertMany(tx, ctx, bookId, inserts);
     const written = await this.contacts.update(tx, ctx, bookId, updates);
     if (made.length === inserts.length && written.length === updates.length) return;
     // The transaction is repeated with the contacts as they are now.
@@ -171,8 +171,9 @@ const nameKeyOf = (card: ContactCard): string | undefined => identityKeys(card).
 
 /** A contact with the same name and a common address or number. Families share numbers: the name must be the same. */
 function similarTo(card: ContactCard, { byKey }: Known, { created }: ImportRun): ContactRow | undefined {
+  const rows = byKey.size === 0 ? [] : reachKeys(card).flatMap((key) => byKey.get(key) ?? []);
+  if (rows.length === 0) return undefined;
   const name = nameKeyOf(card);
-  const rows = reachKeys(card).flatMap((key) => byKey.get(key) ?? []);
   return rows.find((row) => !created.has(row.id) && nameKeyOf(cardOf(row)) === name);
 }
 

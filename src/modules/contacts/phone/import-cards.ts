@@ -5,10 +5,11 @@ import { Errors } from '../../../platform/http/errors.js';
 import { validated } from '../../../platform/http/input.pipe.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
 import { photoHash } from '../contact-photos.js';
-import { newContactCard, contentHash } from '../contact-values.js';
+import { contentHash, newContactCard, storedJson } from '../contact-values.js';
 import { CardFieldsInput } from '../contact.dto.js';
-import { type ContactCard, MAX_UID } from '../../../lib/contact-card/index.js';
+import { type CardPatch, type ContactCard, MAX_UID } from '../../../lib/contact-card/index.js';
 import type { ImportProblem } from './import.entity.js';
+import { isOrdinary } from './ordinary-card.js';
 import { ImportedContact } from './phone.dto.js';
 
 /** A card of an import in the stored form of contacts. */
@@ -43,7 +44,8 @@ export function fromVcard(result: CardResult, country: string | null): ImportEnt
   const { uid, photo, ...fields } = result.card;
   return entryOf(index, fields.full_name, () => {
     const custom = [...withoutMedia(fields.custom), ...linkedPhoto(photo)];
-    const input = validated(CardFieldsInput, { ...fields, custom });
+    const read = { ...fields, custom };
+    const input: CardPatch = isOrdinary(read) ? read : { ...validated(CardFieldsInput, read) };
     const image = photo && 'data' in photo ? photo.data : null;
     return { uid, externalId: undefined, card: newContactCard(input, country), image };
   });
@@ -71,7 +73,7 @@ function entryOf(
   try {
     const { uid, externalId, card, image } = make();
     const photo = image && { image, hash: photoHash(image) };
-    const content = contentHash(JSON.stringify(card));
+    const content = contentHash(storedJson(card));
     const hash = photo ? contentHash(content + photo.hash) : content;
     return { index, uid: storedUid(uid, content), externalId, card, hash, photo };
   } catch (error) {

@@ -124,7 +124,7 @@ export class ImportsService implements OnModuleInit {
       failed: 0,
     };
     const problems: ImportProblem[] = [];
-    for await (const batch of batchesOf(entries)) {
+    for await (const batch of oneAhead(batchesOf(entries))) {
       if (book.contacts_count + run.created.size + batch.cards.length > MAX_CONTACTS)
         batch.problems.push(...full(batch.cards.splice(0)));
       problems.push(...batch.problems.slice(0, MAX_PROBLEMS - problems.length));
@@ -171,6 +171,22 @@ async function* vcardEntries(
 
 function* jsonEntries(contacts: readonly unknown[], country: string | null): Generator<ImportEntry> {
   for (const [index, contact] of contacts.entries()) yield fromJson(index, contact, country);
+}
+
+/** Reads the next batch while the database writes the last one. */
+async function* oneAhead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    for (let next = source.next(); ;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = source.next();
+      // Its error is thrown when the batch is due.
+      next.catch(() => undefined);
+      yield value;
+    }
+  } finally {
+    await source.return(undefined);
+  }
 }
 
 /** A card whose uid or external_id is in the batch already begins the next batch, as does a card after many bytes of photos. */

@@ -47,7 +47,7 @@ BEGIN
     RETURNING *),
   indexed AS (
     INSERT INTO contact_words (tenant_id, addressbook_id, word, contact_id)
-    SELECT p_tenant, p_book, word, made.id FROM made, unnest(made.words) AS word),
+    SELECT p_tenant, p_book, word, made.id FROM made, unnest(made.words) AS word ORDER BY word),
   counted AS (
     UPDATE addressbooks SET contacts_count = contacts_count + (SELECT count(*) FROM made)
      WHERE tenant_id = p_tenant AND id = p_book)
