@@ -352,4 +352,67 @@ describe('responses have exactly the described shape', () => {
     fits('healthReady', await app.anonymous.get('/health/ready'));
     fits('listSigningKeys', await app.anonymous.get('/.well-known/jwks.json'));
   });
+
+  test('contacts', async () => {
+    const [owner, reader] = (await app.tenant('contacts', 'owner', 'reader')) as [Person, Person];
+    const { api } = owner;
+    const book = await api.post('/contact/addressbooks', { name: 'b', shares: [reader.id] });
+    fits('createAddressbook', book);
+    const { id } = book.body.addressbook;
+    fits('readAddressbook', await reader.api.get(`/contact/addressbooks/${id}`));
+    fits('updateAddressbook', await api.put(`/contact/addressbooks/${id}`, { color: '#2f80ed' }));
+    fits('listAddressbooks', await api.get('/contact/addressbooks'));
+    fits('listUserAddressbooks', await api.get('/contact/useraddressbooks'));
+    const path = `/contact/addressbooks/${id}/contacts`;
+    for (const body of offered('createContact')) fits('createContact', await api.post(path, body));
+    const made = await api.post(path, {
+      full_name: 'Full',
+      emails: ['a@x.example'],
+      phones: ['+420601123456'],
+    });
+    const item = `${path}/${made.body.contact.external_id}`;
+    const png =
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+    const image = { raw: Buffer.from(png, 'base64'), headers: { 'content-type': 'image/png' } };
+    fits('setContactPhoto', await api.put(`${item}/photo`, undefined, image));
+    fits('readContact', await reader.api.get(item));
+    fits('listContacts', await reader.api.get(`${path}?q=full`));
+    fits('updateContact', await api.put(item, { job_title: 'j', categories: ['c'] }));
+    fits('listGlobalContacts', await api.get(`/contact/addressbooks/${id}/global`));
+    fits('contactChanges', await reader.api.get(`${path}/sync`));
+    const changes = [
+      { op: 'upsert', external_id: 'new', contact: { full_name: 'N' } },
+      { op: 'delete', external_id: 'missing' },
+      { op: 'upsert', external_id: 'bad', contact: { full_name: 1 } },
+    ];
+    fits('applyContactChanges', await api.post(`${path}/sync`, { changes }));
+    fits('removeContactPhoto', await api.delete(`${item}/photo`));
+    const external_ids = ['new', made.body.contact.external_id];
+    fits('findDuplicateContacts', await api.post('/contact/duplicates', { addressbook_id: id }));
+    const merged = await api.post('/contact/merges', { addressbook_id: id, external_ids });
+    fits('mergeContacts', merged);
+    fits('undoContactMerge', await api.post(`/contact/merges/${merged.body.merge_id}/undo`));
+    const target = (await api.post('/contact/addressbooks', { name: 't' })).body.addressbook.id;
+    fits('moveContact', await api.post(`${item}/move`, { target_addressbook_id: target }));
+    const move = { target_addressbook_id: target, contact_ids: ['new', 'missing'] };
+    fits('moveContacts', await api.post(`/contact/addressbooks/${id}/move_contacts`, move));
+    const imported = await api.post('/contact/phone-sync/import', {
+      contacts: [{ full_name: 'I' }, { full_name: 1 }],
+    });
+    fits('importPhoneContacts', imported);
+    fits('listContactImports', await api.get('/contact/phone-sync/imports'));
+    const importPath = `/contact/phone-sync/imports/${imported.body.import.id}`;
+    fits('readContactImport', await api.get(importPath));
+    fits('undoContactImport', await api.post(`${importPath}/undo`));
+    fits('setSelfPhoto', await api.put('/contact/self/photo', undefined, image));
+    fits('readSelf', await api.get('/contact/self'));
+    fits('updateSelf', await api.put('/contact/self', { nicknames: ['Al'] }));
+    fits('listDirectory', await api.get('/contact/directory'));
+    fits('searchDirectory', await api.get('/directory/search?q=full'));
+    fits('listExtractedAddresses', await api.get('/contact/extract'));
+    fits('removeExtractedAddress', await api.delete('/contact/extract', { email: 'a@x.example' }));
+    fits('syncState', await api.get('/sync/state'));
+    fits('deleteContact', await api.delete(`/contact/addressbooks/${target}/contacts/new`));
+    fits('deleteAddressbook', await api.delete(`/contact/addressbooks/${target}`));
+  });
 });

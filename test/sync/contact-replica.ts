@@ -4,6 +4,7 @@ import type { Rng } from './rng.ts';
 
 /** An address book as a device has it, and the changes that the device has not sent yet. */
 export class ContactReplica {
+  /** By external_id, which names a contact in removals: a moved contact keeps its id. */
   readonly contacts = new Map<string, any>();
   private cursor: string | undefined;
   /** Number of resets after an expired cursor. */
@@ -100,16 +101,17 @@ export class ContactReplica {
     const ids = changes.map((each: any) => each.contact?.id ?? each.id);
     if (new Set(ids).size < ids.length)
       throw new Violation(`${this.name}: an id comes twice in a page`, ...ids);
-    for (const { op, contact, id } of changes) {
+    for (const { op, contact, external_id } of changes) {
       if (op === 'delete') {
-        this.contacts.delete(id);
+        this.contacts.delete(external_id);
         continue;
       }
       if (contact.addressbook_id !== this.bookId)
         throw new Violation(`${this.name}: of another book`, contact.id);
-      if (contact.revision < (this.contacts.get(contact.id)?.revision ?? 0))
+      const known = this.contacts.get(contact.external_id);
+      if (known?.id === contact.id && contact.revision < known.revision)
         throw new Violation(`${this.name}: revision ${contact.revision} after a later one`, contact.id);
-      this.contacts.set(contact.id, contact);
+      this.contacts.set(contact.external_id, contact);
     }
     this.cursor = cursor;
   }

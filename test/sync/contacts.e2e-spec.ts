@@ -93,7 +93,7 @@ describe('synchronisation of address books, at random', () => {
 
   /** A run that does nothing would prove nothing. */
   test('there were contacts and expired cursors', () => {
-    expect(compared).toBeGreaterThan(100);
+    expect(compared).toBeGreaterThan(40);
     expect(resets).toBeGreaterThan(2);
   });
 });

@@ -20,6 +20,7 @@ import { Poll, PollOption, PollParticipant, PollVote } from './polls/poll.entity
 
 export const calendarSchema: SchemaPart = {
   owner: 'calendar',
+  publishes: ['event_addresses'],
   entities: {
     workspace: [
       Calendar,
@@ -62,5 +63,6 @@ export const calendarSchema: SchemaPart = {
     'calendar-delete',
     'calendars-of-members',
     'event-search',
+    'event-addresses',
   ),
 };

@@ -2,14 +2,18 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { Deployment } from '../../platform/deployment/deployment.js';
 import { ImagesModule } from '../../platform/images/images.module.js';
 import { MailProxyModule } from '../mail/index.js';
+import { PresenceModule } from '../presence/index.js';
 import { SettingsModule } from '../settings/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { AddressbookAccess, MAX_CONTACTS } from './addressbook-access.js';
 import { AddressbooksController, UserAddressbooksController } from './books/addressbooks.controller.js';
+import { AddressbooksOfMembers } from './books/addressbooks-of-members.js';
 import { AddressbooksRepository } from './books/addressbooks.repository.js';
 import { AddressbooksService, MAX_BOOKS } from './books/addressbooks.service.js';
 import { ExtractedController } from './collected/extracted.controller.js';
 import { ExtractedRepository } from './collected/extracted.repository.js';
+import { InboxSenders } from './collected/inbox-senders.js';
+import { ReceivedRepository } from './collected/received.repository.js';
 import { ExtractedService } from './collected/extracted.service.js';
 import { ContactSearchRepository } from './search/contact-search.repository.js';
 import { MAX_CARD } from './contact-values.js';
@@ -48,7 +52,7 @@ import { ImportsService } from './phone/imports.service.js';
 import { PhoneController } from './phone/phone.controller.js';
 
 @Module({
-  imports: [SettingsModule, TenantsModule, MailProxyModule, ImagesModule],
+  imports: [SettingsModule, TenantsModule, MailProxyModule, ImagesModule, PresenceModule],
   // Fixed paths come before those with an external_id.
   controllers: [
     UserAddressbooksController,
@@ -66,6 +70,7 @@ import { PhoneController } from './phone/phone.controller.js';
   ],
   providers: [
     AddressbooksRepository,
+    AddressbooksOfMembers,
     AddressbooksService,
     ContactsRepository,
     ContactsService,
@@ -75,6 +80,8 @@ import { PhoneController } from './phone/phone.controller.js';
     ContactMovesService,
     ExtractedRepository,
     ExtractedService,
+    InboxSenders,
+    ReceivedRepository,
     DuplicatesRepository,
     DuplicatesService,
     ContactSearchRepository,

@@ -59,6 +59,11 @@ const byIds = (column: 'external_id' | 'uid' | 'id') =>
   );
 const BY = { external_id: byIds('external_id'), uid: byIds('uid'), id: byIds('id') };
 
+const head = workspace.statement<{ head: number }>(
+  'contacts.head',
+  `SELECT head::float8 AS head FROM sync_heads WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 const idsAfter = workspace.statement<{ id: string }>(
   'contacts.ids_after',
   `SELECT id FROM contacts WHERE tenant_id = $1 AND addressbook_id = $2 AND id > $3 AND gone_at IS NULL
@@ -180,6 +185,11 @@ export class ContactsRepository {
     if (key === undefined && prefixes.length === 0) return this.db.query(LISTS[sort].plain, values);
     const range = key === undefined ? prefixRange(prefixes) : [key, key + NEXT];
     return this.db.query(LISTS[sort].words, [...values, ...range, keys, prefixes]);
+  }
+
+  /** The number of the last change of a book. */
+  async head({ tenantId }: RequestContext, bookId: string): Promise<number> {
+    return (await this.db.query(head, [tenantId, bookId]))[0]?.head ?? 0;
   }
 
   /** Contacts of a book with one of these ids. */

@@ -1,6 +1,7 @@
 import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
+import { ReceivedAddress, ReceivedAddressScan } from './collected/received.entity.js';
 import { ContactImport, ContactImportItem } from './phone/import.entity.js';
 import {
   Addressbook,
@@ -23,6 +24,8 @@ export const contactsSchema: SchemaPart = {
       ContactMerge,
       ContactPhoto,
       SuppressedAddress,
+      ReceivedAddress,
+      ReceivedAddressScan,
       ContactImport,
       ContactImportItem,
     ],
@@ -34,6 +37,10 @@ export const contactsSchema: SchemaPart = {
       new URL('migrations/0002-phone-imports.sql', import.meta.url),
     ),
     sqlMigration('ContactPhotos1796300001401', new URL('migrations/0003-photos.sql', import.meta.url)),
+    sqlMigration(
+      'ReceivedAddresses1796300001402',
+      new URL('migrations/0004-received-addresses.sql', import.meta.url),
+    ),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'contact-writes'),
 };

@@ -1,6 +1,7 @@
 export { MailProxyModule } from './mail-proxy.module.js';
 export { MailApi } from './accounts/mail.api.js';
 export { RecipientsApi } from './messages/drafts/recipients.api.js';
+export { ReceivedMailApi, type Sender } from './messages/received-mail.api.js';
 export type { KnownRecipient } from './messages/drafts/recipients.repository.js';
 export { OPEN_MAIL_SCHEMAS } from './mail.response.js';
 export { OwnMail, type OwnMessage, type SendOutcome } from './calendar-mail/own-mail.js';

@@ -30,6 +30,7 @@ import { MailboxesController } from './mailboxes/mailboxes.controller.js';
 import { MailMoves } from './messages/mail-moves.js';
 import { MailMovesRepository } from './messages/mail-moves.repository.js';
 import { MessagesController } from './messages/messages.controller.js';
+import { ReceivedMailApi } from './messages/received-mail.api.js';
 import { MessagesService } from './messages/messages.service.js';
 import { MailboxesService } from './mailboxes/mailboxes.service.js';
 import { RequestLimits } from './upstream/request-limits.js';
@@ -71,13 +72,14 @@ const MOVES_KEPT_DAYS = 180;
     AttachmentsService,
     RecipientsRepository,
     RecipientsApi,
+    ReceivedMailApi,
     MailApi,
     CalendarMailRepository,
     CalendarMailReader,
     CalendarMailIntake,
     OwnMail,
   ],
-  exports: [MailApi, RecipientsApi, OwnMail, CalendarMailReader, CalendarMailIntake],
+  exports: [MailApi, ReceivedMailApi, RecipientsApi, OwnMail, CalendarMailReader, CalendarMailIntake],
 })
 export class MailProxyModule implements NestModule, OnModuleInit {
   constructor(

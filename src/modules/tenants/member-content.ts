@@ -21,7 +21,10 @@ export interface ContentOwner {
 export interface OwnedContent {
   /** Plural name in responses, e.g. `note_folders`. */
   readonly kind: string;
-  /** Position in the lock order of a transfer: task folders 10, tasks 20, note folders 30, notes 40, forms 50, calendars 60. */
+  /**
+   * Position in the lock order of a transfer: task folders 10, tasks 20, note folders 30, notes 40, forms 50, calendars 60,
+   * address books 70.
+   */
   readonly order: number;
   /** Number of objects of an owner, including those in the trash. */
   count(reader: Reader, owner: ContentOwner): Promise<number>;

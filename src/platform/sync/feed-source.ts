@@ -53,9 +53,15 @@ export interface FeedSource {
   readonly indexPath: string;
   /**
    * Table with the feed numbers, which has an index on `(tenant_id, <owner>, seq)`. Null: its counters are those of other
-   * objects than users, such as address books, so the heads of a user do not contain the collection.
+   * objects than users, such as address books; `heads` then reads them.
    */
   readonly numbers: { readonly table: string; readonly owner: string } | null;
+
+  /**
+   * For a collection whose counters are those of other objects: SQL of a JSON object with the heads of the objects that a user
+   * sees, by id. $1 is the workspace, $2 the user.
+   */
+  readonly heads?: string;
 
   /** Rows with `after < seq <= head`, ascending, all from one snapshot with the head. */
   changes(ctx: RequestContext, read: ChangesRead): Promise<FeedRead>;

@@ -179,4 +179,36 @@ describe('address books', () => {
     ];
     expect(two.body).toEqual(one.body);
   });
+
+  test('the transfer of a member gives their address books to the other one, who keeps an own default book', async () => {
+    const [owner, leaver, heir] = (await app.tenant('heirs', 'owner', 'leaver', 'heir')) as [
+      Person,
+      Person,
+      Person,
+    ];
+    const [heirBook] = (await heir.api.get('/contact/addressbooks')).body.addressbooks;
+    const [first] = (await leaver.api.get('/contact/addressbooks')).body.addressbooks;
+    const shares = [
+      { user_id: heir.id, role: 'reader' },
+      { user_id: owner.id, role: 'writer' },
+    ];
+    const second = (await leaver.api.post('/contact/addressbooks', { name: 'Shared', shares })).body
+      .addressbook;
+    const path = `/contact/addressbooks/${second.id}/contacts`;
+    await leaver.api.post(path, { full_name: 'Ana' });
+    const { cursor } = (await heir.api.get(`${path}/sync`)).body;
+    await owner.api.post(`/tenant/members/${leaver.id}/deactivate`);
+    const moved = await owner.api.post(`/tenant/members/${leaver.id}/transfer`, { to: heir.id });
+    expect([moved.status, moved.body.transferred?.addressbooks ?? moved.body]).toEqual([200, 2]);
+    const { addressbooks } = (await heir.api.get('/contact/addressbooks')).body;
+    expect(addressbooks.map(({ id, role, is_default }: any) => [id, role, is_default])).toEqual(
+      [heirBook.id, first.id, second.id].map((id) => [id, 'owner', id === heirBook.id]),
+    );
+    expect(addressbooks.at(-1).shares).toMatchObject([{ user_id: owner.id, role: 'writer' }]);
+    // Cursors of readers stay valid.
+    await heir.api.post(path, { full_name: 'Ben' });
+    const { changes } = (await heir.api.get(`${path}/sync?cursor=${cursor}`)).body;
+    expect(changes).toMatchObject([{ op: 'upsert', contact: { full_name: 'Ben' } }]);
+    expect((await owner.api.post(path, { full_name: 'Cyd' })).status).toBe(201);
+  });
 });

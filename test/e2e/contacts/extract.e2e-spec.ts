@@ -1,5 +1,5 @@
 import { TestApp, type Person } from '../../support/app.ts';
-import { DRAFTS, WildDuck } from '../../support/wild-duck.ts';
+import { DRAFTS, INBOX, WildDuck } from '../../support/wild-duck.ts';
 
 describe('addresses extracted from mail', () => {
   let duck: WildDuck;
@@ -7,12 +7,18 @@ describe('addresses extracted from mail', () => {
   let alice: Person;
   let bob: Person;
   let ids = 100;
+  /** Messages of the inbox of every user, newest first. */
+  let inbox: object[] | null = [];
 
   beforeAll(async () => {
     duck = await WildDuck.start();
     app = await TestApp.start(duck.settings);
     [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
     duck.script = ({ url, method }) => {
+      if (method === 'GET' && url.includes(`/mailboxes/${INBOX}/messages?`))
+        return inbox
+          ? { status: 200, json: { success: true, results: inbox, nextCursor: false } }
+          : { status: 500, json: { error: 'out of order' } };
       if (method !== 'POST' || !url.includes('/messages')) return undefined;
       ids += 1;
       return { status: 200, json: { success: true, message: { id: ids, mailbox: DRAFTS, size: 9 } } };
@@ -45,6 +51,7 @@ describe('addresses extracted from mail', () => {
       name: 'Maria Silva',
       count: 2,
       last_seen_at: expect.stringMatching(/Z$/),
+      sources: ['sent'],
       contact_id: null,
       addressbook_id: null,
     });
@@ -74,5 +81,101 @@ describe('addresses extracted from mail', () => {
     expect(await addresses('?q=ben')).toEqual([]);
     const { status, body } = await alice.api.delete('/contact/extract', { email: 'none' });
     expect([status, body.error]).toEqual([422, 'validation_failed']);
+  });
+
+  describe('of received messages and events', () => {
+    const message = (id: number, address: string, name = '') => ({
+      id,
+      mailbox: INBOX,
+      from: { address, name },
+      date: `2026-11-${10 + id}T08:00:00.000Z`,
+    });
+    const laterOn = () => app.sql(`UPDATE received_address_scans SET scanned_at = now() - interval '1 hour'`);
+    const of = async (email: string) =>
+      (await extracted()).emails.find((each: any) => each.email.toLowerCase() === email);
+
+    test('senders are counted once for each message, also by parallel lists', async () => {
+      inbox = [message(2, 'Shop@Y.example', 'Shop'), message(1, 'shop@y.example'), message(3, 'no address')];
+      await laterOn();
+      await Promise.all(Array.from({ length: 4 }, () => extracted()));
+      expect(await of('shop@y.example')).toMatchObject({
+        name: 'Shop',
+        count: 2,
+        sources: ['received'],
+        last_seen_at: '2026-11-12T08:00:00.000Z',
+      });
+      inbox = [message(4, 'maria@x.example', 'M.'), message(5, 'shop@y.example'), ...inbox];
+      // Within a minute the inbox is not read again.
+      expect(await of('shop@y.example')).toMatchObject({ count: 2 });
+      await laterOn();
+      expect(await of('shop@y.example')).toMatchObject({
+        count: 3,
+        last_seen_at: '2026-11-15T08:00:00.000Z',
+      });
+      expect(await of('maria@x.example')).toMatchObject({
+        count: 3,
+        name: 'Maria Silva',
+        sources: ['sent', 'received'],
+      });
+      expect(await addresses('?q=sho')).toEqual(['shop@y.example']);
+    });
+
+    test('without the mail service the list has the known addresses', async () => {
+      const before = await addresses();
+      inbox = null;
+      await laterOn();
+      expect(await addresses()).toEqual(before);
+      inbox = [];
+    });
+
+    test('a removed sender stays removed when new messages arrive', async () => {
+      await alice.api.delete('/contact/extract', { email: 'shop@y.example' });
+      inbox = [message(9, 'shop@y.example')];
+      await laterOn();
+      expect(await of('shop@y.example')).toBeUndefined();
+    });
+
+    test('organizers and attendees of the own events are in the list, the user is not', async () => {
+      const [calendar] = (await alice.api.get('/calendar')).body.calendars;
+      const event = {
+        title: 'Review',
+        start: '2026-12-01T09:00:00Z',
+        end: '2026-12-01T10:00:00Z',
+        attendees: [{ email: 'ext@z.example', name: 'Ext Person' }, { email: bob.email }],
+      };
+      for (let n = 0; n < 2; n += 1)
+        expect((await alice.api.post(`/calendar/${calendar.id}/events`, event)).status).toBe(201);
+      expect(await of('ext@z.example')).toMatchObject({
+        name: 'Ext Person',
+        count: 2,
+        sources: ['calendar'],
+      });
+      expect(await of(alice.email)).toBeUndefined();
+      const { emails } = await extracted('', bob);
+      expect(emails.map(({ email }: any) => email).toSorted()).toEqual([alice.email, 'ext@z.example']);
+      await alice.api.delete('/contact/extract', { email: 'ext@z.example' });
+      await alice.api.post(`/calendar/${calendar.id}/events`, event);
+      expect(await of('ext@z.example')).toBeUndefined();
+    });
+
+    test('pages contain each address once', async () => {
+      inbox = Array.from({ length: 30 }, (_, n) => message(1 + (n % 18), `list${n}@l.example`)).map(
+        (each, n) => ({
+          ...each,
+          id: 100 - n,
+        }),
+      );
+      await laterOn();
+      const all = await addresses('?limit=200');
+      const paged: string[] = [];
+      for (let cursor = ''; ;) {
+        const { emails, next } = await extracted(`?limit=7${cursor}`);
+        paged.push(...emails.map(({ email }: any) => email.toLowerCase()));
+        if (next === null) break;
+        cursor = `&cursor=${encodeURIComponent(next)}`;
+      }
+      expect(paged).toEqual(all);
+      expect(all.length).toBeGreaterThan(30);
+    });
   });
 });

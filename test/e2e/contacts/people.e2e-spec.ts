@@ -170,6 +170,7 @@ describe('members in the address book of the workspace', () => {
         department: null,
         phones: [],
         photo_url: null,
+        presence: { status: 'offline', text: '' },
       },
       {
         id: bob.id,
@@ -179,6 +180,7 @@ describe('members in the address book of the workspace', () => {
         department: 'Výzkum',
         phones: [expect.objectContaining({ e164: '+420601123456' })],
         photo_url: null,
+        presence: { status: 'offline', text: '' },
       },
     ]);
     for (const query of ['?q=bo', '?q=601123', '?department=vyzkum', '?q=dev'])

@@ -47,6 +47,16 @@ describe('phone synchronisation', () => {
   const put = (contact: any, fields: object) =>
     alice.api.put(`/contact/addressbooks/${bookId}/contacts/${contact.external_id}`, fields);
 
+  test('the cursor of an import delivers its contacts and later changes', async () => {
+    await alice.api.post(`/contact/addressbooks/${bookId}/contacts`, { full_name: 'Before' });
+    const { cursor } = (await send(IVO)).body;
+    await alice.api.post(`/contact/addressbooks/${bookId}/contacts`, { full_name: 'After' });
+    const { changes } = (
+      await alice.api.get(`/contact/addressbooks/${bookId}/contacts/sync?cursor=${cursor}`)
+    ).body;
+    expect(changes.map(({ contact }: any) => contact.full_name)).toEqual(['Ivo Novák', 'After']);
+  });
+
   test('imports vCard, forms and JSON; the same cards again change nothing, whichever way they come', async () => {
     const first = imported(await send(JANA + IVO));
     expect(first).toMatchObject({

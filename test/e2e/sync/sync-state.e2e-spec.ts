@@ -25,7 +25,8 @@ describe('GET /sync/state', () => {
     const [carol] = (await app.tenant('empty', 'carol')) as [Person];
     expect(await state(carol)).toEqual({
       head: 0,
-      collections: { notes: 0, note_folders: 0, tasks: 0, task_folders: 0 },
+      collections: { notes: 0, note_folders: 0, tasks: 0, task_folders: 0, contacts: 0 },
+      objects: { contacts: {} },
       server_time: expect.stringMatching(/Z$/),
     });
   });
@@ -89,6 +90,29 @@ describe('GET /sync/state', () => {
     // Another head than the current one: no wait.
     expect((await state(alice, `?head=${head}&wait=20`)).head).toBe(head + 1);
     expect((await state(alice, '?wait=20')).head).toBe(head + 1);
+  });
+
+  test('address books have heads of their own; a wait ends with a change of a shared one', async () => {
+    const shares = [{ user_id: bob.id, role: 'writer' }];
+    const made = await alice.api.post('/contact/addressbooks', { name: 'Shared', shares });
+    const { id } = made.body.addressbook;
+    const path = `/contact/addressbooks/${id}/contacts`;
+    await alice.api.post(path, { full_name: 'Ana' });
+    const before = await state(bob);
+    const { head } = (await bob.api.get(`${path}/sync`)).body;
+    expect([before.objects.contacts[id], head]).toEqual([1, 1]);
+    const waiting = state(bob, `?head=${before.head}&wait=20`);
+    await until('the request waits', () => app.get(HeadWatch).waiting > 1);
+    await alice.api.post(path, { full_name: 'Ben' });
+    const after = await waiting;
+    expect([after.head - before.head, after.collections.contacts - before.collections.contacts]).toEqual([
+      1, 1,
+    ]);
+    expect(after.objects.contacts[id]).toBe(2);
+    expect(app.get(HeadWatch).waiting).toBe(0);
+    // Without access the address book is missing.
+    await alice.api.put(`/contact/addressbooks/${id}`, { shares: [] });
+    expect((await state(bob)).objects.contacts).not.toHaveProperty(id);
   });
 
   test.each(['head=x', 'head=-1', 'head=1.5', 'wait=26', 'wait=x'])('%s is 422', async (query) => {

@@ -1,7 +1,7 @@
 import { VcardError } from '../errors.js';
 
 export interface ReadLimits {
-  /** A longer card is an error of its own; reading goes on after it. */
+  /** A longer card is an error; reading continues after it. */
   cardBytes: number;
 }
 export const READ_LIMITS: ReadLimits = { cardBytes: 4 * 1024 * 1024 };

@@ -5,7 +5,7 @@ import { CONTACT_FIELDS } from '../contacts.entity.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
-export class AddressbookPersonResponse {
+export class AddressbookOwnerResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   /** @example "Alice Martin" */ name!: string;
   /** @example "alice@demo.example" */ email!: string;
@@ -33,11 +33,11 @@ export class AddressbookResponse extends RevisionedFields {
     | 'reader';
   /** Null for the address book of the workspace. */
   @ApiProperty({
-    type: AddressbookPersonResponse,
+    type: AddressbookOwnerResponse,
     nullable: true,
-    example: exampleOf(AddressbookPersonResponse),
+    example: exampleOf(AddressbookOwnerResponse),
   })
-  owner!: AddressbookPersonResponse | null;
+  owner!: AddressbookOwnerResponse | null;
   /** Other users with access. Only for the owner. */ shares!: AddressbookShareResponse[];
   /** Country of telephone numbers without an international prefix. @example "CZ" */
   default_country!: string | null;

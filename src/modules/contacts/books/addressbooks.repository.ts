@@ -7,7 +7,7 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Addressbook, AddressbookShare, type ShareRole } from '../contacts.entity.js';
 import type { StoredRole } from '../contacts.repository.js';
-import type { AddressbookPersonResponse, AddressbookShareResponse } from './addressbook.response.js';
+import type { AddressbookOwnerResponse, AddressbookShareResponse } from './addressbook.response.js';
 
 /** An address book with the access of the caller. */
 export interface BookRow {
@@ -24,7 +24,7 @@ export interface BookRow {
   created_at: Date;
   updated_at: Date;
   role: StoredRole;
-  owner: AddressbookPersonResponse | null;
+  owner: AddressbookOwnerResponse | null;
   shares: AddressbookShareResponse[];
 }
 

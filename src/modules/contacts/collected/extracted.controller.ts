@@ -12,8 +12,9 @@ export class ExtractedController {
   @Endpoint('GET', {
     tag: 'contacts',
     id: 'listExtractedAddresses',
-    summary: 'List the addresses of your messages',
-    description: 'Recipients of messages that you sent or drafted, frequent and recent ones first.',
+    summary: 'List the addresses of your messages and events',
+    description:
+      'Recipients of messages that you sent or drafted, senders of messages in your inbox, organizers and attendees of the events in your calendars; frequent and recent ones first. The inbox is read at most once a minute.',
     response: [ExtractedAddressesEnvelope, 'A page of addresses.'],
   })
   list(@Ctx() ctx: RequestContext, @Query() query: ListExtracted): Promise<ExtractedAddressesEnvelope> {

@@ -4,7 +4,7 @@ import { Timestamp } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 
 export class ListExtracted extends PageQuery {
-  /** Beginning of the address, or of a word of the name. The response is then one page. @example "mar" */
+  /** Beginning of the address, or of a word of the address or name. @example "mar" */
   @ApiPropertyOptional()
   @IsOptional()
   @MaxLength(200)

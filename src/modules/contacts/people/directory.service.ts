@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
+import { PresenceApi } from '../../presence/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { cardOf, type ContactRow, photoUrl } from '../contact.presenter.js';
 import { departmentKey, queryTerms } from '../../../lib/contact-card/index.js';
@@ -16,6 +17,7 @@ export class MemberDirectoryService {
   constructor(
     private readonly contacts: ContactsRepository,
     private readonly access: AddressbookAccess,
+    private readonly presence: PresenceApi,
     private readonly cursors: Cursors,
   ) {}
 
@@ -34,11 +36,15 @@ export class MemberDirectoryService {
         return found.filter((row): row is Listed => row.id !== null);
       },
     });
-    return { users: rows.map(userOf), next };
+    const presence = await this.presence.of(
+      ctx,
+      rows.map((row) => row.linked_user_id as string),
+    );
+    return { users: rows.map((row) => userOf(row, presence.get(row.linked_user_id as string))), next };
   }
 }
 
-function userOf(row: ContactRow): DirectoryUserResponse {
+function userOf(row: ContactRow, presence: DirectoryUserResponse['presence'] = null): DirectoryUserResponse {
   const { full_name, emails, job_title, organization, phones } = cardOf(row);
   return {
     id: row.linked_user_id as string,
@@ -48,5 +54,6 @@ function userOf(row: ContactRow): DirectoryUserResponse {
     department: organization?.units[0] ?? null,
     phones,
     photo_url: photoUrl(row),
+    presence,
   };
 }

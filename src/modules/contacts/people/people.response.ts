@@ -1,5 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PRESENCE_STATUSES, type PresenceStatus } from '../../presence/index.js';
 import { ContactPhoneResponse } from '../contact.response.js';
+
+export class DirectoryPresenceResponse {
+  @ApiProperty({ enum: PRESENCE_STATUSES, example: 'online' }) status!: PresenceStatus;
+  @ApiProperty({ example: '' }) text!: string;
+}
 
 export class DirectoryUserResponse {
   @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
@@ -11,6 +17,12 @@ export class DirectoryUserResponse {
   /** Path of the photo, which changes with the photo. */
   @ApiProperty({ type: String, format: 'uri-reference', nullable: true, example: null })
   photo_url!: string | null;
+  @ApiProperty({
+    type: DirectoryPresenceResponse,
+    nullable: true,
+    example: { status: 'online', text: '' },
+  })
+  presence!: DirectoryPresenceResponse | null;
 }
 
 export class DirectoryUsersEnvelope {

@@ -7,9 +7,12 @@ import { Uploads } from '../../../platform/blobs/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { Errors } from '../../../platform/http/errors.js';
+import { SyncCursors } from '../../../platform/sync/sync-cursors.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { type AccessedBook, AddressbookAccess, MAX_CONTACTS } from '../addressbook-access.js';
 import { ContactErrors, fieldError } from '../contacts.errors.js';
+import { ContactsRepository } from '../contacts.repository.js';
+import { CONTACTS } from '../contacts.resource.js';
 import { phoneCountry } from '../contact.dto.js';
 import { DefaultBook } from '../default-book.js';
 import type { ImportCounts, ImportProblem } from './import.entity.js';
@@ -19,7 +22,7 @@ import { ImportPhotos } from './import-photos.js';
 import { ImportsRepository } from './imports.repository.js';
 import type { ImportOptions } from './phone.dto.js';
 import { PhoneErrors } from './phone.errors.js';
-import type { ImportEnvelope } from './phone.response.js';
+import type { ImportedEnvelope } from './phone.response.js';
 
 export const MAX_IMPORT_BYTES = 20 * 1024 * 1024;
 export const MAX_IMPORT_CARDS = 10_000;
@@ -44,6 +47,8 @@ export class ImportsService implements OnModuleInit {
     private readonly defaults: DefaultBook,
     private readonly batches: ImportBatch,
     private readonly photos: ImportPhotos,
+    private readonly contacts: ContactsRepository,
+    private readonly cursors: SyncCursors,
     private readonly imports: ImportsRepository,
     private readonly uploads: Uploads,
     private readonly blobs: Blobs,
@@ -69,11 +74,11 @@ export class ImportsService implements OnModuleInit {
     options: ImportOptions,
     form: UploadForm,
     isForm: boolean,
-  ): Promise<ImportEnvelope> {
+  ): Promise<ImportedEnvelope> {
     const book = await this.target(ctx, options);
     if (!isForm && (form.request.headers['content-encoding'] ?? 'identity') !== 'identity')
       throw Errors.unsupportedMediaType.with({ message: 'The body must not be compressed.' });
-    const use = async (blobId: string): Promise<ImportEnvelope> => {
+    const use = async (blobId: string): Promise<ImportedEnvelope> => {
       const open = async () =>
         (await this.blobs.open(ctx.tenantId, blobId)).stream as AsyncIterable<Uint8Array>;
       const count = await countCards(await open());
@@ -87,7 +92,7 @@ export class ImportsService implements OnModuleInit {
   }
 
   /** Imports a JSON list. @throws ApiError 404, 403, 422 */
-  async json(ctx: RequestContext, options: ImportOptions, contacts: unknown): Promise<ImportEnvelope> {
+  async json(ctx: RequestContext, options: ImportOptions, contacts: unknown): Promise<ImportedEnvelope> {
     const book = await this.target(ctx, options);
     if (!Array.isArray(contacts)) throw fieldError('contacts', 'is_array', 'must be a list of contacts');
     if (contacts.length > MAX_IMPORT_CARDS) throw PhoneErrors.tooManyCards.with();
@@ -105,7 +110,8 @@ export class ImportsService implements OnModuleInit {
     book: AccessedBook,
     { device_id = '', on_duplicate: onDuplicate }: ImportOptions,
     entries: AsyncIterable<ImportEntry> | Iterable<ImportEntry>,
-  ): Promise<ImportEnvelope> {
+  ): Promise<ImportedEnvelope> {
+    const seq = await this.contacts.head(ctx, book.id);
     const run: ImportRun = {
       id: uuidv7(),
       bookId: book.id,
@@ -144,7 +150,9 @@ export class ImportsService implements OnModuleInit {
     if (counts.total === 0) await this.db.single((tx) => this.imports.save(tx, ctx, target, counts, []));
     const done = await this.imports.read(ctx, run.id);
     if (!done) throw ContactErrors.bookNotFound.with();
-    return { import: done };
+    const position = { mode: 'changes', seq, since: seq } as const;
+    const cursor = this.cursors.write({ ...ctx, userId: book.id }, CONTACTS.collection, position);
+    return { import: done, cursor };
   }
 }
 

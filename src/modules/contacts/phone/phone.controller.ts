@@ -24,7 +24,13 @@ import { ImportUndo } from './import-undo.js';
 import { ImportsService, MAX_IMPORT_BYTES } from './imports.service.js';
 import { ExportQuery, ImportContacts, ImportOptions } from './phone.dto.js';
 import { PhoneErrors } from './phone.errors.js';
-import { ExportResponse, ImportEnvelope, ImportList, UndoEnvelope } from './phone.response.js';
+import {
+  ExportResponse,
+  ImportedEnvelope,
+  ImportEnvelope,
+  ImportList,
+  UndoEnvelope,
+} from './phone.response.js';
 
 const VCARD_TYPES = ['text/vcard', 'text/x-vcard', 'text/directory'] as const;
 const FORM = 'multipart/form-data';
@@ -43,7 +49,7 @@ export class PhoneController {
     summary: 'Import contacts from a device',
     description:
       'The body is vCard 2.1, 3.0 or 4.0, a form with such a file, or JSON, with at most 10,000 contacts and 20 MiB. The options are query parameters, in JSON members of the body. Contacts are written in batches: when the request fails on its way, repeat it. A repeated import finds the contacts of the first one. A card that cannot be imported is in `errors`; the others are imported. Photos are encoded again; one that cannot be decoded is left out.',
-    response: [ImportEnvelope, 'The import.'],
+    response: [ImportedEnvelope, 'The import.'],
     errors: [
       ContactErrors.bookNotFound,
       Errors.forbidden,
@@ -64,7 +70,7 @@ export class PhoneController {
     @Query() query: ImportOptions,
     @Form() form: UploadForm,
     @Req() request: Request,
-  ): Promise<ImportEnvelope> {
+  ): Promise<ImportedEnvelope> {
     const type = mediaTypeOf(request);
     if (type === FORM || (VCARD_TYPES as readonly string[]).includes(type))
       return this.importer.file(ctx, query, form, type === FORM);

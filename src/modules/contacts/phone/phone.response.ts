@@ -37,6 +37,12 @@ export class ImportEnvelope {
   import!: ImportResponse;
 }
 
+export class ImportedEnvelope extends ImportEnvelope {
+  /** For `GET …/contacts/sync`: the changes of the address book since the start of the import. */
+  @ApiProperty({ example: 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz' })
+  cursor!: string;
+}
+
 export class ImportList {
   imports!: ImportResponse[];
   @ApiProperty({ type: String, nullable: true, example: null }) next!: string | null;

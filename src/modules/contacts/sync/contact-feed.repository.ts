@@ -57,6 +57,14 @@ const forget = workspace.statement<{ seq: number }>(
   `DELETE FROM contacts WHERE tenant_id = $1 AND addressbook_id = $2 AND gone_at < $3 RETURNING seq::float8 AS seq`,
 );
 
+const heads = `SELECT coalesce(json_object_agg(counter.user_id, counter.head), '{}')
+       FROM (SELECT own.id FROM addressbooks own WHERE own.tenant_id = $1 AND own.owner_id = $2
+              UNION ALL
+             SELECT share.addressbook_id FROM addressbook_shares share WHERE share.tenant_id = $1 AND share.user_id = $2
+              UNION ALL
+             SELECT $1) AS book
+       JOIN sync_heads counter ON counter.tenant_id = $1 AND counter.user_id = book.id`;
+
 /** Contacts as a synchronised collection: each address book has a feed with a counter of its own, under the id of the book. */
 @Injectable()
 export class ContactFeedRepository implements FeedSource, OnModuleInit {
@@ -64,6 +72,7 @@ export class ContactFeedRepository implements FeedSource, OnModuleInit {
   readonly plural = ['changes'];
   readonly indexPath = '/apis/v1/contact/addressbooks/{addressbook_id}/contacts/sync';
   readonly numbers = null;
+  readonly heads = heads;
 
   constructor(
     private readonly db: Db,

@@ -149,8 +149,8 @@ export class ContactSyncService {
     const of = <K extends ChangeEffect['kind']>(kind: K) =>
       effects.filter((effect): effect is Extract<ChangeEffect, { kind: K }> => effect.kind === kind);
     const inserts = of('insert').map(({ values }) => values);
-    const room = Math.max(0, MAX_CONTACTS - book.contacts_count);
-    const made = await this.contacts.insert(tx, ctx, book.id, inserts.slice(0, room));
+    const capacity = Math.max(0, MAX_CONTACTS - book.contacts_count);
+    const made = await this.contacts.insert(tx, ctx, book.id, inserts.slice(0, capacity));
     const updates = of('update').map(({ values }) => values);
     const updated = await this.contacts.update(tx, ctx, book.id, updates);
     const removed = of('remove').map(({ id }) => id);
@@ -162,12 +162,12 @@ export class ContactSyncService {
         row,
         effect,
         after.get(change.external_id),
-        inserts.length > room,
+        inserts.length > capacity,
       );
   }
 }
 
-/** @param after the written row; undefined for a contact whose uid is taken, or for which there is no room */
+/** @param after the written row; undefined where the uid is in use or the address book is full */
 function outcomeOf(
   externalId: string,
   row: ContactRow | undefined,

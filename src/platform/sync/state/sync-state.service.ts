@@ -8,15 +8,15 @@ import { HeadWatch } from '../head-watch.js';
 import type { SyncStateQuery } from './sync-state.dto.js';
 import type { SyncStateResponse } from './sync-state.response.js';
 
-interface HeadsRow {
-  head: number;
-  collections: Record<string, number>;
-}
+type Heads = Omit<SyncStateResponse, 'server_time'>;
+
+/** Counters that a waiting request follows, besides that of the user. */
+const MAX_FOLLOWED = 20;
 
 /** Heads of all synchronised collections of a caller. */
 @Injectable()
 export class SyncState {
-  private heads: Statement<HeadsRow> | undefined;
+  private heads: Statement<Heads> | undefined;
 
   constructor(
     private readonly db: Db,
@@ -31,39 +31,71 @@ export class SyncState {
   async read(ctx: RequestContext, query: SyncStateQuery, signal: AbortSignal): Promise<SyncStateResponse> {
     const deadline = Date.now() + query.wait * 1000;
     for (;;) {
-      const state = await this.current(ctx);
+      const own = await this.current(ctx);
+      const state = withObjects(own);
       const left = deadline - Date.now();
       const hasChanged = query.head === undefined || state.head !== query.head;
-      if (hasChanged || left <= 0 || !(await this.watch.wait(ctx, state.head, left, signal)))
+      if (hasChanged || left <= 0 || !(await this.change(ctx, own, left, signal)))
         return { ...state, server_time: new Date().toISOString() };
     }
   }
 
-  private async current({ tenantId, userId }: RequestContext): Promise<HeadsRow> {
-    const sources = this.feeds.sources.filter(({ numbers }) => numbers !== null);
-    this.heads ??= headsOf(sources);
-    const [row] = await this.db.query(this.heads, [tenantId, userId]);
-    return (
-      row ?? { head: 0, collections: Object.fromEntries(sources.map(({ collection }) => [collection, 0])) }
-    );
+  /** Waits for a change of the counter of the user or of an object. @returns false without one */
+  private async change(
+    { tenantId, userId }: RequestContext,
+    { head, objects }: Heads,
+    ms: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const followed = Object.values(objects).flatMap((heads) => Object.entries(heads));
+    const end = new AbortController();
+    const either = AbortSignal.any([signal, end.signal]);
+    try {
+      return await Promise.race(
+        [[userId, head] as const, ...followed.slice(0, MAX_FOLLOWED)].map(([id, known]) =>
+          this.watch.wait({ tenantId, userId: id }, known, ms, either),
+        ),
+      );
+    } finally {
+      end.abort();
+    }
   }
+
+  /** The heads of the user's own counter and of the objects. */
+  private async current({ tenantId, userId }: RequestContext): Promise<Heads> {
+    this.heads ??= headsOf(this.feeds.sources);
+    const [row] = await this.db.query(this.heads, [tenantId, userId]);
+    return row as Heads;
+  }
+}
+
+/** The heads with the sums of the objects' heads: they grow with each change of an object. */
+function withObjects({ head, collections, objects }: Heads): Heads {
+  const sums = Object.entries(objects).map(
+    ([name, heads]) => [name, Object.values(heads).reduce((sum, each) => sum + each, 0)] as const,
+  );
+  const all = sums.reduce((sum, [, each]) => sum + each, head);
+  return { head: all, collections: { ...collections, ...Object.fromEntries(sums) }, objects };
 }
 
 /**
  * One snapshot: the counter of the user and, per collection, its highest feed number. The floor counts too: a head never
  * falls when old removals are deleted.
  */
-function headsOf(sources: readonly FeedSource[]): Statement<HeadsRow> {
+function headsOf(sources: readonly FeedSource[]): Statement<Heads> {
   const heads = sources.flatMap(({ collection, numbers }) => {
     if (!numbers) return [];
     const { table, owner } = numbers;
     const last = `(SELECT seq FROM ${table} WHERE tenant_id = $1 AND ${owner} = $2 ORDER BY seq DESC LIMIT 1)`;
     return `'${collection}', greatest(${last}, (counter.floors->>'${collection}')::bigint, 0)`;
   });
-  return workspace.statement<HeadsRow>(
+  const objects = sources.flatMap(({ collection, heads: sql }) => (sql ? `'${collection}', (${sql})` : []));
+  return workspace.statement<Heads>(
     'sync.state',
-    `SELECT counter.head::float8 AS head, json_build_object(${heads.join(', ')}) AS collections
-       FROM sync_heads counter WHERE counter.tenant_id = $1 AND counter.user_id = $2`,
+    `SELECT coalesce(counter.head, 0)::float8 AS head, json_build_object(${heads.join(', ')}) AS collections,
+            json_build_object(${objects.join(', ')}) AS objects
+       FROM (VALUES ($1::uuid, $2::uuid)) AS caller (tenant_id, user_id)
+       LEFT JOIN sync_heads counter ON counter.tenant_id = caller.tenant_id AND counter.user_id = caller.user_id`,
     { pipelined: true },
   );
 }

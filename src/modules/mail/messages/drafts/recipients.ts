@@ -17,16 +17,22 @@ export function recipientsOf(message: Record<string, unknown>): Recipient[] {
   for (const field of ['to', 'cc', 'bcc'] as const) {
     const list: unknown = message[field];
     for (const item of Array.isArray(list) ? (list as unknown[]) : []) {
-      if (!isFields(item) || typeof item['address'] !== 'string') continue;
-      const address = item['address'].trim();
-      if (address.length > MAX_ADDRESS || !/^[^\s@<>,;"]+@[^\s@<>,;"]+$/u.test(address)) continue;
-      const name =
-        typeof item['name'] === 'string' ? item['name'].trim().slice(0, MAX_NAME).toWellFormed() : '';
-      const key = recipientKey(address);
-      if (found.size < MAX_RECIPIENTS && !found.get(key)?.name) found.set(key, { address, name });
+      const recipient = recipientOf(item);
+      if (!recipient) continue;
+      const key = recipientKey(recipient.address);
+      if (found.size < MAX_RECIPIENTS && !found.get(key)?.name) found.set(key, recipient);
     }
   }
   return [...found.values()];
+}
+
+/** A recipient or sender as the mail service writes it; undefined without a valid address. */
+export function recipientOf(item: unknown): Recipient | undefined {
+  if (!isFields(item) || typeof item['address'] !== 'string') return undefined;
+  const address = item['address'].trim();
+  if (address.length > MAX_ADDRESS || !/^[^\s@<>,;"]+@[^\s@<>,;"]+$/u.test(address)) return undefined;
+  const name = typeof item['name'] === 'string' ? item['name'].trim().slice(0, MAX_NAME).toWellFormed() : '';
+  return { address, name };
 }
 
 /** The key of an address: addresses that differ in case only are equal. */

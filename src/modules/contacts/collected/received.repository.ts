@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+
+/** An address with its use in one source. */
+export interface SeenAddress {
+  address: string;
+  name: string;
+  count: number;
+  last_seen_at: Date;
+}
+
+/** The counted part of the inbox. */
+export interface InboxScan {
+  mailbox: string;
+  newest: number;
+  isRecent: boolean;
+}
+
+/** Addresses of one user; the oldest beyond it are deleted. */
+const MAX_KEPT = 2_000;
+
+const readScan = workspace.statement<InboxScan>(
+  'contacts.inbox_scan',
+  `SELECT mailbox, newest::float8 AS newest, scanned_at > now() - make_interval(secs => $3) AS "isRecent"
+     FROM received_address_scans WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+// No row: another scan counted the same messages.
+const saveScan = workspace.statement<{ newest: string }>(
+  'contacts.save_inbox_scan',
+  `INSERT INTO received_address_scans AS scan (tenant_id, user_id, mailbox, newest)
+   SELECT $1, $2, $3, $4 WHERE $5::bigint IS NULL
+      OR EXISTS (SELECT FROM received_address_scans known WHERE known.tenant_id = $1 AND known.user_id = $2)
+   ON CONFLICT (tenant_id, user_id) DO UPDATE SET mailbox = excluded.mailbox, newest = excluded.newest, scanned_at = now()
+    WHERE scan.newest = $5
+   RETURNING newest::text AS newest`,
+);
+
+const count = workspace.statement<never>(
+  'contacts.count_received',
+  `INSERT INTO received_addresses AS known (tenant_id, user_id, address_key, address, name, count, last_seen_at)
+   SELECT $1, $2, seen.key, seen.address, seen.name, seen.count, seen.last_seen_at
+     FROM unnest($3::text[], $4::text[], $5::text[], $6::int[], $7::timestamptz[]) AS seen (key, address, name, count, last_seen_at)
+    ORDER BY seen.key
+   ON CONFLICT (tenant_id, user_id, address_key) DO UPDATE
+     SET address = excluded.address, name = CASE WHEN excluded.name = '' THEN known.name ELSE excluded.name END,
+         count = known.count + excluded.count, last_seen_at = greatest(known.last_seen_at, excluded.last_seen_at)`,
+);
+
+const trim = workspace.statement<never>(
+  'contacts.trim_received',
+  `DELETE FROM received_addresses known USING (
+     SELECT address_key FROM received_addresses WHERE tenant_id = $1 AND user_id = $2
+      ORDER BY last_seen_at DESC, address_key OFFSET $3) AS old
+    WHERE known.tenant_id = $1 AND known.user_id = $2 AND known.address_key = old.address_key`,
+);
+
+const received = workspace.statement<SeenAddress>(
+  'contacts.received_addresses',
+  `SELECT address, name, count, last_seen_at FROM received_addresses WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const invited = workspace.statement<SeenAddress>(
+  'contacts.event_addresses',
+  `SELECT seen.email AS address, max(seen.name) AS name, count(DISTINCT seen.event_id)::int AS count, max(seen.seen_at) AS last_seen_at
+     FROM event_addresses seen
+    WHERE seen.tenant_id = $1 AND seen.user_id = $2 AND seen.email <> (
+      SELECT lower(own.email) FROM member_profiles own WHERE own.tenant_id = $1 AND own.user_id = $2)
+    GROUP BY seen.email ORDER BY max(seen.seen_at) DESC, seen.email LIMIT $3`,
+);
+
+/** SQL of the addresses of received messages and of events. */
+@Injectable()
+export class ReceivedRepository {
+  constructor(private readonly db: Db) {}
+
+  /** @param seconds a scan is recent for this time */
+  async scan({ tenantId, userId }: RequestContext, seconds: number): Promise<InboxScan | undefined> {
+    return (await this.db.query(readScan, [tenantId, userId, seconds]))[0];
+  }
+
+  /**
+   * Counts the senders of messages and records the scan.
+   * @param seen by key of the address
+   * @param before the scan that this one continues
+   */
+  async count(
+    { tenantId, userId }: RequestContext,
+    seen: ReadonlyMap<string, SeenAddress>,
+    scan: { mailbox: string; newest: number },
+    before: InboxScan | undefined,
+  ): Promise<void> {
+    const owner = [tenantId, userId];
+    const rows = [...seen.values()];
+    await this.db.tx(async (tx: Tx) => {
+      const saved = await tx.query(saveScan, [...owner, scan.mailbox, scan.newest, before?.newest ?? null]);
+      if (saved.length === 0 || rows.length === 0) return;
+      await tx.query(count, [
+        ...owner,
+        [...seen.keys()],
+        rows.map(({ address }) => address),
+        rows.map(({ name }) => name),
+        rows.map((row) => row.count),
+        rows.map(({ last_seen_at }) => last_seen_at),
+      ]);
+      await tx.query(trim, [...owner, MAX_KEPT]);
+    });
+  }
+
+  async received({ tenantId, userId }: RequestContext): Promise<SeenAddress[]> {
+    return this.db.query(received, [tenantId, userId]);
+  }
+
+  /** Organizers and attendees of the events in the user's own calendars. */
+  async invited({ tenantId, userId }: RequestContext): Promise<SeenAddress[]> {
+    return this.db.query(invited, [tenantId, userId, MAX_KEPT]);
+  }
+}

@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import type { MailOwner } from '../accounts/mail-accounts.repository.js';
+import { recipientOf, type Recipient } from './drafts/recipients.js';
+import { type Fields, isFields } from '../fields.js';
+import { messagesPath } from '../mail-call.js';
+import { MailClient } from '../mail-client.js';
+import { MailErrors } from '../mail.errors.js';
+
+/** The sender of a message in the inbox. */
+export interface Sender extends Recipient {
+  date: Date;
+}
+
+/** A part of the inbox. */
+export interface ReceivedMail {
+  /** Id of the inbox. */
+  mailbox: string;
+  /** Id of the newest message of the part; 0 without messages. */
+  newest: number;
+  /** Newest first. Messages without a valid address are missing. */
+  senders: Sender[];
+}
+
+const PAGE = 250;
+/** Pages of one call. Older messages of a long inbox are not read. */
+const MAX_PAGES = 4;
+
+/** The received messages of a user, for address lists in other domains. */
+@Injectable()
+export class ReceivedMailApi {
+  constructor(private readonly client: MailClient) {}
+
+  /**
+   * Reads who sent the messages of the inbox, at most 1,000 of them.
+   * @param known the inbox of the last call
+   * @param last id of the newest message of the last call; it counts for the same inbox only
+   * @throws ApiError without a mail service or an account, 500 `Proxy failed`
+   */
+  async senders(owner: MailOwner, known: string | null, last: number): Promise<ReceivedMail> {
+    const inbox = await this.inbox(owner);
+    const after = inbox === known ? last : 0;
+    const received: ReceivedMail = { mailbox: inbox, newest: after, senders: [] };
+    let next: unknown = '';
+    for (let page = 0; page < MAX_PAGES && typeof next === 'string'; page += 1) {
+      const query = new URLSearchParams({ limit: String(PAGE), order: 'desc', ...(next && { next }) });
+      const { value } = await this.read(owner, messagesPath(inbox), query);
+      const messages = listOf(value);
+      const unread = messages.filter((message) => Number(message['id']) > after);
+      for (const message of unread) {
+        received.newest = Math.max(received.newest, Number(message['id']));
+        const sender = senderOf(message);
+        if (sender) received.senders.push(sender);
+      }
+      if (unread.length < messages.length) break;
+      next = value['nextCursor'];
+    }
+    return received;
+  }
+
+  private async inbox(owner: MailOwner): Promise<string> {
+    const { value } = await this.read(owner, ['mailboxes']);
+    const inbox = listOf(value).find(({ path }) => path === 'INBOX')?.['id'];
+    if (typeof inbox !== 'string') throw MailErrors.proxyFailed.with();
+    return inbox;
+  }
+
+  private async read(owner: MailOwner, path: string[], query?: URLSearchParams): Promise<{ value: Fields }> {
+    const { status, value } = await this.client.request(owner, {
+      method: 'GET',
+      path,
+      ...(query && { query }),
+    });
+    if (status >= 300 || !isFields(value)) throw MailErrors.proxyFailed.with();
+    return { value };
+  }
+}
+
+const listOf = (value: Fields): Fields[] =>
+  Array.isArray(value['results']) ? (value['results'] as unknown[]).filter(isFields) : [];
+
+function senderOf({ from, date }: Fields): Sender | undefined {
+  const sender = recipientOf(from);
+  const time = new Date(typeof date === 'string' ? date : Number.NaN);
+  return sender && !Number.isNaN(time.getTime()) ? { ...sender, date: time } : undefined;
+}
