@@ -20,6 +20,7 @@ import { MailProxyModule } from './modules/mail/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
 import { PresenceModule } from './modules/presence/index.js';
+import { NotificationsModule } from './modules/notifications/index.js';
 import { SettingsModule } from './modules/settings/index.js';
 import { SignInModule } from './modules/sign-in/index.js';
 import { TasksModule } from './modules/tasks/index.js';
@@ -98,6 +99,7 @@ export class AppModule {
         FormsModule,
         ChatModule,
         CallsModule,
+        NotificationsModule,
         BatchModule,
         CalendarPlanningModule,
         CalendarSchedulingModule,

@@ -12,6 +12,7 @@ import { identitySchema } from './modules/identity/identity.schema.js';
 import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
 import { notesSchema } from './modules/notes/notes.schema.js';
+import { notificationsSchema } from './modules/notifications/notifications.schema.js';
 import { signInSchema } from './modules/sign-in/sign-in.schema.js';
 import { presenceSchema } from './modules/presence/presence.schema.js';
 import { settingsSchema } from './modules/settings/settings.schema.js';
@@ -37,5 +38,6 @@ export const schema = wholeSchema([
   presenceSchema,
   contactsSchema,
   chatSchema,
+  notificationsSchema,
   callsSchema,
 ]);

@@ -36,6 +36,9 @@ export class Config {
   /** The address of the service for clients, without a path. Links in responses begin with it. */
   @Url('http', 'https') PUBLIC_URL?: string;
 
+  /** Address of the web client. Links in e-mails begin with it. Default: PUBLIC_URL. */
+  @Url('http', 'https') WEB_CLIENT_URL?: string;
+
   /** PostgreSQL to use instead of the embedded one. */
   @Url('postgres', 'postgresql') DATABASE_URL?: string;
 
@@ -220,6 +223,11 @@ export class Config {
   /** PUBLIC_URL, or an address for browsers on this machine; without a slash at the end. */
   get publicUrl(): string {
     return (this.PUBLIC_URL ?? `http://localhost:${this.PORT}`).replace(/\/+$/, '');
+  }
+
+  /** Without a slash at the end. */
+  get webClientUrl(): string {
+    return (this.WEB_CLIENT_URL ?? this.publicUrl).replace(/\/+$/, '');
   }
 
   /** The sender of mails of the workspace itself. */

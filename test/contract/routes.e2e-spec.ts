@@ -98,6 +98,8 @@ const OUR_ADDITIONS = new Map([
   ['POST /apis/v1/call/{call_id}/recordings/{recording_id}/stop', 'this stops it'],
   ['GET /apis/v1/call/recordings/{token}', 'the file of a recording, at a signed link'],
   ['POST /apis/v1/call/livekit/webhook', 'events of the media server'],
+  ['GET /apis/v1/notifications/unsubscribe/{token}', 'the page that confirms the end of e-mails'],
+  ['POST /apis/v1/notifications/unsubscribe/{token}', 'the end of e-mails with one click (RFC 8058)'],
 ]);
 
 /** Everything that answers without a token. A new entry here is a decision, not a fix for a red test. */
@@ -110,6 +112,9 @@ const PUBLIC = new Set([
   'GET /apis/v1/call/recordings/{token}',
   // The signature of the event is the credential.
   'POST /apis/v1/call/livekit/webhook',
+  // The same; RFC 8058 requires a request without sign-in.
+  'GET /apis/v1/notifications/unsubscribe/{token}',
+  'POST /apis/v1/notifications/unsubscribe/{token}',
 ]);
 
 /**

@@ -122,6 +122,13 @@ describe('the tenancy matrix', () => {
       const { id } = (await alice.api.post('/task_folders', { name: 'secret' })).body.folder;
       return { id, body: { name: 'stolen', members: [] } };
     },
+    notifications: async () => {
+      await alice.api.post('/settings/application-passwords', { description: 'secret', scopes: ['imap'] });
+      await app.get(OutboxWorker).drain();
+      const { id } = (await alice.api.get('/notifications')).body.notifications[0];
+      const snooze_until = new Date(Date.now() + 60_000).toISOString();
+      return { id, body: { state: 'snoozed', snooze_until } };
+    },
     'chat/rooms': async () => {
       const { id } = (await alice.api.post('/chat/rooms', { type: 'group', name: 'secret' })).body.room;
       const message = { client_msg_id: randomUUID(), body: 'stolen' };

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CalendarsApi } from './calendar.api.js';
+import { CalendarNotifications } from './calendar.notifications.js';
 import { CalendarTokens } from './calendar-tokens.js';
 import { CalendarsController } from './calendars/calendars.controller.js';
 import { CalendarsRepository } from './calendars/calendars.repository.js';
@@ -43,6 +44,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     CalendarsController,
   ],
   providers: [
+    CalendarNotifications,
     CalendarsRepository,
     CalendarsService,
     CalendarTokens,

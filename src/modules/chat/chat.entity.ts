@@ -98,3 +98,10 @@ export class ChatAttachment {
   @Column('bigint', { name: 'message_seq', nullable: true }) messageSeq!: string | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }
+
+@Entity('chat_notified')
+export class ChatNotified {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'room_id' }) roomId!: string;
+  @Column('bigint') seq!: string;
+}

@@ -6,6 +6,8 @@ import { ChatAttachmentsRepository } from './attachments/chat-attachments.reposi
 import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';
 import { ChatApi } from './chat.api.js';
 import { ChatChanges } from './chat-changes.js';
+import { ChatNotifier } from './chat-notifier.js';
+import { ChatNotifications } from './chat.notifications.js';
 import { GuestChatApi } from './guest-chat.api.js';
 import { FanoutRepository } from './messages/fanout.repository.js';
 import { GuestMessages } from './messages/guest-messages.js';
@@ -54,6 +56,8 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
     ChatChanges,
     ChatApi,
     ActiveCalls,
+    ChatNotifications,
+    ChatNotifier,
     FanoutRepository,
     RoomFanout,
     ResumeService,

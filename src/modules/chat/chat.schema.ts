@@ -1,12 +1,12 @@
 import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
-import { ChatAttachment, ChatMember, ChatMessage, ChatRoom } from './chat.entity.js';
+import { ChatAttachment, ChatMember, ChatMessage, ChatNotified, ChatRoom } from './chat.entity.js';
 
 export const chatSchema: SchemaPart = {
   owner: 'chat',
   publishes: ['chat_room_refs', 'chat_room_roles'],
-  entities: { workspace: [ChatRoom, ChatMember, ChatMessage, ChatAttachment] },
+  entities: { workspace: [ChatRoom, ChatMember, ChatMessage, ChatAttachment, ChatNotified] },
   migrations: [
     sqlMigration('Chat1796800000001', new URL('migrations/0001-chat.sql', import.meta.url)),
     sqlMigration(
@@ -14,6 +14,10 @@ export const chatSchema: SchemaPart = {
       new URL('migrations/0002-guest-senders.sql', import.meta.url),
     ),
     sqlMigration('ChatCalls1796900000012', new URL('migrations/0003-call-messages.sql', import.meta.url)),
+    sqlMigration(
+      'ChatNotified1796900000022',
+      new URL('migrations/0003-notified-messages.sql', import.meta.url),
+    ),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'chat-values', 'chat-views', 'chat-messages'),
 };

@@ -37,6 +37,7 @@ import { ScanSlots } from './results/scan-slots.js';
 import { FormsSearchController } from './search/forms-search.controller.js';
 import { FormSharingController } from './sharing/sharing.controller.js';
 import { FormSharingService } from './sharing/sharing.service.js';
+import { FormNotifications } from './forms.notifications.js';
 
 /** Static paths come before `:id`. */
 @Module({
@@ -52,6 +53,7 @@ import { FormSharingService } from './sharing/sharing.service.js';
     SharedReportsController,
   ],
   providers: [
+    FormNotifications,
     FormsRepository,
     FormWritesRepository,
     FormAccess,

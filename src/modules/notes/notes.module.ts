@@ -29,6 +29,7 @@ import { NotesTasksController } from './linked-tasks/notes-tasks.controller.js';
 import { NotesTasksRepository } from './linked-tasks/notes-tasks.repository.js';
 import { NotesTasksService } from './linked-tasks/notes-tasks.service.js';
 import { NotesService } from './notes.service.js';
+import { NoteNotifications } from './notes.notifications.js';
 
 @Module({
   imports: [DocxModule, HtmlModule, TasksModule, TenantsModule],
@@ -41,6 +42,7 @@ import { NotesService } from './notes.service.js';
     NotesTasksController,
   ],
   providers: [
+    NoteNotifications,
     NotesRepository,
     NoteListRepository,
     NotesService,

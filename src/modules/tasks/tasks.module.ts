@@ -36,6 +36,7 @@ import { TasksOfMembers } from './folders/tasks-of-members.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
+import { TaskNotifications } from './tasks.notifications.js';
 
 @Module({
   imports: [HtmlModule, TenantsModule],
@@ -51,6 +52,7 @@ import { TasksService } from './tasks.service.js';
     TaskFoldersController,
   ],
   providers: [
+    TaskNotifications,
     TasksRepository,
     TasksService,
     TaskListRepository,

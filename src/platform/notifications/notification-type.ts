@@ -19,6 +19,8 @@ export interface NotificationCause {
   subject: NotificationSubject | null;
   /** Facts for clients and for the text. Titles and contents do not belong here: they are read with the rights of the reader. */
   data?: Readonly<Record<string, string | number | boolean | null>>;
+  /** Occurrences that the cause stands for; default: 1. */
+  count?: number;
   /** Identifies the cause for each recipient within 30 days; a second one is ignored. Default: the id of the event. */
   key?: string;
 }
@@ -28,7 +30,10 @@ export interface NotificationTrigger {
   /** The type of the event. */
   readonly event: string;
   /** @returns null when no user is to be notified */
-  causes(event: DomainEvent, reader: Reader): Promise<NotificationCause | null> | NotificationCause | null;
+  readonly causes: (
+    event: DomainEvent,
+    reader: Reader,
+  ) => Promise<NotificationCause | null> | NotificationCause | null;
 }
 
 /** A type of notification. Its domain declares it in `<domain>.notifications.ts` and registers it at `Notifications`. */
@@ -40,7 +45,7 @@ export interface NotificationType {
   /** One line. Placeholders: `{actor}`, `{title}` (of the subject), `{count}`, and the members of `data`. */
   readonly texts: Readonly<Record<Language, Text>>;
   /** Path of the subject in the client. */
-  path?(cause: { subject: NotificationSubject; data: Record<string, unknown> }): string;
+  readonly path?: (about: { subject: NotificationSubject; data: Record<string, unknown> }) => string;
   /** Causes with the same subject share one unread notification, which counts them. */
   readonly isGrouped?: boolean;
   /** E-mail is sent at once and cannot be switched off. */

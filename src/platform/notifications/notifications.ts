@@ -1,15 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../database/tx.js';
 import { Outbox } from '../events/outbox.js';
-import type { NotificationCause, NotificationType } from './notification-type.js';
+import type { NotificationCause, NotificationSubject, NotificationType } from './notification-type.js';
 
 /** The event of `notify`. Payload: the cause, and `type`. */
 export const NOTIFICATION_DUE = 'notification.due';
+
+interface SettledSubject {
+  tenantId: string;
+  userId: string;
+  subject: NotificationSubject;
+  upTo: number;
+}
+type Settle = (settled: SettledSubject) => void;
 
 /** The registry of notification types, and the way to notify users in the transaction of a cause. */
 @Injectable()
 export class Notifications {
   private readonly types = new Map<string, NotificationType>();
+  private settle: Settle = () => undefined;
 
   constructor(private readonly outbox: Outbox) {}
 
@@ -30,6 +39,19 @@ export class Notifications {
     if (recipients.length === 0) return;
     const payload = { ...cause, recipients, type: type.key };
     await this.outbox.append(tx, { tenantId, type: NOTIFICATION_DUE, payload });
+  }
+
+  /** Called by the notifications module. */
+  onSettled(settle: Settle): void {
+    this.settle = settle;
+  }
+
+  /**
+   * Marks the unread notifications about a subject as read, because the user has seen it. Call it after the commit.
+   * @param upTo only notifications whose `data.seq` is at most this number
+   */
+  settled(tenantId: string, userId: string, subject: NotificationSubject, upTo: number): void {
+    this.settle({ tenantId, userId, subject, upTo });
   }
 
   find(key: string): NotificationType | undefined {

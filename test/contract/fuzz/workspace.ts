@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PERMISSIONS } from '../../../src/modules/access/index.js';
 import type { Person, TestApp } from '../../support/app.ts';
 import { upload } from '../../support/multipart.ts';
@@ -37,6 +38,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...(await makeContacts(owner, member)),
     ...(await makeForms(owner, member)),
     ...(await makeChat(owner, member)),
+    ...(await makeNotifications(app, owner)),
     // The others are needed: their roles and sessions stay.
     members: [leaver.id, leaver.id, member.id],
     permissions: Object.keys(PERMISSIONS).slice(0, 5),
@@ -63,6 +65,13 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ],
     image: smallPng(),
   };
+}
+
+/** Those of the objects before: comments, shares, responses. */
+async function makeNotifications(app: TestApp, owner: Person) {
+  await app.get(OutboxWorker).drain();
+  const { notifications } = (await owner.api.get('/notifications')).body;
+  return { notifications: notifications.map(({ id }: { id: string }) => id) };
 }
 
 async function makeNotes(owner: Person, member: Person) {

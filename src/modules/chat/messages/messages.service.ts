@@ -9,6 +9,7 @@ import type { ApiError, ErrorKind } from '../../../platform/http/api-error.js';
 import { Errors, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { ChatChanges } from '../chat-changes.js';
+import { ChatNotifications } from '../chat.notifications.js';
 import { ChatErrors } from '../chat.errors.js';
 import { messageInput, wordsOf } from './message-input.js';
 import type { EditMessage, ListMessages, React, SendMessage } from './messages.dto.js';
@@ -41,6 +42,7 @@ export class MessagesService {
   constructor(
     private readonly messages: MessagesRepository,
     private readonly changes: ChatChanges,
+    private readonly notifications: ChatNotifications,
     private readonly permissions: PermissionSource,
     private readonly audit: Audit,
     private readonly db: Db,
@@ -125,6 +127,7 @@ export class MessagesService {
       const read = await this.messages.markRead(tx, ctx, roomId, seq);
       if (!read) throw ChatErrors.roomNotFound.with();
       this.changes.read(tx, ctx, roomId, read);
+      this.notifications.read(tx, ctx, roomId, read.last_read_seq);
       return read;
     });
   }

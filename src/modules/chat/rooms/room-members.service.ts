@@ -13,6 +13,7 @@ import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import type { ChatRole, ChatRoom } from '../chat.entity.js';
 import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
 import { ChatChanges } from '../chat-changes.js';
+import { ChatNotifications } from '../chat.notifications.js';
 import { ChatErrors } from '../chat.errors.js';
 import { atLeast, invalid, mayAdd } from './room-rules.js';
 import { type ListedMember, RoomMembersRepository } from './room-members.repository.js';
@@ -36,6 +37,7 @@ export class RoomMembersService {
     private readonly members: RoomMembersRepository,
     private readonly users: RoomUsers,
     private readonly changes: ChatChanges,
+    private readonly notifications: ChatNotifications,
     private readonly permissions: PermissionSource,
     private readonly cursors: Cursors,
     private readonly audit: Audit,
@@ -133,6 +135,7 @@ export class RoomMembersService {
     if (added.length > 0) {
       await this.report(tx, ctx, roomId, { type: 'members_added', user_ids: added, role });
       await this.record(tx, ctx, 'chat.members.added', roomId, { user_ids: added, role });
+      await this.notifications.added(tx, ctx, roomId, added);
     }
     if (!change) return added.length > 0;
     const changed = await this.members.setRole(tx, ctx, roomId, change.userIds, role);

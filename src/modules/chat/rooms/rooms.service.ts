@@ -15,6 +15,7 @@ import { Cursors } from '../../../platform/paging/cursors.js';
 import { ChatMember, type ChatRole, type ChatRoom } from '../chat.entity.js';
 import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
 import { ChatChanges } from '../chat-changes.js';
+import { ChatNotifications } from '../chat.notifications.js';
 import { ChatErrors } from '../chat.errors.js';
 import { atLeast, checkNewRoom, checkVisibility, directKey } from './room-rules.js';
 import { RoomMembersRepository } from './room-members.repository.js';
@@ -33,6 +34,7 @@ export class RoomsService implements OnModuleInit {
     private readonly members: RoomMembersRepository,
     private readonly users: RoomUsers,
     private readonly changes: ChatChanges,
+    private readonly notifications: ChatNotifications,
     private readonly permissions: PermissionSource,
     private readonly writes: IdempotentWrites,
     private readonly cursors: Cursors,
@@ -136,6 +138,7 @@ export class RoomsService implements OnModuleInit {
     if (!isDirect) await this.members.add(tx, ctx, made.id, others, 'member');
     await this.record(tx, ctx, 'chat.room.created', made.id, { type, name, members: others.length + 1 });
     this.changes.added(tx, ctx, made.id, [ctx.userId, ...others]);
+    if (!isDirect) await this.notifications.added(tx, ctx, made.id, others);
     return made;
   }
 

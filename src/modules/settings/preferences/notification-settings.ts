@@ -30,14 +30,14 @@ interface SettingsRow {
   user_id: string;
   email: string;
   general: Stored | null;
-  notifications: Stored | null;
+  stored: Stored | null;
   time_zone: string | null;
   locale: string | null;
 }
 
 const read = workspace.statement<SettingsRow>(
   'settings.notification_settings',
-  `SELECT member.user_id, member.email, general.data AS general, stored.data AS notifications,
+  `SELECT member.user_id, member.email, general.data AS general, stored.data AS stored,
           profile.timezone AS time_zone, profile.locale
      FROM member_profiles member
      LEFT JOIN preferences general ON general.tenant_id = $1 AND general.user_id = member.user_id AND general.kind = 'general'
@@ -66,7 +66,7 @@ function settingsOf({
   user_id,
   email,
   general,
-  notifications,
+  stored,
   time_zone,
   locale,
 }: SettingsRow): NotificationSettings {
@@ -74,7 +74,7 @@ function settingsOf({
     language: string | null;
     timezone: string | null;
   };
-  const view = viewOf(PREFERENCES.notifications, notifications ?? {}) as unknown as NotificationsView;
+  const view = viewOf(PREFERENCES.notifications, stored ?? {}) as unknown as NotificationsView;
   return {
     userId: user_id,
     email,

@@ -1,0 +1,160 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { workspace } from '../../platform/database/statement.js';
+import type { DomainEvent } from '../../platform/events/outbox.js';
+import type { Reader } from '../../platform/database/tx.js';
+import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
+import { Notifications } from '../../platform/notifications/notifications.js';
+import { ReferenceTitles } from '../../platform/references/reference-titles.js';
+import { CalendarEvents, type ItemEvent } from './calendar.events.js';
+
+const EVENT = 'calendar_event';
+
+// Members who take part and have not declined.
+const invited = workspace.statement<{ user_id: string; sequence: number; status: string }>(
+  'calendar.invited_members',
+  `SELECT DISTINCT participant.user_id, event.sequence, event.status
+     FROM event_participants participant
+     JOIN calendar_events event ON event.tenant_id = $1 AND event.id = $2
+    WHERE participant.tenant_id = $1 AND participant.event_id = $2 AND participant.user_id IS NOT NULL
+      AND participant.user_id IS DISTINCT FROM event.organizer_id AND participant.response <> 'declined'`,
+);
+
+// Participants, also of a deleted event, and owners of a calendar with the event.
+const titles = workspace.statement<{ id: string; title: string }>(
+  'calendar.event_titles',
+  `SELECT event.id, event.title FROM calendar_events event
+    WHERE event.tenant_id = $1 AND event.id = ANY ($3::uuid[]) AND (
+      EXISTS (SELECT FROM event_participants participant
+               WHERE participant.tenant_id = $1 AND participant.event_id = event.id AND participant.user_id = $2)
+      OR EXISTS (SELECT FROM calendar_entries entry
+                   JOIN calendars calendar ON calendar.tenant_id = $1 AND calendar.id = entry.calendar_id
+                        AND calendar.owner_id = $2
+                  WHERE entry.tenant_id = $1 AND entry.event_id = event.id))`,
+);
+
+async function causeOf(
+  event: DomainEvent,
+  reader: Reader,
+  about: (row: { sequence: number; status: string }) => { isWanted: boolean; key: string },
+): Promise<NotificationCause | null> {
+  const { event_id, actor_id } = event.payload as unknown as ItemEvent;
+  const rows = await reader.query(invited, [event.tenantId, event_id]);
+  const [first] = rows;
+  if (!first) return null;
+  const { isWanted, key } = about(first);
+  if (!isWanted) return null;
+  const recipients = rows.map(({ user_id }) => user_id);
+  return { recipients, actorId: actor_id, subject: { kind: EVENT, id: event_id }, key: `${event_id} ${key}` };
+}
+
+const path: NotificationType['path'] = ({ subject }) => `/calendar/events/${subject.id}`;
+
+const TYPES: readonly NotificationType[] = [
+  {
+    key: 'calendar.invited',
+    preference: 'calendar.*',
+    texts: {
+      en: '{actor} invited you to “{title}”',
+      de: '{actor} hat Sie zu „{title}“ eingeladen',
+      pt: '{actor} convidou você para “{title}”',
+      vi: '{actor} đã mời bạn tham gia “{title}”',
+    },
+    path,
+    // Each participant once: an update may add participants.
+    triggers: [CalendarEvents.created, CalendarEvents.updated].map((event) => ({
+      event,
+      causes: (happened, reader) =>
+        causeOf(happened, reader, ({ status }) => ({ isWanted: status !== 'cancelled', key: 'invited' })),
+    })),
+  },
+  {
+    key: 'calendar.changed',
+    preference: 'calendar.*',
+    texts: {
+      en: '{actor} changed the time or place of “{title}”',
+      de: '{actor} hat Zeit oder Ort von „{title}“ geändert',
+      pt: '{actor} alterou o horário ou o local de “{title}”',
+      vi: '{actor} đã thay đổi thời gian hoặc địa điểm của “{title}”',
+    },
+    path,
+    // The sequence grows with changes that concern the participants (RFC 5545, section 3.8.7.4), not with their replies.
+    triggers: [
+      {
+        event: CalendarEvents.updated,
+        causes: (happened, reader) =>
+          causeOf(happened, reader, ({ sequence, status }) => ({
+            isWanted: sequence > 0 && status !== 'cancelled',
+            key: String(sequence),
+          })),
+      },
+    ],
+  },
+  {
+    key: 'calendar.cancelled',
+    preference: 'calendar.*',
+    texts: {
+      en: '{actor} cancelled “{title}”',
+      de: '{actor} hat „{title}“ abgesagt',
+      pt: '{actor} cancelou “{title}”',
+      vi: '{actor} đã hủy “{title}”',
+    },
+    triggers: [
+      {
+        event: CalendarEvents.deleted,
+        causes: (happened, reader) => causeOf(happened, reader, () => ({ isWanted: true, key: 'cancelled' })),
+      },
+      {
+        event: CalendarEvents.updated,
+        causes: (happened, reader) =>
+          causeOf(happened, reader, ({ status }) => ({ isWanted: status === 'cancelled', key: 'cancelled' })),
+      },
+    ],
+  },
+  {
+    key: 'calendar.reminder',
+    preference: 'calendar.*',
+    texts: {
+      en: 'Reminder: “{title}”',
+      de: 'Erinnerung: „{title}“',
+      pt: 'Lembrete: “{title}”',
+      vi: 'Nhắc nhở: “{title}”',
+    },
+    path,
+    triggers: [
+      {
+        event: 'calendar.reminder.due',
+        causes: ({ payload }) => {
+          const { event_id, user_id, start, minutes } = payload as {
+            event_id: string;
+            user_id: string;
+            start: string;
+            minutes: number;
+          };
+          return {
+            recipients: [user_id],
+            actorId: null,
+            subject: { kind: EVENT, id: event_id },
+            data: { start, minutes },
+          };
+        },
+      },
+    ],
+  },
+];
+
+/** Notifications of events, for participants who are members. */
+@Injectable()
+export class CalendarNotifications implements OnModuleInit {
+  constructor(
+    private readonly notifications: Notifications,
+    private readonly references: ReferenceTitles,
+  ) {}
+
+  onModuleInit(): void {
+    this.notifications.register(...TYPES);
+    this.references.register(EVENT, async (reader, { tenantId, userId }, ids) => {
+      const rows = await reader.query(titles, [tenantId, userId, ids]);
+      return new Map(rows.map(({ id, title }) => [id, title]));
+    });
+  }
+}

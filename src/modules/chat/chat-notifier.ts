@@ -1,0 +1,166 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import type { NotificationCause } from '../../platform/notifications/notification-type.js';
+import { Notifications } from '../../platform/notifications/notifications.js';
+import { CHAT_MENTION, CHAT_MESSAGE, CHAT_ROOM } from './chat.notifications.js';
+
+const EVERY_SECONDS = 15;
+/** Messages of one room in one step. */
+const BATCH = 500;
+/** Age of messages that the first run of a process looks at. Older ones are not notified. */
+const FIRST_LOOK_SECONDS = 86_400;
+/** A message may become visible this long after its time: the limit of a transaction. */
+const OVERLAP_SECONDS = 60;
+
+interface RoomKey {
+  tenant_id: string;
+  room_id: string;
+}
+
+interface NewMessage {
+  seq: number;
+  id: string;
+  /** Null: a guest. */
+  user_id: string | null;
+  mentions: string[];
+}
+
+interface Reader {
+  user_id: string;
+  notify: 'all' | 'mentions';
+  last_read_seq: number;
+}
+
+// Indexes chat_messages_age and the primary keys.
+const pending = workspace.statement<RoomKey>(
+  'chat.pending_notifications',
+  `SELECT DISTINCT message.tenant_id, message.room_id FROM chat_messages message
+     LEFT JOIN chat_notified notified ON notified.tenant_id = message.tenant_id AND notified.room_id = message.room_id
+    WHERE message.created_at > now() - make_interval(secs => $1) AND message.seq > coalesce(notified.seq, 0)`,
+);
+
+const begin = workspace.statement<never>(
+  'chat.begin_notified',
+  `INSERT INTO chat_notified (tenant_id, room_id, seq) VALUES ($1, $2, 0) ON CONFLICT (tenant_id, room_id) DO NOTHING`,
+);
+
+const lock = workspace.statement<{ seq: number }>(
+  'chat.lock_notified',
+  `SELECT seq::float8 AS seq FROM chat_notified WHERE tenant_id = $1 AND room_id = $2 FOR UPDATE SKIP LOCKED`,
+);
+
+// System messages advance the position. Edits are not notified again.
+const messages = workspace.statement<NewMessage & { is_text: boolean }>(
+  'chat.new_messages',
+  `SELECT seq::float8 AS seq, id, CASE WHEN guest_name IS NULL THEN sender_id END AS user_id, mentions,
+          kind = 'text' AND deleted_at IS NULL AND created_at > now() - make_interval(secs => $4) AS is_text
+     FROM chat_messages WHERE tenant_id = $1 AND room_id = $2 AND seq > $3 ORDER BY seq LIMIT ${BATCH}`,
+);
+
+const readers = workspace.statement<Reader>(
+  'chat.notified_readers',
+  `SELECT member.user_id, member.notify, member.last_read_seq::float8 AS last_read_seq
+     FROM chat_members member
+     JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = $2 AND room.deleted_at IS NULL
+    WHERE member.tenant_id = $1 AND member.room_id = $2 AND member.notify <> 'none' AND member.last_read_seq < $3
+      AND (member.muted_until IS NULL OR member.muted_until <= now())`,
+);
+
+const advance = workspace.statement<never>(
+  'chat.advance_notified',
+  `UPDATE chat_notified SET seq = $3 WHERE tenant_id = $1 AND room_id = $2`,
+);
+
+/**
+ * Makes the notifications of messages. Messages themselves are the queue: a position per room, which commits together with the
+ * notifications, says up to where they are made. Sending a message costs nothing for it, and a busy room makes one
+ * notification of each member in each run.
+ */
+@Injectable()
+export class ChatNotifier implements OnModuleInit {
+  private lastRun = -Infinity;
+
+  constructor(
+    private readonly notifications: Notifications,
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: 'notify-chat', everySeconds: EVERY_SECONDS, run: () => this.run() });
+  }
+
+  /** Handles all rooms with new messages. */
+  async run(): Promise<void> {
+    const started = performance.now();
+    const since = Math.min((started - this.lastRun) / 1_000 + OVERLAP_SECONDS, FIRST_LOOK_SECONDS);
+    for (const room of await this.db.query(pending, [since]))
+      for (let isMore = true; isMore;) isMore = await this.db.tx((tx) => this.step(tx, room));
+    this.lastRun = started;
+  }
+
+  /** @returns whether the room has more messages */
+  private async step(tx: Tx, room: RoomKey): Promise<boolean> {
+    const key = [room.tenant_id, room.room_id];
+    await tx.query(begin, key);
+    const [position] = await tx.query(lock, key);
+    if (!position) return false;
+    const found = await tx.query(messages, [...key, position.seq, FIRST_LOOK_SECONDS]);
+    const last = found.at(-1);
+    if (!last) return false;
+    const texts = found.filter(({ is_text }) => is_text);
+    if (texts.length > 0) await this.notify(tx, room, texts, last.seq);
+    await tx.query(advance, [...key, last.seq]);
+    return found.length === BATCH;
+  }
+
+  private async notify(tx: Tx, room: RoomKey, texts: readonly NewMessage[], seq: number): Promise<void> {
+    const audience = await tx.query(readers, [room.tenant_id, room.room_id, seq]);
+    const about = { subject: { kind: CHAT_ROOM, id: room.room_id } };
+    const mentioned = new Set<string>();
+    for (const message of texts.filter(({ mentions }) => mentions.length > 0)) {
+      const recipients = audience
+        .filter((each) => message.mentions.includes(each.user_id) && isUnread(message, each))
+        .map(({ user_id }) => user_id);
+      for (const user of recipients) mentioned.add(user);
+      const data = { seq: message.seq, message_id: message.id };
+      const cause = { ...about, recipients, actorId: message.user_id, data, key: message.id };
+      await this.notifications.notify(tx, room.tenant_id, CHAT_MENTION, cause);
+    }
+    const others = audience.filter(({ user_id, notify }) => notify === 'all' && !mentioned.has(user_id));
+    for (const cause of causesOf(others, texts))
+      await this.notifications.notify(tx, room.tenant_id, CHAT_MESSAGE, {
+        ...about,
+        ...cause,
+        key: `${room.room_id} ${seq}`,
+      });
+  }
+}
+
+const isUnread = (message: NewMessage, reader: Reader): boolean =>
+  message.seq > reader.last_read_seq && message.user_id !== reader.user_id;
+
+/** One cause for all members with the same unread messages. */
+function causesOf(
+  audience: readonly Reader[],
+  texts: readonly NewMessage[],
+): Omit<NotificationCause, 'subject'>[] {
+  const groups = new Map<string, { unread: NewMessage[]; recipients: string[] }>();
+  for (const reader of audience) {
+    const unread = texts.filter((message) => isUnread(message, reader));
+    const [first, last] = [unread[0], unread.at(-1)];
+    if (!first || !last) continue;
+    const key = `${unread.length} ${last.seq}`;
+    const group = groups.get(key) ?? { unread, recipients: [] };
+    group.recipients.push(reader.user_id);
+    groups.set(key, group);
+  }
+  return [...groups.values()].map(({ unread, recipients }) => {
+    const last = unread.at(-1) as NewMessage;
+    const data = { seq: last.seq, message_id: last.id };
+    return { recipients, actorId: last.user_id, count: unread.length, data };
+  });
+}

@@ -1,0 +1,95 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
+import type { NotificationType } from '../../platform/notifications/notification-type.js';
+import { Notifications } from '../../platform/notifications/notifications.js';
+import { ReferenceTitles } from '../../platform/references/reference-titles.js';
+
+export const CHAT_ROOM = 'chat_room';
+
+const path: NotificationType['path'] = ({ subject }) => `/chat/rooms/${subject.id}`;
+
+export const CHAT_MESSAGE: NotificationType = {
+  key: 'chat.message',
+  preference: 'chat.message',
+  texts: {
+    en: { one: 'New message in {title}', other: '{count} new messages in {title}' },
+    de: { one: 'Neue Nachricht in {title}', other: '{count} neue Nachrichten in {title}' },
+    pt: { one: 'Nova mensagem em {title}', other: '{count} novas mensagens em {title}' },
+    vi: '{count} tin nhắn mới trong {title}',
+  },
+  path,
+  isGrouped: true,
+};
+
+export const CHAT_MENTION: NotificationType = {
+  key: 'chat.mention',
+  preference: 'chat.mention',
+  texts: {
+    en: { one: '{actor} mentioned you in {title}', other: '{count} mentions of you in {title}' },
+    de: { one: '{actor} hat Sie in {title} erwähnt', other: '{count} Erwähnungen in {title}' },
+    pt: { one: '{actor} mencionou você em {title}', other: '{count} menções a você em {title}' },
+    vi: '{actor} đã nhắc đến bạn trong {title}',
+  },
+  path,
+  isGrouped: true,
+};
+
+export const ROOM_ADDED_TYPE: NotificationType = {
+  key: 'room.added',
+  preference: 'room.added',
+  texts: {
+    en: '{actor} added you to {title}',
+    de: '{actor} hat Sie zu {title} hinzugefügt',
+    pt: '{actor} adicionou você a {title}',
+    vi: '{actor} đã thêm bạn vào {title}',
+  },
+  path,
+};
+
+// The title of a direct room is the name of the other user.
+const titles = workspace.statement<{ id: string; title: string }>(
+  'chat.room_titles',
+  `SELECT room.id, coalesce(room.name, other.display_name, '') AS title
+     FROM chat_members member
+     JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
+     LEFT JOIN LATERAL (
+       SELECT profile.display_name FROM chat_members partner
+         JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = partner.user_id
+        WHERE room.type = 'direct' AND partner.tenant_id = $1 AND partner.room_id = room.id AND partner.user_id <> $2
+        LIMIT 1) AS other ON true
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = ANY ($3::uuid[])`,
+);
+
+/** Notifications of rooms and messages. `ChatNotifier` makes those of messages. */
+@Injectable()
+export class ChatNotifications implements OnModuleInit {
+  constructor(
+    private readonly notifications: Notifications,
+    private readonly references: ReferenceTitles,
+  ) {}
+
+  onModuleInit(): void {
+    this.notifications.register(CHAT_MESSAGE, CHAT_MENTION, ROOM_ADDED_TYPE);
+    this.references.register(CHAT_ROOM, async (reader, { tenantId, userId }, ids) => {
+      const rows = await reader.query(titles, [tenantId, userId, ids]);
+      return new Map(rows.map(({ id, title }) => [id, title]));
+    });
+  }
+
+  /** Users are members of a room from now on. */
+  async added(tx: Tx, ctx: RequestContext, roomId: string, userIds: readonly string[]): Promise<void> {
+    await this.notifications.notify(tx, ctx.tenantId, ROOM_ADDED_TYPE, {
+      recipients: userIds,
+      actorId: ctx.userId,
+      subject: { kind: CHAT_ROOM, id: roomId },
+    });
+  }
+
+  /** The caller has read a room up to this message. */
+  read(tx: Tx, { tenantId, userId }: RequestContext, roomId: string, seq: number): void {
+    const subject = { kind: CHAT_ROOM, id: roomId };
+    tx.afterCommit(() => this.notifications.settled(tenantId, userId, subject, seq));
+  }
+}

@@ -1,0 +1,156 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { workspace } from '../../platform/database/statement.js';
+import type { DomainEvent } from '../../platform/events/outbox.js';
+import type { Reader } from '../../platform/database/tx.js';
+import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
+import { Notifications } from '../../platform/notifications/notifications.js';
+import { ReferenceTitles } from '../../platform/references/reference-titles.js';
+
+// Owner and editors, without the respondent of the response.
+const editors = workspace.statement<{ user_id: string }>(
+  'forms.editors',
+  `SELECT audience.user_id FROM (
+     SELECT form.owner_id AS user_id FROM forms form
+      WHERE form.tenant_id = $1 AND form.id = $2 AND form.deleted_at IS NULL
+     UNION
+     SELECT access.principal_id FROM form_access access
+      WHERE access.tenant_id = $1 AND access.form_id = $2 AND access.principal_kind = 'user' AND access.role >= 'editor'
+     UNION
+     SELECT membership.user_id FROM form_access access
+       JOIN group_memberships membership ON membership.tenant_id = $1 AND membership.group_id = access.principal_id
+      WHERE access.tenant_id = $1 AND access.form_id = $2 AND access.principal_kind = 'group' AND access.role >= 'editor') audience
+    WHERE audience.user_id NOT IN (
+      SELECT response.respondent_id FROM form_responses response
+       WHERE response.tenant_id = $1 AND response.form_id = $2 AND response.id = $3 AND response.respondent_id IS NOT NULL)`,
+);
+
+const viewers = workspace.statement<{ user_id: string }>(
+  'form_reports.viewing_users',
+  `SELECT viewer.principal_id AS user_id FROM form_report_viewers viewer
+    WHERE viewer.tenant_id = $1 AND viewer.report_id = $2 AND viewer.principal_kind = 'user'
+    UNION
+   SELECT membership.user_id FROM form_report_viewers viewer
+     JOIN group_memberships membership ON membership.tenant_id = $1 AND membership.group_id = viewer.principal_id
+    WHERE viewer.tenant_id = $1 AND viewer.report_id = $2 AND viewer.principal_kind = 'group'`,
+);
+
+const titlesOfForms = workspace.statement<{ id: string; title: string }>(
+  'forms.titles',
+  `SELECT form.id, form.title FROM forms form
+    WHERE form.tenant_id = $1 AND form.id = ANY ($3::uuid[]) AND form.deleted_at IS NULL
+      AND form_role_of($1, $2, form.id, NULL, NULL) >= 'viewer'`,
+);
+
+const titlesOfReports = workspace.statement<{ id: string; title: string }>(
+  'form_reports.titles',
+  `SELECT report.id, report.name AS title FROM form_reports report
+     JOIN forms form ON form.tenant_id = $1 AND form.id = report.form_id AND form.deleted_at IS NULL
+    WHERE report.tenant_id = $1 AND report.id = ANY ($3::uuid[]) AND (
+      EXISTS (SELECT FROM form_report_viewers viewer
+               WHERE viewer.tenant_id = $1 AND viewer.report_id = report.id AND viewer.principal_kind = 'user'
+                 AND viewer.principal_id = $2)
+      OR EXISTS (SELECT FROM form_report_viewers viewer
+                   JOIN group_memberships membership ON membership.tenant_id = $1 AND membership.user_id = $2
+                        AND membership.group_id = viewer.principal_id
+                  WHERE viewer.tenant_id = $1 AND viewer.report_id = report.id AND viewer.principal_kind = 'group'))`,
+);
+
+interface FormPayload {
+  form_id: string;
+  actor_id?: string;
+  response_id?: string;
+  report_id?: string;
+  accepting?: boolean;
+}
+
+const payloadOf = ({ payload }: DomainEvent): FormPayload => payload as unknown as FormPayload;
+
+async function toEditors(event: DomainEvent, reader: Reader): Promise<NotificationCause> {
+  const { form_id, actor_id = null, response_id = null } = payloadOf(event);
+  const rows = await reader.query(editors, [event.tenantId, form_id, response_id]);
+  return {
+    recipients: rows.map(({ user_id }) => user_id),
+    actorId: actor_id,
+    subject: { kind: 'form', id: form_id },
+  };
+}
+
+async function toViewers(event: DomainEvent, reader: Reader): Promise<NotificationCause> {
+  const { actor_id = null, report_id = '' } = payloadOf(event);
+  const rows = await reader.query(viewers, [event.tenantId, report_id]);
+  return {
+    recipients: rows.map(({ user_id }) => user_id),
+    actorId: actor_id,
+    subject: { kind: 'report', id: report_id },
+    // The event carries the whole list: a viewer is notified of the first time.
+    key: report_id,
+  };
+}
+
+const TYPES: readonly NotificationType[] = [
+  {
+    key: 'form.response',
+    preference: 'form.response',
+    // The respondent may be anonymous: the text names none.
+    texts: {
+      en: { one: '“{title}” has a new response', other: '“{title}” has {count} new responses' },
+      de: { one: '„{title}“ hat eine neue Antwort', other: '„{title}“ hat {count} neue Antworten' },
+      pt: { one: '“{title}” tem uma nova resposta', other: '“{title}” tem {count} novas respostas' },
+      vi: '“{title}” có {count} câu trả lời mới',
+    },
+    path: ({ subject }) => `/forms/${subject.id}/responses`,
+    isGrouped: true,
+    triggers: [{ event: 'form.response_submitted', causes: toEditors }],
+  },
+  {
+    key: 'form.closed',
+    preference: 'form.closed',
+    texts: {
+      en: '{actor} closed the form “{title}”',
+      de: '{actor} hat das Formular „{title}“ geschlossen',
+      pt: '{actor} encerrou o formulário “{title}”',
+      vi: '{actor} đã đóng biểu mẫu “{title}”',
+    },
+    path: ({ subject }) => `/forms/${subject.id}`,
+    triggers: [
+      {
+        event: 'form.accepting_changed',
+        causes: async (event, reader) =>
+          payloadOf(event).accepting === false ? toEditors(event, reader) : null,
+      },
+    ],
+  },
+  {
+    key: 'report.shared',
+    preference: 'report.shared',
+    texts: {
+      en: '{actor} shared the report “{title}” with you',
+      de: '{actor} hat den Bericht „{title}“ mit Ihnen geteilt',
+      pt: '{actor} compartilhou o relatório “{title}” com você',
+      vi: '{actor} đã chia sẻ báo cáo “{title}” với bạn',
+    },
+    path: ({ subject }) => `/reports/shared/${subject.id}`,
+    triggers: [{ event: 'form.report_shared', causes: toViewers }],
+  },
+];
+
+/** Notifications of forms and reports. */
+@Injectable()
+export class FormNotifications implements OnModuleInit {
+  constructor(
+    private readonly notifications: Notifications,
+    private readonly titles: ReferenceTitles,
+  ) {}
+
+  onModuleInit(): void {
+    this.notifications.register(...TYPES);
+    for (const [kind, statement] of [
+      ['form', titlesOfForms],
+      ['report', titlesOfReports],
+    ] as const)
+      this.titles.register(kind, async (reader, { tenantId, userId }, ids) => {
+        const rows = await reader.query(statement, [tenantId, userId, ids]);
+        return new Map(rows.map(({ id, title }) => [id, title]));
+      });
+  }
+}

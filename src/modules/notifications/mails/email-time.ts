@@ -1,0 +1,77 @@
+import { DAY, Zone } from '../../../lib/recurrence/index.js';
+import type { NotificationSettings, QuietRange } from '../../settings/index.js';
+
+/** Time in which the recipient may read the notification instead. */
+export const DELAY_SECONDS = 60;
+/** Local time of digests. */
+const DIGEST_HOUR = 8;
+const HOUR = 3_600;
+const MONDAY = 1;
+const NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+/**
+ * The earliest time of the e-mail for a notification.
+ * @param isRequired at once, whatever the settings are
+ */
+export function emailTime(
+  now: Date,
+  settings: Pick<NotificationSettings, 'timeZone' | 'quietRanges' | 'digest'>,
+  isRequired: boolean,
+): Date {
+  if (isRequired) return now;
+  const soon = new Date(now.getTime() + DELAY_SECONDS * 1_000);
+  return afterQuiet(settings.digest === 'off' ? soon : nextDigest(soon, settings), settings);
+}
+
+/** The next 8 o'clock of the recipient, or the next one on a Monday. */
+function nextDigest(
+  from: Date,
+  { timeZone, digest }: Pick<NotificationSettings, 'timeZone' | 'digest'>,
+): Date {
+  const zone = Zone.of(timeZone);
+  const wall = zone.toWall(secondsOf(from));
+  let day = Math.floor(wall / DAY);
+  if (wall - day * DAY >= DIGEST_HOUR * HOUR) day += 1;
+  if (digest === 'weekly') day += (MONDAY - weekdayOf(day) + 7) % 7;
+  return dateOf(zone.toInstant(day * DAY + DIGEST_HOUR * HOUR));
+}
+
+/** @returns the time itself, or the end of the quiet hours that contain it */
+export function afterQuiet(
+  time: Date,
+  { timeZone, quietRanges }: Pick<NotificationSettings, 'timeZone' | 'quietRanges'>,
+): Date {
+  const zone = Zone.of(timeZone);
+  let wall = zone.toWall(secondsOf(time));
+  // Ranges may follow one another. Together they may cover the whole week: then nothing is ever sent later than now.
+  for (let n = 0; n <= quietRanges.length; n += 1) {
+    const ends = quietRanges.flatMap((range) => endOf(range, wall) ?? []);
+    if (ends.length === 0) return n === 0 ? time : dateOf(zone.toInstant(wall));
+    wall = Math.max(...ends);
+  }
+  return time;
+}
+
+/** @returns the end of the range that contains the wall time, in seconds; null when none does */
+function endOf({ from, to, days }: QuietRange, wall: number): number | null {
+  const today = Math.floor(wall / DAY);
+  const [start, end] = [secondsOfDay(from), secondsOfDay(to)];
+  const length = end > start ? end - start : end - start + DAY;
+  // A range that began yesterday may continue today.
+  for (const day of [today, today - 1]) {
+    if (days !== undefined && !days.includes(NAMES[weekdayOf(day)] as string)) continue;
+    const begin = day * DAY + start;
+    if (wall >= begin && wall < begin + length) return begin + length;
+  }
+  return null;
+}
+
+/** 0 is Sunday; day 0 is 1 January 1970, a Thursday. */
+const weekdayOf = (day: number): number => (((day + 4) % 7) + 7) % 7;
+const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000);
+const dateOf = (seconds: number): Date => new Date(seconds * 1_000);
+
+function secondsOfDay(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return hours * HOUR + minutes * 60;
+}

@@ -1,0 +1,99 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../../config/config.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { translator } from '../../../platform/languages/languages.js';
+import type { NotificationPreference } from '../../../platform/notifications/notification-preferences.js';
+import { Notifications } from '../../../platform/notifications/notifications.js';
+import type { MailContent, MailRequest, MailTemplate } from '../../../platform/system-mail/mail-template.js';
+import { SystemMail } from '../../../platform/system-mail/system-mail.js';
+import type { NotificationResponse } from '../notification.response.js';
+import { NotificationPresenter } from '../notification.presenter.js';
+import { NOTIFICATION_TEXTS } from '../notification-texts.js';
+import { NotificationsRepository } from '../notifications.repository.js';
+import { UnsubscribeLinks } from './unsubscribe-links.js';
+
+export interface NotificationMailValues {
+  user_id: string;
+  /** Of notifications. */
+  ids: string[];
+}
+
+const INBOX_PATH = '/notifications';
+
+/**
+ * The e-mail with notifications. It is composed when it is sent: of those that are still unread, with the titles that the
+ * recipient may read at this moment.
+ */
+@Injectable()
+export class NotificationMail implements MailTemplate<NotificationMailValues>, OnModuleInit {
+  readonly name = 'notifications.unread';
+
+  constructor(
+    private readonly mail: SystemMail,
+    private readonly notifications: Notifications,
+    private readonly presenter: NotificationPresenter,
+    private readonly rows: NotificationsRepository,
+    private readonly links: UnsubscribeLinks,
+    private readonly config: Config,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.mail.register(this);
+  }
+
+  async compose({
+    tenantId,
+    language,
+    values,
+  }: MailRequest<NotificationMailValues>): Promise<MailContent | null> {
+    const member = { tenantId, userId: values.user_id };
+    const role = await this.rows.roleOf(this.db, member);
+    if (role === null) return null;
+    const ctx: RequestContext = { ...member, role, sessionId: null, requestId: this.name };
+    const rows = (await this.rows.byIds(this.db, member, values.ids)).filter(
+      ({ state, type }) => state === 'unread' || this.isRequired(type),
+    );
+    const shown = (await this.presenter.present(this.db, ctx, rows, language)).filter(
+      ({ subject }) => subject === null || subject.title !== null,
+    );
+    return shown.length === 0 ? null : this.content(ctx, shown, language);
+  }
+
+  private isRequired(type: string): boolean {
+    return this.notifications.find(type)?.isRequired === true;
+  }
+
+  private content(
+    { tenantId, userId }: RequestContext,
+    shown: NotificationResponse[],
+    language: MailRequest<never>['language'],
+  ): MailContent {
+    const t = translator(NOTIFICATION_TEXTS, language);
+    const [only] = shown.length === 1 ? shown : [];
+    const optional = shown.filter(({ type }) => !this.isRequired(type));
+    const kinds = new Set(optional.map(({ preference }) => preference as NotificationPreference));
+    const [kind] = kinds.size === 1 ? kinds : [];
+    const subject = only?.title ?? t('many', { count: shown.length });
+    const scope = kind ?? 'all';
+    return {
+      subject,
+      paragraphs: [],
+      items: shown.map(({ title, url_path }) => ({ title, ...(url_path && { url: this.link(url_path) }) })),
+      ...(only ? { title: t('many', { count: 1 }) } : {}),
+      action: { label: t('open'), url: this.link(INBOX_PATH) },
+      footer: [optional.length > 0 ? t('reason') : t('security_reason')],
+      ...(optional.length > 0 && {
+        unsubscribe: {
+          label: t(kind ? 'stop_kind' : 'stop_all'),
+          url: this.links.url({ tenantId, userId, scope }),
+        },
+      }),
+    };
+  }
+
+  private link(path: string): string {
+    return `${this.config.webClientUrl}${path}`;
+  }
+}

@@ -1,0 +1,138 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { Notifications } from '../../../platform/notifications/notifications.js';
+import { SystemMail } from '../../../platform/system-mail/system-mail.js';
+import { type NotificationSettings, NotificationSettingsApi } from '../../settings/index.js';
+import type { NotificationState } from '../notification.entity.js';
+import type { Member } from '../notifications.repository.js';
+import { afterQuiet, DELAY_SECONDS } from './email-time.js';
+import { NotificationMail } from './notification-mail.js';
+import { UserActivity } from './user-activity.js';
+
+const USERS = 200;
+/** Notifications in one e-mail. */
+const ITEMS = 50;
+
+interface DueRow {
+  id: string;
+  type: string;
+  state: NotificationState;
+}
+
+const dueUsers = workspace.statement<{ tenant_id: string; user_id: string }>(
+  'notifications.due_users',
+  `SELECT DISTINCT tenant_id, user_id FROM (
+     SELECT tenant_id, user_id FROM notifications WHERE email_due_at <= now() ORDER BY email_due_at LIMIT ${USERS}) AS due`,
+);
+
+const lockDue = workspace.statement<DueRow>(
+  'notifications.lock_due',
+  `SELECT id, type, state FROM notifications
+    WHERE tenant_id = $1 AND user_id = $2 AND email_due_at <= now() ORDER BY seq LIMIT ${ITEMS} FOR UPDATE`,
+);
+
+const schedule = workspace.statement<never>(
+  'notifications.schedule',
+  `UPDATE notifications SET email_due_at = $4, emailed_at = CASE WHEN $5 THEN now() ELSE emailed_at END
+    WHERE tenant_id = $1 AND user_id = $2 AND id = ANY ($3::uuid[])`,
+);
+
+/**
+ * Queues e-mails for notifications that stay unread. An e-mail and the mark on its notifications commit together, so any number of
+ * processes sends it once.
+ */
+@Injectable()
+export class NotificationMails implements OnModuleInit {
+  constructor(
+    private readonly jobs: PeriodicJobs,
+    private readonly notifications: Notifications,
+    private readonly settings: NotificationSettingsApi,
+    private readonly activity: UserActivity,
+    private readonly mail: SystemMail,
+    private readonly template: NotificationMail,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: 'mail-notifications', everySeconds: 15, run: () => this.run() });
+  }
+
+  /** Handles all notifications whose e-mail is due. */
+  async run(): Promise<void> {
+    for (let users = USERS; users > 0;) {
+      const due = await this.db.query(dueUsers, []);
+      for (const { tenant_id, user_id } of due) await this.handle({ tenantId: tenant_id, userId: user_id });
+      users = due.length;
+    }
+  }
+
+  private async handle(member: Member): Promise<void> {
+    const isActive = await this.activity.isActive(member);
+    await this.db.tx(async (tx) => {
+      const rows = await tx.query(lockDue, [member.tenantId, member.userId]);
+      const [settings] = await this.settings.of(tx, member.tenantId, [member.userId]);
+      const wanted = settings ? rows.filter((row) => this.isWanted(row, settings)) : [];
+      const required = wanted.filter(({ type }) => this.isRequired(type));
+      const optional = wanted.filter(({ type }) => !this.isRequired(type));
+      await this.move(
+        tx,
+        member,
+        rows.filter((row) => !wanted.includes(row)),
+        null,
+      );
+      if (!settings) return;
+      const later = postponed(settings, isActive);
+      if (later) await this.move(tx, member, optional, later);
+      await this.send(tx, member, settings, later ? required : wanted);
+    });
+  }
+
+  private isRequired(type: string): boolean {
+    return this.notifications.find(type)?.isRequired === true;
+  }
+
+  private isWanted({ type, state }: DueRow, settings: NotificationSettings): boolean {
+    const found = this.notifications.find(type);
+    if (!found) return false;
+    return found.isRequired === true || (state === 'unread' && settings.uses('email', found.preference));
+  }
+
+  private async send(
+    tx: Tx,
+    member: Member,
+    { email, language }: NotificationSettings,
+    rows: readonly DueRow[],
+  ): Promise<void> {
+    const [first] = rows;
+    if (!first) return;
+    const ids = rows.map(({ id }) => id);
+    await tx.query(schedule, [member.tenantId, member.userId, ids, null, true]);
+    await this.mail.queue(tx, {
+      tenantId: member.tenantId,
+      template: this.template,
+      to: email,
+      language,
+      values: { user_id: member.userId, ids },
+      // A notification is in one e-mail.
+      key: `notifications ${first.id}`,
+    });
+  }
+
+  /** @param to null: no e-mail */
+  private async move(tx: Tx, member: Member, rows: readonly DueRow[], to: Date | null): Promise<void> {
+    if (rows.length === 0) return;
+    const ids = rows.map(({ id }) => id);
+    await tx.query(schedule, [member.tenantId, member.userId, ids, to, false]);
+  }
+}
+
+/** @returns the next time to look at the notifications, null for now */
+function postponed(settings: NotificationSettings, isActive: boolean): Date | null {
+  const now = new Date();
+  const awake = afterQuiet(now, settings);
+  if (awake > now) return awake;
+  return isActive ? new Date(now.getTime() + DELAY_SECONDS * 1_000) : null;
+}

@@ -1,0 +1,15 @@
+import { Injectable } from '@nestjs/common';
+import { PresenceApi } from '../../presence/index.js';
+import type { Member } from '../notifications.repository.js';
+
+/** Whether a user works with the workspace now, and sees notifications without an e-mail. */
+@Injectable()
+export class UserActivity {
+  constructor(private readonly presence: PresenceApi) {}
+
+  /** By the presence: a user who chose to be invisible counts as absent. */
+  async isActive(member: Member): Promise<boolean> {
+    const status = (await this.presence.of(member, [member.userId])).get(member.userId)?.status;
+    return status === 'online' || status === 'dnd';
+  }
+}

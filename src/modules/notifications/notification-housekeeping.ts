@@ -1,0 +1,87 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { NotificationSockets } from './notification-sockets.js';
+
+const BATCH = 500;
+const KEPT_DAYS = 180;
+const DISMISSED_DAYS = 30;
+const CAUSE_DAYS = 30;
+
+// Each row is handed to one process. It takes a new number, so that it is at the top of the list.
+const wake = workspace.statement<{ tenant_id: string; user_id: string; id: string }>(
+  'notifications.wake',
+  `WITH due AS MATERIALIZED (
+     SELECT tenant_id, user_id, id FROM notifications WHERE state = 'snoozed' AND snooze_until <= now()
+      ORDER BY tenant_id, user_id, id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED),
+   numbered AS (
+     SELECT due.*, row_number() OVER own AS n, count(*) OVER (PARTITION BY due.tenant_id, due.user_id) AS total
+       FROM due WINDOW own AS (PARTITION BY due.tenant_id, due.user_id ORDER BY due.id)),
+   heads AS (
+     INSERT INTO notification_heads AS head (tenant_id, user_id, seq)
+     SELECT DISTINCT tenant_id, user_id, total FROM numbered ORDER BY tenant_id, user_id
+     ON CONFLICT (tenant_id, user_id) DO UPDATE SET seq = head.seq + excluded.seq
+     RETURNING head.tenant_id, head.user_id, head.seq)
+   UPDATE notifications notification
+      SET state = 'unread', snooze_until = NULL, read_at = NULL, seen_at = NULL, updated_at = now(),
+          seq = heads.seq - numbered.total + numbered.n
+     FROM numbered JOIN heads ON heads.tenant_id = numbered.tenant_id AND heads.user_id = numbered.user_id
+    WHERE notification.tenant_id = numbered.tenant_id AND notification.user_id = numbered.user_id
+      AND notification.id = numbered.id
+   RETURNING notification.tenant_id, notification.user_id, notification.id`,
+);
+
+// Index notifications_age.
+const expire = workspace.statement<{ id: string }>(
+  'notifications.expire',
+  `DELETE FROM notifications WHERE (tenant_id, user_id, id) IN (
+     SELECT tenant_id, user_id, id FROM notifications
+      WHERE updated_at < now() - interval '${KEPT_DAYS} days' AND state <> 'snoozed'
+         OR updated_at < now() - interval '${DISMISSED_DAYS} days' AND state = 'dismissed'
+      LIMIT ${BATCH * 10}) RETURNING id`,
+);
+
+const forgetCauses = workspace.statement<never>(
+  'notifications.forget_causes',
+  `DELETE FROM notification_causes WHERE created_at < now() - interval '${CAUSE_DAYS} days'`,
+);
+
+/** Returns snoozed notifications and deletes old ones. */
+@Injectable()
+export class NotificationHousekeeping implements OnModuleInit {
+  constructor(
+    private readonly jobs: PeriodicJobs,
+    private readonly sockets: NotificationSockets,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: 'wake-notifications', everySeconds: 15, run: () => this.wake() });
+    this.jobs.register({ name: 'expire-notifications', everySeconds: 3_600, run: () => this.expire() });
+  }
+
+  /** Snoozed notifications whose time has come are unread again. */
+  async wake(): Promise<void> {
+    for (let count = BATCH; count === BATCH;) {
+      count = await this.db.single(async (tx) => {
+        const woken = await tx.query(wake, []);
+        const byTenant = Map.groupBy(woken, ({ tenant_id }) => tenant_id);
+        for (const [tenant, rows] of byTenant)
+          this.sockets.changed(
+            tx,
+            tenant,
+            rows.map(({ user_id, id }) => ({ userId: user_id, id })),
+          );
+        return woken.length;
+      });
+    }
+  }
+
+  /** Notifications live for 180 days, dismissed ones for 30. */
+  async expire(): Promise<void> {
+    for (let count = BATCH * 10; count === BATCH * 10;)
+      count = (await this.db.single((tx) => tx.query(expire, []))).length;
+    await this.db.single((tx) => tx.query(forgetCauses, []));
+  }
+}

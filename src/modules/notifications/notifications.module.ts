@@ -1,0 +1,35 @@
+import { Module } from '@nestjs/common';
+import { PresenceModule } from '../presence/index.js';
+import { SettingsModule } from '../settings/index.js';
+import { NotificationMail } from './mails/notification-mail.js';
+import { NotificationMails } from './mails/notification-mails.js';
+import { UnsubscribeController } from './mails/unsubscribe.controller.js';
+import { UnsubscribeLinks } from './mails/unsubscribe-links.js';
+import { UnsubscribeService } from './mails/unsubscribe.service.js';
+import { UserActivity } from './mails/user-activity.js';
+import { NotificationHousekeeping } from './notification-housekeeping.js';
+import { NotificationPresenter } from './notification.presenter.js';
+import { NotificationSockets } from './notification-sockets.js';
+import { NotificationWriter } from './notification-writer.js';
+import { NotificationsController } from './notifications.controller.js';
+import { NotificationsRepository } from './notifications.repository.js';
+import { NotificationsService } from './notifications.service.js';
+
+@Module({
+  imports: [SettingsModule, PresenceModule],
+  controllers: [NotificationsController, UnsubscribeController],
+  providers: [
+    NotificationsRepository,
+    NotificationPresenter,
+    NotificationSockets,
+    NotificationsService,
+    NotificationWriter,
+    NotificationHousekeeping,
+    UserActivity,
+    UnsubscribeLinks,
+    UnsubscribeService,
+    NotificationMail,
+    NotificationMails,
+  ],
+})
+export class NotificationsModule {}

@@ -1,0 +1,171 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { Lifecycle } from './inbox/lifecycle.js';
+import type { NotificationState } from './notification.entity.js';
+
+/** A user of a workspace. */
+export interface Member {
+  tenantId: string;
+  userId: string;
+}
+
+export interface NotificationRow extends Lifecycle {
+  id: string;
+  seq: number;
+  type: string;
+  actor_id: string | null;
+  subject_kind: string | null;
+  subject_id: string | null;
+  count: number;
+  data: Record<string, unknown>;
+  /** False: for e-mail only. */
+  shown: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface NotificationCounts {
+  unread_count: number;
+  unseen_count: number;
+}
+
+/** Filters and position of a page. */
+export interface NotificationFilter {
+  states: readonly NotificationState[];
+  /** Patterns of LIKE. */
+  types: readonly string[] | null;
+  beforeSeq: number | null;
+}
+
+const COLUMNS = `id, seq::float8 AS seq, type, actor_id, subject_kind, subject_id, count, data, shown, state, previous_state, seen_at, read_at,
+  snooze_until, created_at, updated_at`;
+
+// Index notifications_list, read backwards.
+const page = workspace.statement<NotificationRow>(
+  'notifications.page',
+  `SELECT ${COLUMNS} FROM notifications
+    WHERE tenant_id = $1 AND user_id = $2 AND shown AND state = ANY ($3::notification_state[])
+      AND ($4::text[] IS NULL OR type LIKE ANY ($4)) AND ($5::bigint IS NULL OR seq < $5)
+    ORDER BY seq DESC LIMIT $6`,
+);
+
+const byIds = workspace.statement<NotificationRow>(
+  'notifications.by_ids',
+  `SELECT ${COLUMNS} FROM notifications WHERE tenant_id = $1 AND user_id = $2 AND id = ANY ($3::uuid[]) ORDER BY seq`,
+);
+
+const lock = workspace.statement<NotificationRow>(
+  'notifications.lock',
+  `SELECT ${COLUMNS} FROM notifications WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND shown FOR UPDATE`,
+);
+
+// A notification that is no longer unread leaves its group: further causes make a new one.
+const write = workspace.statement<NotificationRow>(
+  'notifications.write',
+  `UPDATE notifications SET state = $4, previous_state = $5, seen_at = $6, read_at = $7, snooze_until = $8, updated_at = now(),
+          group_key = CASE WHEN $4 = 'unread'::notification_state THEN group_key END
+    WHERE tenant_id = $1 AND user_id = $2 AND id = $3 RETURNING ${COLUMNS}`,
+);
+
+// Index notifications_unread.
+const counts = workspace.statement<NotificationCounts>(
+  'notifications.counts',
+  `SELECT count(*)::int AS unread_count, (count(*) FILTER (WHERE seen_at IS NULL))::int AS unseen_count
+     FROM notifications WHERE tenant_id = $1 AND user_id = $2 AND state = 'unread' AND shown`,
+);
+
+const readAll = workspace.statement<{ id: string }>(
+  'notifications.read_all',
+  `UPDATE notifications SET state = 'read', read_at = now(), seen_at = coalesce(seen_at, now()), group_key = NULL, updated_at = now()
+    WHERE tenant_id = $1 AND user_id = $2 AND state = 'unread' AND shown AND ($3::text[] IS NULL OR type LIKE ANY ($3))
+      AND ($4::bigint IS NULL OR seq <= $4) AND ($5::timestamptz IS NULL OR updated_at <= $5)
+   RETURNING id`,
+);
+
+// Index notifications_unread.
+const settle = workspace.statement<{ id: string }>(
+  'notifications.settle',
+  `UPDATE notifications SET state = 'read', read_at = now(), seen_at = coalesce(seen_at, now()), group_key = NULL,
+          email_due_at = NULL, updated_at = now()
+    WHERE tenant_id = $1 AND user_id = $2 AND state = 'unread' AND subject_kind = $3 AND subject_id = $4
+      AND (data->>'seq')::bigint <= $5
+   RETURNING id`,
+);
+
+const actors = workspace.statement<{ user_id: string; display_name: string }>(
+  'notifications.actors',
+  `SELECT user_id, display_name FROM member_profiles WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[])`,
+);
+
+const roleOf = workspace.statement<{ role: 'owner' | 'admin' | 'member' }>(
+  'notifications.role_of',
+  `SELECT role FROM member_profiles WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
+);
+
+/** SQL of notifications as their readers see them. */
+@Injectable()
+export class NotificationsRepository {
+  constructor(private readonly db: Db) {}
+
+  async page(
+    { tenantId, userId }: Member,
+    { states, types, beforeSeq }: NotificationFilter,
+    limit: number,
+  ): Promise<NotificationRow[]> {
+    return this.db.query(page, [tenantId, userId, states, types, beforeSeq, limit]);
+  }
+
+  async byIds(
+    reader: Reader,
+    { tenantId, userId }: Member,
+    ids: readonly string[],
+  ): Promise<NotificationRow[]> {
+    return reader.query(byIds, [tenantId, userId, ids]);
+  }
+
+  async lock(tx: Tx, { tenantId, userId }: Member, id: string): Promise<NotificationRow | null> {
+    return (await tx.query(lock, [tenantId, userId, id]))[0] ?? null;
+  }
+
+  async write(tx: Tx, { tenantId, userId }: Member, id: string, values: Lifecycle): Promise<NotificationRow> {
+    const { state, previous_state, seen_at, read_at, snooze_until } = values;
+    const row = [tenantId, userId, id, state, previous_state, seen_at, read_at, snooze_until];
+    return (await tx.query(write, row))[0] as NotificationRow;
+  }
+
+  async counts(reader: Reader, { tenantId, userId }: Member): Promise<NotificationCounts> {
+    return (await reader.query(counts, [tenantId, userId]))[0] as NotificationCounts;
+  }
+
+  /** @returns the number of notifications that were unread */
+  async readAll(
+    tx: Tx,
+    { tenantId, userId }: Member,
+    { types, seq, time }: { types: readonly string[] | null; seq: number | null; time: Date | null },
+  ): Promise<number> {
+    return (await tx.query(readAll, [tenantId, userId, types, seq, time])).length;
+  }
+
+  /** Marks notifications about a subject as read. @returns their number */
+  async settle(
+    { tenantId, userId }: Member,
+    { kind, id }: { kind: string; id: string },
+    upTo: number,
+  ): Promise<number> {
+    return (await this.db.single((tx) => tx.query(settle, [tenantId, userId, kind, id, upTo]))).length;
+  }
+
+  /** @returns display names by user id */
+  async actors(reader: Reader, tenantId: string, ids: readonly string[]): Promise<Map<string, string>> {
+    if (ids.length === 0) return new Map();
+    const rows = await reader.query(actors, [tenantId, ids]);
+    return new Map(rows.map(({ user_id, display_name }) => [user_id, display_name]));
+  }
+
+  /** @returns null unless the user is an active member */
+  async roleOf(reader: Reader, { tenantId, userId }: Member): Promise<'owner' | 'admin' | 'member' | null> {
+    return (await reader.query(roleOf, [tenantId, userId]))[0]?.role ?? null;
+  }
+}

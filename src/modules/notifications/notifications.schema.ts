@@ -1,0 +1,12 @@
+import type { SchemaPart } from '../../platform/database/schema-part.js';
+import { sqlMigration } from '../../platform/database/sql-migration.js';
+import { NotificationCauseRow, NotificationEntity, NotificationHead } from './notification.entity.js';
+
+export const notificationsSchema: SchemaPart = {
+  owner: 'notifications',
+  entities: { workspace: [NotificationHead, NotificationEntity, NotificationCauseRow] },
+  migrations: [
+    sqlMigration('Notifications1796900000021', new URL('migrations/0001-notifications.sql', import.meta.url)),
+  ],
+  sql: [],
+};
