@@ -16,6 +16,7 @@ export const API_PREFIX = 'apis/v1';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const MAIL_MODES = ['user', 'service'] as const;
 const MAIL_ACCOUNTS = ['create', 'link'] as const;
+const GUEST_DOMAINS = ['open', 'listed'] as const;
 const DOCX_CONVERTERS = ['embedded', 'libreoffice', 'off'] as const;
 /**
  * The settings, read once from the environment and `.env` (the environment has precedence), validated and frozen. Property
@@ -159,6 +160,13 @@ export class Config {
   @Url('ws', 'wss', 'http', 'https') LIVEKIT_URL?: string;
   @Text() LIVEKIT_API_KEY?: string;
   @Text() LIVEKIT_API_SECRET?: string;
+
+  /** Domains of guests. `open`: any, unless a workspace has denied it. `listed`: those that a workspace has allowed. */
+  @OneOf(GUEST_DOMAINS)
+  GUEST_DOMAINS: (typeof GUEST_DOMAINS)[number] = 'open';
+
+  /** Page of the client for guests; links to it have the token of the invite as fragment. */
+  @Url('http', 'https') GUEST_PAGE_URL?: string;
 
   /** Directory of the recordings of calls, under the same path for this service and for LiveKit's egress. Default: none. */
   @Text() LIVEKIT_RECORDINGS_DIR?: string;

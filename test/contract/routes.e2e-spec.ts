@@ -100,6 +100,41 @@ const OUR_ADDITIONS = new Map([
   ['POST /apis/v1/call/livekit/webhook', 'events of the media server'],
   ['GET /apis/v1/notifications/unsubscribe/{token}', 'the page that confirms the end of e-mails'],
   ['POST /apis/v1/notifications/unsubscribe/{token}', 'the end of e-mails with one click (RFC 8058)'],
+  ['GET /apis/v1/call/external_invites', 'the invites that exist, of calls'],
+  ['GET /apis/v1/call/external_invites/{invite_id}', 'one of them'],
+  ['DELETE /apis/v1/call/external_invites/{invite_id}', 'the end of an invite and of its sessions'],
+  ['POST /apis/v1/call/external_invites/{invite_id}/chat_link', 'named by the contract without its path'],
+  ['DELETE /apis/v1/call/external_invites/{invite_id}/chat_link', 'the end of the link'],
+  ['GET /apis/v1/call/external_invites/approvals', 'named by the contract without its path'],
+  [
+    'POST /apis/v1/call/external_invites/approvals/{approval_id}/review',
+    'named by the contract without its path',
+  ],
+  ['POST /apis/v1/call/external_invites/domain_request', 'named by the contract without its path'],
+  ['GET /apis/v1/chat/rooms/{chat_room_id}/external_invites', 'the invites that exist, of a chat room'],
+  ['GET /apis/v1/chat/rooms/{chat_room_id}/external_invites/{invite_id}', 'one of them'],
+  [
+    'DELETE /apis/v1/chat/rooms/{chat_room_id}/external_invites/{invite_id}',
+    'the end of an invite and of its sessions',
+  ],
+  [
+    'POST /apis/v1/chat/rooms/{chat_room_id}/external_invites/{invite_id}/chat_link',
+    'named by the contract without its path',
+  ],
+  ['DELETE /apis/v1/chat/rooms/{chat_room_id}/external_invites/{invite_id}/chat_link', 'the end of the link'],
+  [
+    'GET /apis/v1/chat/rooms/{chat_room_id}/external_invites/approvals',
+    'named by the contract without its path',
+  ],
+  [
+    'POST /apis/v1/chat/rooms/{chat_room_id}/external_invites/approvals/{approval_id}/review',
+    'named by the contract without its path',
+  ],
+  [
+    'POST /apis/v1/chat/rooms/{chat_room_id}/external_invites/domain_request',
+    'named by the contract without its path',
+  ],
+  ['GET /apis/v1/call/external/{invite_token}/chat/attachments/{id}', 'the file itself, for guests'],
 ]);
 
 /** Everything that answers without a token. A new entry here is a decision, not a fix for a red test. */
@@ -115,6 +150,20 @@ const PUBLIC = new Set([
   // The same; RFC 8058 requires a request without sign-in.
   'GET /apis/v1/notifications/unsubscribe/{token}',
   'POST /apis/v1/notifications/unsubscribe/{token}',
+  // The token of an invite in the path is the credential, with X-Guest-Session.
+  'GET /apis/v1/call/external/{invite_token}/status',
+  'POST /apis/v1/call/external/{invite_token}/otp',
+  'POST /apis/v1/call/external/{invite_token}/claim',
+  'POST /apis/v1/call/external/{invite_token}/call_session',
+  'POST /apis/v1/call/external/{invite_token}/livestream_join',
+  'POST /apis/v1/call/external/{invite_token}/livestream_verify/request',
+  'POST /apis/v1/call/external/{invite_token}/livestream_verify',
+  'POST /apis/v1/call/external/{invite_token}/chat/attachments',
+  'POST /apis/v1/call/external/{invite_token}/session/mint',
+  'POST /apis/v1/call/external/{invite_token}/session/leave',
+  'GET /apis/v1/call/external/{invite_token}/chat/messages',
+  'POST /apis/v1/call/external/{invite_token}/chat/messages',
+  'GET /apis/v1/call/external/{invite_token}/chat/attachments/{id}',
 ]);
 
 /**

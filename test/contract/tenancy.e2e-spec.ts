@@ -148,6 +148,11 @@ describe('the tenancy matrix', () => {
       const { id } = (await alice.api.post('/chat/rooms', { type: 'group', name: 'secret' })).body.room;
       return { id, body: {} };
     },
+    'call/external_invites': async () => {
+      const { call_id } = (await alice.api.post('/call/rooms', { title: 'secret' })).body.room;
+      const made = await alice.api.post('/call/external_invites', { call_id, kind: 'link', name: 'secret' });
+      return { id: made.body.invites[0].id, body: { decision: 'approve' } };
+    },
     call: async () => {
       const made = await alice.api.post('/call/rooms', { title: 'secret' });
       expect(made.status).toBe(201);
@@ -166,6 +171,7 @@ describe('the tenancy matrix', () => {
 
   const kindOf = (path: string) => {
     const [first] = path.split('/').slice(3);
+    if (path.includes('/call/external_invites')) return 'call/external_invites';
     return ['settings', 'chat', 'presence'].includes(first!)
       ? path.slice('/apis/v1/'.length).split('/{')[0]!
       : first!;

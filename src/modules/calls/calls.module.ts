@@ -15,6 +15,7 @@ import { WebhookController } from './events/webhook.controller.js';
 import { ExternalController } from './external/external.controller.js';
 import { ExternalRepository } from './external/external.repository.js';
 import { ExternalService } from './external/external.service.js';
+import { GUEST_CONTROLLERS, GUEST_PROVIDERS } from './guests/guests.providers.js';
 import { Kicks } from './kicks.js';
 import { LiveKitCallServer } from './livekit/livekit-call-server.js';
 import { MeetingsController } from './meetings/meetings.controller.js';
@@ -39,6 +40,8 @@ import { TokensService } from './tokens/tokens.service.js';
 @Module({
   imports: [TenantsModule, ChatModule],
   controllers: [
+    // Before `GET call/:call_id`.
+    ...GUEST_CONTROLLERS,
     WebhookController,
     TokensController,
     RecordingsController,
@@ -74,6 +77,7 @@ import { TokensService } from './tokens/tokens.service.js';
     ParticipantEvents,
     CallFanout,
     CallNotifications,
+    ...GUEST_PROVIDERS,
   ],
 })
 export class CallsModule {}

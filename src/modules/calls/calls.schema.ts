@@ -2,7 +2,15 @@ import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { Call, CallBan, CallMember, CallParticipant, Recording, WebhookEventRow } from './calls.entity.js';
-import { ExternalInvite, Guest, GuestDomain, GuestOtp } from './guest.entity.js';
+import {
+  ExternalInvite,
+  Guest,
+  GuestDomain,
+  GuestLimitRow,
+  GuestOtp,
+  GuestSpentToken,
+} from './guest.entity.js';
+import { guestsSchema } from './guests/guests.schema.js';
 
 export const callsSchema: SchemaPart = {
   owner: 'calls',
@@ -17,9 +25,14 @@ export const callsSchema: SchemaPart = {
       Guest,
       GuestOtp,
       GuestDomain,
+      GuestSpentToken,
+      GuestLimitRow,
       CallBan,
     ],
   },
-  migrations: [sqlMigration('Calls1796900000001', new URL('migrations/0001-calls.sql', import.meta.url))],
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'call-views'),
+  migrations: [
+    sqlMigration('Calls1796900000001', new URL('migrations/0001-calls.sql', import.meta.url)),
+    ...guestsSchema.migrations,
+  ],
+  sql: [...sqlFiles('workspace', new URL('sql/', import.meta.url), 'call-views'), ...guestsSchema.sql],
 };

@@ -25,6 +25,7 @@ const ROLE = { type: 'enum', enum: GUEST_ROLES, enumName: 'guest_role' } as cons
 @Index('external_invites_chat_token', ['tenantId', 'chatTokenHash'], { unique: true })
 @Index('external_invites_call', ['tenantId', 'callId', 'id'])
 @Index('external_invites_room', ['tenantId', 'roomId', 'id'])
+@Index('external_invites_expired', ['expiresAt'])
 export class ExternalInvite {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -52,7 +53,6 @@ export class ExternalInvite {
 
 @Entity('guests')
 @Index('guests_token', ['tenantId', 'tokenHash'], { unique: true })
-@Index('guests_previous_token', ['tenantId', 'previousTokenHash'], { unique: true })
 @Index('guests_session', ['tenantId', 'sessionHash'], { unique: true })
 @Index('guests_call', ['tenantId', 'callId', 'id'])
 @Index('guests_room', ['tenantId', 'roomId', 'id'])
@@ -61,6 +61,7 @@ export class ExternalInvite {
   where: `state = ANY (ARRAY['waiting'::guest_state, 'admitted'::guest_state, 'in_session'::guest_state])`,
 })
 @Index('guests_kick', ['id'], { where: 'kick_pending' })
+@Index('guests_in_session', ['tenantId', 'callId', 'role'], { where: `state = 'in_session'::guest_state` })
 export class Guest {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -73,7 +74,6 @@ export class Guest {
   @Column('text', { nullable: true }) email!: string | null;
   @Column('timestamptz', { name: 'email_verified_at', nullable: true }) emailVerifiedAt!: Date | null;
   @Column('bytea', { name: 'token_hash' }) tokenHash!: Buffer;
-  @Column('bytea', { name: 'previous_token_hash', nullable: true }) previousTokenHash!: Buffer | null;
   @Column('bytea', { name: 'session_hash', nullable: true }) sessionHash!: Buffer | null;
   @Column('timestamptz', { name: 'session_expires_at', nullable: true }) sessionExpiresAt!: Date | null;
   @Column('int') requests!: number;
@@ -86,6 +86,7 @@ export class Guest {
   @Column('uuid', { name: 'removed_by', nullable: true }) removedBy!: string | null;
   @Column('timestamptz', { name: 'removed_at', nullable: true }) removedAt!: Date | null;
   @Column('boolean', { name: 'kick_pending' }) kickPending!: boolean;
+  @Column('bigint', { name: 'upload_bytes' }) uploadBytes!: string;
   @Column('bytea', { name: 'address_hash', nullable: true }) addressHash!: Buffer | null;
   @Column('text', { name: 'user_agent', nullable: true }) userAgent!: string | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
@@ -100,13 +101,9 @@ export class GuestOtp {
   @PrimaryColumn('text') email!: string;
   @PrimaryColumn('enum', { enum: OTP_PURPOSES, enumName: 'guest_otp_purpose' })
   purpose!: (typeof OTP_PURPOSES)[number];
-  @Column('bytea', { name: 'code_hmac' }) codeHmac!: Buffer;
+  /** Null: the address does not fit the invite, or the code is spent. */
+  @Column('bytea', { name: 'code_hmac', nullable: true }) codeHmac!: Buffer | null;
   @Column('int') attempts!: number;
-  @Column('int', { name: 'sent_count' }) sentCount!: number;
-  @Column('timestamptz', { name: 'window_start' }) windowStart!: Date;
-  @Column('int', { name: 'day_count' }) dayCount!: number;
-  @Column('date') day!: string;
-  @Column('timestamptz', { name: 'sent_at' }) sentAt!: Date;
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
   @Column('timestamptz', { name: 'consumed_at', nullable: true }) consumedAt!: Date | null;
 }
@@ -124,4 +121,23 @@ export class GuestDomain {
   @Column('uuid', { name: 'reviewed_by', nullable: true }) reviewedBy!: string | null;
   @Column('timestamptz', { name: 'reviewed_at', nullable: true }) reviewedAt!: Date | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}
+
+@Entity('guest_spent_tokens')
+@Index('guest_spent_tokens_guest', ['tenantId', 'guestId'])
+export class GuestSpentToken {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('bytea', { name: 'token_hash' }) tokenHash!: Buffer;
+  @Column('uuid', { name: 'guest_id' }) guestId!: string;
+  @Column('timestamptz', { name: 'spent_at' }) spentAt!: Date;
+}
+
+@Entity('guest_limits')
+@Index('guest_limits_used', ['usedAt'])
+export class GuestLimitRow {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('text') scope!: string;
+  @PrimaryColumn('bytea') subject!: Buffer;
+  @Column('timestamptz', { array: true }) times!: Date[];
+  @Column('timestamptz', { name: 'used_at' }) usedAt!: Date;
 }

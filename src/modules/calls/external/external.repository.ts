@@ -22,7 +22,7 @@ const lockGuest = workspace.statement<CallGuest>(
 const remove = workspace.statement<never>(
   'call_guests.remove',
   `UPDATE guests SET state = 'removed', removed_by = $3, removed_at = now(), decision_reason = coalesce($4, decision_reason),
-          session_hash = NULL, session_expires_at = NULL, kick_pending = true, updated_at = now()
+          kick_pending = true, updated_at = now()
     WHERE tenant_id = $1 AND id = $2`,
 );
 

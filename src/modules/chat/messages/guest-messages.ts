@@ -25,10 +25,7 @@ const position = workspace.statement<{ last_seq: number }>(
 
 const send = workspace.statement<ChatOutcome>(
   'chat_guests.send',
-  `SELECT outcome, mod_seq::float8 AS mod_seq,
-          (SELECT view.message FROM chat_guest_message_views view
-            WHERE view.tenant_id = $1 AND view.room_id = $4 AND view.seq = (sent.message::json->>'seq')::bigint)::text AS message
-     FROM chat_send_guest($1, $2, $3, $4, $5) sent`,
+  `SELECT outcome, mod_seq::float8 AS mod_seq, message FROM chat_send_guest($1, $2, $3, $4, $5)`,
 );
 
 // $6: messages up to this number are not shown. Index: the primary key.

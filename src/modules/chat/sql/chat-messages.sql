@@ -64,12 +64,18 @@ BEGIN
   RETURN chat_post(p_tenant, p_user, NULL, p_room, p_input);
 END $$;
 
--- The same of a guest, whose access to the room the caller has checked.
+-- The same of a guest, whose access to the room the caller has checked. The message has the form for guests.
 CREATE FUNCTION chat_send_guest(p_tenant uuid, p_guest uuid, p_name text, p_room uuid, p_input jsonb) RETURNS chat_outcome LANGUAGE plpgsql AS $$
+DECLARE result chat_outcome;
 BEGIN
   PERFORM FROM chat_rooms WHERE tenant_id = p_tenant AND id = p_room AND deleted_at IS NULL FOR NO KEY UPDATE;
   IF NOT FOUND THEN RETURN chat_rejected('not_found'); END IF;
-  RETURN chat_post(p_tenant, p_guest, p_name, p_room, p_input);
+  result := chat_post(p_tenant, p_guest, p_name, p_room, p_input);
+  IF result.message IS NOT NULL THEN
+    SELECT view.message INTO result.message FROM chat_guest_message_views view
+     WHERE view.tenant_id = p_tenant AND view.room_id = p_room AND view.seq = (result.message::json->>'seq')::bigint;
+  END IF;
+  RETURN result;
 END $$;
 
 -- Adds a message to a locked room. `p_guest_name`: null for a member.

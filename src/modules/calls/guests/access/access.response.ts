@@ -1,0 +1,127 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { GUEST_STATES, type GuestState, INVITE_KINDS, INVITE_TARGETS } from '../../guest.entity.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const TOKEN = `${'A'.repeat(63)}w`;
+const INVITE_STATES = ['active', 'expired', 'revoked', 'exhausted'] as const;
+type InviteState = (typeof INVITE_STATES)[number];
+
+export class GuestTenantResponse {
+  /** @example "Demo Workspace" */
+  name!: string;
+}
+
+export class GuestRequirementsResponse {
+  /** A code by mail. */
+  @ApiProperty({ example: true }) otp!: boolean;
+  /** The decision of a host. */
+  @ApiProperty({ example: true }) approval!: boolean;
+  @ApiProperty({ example: true }) name!: boolean;
+}
+
+export class GuestInviteStatusResponse {
+  @ApiProperty({ enum: INVITE_KINDS, example: 'personal' }) kind!: 'personal' | 'link';
+  @ApiProperty({ enum: INVITE_TARGETS, example: 'call' }) target_kind!: 'call' | 'chat_room';
+  /** Viewers use the livestream routes. */
+  @ApiProperty({ enum: ['guest', 'viewer'], example: 'guest' }) role!: 'guest' | 'viewer';
+  /** @example "Quarterly review" */
+  title!: string;
+  tenant!: GuestTenantResponse;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.000Z' })
+  starts_at!: string | null;
+  requires!: GuestRequirementsResponse;
+  @ApiProperty({ example: true }) chat_allowed!: boolean;
+  @ApiProperty({ enum: INVITE_STATES, example: 'active' }) state!: InviteState;
+}
+
+export class GuestCallStatusResponse {
+  @ApiProperty({ example: true }) live!: boolean;
+  @ApiProperty({ example: false }) locked!: boolean;
+}
+
+export class GuestResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty({ enum: GUEST_STATES, example: 'waiting' }) state!: GuestState;
+  /** @example "Gina Guest" */
+  name!: string;
+}
+
+export class GuestStatusEnvelope {
+  invite!: GuestInviteStatusResponse;
+  call!: GuestCallStatusResponse;
+  /** With a valid session only. */
+  @ApiPropertyOptional({ type: GuestResponse })
+  guest?: GuestResponse;
+  /** Seconds until the next request makes sense. */
+  @ApiProperty({ type: 'integer', minimum: 1, example: 3 }) poll_after!: number;
+}
+
+export class CodeSentEnvelope {
+  @ApiProperty({ enum: [true], example: true }) sent!: true;
+  /** Seconds. */
+  @ApiProperty({ type: 'integer', minimum: 1, example: 600 })
+  expires_in!: number;
+  /** Seconds. */
+  @ApiProperty({ type: 'integer', minimum: 1, example: 60 })
+  resend_after!: number;
+}
+
+export class GuestSessionResponse {
+  /** For the header `X-Guest-Session`. */
+  @ApiProperty({ example: TOKEN })
+  token!: string;
+  /** Seconds. */
+  @ApiProperty({ type: 'integer', minimum: 1, example: 900 })
+  expires_in!: number;
+}
+
+export class ClaimedInviteEnvelope {
+  guest!: GuestResponse;
+  /** Renews the session, once: each renewal returns another one. */
+  @ApiProperty({ example: TOKEN })
+  guest_token!: string;
+  session!: GuestSessionResponse;
+}
+
+export class RenewedSessionEnvelope {
+  @ApiProperty({ example: TOKEN }) guest_token!: string;
+  session!: GuestSessionResponse;
+}
+
+export class LeftSessionEnvelope {
+  @ApiProperty({ enum: [true], example: true }) left!: true;
+}
+
+export class CallSessionEnvelope {
+  /** For the media server, to be used within `expires_in` seconds. */
+  @ApiProperty({ example: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJnOjAxODkwYTVkIn0.c2ln' })
+  token!: string;
+  /** @example "wss://media.example" */
+  url!: string;
+  /** @example "g:01890a5d-ac96-774b-bcce-b302099a8057" */
+  identity!: string;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 120 }) expires_in!: number;
+}
+
+export class WaitingSessionEnvelope {
+  @ApiProperty({ enum: ['waiting'], example: 'waiting' }) state!: 'waiting';
+  @ApiProperty({ type: 'integer', minimum: 1, example: 3 }) poll_after!: number;
+}
+
+export class ViewerTokenEnvelope {
+  @ApiProperty({ example: TOKEN }) viewer_token!: string;
+  /** Seconds. */
+  @ApiProperty({ type: 'integer', minimum: 1, example: 3600 })
+  expires_in!: number;
+}
+
+export class LivestreamViewerResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+}
+
+export class JoinedLivestreamEnvelope extends CallSessionEnvelope {
+  viewer!: LivestreamViewerResponse;
+  /** Joins again without taking a second place. Missing if the request had a token. */
+  @ApiPropertyOptional({ example: TOKEN })
+  viewer_token?: string;
+}

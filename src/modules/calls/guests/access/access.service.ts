@@ -1,0 +1,170 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Db } from '../../../../platform/database/db.js';
+import { Errors } from '../../../../platform/http/errors.js';
+import { JsonReply } from '../../../../platform/http/json-reply.js';
+import { TenantProfileService } from '../../../tenants/index.js';
+import { guestIdentity } from '../../call-identity.js';
+import { CallServer, JOIN_TOKEN_SECONDS } from '../../call-server.js';
+import { ApprovalChanges } from '../approval-changes.js';
+import { GuestCodes } from '../guest-codes.js';
+import { GuestLimits } from '../guest-limits.js';
+import { hashOf, newToken } from '../guest-tokens.js';
+import { GuestErrors, rejectionOf } from '../guests.errors.js';
+import { GuestsRepository, type GuestView } from '../guests.repository.js';
+import type { Visitor } from '../visitor.js';
+import type { ClaimInvite } from './access.dto.js';
+import type {
+  CallSessionEnvelope,
+  ClaimedInviteEnvelope,
+  GuestStatusEnvelope,
+  LeftSessionEnvelope,
+  RenewedSessionEnvelope,
+} from './access.response.js';
+
+export const SESSION_SECONDS = 900;
+const POLL_SECONDS = 3;
+const NAME_SECONDS = 60;
+
+/** The way of a guest into a call: status, claim, session, tokens. Each request evaluates the access anew. */
+@Injectable()
+export class GuestAccessService {
+  private readonly logger = new Logger('Guests');
+  private readonly tenantNames = new LRUCache<string, string>({ max: 1_000, ttl: NAME_SECONDS * 1_000 });
+
+  constructor(
+    private readonly guests: GuestsRepository,
+    private readonly codes: GuestCodes,
+    private readonly limits: GuestLimits,
+    private readonly approvals: ApprovalChanges,
+    private readonly tenants: TenantProfileService,
+    private readonly calls: CallServer,
+    private readonly db: Db,
+  ) {}
+
+  /** Shows no names and addresses of members. @throws ApiError 404, 410, 429 */
+  async status(visitor: Visitor): Promise<GuestStatusEnvelope> {
+    await this.limits.enforce(visitor);
+    const view = await this.guests.view(visitor);
+    if (!view) throw GuestErrors.inviteNotFound.with();
+    if (view.state === 'revoked' || view.state === 'expired') throw rejectionOf({ outcome: view.state });
+    if (view.guest_id !== null && view.is_stale) await this.guests.touch(visitor.tenantId, view.guest_id);
+    return present(view, await this.tenantName(visitor.tenantId));
+  }
+
+  /**
+   * Makes the visitor a guest, or continues as the guest with the same verified address.
+   * @throws ApiError 403, 404, 410, 422 `otp_invalid`, 429 `otp_locked`
+   */
+  async claim(visitor: Visitor, input: ClaimInvite): Promise<ClaimedInviteEnvelope> {
+    await this.limits.enforce(visitor, true);
+    const { guest: values, token, session } = this.codes.newGuest(visitor, 'join', input);
+    const result = await this.db.tx(async (tx) => {
+      const claimed = await this.guests.claim(tx, visitor, values, SESSION_SECONDS, this.codes.isOpen);
+      if (claimed.outcome === 'ok' && claimed.is_new)
+        await this.approvals.waiting(tx, visitor.tenantId, claimed);
+      return claimed;
+    });
+    if (result.outcome === 'otp_required') throw codeRequired(input);
+    if (result.outcome !== 'ok') throw rejectionOf(result);
+    const { id, state, name } = result;
+    return { guest: { id, state, name }, guest_token: token.token, session: sessionOf(session.token) };
+  }
+
+  /** @throws ApiError 401 `guest_token_invalid`, `session_reused` */
+  async renew(visitor: Visitor, guestToken: string): Promise<RenewedSessionEnvelope> {
+    await this.limits.enforce(visitor);
+    const [token, session] = [newToken(visitor.tenantId), newToken(visitor.tenantId)];
+    const next = { token: token.hash, session: session.hash };
+    const result = await this.guests.rotate(visitor, hashOf(guestToken), next, SESSION_SECONDS);
+    if (result.outcome === 'reused') await this.disconnect(visitor, result.call_id, result.id, 'guest');
+    if (result.outcome !== 'ok') throw rejectionOf(result);
+    return { guest_token: token.token, session: sessionOf(session.token) };
+  }
+
+  /** Also for an expired or unknown session. @throws ApiError 404 for an unknown invite */
+  async leave(visitor: Visitor): Promise<LeftSessionEnvelope> {
+    await this.limits.enforce(visitor);
+    const result = await this.guests.leave(visitor);
+    if (result.outcome !== 'ok') throw rejectionOf(result);
+    if (result.before === 'waiting') this.approvals.changed(visitor.tenantId, result.id);
+    if (result.before === 'in_session' && result.role !== null)
+      await this.disconnect(visitor, result.call_id, result.id, result.role);
+    return { left: true };
+  }
+
+  /**
+   * A token of the media server for an admitted guest; 202 for a waiting one.
+   * @throws ApiError 401, 403, 404, 409 `call_not_live`, `call_full`, 410, 503
+   */
+  async enter(visitor: Visitor, audioOnly: boolean): Promise<JsonReply> {
+    await this.limits.enforce(visitor);
+    const { clientUrl: url } = this.calls;
+    const result = await this.guests.enter(visitor);
+    const { tenantId } = visitor;
+    if (result.outcome === 'waiting') {
+      if (result.is_new) await this.db.tx((tx) => this.approvals.waiting(tx, tenantId, result));
+      return new JsonReply(JSON.stringify({ state: 'waiting', poll_after: POLL_SECONDS }), { status: 202 });
+    }
+    if (result.outcome === 'not_live') throw GuestErrors.callNotLive.with();
+    if (result.outcome !== 'ok') throw rejectionOf(result);
+    const identity = guestIdentity('guest', result.id);
+    const call = { tenantId, callId: result.call_id as string };
+    const token = await this.calls.mintToken(call, { identity, name: result.name, role: 'guest', audioOnly });
+    const session: CallSessionEnvelope = { token, url, identity, expires_in: JOIN_TOKEN_SECONDS };
+    return new JsonReply(JSON.stringify(session), {});
+  }
+
+  /** A guest who leaves is disconnected where possible; the media server notices the others by itself. */
+  private async disconnect(
+    { tenantId }: Visitor,
+    callId: string | null,
+    guestId: string,
+    kind: 'guest' | 'viewer',
+  ): Promise<void> {
+    if (callId === null || !this.calls.isConfigured) return;
+    await this.calls
+      .removeParticipant({ tenantId, callId }, guestIdentity(kind, guestId))
+      .catch((error: unknown) => this.logger.warn({ err: error }, 'a guest who left was not disconnected'));
+  }
+
+  private async tenantName(tenantId: string): Promise<string> {
+    const known = this.tenantNames.get(tenantId);
+    if (known !== undefined) return known;
+    const { name } = (await this.tenants.read(tenantId)).tenant;
+    this.tenantNames.set(tenantId, name);
+    return name;
+  }
+}
+
+const sessionOf = (token: string) => ({ token, expires_in: SESSION_SECONDS });
+
+function present(view: GuestView, tenant: string): GuestStatusEnvelope {
+  const { kind, target_kind, role, title, starts_at, require_otp, require_approval, chat_allowed, state } =
+    view;
+  const { guest_id: id, guest_state, guest_name } = view;
+  return {
+    invite: {
+      kind,
+      target_kind,
+      role,
+      title,
+      tenant: { name: tenant },
+      starts_at: starts_at?.toISOString() ?? null,
+      requires: { otp: require_otp, approval: require_approval, name: role === 'guest' },
+      chat_allowed,
+      state,
+    },
+    call: { live: view.call_state === 'live', locked: view.locked },
+    ...(id !== null &&
+      guest_state !== null && { guest: { id, state: guest_state, name: guest_name as string } }),
+    poll_after: POLL_SECONDS,
+  };
+}
+
+/** 422 for a claim without the address or the code that the invite requires. */
+function codeRequired({ email, code }: ClaimInvite) {
+  const missing = [...(email === undefined ? ['email'] : []), ...(code === undefined ? ['code'] : [])];
+  const details = missing.map((field) => ({ field, code: 'required', message: `${field} is required` }));
+  return Errors.validationFailed.with({ details });
+}

@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { Db } from '../../../../platform/database/db.js';
+import { workspace } from '../../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../../platform/database/tx.js';
+import type { ApprovalResponse } from './approvals.response.js';
+
+/** What the caller may decide about, beyond the guests of their own calls and rooms. */
+export interface ReviewRights {
+  guests: boolean;
+  domains: boolean;
+}
+
+export type ReviewOutcome = 'ok' | 'unchanged' | 'already_reviewed' | 'not_found';
+
+// $2 caller, $3 and $4 rights, $5 room or null for guests of calls and domains.
+const VISIBLE = `view.tenant_id = $1
+      AND CASE view.kind WHEN 'domain' THEN $4
+                         ELSE ($3 OR $2 IN (SELECT guest_reviewers($1, view.id))) END
+      AND CASE WHEN $5::uuid IS NULL THEN view.target_kind IS DISTINCT FROM 'chat_room' ELSE view.room_id = $5 AND view.target_kind = 'chat_room' END`;
+
+const list = workspace.statement<{ id: string; approval: string }>(
+  'approvals.list',
+  `SELECT view.id, view.approval::text AS approval FROM guest_approval_views view
+    WHERE ${VISIBLE} AND view.state = $6 AND ($7::uuid IS NULL OR view.call_id = $7) AND ($8::uuid IS NULL OR view.id > $8)
+    ORDER BY view.id LIMIT $9`,
+);
+
+const read = workspace.statement<{ approval: string }>(
+  'approvals.read',
+  `SELECT view.approval::text AS approval FROM guest_approval_views view WHERE view.tenant_id = $1 AND view.id = $2`,
+);
+
+const forSockets = workspace.statement<{ approval: ApprovalResponse; reviewers: string[] }>(
+  'approvals.for_sockets',
+  `SELECT view.approval, ARRAY(SELECT guest_reviewers($1, $2)) AS reviewers FROM guest_approval_views view
+    WHERE view.tenant_id = $1 AND view.id = $2`,
+);
+
+const reviewers = workspace.statement<{ user_id: string; call_id: string | null; room_id: string | null }>(
+  'approvals.reviewers',
+  `SELECT reviewer AS user_id, guest.call_id, guest.room_id
+     FROM guests guest CROSS JOIN LATERAL guest_reviewers($1, $2) AS reviewer
+    WHERE guest.tenant_id = $1 AND guest.id = $2`,
+);
+
+const isVisible = workspace.statement<{ id: string }>(
+  'approvals.is_visible',
+  `SELECT view.id FROM guest_approval_views view WHERE ${VISIBLE} AND view.id = $6`,
+);
+
+const isMember = workspace.statement<{ role: string }>(
+  'approvals.is_member',
+  `SELECT role::text AS role FROM chat_room_roles WHERE tenant_id = $1 AND room_id = $2 AND user_id = $3`,
+);
+
+const review = workspace.statement<{ outcome: ReviewOutcome }>(
+  'approvals.review',
+  `SELECT guest_review($1, $2, $3, $4, $5, $6, $7) AS outcome`,
+);
+
+const lockDomain = workspace.statement<{ state: string }>(
+  'approvals.lock_domain',
+  `SELECT state FROM guest_domains WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
+);
+
+const decideDomain = workspace.statement<never>(
+  'approvals.decide_domain',
+  `UPDATE guest_domains SET state = $3, reviewed_by = $4, reviewed_at = now() WHERE tenant_id = $1 AND id = $2`,
+);
+
+/** SQL of decisions about guests and domains. */
+@Injectable()
+export class ApprovalsRepository {
+  constructor(private readonly db: Db) {}
+
+  /** JSON of approvals, oldest first. @param roomId null: of calls, and domains */
+  async list(
+    { tenantId, userId }: RequestContext,
+    { guests, domains }: ReviewRights,
+    roomId: string | null,
+    { state, call_id = null }: { state: string; call_id?: string | null },
+    after: string | undefined,
+    limit: number,
+  ): Promise<{ id: string; approval: string }[]> {
+    const values = [tenantId, userId, guests, domains, roomId, state, call_id, after ?? null, limit];
+    return this.db.query(list, values);
+  }
+
+  /** JSON of an approval. */
+  async read(reader: Reader, { tenantId }: RequestContext, id: string): Promise<string> {
+    return (await reader.query(read, [tenantId, id]))[0]?.approval as string;
+  }
+
+  async isMember({ tenantId, userId }: RequestContext, roomId: string): Promise<boolean> {
+    return (await this.db.query(isMember, [tenantId, roomId, userId])).length > 0;
+  }
+
+  async isVisible(
+    { tenantId, userId }: RequestContext,
+    { guests, domains }: ReviewRights,
+    roomId: string | null,
+    id: string,
+  ): Promise<boolean> {
+    return (await this.db.query(isVisible, [tenantId, userId, guests, domains, roomId, id])).length > 0;
+  }
+
+  /** The approval of a guest, and the users who decide. */
+  async forSockets(
+    tenantId: string,
+    guestId: string,
+  ): Promise<{ approval: ApprovalResponse; reviewers: string[] } | undefined> {
+    return (await this.db.query(forSockets, [tenantId, guestId]))[0];
+  }
+
+  /** The users who decide about a guest, with the call and the room of the guest. */
+  async reviewers(
+    reader: Reader,
+    tenantId: string,
+    guestId: string,
+  ): Promise<{ user_id: string; call_id: string | null; room_id: string | null }[]> {
+    return reader.query(reviewers, [tenantId, guestId]);
+  }
+
+  /** @param any whether the caller decides about all guests */
+  async review(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    any: boolean,
+    id: string,
+    { admits, reason, remember }: { admits: boolean; reason: string; remember: boolean },
+  ): Promise<ReviewOutcome> {
+    const [row] = await tx.query(review, [tenantId, userId, any, id, admits, reason, remember]);
+    return row?.outcome as ReviewOutcome;
+  }
+
+  async reviewDomain(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    id: string,
+    admits: boolean,
+  ): Promise<ReviewOutcome> {
+    const [domain] = await tx.query(lockDomain, [tenantId, id]);
+    if (!domain) return 'not_found';
+    const state = admits ? 'allowed' : 'denied';
+    if (domain.state === state) return 'unchanged';
+    if (domain.state !== 'requested') return 'already_reviewed';
+    await tx.query(decideDomain, [tenantId, id, state, userId]);
+    return 'ok';
+  }
+}

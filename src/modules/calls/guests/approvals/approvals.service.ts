@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { Audit } from '../../../../platform/audit/audit.js';
+import { PermissionSource } from '../../../../platform/context/permission-source.js';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { Db } from '../../../../platform/database/db.js';
+import type { Checked } from '../../../../platform/http/input.pipe.js';
+import { JsonReply, listReply } from '../../../../platform/http/json-reply.js';
+import { Cursors } from '../../../../platform/paging/cursors.js';
+import { ApprovalChanges } from '../approval-changes.js';
+import { GuestErrors } from '../guests.errors.js';
+import type { ListApprovals, ReviewApproval } from './approvals.dto.js';
+import { ApprovalsRepository, type ReviewRights } from './approvals.repository.js';
+
+/** Decisions about guests in the queue and about their domains. */
+@Injectable()
+export class ApprovalsService {
+  constructor(
+    private readonly approvals: ApprovalsRepository,
+    private readonly changes: ApprovalChanges,
+    private readonly permissions: PermissionSource,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /** @param roomId null: guests of calls, and domains @throws ApiError 404 */
+  async list(ctx: RequestContext, roomId: string | null, query: ListApprovals): Promise<JsonReply> {
+    if (roomId !== null && !(await this.approvals.isMember(ctx, roomId)))
+      throw GuestErrors.roomNotFound.with();
+    const rights = await this.rights(ctx);
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `approvals ${ctx.tenantId} ${ctx.userId} ${roomId ?? ''} ${query.call_id ?? ''} ${query.state}`,
+      key: (row: { id: string; approval: string }): [string] => [row.id],
+      rows: (after, limit) => this.approvals.list(ctx, rights, roomId, query, after?.[0], limit),
+    });
+    return listReply(
+      'approvals',
+      rows.map(({ approval }) => approval),
+      next,
+    );
+  }
+
+  /** @throws ApiError 404, 409 `already_reviewed` */
+  async review(
+    ctx: RequestContext,
+    roomId: string | null,
+    id: string,
+    body: Checked<ReviewApproval>,
+  ): Promise<JsonReply> {
+    const rights = await this.rights(ctx);
+    if (!(await this.approvals.isVisible(ctx, rights, roomId, id))) throw GuestErrors.approvalNotFound.with();
+    const { decision, reason, remember } = body.value;
+    const admits = decision === 'approve';
+    const { outcome, approval } = await this.db.tx(async (tx) => {
+      let result = await this.approvals.review(tx, ctx, rights.guests, id, { admits, reason, remember });
+      const isGuest = result !== 'not_found';
+      if (!isGuest && rights.domains) result = await this.approvals.reviewDomain(tx, ctx, id, admits);
+      if (result === 'ok') {
+        const action = `calls.${isGuest ? 'guest' : 'guest_domain'}.${admits ? 'approved' : 'denied'}`;
+        const objectKind = isGuest ? 'guest' : 'guest_domain';
+        await this.audit.record(tx, ctx, { action, objectKind, objectId: id, data: { reason } });
+        if (isGuest) tx.afterCommit(() => this.changes.changed(ctx.tenantId, id));
+      }
+      return { outcome: result, approval: await this.approvals.read(tx, ctx, id) };
+    });
+    if (outcome === 'not_found') throw GuestErrors.approvalNotFound.with();
+    if (outcome === 'already_reviewed')
+      throw GuestErrors.alreadyReviewed.with({ body: { approval: JSON.parse(approval) } });
+    return new JsonReply(`{"approval":${approval}}`);
+  }
+
+  private async rights(ctx: RequestContext): Promise<ReviewRights> {
+    const held = await this.permissions.of(ctx);
+    return { guests: held.has('guests.review'), domains: held.has('guest_domains.review') };
+  }
+}

@@ -1,0 +1,83 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsInt,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Max,
+  Min,
+  ValidateBy,
+} from 'class-validator';
+import { Distinct, WholeNumber } from '../../../../platform/http/input.decorators.js';
+
+/** Code points. */
+const MAX_BODY = 4_000;
+const MAX_ATTACHMENTS = 3;
+const MAX_LIMIT = 100;
+
+const CodePoints = (max: number): PropertyDecorator =>
+  ValidateBy({
+    name: 'maxLength',
+    validator: {
+      validate: (value) => typeof value === 'string' && (value.length <= max || [...value].length <= max),
+      defaultMessage: () => `$property must be at most ${max} characters long`,
+    },
+  });
+
+export class SendGuestMessage {
+  /** A UUID of the client: a repeated request adds no second message. */
+  @ApiProperty({ format: 'uuid', example: '0f3c1f0e-7a55-4c9b-9a41-2f6f0c1d2e3f' })
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))
+  @IsUUID()
+  client_msg_id!: string;
+
+  /** May be empty if there are attachments. */
+  @ApiPropertyOptional({ maxLength: MAX_BODY, default: '', example: 'I am here.' })
+  @IsOptional()
+  @CodePoints(MAX_BODY)
+  @IsString()
+  body: string = '';
+
+  @ApiPropertyOptional({
+    type: [String],
+    format: 'uuid',
+    maxItems: MAX_ATTACHMENTS,
+    default: [],
+    example: [],
+  })
+  @Distinct()
+  @IsOptional()
+  @ArrayMaxSize(MAX_ATTACHMENTS)
+  @IsUUID(undefined, { each: true })
+  @IsArray()
+  attachment_ids: string[] = [];
+}
+
+const POSITION = { type: 'integer', minimum: 0, required: false } as const;
+
+export class ListGuestMessages {
+  @ApiProperty({ ...POSITION, description: 'The messages after this number, oldest first.' })
+  @IsOptional()
+  @WholeNumber()
+  @Min(0)
+  @IsInt()
+  after_seq?: number;
+
+  @ApiProperty({ ...POSITION, description: 'The messages before this number.' })
+  @IsOptional()
+  @WholeNumber()
+  @Min(0)
+  @IsInt()
+  before_seq?: number;
+
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: 50, required: false })
+  @IsOptional()
+  @WholeNumber()
+  @Max(MAX_LIMIT)
+  @Min(1)
+  @IsInt()
+  limit: number = 50;
+}

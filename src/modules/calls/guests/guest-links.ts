@@ -1,0 +1,14 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../config/config.js';
+
+/** Addresses of invites. */
+@Injectable()
+export class GuestLinks {
+  constructor(private readonly config: Config) {}
+
+  /** The page of the client for guests, with the token in the fragment; without such a page the status route. */
+  of(token: string): string {
+    const { GUEST_PAGE_URL: page, publicUrl } = this.config;
+    return page === undefined ? `${publicUrl}/apis/v1/call/external/${token}/status` : `${page}#${token}`;
+  }
+}

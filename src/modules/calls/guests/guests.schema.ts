@@ -1,0 +1,19 @@
+import type { SchemaPart } from '../../../platform/database/schema-part.js';
+import { sqlMigration } from '../../../platform/database/sql-migration.js';
+import { sqlFiles } from '../../../platform/database/stored-sql.js';
+
+/** The part of guests in the schema of calls. */
+export const guestsSchema: Pick<SchemaPart, 'migrations' | 'sql'> = {
+  migrations: [
+    sqlMigration('GuestLimits1796900000021', new URL('migrations/0001-guest-limits.sql', import.meta.url)),
+  ],
+  sql: sqlFiles(
+    'workspace',
+    new URL('sql/', import.meta.url),
+    'guest-limits',
+    'guest-invites',
+    'guest-codes',
+    'guest-sessions',
+    'guest-viewers',
+  ),
+};

@@ -1,0 +1,254 @@
+import { isIP } from 'node:net';
+import { Injectable, Logger } from '@nestjs/common';
+import { Audit } from '../../../../platform/audit/audit.js';
+import { PermissionSource } from '../../../../platform/context/permission-source.js';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { Db } from '../../../../platform/database/db.js';
+import { Errors, fieldError } from '../../../../platform/http/errors.js';
+import type { Checked } from '../../../../platform/http/input.pipe.js';
+import { JsonReply, listReply } from '../../../../platform/http/json-reply.js';
+import { Cursors } from '../../../../platform/paging/cursors.js';
+import { TenantProfileService, TenantsApi } from '../../../tenants/index.js';
+import { guestIdentity } from '../../call-identity.js';
+import { CallServer } from '../../call-server.js';
+import { CallErrors } from '../../calls.errors.js';
+import { GuestCodes } from '../guest-codes.js';
+import { GuestLinks } from '../guest-links.js';
+import { GuestMails } from '../guest-mails.js';
+import { newToken } from '../guest-tokens.js';
+import { GuestErrors } from '../guests.errors.js';
+import { DomainNotifications } from '../domain-notifications.js';
+import type { CreateChatLink, CreateRoomInvites, ListInvites, RequestDomain } from './invites.dto.js';
+import type { ChatLinkEnvelope } from './invites.response.js';
+import { type InviteScope, InvitesRepository, type InviteTarget } from './invites.repository.js';
+import { inviteValues, type InviteInput } from './invite-values.js';
+
+/** A registry of the second level, such as `co.uk`. */
+const SECOND_LEVEL = /^(?:ac|co|com|edu|gob|gov|go|ne|net|or|org)\.[a-z]{2}$/;
+
+/** Invites to calls and chat rooms, for members. */
+@Injectable()
+export class InvitesService {
+  private readonly logger = new Logger('Guests');
+
+  constructor(
+    private readonly invites: InvitesRepository,
+    private readonly permissions: PermissionSource,
+    private readonly tenants: TenantsApi,
+    private readonly profiles: TenantProfileService,
+    private readonly codes: GuestCodes,
+    private readonly links: GuestLinks,
+    private readonly mails: GuestMails,
+    private readonly notifications: DomainNotifications,
+    private readonly calls: CallServer,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /** @throws ApiError 403 `domain_not_allowed`, 404, 409 `call_ended`, 422 */
+  async createForCall(ctx: RequestContext, callId: string, input: InviteInput): Promise<JsonReply> {
+    const target = await this.invites.target(ctx, { callId });
+    if (!target) throw CallErrors.callNotFound.with();
+    if (target.call_state === 'ended') throw CallErrors.callEnded.with();
+    return this.create(ctx, target, input);
+  }
+
+  /** For owners and moderators. @throws ApiError 403, 404, 422 `direct_room` */
+  async createForRoom(
+    ctx: RequestContext,
+    roomId: string,
+    body: Checked<CreateRoomInvites>,
+  ): Promise<JsonReply> {
+    const target = await this.invites.target(ctx, { roomId });
+    if (!target) throw GuestErrors.roomNotFound.with();
+    if (target.room_type === 'direct') throw GuestErrors.directRoom.with();
+    if (!target.moderates && !(await this.holds(ctx, 'chat.rooms.moderate'))) throw Errors.forbidden.with();
+    return this.create(ctx, target, body.value);
+  }
+
+  async list(ctx: RequestContext, scope: InviteScope, query: ListInvites): Promise<JsonReply> {
+    await this.assertRoom(ctx, scope);
+    const seesAll = await this.holds(ctx, 'guests.review');
+    const { call_id = '', state = '' } = query;
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `invites ${ctx.tenantId} ${ctx.userId} ${scope.roomId ?? ''} ${call_id} ${state}`,
+      key: (row: { id: string; invite: string }): [string] => [row.id],
+      rows: (after, limit) => this.invites.list(ctx, scope, seesAll, query, after?.[0], limit),
+    });
+    return listReply(
+      'invites',
+      rows.map(({ invite }) => invite),
+      next,
+    );
+  }
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, scope: InviteScope, id: string): Promise<JsonReply> {
+    return new JsonReply(`{"invite":${await this.find(ctx, scope, id)}}`);
+  }
+
+  /** Ends the access of all guests of the invite. @throws ApiError 404 */
+  async revoke(ctx: RequestContext, scope: InviteScope, id: string): Promise<JsonReply> {
+    const found = JSON.parse(await this.find(ctx, scope, id)) as { state: string };
+    const ended = await this.db.tx(async (tx) => {
+      if (found.state === 'revoked') return [];
+      await this.invites.update(tx, ctx, id, { revokedAt: () => 'now()' });
+      await this.audit.record(tx, ctx, {
+        action: 'calls.invite.revoked',
+        objectKind: 'external_invite',
+        objectId: id,
+      });
+      return this.invites.endGuests(tx, ctx, id);
+    });
+    for (const guest of ended)
+      if (guest.call_id !== null)
+        await this.disconnect(ctx.tenantId, guest.call_id, guestIdentity(guest.role, guest.id));
+    return new JsonReply(`{"invite":${await this.find(ctx, scope, id)},"revoked":true}`);
+  }
+
+  /** A new link replaces the previous one. @throws ApiError 403 `chat_not_allowed`, 404, 422 `no_chat_room` */
+  async createChatLink(
+    ctx: RequestContext,
+    scope: InviteScope,
+    id: string,
+    body: Checked<CreateChatLink>,
+  ): Promise<ChatLinkEnvelope> {
+    const invite = JSON.parse(await this.find(ctx, scope, id)) as { state: string; expires_at: string };
+    if (invite.state === 'revoked') throw GuestErrors.inviteRevoked.with();
+    if (invite.state === 'expired') throw GuestErrors.inviteExpired.with();
+    const { expires_at } = body.value;
+    const end = new Date(invite.expires_at);
+    if (expires_at && (expires_at > end || expires_at <= new Date()))
+      throw fieldError(
+        'expires_at',
+        'out_of_range',
+        'expires_at must be in the future and before the end of the invite',
+      );
+    const { token, hash } = newToken(ctx.tenantId);
+    const row = await this.db.tx(async (tx) => {
+      const updated = await this.invites.update(tx, ctx, id, {
+        chatTokenHash: hash,
+        chatExpiresAt: expires_at ?? end,
+      });
+      if (updated.roomId === null) throw GuestErrors.noChatRoom.with();
+      if (!updated.chatAllowed) throw GuestErrors.chatNotAllowed.with();
+      return updated;
+    });
+    const expires = (row.chatExpiresAt as Date).toISOString();
+    return {
+      chat_link: { url: this.links.of(token), token, room_id: row.roomId as string, expires_at: expires },
+    };
+  }
+
+  /** @throws ApiError 404 */
+  async deleteChatLink(ctx: RequestContext, scope: InviteScope, id: string): Promise<{ deleted: true }> {
+    await this.find(ctx, scope, id);
+    await this.db.tx((tx) => this.invites.update(tx, ctx, id, { chatTokenHash: null, chatExpiresAt: null }));
+    return { deleted: true };
+  }
+
+  /** @throws ApiError 404 for an unknown room, 422 `invalid_domain` */
+  async requestDomain(
+    ctx: RequestContext,
+    scope: InviteScope,
+    body: Checked<RequestDomain>,
+  ): Promise<JsonReply> {
+    await this.assertRoom(ctx, scope);
+    const { domain, reason } = body.value;
+    const { domains } = (await this.profiles.read(ctx.tenantId)).tenant;
+    const isOwn = domains.some((own) => own.domain === domain);
+    if (
+      isOwn ||
+      isIP(domain) ||
+      !/^(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]*$/.test(domain) ||
+      SECOND_LEVEL.test(domain)
+    )
+      throw GuestErrors.invalidDomain.with();
+    return this.db.tx(async (tx) => {
+      const { is_new, ...request } = await this.invites.requestDomain(tx, ctx, domain, reason);
+      if (is_new) {
+        const recipients = await this.invites.administrators(tx, ctx);
+        await this.notifications.requested(tx, ctx, request.id, domain, recipients);
+      }
+      return new JsonReply(JSON.stringify({ domain_request: { domain, ...request } }), {
+        status: is_new ? 201 : 200,
+      });
+    });
+  }
+
+  private async create(ctx: RequestContext, target: InviteTarget, input: InviteInput): Promise<JsonReply> {
+    const rows = inviteValues(target, input);
+    const domains = [
+      ...new Set(rows.flatMap(({ email }) => (email ? [email.slice(email.lastIndexOf('@') + 1)] : []))),
+    ];
+    const domain = await this.invites.domainNotAllowed(ctx, domains, this.codes.isOpen);
+    if (domain !== undefined)
+      throw GuestErrors.domainNotAllowed.with({ body: { domain, can_request: true } });
+    const inviter = await this.tenants.profile(ctx.tenantId, ctx.userId);
+    const created = await this.db.tx(async (tx) => {
+      const made: { id: string; token: string }[] = [];
+      for (const row of rows) {
+        const { token, hash: tokenHash } = newToken(ctx.tenantId);
+        const id = await this.invites.insert(tx, ctx, { ...row, tokenHash });
+        made.push({ id, token });
+        if (row.email && inviter && input.send_email !== false)
+          await this.mails.sendInvite(
+            tx,
+            ctx.tenantId,
+            { email: row.email, locale: input.locale },
+            `guest-invite ${id}`,
+            {
+              title: target.title,
+              inviter: inviter.displayName,
+              inviterEmail: inviter.email,
+              message: input.message ?? '',
+              url: this.links.of(token),
+            },
+          );
+        const data = { call_id: row.callId, room_id: row.roomId, kind: row.kind };
+        await this.audit.record(tx, ctx, {
+          action: 'calls.invite.created',
+          objectKind: 'external_invite',
+          objectId: id,
+          data,
+        });
+      }
+      return made;
+    });
+    const scope = { roomId: target.call_id === null ? target.room_id : null };
+    const invites = await Promise.all(
+      created.map(async ({ id, token }) => {
+        const json = await this.invites.read(this.db, ctx, scope, true, id);
+        return `${(json as string).slice(0, -1)},"token":${JSON.stringify(token)},"url":${JSON.stringify(this.links.of(token))}}`;
+      }),
+    );
+    return new JsonReply(`{"invites":[${invites.join(',')}]}`, { status: 201 });
+  }
+
+  private async find(ctx: RequestContext, scope: InviteScope, id: string): Promise<string> {
+    const seesAll = await this.holds(ctx, 'guests.review');
+    const invite = await this.invites.read(this.db, ctx, scope, seesAll, id);
+    if (invite === undefined) throw GuestErrors.invitesNotFound.with();
+    return invite;
+  }
+
+  private async assertRoom(ctx: RequestContext, { roomId }: InviteScope): Promise<void> {
+    if (roomId !== null && !(await this.invites.target(ctx, { roomId })))
+      throw GuestErrors.roomNotFound.with();
+  }
+
+  private async holds(ctx: RequestContext, permission: string): Promise<boolean> {
+    return (await this.permissions.of(ctx)).has(permission);
+  }
+
+  /** Where the media server does not respond, the reconciler repeats it. */
+  private async disconnect(tenantId: string, callId: string, identity: string): Promise<void> {
+    if (!this.calls.isConfigured) return;
+    await this.calls
+      .removeParticipant({ tenantId, callId }, identity)
+      .catch((error: unknown) =>
+        this.logger.warn({ err: error }, 'a guest of a revoked invite was not disconnected yet'),
+      );
+  }
+}

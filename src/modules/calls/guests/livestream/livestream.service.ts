@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { guestIdentity } from '../../call-identity.js';
+import { CallServer, JOIN_TOKEN_SECONDS } from '../../call-server.js';
+import type { JoinLivestream, VerifyViewer } from '../access/access.dto.js';
+import type { JoinedLivestreamEnvelope, ViewerTokenEnvelope } from '../access/access.response.js';
+import { GuestCodes } from '../guest-codes.js';
+import { GuestLimits } from '../guest-limits.js';
+import { hashOf } from '../guest-tokens.js';
+import { GuestErrors, rejectionOf } from '../guests.errors.js';
+import { GuestsRepository } from '../guests.repository.js';
+import type { Visitor } from '../visitor.js';
+
+const VIEWER_SECONDS = 3_600;
+/** The name of viewers who give none. Viewers are hidden from other participants. */
+const VIEWER_NAME = 'Viewer';
+
+/** The audience of livestreams. */
+@Injectable()
+export class LivestreamService {
+  constructor(
+    private readonly guests: GuestsRepository,
+    private readonly codes: GuestCodes,
+    private readonly limits: GuestLimits,
+    private readonly calls: CallServer,
+  ) {}
+
+  /** @throws ApiError 403, 404, 410, 422 `otp_invalid`, 429 `otp_locked` */
+  async verify(visitor: Visitor, input: VerifyViewer): Promise<ViewerTokenEnvelope> {
+    await this.limits.enforce(visitor, true);
+    const values = this.codes.newGuest(visitor, 'livestream', { ...input, name: VIEWER_NAME });
+    const result = await this.guests.verifyViewer(visitor, values.guest, VIEWER_SECONDS, this.codes.isOpen);
+    if (result.outcome !== 'ok') throw rejectionOf(result);
+    return { viewer_token: values.session.token, expires_in: VIEWER_SECONDS };
+  }
+
+  /**
+   * A place in the audience, with a token of the media server that can only watch.
+   * @throws ApiError 403 `verification_required`, 404, 409 `not_live`, 410, 429 `livestream_full`, 503
+   */
+  async join(visitor: Visitor, { name, viewer_token }: JoinLivestream): Promise<JoinedLivestreamEnvelope> {
+    await this.limits.enforce(visitor, true);
+    const { clientUrl: url } = this.calls;
+    const values = this.codes.newGuest(visitor, 'livestream', { name: name ?? VIEWER_NAME });
+    const session = viewer_token === undefined ? null : hashOf(viewer_token);
+    const result = await this.guests.joinViewer(visitor, session, values.guest, VIEWER_SECONDS);
+    if (result.outcome === 'not_live') throw GuestErrors.notLive.with();
+    if (result.outcome === 'full') throw GuestErrors.livestreamFull.with();
+    if (result.outcome !== 'ok') throw rejectionOf(result);
+    const identity = guestIdentity('viewer', result.id);
+    const call = { tenantId: visitor.tenantId, callId: result.call_id as string };
+    const token = await this.calls.mintToken(call, { identity, name: result.name, role: 'viewer' });
+    return {
+      token,
+      url,
+      identity,
+      expires_in: JOIN_TOKEN_SECONDS,
+      viewer: { id: result.id },
+      ...(result.is_new && { viewer_token: values.session.token }),
+    };
+  }
+}

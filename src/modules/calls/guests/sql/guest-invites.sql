@@ -1,0 +1,94 @@
+-- Invites with their call, their room and their state now. An invite is revoked with the access of its creator. The call of an
+-- invite to a room is the live call of the room.
+CREATE VIEW guest_invite_states AS
+SELECT invite.tenant_id, invite.id, invite.token_hash, invite.chat_token_hash, invite.chat_expires_at,
+       invite.target_kind, invite.kind, invite.role, invite.email, invite.name, invite.require_otp, invite.require_approval,
+       invite.chat_allowed AND invite.room_id IS NOT NULL AND coalesce(call.guest_chat, true) AS chat_allowed,
+       invite.max_uses, invite.uses, invite.created_by, invite.created_at, invite.room_id,
+       least(invite.expires_at, call.ended_at + interval '24 hours') AS expires_at,
+       CASE WHEN invite.revoked_at IS NOT NULL OR creator.status IS DISTINCT FROM 'active' OR NOT access.held THEN 'revoked'
+            WHEN least(invite.expires_at, call.ended_at + interval '24 hours') <= now() THEN 'expired'
+            WHEN invite.uses >= invite.max_uses THEN 'exhausted'
+            ELSE 'active' END AS state,
+       call.id AS call_id, call.kind AS call_kind, call.state AS call_state, call.host_id,
+       coalesce(call.title, room.name, '') AS title, coalesce(call.started_at, call.scheduled_at) AS starts_at,
+       coalesce(call.external_locked, false) AS locked, call.max_guests, call.max_viewers,
+       room.last_seq, room.archived_at
+  FROM external_invites invite
+  LEFT JOIN LATERAL (
+    SELECT * FROM calls
+     WHERE calls.tenant_id = invite.tenant_id
+       AND calls.id = coalesce(invite.call_id, (
+             SELECT live.id FROM calls live
+              WHERE live.tenant_id = invite.tenant_id AND live.room_id = invite.room_id AND live.state = 'live'))) call ON true
+  LEFT JOIN chat_room_refs room ON room.tenant_id = invite.tenant_id AND room.id = invite.room_id
+  LEFT JOIN member_profiles creator ON creator.tenant_id = invite.tenant_id AND creator.user_id = invite.created_by
+ CROSS JOIN LATERAL (
+    SELECT CASE invite.target_kind
+                WHEN 'call' THEN EXISTS (
+                  SELECT FROM call_access access
+                   WHERE access.tenant_id = invite.tenant_id AND access.call_id = invite.call_id AND access.user_id = invite.created_by)
+                ELSE EXISTS (
+                  SELECT FROM chat_room_roles role
+                   WHERE role.tenant_id = invite.tenant_id AND role.room_id = invite.room_id AND role.user_id = invite.created_by)
+           END AS held) access;
+
+-- The invite of a token, or of the token of its chat link.
+CREATE FUNCTION guest_invite(p_tenant uuid, p_token bytea) RETURNS guest_invite_states LANGUAGE sql STABLE AS $$
+  SELECT * FROM guest_invite_states
+   WHERE tenant_id = p_tenant AND (token_hash = p_token OR chat_token_hash = p_token AND chat_expires_at > now())
+$$;
+
+-- The rejection of requests for codes, sessions and tokens; null for none.
+CREATE FUNCTION guest_rejection(invite guest_invite_states, p_role guest_role) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN invite.id IS NULL THEN 'not_found'
+              WHEN invite.state IN ('revoked', 'expired') THEN invite.state
+              WHEN invite.role <> p_role THEN 'other_role'
+              WHEN invite.locked THEN 'locked' END
+$$;
+
+-- Whether an address may use an invite. `p_open`: domains are allowed unless denied.
+CREATE FUNCTION guest_address_fits(invite guest_invite_states, p_email text, p_open boolean) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT (invite.kind = 'link' OR invite.email = p_email)
+     AND coalesce((
+           SELECT domain.state = 'allowed' OR p_open AND domain.state = 'requested' FROM guest_domains domain
+            WHERE domain.tenant_id = invite.tenant_id AND domain.domain = split_part(p_email, '@', 2)), p_open)
+     AND NOT EXISTS (
+           SELECT FROM call_bans ban
+            WHERE ban.tenant_id = invite.tenant_id AND ban.call_id = invite.call_id AND ban.subject = 'email:' || p_email)
+$$;
+
+-- The users who decide about a guest: the host, and owners and moderators of the room.
+CREATE FUNCTION guest_reviewers(p_tenant uuid, p_guest uuid) RETURNS SETOF uuid LANGUAGE sql STABLE AS $$
+  SELECT access.user_id FROM guests guest
+    JOIN call_access access ON access.tenant_id = p_tenant AND access.call_id = guest.call_id AND access.role <> 'member'
+   WHERE guest.tenant_id = p_tenant AND guest.id = p_guest
+   UNION
+  SELECT role.user_id FROM guests guest
+    JOIN chat_room_roles role ON role.tenant_id = p_tenant AND role.room_id = guest.room_id AND role.role >= 'moderator'
+   WHERE guest.tenant_id = p_tenant AND guest.id = p_guest
+$$;
+
+-- Guests who wait or waited for a decision, and domains. One shape for lists, decisions and sockets.
+CREATE VIEW guest_approval_views AS
+SELECT guest.tenant_id, guest.id, 'guest' AS kind, state.name AS state, guest.call_id, guest.room_id, invite.target_kind,
+       json_build_object(
+         'id', guest.id, 'kind', 'guest', 'state', state.name,
+         'guest', json_build_object('id', guest.id, 'name', guest.display_name, 'email', guest.email,
+                                    'email_verified', guest.email_verified_at IS NOT NULL),
+         'domain', NULL, 'requested_by', NULL, 'invite_id', guest.invite_id, 'call_id', guest.call_id, 'room_id', guest.room_id,
+         'reason', coalesce(guest.decision_reason, ''), 'waiting_since', rfc3339(guest.waiting_since),
+         'decided_by', guest.decided_by, 'decided_at', rfc3339(guest.decided_at)) AS approval
+  FROM guests guest
+  JOIN external_invites invite ON invite.tenant_id = guest.tenant_id AND invite.id = guest.invite_id
+ CROSS JOIN LATERAL (SELECT CASE WHEN guest.state IN ('admitted', 'in_session', 'left') THEN 'approved' ELSE guest.state::text END AS name) state
+ WHERE guest.role = 'guest' AND guest.waiting_since IS NOT NULL
+ UNION ALL
+SELECT domain.tenant_id, domain.id, 'domain', state.name, NULL, NULL, NULL,
+       json_build_object(
+         'id', domain.id, 'kind', 'domain', 'state', state.name, 'guest', NULL, 'domain', domain.domain,
+         'requested_by', domain.requested_by, 'invite_id', NULL, 'call_id', NULL, 'room_id', NULL, 'reason', domain.reason,
+         'waiting_since', rfc3339(domain.created_at), 'decided_by', domain.reviewed_by, 'decided_at', rfc3339(domain.reviewed_at))
+  FROM guest_domains domain
+ CROSS JOIN LATERAL (
+   SELECT CASE domain.state WHEN 'requested' THEN 'waiting' WHEN 'allowed' THEN 'approved' ELSE 'denied' END AS name) state;

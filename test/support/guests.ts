@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
+import type { Person, TestApp } from './app.ts';
+import type { Answer, Client, RequestOptions } from './client.ts';
+import type { OtherServer } from './smtp.ts';
+import { until } from './until.ts';
+
+/** Tokens are signed in the process; the address is not reachable. */
+export const MEDIA = {
+  LIVEKIT_URL: 'ws://127.0.0.1:9',
+  LIVEKIT_API_KEY: 'key',
+  LIVEKIT_API_SECRET: 'a secret of at least thirty-two bytes',
+};
+
+/** A live call. */
+export async function liveCall(
+  app: TestApp,
+  host: Person,
+  fields: {
+    room?: string;
+    kind?: 'meeting' | 'livestream';
+    lobby?: boolean;
+    otp?: boolean;
+    viewers?: number;
+  } = {},
+): Promise<string> {
+  const { room = null, kind = 'meeting', lobby = true, otp = true, viewers = 1000 } = fields;
+  const id = randomUUID();
+  await app.sql(
+    `INSERT INTO calls (tenant_id, id, room_id, title, kind, state, host_id, lobby, otp, max_viewers, started_at)
+     VALUES ($1, $2, $3, 'Quarterly review', $4, 'live', $5, $6, $7, $8, now())`,
+    [host.tenantId, id, room, kind, host.id, lobby, otp, viewers],
+  );
+  return id;
+}
+
+/** The claims of a token of the media server. */
+export const claimsOf = (token: string): any =>
+  JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());
+
+/** A browser of a guest, with the token of an invite. */
+export class GuestBrowser {
+  session: string | undefined;
+  guestToken: string | undefined;
+  id: string | undefined;
+
+  constructor(
+    readonly api: Client,
+    readonly token: string,
+  ) {}
+
+  private options(): RequestOptions {
+    return this.session === undefined ? {} : { headers: { 'x-guest-session': this.session } };
+  }
+
+  path = (route: string): string => `/call/external/${this.token}/${route}`;
+  get = (route: string): Promise<Answer> => this.api.get(this.path(route), this.options());
+  post = (route: string, body?: unknown): Promise<Answer> =>
+    this.api.post(this.path(route), body, this.options());
+
+  async claim(body: object): Promise<Answer> {
+    const response = await this.api.post(this.path('claim'), body);
+    if (response.status === 201) {
+      this.session = response.body.session.token;
+      this.guestToken = response.body.guest_token;
+      this.id = response.body.guest.id;
+    }
+    return response;
+  }
+
+  async renew(guestToken = this.guestToken): Promise<Answer> {
+    const response = await this.api.post(this.path('session/mint'), { guest_token: guestToken });
+    if (response.status === 200) {
+      this.session = response.body.session.token;
+      this.guestToken = response.body.guest_token;
+    }
+    return response;
+  }
+}
+
+/** The code in the newest mail to an address. */
+export async function codeOf(app: TestApp, relay: OtherServer, email: string, after = 0): Promise<string> {
+  await app.get<OutboxWorker>(OutboxWorker).drain();
+  const mail = await until(`a mail to ${email}`, () =>
+    relay.received.slice(after).findLast(({ to, raw }) => to.includes(email) && /Subject: \d{6} /.test(raw)),
+  );
+  return /Subject: (\d{6}) /.exec(mail.raw)?.[1] as string;
+}
