@@ -1,0 +1,255 @@
+import fc from 'fast-check';
+import { GuestHousekeeping } from '../../src/modules/calls/guests/guest-housekeeping.js';
+import { type Person, TestApp } from '../support/app.ts';
+import { GuestBrowser, liveCall, MEDIA } from '../support/guests.ts';
+
+type State = 'none' | 'waiting' | 'admitted' | 'in_session' | 'left' | 'denied' | 'expired' | 'removed';
+
+/** The state machine of the design, without a database. */
+class Model {
+  state: State = 'none';
+  requests = 1;
+  isLocked = false;
+  isLive = true;
+  hasSession = false;
+  hasDecision = false;
+
+  constructor(readonly needsApproval: boolean) {}
+
+  claim(): number {
+    if (this.isLocked) return 403;
+    if (this.state !== 'none') return 410;
+    this.state = this.needsApproval ? 'waiting' : 'admitted';
+    this.hasSession = true;
+    return 201;
+  }
+
+  enter(): number {
+    if (this.state === 'removed') return 403;
+    if (!this.hasSession) return 401;
+    if (this.state === 'waiting' || this.state === 'expired') {
+      this.state = 'waiting';
+      return 202;
+    }
+    // The model's clock stands still: a denied guest never waits for 60 seconds.
+    if (this.state === 'denied' || this.isLocked) return 403;
+    if (!this.isLive) return 409;
+    this.state = 'in_session';
+    return 200;
+  }
+
+  leave(): number {
+    if (this.hasSession) {
+      if (this.state === 'waiting') this.state = 'expired';
+      if (this.state === 'admitted' || this.state === 'in_session') this.state = 'left';
+    }
+    this.hasSession = false;
+    return 200;
+  }
+
+  renew(): number {
+    if (this.state === 'none') return 401;
+    if (this.state === 'removed') return 403;
+    this.hasSession = true;
+    return 200;
+  }
+
+  review(admits: boolean): number {
+    if (this.state === 'none') return 404;
+    const wanted: State[] = admits ? ['admitted', 'in_session', 'left'] : ['denied'];
+    if (this.state === 'waiting') {
+      this.state = wanted[0] as State;
+      this.hasDecision = true;
+      return 200;
+    }
+    return wanted.includes(this.state) && this.hasDecision ? 200 : 409;
+  }
+
+  timeOut(): void {
+    if (this.state === 'waiting') this.state = 'expired';
+    else if (this.state === 'admitted' || this.state === 'in_session') this.state = 'left';
+  }
+
+  remove(): void {
+    if (this.state !== 'none') this.state = 'removed';
+  }
+
+  send(): number {
+    if (this.state === 'removed') return 403;
+    if (!this.hasSession) return 401;
+    if (['waiting', 'expired', 'denied'].includes(this.state)) return 403;
+    this.state = 'in_session';
+    return 201;
+  }
+}
+
+const ACTIONS = [
+  'claim',
+  'enter',
+  'leave',
+  'renew',
+  'approve',
+  'deny',
+  'timeOut',
+  'remove',
+  'lock',
+  'unlock',
+  'send',
+  'end',
+] as const;
+type Action = (typeof ACTIONS)[number];
+
+/** Two applications on one database: no state in memory can help. */
+describe('the states of guests', () => {
+  let one: TestApp;
+  let two: TestApp;
+  let alice: Person;
+  let room: string;
+
+  beforeAll(async () => {
+    one = await TestApp.start(MEDIA);
+    two = await TestApp.start(MEDIA, one.databaseUrl);
+    [alice] = (await one.tenant('acme', 'alice')) as [Person];
+    room = (await alice.api.post('/chat/rooms', { type: 'group', name: 'r' })).body.room.id;
+  });
+  afterAll(async () => {
+    await two?.stop();
+    await one?.stop();
+  });
+
+  const newInvite = async (call: string, requires: boolean) =>
+    (
+      await alice.api.post('/call/external_invites', {
+        call_id: call,
+        kind: 'link',
+        require_approval: requires,
+        max_uses: 1,
+      })
+    ).body.invites[0].token as string;
+
+  /** Runs an action at one of the applications. @returns the status, or null without a response */
+  async function act(
+    app: TestApp,
+    action: Action,
+    call: string,
+    guest: GuestBrowser,
+  ): Promise<number | null> {
+    const client = new GuestBrowser(app.anonymous, guest.token);
+    Object.assign(client, { session: guest.session, guestToken: guest.guestToken, id: guest.id });
+    const done = async (request: Promise<{ status: number }>) => {
+      const { status } = await request;
+      Object.assign(guest, { session: client.session, guestToken: client.guestToken, id: client.id });
+      return status;
+    };
+    const review = (decision: string) =>
+      app
+        .as(alice.token)
+        .post(
+          `/call/external_invites/approvals/${guest.id ?? '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000'}/review`,
+          { decision },
+        );
+    switch (action) {
+      case 'claim':
+        return done(client.claim({ name: 'Gina' }));
+      case 'enter':
+        return done(client.post('call_session'));
+      case 'leave':
+        return done(client.post('session/leave'));
+      case 'renew':
+        return done(client.renew(guest.guestToken ?? 'x'));
+      case 'approve':
+        return (await review('approve')).status;
+      case 'deny':
+        return (await review('deny')).status;
+      case 'send':
+        return done(client.post('chat/messages', { client_msg_id: crypto.randomUUID(), body: 'x' }));
+      case 'timeOut':
+        await app.sql(`UPDATE guests SET active_at = now() - interval '16 minutes' WHERE id = $1`, [
+          guest.id ?? null,
+        ]);
+        await app.get<GuestHousekeeping>(GuestHousekeeping).timeOut();
+        return null;
+      case 'remove':
+        await app.sql(`UPDATE guests SET state = 'removed' WHERE id = $1`, [guest.id ?? null]);
+        return null;
+      case 'lock':
+      case 'unlock':
+        await app.sql(`UPDATE calls SET external_locked = $2 WHERE id = $1`, [call, action === 'lock']);
+        return null;
+      case 'end':
+        await app.sql(
+          `UPDATE calls SET state = 'ended', ended_at = now(), empty_since = NULL WHERE id = $1 AND state = 'live'`,
+          [call],
+        );
+        return null;
+    }
+  }
+
+  function expected(model: Model, action: Action): number | null {
+    if (action === 'approve' || action === 'deny') return model.review(action === 'approve');
+    if (action === 'lock' || action === 'unlock') model.isLocked = action === 'lock';
+    else if (action === 'end') model.isLive = false;
+    else if (action === 'timeOut') model.timeOut();
+    else if (action === 'remove') model.remove();
+    else return model[action]();
+    return null;
+  }
+
+  const steps = fc.array(fc.tuple(fc.constantFrom(...ACTIONS), fc.boolean()), {
+    minLength: 4,
+    maxLength: 25,
+  });
+
+  test('follow the model, whatever the order of actions and the process', async () => {
+    const property = fc.asyncProperty(fc.boolean(), steps, async (requires, actions) => {
+      await one.sql('DELETE FROM rate_limits');
+      await one.sql(
+        `UPDATE calls SET state = 'ended', ended_at = now(), empty_since = NULL WHERE state = 'live'`,
+      );
+      const call = await liveCall(one, alice, { room });
+      const guest = new GuestBrowser(one.anonymous, await newInvite(call, requires));
+      const model = new Model(requires);
+      // An approval exists for a guest that has waited only.
+      const mayReview = () => requires && model.state !== 'none';
+      for (const [action, isFirst] of [['claim', true] as const, ...actions]) {
+        if ((action === 'approve' || action === 'deny') && !mayReview()) continue;
+        const wanted = expected(model, action);
+        const status = await act(isFirst ? one : two, action, call, guest);
+        expect([action, status]).toEqual([action, wanted]);
+        const [row] = await one.sql(`SELECT state FROM guests WHERE id = $1`, [guest.id ?? null]);
+        expect([action, row?.state ?? 'none']).toEqual([action, model.state]);
+      }
+    });
+    await fc.assert(property, { numRuns: 40 });
+  });
+
+  test('of actions at the same time only legal transitions result, and no guest enters undecided', async () => {
+    for (let round = 0; round < 12; round += 1) {
+      await one.sql('DELETE FROM rate_limits');
+      await one.sql(
+        `UPDATE calls SET state = 'ended', ended_at = now(), empty_since = NULL WHERE state = 'live'`,
+      );
+      const call = await liveCall(one, alice, { room });
+      const guest = new GuestBrowser(one.anonymous, await newInvite(call, true));
+      await act(one, 'claim', call, guest);
+      const racing: Action[] = ['enter', 'deny', 'approve', 'send', 'enter', 'remove', 'send', 'enter'];
+      const statuses = await Promise.all(
+        racing.map((action, n) =>
+          act(
+            n % 2 ? one : two,
+            action,
+            call,
+            Object.assign(new GuestBrowser(one.anonymous, guest.token), guest),
+          ),
+        ),
+      );
+      const reviews = [statuses[1], statuses[2]];
+      expect(reviews.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
+      const admitted = statuses[2] === 200;
+      if (!admitted) for (const n of [0, 3, 4, 6, 7]) expect([200, 201]).not.toContain(statuses[n]);
+      expect((await one.sql(`SELECT state FROM guests WHERE id = $1`, [guest.id]))[0].state).toBe('removed');
+      expect(await act(one, 'enter', call, guest)).toBe(403);
+      expect(await act(two, 'send', call, guest)).toBe(403);
+    }
+  });
+});
