@@ -29,16 +29,11 @@ const Normal = (change: (text: string) => string) =>
 export const GuestName = (): PropertyDecorator =>
   applyDecorators(
     ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Gina Guest' }),
-    Normal(guestName) as PropertyDecorator,
+    Normal(guestName),
     Matches(/[\p{L}\p{N}]/u, { message: 'name must contain a letter or a digit' }),
     Length(1, MAX_NAME),
     IsString(),
-  ) as PropertyDecorator;
+  );
 
 export const Email = (): PropertyDecorator =>
-  applyDecorators(
-    Normal(normalEmail) as PropertyDecorator,
-    IsEmail(),
-    MaxLength(254),
-    IsString(),
-  ) as PropertyDecorator;
+  applyDecorators(Normal(normalEmail), IsEmail(), MaxLength(254), IsString());

@@ -1,29 +1,9 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { type ApiError, defineError, type ErrorKind } from '../../../platform/http/api-error.js';
-import { ErrorResponse } from '../../../platform/http/error.response.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { CallErrors } from '../calls.errors.js';
 import { ApprovalResponse } from './approvals/approvals.response.js';
+import { AlreadyReviewedResponse, DomainNotAllowedResponse, InvalidCodeResponse } from './guests.response.js';
 import { exampleOf } from '../../../platform/resources/example.js';
-
-export class InvalidCodeResponse extends ErrorResponse {
-  @ApiProperty({ enum: ['otp_invalid'], example: 'otp_invalid' }) override error!: 'otp_invalid';
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 4, example: 3 }) attempts_left!: number;
-}
-
-export class DomainNotAllowedResponse extends ErrorResponse {
-  @ApiProperty({ enum: ['domain_not_allowed'], example: 'domain_not_allowed' })
-  override error!: 'domain_not_allowed';
-  /** @example "partner.example" */
-  domain!: string;
-  @ApiProperty({ enum: [true], example: true }) can_request!: true;
-}
-
-export class AlreadyReviewedResponse extends ErrorResponse {
-  @ApiProperty({ enum: ['already_reviewed'], example: 'already_reviewed' })
-  override error!: 'already_reviewed';
-  approval!: ApprovalResponse;
-}
 
 export const GuestErrors = {
   inviteNotFound: defineError(404, 'invite_not_found', 'There is no such invite.'),

@@ -86,20 +86,47 @@ const touch = workspace.statement<never>(
   `UPDATE guests SET active_at = now() WHERE tenant_id = $1 AND id = $2 AND state IN ('waiting', 'admitted', 'in_session')`,
 );
 
-const call = <Result>(name: string, text: string): Statement<{ result: Result }> =>
-  workspace.statement<{ result: Result }>(`guests.${name}`, `SELECT ${text} AS result`);
+interface Result<Of> {
+  result: Of;
+}
 
-const requestCode = call<CodeRequest>('request_code', 'guest_code_request($1, $2, $3, $4, $5, $6, $7, $8)');
-const claim = call<GuestResult>('claim', 'guest_claim($1, $2, $3, $4, $5)');
-const rotate = call<GuestResult>('rotate', 'guest_rotate($1, $2, $3, $4, $5, $6)');
-const enter = call<GuestResult>('enter', 'guest_enter($1, $2, $3)');
-const leave = call<GuestResult & { before: GuestState | null; role: 'guest' | 'viewer' | null }>(
-  'leave',
-  'guest_leave($1, $2, $3)',
+interface LeaveResult extends GuestResult {
+  before: GuestState | null;
+  role: 'guest' | 'viewer' | null;
+}
+
+const requestCode = workspace.statement<Result<CodeRequest>>(
+  'guests.request_code',
+  `SELECT guest_code_request($1, $2, $3, $4, $5, $6, $7, $8) AS result`,
 );
-const chat = call<ChatAccess>('chat', 'guest_chat($1, $2, $3, $4, $5)');
-const verifyViewer = call<GuestResult>('verify_viewer', 'guest_viewer_verify($1, $2, $3, $4, $5)');
-const joinViewer = call<GuestResult>('join_viewer', 'guest_viewer_join($1, $2, $3, $4, $5)');
+const claim = workspace.statement<Result<GuestResult>>(
+  'guests.claim',
+  `SELECT guest_claim($1, $2, $3, $4, $5) AS result`,
+);
+const rotate = workspace.statement<Result<GuestResult>>(
+  'guests.rotate',
+  `SELECT guest_rotate($1, $2, $3, $4, $5, $6) AS result`,
+);
+const enter = workspace.statement<Result<GuestResult>>(
+  'guests.enter',
+  `SELECT guest_enter($1, $2, $3) AS result`,
+);
+const leave = workspace.statement<Result<LeaveResult>>(
+  'guests.leave',
+  `SELECT guest_leave($1, $2, $3) AS result`,
+);
+const chat = workspace.statement<Result<ChatAccess>>(
+  'guests.chat',
+  `SELECT guest_chat($1, $2, $3, $4, $5) AS result`,
+);
+const verifyViewer = workspace.statement<Result<GuestResult>>(
+  'guests.verify_viewer',
+  `SELECT guest_viewer_verify($1, $2, $3, $4, $5) AS result`,
+);
+const joinViewer = workspace.statement<Result<GuestResult>>(
+  'guests.join_viewer',
+  `SELECT guest_viewer_join($1, $2, $3, $4, $5) AS result`,
+);
 
 /** SQL of the requests of guests. Each function returns an outcome and commits by itself: a failed guess stays counted. */
 @Injectable()
@@ -158,11 +185,7 @@ export class GuestsRepository {
     return this.db.single((tx) => one(tx, enter, [tenantId, token, session]));
   }
 
-  async leave({
-    tenantId,
-    token,
-    session,
-  }: Visitor): Promise<GuestResult & { before: GuestState | null; role: 'guest' | 'viewer' | null }> {
+  async leave({ tenantId, token, session }: Visitor): Promise<LeaveResult> {
     return this.db.single((tx) => one(tx, leave, [tenantId, token, session]));
   }
 
@@ -196,10 +219,6 @@ export class GuestsRepository {
   }
 }
 
-async function one<Result>(
-  reader: Reader,
-  statement: Statement<{ result: Result }>,
-  values: unknown[],
-): Promise<Result> {
-  return (await reader.query(statement, values))[0]?.result as Result;
+async function one<Of>(reader: Reader, statement: Statement<Result<Of>>, values: unknown[]): Promise<Of> {
+  return (await reader.query(statement, values))[0]?.result as Of;
 }

@@ -12,6 +12,7 @@ export class ListApprovals extends PickType(PageQuery, ['limit', 'cursor'] as co
   @IsUUID()
   call_id?: string;
 
+  /** Only approvals in this state. */
   @ApiPropertyOptional({ enum: APPROVAL_STATES, default: 'waiting' })
   @IsOptional()
   @IsIn(APPROVAL_STATES)

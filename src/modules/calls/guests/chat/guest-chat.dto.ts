@@ -73,7 +73,14 @@ export class ListGuestMessages {
   @IsInt()
   before_seq?: number;
 
-  @ApiProperty({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: 50, required: false })
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: 50,
+    required: false,
+    description: 'Maximum number of messages.',
+  })
   @IsOptional()
   @WholeNumber()
   @Max(MAX_LIMIT)

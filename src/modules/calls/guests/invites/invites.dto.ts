@@ -133,6 +133,7 @@ export class ListInvites extends PickType(PageQuery, ['limit', 'cursor'] as cons
   @IsUUID()
   call_id?: string;
 
+  /** Only invites in this state. */
   @ApiPropertyOptional({ enum: ['active', 'expired', 'revoked', 'exhausted'] })
   @IsOptional()
   @IsIn(['active', 'expired', 'revoked', 'exhausted'])
