@@ -19,6 +19,8 @@ import { RequestLimits } from './upstream/request-limits.js';
 
 export type MailReply = JsonReply | BodyReply;
 
+export type { MailOwner };
+
 /** The user a request acts for and, for requests of clients, the signal that cancels it. */
 type Requester = { readonly ctx: MailRequester } & Partial<Pick<MailCall, 'signal'>>;
 

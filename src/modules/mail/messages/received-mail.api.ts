@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { MailOwner } from '../accounts/mail-accounts.repository.js';
 import { recipientOf, type Recipient } from './drafts/recipients.js';
 import { type Fields, isFields } from '../fields.js';
 import { messagesPath } from '../mail-call.js';
-import { MailClient } from '../mail-client.js';
+import { MailClient, type MailOwner } from '../mail-client.js';
 import { MailErrors } from '../mail.errors.js';
 
 /** The sender of a message in the inbox. */

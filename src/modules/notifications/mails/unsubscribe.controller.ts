@@ -1,5 +1,5 @@
 import { Controller, Param } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiNotFoundResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Public } from '../../../platform/context/access.decorators.js';
 import { BytesBody } from '../../../platform/http/body/body.guard.js';
 import { ApiFile } from '../../../platform/http/api-docs.js';
@@ -17,6 +17,12 @@ const ApiToken = () =>
     schema: { type: 'string', example: 'MDE4OTBhNWQ.c2lnbmF0dXJl' },
   });
 
+const ApiInvalidToken = () =>
+  ApiNotFoundResponse({
+    description: 'The token is invalid.',
+    content: { 'text/html': { schema: { type: 'string' } } },
+  });
+
 /** One-click unsubscription (RFC 8058). The token in the path is the credential. */
 @ApiTags('notifications')
 @Controller('notifications/unsubscribe')
@@ -26,10 +32,11 @@ export class UnsubscribeController {
   @Endpoint('GET :token', {
     id: 'showUnsubscribe',
     summary: 'Page that confirms the end of notification e-mails',
-    description: 'For browsers. Reading it changes nothing. An invalid token gets a page with status 404.',
+    description: 'For browsers. Reading it changes nothing.',
   })
   @ApiToken()
   @ApiFile('text/html', 'The page.')
+  @ApiInvalidToken()
   @Public()
   page(@Param('token') token: string): Promise<BodyReply> {
     return this.unsubscribes.page(token);
@@ -39,7 +46,7 @@ export class UnsubscribeController {
     id: 'unsubscribeNotifications',
     summary: 'End notification e-mails',
     description:
-      'The address of `List-Unsubscribe` (RFC 8058): switches off e-mails of one kind, or all. The body is ignored. An invalid token gets a page with status 404.',
+      'The address of `List-Unsubscribe` (RFC 8058): switches off e-mails of one kind, or all. The body is ignored.',
     status: 200,
   })
   @ApiToken()
@@ -52,6 +59,7 @@ export class UnsubscribeController {
     },
   })
   @ApiFile('text/html', 'The page.')
+  @ApiInvalidToken()
   @BytesBody({ types: FORM_TYPES, limit: MAX_BODY })
   @Public()
   unsubscribe(@Param('token') token: string): Promise<BodyReply> {
