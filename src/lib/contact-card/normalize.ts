@@ -177,9 +177,10 @@ const NORMALISERS: Record<CardField, Normaliser> = {
 } satisfies Record<CardField, Normaliser>;
 
 const EMPTY: ContactCard = written({ ...newCard() }, {} as ContactCard, null);
+for (const value of Object.values(EMPTY)) Object.freeze(value);
 
-/** A card without content. */
-export const emptyCard = (): ContactCard => structuredClone(EMPTY);
+/** A card without content. It is not to be changed: all new cards start from the same one. */
+export const emptyCard = (): Readonly<ContactCard> => Object.freeze(EMPTY);
 
 /** The name that a card without a full name gets. */
 function derivedName(card: ContactCard): string | null {

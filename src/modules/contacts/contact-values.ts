@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import {
   type CardField,
@@ -77,7 +77,7 @@ export interface ContactUpdate extends CardValues {
 }
 
 /** SHA-256 of a card, hexadecimal: equal cards have equal hashes. */
-export const contentHash = (cardJson: string): string => createHash('sha256').update(cardJson).digest('hex');
+export const contentHash = (cardJson: string): string => hash('sha256', cardJson);
 
 function cardValues(card: ContactCard): CardValues {
   const json = storedJson(card);
