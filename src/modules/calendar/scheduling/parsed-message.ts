@@ -1,7 +1,9 @@
 import { parameterOf, propertyOf, textOf } from '../../../lib/icalendar/index.js';
+import { storable } from '../model/vevent-content.js';
 import { attendeesOf, ItipError, type ItipMessage, organizerOf, parseItip } from '../../../lib/itip/index.js';
 
 const MAX_TEXT = 500;
+const MAX_RESPONSE = 40;
 const MAX_ATTENDEES = 50;
 
 /** A summary of a message for readers of the log. */
@@ -19,18 +21,15 @@ export function parsedOf({ parts }: ItipMessage): ParsedMessage | null {
   const [first] = parts;
   if (!first) return null;
   const start = propertyOf(first.event, 'DTSTART');
-  const text = (name: string): string =>
-    (textOf(first.event, name) ?? '').slice(0, MAX_TEXT).toWellFormed().replaceAll('\0', '');
+  const text = (name: string): string => storable(textOf(first.event, name) ?? '', MAX_TEXT);
   const zone = start && parameterOf(start, 'TZID');
   return {
     title: text('SUMMARY'),
-    start: start
-      ? [start.value, zone ?? ''].join(' ').trim().slice(0, MAX_TEXT).toWellFormed().replaceAll('\0', '')
-      : null,
+    start: start ? storable([start.value, zone ?? ''].join(' ').trim(), MAX_TEXT) : null,
     organizer: organizerOf(first.event)?.email ?? null,
     attendees: attendeesOf(first.event)
       .slice(0, MAX_ATTENDEES)
-      .map(({ email, response }) => ({ email, response: response.slice(0, 40) })),
+      .map(({ email, response }) => ({ email, response: storable(response, MAX_RESPONSE) })),
     comment: text('COMMENT'),
     components: parts.length,
   };

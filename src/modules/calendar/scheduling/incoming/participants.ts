@@ -1,33 +1,15 @@
-import { type Attendee, attendeesOf, type ItipPart, sameMailbox } from '../../../../lib/itip/index.js';
-import type {
-  AttendeeKind,
-  AttendeeResponse,
-  AttendeeRole,
-  EventRecord,
-  ParticipantRow,
-} from '../../model/event-record.js';
+import { type ItipPart, sameMailbox } from '../../../../lib/itip/index.js';
+import type { EventRecord, ParticipantRow } from '../../model/event-record.js';
+import { participantsOf as attendeesOf } from '../../model/vevent-people.js';
 import type { Incoming } from './incoming.js';
-
-const ROLES: Record<string, AttendeeRole> = {
-  'OPT-PARTICIPANT': 'optional',
-  CHAIR: 'chair',
-  'NON-PARTICIPANT': 'none',
-};
-const KINDS: Record<string, AttendeeKind> = { GROUP: 'group', ROOM: 'room', RESOURCE: 'resource' };
-const RESPONSES: Record<string, AttendeeResponse> = {
-  ACCEPTED: 'accepted',
-  DECLINED: 'declined',
-  TENTATIVE: 'tentative',
-  DELEGATED: 'delegated',
-};
 
 /** Responses of attendees to one instance, as its organizer knows them. Members of the workspace state their own. */
 export function withInstanceResponses(record: EventRecord, key: string, part: ItipPart): ParticipantRow[] {
-  const rows = attendeesOf(part.event).flatMap((attendee): ParticipantRow[] => {
+  const rows = attendeesOf(part.event, key).flatMap((attendee): ParticipantRow[] => {
     const whole = record.participants.find(
       (row) => row.email === attendee.email && row.recurrence_key === '',
     );
-    const response = RESPONSES[attendee.response] ?? 'needs_action';
+    const { response } = attendee;
     const isOwn = !whole || whole.user_id !== null || response === whole.response;
     return isOwn ? [] : [{ ...whole, recurrence_key: key, response }];
   });
@@ -43,7 +25,9 @@ export function participantsOf(
   incoming: Incoming,
   isMoved: boolean,
 ): ParticipantRow[] {
-  const rows = attendeesOf(part.event).map((attendee) => participant(record, attendee, incoming, isMoved));
+  const rows = attendeesOf(part.event, '').map((attendee) =>
+    participant(record, attendee, incoming, isMoved),
+  );
   const emails = new Set(rows.map(({ email }) => email));
   const ofInstances = record.participants.filter((row) => row.recurrence_key !== '' && emails.has(row.email));
   return [...rows, ...(isMoved ? [] : ofInstances)];
@@ -51,31 +35,25 @@ export function participantsOf(
 
 function participant(
   record: EventRecord,
-  attendee: Attendee,
+  attendee: ParticipantRow,
   { owner, members }: Incoming,
   isMoved: boolean,
 ): ParticipantRow {
-  const { email, name, role, kind, rsvp, delegatedTo, delegatedFrom } = attendee;
+  const { email, name } = attendee;
   const known = record.participants.find((row) => row.email === email && row.recurrence_key === '');
   const isOwner = owner.emails.some((own) => sameMailbox(own, email));
-  const user_id = isOwner ? owner.userId : (members.get(email) ?? known?.user_id ?? null);
   const keepsOwn = known !== undefined && known.user_id !== null && !isMoved;
-  const stated = RESPONSES[attendee.response] ?? 'needs_action';
+  const { response, comment, responded_at, reply_sequence, reply_dtstamp } = keepsOwn ? known : attendee;
   return {
-    recurrence_key: '',
-    email,
-    user_id,
+    ...attendee,
+    user_id: isOwner ? owner.userId : (members.get(email) ?? known?.user_id ?? null),
     name: name || known?.name || '',
-    role: ROLES[role] ?? 'required',
-    kind: KINDS[kind] ?? 'person',
-    response: keepsOwn ? known.response : stated,
-    rsvp: rsvp || isOwner,
-    comment: keepsOwn ? known.comment : '',
-    responded_at: keepsOwn ? known.responded_at : null,
-    reply_sequence: keepsOwn ? known.reply_sequence : null,
-    reply_dtstamp: keepsOwn ? known.reply_dtstamp : null,
-    delegated_to: delegatedTo,
-    delegated_from: delegatedFrom,
+    rsvp: attendee.rsvp || isOwner,
+    response,
+    comment,
+    responded_at,
+    reply_sequence,
+    reply_dtstamp,
     schedule_status: known?.schedule_status ?? null,
   };
 }

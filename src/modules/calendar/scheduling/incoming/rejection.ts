@@ -1,4 +1,5 @@
 import { ICalendarError } from '../../../../lib/icalendar/index.js';
+import { RecurrenceError } from '../../../../lib/recurrence/index.js';
 import { ItipError } from '../../../../lib/itip/index.js';
 import { ApiError } from '../../../../platform/http/api-error.js';
 import { DuplicateUidError } from '../../changes/event-writer.js';
@@ -15,7 +16,8 @@ export class RejectedMessageError extends Error {
 export function rejectionReason(error: unknown): string | null {
   if (error instanceof RejectedMessageError) return error.reason;
   if (error instanceof ItipError) return error.code;
-  if (error instanceof ICalendarError) return 'invalid_ics';
+  if (error instanceof ICalendarError) return error.code === 'unknown_time_zone' ? error.code : 'invalid_ics';
+  if (error instanceof RecurrenceError) return error.code;
   if (error instanceof DuplicateUidError) return 'duplicate_uid';
   if (!(error instanceof ApiError) || error.kind.status >= 500) return null;
   const { details } = error.body as { details?: { code?: string }[] };

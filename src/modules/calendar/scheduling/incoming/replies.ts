@@ -19,19 +19,17 @@ import type {
 } from '../../model/event-record.js';
 import { contentOf, occurrenceOf } from '../../model/event-series.js';
 import { instantOf, wallOf } from '../../model/event-times.js';
+import { RESPONSES } from '../../model/vevent.js';
+import { storable } from '../../model/vevent-content.js';
 import { type Applied, dtstampOf, type Incoming, keyOf, seconds, unchanged } from './incoming.js';
 import { RejectedMessageError } from './rejection.js';
-import { readEvent } from './vevent-fields.js';
+import { readEvent } from './read-event.js';
 
 const MAX_COMMENT = 4_000;
 
-const RESPONSES: Record<string, AttendeeResponse> = {
-  'NEEDS-ACTION': 'needs_action',
-  ACCEPTED: 'accepted',
-  DECLINED: 'declined',
-  TENTATIVE: 'tentative',
-  DELEGATED: 'delegated',
-};
+/** The response of a PARTSTAT; undefined for one that events do not have. */
+const responseNamed = (partstat: string): AttendeeResponse | undefined =>
+  (Object.keys(RESPONSES) as AttendeeResponse[]).find((name) => RESPONSES[name] === partstat);
 
 /** The sender among the attendees of a message. @throws RejectedMessageError `sender_mismatch` */
 function senderOf(part: ItipPart, { from }: Incoming): Attendee {
@@ -59,7 +57,7 @@ export function applyReply(record: EventRecord, incoming: Incoming): Applied {
 
 function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Applied {
   const sender = senderOf(part, incoming);
-  const response = RESPONSES[sender.response];
+  const response = responseNamed(sender.response);
   if (response === undefined) throw new RejectedMessageError('unknown_response');
   const known = rowOf(record, sender.email);
   const withSender = known ? record : withDelegate(record, sender);
@@ -69,10 +67,7 @@ function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Appli
   const freshness = freshnessOf(withSender, email, rowKey, part);
   if (freshness !== 'newer') return unchanged(freshness === 'same' ? 'ignored_duplicate' : 'ignored_stale');
   if (isForOldTime(record, key, part, incoming)) return unchanged('ignored_stale', 'older_sequence');
-  const comment = (textOf(part.event, 'COMMENT') ?? '')
-    .slice(0, MAX_COMMENT)
-    .toWellFormed()
-    .replaceAll('\0', '');
+  const comment = storable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);
   const dtstamp = dtstampOf(part, incoming.now);
   const values = { response, comment, responded_at: dtstamp };
   const responded = withResponse(withSender, email, rowKey, values);
@@ -177,10 +172,7 @@ export function applyCounter(
   const key = part.recurrenceId === null ? '' : instanceKeyOf(record, part, incoming);
   const { sequence } = record.overrides.find(({ recurrence_key }) => recurrence_key === key) ?? record;
   if (part.sequence < sequence) return unchanged('ignored_stale', 'older_sequence');
-  const comment = (textOf(part.event, 'COMMENT') ?? '')
-    .slice(0, MAX_COMMENT)
-    .toWellFormed()
-    .replaceAll('\0', '');
+  const comment = storable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);
   const decline = {
     method: 'DECLINECOUNTER' as const,
     recipient: known.email,
@@ -212,7 +204,7 @@ export function applyCounter(
       (each) => each.status === 'pending' && each.by_email === known.email && each.recurrence_key === key,
     )
     .map((each) => ({ ...each, status: 'withdrawn' as const }));
-  const values = { response: RESPONSES[sender.response] ?? 'tentative', comment, responded_at: dtstamp };
+  const values = { response: responseNamed(sender.response) ?? 'tentative', comment, responded_at: dtstamp };
   return {
     ...unchanged('counter_recorded'),
     record: withResponse(record, known.email, key, values),

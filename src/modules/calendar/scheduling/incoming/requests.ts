@@ -18,7 +18,7 @@ import {
 } from './incoming.js';
 import { participantsOf, withInstanceResponses } from './participants.js';
 import { RejectedMessageError } from './rejection.js';
-import { type ReadEvent, readEvent } from './vevent-fields.js';
+import { type ReadEvent, readEvent } from './read-event.js';
 
 /** Instances that a change of an instance and all later ones reaches. */
 const MAX_FOLLOWING = 1_000;
@@ -120,7 +120,7 @@ function newRecord(
   { message, owner, now }: Incoming,
 ): EventRecord {
   return {
-    ...(content as EventRecord),
+    ...content,
     ...times,
     ...recurrence,
     id: uuidv7(),
@@ -130,7 +130,7 @@ function newRecord(
     organizer_email: organizer?.email ?? (owner.emails[0] as string),
     organizer_name: organizer?.name ?? '',
     origin: organizer ? 'external' : 'published',
-    custom: {},
+    custom: content.custom,
     proposals_allowed: true,
     ...NO_VERSION,
     split_from: null,
@@ -206,7 +206,7 @@ function orphanSeries(
   const record = newRecord(plain, calendarId, organizer, incoming);
   const key = keyOf(record, part, incoming.zones);
   const ends = wallText(wallOf(key) + nominalLength(record), isDay(key));
-  return { ...record, starts: key, ends, added: [key], custom: { orphans: true } };
+  return { ...record, starts: key, ends, added: [key], custom: { ...record.custom, orphans: true } };
 }
 
 /** The series with an instance at this key. @throws RejectedMessageError `not_an_instance`, `too_many_instances` */
