@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { createTransport } from 'nodemailer';
+import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
+import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
+import { Deliveries } from '../../../src/modules/calendar/scheduling/deliveries.js';
+import { CalendarMailIntake } from '../../../src/modules/mail/index.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { type Person, TestApp } from '../../support/app.ts';
+import { Client } from '../../support/client.ts';
+import { at, defaultCalendar, newEvent } from '../../support/calendars.ts';
+import { MailProxy } from '../../support/mail-proxy.ts';
+import { TestMailService } from '../../support/mail-service.ts';
+import { freePort } from '../../support/ports.ts';
+import { OtherServer } from '../../support/smtp.ts';
+import { until } from '../../support/until.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
+const ZOE = 'zoe@far.example';
+
+/** Sending over crashes, and another mail service than the embedded one. */
+describe('the delivery of scheduling messages', () => {
+  let world: OtherServer;
+  let mail: TestMailService;
+  let proxy: MailProxy;
+  let app: TestApp;
+  let ann: Person;
+  let anns: string;
+  let settings: Record<string, string>;
+
+  beforeAll(async () => {
+    world = await OtherServer.start();
+    mail = await TestMailService.start({ SMTP_URL: world.url });
+    proxy = await MailProxy.start(mail.url);
+    settings = { ...mail.settings, MAIL_SERVICE_URL: proxy.url, MAIL_ACCOUNTS: 'create' };
+    app = await TestApp.start(settings);
+    [ann] = (await app.tenant('acme', 'ann')) as [Person];
+    await ann.api.get('/mail/users/me/mailboxes');
+    anns = await defaultCalendar(ann);
+  });
+  afterEach(() => {
+    proxy.hides = () => false;
+    proxy.holds = () => false;
+    proxy.held = 0;
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await proxy?.stop();
+    await mail?.stop();
+    await world?.stop();
+  });
+
+  const meeting = (person: Person, title: string) =>
+    newEvent(person, anns, { title, start: at('2027-03-01T09:00:00'), attendees: [ZOE] });
+  const message = async (event: { uid: string }) =>
+    (await ann.api.get(`/calendar/${anns}/scheduling/messages?uid=${event.uid}&direction=out`)).body
+      .messages[0];
+  const subjectOf = (raw: string): string => /^Subject: (.*)$/m.exec(raw)?.[1] ?? '';
+  const sentTo = (title: string) => world.received.filter(({ raw }) => subjectOf(raw).includes(title)).length;
+  const leaseEnds = () => app.sql(`UPDATE scheduling_deliveries SET due_at = now() WHERE status = 'queued'`);
+  const deliver = async () => {
+    await app.get(OutboxWorker).drain();
+    await app.get(Deliveries).run();
+  };
+
+  test('a process that is killed while it sends: another one finds the sent message and does not send it again', async () => {
+    await app.get(OutboxWorker).onModuleDestroy();
+    proxy.holds = (method, url) => method === 'POST' && url.endsWith('/submit');
+    const port = await freePort();
+    const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+    const env = {
+      PATH,
+      HOME,
+      TMPDIR,
+      NODE_COMPILE_CACHE,
+      ...settings,
+      DATABASE_URL: app.databaseUrl,
+      DATA_DIR: app.dataDir,
+    };
+    const server = spawn(process.execPath, [path.join(ROOT, 'dist', 'main.js')], {
+      cwd: ROOT,
+      env: { ...env, DEMO: 'false', LOG_LEVEL: 'silent', PORT: String(port) },
+      stdio: 'ignore',
+    });
+    try {
+      const api = new Client(`http://127.0.0.1:${port}`, ann.token);
+      await until('the server', async () => {
+        const ready = await api.get('/calendar').catch(() => undefined);
+        return ready?.status === 200;
+      });
+      const event = await meeting({ ...ann, api }, 'Killed while sending');
+      await until('the submission', () => proxy.held > 0);
+      server.kill('SIGKILL');
+      expect(await message(event)).toMatchObject({ result: 'queued' });
+      proxy.holds = () => false;
+      await until('the mail', () => sentTo('Killed while sending') === 1);
+      await leaseEnds();
+      await deliver();
+      expect(await message(event)).toMatchObject({
+        result: 'sent',
+        recipients: [{ email: ZOE, status: 'sent' }],
+      });
+      mail.get(QueueWorker).wake();
+      expect((await mail.sql('SELECT count(*)::int AS n FROM queue'))[0].n).toBe(0);
+      expect(sentTo('Killed while sending')).toBe(1);
+    } finally {
+      server.kill('SIGKILL');
+    }
+  });
+
+  test('a message is stored but not submitted: its draft is submitted', async () => {
+    proxy.hides = (method, url) => method === 'POST' && url.endsWith('/submit');
+    const event = await meeting(ann, 'Stored only');
+    await deliver();
+    proxy.hides = () => false;
+    // The first attempt is over as if its process had ended before it could record the rejection.
+    await app.sql(
+      `UPDATE scheduling_deliveries SET status = 'queued', due_at = now() FROM scheduling_messages message
+        WHERE message.id = message_id AND message.uid = $1`,
+      [event.uid],
+    );
+    await deliver();
+    await until('the mail', () => sentTo('Stored only') === 1);
+    expect(await message(event)).toMatchObject({ result: 'sent' });
+    const { body } = await ann.api.get('/mail/users/me/mailboxes');
+    const drafts = body.results.find(({ specialUse }: any) => specialUse === '\\Drafts');
+    const left = (await ann.api.get(`/mail/users/me/mailboxes/${drafts.id}/messages`)).body.results;
+    expect(left.filter(({ subject }: any) => subject.includes('Stored only'))).toEqual([]);
+  });
+
+  test('an unavailable mail service is retried; a rejection is final and shown at the attendee', async () => {
+    proxy.hides = (method, url) => method === 'POST' && url.endsWith('/messages');
+    const event = await meeting(ann, 'Rejected');
+    await deliver();
+    expect(await message(event)).toMatchObject({
+      result: 'failed',
+      reason: 'rejected',
+      recipients: [{ status: 'failed', error: 'rejected', sent_at: null }],
+    });
+    const seen = (await ann.api.get(`/calendar/${anns}/events/${event.id}`)).body.event;
+    expect(seen.attendees[0]).toMatchObject({ email: ZOE, delivery: 'failed' });
+    await proxy.stop();
+    const later = await meeting(ann, 'Later');
+    await deliver();
+    expect(await message(later)).toMatchObject({ result: 'queued', recipients: [{ status: 'queued' }] });
+    expect((await message(later)).reason).toEqual(expect.any(String));
+    const port = Number(new URL(settings['MAIL_SERVICE_URL']!).port);
+    proxy = await MailProxy.start(mail.url, port);
+    await leaseEnds();
+    await deliver();
+    await until('the mail', () => sentTo('Later') === 1);
+    expect(await message(later)).toMatchObject({ result: 'sent', reason: null });
+  });
+
+  test('a mail service without the list of calendars: inboxes are searched, from where the last search ended', async () => {
+    const smtp = await mail.get(SmtpReceiver).listen(0);
+    const event = await meeting(ann, 'Searched');
+    await deliver();
+    proxy.hides = (_method, url) => url.startsWith('/calendar-parts');
+    const intake = app.get(CalendarMailIntake);
+    const transport = createTransport({ host: '127.0.0.1', port: smtp, ignoreTLS: true });
+    const reply = async (partstat: string, dtstamp: string) => {
+      const content = [
+        'BEGIN:VCALENDAR',
+        'METHOD:REPLY',
+        'BEGIN:VEVENT',
+        `UID:${event.uid}`,
+        `DTSTAMP:${dtstamp}`,
+        `ATTENDEE;PARTSTAT=${partstat}:mailto:${ZOE}`,
+        'END:VEVENT',
+        'END:VCALENDAR',
+        '',
+      ].join('\r\n');
+      const alternatives = [{ contentType: 'text/calendar; method=REPLY', content }];
+      await transport.sendMail({ from: ZOE, to: ann.email, subject: partstat, text: 'x', alternatives });
+      await transport.sendMail({ from: ZOE, to: ann.email, subject: 'plain', text: 'x' });
+    };
+    const response = async () =>
+      (await ann.api.get(`/calendar/${anns}/events/${event.id}`)).body.event.attendees[0].response;
+    // Mail from before the first search stays untouched.
+    await reply('DECLINED', '20270101T090000Z');
+    await intake.run();
+    await app.get(OutboxWorker).drain();
+    expect(await response()).toBe('needs_action');
+    await reply('ACCEPTED', '20270101T100000Z');
+    await intake.run();
+    await app.get(OutboxWorker).drain();
+    expect(await response()).toBe('accepted');
+    await intake.run();
+    await app.get(OutboxWorker).drain();
+    const log = (await ann.api.get(`/calendar/${anns}/scheduling/messages?uid=${event.uid}&direction=in`))
+      .body.messages;
+    expect(log.map(({ result }: any) => result)).toEqual(['reply_recorded']);
+    transport.close();
+  });
+});

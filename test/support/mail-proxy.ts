@@ -1,0 +1,69 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** An HTTP server in front of a mail service that hides or holds responses. */
+export class MailProxy {
+  /** Requests that the mail service does not get; the proxy responds 404, as WildDuck does for unknown routes. */
+  hides: (method: string, path: string) => boolean = () => false;
+  /** Responses that never arrive, although the mail service has handled the request. */
+  holds: (method: string, path: string) => boolean = () => false;
+  /** Number of held responses. */
+  held = 0;
+  private readonly server: http.Server;
+
+  private constructor(private readonly target: string) {
+    this.server = http.createServer((request, response) => {
+      this.forward(request, response).catch(() => response.destroy());
+    });
+  }
+
+  /** @param port 0 for any free port */
+  static async start(target: string, port = 0): Promise<MailProxy> {
+    const proxy = new MailProxy(target);
+    await new Promise<void>((resolve) => proxy.server.listen(port, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise<void>((resolve) => this.server.close(() => resolve()));
+  }
+
+  private async forward(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    const { method = 'GET', url = '/' } = request;
+    const body = await buffer(request);
+    if (this.hides(method, url)) {
+      response.writeHead(404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ code: 'ResourceNotFound', message: `${url} does not exist` }));
+      return;
+    }
+    const { host: _host, 'content-length': _length, connection: _connection, ...headers } = request.headers;
+    const upstream = http.request(`${this.target}${url}`, {
+      method,
+      agent: false,
+      headers: {
+        ...headers,
+        ...(body.length > 0 && { 'content-length': String(body.length) }),
+      } as http.OutgoingHttpHeaders,
+    });
+    upstream.end(body);
+    const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      upstream.once('response', resolve).once('error', reject);
+    });
+    const bytes = await buffer(answer);
+    if (this.holds(method, url)) {
+      this.held += 1;
+      return;
+    }
+    response.writeHead(answer.statusCode ?? 500, {
+      'content-type': answer.headers['content-type'] ?? 'application/json',
+      'content-length': bytes.length,
+    });
+    response.end(bytes);
+  }
+}
