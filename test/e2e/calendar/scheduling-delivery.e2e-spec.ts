@@ -27,6 +27,8 @@ describe('the delivery of scheduling messages', () => {
   let ann: Person;
   let anns: string;
   let settings: Record<string, string>;
+  /** Another process of the installation, started after the first one is killed. */
+  let worker: TestApp | undefined;
 
   beforeAll(async () => {
     world = await OtherServer.start();
@@ -37,6 +39,7 @@ describe('the delivery of scheduling messages', () => {
     [ann] = (await app.tenant('acme', 'ann')) as [Person];
     await ann.api.get('/mail/users/me/mailboxes');
     anns = await defaultCalendar(ann);
+    await app.get(OutboxWorker).onModuleDestroy();
   });
   afterEach(() => {
     proxy.hides = () => false;
@@ -44,6 +47,7 @@ describe('the delivery of scheduling messages', () => {
     proxy.held = 0;
   });
   afterAll(async () => {
+    await worker?.stop();
     await app?.stop();
     await proxy?.stop();
     await mail?.stop();
@@ -59,12 +63,13 @@ describe('the delivery of scheduling messages', () => {
   const sentTo = (title: string) => world.received.filter(({ raw }) => subjectOf(raw).includes(title)).length;
   const leaseEnds = () => app.sql(`UPDATE scheduling_deliveries SET due_at = now() WHERE status = 'queued'`);
   const deliver = async () => {
-    await app.get(OutboxWorker).drain();
-    await app.get(Deliveries).run();
+    const other = await running();
+    await other.get(OutboxWorker).drain();
+    await other.get(Deliveries).run();
   };
+  const running = async (): Promise<TestApp> => (worker ??= await TestApp.start(settings, app.databaseUrl));
 
   test('a process that is killed while it sends: another one finds the sent message and does not send it again', async () => {
-    await app.get(OutboxWorker).onModuleDestroy();
     proxy.holds = (method, url) => method === 'POST' && url.endsWith('/submit');
     const port = await freePort();
     const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
@@ -157,7 +162,8 @@ describe('the delivery of scheduling messages', () => {
     const event = await meeting(ann, 'Searched');
     await deliver();
     proxy.hides = (_method, url) => url.startsWith('/calendar-parts');
-    const intake = app.get(CalendarMailIntake);
+    const other = await running();
+    const intake = other.get(CalendarMailIntake);
     const transport = createTransport({ host: '127.0.0.1', port: smtp, ignoreTLS: true });
     const reply = async (partstat: string, dtstamp: string) => {
       const content = [
@@ -180,14 +186,14 @@ describe('the delivery of scheduling messages', () => {
     // Mail from before the first search stays untouched.
     await reply('DECLINED', '20270101T090000Z');
     await intake.run();
-    await app.get(OutboxWorker).drain();
+    await other.get(OutboxWorker).drain();
     expect(await response()).toBe('needs_action');
     await reply('ACCEPTED', '20270101T100000Z');
     await intake.run();
-    await app.get(OutboxWorker).drain();
+    await other.get(OutboxWorker).drain();
     expect(await response()).toBe('accepted');
     await intake.run();
-    await app.get(OutboxWorker).drain();
+    await other.get(OutboxWorker).drain();
     const log = (await ann.api.get(`/calendar/${anns}/scheduling/messages?uid=${event.uid}&direction=in`))
       .body.messages;
     expect(log.map(({ result }: any) => result)).toEqual(['reply_recorded']);

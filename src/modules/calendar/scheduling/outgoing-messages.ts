@@ -140,6 +140,8 @@ export class OutgoingMessages implements OnModuleInit {
     if (!(await this.repository.insert(tx, tenantId, { ...message, ...state }))) return false;
     const [status, error] = hasMail ? (['queued', null] as const) : (['failed', 'no_mail'] as const);
     await this.repository.insertDeliveries(tx, tenantId, message.id, recipients, status, error);
+    if (!hasMail && message.event_id !== null)
+      await this.repository.markParticipants(tx, tenantId, message.event_id, recipients, status);
     tx.afterCommit(() => this.jobs.trigger(DELIVERIES_JOB));
     return true;
   }

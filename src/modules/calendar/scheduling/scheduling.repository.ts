@@ -170,10 +170,10 @@ const lockEvent = workspace.statement<never>(
   `SELECT FROM calendar_events WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
 );
 
-const markParticipant = workspace.statement<never>(
-  'scheduling.mark_participant',
+const markParticipants = workspace.statement<never>(
+  'scheduling.mark_participants',
   `UPDATE event_participants SET schedule_status = $4
-    WHERE tenant_id = $1 AND event_id = $2 AND recurrence_key = '' AND email = $3`,
+    WHERE tenant_id = $1 AND event_id = $2 AND recurrence_key = '' AND email = ANY ($3)`,
 );
 
 const purge = workspace.statement<{ id: string }>(
@@ -269,12 +269,23 @@ export class SchedulingRepository {
     pauseSeconds: number,
   ): Promise<void> {
     await this.db.tx(async (tx) => {
-      if (event_id !== null) await tx.query(lockEvent, [tenant_id, event_id]);
+      if (event_id !== null && status !== 'queued')
+        await this.markParticipants(tx, tenant_id, event_id, [recipient], status);
       await tx.query(conclude, [tenant_id, message_id, recipient, status, error, pauseSeconds]);
       await tx.query(summarize, [tenant_id, message_id]);
-      if (event_id !== null && status !== 'queued')
-        await tx.query(markParticipant, [tenant_id, event_id, recipient, status]);
     });
+  }
+
+  /** Records the state of the last message to attendees. */
+  async markParticipants(
+    tx: Tx,
+    tenantId: string,
+    eventId: string,
+    recipients: readonly string[],
+    status: DeliveryStatus,
+  ): Promise<void> {
+    await tx.query(lockEvent, [tenantId, eventId]);
+    await tx.query(markParticipants, [tenantId, eventId, recipients, status]);
   }
 
   /** Deletes old messages. @returns their number */
