@@ -4,6 +4,7 @@ import type { Actor } from './actor.ts';
 import type { Device } from './device.ts';
 import { FOLDER_ACTIONS } from './folder-actions.ts';
 import { atOnce } from './at-once.ts';
+import { CALENDAR_ACTIONS } from './calendar-actions.ts';
 import { knownTask, TASK_ACTIONS, writeTask } from './task-actions.ts';
 import { TASK_FOLDER_ACTIONS, taskAtOnce } from './task-folder-actions.ts';
 import { TASK_PART_ACTIONS } from './task-part-actions.ts';
@@ -35,6 +36,7 @@ const ACTIONS: Record<string, (actor: Actor) => Promise<void>> = {
   ...TASK_ACTIONS,
   ...TASK_FOLDER_ACTIONS,
   ...TASK_PART_ACTIONS,
+  ...CALENDAR_ACTIONS,
   forget,
   emptyTrash,
   atOnce,
@@ -86,6 +88,16 @@ const WEIGHTS = {
   taskFromNote: 12,
   taskSubtask: 5,
   taskComment: 8,
+  eventCreate: 12,
+  eventEdit: 16,
+  eventMove: 5,
+  eventDelete: 9,
+  eventRespond: 10,
+  eventPush: 8,
+  calendarCreate: 3,
+  calendarShare: 10,
+  calendarDelete: 2,
+  calendarCanary: 1,
 };
 
 /** Acts for one user after another until the actions of the round are used up. */

@@ -1,3 +1,4 @@
+import { CalendarHousekeeping } from '../../src/modules/calendar/calendar-housekeeping.js';
 import { TrashPurge } from '../../src/modules/notes/trash-purge.js';
 import { TaskClock } from '../../src/modules/tasks/schedule/task-clock.js';
 import { FeedRetention } from '../../src/platform/sync/feed-retention.js';
@@ -37,7 +38,11 @@ describe('synchronisation, at random', () => {
       bases: [first.base, second.base],
       users,
       canary,
-      forget: (before: Date) => first.get(FeedRetention).forget(before),
+      forget: (before: Date) =>
+        Promise.all([
+          first.get(FeedRetention).forget(before),
+          first.get<CalendarHousekeeping>(CalendarHousekeeping).forget(before),
+        ]),
       purgeTrash: () => Promise.all([second.get(TrashPurge).purge(), second.get(TaskClock).purge()]),
     };
     const plan = { seed, performers: 10, actionsPerRound: 200, goOn: (rounds: number) => rounds < ROUNDS };
@@ -60,9 +65,18 @@ describe('synchronisation, at random', () => {
     'task folders compared',
     'comments compared',
     'tasks made from notes',
+    'events compared',
+    'event removals',
+    'calendar 410s',
   ])('there were some %s', (what) =>
     expect(done.get(what)).toBeGreaterThan(
-      { '410s': 5, 'comments compared': 5, 'tasks made from notes': 0 }[what] ?? 30,
+      {
+        '410s': 5,
+        'comments compared': 5,
+        'tasks made from notes': 0,
+        'calendar 410s': 0,
+        'event removals': 2,
+      }[what] ?? 30,
     ),
   );
 });

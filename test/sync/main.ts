@@ -28,6 +28,7 @@ const { createApp } = await dist('app.setup.js');
 const { Config } = await dist('config/config.js');
 const { provision } = await dist('cli/provision.js');
 const { FeedRetention } = await dist('platform/sync/feed-retention.js');
+const { CalendarHousekeeping } = await dist('modules/calendar/calendar-housekeeping.js');
 const { TrashPurge } = await dist('modules/notes/trash-purge.js');
 const { TaskClock } = await dist('modules/tasks/schedule/task-clock.js');
 
@@ -92,7 +93,10 @@ async function site(): Promise<{ site: Site; servers: ServerProcess[] }> {
       bases: servers.map((server) => server.base),
       users: users.slice(0, 3),
       canary: users[3] as User,
-      forget: (before) => jobs.get(FeedRetention, { strict: false }).forget(before),
+      forget: (before) =>
+        Promise.all(
+          [FeedRetention, CalendarHousekeeping].map((job) => jobs.get(job, { strict: false }).forget(before)),
+        ),
       purgeTrash: () =>
         Promise.all([TrashPurge, TaskClock].map((job) => jobs.get(job, { strict: false }).purge())),
       crash: async (index) => servers[index]?.crash(),

@@ -9,6 +9,7 @@ import type { User, World } from './world.ts';
 /** Compares devices, responses of the API and tables when no request is in flight. */
 export async function judge(world: World, devices: Device[], rng: Rng): Promise<void> {
   await checkInvariants(world);
+  for (const device of devices) if (device.offline === 0) await device.calendars.judge();
   for (const user of world.site.users) {
     const notes = await notesOf(world, rng, user);
     const folders = await foldersOf(world, rng, user, notes);

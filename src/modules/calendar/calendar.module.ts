@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CalendarsApi } from './calendar.api.js';
+import { CalendarHeads } from './calendar-heads.js';
 import { CalendarNotifications } from './calendar.notifications.js';
 import { CalendarTokens } from './calendar-tokens.js';
 import { CalendarsController } from './calendars/calendars.controller.js';
@@ -45,6 +46,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
   ],
   providers: [
     CalendarNotifications,
+    CalendarHeads,
     CalendarsRepository,
     CalendarsService,
     CalendarTokens,

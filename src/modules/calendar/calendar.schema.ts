@@ -53,6 +53,10 @@ export const calendarSchema: SchemaPart = {
     sqlMigration('Scheduling1797000000010', new URL('migrations/0010-scheduling.sql', import.meta.url)),
     sqlMigration('EventReminders1797000000011', new URL('migrations/0011-reminders.sql', import.meta.url)),
     sqlMigration('PollHolds1797000000012', new URL('migrations/0012-poll-holds.sql', import.meta.url)),
+    sqlMigration(
+      'CalendarNotices1797000000013',
+      new URL('migrations/0013-calendar-notices.sql', import.meta.url),
+    ),
   ],
   sql: sqlFiles(
     'workspace',

@@ -173,8 +173,11 @@ export class EventsRepository {
     const [row] = await tx.query(lockEvent, [ctx.tenantId, calendarId, ctx.userId, eventId]);
     const calendar = contextOf(row);
     if (!row || !calendar) return null;
-    return row.event
-      ? { calendar, record: recordOf(row as EventJson), entries: row.entries ?? [] }
+    const entries = row.entries ?? [];
+    // The request before this one may have removed the event from the calendar.
+    const isPlaced = entries.some((entry) => entry.calendar_id === calendarId);
+    return row.event && isPlaced
+      ? { calendar, record: recordOf(row as EventJson), entries }
       : { calendar, record: null };
   }
 

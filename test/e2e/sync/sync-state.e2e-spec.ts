@@ -25,8 +25,8 @@ describe('GET /sync/state', () => {
     const [carol] = (await app.tenant('empty', 'carol')) as [Person];
     expect(await state(carol)).toEqual({
       head: 0,
-      collections: { notes: 0, note_folders: 0, tasks: 0, task_folders: 0, contacts: 0 },
-      objects: { contacts: {} },
+      collections: { notes: 0, note_folders: 0, tasks: 0, task_folders: 0, contacts: 0, calendars: 0 },
+      objects: { contacts: {}, calendars: {} },
       server_time: expect.stringMatching(/Z$/),
     });
   });
@@ -113,6 +113,22 @@ describe('GET /sync/state', () => {
     // Without access the address book is missing.
     await alice.api.put(`/contact/addressbooks/${id}`, { shares: [] });
     expect((await state(bob)).objects.contacts).not.toHaveProperty(id);
+  });
+
+  test('calendars have heads of their own; a wait ends with a change of a shared one', async () => {
+    const shares = [{ user_id: bob.id, role: 'reader' }];
+    const { id } = (await alice.api.post('/calendar', { name: 'Shared', shares })).body.calendar;
+    const before = await state(bob);
+    expect(before.objects.calendars[id]).toBe(0);
+    const waiting = state(bob, `?head=${before.head}&wait=20`);
+    await until('the request waits', () => app.get(HeadWatch).waiting > 1);
+    const made = await alice.api.post(`/calendar/${id}/events`, { title: 'Planning', start: '2026-03-02' });
+    expect(made.status).toBe(201);
+    const after = await waiting;
+    expect([after.objects.calendars[id], after.head - before.head]).toEqual([1, 1]);
+    expect(after.collections.calendars - before.collections.calendars).toBe(1);
+    await alice.api.put(`/calendar/${id}`, { shares: [] });
+    expect((await state(bob)).objects.calendars).not.toHaveProperty(id);
   });
 
   test.each(['head=x', 'head=-1', 'head=1.5', 'wait=26', 'wait=x'])('%s is 422', async (query) => {

@@ -19,7 +19,7 @@ export class SyncStateResponse {
 
   /**
    * For collections with a feed for each object: the number of the last change of each object, by id. `contacts` has your
-   * address books.
+   * address books, `calendars` the calendars that you see.
    */
   @ApiProperty({
     type: 'object',

@@ -17,12 +17,21 @@ const MAX_FOLLOWED = 20;
 @Injectable()
 export class SyncState {
   private heads: Statement<Heads> | undefined;
+  private readonly objects = new Map<string, string>();
 
   constructor(
     private readonly db: Db,
     private readonly feeds: FeedRetention,
     private readonly watch: HeadWatch,
   ) {}
+
+  /**
+   * Adds a collection with a counter for each of its objects, which is no `FeedSource`.
+   * @param heads SQL of a JSON object with the heads of the objects that a user sees, by id; $1 the workspace, $2 the user
+   */
+  addObjects(collection: string, heads: string): void {
+    this.objects.set(collection, heads);
+  }
 
   /**
    * One query. With `wait` the response is delayed until the caller's head differs from the one in the query.
@@ -63,7 +72,7 @@ export class SyncState {
 
   /** The heads of the user's own counter and of the objects. */
   private async current({ tenantId, userId }: RequestContext): Promise<Heads> {
-    this.heads ??= headsOf(this.feeds.sources);
+    this.heads ??= headsOf(this.feeds.sources, this.objects);
     const [row] = await this.db.query(this.heads, [tenantId, userId]);
     return row as Heads;
   }
@@ -82,14 +91,17 @@ function withObjects({ head, collections, objects }: Heads): Heads {
  * One snapshot: the counter of the user and, per collection, its highest feed number. The floor counts too: a head never
  * falls when old removals are deleted.
  */
-function headsOf(sources: readonly FeedSource[]): Statement<Heads> {
+function headsOf(sources: readonly FeedSource[], others: ReadonlyMap<string, string>): Statement<Heads> {
   const heads = sources.flatMap(({ collection, numbers }) => {
     if (!numbers) return [];
     const { table, owner } = numbers;
     const last = `(SELECT seq FROM ${table} WHERE tenant_id = $1 AND ${owner} = $2 ORDER BY seq DESC LIMIT 1)`;
     return `'${collection}', greatest(${last}, (counter.floors->>'${collection}')::bigint, 0)`;
   });
-  const objects = sources.flatMap(({ collection, heads: sql }) => (sql ? `'${collection}', (${sql})` : []));
+  const ofSources = sources.flatMap(({ collection, heads: sql }) =>
+    sql ? [[collection, sql] as const] : [],
+  );
+  const objects = [...ofSources, ...others].map(([collection, sql]) => `'${collection}', (${sql})`);
   return workspace.statement<Heads>(
     'sync.state',
     `SELECT coalesce(counter.head, 0)::float8 AS head, json_build_object(${heads.join(', ')}) AS collections,

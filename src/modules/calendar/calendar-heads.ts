@@ -1,0 +1,15 @@
+import { Injectable } from '@nestjs/common';
+import { SyncState } from '../../platform/sync/state/sync-state.service.js';
+
+/** The counters of the calendars that a user sees. The trigger `calendars_grown` reports their changes to `HeadChanges`. */
+const HEADS = `SELECT coalesce(json_object_agg(calendar.id, calendar.change_seq), '{}') FROM calendars calendar
+      WHERE calendar.tenant_id = $1 AND calendar.id IN (
+        SELECT access.calendar_id FROM calendar_access access WHERE access.tenant_id = $1 AND access.user_id = $2)`;
+
+/** Calendars in the state of synchronisation, and so in `changed` of the sockets. */
+@Injectable()
+export class CalendarHeads {
+  constructor(state: SyncState) {
+    state.addObjects('calendars', HEADS);
+  }
+}
