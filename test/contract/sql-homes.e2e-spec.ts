@@ -37,6 +37,7 @@ const TRIGGERS: Record<string, string> = {
   recordings_deleted: 'recordings',
   contact_photo_dropped: 'contacts',
   sync_heads_grown: 'sync_heads',
+  calendars_grown: 'calendars',
   access_changes_added: 'access_changes',
 };
 

@@ -1,3 +1,5 @@
+import { Outbox } from '../../../src/platform/events/outbox.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type Person, TestApp } from '../../support/app.ts';
 
 /** Seconds. */
@@ -11,12 +13,16 @@ describe('reminders of events', () => {
   let clock: { tick(now?: Date): Promise<number> };
   let calendar: string;
   let now: number;
+  const reported = new Map<string, any>();
 
   beforeAll(async () => {
     app = await TestApp.start();
     [ann, bob] = (await app.tenant('acme', 'ann', 'bob')) as [Person, Person];
     const { ReminderClock } = await import('../../../src/modules/calendar/reminders/reminder-clock.js');
     clock = app.get(ReminderClock);
+    app
+      .get<Outbox>(Outbox)
+      .subscribe('calendar.reminder.due', 'test', async ({ id, payload }) => void reported.set(id, payload));
     const made = await ann.api.post('/calendar', {
       name: 'Reminded',
       default_reminders: [{ method: 'popup', minutes: 10 }],
@@ -34,13 +40,10 @@ describe('reminders of events', () => {
   });
   const create = async (fields: object) =>
     (await ann.api.post(`/calendar/${calendar}/events`, { ...fields })).body.event;
-  const due = async (eventId: string) =>
-    (
-      await app.sql(
-        `SELECT payload FROM outbox WHERE type = 'calendar.reminder.due' AND payload->>'event_id' = $1 ORDER BY id`,
-        [eventId],
-      )
-    ).map(({ payload }: any) => payload);
+  const due = async (eventId: string) => {
+    await app.get<OutboxWorker>(OutboxWorker).drain();
+    return [...reported.values()].filter(({ event_id }) => event_id === eventId);
+  };
 
   test('each instance of a series is reported once, at its time, also when several processes look', async () => {
     const start = now + HOUR;
