@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CallsModule } from '../calls/index.js';
 import { CalendarsApi } from './calendar.api.js';
 import { CalendarHeads } from './calendar-heads.js';
 import { CalendarNotifications } from './calendar.notifications.js';
@@ -7,6 +8,7 @@ import { CalendarsController } from './calendars/calendars.controller.js';
 import { CalendarsRepository } from './calendars/calendars.repository.js';
 import { CalendarsService } from './calendars/calendars.service.js';
 import { EventBatch } from './changes/event-batch.js';
+import { EventCalls } from './changes/event-calls.js';
 import { EventMoves } from './changes/event-moves.js';
 import { EventOperations } from './changes/event-operations.js';
 import { EventRemovals } from './changes/event-removals.js';
@@ -36,7 +38,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
 
 /** Controllers with fixed names below `/calendar` come before those with `:calendar_id`. */
 @Module({
-  imports: [TenantsModule],
+  imports: [TenantsModule, CallsModule],
   controllers: [
     EventSearchController,
     TitleSuggestionsController,
@@ -52,6 +54,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     CalendarTokens,
     EventsRepository,
     EventWriter,
+    EventCalls,
     EventOperations,
     EventMoves,
     OwnSettings,

@@ -15,6 +15,8 @@ import { ParticipantsRepository } from './participants.repository.js';
 interface EndOptions {
   /** The user who ends the call; undefined: the service. */
   actor?: AuditActor & { tenantId: string; userId: string };
+  /** Also a call of an event does not start again. */
+  isFinal?: boolean;
   /** Ends the call only if this holds under its lock. */
   only?: (call: Call) => boolean;
 }
@@ -46,7 +48,11 @@ export class CallEnding implements OnModuleInit {
   }
 
   /** The same in a transaction. */
-  async endIn(tx: Tx, key: CallKey, { actor, only = () => true }: EndOptions = {}): Promise<boolean> {
+  async endIn(
+    tx: Tx,
+    key: CallKey,
+    { actor, isFinal = false, only = () => true }: EndOptions = {},
+  ): Promise<boolean> {
     const { tenantId, callId } = key;
     const found = await this.calls.find(key, tx);
     if (!found) return false;
@@ -55,8 +61,13 @@ export class CallEnding implements OnModuleInit {
     if (roomId !== null) await this.chat.lock(tx, reporter, roomId);
     const call = await this.calls.lock(tx, key);
     if (!call || call.state === 'ended' || !only(call)) return false;
+    const startsAgain = call.reusable && !isFinal;
+    if (startsAgain && call.state === 'scheduled') return false;
     const endedAt = new Date();
-    await this.calls.update(tx, key, { state: 'ended', endedAt, emptySince: null });
+    const ended = startsAgain
+      ? ({ state: 'scheduled', startedAt: null } as const)
+      : ({ state: 'ended', endedAt } as const);
+    await this.calls.update(tx, key, { ...ended, emptySince: null });
     await this.participants.leaveAll(tx, key);
     const participants = await this.participants.total(tx, key);
     if (roomId !== null && call.startedAt !== null) {

@@ -43,6 +43,8 @@ export class Call {
   @Column('int', { name: 'max_participants' }) maxParticipants!: number;
   @Column('int', { name: 'max_guests' }) maxGuests!: number;
   @Column('int', { name: 'max_viewers' }) maxViewers!: number;
+  /** Starts again after its end: the call of a calendar event. */
+  @Column('boolean') reusable!: boolean;
   @Column('timestamptz', { name: 'scheduled_at', nullable: true }) scheduledAt!: Date | null;
   @Column('timestamptz', { name: 'started_at', nullable: true }) startedAt!: Date | null;
   @Column('timestamptz', { name: 'ended_at', nullable: true }) endedAt!: Date | null;

@@ -6,6 +6,7 @@ import { CallChanges } from './call-changes.js';
 import { CallEnding } from './call-ending.js';
 import { CallServer } from './call-server.js';
 import { CallStarts } from './call-starts.js';
+import { CallsApi } from './calls.api.js';
 import { CallNotifications } from './calls.notifications.js';
 import { CallsRepository } from './calls.repository.js';
 import { CallFanout } from './events/call-fanout.js';
@@ -54,6 +55,7 @@ import { TokensService } from './tokens/tokens.service.js';
     CallsRepository,
     ParticipantsRepository,
     CallAccess,
+    CallsApi,
     CallChanges,
     CallStarts,
     CallEnding,
@@ -79,5 +81,6 @@ import { TokensService } from './tokens/tokens.service.js';
     CallNotifications,
     ...GUEST_PROVIDERS,
   ],
+  exports: [CallsApi],
 })
 export class CallsModule {}

@@ -32,6 +32,10 @@ export const callsSchema: SchemaPart = {
   },
   migrations: [
     sqlMigration('Calls1796900000001', new URL('migrations/0001-calls.sql', import.meta.url)),
+    sqlMigration(
+      'ReusableCalls1796900000031',
+      new URL('migrations/0002-reusable-calls.sql', import.meta.url),
+    ),
     ...guestsSchema.migrations,
   ],
   sql: [...sqlFiles('workspace', new URL('sql/', import.meta.url), 'call-views'), ...guestsSchema.sql],

@@ -8,6 +8,7 @@ import { CalendarErrors } from '../calendar.errors.js';
 import type { SendUpdates } from '../input/event-fields.dto.js';
 import type { AttendeeFields } from '../input/event-parts.dto.js';
 import type { EventRecord, OwnedEntry, ParticipantRow } from '../model/event-record.js';
+import { EventCalls } from './event-calls.js';
 import { type EventChange, finished, newEntry, writeJson } from './event-write.js';
 import { EventsRepository, type MemberRow } from '../events.repository.js';
 
@@ -26,6 +27,7 @@ export class EventWriter {
   constructor(
     private readonly events: EventsRepository,
     private readonly outbox: Outbox,
+    private readonly calls: EventCalls,
   ) {}
 
   /**
@@ -106,7 +108,8 @@ export class EventWriter {
     changes: readonly EventChange[],
     now: string,
   ): Promise<EventChange[]> {
-    const done = changes.map((change) => finished(change, ctx, now));
+    const done: EventChange[] = [];
+    for (const change of changes) done.push(finished(await this.calls.apply(tx, ctx, change), ctx, now));
     this.outbox.notice(tx);
     assertWritten(await this.events.write(tx, ctx.tenantId, writeJson(done, ctx, now)));
     return done;

@@ -251,6 +251,12 @@ export class LinkFields implements Omit<EventLink, 'id' | 'url' | 'title'> {
 }
 
 export class ConferenceFields {
+  /** Creates a call of this workspace for the attendees. It starts with its first participant, for each instance. */
+  @ApiPropertyOptional({ example: false })
+  @Optional()
+  @IsBoolean()
+  create?: boolean;
+
   /** @example "link" */
   @ApiPropertyOptional({ example: 'link' })
   @Optional()

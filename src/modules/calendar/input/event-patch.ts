@@ -53,7 +53,11 @@ export function contentOf(fields: EventFields): Partial<EventContent> {
     visibility,
     color: color?.toLowerCase() ?? color,
     categories: categories && [...new Set(categories)],
-    conference: conference && { kind: conference.kind ?? 'link', url: conference.url ?? null, room_id: null },
+    conference: conference && {
+      kind: conference.create ? 'call' : (conference.kind ?? 'link'),
+      url: conference.url ?? null,
+      room_id: null,
+    },
     links: links?.map(({ type, id = null, url = null, title: text = '' }) => ({
       type,
       id,

@@ -1,13 +1,12 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsBoolean, IsIn, IsObject, IsOptional, MaxLength, ValidateNested } from 'class-validator';
+import { IsBoolean, IsIn, IsObject, IsOptional, ValidateNested } from 'class-validator';
 import { Line, Optional } from '../../../platform/http/input.decorators.js';
 
 const FLAGS = ['true', 'false'];
 
 export class CallDevice {
-  /** @example "android" */
-  @ApiPropertyOptional({ maxLength: 64 })
+  @ApiPropertyOptional({ maxLength: 64, example: 'android' })
   @Optional()
   @Line(64)
   platform?: string;
@@ -19,7 +18,7 @@ export class CallDevice {
 }
 
 export class MintToken {
-  /** For the log of the call. */
+  /** Accepted, not stored. */
   @ApiPropertyOptional({ type: CallDevice, example: { platform: 'android', id: 'pixel-9' } })
   @Optional()
   @Type(() => CallDevice)
@@ -40,14 +39,4 @@ export class MintQuery {
   @IsOptional()
   @IsIn(FLAGS, { message: 'audio_only must be true or false' })
   audio_only: string = 'false';
-
-  @ApiPropertyOptional({ maxLength: 64, example: 'android' })
-  @IsOptional()
-  @MaxLength(64)
-  platform?: string;
-
-  @ApiPropertyOptional({ maxLength: 128, example: 'pixel-9' })
-  @IsOptional()
-  @MaxLength(128)
-  device_id?: string;
 }

@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { CallsApi } from '../../calls/index.js';
+import { instantOf, wallOf } from '../model/event-times.js';
+import type { EventChange } from './event-write.js';
+
+/** The kind of conference that is a call of this workspace. */
+export const CALL = 'call';
+
+/** Calls of events: created with the event, joined by its attendees of the workspace, closed with it. */
+@Injectable()
+export class EventCalls {
+  constructor(private readonly calls: CallsApi) {}
+
+  /** @returns the change with the call of its event. @throws ApiError 503 `call_server_not_configured` */
+  async apply(tx: Tx, ctx: RequestContext, change: EventChange): Promise<EventChange> {
+    const { before, record } = change;
+    const known = before?.conference?.kind === CALL ? before.conference.room_id : null;
+    const isWanted = record.conference?.kind === CALL && change.action !== 'deleted';
+    if (!isWanted) {
+      if (known !== null) await this.calls.close(tx, ctx, known);
+      return change;
+    }
+    const callId = record.conference?.room_id ?? known ?? (await this.create(tx, ctx, change));
+    const userIds = record.participants.flatMap(({ user_id }) => user_id ?? []);
+    await this.calls.setMembers(tx, ctx, callId, [...new Set([...userIds, ...ownerOf(record.organizer_id)])]);
+    const conference = { kind: CALL, url: this.calls.urlOf(callId), room_id: callId };
+    return { ...change, record: { ...record, conference } };
+  }
+
+  private async create(tx: Tx, ctx: RequestContext, { record }: EventChange): Promise<string> {
+    const start = instantOf(wallOf(record.starts), record.time_zone);
+    const scheduledAt = new Date(start * 1000);
+    return this.calls.create(tx, ctx, { title: record.title, scheduledAt });
+  }
+}
+
+const ownerOf = (userId: string | null): string[] => (userId === null ? [] : [userId]);

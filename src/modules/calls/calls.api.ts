@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { Config } from '../../config/config.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { rowsOf } from '../../platform/database/rows.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { CallEnding } from './call-ending.js';
+import { CallServer } from './call-server.js';
+import { Call } from './calls.entity.js';
+import { CallErrors } from './calls.errors.js';
+
+// Members that are in both lists stay.
+const setMembers = workspace.statement<never>(
+  'call_members.set',
+  `WITH removed AS (
+     DELETE FROM call_members WHERE tenant_id = $1 AND call_id = $2 AND user_id <> ALL ($3::uuid[]))
+   INSERT INTO call_members (tenant_id, call_id, user_id)
+   SELECT $1, call.id, given.user_id FROM calls call CROSS JOIN unnest($3::uuid[]) AS given (user_id)
+    WHERE call.tenant_id = $1 AND call.id = $2 ON CONFLICT DO NOTHING`,
+);
+
+/** Calls for other domains. */
+@Injectable()
+export class CallsApi {
+  constructor(
+    private readonly server: CallServer,
+    private readonly ending: CallEnding,
+    private readonly config: Config,
+  ) {}
+
+  /**
+   * Creates a scheduled call that starts again after each end, for the instances of an event.
+   * @returns its id
+   * @throws ApiError 503 `call_server_not_configured`
+   */
+  async create(
+    tx: Tx,
+    { tenantId, userId: hostId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    { title, scheduledAt }: { title: string; scheduledAt: Date },
+  ): Promise<string> {
+    if (!this.server.isConfigured) throw CallErrors.serverNotConfigured.with();
+    const id = uuidv7();
+    const values = { tenantId, id, hostId, title: title || 'Call', scheduledAt, reusable: true };
+    await rowsOf(tx, Call).insert({ ...values, kind: 'meeting', state: 'scheduled' });
+    return id;
+  }
+
+  /** Replaces the users who may join, besides the host. */
+  async setMembers(
+    tx: Tx,
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    callId: string,
+    userIds: readonly string[],
+  ): Promise<void> {
+    await tx.query(setMembers, [tenantId, callId, userIds]);
+  }
+
+  /** Ends the call for good. */
+  async close(
+    tx: Tx,
+    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    callId: string,
+  ): Promise<void> {
+    await this.ending.endIn(tx, { tenantId, callId }, { actor: { tenantId, userId }, isFinal: true });
+  }
+
+  /** Address of a call in the client. */
+  urlOf(callId: string): string {
+    return `${this.config.publicUrl}/calls/${callId}`;
+  }
+}
