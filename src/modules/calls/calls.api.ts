@@ -67,6 +67,6 @@ export class CallsApi {
 
   /** Address of a call in the client. */
   urlOf(callId: string): string {
-    return `${this.config.publicUrl}/calls/${callId}`;
+    return `${this.config.webClientUrl}/calls/${callId}`;
   }
 }

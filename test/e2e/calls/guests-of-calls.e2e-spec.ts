@@ -167,7 +167,7 @@ describe('calls with guests, and calls of events', () => {
       attendees: [],
       base_revision: event.revision,
     };
-    const updated = await alice.api.patch(path, update);
+    const updated = await alice.api.put(path, update);
     expect(updated.body.event.conference).toEqual(event.conference);
     expect((await bob.api.get(`/call/${callId}`)).status).toBe(404);
     const deleted = await alice.api.delete(path, { base_revision: updated.body.event.revision });
