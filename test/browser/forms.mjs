@@ -108,6 +108,8 @@ const steps = {
     const text = printed(bytes);
     for (const part of ['submitted_at', 'Will you attend?', HIDDEN, '=1+1', 'Yes', 'No'])
       assert.ok(text.includes(part), `${part} is missing:\n${text}`);
+    assert.match(text, /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, 'the times do not fit their column');
+    assert.ok(!text.includes('###'));
   },
   'a report without the names is saved and shared': async () => {
     const definition = {

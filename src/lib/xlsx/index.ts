@@ -8,6 +8,9 @@ export type { Sink } from './zip.js';
 const MAX_ROWS = 1_048_576;
 /** Uncompressed bytes of a sheet: the container has 32-bit sizes. */
 const MAX_SHEET_BYTES = 3 * 1024 ** 3;
+/** Of columns, in characters. */
+const MIN_WIDTH = 20;
+const MAX_WIDTH = 40;
 /** Characters that are collected before they are compressed. */
 const CHUNK = 64 * 1024;
 
@@ -76,7 +79,7 @@ export class XlsxWriter {
     this.rows = 0;
     const pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>';
     const view = `<sheetViews><sheetView workbookViewId="0">${pane}</sheetView></sheetViews>`;
-    this.buffer = `${XML}<worksheet xmlns="${MAIN}">${view}<sheetData>`;
+    this.buffer = `${XML}<worksheet xmlns="${MAIN}">${view}${columnsXml(this.header)}<sheetData>`;
     const cells = this.header.map((title) => textXml(title, STYLES.header));
     await this.append(`<row>${cells.join('')}</row>`);
   }
@@ -100,6 +103,15 @@ export class XlsxWriter {
     await this.file.end();
     this.file = undefined;
   }
+}
+
+/** Widths in characters: a time fits, and most titles. Programs show `###` for a time that does not fit. */
+function columnsXml(header: readonly string[]): string {
+  const columns = header.map((title, n) => {
+    const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, title.length + 2));
+    return `<col min="${n + 1}" max="${n + 1}" width="${width}" customWidth="1"/>`;
+  });
+  return columns.length === 0 ? '' : `<cols>${columns.join('')}</cols>`;
 }
 
 /** A name that the format allows and that no other sheet has. */
