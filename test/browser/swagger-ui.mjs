@@ -85,7 +85,7 @@ const steps = {
     await swagger.authorise(server.token);
     assert.equal(await swagger.isAuthorised(), true);
   },
-  'POST /notes, with the example of the page, answers 201': async () => {
+  'POST /notes, with the example of the page, returns 201': async () => {
     const { status, body } = await swagger.execute('notes', 'createNote', (example) => ({
       ...example,
       title,
@@ -93,7 +93,7 @@ const steps = {
     assert.equal(status, '201');
     assert.match(body, new RegExp(title));
   },
-  'GET /notes, as the page offers it, answers 200 with that note': async () => {
+  'GET /notes, with the parameters of the page, returns 200 with that note': async () => {
     const { status, body } = await swagger.execute('notes', 'listNotes');
     assert.equal(status, '200');
     assert.match(body, new RegExp(title));
@@ -155,12 +155,12 @@ const steps = {
     assert.equal((await swagger.execute('notes', 'listNotes')).status, '200');
   },
   'signing out everywhere ends it, in the browser too': async () => {
-    const answer = await api('/auth/sign-out', {
+    const response = await api('/auth/sign-out', {
       method: 'POST',
       token: tokens.access_token,
       body: { everywhere: true },
     });
-    assert.ok(answer.status < 300, `${answer.status}`);
+    assert.ok(response.status < 300, `${response.status}`);
     await until(async () => (await listNotes(tokens.access_token)) === 401);
     assert.equal((await refresh(tokens.refresh_token)).body.error, 'invalid_grant');
     const page = await browser.page.context().newPage();
@@ -168,11 +168,11 @@ const steps = {
     await page.getByLabel('Password').waitFor();
     await page.close();
   },
-  'the page called nobody else, broke no policy and logged no error': async () => {
-    // A form that is sent back with an error is a page too, whose status the console tells.
-    const told = /console: Failed to load resource: the server responded with a status of 422/;
+  'the page called no other origin, violated no policy and logged no error': async () => {
+    // The sign-in page with an error has the status 422, which the console reports.
+    const expected = /console: Failed to load resource: the server responded with a status of 422/;
     assert.deepEqual(
-      browser.complaints.filter((complaint) => !told.test(complaint)),
+      browser.complaints.filter((complaint) => !expected.test(complaint)),
       [],
     );
   },

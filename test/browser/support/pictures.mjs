@@ -1,10 +1,10 @@
-// What the pages look like, for people.
+// Screenshots of the pages.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 /**
- * For whoever wants to see the pages: SCREENSHOTS names a directory.
+ * Saves a screenshot in the directory that SCREENSHOTS names.
  * @param {import('playwright-core').Page | import('playwright-core').Locator} shown
  */
 export async function look(shown, name) {
@@ -12,7 +12,7 @@ export async function look(shown, name) {
     await shown.screenshot({ path: path.join(process.env.SCREENSHOTS, `${name}.png`) });
 }
 
-/** Tells where the picture is, and what the browser had complained of until then. */
+/** Saves a screenshot and prints its path and the complaints of the browser. */
 export async function pictureOfFailure(browser) {
   if (!browser) return;
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'workspace-screenshot-')), 'page.png');

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const START = fileURLToPath(new URL('../../../bin/start.mjs', import.meta.url));
 const START_MS = 90_000;
 const STOP_MS = 20_000;
-/** Settings of whoever runs the tests, which must not become the server's. */
+/** Settings of the environment of the tests, which the server must not inherit. */
 const OWN = [
   'DATABASE_URL',
   'DEMO',
@@ -23,7 +23,7 @@ const OWN = [
 ];
 
 /**
- * Starts the server and reads what it tells its operator.
+ * Starts the server and reads its start-up message.
  * @returns {Promise<{ docs: string, token: string, emails: string[], password: string, stop: () => Promise<number> }>}
  *   the address of the documentation, the token of the first demo user, the demo users, and an orderly end with its exit code
  */
@@ -52,7 +52,7 @@ export async function startServer() {
   }
 }
 
-/** What the operator reads once the server answers. */
+/** The start-up message of the server. */
 function banner(child, exit) {
   return new Promise((resolve, reject) => {
     let output = '';

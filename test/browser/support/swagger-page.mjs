@@ -1,4 +1,4 @@
-// What a person does on the page of Swagger UI.
+// The actions of a user on the page of Swagger UI.
 import { readFile } from 'node:fs/promises';
 
 export class SwaggerPage {
@@ -30,7 +30,7 @@ export class SwaggerPage {
     return [...found];
   }
 
-  /** Leaves those operations whose tag has that text. */
+  /** Hides the operations whose tag does not contain the text. */
   async filter(text) {
     await this.page.locator('input.operation-filter-input').fill(text);
   }
@@ -41,7 +41,7 @@ export class SwaggerPage {
     return button.evaluate(({ classList }) => classList.contains('locked'));
   }
 
-  /** With a token, pasted. */
+  /** Pastes a token. */
   async authorise(token) {
     const dialog = await this.#dialog();
     const bearer = dialog.locator('.auth-container').filter({ hasText: 'bearer' });
@@ -50,7 +50,7 @@ export class SwaggerPage {
     await this.#close(dialog);
   }
 
-  /** Forgets the token, here; the sign-in page does not hear of it. */
+  /** Removes the token from the page; the session of the sign-in page stays. */
   async unauthorise() {
     const dialog = await this.#dialog();
     for (const button of await dialog.getByRole('button', { name: 'Remove authorization' }).all())
@@ -59,9 +59,9 @@ export class SwaggerPage {
   }
 
   /**
-   * By the sign-in page.
-   * @param {(popup: import('playwright-core').Page) => Promise<void>} fillIn what the person does there
-   * @returns {Promise<Record<string, string>>} the tokens that came of it
+   * Signs in by the sign-in page.
+   * @param {(popup: import('playwright-core').Page) => Promise<void>} fillIn fills in the page
+   * @returns {Promise<Record<string, string>>} the new tokens
    */
   async signIn(fillIn) {
     const dialog = await this.#dialog();
@@ -73,10 +73,10 @@ export class SwaggerPage {
     const closed = popup.waitForEvent('close');
     await fillIn(popup);
     await closed;
-    const answer = await (await tokens).json();
+    const response = await (await tokens).json();
     await container.getByRole('button', { name: 'Remove authorization' }).waitFor();
     await this.#close(dialog);
-    return answer;
+    return response;
   }
 
   async #dialog() {
@@ -89,7 +89,7 @@ export class SwaggerPage {
     await dialog.waitFor({ state: 'detached' });
   }
 
-  /** The operation with that id, with all that is below its headline. */
+  /** The block of an operation. */
   operation(tag, operationId) {
     return this.page.locator(`#operations-${tag}-${operationId}`);
   }
@@ -110,10 +110,10 @@ export class SwaggerPage {
 
   /**
    * Tries an operation out.
-   * @param {(example: object) => object} [edit] makes the body to send of the one the page offers
-   * @param {{ example?: string, parameters?: Record<string, string> }} [choices] the example of a body to be taken, where
-   *   not the first; parameters to be filled in: the others stay as the page offers them
-   * @returns {Promise<{ status: string, body: string }>} what the page shows as the server's answer
+   * @param {(example: object) => object} [edit] makes the body from the example of the page
+   * @param {{ example?: string, parameters?: Record<string, string> }} [choices] `example`: name of the example body, default: the first; `parameters`: values
+   *   to fill in, the others keep those of the page
+   * @returns {Promise<{ status: string, body: string }>} the response as the page shows it
    */
   async execute(tag, operationId, edit, { example, parameters = {} } = {}) {
     const block = this.operation(tag, operationId);
@@ -134,23 +134,23 @@ export class SwaggerPage {
       await editor.fill(JSON.stringify(edit(JSON.parse(await editor.inputValue())), null, 2));
     }
     await block.getByRole('button', { name: 'Execute' }).click();
-    const answer = block.locator('.live-responses-table .response');
-    await answer.waitFor();
+    const response = block.locator('.live-responses-table .response');
+    await response.waitFor();
     return {
-      status: (await answer.locator('.response-col_status').innerText()).trim().split(/\s/)[0],
-      body: await answer.locator('.response-col_description').innerText(),
+      status: (await response.locator('.response-col_status').innerText()).trim().split(/\s/)[0],
+      body: await response.locator('.response-col_description').innerText(),
     };
   }
 
-  /** The JSON that the operation has just answered, as the page shows it. */
+  /** The JSON of the last response of the operation, as the page shows it. */
   async shown(tag, operationId) {
-    const answer = this.operation(tag, operationId).locator('.live-responses-table .response');
-    return JSON.parse(await answer.locator('code.language-json').first().textContent());
+    const response = this.operation(tag, operationId).locator('.live-responses-table .response');
+    return JSON.parse(await response.locator('code.language-json').first().textContent());
   }
 
   /**
    * Follows the link that the page shows in place of a file.
-   * @returns {Promise<{ name: string, bytes: Buffer }>} what is then among the downloads
+   * @returns {Promise<{ name: string, bytes: Buffer }>} the downloaded file
    */
   async download(tag, operationId) {
     const saved = this.page.waitForEvent('download');
