@@ -95,10 +95,11 @@ async function seed(url, tenant, form, count) {
   await client.end();
 }
 
-const headOf = (headers) =>
-  Object.entries({ Host: 'bench', ...headers })
+function headOf(headers) {
+  return Object.entries({ Host: 'bench', ...headers })
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('');
+}
 
 /** Closed-loop connections for some seconds. @returns requests a second, p50 and p99 in milliseconds */
 async function load(port, request, connections, ended = () => false) {

@@ -114,7 +114,7 @@ describe('homes of SQL', () => {
     }
     const owners = new Map<string, string>(Object.entries(TRIGGERS).map(([name]) => [name, 'trigger']));
     const published = new Set(schema.parts.flatMap(({ publishes = [] }) => publishes));
-    for (const { owner, entities, sql } of schema.parts) {
+    for (const { owner, entities, sql = [] } of schema.parts) {
       const tables = Object.values(entities)
         .flat()
         .map((entity) => app.get(Db).dataSource.getMetadata(entity).tableName);

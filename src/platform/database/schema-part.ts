@@ -15,8 +15,8 @@ export interface SchemaPart {
   entities: { [home in HomeName]?: EntityClass[] };
   /** Hand-written steps that create and change the tables, their indexes, triggers and data. */
   migrations: MigrationClass[];
-  /** Its functions and views, in dependency order; they may use those of earlier parts. */
-  sql: SqlFile[];
+  /** Its functions and views, in dependency order; they may use those of earlier parts. Default: none. */
+  sql?: SqlFile[];
 }
 
 /** A whole database. */
@@ -32,5 +32,5 @@ export const wholeSchema = (parts: SchemaPart[]): Schema => ({
   parts,
   entities: parts.flatMap(({ entities }) => Object.values(entities).flat()),
   migrations: parts.flatMap(({ migrations }) => migrations),
-  sql: parts.flatMap(({ sql }) => sql),
+  sql: parts.flatMap(({ sql = [] }) => sql),
 });
