@@ -38,5 +38,8 @@ export const callsSchema: SchemaPart = {
     ),
     ...guestsSchema.migrations,
   ],
-  sql: [...sqlFiles('workspace', new URL('sql/', import.meta.url), 'call-views'), ...guestsSchema.sql],
+  sql: [
+    ...sqlFiles('workspace', new URL('sql/', import.meta.url), 'call-views'),
+    ...(guestsSchema.sql ?? []),
+  ],
 };
