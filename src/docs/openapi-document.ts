@@ -37,7 +37,7 @@ const TAGS: Record<string, string> = {
   mail: 'The mailboxes of the caller at the mail service, with its field names (camelCase).',
   chat: 'Rooms with messages, reactions and files; direct conversations.',
   meetings: 'Calls and their recordings.',
-  guests: 'Invites for people without an account, and the routes that these guests use.',
+  guests: 'Invites for users without an account, and the routes for these guests.',
   presence: 'The status of users and their devices.',
   settings: "One's own profile, signatures, preferences, passwords and sessions.",
   auth: 'The second factor, and signing out.',

@@ -159,7 +159,7 @@ describe('a call with guests', () => {
     expect(await stateOf(guest)).toBe('in_session');
     await livekit.leave(connection);
     await livekit.webhooks.settled();
-    await until('the departure', async () => (await stateOf(guest)) === 'left');
+    await until('the disconnection', async () => (await stateOf(guest)) === 'left');
     livekit.unavailable = true;
     try {
       ok(await guest.post('call_session'));

@@ -5,7 +5,7 @@ const TENANT_BYTES = 16;
 const SECRET_BYTES = 32;
 const TOKEN = /^[\w-]{64}$/;
 
-/** A secret that only its hash is stored of. */
+/** A secret, and the hash of it that is stored. */
 export interface NewToken {
   token: string;
   hash: Buffer;

@@ -71,7 +71,7 @@ export function GuestEndpoint(
     ApiParam({
       name: 'invite_token',
       description: 'The token of the invite.',
-      schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{64}$' },
+      schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{64}$', examples: [`${'A'.repeat(63)}w`] },
     }),
     ...(session
       ? [

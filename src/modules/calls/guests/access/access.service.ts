@@ -26,7 +26,7 @@ export const SESSION_SECONDS = 900;
 const POLL_SECONDS = 3;
 const NAME_SECONDS = 60;
 
-/** The way of a guest into a call: status, claim, session, tokens. Each request evaluates the access anew. */
+/** Status, claim, sessions and media tokens of guests. Each request evaluates the access again. */
 @Injectable()
 export class GuestAccessService {
   private readonly logger = new Logger('Guests');
@@ -115,7 +115,7 @@ export class GuestAccessService {
     return new JsonReply(JSON.stringify(session), {});
   }
 
-  /** A guest who leaves is disconnected where possible; the media server notices the others by itself. */
+  /** Disconnects a guest. An error is logged only: the client of the guest disconnects as well. */
   private async disconnect(
     { tenantId }: Visitor,
     callId: string | null,

@@ -5,7 +5,7 @@ import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
 import type { ApprovalResponse } from './approvals.response.js';
 
-/** What the caller may decide about, beyond the guests of their own calls and rooms. */
+/** Rights of the caller beyond the guests of their own calls and rooms. */
 export interface ReviewRights {
   guests: boolean;
   domains: boolean;

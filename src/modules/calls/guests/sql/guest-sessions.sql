@@ -55,7 +55,7 @@ BEGIN
   IF invite.uses >= invite.max_uses OR guest.id IS NOT NULL THEN RETURN jsonb_build_object('outcome', 'exhausted'); END IF;
   UPDATE external_invites SET uses = uses + 1 WHERE tenant_id = p_tenant AND id = invite.id;
   guest := guest_insert(invite, v_email, p_input, p_seconds, CASE WHEN invite.require_approval OR EXISTS (
-    -- A guest who was removed comes back without an address: somebody decides, whatever the invite says.
+    -- A removed guest without an address may claim again. A host decides about the next claim from their network.
     SELECT FROM guests removed
      WHERE removed.tenant_id = p_tenant AND removed.invite_id = invite.id AND removed.state IN ('removed', 'denied')
        AND removed.address_hash = v_address) THEN 'waiting' ELSE 'admitted' END::guest_state);
@@ -238,7 +238,7 @@ BEGIN
   END IF;
   UPDATE guests SET state = v_wanted[1], decided_by = p_user, decided_at = now(), decision_reason = p_reason, updated_at = now(),
          requests = CASE WHEN p_remember AND NOT p_admit THEN 3 ELSE requests END,
-         -- What the room said before stays hidden, also from a guest who is admitted again.
+         -- Messages before the first admission stay hidden.
          admitted_seq = CASE WHEN p_admit THEN coalesce(guest.admitted_seq, (
            SELECT last_seq FROM chat_room_refs room WHERE room.tenant_id = p_tenant AND room.id = guest.room_id)) END
    WHERE tenant_id = p_tenant AND id = p_guest;
