@@ -217,6 +217,14 @@ describe('guests', () => {
       await app.get<OutboxWorker>(OutboxWorker).drain();
       const code = await codeOf(app, relay, GINA, sent);
       expect(relay.received.slice(sent).flatMap(({ to }) => to)).toEqual([GINA]);
+      // Both requests queued a mail: their work is the same.
+      const mails = await app.sql(
+        `SELECT recipient, state FROM system_mails WHERE template = 'guests.code' ORDER BY id DESC LIMIT 2`,
+      );
+      expect(mails).toEqual([
+        { recipient: 'mallory@evil.example', state: 'cancelled' },
+        { recipient: GINA, state: 'sent' },
+      ]);
       const wrong = code === '000000' ? '111111' : '000000';
       for (const left of [4, 3, 2, 1, 0])
         for (const email of [GINA, 'mallory@evil.example', 'never-asked@evil.example'])
