@@ -52,16 +52,16 @@ export class MailProxy {
       } as http.OutgoingHttpHeaders,
     });
     upstream.end(body);
-    const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    const upstreamResponse = await new Promise<http.IncomingMessage>((resolve, reject) => {
       upstream.once('response', resolve).once('error', reject);
     });
-    const bytes = await buffer(answer);
+    const bytes = await buffer(upstreamResponse);
     if (this.holds(method, url)) {
       this.held += 1;
       return;
     }
-    response.writeHead(answer.statusCode ?? 500, {
-      'content-type': answer.headers['content-type'] ?? 'application/json',
+    response.writeHead(upstreamResponse.statusCode ?? 500, {
+      'content-type': upstreamResponse.headers['content-type'] ?? 'application/json',
       'content-length': bytes.length,
     });
     response.end(bytes);

@@ -147,10 +147,10 @@ describe('scheduling', () => {
     });
     expect(response.status).toBe(200);
     await settle();
-    const answered = (await read(ann, anns, event)).event.attendees.find(
+    const responded = (await read(ann, anns, event)).event.attendees.find(
       ({ email }: any) => email === bob.email,
     );
-    expect(answered).toMatchObject({ response: 'accepted', comment: 'See you' });
+    expect(responded).toMatchObject({ response: 'accepted', comment: 'See you' });
     expect((await messages(ann, anns, '&method=REPLY'))[0]).toMatchObject({
       direction: 'in',
       result: 'reply_recorded',

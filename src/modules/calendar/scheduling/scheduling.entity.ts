@@ -7,7 +7,7 @@ export type Direction = (typeof DIRECTIONS)[number];
 export const DELIVERY_STATUSES = ['queued', 'sent', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** What a received message has changed. */
+/** The effect of a received message. */
 export const INCOMING_RESULTS = [
   'created',
   'updated',

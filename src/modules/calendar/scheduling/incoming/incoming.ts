@@ -15,7 +15,7 @@ import { instantOf, isDay, wallIn, wallText } from '../../model/event-times.js';
 import type { IncomingResult } from '../scheduling.entity.js';
 import { RejectedMessageError } from './rejection.js';
 
-/** A received message with what is known about its sender and its recipient. */
+/** A received message with its sender and its recipient. */
 export interface Incoming {
   message: ItipMessage;
   zones: CalendarZones;

@@ -81,10 +81,10 @@ function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Appli
         }
       : row,
   );
-  const answered = { ...responded, participants };
+  const recorded = { ...responded, participants };
   return {
     ...unchanged('reply_recorded'),
-    record: sender.delegatedTo ? withDelegate(answered, delegateOf(sender)) : answered,
+    record: sender.delegatedTo ? withDelegate(recorded, delegateOf(sender)) : recorded,
     action: 'responded',
     fields: ['response'],
     key: rowKey,
