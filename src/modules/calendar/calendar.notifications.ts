@@ -5,7 +5,7 @@ import type { Reader } from '../../platform/database/tx.js';
 import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
 import { ReferenceTitles } from '../../platform/references/reference-titles.js';
-import { CalendarEvents, type ItemEvent } from './calendar.events.js';
+import { CalendarEvents, type ItemEvent, type ReminderDue } from './calendar.events.js';
 
 const EVENT = 'calendar_event';
 
@@ -122,14 +122,9 @@ const TYPES: readonly NotificationType[] = [
     path,
     triggers: [
       {
-        event: 'calendar.reminder.due',
+        event: CalendarEvents.reminderDue,
         causes: ({ payload }) => {
-          const { event_id, user_id, start, minutes } = payload as {
-            event_id: string;
-            user_id: string;
-            start: string;
-            minutes: number;
-          };
+          const { event_id, user_id, start, minutes } = payload as unknown as ReminderDue;
           return {
             recipients: [user_id],
             actorId: null,

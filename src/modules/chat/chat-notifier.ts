@@ -75,9 +75,9 @@ const advance = workspace.statement<never>(
 );
 
 /**
- * Makes the notifications of messages. Messages themselves are the queue: a position per room, which commits together with the
- * notifications, says up to where they are made. Sending a message costs nothing for it, and a busy room makes one
- * notification of each member in each run.
+ * Makes the notifications of messages. The messages themselves are the queue: a position for each room marks the last handled
+ * message and commits with the notifications. Sending a message has no extra cost, and a busy room makes one notification for
+ * each member and run.
  */
 @Injectable()
 export class ChatNotifier implements OnModuleInit {

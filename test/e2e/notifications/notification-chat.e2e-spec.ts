@@ -1,0 +1,71 @@
+import { v7 as uuidv7 } from 'uuid';
+import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
+import type { Person } from '../../support/app.ts';
+import { until } from '../../support/until.ts';
+import { MARKER, NotificationTest } from '../../support/notifications.ts';
+
+describe('notifications', () => {
+  const at = NotificationTest.use();
+
+  describe('chat', () => {
+    const notify = async (of = at.app) => {
+      await of.get<ChatNotifier>(ChatNotifier).run();
+      await at.drain(of);
+    };
+    const room = async (type: string, people: Person[], name?: string) =>
+      (await at.alice.api.post('/chat/rooms', { type, name, member_ids: people.map(({ id }) => id) })).body
+        .room.id;
+    const say = (id: string, body: string, mentions: string[] = [], person = at.alice) =>
+      person.api.post(`/chat/rooms/${id}/messages`, { client_msg_id: uuidv7(), body, mentions });
+
+    test('unread messages of a room are one notification, also with two processes', async () => {
+      const id = await room('group', [at.bob, at.carol], 'Offsite');
+      expect((await at.only(at.bob)).title).toBe('Alice added you to Offsite');
+      await at.bob.api.put('/notifications/read_all');
+      for (const body of [MARKER, 'two', 'three']) expect((await say(id, body)).status).toBe(201);
+      await say(id, 'mine', [], at.carol);
+      await Promise.all([notify(), notify(at.second)]);
+      await Promise.all([notify(), notify(at.second)]);
+      const [first] = (await at.listOf(at.bob, '?unread=true')).notifications;
+      expect(first).toMatchObject({ type: 'chat.message', count: 4, title: '4 new messages in Offsite' });
+      expect((await at.listOf(at.carol, '?type=chat.message')).notifications[0].count).toBe(3);
+      expect((await at.listOf(at.alice)).notifications[0].count).toBe(1);
+      await say(id, 'five');
+      await notify();
+      expect((await at.listOf(at.bob, '?unread=true')).notifications).toMatchObject([{ count: 5 }]);
+      expect((await at.bob.api.get('/notifications')).text).not.toContain(MARKER);
+    });
+
+    test('mentions are separate, muted rooms and read messages are not notified', async () => {
+      const id = await room('group', [at.bob, at.carol], 'Mentions');
+      await at.drain();
+      await at.app.sql('DELETE FROM notifications');
+      await at.carol.api.put(`/chat/rooms/${id}`, { notify: 'mentions' });
+      await say(id, 'for Bob', [at.bob.id]);
+      await notify();
+      expect(await at.only(at.bob)).toMatchObject({
+        type: 'chat.mention',
+        title: 'Alice mentioned you in Mentions',
+      });
+      expect((await at.listOf(at.carol)).notifications).toEqual([]);
+      await at.carol.api.put(`/chat/rooms/${id}`, { notify: 'none' });
+      const { seq } = (await say(id, 'for Carol', [at.carol.id])).body.message;
+      expect((await at.bob.api.put(`/chat/rooms/${id}/read`, { seq })).status).toBe(200);
+      await notify();
+      expect((await at.listOf(at.carol)).notifications).toEqual([]);
+      await until('the mention to be read', async () => (await at.listOf()).unread_count === 0);
+    });
+
+    test('a direct room has the name of the other user, and a member who left sees no name', async () => {
+      const direct = await room('direct', [at.bob]);
+      await say(direct, 'hello');
+      await notify();
+      expect((await at.only(at.bob)).title).toBe('New message in Alice');
+      const group = await room('group', [at.carol], MARKER);
+      await say(group, 'hello');
+      await notify();
+      await at.carol.api.delete(`/chat/rooms/${group}/members/${at.carol.id}`);
+      expect((await at.carol.api.get('/notifications')).text).not.toContain(MARKER);
+    });
+  });
+});

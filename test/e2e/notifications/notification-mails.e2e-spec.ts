@@ -1,0 +1,133 @@
+import { v7 as uuidv7 } from 'uuid';
+import { NotificationMails } from '../../../src/modules/notifications/mails/notification-mails.js';
+import { TestSocket } from '../../support/socket.ts';
+import { until } from '../../support/until.ts';
+import { NotificationTest } from '../../support/notifications.ts';
+
+describe('notifications', () => {
+  const at = NotificationTest.use();
+
+  describe('e-mail', () => {
+    const bodies = () => at.relay.received.map(({ raw }) => raw);
+
+    test('two processes send one e-mail with everything unread, in the language of the recipient', async () => {
+      await at.bob.api.put('/settings/general-preferences', { language: 'de' });
+      await at.task('Eins');
+      await at.task('Zwei');
+      await at.drain();
+      expect(at.relay.received).toEqual([]);
+      await at.app.sql('UPDATE notifications SET email_due_at = now()');
+      await Promise.all(
+        [at.app, at.second].map((each) => each.get<NotificationMails>(NotificationMails).run()),
+      );
+      await Promise.all([at.drain(), at.drain(at.second)]);
+      await until('the e-mail', () => at.relay.received.length > 0);
+      await at.mailDue();
+      expect(at.relay.received).toHaveLength(1);
+      const [mail] = at.relay.received;
+      expect(mail!.to).toEqual([at.bob.email]);
+      expect(mail!.raw).toContain('Subject: 2 neue Benachrichtigungen');
+      expect(mail!.raw).toContain('https://work.example/tasks/');
+      await at.bob.api.put('/settings/general-preferences', { language: null });
+    });
+
+    test('an active user gets no e-mail', async () => {
+      const socket = await TestSocket.open(at.app, at.dave);
+      try {
+        await until('the presence', async () => {
+          const { body } = await at.dave.api.get(`/presence/${at.dave.id}`);
+          return JSON.stringify(body).includes('online');
+        });
+        await at.task('Active', at.dave);
+        await at.drain();
+        await at.mailDue();
+        expect(at.relay.received).toEqual([]);
+        const [row] = await at.app.sql('SELECT email_due_at > now() AS later FROM notifications');
+        expect(row.later).toBe(true);
+      } finally {
+        socket.socket.close();
+      }
+    });
+
+    test('a notification that was read, archived or switched off meanwhile is not sent', async () => {
+      await at.task('Read');
+      await at.task('Archived');
+      await at.invite((await at.note('Off')).id, [at.bob]);
+      const [, archived, read] = (await at.listOf()).notifications;
+      await at.bob.api.put(`/notifications/${read.id}/read`);
+      await at.bob.api.put(`/notifications/${archived.id}/lifecycle`, { state: 'archived' });
+      await at.settings(at.bob, { types: { 'note.shared': { email: false } } });
+      await at.mailDue();
+      expect(at.relay.received).toEqual([]);
+      await at.settings(at.bob, { types: { 'note.shared': { email: true } } });
+    });
+
+    test('quiet hours and digests delay it; a security message does not wait', async () => {
+      const ranges = [
+        { from: '00:00', to: '23:59' },
+        { from: '23:00', to: '01:00' },
+      ];
+      await at.settings(at.bob, { quiet_hours: { ranges }, digest: 'off' });
+      await at.settings(at.carol, { quiet_hours: { ranges: [{ from: '00:00', to: '23:59' }] } });
+      await at.task('Quiet', at.carol);
+      await at.drain();
+      const [row] = await at.app.sql('SELECT email_due_at > now() AS later FROM notifications');
+      expect(row.later).toBe(true);
+      await at.mailDue();
+      expect(at.relay.received).toEqual([]);
+      await at.settings(at.carol, { quiet_hours: { ranges: [] }, digest: 'weekly' });
+      await at.settings(at.bob, {
+        quiet_hours: { ranges: [] },
+        digest: 'off',
+        types: {},
+        channels: { email: false },
+      });
+      await at.app.sql(
+        `INSERT INTO outbox (tenant_id, id, type, payload) VALUES ($1, $2, 'security.password_changed', $3)`,
+        [at.bob.tenantId, uuidv7(), { user_id: at.bob.id, session_id: null, ip: null }],
+      );
+      await at.drain();
+      const { id } = await at.only(at.bob);
+      await at.bob.api.put(`/notifications/${id}/read`);
+      await at.app.get<NotificationMails>(NotificationMails).run();
+      await at.drain();
+      const [mail] = await until('the mail', () => (at.relay.received.length > 0 ? bodies() : undefined));
+      expect(mail).toContain('Subject: The password of your account was changed');
+      expect(mail).not.toContain('List-Unsubscribe');
+      await at.settings(at.bob, { channels: { email: true } });
+      await at.settings(at.carol, { digest: 'off' });
+    });
+
+    test('the link in an e-mail ends e-mails of its kind, after a confirmation or with one click', async () => {
+      await at.task();
+      await at.drain();
+      await at.mailDue();
+      const [mail = ''] = await until('the mail', () =>
+        at.relay.received.length > 0 ? bodies() : undefined,
+      );
+      expect(mail).toContain('List-Unsubscribe-Post: List-Unsubscribe=One-Click');
+      const [, path = ''] =
+        /^List-Unsubscribe: +<https:\/\/work\.example\/apis\/v1(\S+)>/m.exec(
+          mail.replace(/\r\n(?=[ \t])/g, ''),
+        ) ?? [];
+      const page = await at.app.anonymous.get(path);
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(page.text).toContain('Stop these e-mails?');
+      const preferences = async () => (await at.bob.api.get('/settings/notifications')).body.preferences;
+      expect((await preferences()).types['task.*'].email).toBe(true);
+      const one = await at.app.anonymous.request('POST', path, {
+        raw: 'List-Unsubscribe=One-Click',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+      expect(one.status).toBe(200);
+      expect((await preferences()).types['task.*']).toEqual({ email: false, push: true, in_app: true });
+      expect((await preferences()).channels.email).toBe(true);
+      for (const forged of [`${path.slice(0, -3)}AAA`, '/notifications/unsubscribe/x', `${path}.x.y`])
+        for (const method of ['GET', 'POST'])
+          expect((await at.app.anonymous.request(method, forged)).status).toBe(
+            forged.endsWith('.x.y') ? 200 : 404,
+          );
+      await at.settings(at.bob, { types: { 'task.*': { email: true } } });
+    });
+  });
+});
