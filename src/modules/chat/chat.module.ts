@@ -26,6 +26,7 @@ import { RoomMembersRepository } from './rooms/room-members.repository.js';
 import { RoomUsers } from './rooms/room-users.js';
 import { RoomsController } from './rooms/rooms.controller.js';
 import { RelatedRooms } from './rooms/related-rooms.js';
+import { RoomsOfMembers } from './rooms/rooms-of-members.js';
 import { RoomsRepository } from './rooms/rooms.repository.js';
 import { RoomsService } from './rooms/rooms.service.js';
 import { ChatUsersController } from './users/chat-users.controller.js';
@@ -66,6 +67,7 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
     GuestChatApi,
     RoomPresenceRepository,
     RoomPresenceService,
+    RoomsOfMembers,
   ],
   exports: [ChatApi, ActiveCalls, GuestChatApi],
 })

@@ -630,4 +630,38 @@ describe('chat', () => {
       { numRuns: 25 },
     );
   });
+
+  test('a transfer gives the rooms without another owner a new one', async () => {
+    const [owner, leaver, heir] = (await app.tenant('heirs', 'owner', 'leaver', 'heir')) as [
+      Person,
+      Person,
+      Person,
+    ];
+    const sole = await newRoom({ member_ids: [heir.id] }, leaver);
+    const unseen = await newRoom({}, leaver);
+    const shared = await newRoom({ member_ids: [leaver.id] }, owner);
+    ok(await owner.api.post(`/chat/rooms/${shared.id}/members`, { user_id: leaver.id, role: 'owner' }), 201);
+    await leaver.api.post('/chat/rooms', { type: 'direct', member_ids: [heir.id] });
+    await owner.api.post(`/tenant/members/${leaver.id}/deactivate`);
+    expect(ok(await owner.api.get(`/tenant/members/${leaver.id}/content`)).content).toMatchObject({
+      chat_rooms: 2,
+    });
+    const moved = ok(await owner.api.post(`/tenant/members/${leaver.id}/transfer`, { to: heir.id }));
+    expect(moved.transferred).toMatchObject({ chat_rooms: 2 });
+    for (const { id } of [sole, unseen]) {
+      const room = await read(id, heir);
+      expect(room).toMatchObject({ role: 'owner', members_count: 2, mod_seq: 2 });
+      const roles = new Map(room.members.map(({ id: member, role }: any) => [member, role]));
+      expect(roles.get(leaver.id)).toBe('member');
+    }
+    const events = (await list(unseen.id, '', heir)).messages.map(({ event }: any) => [
+      event.type,
+      event.user_ids,
+    ]);
+    expect(events).toEqual([
+      ['members_added', [heir.id]],
+      ['role_changed', [leaver.id]],
+    ]);
+    rejected(await heir.api.get(`/chat/rooms/${shared.id}`), 404, 'not_found');
+  });
 });

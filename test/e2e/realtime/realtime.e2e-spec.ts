@@ -12,6 +12,7 @@ import { UserConnections } from '../../../src/platform/realtime/user-connections
 import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
 import { session } from '../../support/account.ts';
 import { type Person, TestApp } from '../../support/app.ts';
+import { ExampleClient } from '../../realtime/example-client.ts';
 import { TestSocket } from '../../support/socket.ts';
 import { until } from '../../support/until.ts';
 
@@ -211,6 +212,36 @@ describe('sockets', () => {
       expect(raw.readyState).toBe(WebSocket.CLOSED);
     });
 
+    test('a thousand sockets without a token take no place of users, and are closed', async () => {
+      const options = one.get(RealtimeOptions);
+      const { port } = new URL(one.base);
+      const sockets: WebSocket[] = [];
+      const openRaw = () => {
+        const raw = new WebSocket(`ws://127.0.0.1:${port}/apis/v1/socket/?EIO=4&transport=websocket`);
+        sockets.push(raw);
+        return new Promise<'open' | 'rejected'>((resolve) => {
+          raw.addEventListener('open', () => resolve('open'));
+          raw.addEventListener('error', () => resolve('rejected'));
+        });
+      };
+      options.maxUnauthenticated = 100;
+      try {
+        const results: string[] = [];
+        for (let n = 0; n < 10; n += 1)
+          results.push(...(await Promise.all(Array.from({ length: 100 }, () => openRaw()))));
+        expect(results.filter((result) => result === 'rejected').length).toBeGreaterThan(0);
+        expect(one.get(UserConnections).all.every(({ socket }) => socket.connected)).toBe(true);
+        await until('the end of all', () =>
+          sockets.every(({ readyState }) => readyState === WebSocket.CLOSED),
+        );
+        const socket = await connect(one, alice);
+        expect((await socket.send('session.resume', { rooms: {} })).ok).toBe(true);
+      } finally {
+        options.maxUnauthenticated = 1_000;
+        for (const socket of sockets) socket.close();
+      }
+    });
+
     test('a client that does not read is closed', async () => {
       const [dave] = (await one.tenant('slow', 'dave')) as [Person];
       const socket = await connect(one, dave);
@@ -363,6 +394,15 @@ describe('sockets', () => {
       const resumed = await removed.send('session.resume', { rooms: { [room]: 0 } });
       expect(resumed).toMatchObject({ ok: true, removed: [room] });
       expect(resumed.rooms[room]).toBeUndefined();
+      expect(await removed.send('room.open', { room_id: room })).toMatchObject({ ok: false, status: 404 });
+      const paths = [
+        '/chat/rooms',
+        `/chat/rooms/${room}`,
+        `/chat/rooms/${room}/messages`,
+        `/presence/rooms/${room}`,
+      ];
+      for (const path of [...paths, `/chat/rooms/${room}/messages?q=marker`, '/chat/user', '/sync/state'])
+        expect((await bob.api.get(path)).text).not.toContain('marker-8812');
       // An added member receives what follows.
       await alice.api.post(`/chat/rooms/${room}/members`, { user_id: bob.id });
       await post(alice, room, 'after');
@@ -481,6 +521,29 @@ describe('sockets', () => {
     await post(alice, room, 'later');
     await socket.next('message.created', ({ message }) => message.body === 'later');
     expect(socket.named('resync')).toHaveLength(1);
+  });
+
+  test('the example client follows a room over two processes, and misses nothing', async () => {
+    const room = await newRoom(bob);
+    const token = async () => (await bob.api.post('/auth/socket/token')).body.token;
+    const client = new ExampleClient(token);
+    const seqs = () => [...(client.rooms.get(room)?.messages.keys() ?? [])];
+    try {
+      client.connect(one.base);
+      await until('the room', () => client.rooms.has(room));
+      await post(alice, room);
+      await until('the message', () => seqs().length === 1);
+      client.disconnect();
+      await post(alice, room);
+      client.connect(two.base);
+      const { message } = await client.send(room, randomUUID(), 'from the client');
+      await until('all messages', () => seqs().length === 3);
+      expect(client.rooms.get(room)?.messages.get(3)).toEqual(message);
+      await alice.api.delete(`/chat/rooms/${room}/members/${bob.id}`);
+      await until('the removal', () => !client.rooms.has(room));
+    } finally {
+      client.disconnect();
+    }
   });
 
   test('the stop of a process closes its sockets, and the client continues at another one', async () => {

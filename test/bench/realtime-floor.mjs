@@ -1,0 +1,36 @@
+// The floor of the realtime bench: a bare Socket.IO server. `join {rooms}` joins rooms of Socket.IO; `send {room, message}`
+// broadcasts the message; `store` runs the statement of a sent message first, over a bare pool.
+import { createServer } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { Server } from 'socket.io';
+
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: Number(process.env.POOL) });
+const http = createServer();
+const io = new Server(http, { transports: ['websocket'], serveClient: false, perMessageDeflate: false });
+
+io.on('connection', (socket) => {
+  socket.on('join', ({ rooms }, done) => {
+    void socket.join(rooms);
+    done({});
+  });
+  socket.on('send', ({ room, message }, done) => {
+    io.to(room).emit('message.created', message);
+    done({});
+  });
+  socket.on('store', async ({ values, room }, done) => {
+    const input = { ...values.input, id: randomUUID() };
+    const parameters = [values.tenant, values.user, room, JSON.stringify(input)];
+    const text = 'SELECT mod_seq::float8 AS mod_seq, message FROM chat_send($1, $2, $3, $4)';
+    const { rows } = await pool.query({ name: 'send', text, values: parameters });
+    const { message, mod_seq } = rows[0];
+    io.to(room).emit('message.created', {
+      room_id: room,
+      mod_seq,
+      prev_mod_seq: mod_seq - 1,
+      message: JSON.parse(message),
+    });
+    done({});
+  });
+});
+http.listen(Number(process.env.PORT), '127.0.0.1');

@@ -1,0 +1,291 @@
+// `node test/bench/realtime.bench.mjs`: sockets of the built server against a bare Socket.IO server, in turns. The clients run in
+// this process and cost both the same.
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { io } from 'socket.io-client';
+import { migrateDatabase } from '../../dist/app.prepare.js';
+import { withApp } from '../../dist/cli/context.js';
+import { Config } from '../../dist/config/config.js';
+import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
+import { provision } from '../../dist/provision/provision.js';
+import { startScript, startServer, WITHOUT_MAILBOXES } from './processes.mjs';
+
+const { values } = parseArgs({
+  options: {
+    sockets: { type: 'string', default: '1000' },
+    missed: { type: 'string', default: '10000' },
+    rounds: { type: 'string', default: '2' },
+  },
+});
+const SOCKETS = Number(values.sockets);
+const ROOM_SIZE = 10;
+const POOL = 10;
+const say = (text) => process.stderr.write(`${text}\n`);
+const temporary = mkdtempSync(path.join(tmpdir(), 'workspace-realtime-bench-'));
+const database = await EmbeddedDatabase.open({
+  dataDir: temporary,
+  role: 'server',
+  log: { info: () => undefined, warn: say, error: say },
+});
+const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+const children = [];
+try {
+  await main();
+} finally {
+  for (const child of children) await child.stop();
+  await pool.end();
+  await database.close();
+  rmSync(temporary, { recursive: true, force: true });
+}
+process.exit();
+
+async function main() {
+  const config = Config.parse({
+    DATABASE_URL: database.url,
+    LOG_LEVEL: 'warn',
+    DEMO: 'false',
+    ...WITHOUT_MAILBOXES,
+  });
+  await migrateDatabase(config, database.url);
+  const users = await withApp(config, async (app) => {
+    const people = Array.from({ length: SOCKETS }, (_, n) => ({
+      email: `person${n}@large.example`,
+      name: `Person ${n}`,
+      role: n === 0 ? 'owner' : 'member',
+    }));
+    return (await provision(app, { tenants: [{ slug: 'large', users: people }] }, true)).users;
+  });
+  const servers = [];
+  for (let n = 0; n < 2; n += 1) servers.push(await startServer(database.url, POOL, [], WITHOUT_MAILBOXES));
+  const bare = await startScript('the bare server', 'realtime-floor.mjs', {
+    DATABASE_URL: database.url,
+    POOL: String(POOL),
+  });
+  children.push(...servers, bare);
+  const base = (server) => `http://127.0.0.1:${server.port}`;
+  const rooms = await createRooms(base(servers[0]), users);
+  const before = memoryOf(servers[0]);
+  const own = await connectAll(users, (user) => connectOwn(base(servers[0]), user));
+  await delay(2_000);
+  report('memory of an idle socket', `${Math.round(((memoryOf(servers[0]) - before) * 1024) / SOCKETS)} KiB`);
+  const floor = await connectAll(users, (user, n) => connectBare(base(bare), roomsOf(rooms, n)));
+  const results = { 'fan-out, one room of all': [], 'fan-out, rooms of 10': [], 'durable sends': [] };
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    const pairs = [
+      ['fan-out, one room of all', 40, 4, () => rooms.large, SOCKETS, 'send'],
+      ['fan-out, rooms of 10', 3_000, 32, (n) => rooms.small[n % rooms.small.length], ROOM_SIZE, 'send'],
+      ['durable sends', 3_000, 32, (n) => rooms.small[n % rooms.small.length], ROOM_SIZE, 'store'],
+    ];
+    for (const [name, sends, parallel, roomOf, size, kind] of pairs) {
+      const ours = await rate(own, sends, parallel, size, (n) => sendOwn(own, rooms, roomOf(n), n));
+      const theirs = await rate(floor, sends, parallel, size, (n) =>
+        kind === 'send' ? sendBare(floor, rooms, roomOf(n), n) : storeBare(floor, users, rooms, roomOf(n), n),
+      );
+      results[name].push([ours, theirs]);
+    }
+  }
+  for (const [name, list] of Object.entries(results)) {
+    const [ours, theirs] = [0, 1].map((n) => Math.max(...list.map((pair) => pair[n])));
+    report(
+      name,
+      `${Math.round(ours)} deliveries/s, bare ${Math.round(theirs)}: ${Math.round((100 * ours) / theirs)} %`,
+    );
+  }
+  await latencies(own, floor, users, rooms, base(servers[1]));
+  await resume(own, rooms);
+}
+
+async function call(base, user, target, body) {
+  const headers = { authorization: `Bearer ${user.token}`, 'content-type': 'application/json' };
+  const response = await fetch(`${base}/apis/v1${target}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${target}: ${response.status} ${await response.text()}`);
+  return response.json();
+}
+
+/** One room of all users, and rooms of ten. `members`: positions of the members by room. */
+async function createRooms(base, users) {
+  const create = async (members) => {
+    const [owner, ...others] = members.map((n) => users[n]);
+    const body = { type: 'group', name: 'room', member_ids: others.slice(0, 200).map(({ id }) => id) };
+    const { room } = await call(base, owner, '/chat/rooms', body);
+    for (let at = 200; at < others.length; at += 200) {
+      const user_ids = others.slice(at, at + 200).map(({ id }) => id);
+      await call(base, owner, `/chat/rooms/${room.id}/members`, { user_ids });
+    }
+    return room.id;
+  };
+  const all = users.map((_, n) => n);
+  const large = await create(all);
+  const members = new Map([[large, all]]);
+  const small = [];
+  for (let at = 0; at < users.length; at += ROOM_SIZE) {
+    const group = all.slice(at, at + ROOM_SIZE);
+    small.push(await create(group));
+    members.set(small.at(-1), group);
+  }
+  return { large, small, members };
+}
+
+const roomsOf = ({ members }, n) => [...members].filter(([, group]) => group.includes(n)).map(([id]) => id);
+
+async function connectAll(users, connect) {
+  const sockets = [];
+  for (let at = 0; at < users.length; at += 25)
+    sockets.push(...(await Promise.all(users.slice(at, at + 25).map((user, n) => connect(user, at + n)))));
+  return sockets;
+}
+
+async function connectOwn(base, user) {
+  const { token } = await call(base, user, '/auth/socket/token', {});
+  return opened(
+    io(base, { path: '/apis/v1/socket', transports: ['websocket'], forceNew: true, auth: { token } }),
+  );
+}
+
+async function connectBare(base, rooms) {
+  const socket = await opened(io(base, { transports: ['websocket'], forceNew: true }));
+  await socket.emitWithAck('join', { rooms });
+  return socket;
+}
+
+const opened = (socket) =>
+  new Promise((resolve, reject) => {
+    socket.once('connect', () => resolve(socket));
+    socket.once('connect_error', reject);
+  });
+
+const textOf = () => ({
+  client_msg_id: randomUUID(),
+  body: 'A message of ordinary length, as people write them.',
+});
+
+/** The sender of the n-th message: members take turns. */
+function senderOf(sockets, { members }, room, n) {
+  const group = members.get(room);
+  return sockets[group[Math.floor((n * 7) / 3) % group.length]];
+}
+
+async function sendOwn(sockets, rooms, room, n) {
+  const response = await senderOf(sockets, rooms, room, n).emitWithAck('message.send', {
+    room_id: room,
+    ...textOf(),
+  });
+  if (!response.ok) throw new Error(JSON.stringify(response));
+}
+
+let sample;
+async function sendBare(sockets, rooms, room, n) {
+  sample ??= (await pool.query('SELECT message FROM chat_message_views LIMIT 1')).rows[0].message;
+  const message = { room_id: room, mod_seq: n, prev_mod_seq: n - 1, message: JSON.parse(sample) };
+  await senderOf(sockets, rooms, room, n).emitWithAck('send', { room, message });
+}
+
+async function storeBare(sockets, users, rooms, room, n) {
+  const user = users[rooms.members.get(room)[0]];
+  const input = { ...textOf(), fingerprint: '00', format: 'plain', mentions: [], attachments: [], tsv: '' };
+  await senderOf(sockets, rooms, room, n).emitWithAck('store', {
+    room,
+    values: { tenant: user.tenant_id, user: user.id, input },
+  });
+}
+
+/** @returns deliveries per second, from the first send to the last delivery */
+async function rate(sockets, sends, parallel, size, send) {
+  let received = 0;
+  let count;
+  const complete = new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`${received} of ${sends * size} deliveries`)), 60_000);
+    count = () => {
+      received += 1;
+      if (received < sends * size) return;
+      clearTimeout(late);
+      resolve();
+    };
+  });
+  for (const socket of sockets) socket.on('message.created', count);
+  const began = performance.now();
+  let next = 0;
+  const sending = Array.from({ length: parallel }, async () => {
+    while (next < sends) await send((next += 1));
+  });
+  await Promise.all([...sending, complete]);
+  const seconds = (performance.now() - began) / 1_000;
+  for (const socket of sockets) socket.off('message.created', count);
+  return (sends * size) / seconds;
+}
+
+/** Milliseconds from a send to its receipt: ours between two processes, bare within one. */
+async function latencies(own, floor, users, rooms, secondBase) {
+  const [room] = rooms.small;
+  const other = await connectOwn(secondBase, users[1]);
+  const ours = await times(other, (n) =>
+    own[n % 5 === 1 ? 0 : n % 5].emitWithAck('message.send', { room_id: room, ...textOf() }),
+  );
+  const theirs = await times(floor[1], (n) => storeBare(floor, users, rooms, room, n));
+  const at = (list, share) => list.toSorted((a, b) => a - b)[Math.floor(list.length * share)];
+  for (const share of [0.5, 0.99])
+    report(
+      `send to receipt, p${share * 100}`,
+      `${at(ours, share).toFixed(1)} ms over two processes, bare ${at(theirs, share).toFixed(1)} ms in one: ${(at(ours, share) / at(theirs, share)).toFixed(1)} times`,
+    );
+}
+
+async function times(receiver, send) {
+  const found = [];
+  for (let n = 0; n < 200; n += 1) {
+    const began = performance.now();
+    const receipt = new Promise((resolve) => {
+      receiver.once('message.created', resolve);
+    });
+    await Promise.all([send(n), receipt.then(() => found.push(performance.now() - began))]);
+    await delay(25);
+  }
+  return found;
+}
+
+async function resume(own, rooms) {
+  const room = rooms.small[0];
+  const { rows } = await pool.query(
+    'SELECT tenant_id, mod_seq::float8 AS mod_seq FROM chat_rooms WHERE id = $1',
+    [room],
+  );
+  const [{ tenant_id: tenant, mod_seq: known }] = rows;
+  const { rows: members } = await pool.query('SELECT user_id FROM chat_members WHERE room_id = $1 LIMIT 1', [
+    room,
+  ]);
+  await pool.query(
+    `SELECT chat_send('${tenant}', '${members[0].user_id}', '${room}', jsonb_build_object(
+        'id', gen_random_uuid(), 'client_msg_id', gen_random_uuid(), 'fingerprint', '00', 'body', 'missed ' || n, 'format', 'plain',
+        'mentions', '[]'::jsonb, 'attachments', '[]'::jsonb, 'tsv', '')) FROM generate_series(1, ${Number(values.missed)}) n`,
+  );
+  const began = performance.now();
+  let [position, messages] = [known, 0];
+  for (let more = true; more;) {
+    const state = await own[5].emitWithAck('session.resume', { rooms: { [room]: position } });
+    if (!state.ok) {
+      await delay((state.retry_after ?? 1) * 1_000);
+      continue;
+    }
+    ({ mod_seq: position, more } = state.rooms[room]);
+    messages += state.rooms[room].messages.length;
+  }
+  report(`resume of ${messages} messages`, `${((performance.now() - began) / 1_000).toFixed(1)} s`);
+}
+
+/** Resident memory of a process, MiB. */
+function memoryOf({ child }) {
+  return Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024;
+}
+
+function report(name, text) {
+  process.stdout.write(`${name.padEnd(30)} ${text}\n`);
+}
