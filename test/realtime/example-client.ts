@@ -73,9 +73,16 @@ export class ExampleClient {
   /** @returns whether there are further changes */
   private async readChanges(): Promise<boolean> {
     const rooms = Object.fromEntries([...this.rooms].map(([id, { modSeq }]) => [id, modSeq]));
-    const request = this.socket?.timeout(5_000).emitWithAck('session.resume', { rooms });
-    const state = await request?.catch(() => null);
-    if (!state?.ok) return false;
+    const { socket } = this;
+    const state = await socket
+      ?.timeout(5_000)
+      .emitWithAck('session.resume', { rooms })
+      .catch(() => null);
+    if (!state?.ok) {
+      // Repeated on this connection; the next one begins with a resume of its own.
+      await new Promise((resolve) => setTimeout(resolve, (state?.retry_after ?? 0.2) * 1_000));
+      return socket === this.socket && socket?.connected === true;
+    }
     for (const id of state.removed) this.rooms.delete(id);
     for (const id of state.added) this.rooms.set(id, { modSeq: 0, messages: new Map() });
     const resumed = Object.entries<any>(state.rooms);

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { ServerEvent } from '../../../platform/realtime/event-declarations.js';
@@ -25,6 +26,8 @@ import type { ChatMessageResponse } from '../message.response.js';
 import { FanoutRepository } from './fanout.repository.js';
 
 const MAX_ROOMS = 10_000;
+const MIN_RETRY_MS = 200;
+const MAX_RETRY_MS = 15_000;
 /** Messages that one statement reads. */
 const BATCH = 200;
 /** Seconds after which a client shows a user as no longer typing. */
@@ -61,7 +64,7 @@ export class RoomFanout implements OnModuleInit {
 
   onModuleInit(): void {
     this.changes.subscribe(ROOM_CHANGED, ({ mod_seq: modSeq, ...room }) => this.changed(room, modSeq));
-    this.changes.subscribe(ROOM_DELETED, (room) => this.logged(this.deleted(room)));
+    this.changes.subscribe(ROOM_DELETED, (room) => this.logged(this.repeated(() => this.deleted(room))));
     this.changes.subscribe(ROOM_ADDED, ({ users, ...room }) =>
       this.send(room, users, ROOM_ADDED_EVENT, { room_id: room.room }),
     );
@@ -80,18 +83,19 @@ export class RoomFanout implements OnModuleInit {
     }
     const pending = this.running.get(key);
     this.running.set(key, Math.max(pending ?? 0, modSeq));
-    if (pending === undefined) this.logged(this.deliver(room).finally(() => this.running.delete(key)));
+    if (pending !== undefined) return;
+    this.logged(this.repeated(() => this.deliver(room)).finally(() => this.running.delete(key)));
   }
 
   private async deliver(room: RoomKey): Promise<void> {
     const key = keyOf(room);
     const state = this.states.get(key) ?? (await this.load(room, (this.running.get(key) as number) - 1));
+    this.states.set(key, state);
     while (state.known < (this.running.get(key) as number)) {
       const found = await this.repository.changes(room.tenant, room.room, state.known, BATCH);
       if (!found || found.length === 0) break;
       for (const text of found) this.deliverOne(room, state, JSON.parse(text) as ChatMessageResponse);
     }
-    this.states.set(key, state);
   }
 
   private async load({ tenant, room }: RoomKey, known: number): Promise<RoomState> {
@@ -140,10 +144,21 @@ export class RoomFanout implements OnModuleInit {
       for (const connection of this.connections.of(tenant, user)) connection.send(event, payload);
   }
 
+  /** Repeats a delivery that fails, e.g. while the database restarts: there may be no later change that would repeat it. */
+  private async repeated(deliver: () => Promise<void>): Promise<void> {
+    for (let pause = MIN_RETRY_MS; ; pause *= 2) {
+      try {
+        return await deliver();
+      } catch (error) {
+        if (pause > MAX_RETRY_MS) throw error;
+        this.logger.warn({ err: error }, 'delivery to sockets failed; it is repeated');
+        await delay(pause, undefined, { ref: false });
+      }
+    }
+  }
+
   private logged(work: Promise<void>): void {
-    work.catch((error: unknown) =>
-      this.logger.warn({ err: error }, 'delivery to sockets failed; the next change of the room repeats it'),
-    );
+    work.catch((error: unknown) => this.logger.warn({ err: error }, 'delivery to sockets failed'));
   }
 }
 
