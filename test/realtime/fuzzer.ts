@@ -47,6 +47,7 @@ export class ChatFuzzer {
   private readonly devices: Device[];
   private readonly roomIds: string[] = [];
   private readonly sending = new Set<Promise<void>>();
+  private isDisturbed = false;
   /** Acknowledged messages by `client_msg_id`. */
   private readonly acknowledged = new Map<string, { room: string; id: string; seq: number }>();
 
@@ -91,9 +92,11 @@ export class ChatFuzzer {
       if (!disturbance) return;
       while (left > this.plan.actionsPerRound / 2) await delay(10);
       this.count(disturbance);
+      this.isDisturbed = true;
       await this.site.disturbances[disturbance]!();
     })();
     await Promise.all([...performers, disturbed]);
+    this.isDisturbed = false;
     await this.compare();
     this.plan.progress?.(`round ${number + 1}: ${JSON.stringify(Object.fromEntries(this.counts))}`);
   }
@@ -117,7 +120,7 @@ export class ChatFuzzer {
     this.count(action);
     if (action === 'drop') return this.reconnect(device);
     if (action === 'leave') device.client.disconnect();
-    else if (action === 'member') await this.changeMember(room);
+    else if (action === 'member') await (this.isDisturbed ? undefined : this.changeMember(room));
     else if (action === 'send' || action === 'resend') await this.send(device, room, action === 'resend');
     else await this.change(device, room, action);
   }
@@ -144,10 +147,19 @@ export class ChatFuzzer {
     const input = { edit: { body: `edited ${randomUUID()}` }, react: { emoji: this.rng.pick(['👍', '🎉']) } }[
       action
     ];
-    await device.client.socket
-      ?.timeout(2_000)
-      .emitWithAck(`message.${action}`, { ...target, ...input })
-      .catch(() => undefined);
+    // Until the server responds: a change without a response may have committed without a report to others.
+    const changing = (async () => {
+      for (;;) {
+        const request = device.client.socket
+          ?.timeout(2_000)
+          .emitWithAck(`message.${action}`, { ...target, ...input });
+        const response = await request?.catch(() => undefined);
+        if (response?.ok || (response && response.status < 429)) return;
+        await delay(100);
+      }
+    })();
+    this.sending.add(changing);
+    await Promise.race([changing, delay(10_000)]);
   }
 
   /** Removes or adds a member other than the owner. */

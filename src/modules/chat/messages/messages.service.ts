@@ -200,7 +200,8 @@ export class MessagesService {
     writing: ChatOutcome | Promise<ChatOutcome>,
   ): Promise<ChatOutcome> {
     const result = await writing;
-    if (result.outcome === 'ok') this.changes.changed(tx, ctx, roomId, result.mod_seq as number);
+    // A repeated request too: the first one may have committed without a report, when its connection or process ended.
+    if (result.mod_seq !== null) this.changes.changed(tx, ctx, roomId, result.mod_seq);
     return result;
   }
 
