@@ -13,7 +13,7 @@ import { SwaggerPage } from './support/swagger-page.mjs';
 
 const TAG = 'forms';
 /** Text of the column that the report leaves out. */
-const HIDDEN = 'Ann of the hidden column';
+const HIDDEN = 'Ann, hidden';
 const RESPONSES = [
   { name: HIDDEN, attending: 'yes', guests: 2 },
   { name: '=1+1', attending: 'no' },
