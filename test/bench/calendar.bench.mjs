@@ -21,6 +21,8 @@ const { values: options } = parseArgs({
 const CALENDARS = Number(options.calendars);
 const OWN = 20;
 
+let counter = 0;
+
 await withWorkspace('calendar', async ({ databaseUrl, pool, owner, server, stopAtEnd }) => {
   const seeded = await seed(databaseUrl, owner);
   const application = await server();
@@ -95,7 +97,9 @@ async function measure({ application, floor, owner, own, events, template }) {
     return `${method} /apis/v1/calendar/${path} HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
   };
   const connection = await Connection.open(application.port);
-  const listed = JSON.parse((await connection.exchange(get('?limit=200'))).body).calendars;
+  const listed = JSON.parse(
+    (await connection.exchange(get('?limit=200').replace('/calendar/?', '/calendar?'))).body,
+  ).calendars;
   connection.close();
   const tokens = new Map(listed.map(({ id, sync_token }) => [id, sync_token]));
   const calendarOf = (n) => own[n % own.length];
@@ -141,8 +145,6 @@ async function measure({ application, floor, owner, own, events, template }) {
     );
   }
 }
-
-let counter = 0;
 
 /** Server, floor, floor, server: the drift of a busy machine cancels out. */
 async function compare(application, floor, request) {
