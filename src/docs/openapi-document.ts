@@ -38,6 +38,7 @@ const TAGS: Record<string, string> = {
   chat: 'Rooms with messages, reactions and files; direct conversations.',
   meetings: 'Calls and their recordings.',
   guests: 'Invites for users without an account, and the routes for these guests.',
+  notifications: 'What happened to your objects and your account: unread, read, archived, snoozed.',
   presence: 'The status of users and their devices.',
   settings: "One's own profile, signatures, preferences, passwords and sessions.",
   auth: 'The second factor, and signing out.',

@@ -102,8 +102,12 @@ describe('the tenancy matrix', () => {
     },
     calendar: async () => {
       const { id } = (await alice.api.post('/calendar', { name: 'secret' })).body.calendar;
+      const message = { method: 'REQUEST', event_id: id };
       await alice.api.post(`/calendar/${id}/events`, { id, title: 'secret', start: '2026-03-02' });
-      return { id, body: { name: 'stolen', title: 'stolen', start: '2026-03-02', response: 'accepted' } };
+      return {
+        id,
+        body: { name: 'stolen', title: 'stolen', start: '2026-03-02', response: 'accepted', ...message },
+      };
     },
     forms: async () => {
       const { id } = (await alice.api.post('/forms', { title: 'secret' })).body.form;
@@ -184,6 +188,8 @@ describe('the tenancy matrix', () => {
   /** What a stranger sends: a form where one is asked for. */
   const sent = (method: string, spec: any, body: object): RequestOptions => {
     if (method === 'GET') return {};
+    if (spec.requestBody?.content['image/png'])
+      return { headers: { 'Content-Type': 'image/png' }, raw: 'stolen' };
     return spec.requestBody?.content['multipart/form-data']
       ? form({ filename: 'stolen', content: 'stolen' })
       : { body };

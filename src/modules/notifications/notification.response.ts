@@ -29,9 +29,9 @@ export class NotificationResponse {
   preference!: string;
   /** One line of text in your language. @example "Alice Martin assigned “Book the venue” to you" */
   title!: string;
-  /** The user who caused it; null for the system and for guests. */
+  /** The user who caused it; null for the system and for guests. @example {"id": "01890a5d-ac96-774b-bcce-b302099a8057", "display_name": "Alice Martin"} */
   actor!: NotificationActorResponse | null;
-  /** The object that it is about; null for your account. */
+  /** The object that it is about; null for your account. @example {"kind": "task", "id": "01890a5d-ac96-774b-bcce-b302099a8057", "title": "Book the venue"} */
   subject!: NotificationSubjectResponse | null;
   /** Path of the object in a client. Null when you can no longer read it. @example "/tasks/01890a5d-ac96-774b-bcce-b302099a8057" */
   url_path!: string | null;

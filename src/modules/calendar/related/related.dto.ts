@@ -40,6 +40,7 @@ export class RelatedQueryFields {
   @QueryTime('2026-03-02T09:00:00Z')
   start?: string;
 
+  /** With `start`: the end of the window, itself excluded. */
   @QueryTime('2026-03-02T10:00:00Z')
   end?: string;
 

@@ -9,6 +9,7 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { Errors } from '../../../platform/http/errors.js';
 import { CallErrors } from '../calls.errors.js';
 import { ListRecordings } from './recordings.dto.js';
 import { RecordingEnvelope, RecordingListEnvelope } from './recordings.response.js';
@@ -50,7 +51,7 @@ export class RecordingsController {
     id: 'downloadRecording',
     summary: 'Download a recording',
     description: 'At the signed link of a recording, without a bearer token. `Range` for a part of it.',
-    errors: [CallErrors.recordingNotFound, ...DOWNLOAD_ERRORS],
+    errors: [CallErrors.recordingNotFound, Errors.badRequest, ...DOWNLOAD_ERRORS],
   })
   @ApiParam({
     name: 'token',

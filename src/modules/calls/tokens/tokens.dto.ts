@@ -6,11 +6,13 @@ import { Line, Optional } from '../../../platform/http/input.decorators.js';
 const FLAGS = ['true', 'false'];
 
 export class CallDevice {
+  /** Of the device that joins. Accepted, not stored. */
   @ApiPropertyOptional({ maxLength: 64, example: 'android' })
   @Optional()
   @Line(64)
   platform?: string;
 
+  /** Id of the device that joins. Accepted, not stored. */
   @ApiPropertyOptional({ maxLength: 128, example: 'pixel-9' })
   @Optional()
   @Line(128)
