@@ -189,7 +189,7 @@ describe('the tenancy matrix', () => {
   const sent = (method: string, spec: any, body: object): RequestOptions => {
     if (method === 'GET') return {};
     if (spec.requestBody?.content['image/png'])
-      return { headers: { 'Content-Type': 'image/png' }, raw: 'stolen' };
+      return { headers: { 'content-type': 'image/png' }, raw: 'stolen' };
     return spec.requestBody?.content['multipart/form-data']
       ? form({ filename: 'stolen', content: 'stolen' })
       : { body };

@@ -68,6 +68,7 @@ export class NotificationEnvelope extends UnreadCounts {
 export class NotificationListEnvelope extends UnreadCounts {
   notifications!: NotificationResponse[];
   /** The cursor of the next page; null on the last one. */
+  @ApiProperty({ example: null })
   next!: string | null;
 }
 

@@ -127,7 +127,11 @@ export class Requests {
 
   private addHeaders(rng: Rng, parameters: Schema[], request: FuzzRequest, mutated: boolean): void {
     for (const { in: place, name, schema } of parameters) {
-      if (place !== 'header' || !rng.chance(0.4)) continue;
+      if (place !== 'header' || !rng.chance(name === 'X-Guest-Session' ? 0.9 : 0.4)) continue;
+      if (name === 'X-Guest-Session') {
+        request.headers['x-guest-session'] = rng.pick(this.workspace.guestSessions);
+        continue;
+      }
       const id = request.path.split('/')[4]?.split('?')[0];
       const kind = request.path.includes('/tasks/') ? 'task' : 'note';
       request.headers[name.toLowerCase()] =

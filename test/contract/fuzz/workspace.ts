@@ -4,6 +4,7 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PERMISSIONS } from '../../../src/modules/access/index.js';
 import type { Person, TestApp } from '../../support/app.ts';
 import { upload } from '../../support/multipart.ts';
+import { makeCalls } from './calls.ts';
 
 const EXPENDABLE_SESSIONS = 10;
 
@@ -16,6 +17,8 @@ export interface FuzzWorkspace {
   /** Ids by the path segment before them, or by the domain and that segment where domains use it for different kinds. */
   ids: Record<string, string[]>;
   allIds: string[];
+  /** Of guests with the first token in `ids.external`. */
+  guestSessions: string[];
   /** A small PNG. */
   image: Buffer;
 }
@@ -29,6 +32,8 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
   const request = { accountId: leaver.id, tenantId: leaver.tenantId };
   const sessions = Array.from({ length: EXPENDABLE_SESSIONS }, () => request);
   const expendable = await app.get<IdentityApi>(IdentityApi).issueTokens(sessions, 'fuzz');
+  const calls = await makeCalls(app, owner, member);
+  const chat = await makeChat(owner, member);
   const ids = {
     ...(await makeNotes(owner, member)),
     ...(await makeTasks(owner, member)),
@@ -37,7 +42,9 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...(await makeCalendars(owner, member)),
     ...(await makeContacts(owner, member)),
     ...(await makeForms(owner, member)),
-    ...(await makeChat(owner, member)),
+    ...chat,
+    ...calls.ids,
+    rooms: [...chat.rooms, calls.room],
     ...(await makeNotifications(app, owner)),
     // The others are needed: their roles and sessions stay.
     members: [leaver.id, leaver.id, member.id],
@@ -62,7 +69,9 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
       ...ids.forms,
       ...ids.rooms,
       ...ids.addressbooks,
+      ...ids.call,
     ],
+    guestSessions: calls.guestSessions,
     image: smallPng(),
   };
 }

@@ -77,7 +77,7 @@ describe('the transfer of tasks and task folders to another member', () => {
       await cursorOf(leaver, '/task_folders'),
     ];
 
-    expect(await leave()).toEqual({ task_folders: 2, tasks: 4, note_folders: 0, notes: 0, forms: 0 });
+    expect(await leave()).toMatchObject({ task_folders: 2, tasks: 4, note_folders: 0, notes: 0, forms: 0 });
 
     const changed = new Map((await since(recipient, mine)).map((each) => [each.id, each]));
     const creator = { id: recipient.id };
