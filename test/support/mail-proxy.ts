@@ -49,7 +49,7 @@ export class MailProxy {
       headers: {
         ...headers,
         ...(body.length > 0 && { 'content-length': String(body.length) }),
-      } as http.OutgoingHttpHeaders,
+      },
     });
     upstream.end(body);
     const upstreamResponse = await new Promise<http.IncomingMessage>((resolve, reject) => {

@@ -1,6 +1,5 @@
 import { NotificationHousekeeping } from '../../../src/modules/notifications/notification-housekeeping.js';
 import { TestSocket } from '../../support/socket.ts';
-import { until } from '../../support/until.ts';
 import { MARKER, NotificationTest } from '../../support/notifications.ts';
 
 describe('notifications', () => {

@@ -36,7 +36,18 @@ describe('the demo workspace', () => {
     searchEvents: '?q=review',
     searchForms: '?q=canteen',
     searchDirectory: '?q=alice',
+    listRelatedItems: '?q=review',
   };
+  /** Calls need a media server; presence needs an open connection. */
+  const EMPTY = new Set([
+    'listExternalInvites',
+    'listGuestApprovals',
+    'listLiveMeetings',
+    'listPresence',
+    'listRecordings',
+  ]);
+  /** Not found: the demo has no images. */
+  const IMAGES = new Set(['readSelfPhoto', 'readTenantLogo']);
   const plain = describedOperations().filter(
     ({ method, path, spec }) => method === 'GET' && !path.includes('{') && spec.security.length > 0,
   );
@@ -49,13 +60,14 @@ describe('the demo workspace', () => {
         const who = DEMO_USERS[n]!.name;
         const call = () => client.get(`${path}${QUERIES[operationId] ?? ''}`);
         const { status, body, headers } = await call();
-        // Members may not list what administrators may; the workspace has no logo.
-        if (status === 403 || (status === 404 && operationId === 'readTenantLogo')) {
+        // Members may not list what administrators may.
+        if (status === 403 || (status === 404 && IMAGES.has(operationId))) {
           expect([operationId, n === 2 || status === 404]).toEqual([operationId, true]);
           continue;
         }
         expect([operationId, who, status]).toEqual([operationId, who, 200]);
         if (!String(headers.get('content-type')).startsWith('application/json') || !listOf(body)) continue;
+        if (EMPTY.has(operationId)) continue;
         // Search and mail are delivered after the response of the write.
         await until(`${operationId} of ${who}`, async () => listOf((await call()).body)!.length > 0);
       }
