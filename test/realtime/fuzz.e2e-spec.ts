@@ -22,7 +22,7 @@ describe('chat, at random', () => {
 
   const user = ({ id, token }: Person): ChatUser => ({ id, token });
 
-  test.each(['1'])('seed %s', async (seed) => {
+  test.each(['1', '2'])('seed %s', async (seed) => {
     const users = (await one.tenant(`chat-${seed}`, 'alice', 'bob', 'carol')).map(user);
     const end = (pattern: string) =>
       one.sql(

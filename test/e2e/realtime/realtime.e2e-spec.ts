@@ -377,6 +377,23 @@ describe('sockets', () => {
       expect(await socket.next('room.removed', inRoom(room))).toEqual({ room_id: room });
     });
 
+    test('nobody becomes a member again by a reaction to the report of their addition', async () => {
+      const room = await newRoom(carol);
+      await alice.api.post(`/chat/rooms/${room}/members`, { user_id: bob.id });
+      const { messages } = (await alice.api.get(`/chat/rooms/${room}/messages`)).body;
+      const added = messages.findLast(({ event }: any) => event?.type === 'members_added');
+      const removed = await connect(two, bob);
+      const witness = await connect(two, carol);
+      await alice.api.delete(`/chat/rooms/${room}/members/${bob.id}`);
+      const reaction = await alice.api.put(`/chat/rooms/${room}/messages/${added.id}/reactions`, {
+        emoji: '👍',
+      });
+      await post(alice, room, 'marker-8813');
+      await witness.next('message.created', ({ message }) => message.body === 'marker-8813');
+      expect(JSON.stringify(removed.events)).not.toContain('marker-8813');
+      expect([reaction.status, reaction.body.error]).toEqual([403, 'forbidden']);
+    });
+
     test('a removed member receives nothing from the removal on', async () => {
       const room = await newRoom(bob, carol);
       const removed = await connect(two, bob);

@@ -106,9 +106,11 @@ export class MessagesController {
   @Endpoint('PUT messages/:message_id/reactions', {
     id: 'reactToChatMessage',
     summary: 'Add or remove your reaction',
+    description: 'Messages of the kind `system` take no reactions.',
     response: [ChatMessageEnvelope, 'The message as it is now.'],
     errors: [
       ChatErrors.messageNotFound,
+      Errors.forbidden,
       ChatErrors.messageDeleted,
       ChatErrors.roomArchived,
       ChatErrors.tooManyReactions,

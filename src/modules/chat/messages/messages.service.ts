@@ -98,7 +98,7 @@ export class MessagesService {
     return this.write(ctx, roomId, deletion);
   }
 
-  /** @throws ApiError 404, 409 `message_deleted`, `room_archived`, 422 `too_many_reactions` */
+  /** @throws ApiError 404, 403, 409 `message_deleted`, `room_archived`, 422 `too_many_reactions` */
   async react(
     ctx: RequestContext,
     roomId: string,

@@ -181,7 +181,8 @@ BEGIN
   RETURN chat_result('ok', message);
 END $$;
 
--- Adds or removes the reaction of a user. Outcomes: ok, unchanged, not_found, deleted, archived, too_many.
+-- Adds or removes the reaction of a user. Outcomes: ok, unchanged, not_found, forbidden, deleted, archived, too_many.
+-- Messages of the kind `system` never change: the delivery to sockets takes each as a change of members at its place.
 CREATE FUNCTION chat_react(p_tenant uuid, p_user uuid, p_room uuid, p_message uuid, p_emoji text, p_on boolean, p_max int) RETURNS chat_outcome LANGUAGE plpgsql AS $$
 DECLARE
   message chat_messages;
@@ -190,6 +191,7 @@ BEGIN
   IF chat_lock(p_tenant, p_user, p_room) IS NULL THEN RETURN chat_rejected('not_found'); END IF;
   SELECT * INTO message FROM chat_messages WHERE tenant_id = p_tenant AND room_id = p_room AND id = p_message;
   IF NOT FOUND THEN RETURN chat_rejected('not_found'); END IF;
+  IF message.kind = 'system' THEN RETURN chat_rejected('forbidden'); END IF;
   IF message.deleted_at IS NOT NULL THEN RETURN chat_rejected('deleted'); END IF;
   IF (SELECT archived_at IS NOT NULL FROM chat_rooms WHERE tenant_id = p_tenant AND id = p_room) THEN
     RETURN chat_rejected('archived');
