@@ -12,8 +12,11 @@ const created = ({ status, body }: Answer): any => {
 
 /** Calls with recordings, invites and guests, a livestream, and a chat room with guests. */
 export async function makeCalls(app: TestApp, owner: Person, member: Person) {
-  const calls = [];
-  for (let n = 0; n < CALLS; n += 1) {
+  const group = { type: 'group', name: 'With guests', member_ids: [member.id] };
+  const room = created(await owner.api.post('/chat/rooms', group)).room.id;
+  // The chat of the first is that of the room.
+  const calls = [created(await owner.api.post('/call/rooms', { room_id: room })).room.id];
+  for (let n = 1; n < CALLS; n += 1) {
     const title = `Call ${n}`;
     calls.push(created(await owner.api.post('/call/rooms', { title, member_ids: [member.id] })).room.id);
   }
@@ -25,8 +28,6 @@ export async function makeCalls(app: TestApp, owner: Person, member: Person) {
   }
   const stream = created(await owner.api.post('/call/rooms', { title: 'Stream', kind: 'livestream' })).room
     .id;
-  const group = { type: 'group', name: 'With guests', member_ids: [member.id] };
-  const room = created(await owner.api.post('/chat/rooms', group)).room.id;
 
   const link = async (path: string, fields: object) =>
     created(await owner.api.post(path, { kind: 'link', ...fields })).invites[0];

@@ -7,6 +7,11 @@ import { upload } from '../../support/multipart.ts';
 import { makeCalls } from './calls.ts';
 
 const EXPENDABLE_SESSIONS = 10;
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 /** A workspace with objects of each kind that a path can name. */
 export interface FuzzWorkspace {
@@ -72,7 +77,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
       ...ids.call,
     ],
     guestSessions: calls.guestSessions,
-    image: smallPng(),
+    image: PNG,
   };
 }
 
@@ -138,6 +143,11 @@ async function makeContacts(owner: Person, member: Person) {
       external_id,
       full_name: external_id,
       emails: [`${external_id}@example.com`],
+    });
+  for (const external_id of contacts)
+    await owner.api.request('PUT', `/contact/addressbooks/${books[1].id}/contacts/${external_id}/photo`, {
+      headers: { 'content-type': 'image/png' },
+      raw: PNG,
     });
   const [first, second] = books.map(({ id }: { id: string }) => id);
   return { addressbooks: [first, second, second, second] as string[], contacts };
@@ -215,6 +225,11 @@ async function makeCalendars(owner: Person, member: Person) {
         })
       ).body.event.id,
     );
+  const feeds: string[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    const { feed } = (await owner.api.post(`/calendar/${calendar.id}/feeds`, {})).body;
+    feeds.push(feed.id, feed.url.split('/').at(-1));
+  }
   const { poll } = (
     await owner.api.post('/calendar/polls', {
       title: 'Dinner',
@@ -228,6 +243,7 @@ async function makeCalendars(owner: Person, member: Person) {
     calendar: [calendar.id, calendar.id, calendar.id, calendars[0].id] as string[],
     events,
     polls: [poll.id] as string[],
+    feeds,
   };
 }
 
@@ -254,12 +270,4 @@ async function makeForms(owner: Person, member: Person) {
     reports: [report.id] as string[],
     shared: [report.id] as string[],
   };
-}
-
-function smallPng(): Buffer {
-  const png = Buffer.alloc(24);
-  png.write('\u0089PNG\r\n\u001A\n', 'latin1');
-  png.writeUInt32BE(1, 16);
-  png.writeUInt32BE(1, 20);
-  return png;
 }

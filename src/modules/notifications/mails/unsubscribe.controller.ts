@@ -4,6 +4,7 @@ import { Public } from '../../../platform/context/access.decorators.js';
 import { BytesBody } from '../../../platform/http/body/body.guard.js';
 import { ApiFile } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Errors } from '../../../platform/http/errors.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { UnsubscribeService } from './unsubscribe.service.js';
 
@@ -33,6 +34,7 @@ export class UnsubscribeController {
     id: 'showUnsubscribe',
     summary: 'Page that confirms the end of notification e-mails',
     description: 'For browsers. Reading it changes nothing.',
+    errors: [Errors.badRequest],
   })
   @ApiToken()
   @ApiFile('text/html', 'The page.')
@@ -48,6 +50,7 @@ export class UnsubscribeController {
     description:
       'The address of `List-Unsubscribe` (RFC 8058): switches off e-mails of one kind, or all. The body is ignored.',
     status: 200,
+    errors: [Errors.badRequest, Errors.unsupportedMediaType, Errors.bodyTooLarge],
   })
   @ApiToken()
   @ApiConsumes(...FORM_TYPES)
