@@ -21,7 +21,7 @@ import { SecuritySettingsController } from './security-settings.controller.js';
 import { SecuritySettingsService } from './security-settings.service.js';
 import { TwoFactorController } from './two-factor/two-factor.controller.js';
 import { TwoFactorService } from './two-factor/two-factor.service.js';
-import { SecurityNotifications } from './security.notifications.js';
+import { SecurityNotifications } from './notifications/security.notifications.js';
 
 @Module({
   imports: [TenantsModule],

@@ -7,6 +7,7 @@ import { TenantsApi } from '../tenants/index.js';
 
 /** Security events of an account. The owner is notified of each, regardless of preferences. */
 export type SecurityEventType =
+  | 'security.new_browser'
   | 'security.password_changed'
   | 'security.second_factor_enabled'
   | 'security.second_factor_disabled'

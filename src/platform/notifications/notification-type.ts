@@ -1,6 +1,7 @@
 import type { Reader } from '../database/tx.js';
 import type { DomainEvent } from '../events/outbox.js';
 import type { Language, Text } from '../languages/languages.js';
+import type { MailContent } from '../system-mail/mail-template.js';
 import type { NotificationPreference } from './notification-preferences.js';
 
 /** The object that a notification is about. `ReferenceTitles` must have a source for its kind. */
@@ -36,6 +37,19 @@ export interface NotificationTrigger {
   ) => Promise<NotificationCause | null> | NotificationCause | null;
 }
 
+/** A notification for which an e-mail of its own is composed. */
+export interface MailedNotification {
+  /** The text of the notification in the language of the recipient. */
+  text: string;
+  data: Readonly<Record<string, unknown>>;
+  createdAt: Date;
+  language: Language;
+  /** IANA name of the time zone of the recipient. */
+  timeZone: string;
+  /** Address of the web client, without a slash at the end. */
+  clientUrl: string;
+}
+
 /** A type of notification. Its domain declares it in `<domain>.notifications.ts` and registers it at `Notifications`. */
 export interface NotificationType {
   /** `<domain>.<past tense>`, unique. */
@@ -50,6 +64,10 @@ export interface NotificationType {
   readonly isGrouped?: boolean;
   /** E-mail is sent at once and cannot be switched off. */
   readonly isRequired?: boolean;
+  /** The content of an e-mail of its own; default: a line in the common e-mail. */
+  readonly mail?: (notification: MailedNotification) => MailContent;
+  /** Data of the preview of `mail`. */
+  readonly mailExample?: Readonly<Record<string, string | number>>;
   /** Events that cause it. Others call `Notifications.notify`. */
   readonly triggers?: readonly NotificationTrigger[];
 }

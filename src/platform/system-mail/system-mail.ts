@@ -62,6 +62,10 @@ export class SystemMail {
     return this.templates.get(name);
   }
 
+  get registered(): MailTemplate<object>[] {
+    return [...this.templates.values()];
+  }
+
   /**
    * Queues a mail. @param tx the transaction of its cause
    * @returns `not_configured`: nothing is queued; `duplicate`: a mail with this key was queued before

@@ -1,3 +1,4 @@
+import { simpleParser } from 'mailparser';
 import { v7 as uuidv7 } from 'uuid';
 import { NotificationMails } from '../../../src/modules/notifications/mails/notification-mails.js';
 import { TestSocket } from '../../support/socket.ts';
@@ -94,8 +95,46 @@ describe('notifications', () => {
       const [mail] = await until('the mail', () => (at.relay.received.length > 0 ? bodies() : undefined));
       expect(mail).toContain('Subject: The password of your account was changed');
       expect(mail).not.toContain('List-Unsubscribe');
+      expect(mail).toContain('https://work.example/settings/security');
       await at.settings(at.bob, { channels: { email: true } });
       await at.settings(at.carol, { digest: 'off' });
+    });
+
+    test('each security event has an e-mail of its own with its facts, in the language of the owner', async () => {
+      await at.bob.api.put('/settings/general-preferences', {
+        language: 'pt',
+        timezone: 'America/Sao_Paulo',
+      });
+      const event = (type: string, facts: object) =>
+        at.app.sql('INSERT INTO outbox (tenant_id, id, type, payload) VALUES ($1, $2, $3, $4)', [
+          at.bob.tenantId,
+          uuidv7(),
+          type,
+          { user_id: at.bob.id, session_id: null, ip: '192.0.2.7', ...facts },
+        ]);
+      await event('security.new_browser', { browser: 'Firefox', system: 'Windows' });
+      await event('security.application_password_created', { description: 'Telefone', scopes: ['imap'] });
+      await event('security.second_factor_disabled', { by_operator: true });
+      await at.task('Comum');
+      await at.drain();
+      await at.mailDue();
+      const mails = await Promise.all(at.relay.received.map(({ raw }) => simpleParser(raw)));
+      expect(mails.map(({ subject }) => subject).toSorted()).toEqual([
+        'Alice atribuiu “Comum” a você',
+        'O acesso em duas etapas foi desativado na sua conta',
+        'Um novo navegador entrou na sua conta',
+        'Uma senha de aplicativo foi criada para a sua conta',
+      ]);
+      const textOf = (start: string) => mails.find(({ subject }) => subject!.startsWith(start))!.text!;
+      expect(textOf('Um novo navegador')).toMatch(/Hora: .* BRT\n/);
+      expect(textOf('Um novo navegador')).toContain(
+        'Endereço de rede: 192.0.2.7\nNavegador: Firefox em Windows',
+      );
+      expect(textOf('Uma senha')).toContain('Nome: Telefone');
+      expect(textOf('O acesso')).toContain('O operador do serviço fez esta alteração.');
+      for (const { text } of mails.filter(({ subject }) => !subject!.startsWith('Alice')))
+        expect(text).toContain('https://work.example/settings/security');
+      await at.bob.api.put('/settings/general-preferences', { language: null, timezone: null });
     });
 
     test('the link in an e-mail ends e-mails of its kind, after a confirmation or with one click', async () => {

@@ -20,6 +20,7 @@ const MARKER = 'code-493817';
 
 const template: MailTemplate<{ code: string; subject?: string; isGone?: boolean }> = {
   name: 'test.code',
+  previews: () => ({}),
   compose: ({ values: { code, subject = 'Your code', isGone }, language }) =>
     isGone
       ? null
@@ -100,6 +101,22 @@ describe('mails of the workspace through SMTP_URL', () => {
     expect(await app.sql(`SELECT state, sealed FROM system_mails WHERE key = 'one'`)).toEqual([
       { state: 'sent', sealed: null },
     ]);
+  });
+
+  test('each registered mail has a text in each language, and no placeholder stays', () => {
+    const templates = app.get<SystemMail>(SystemMail).registered.filter((each) => each !== template);
+    expect(templates.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['notifications.unread', 'guests.code', 'guests.invite']),
+    );
+    for (const { previews } of templates.map((each) => ({ previews: each.previews.bind(each) }))) {
+      const names = Object.keys(previews('en'));
+      expect(names).not.toEqual([]);
+      for (const name of names) {
+        const texts = LANGUAGES.map((language) => textOf(previews(language)[name]!));
+        expect(new Set(texts).size).toBe(LANGUAGES.length);
+        for (const text of texts) expect(text).not.toMatch(/\{\w+\}|undefined|\[object/);
+      }
+    }
   });
 
   test('a key is used once, a rolled-back mail is not sent, and a template may cancel', async () => {
@@ -283,6 +300,8 @@ function partsOf(html: string): { names: Set<string>; texts: string[]; links: st
   return { names, texts, links };
 }
 
+const ELEMENTS = 'title meta div h1 p a br strong table tbody tr th td'.split(' ');
+
 test('the layout shows any text and adds no markup of it', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).map((each) => `x${each}y`);
   const hostile = fc.oneof(
@@ -293,14 +312,14 @@ test('the layout shows any text and adds no markup of it', () => {
     subject: hostile,
     paragraphs: fc.array(hostile, { maxLength: 3 }),
     code: hostile,
+    facts: fc.array(fc.record({ label: hostile, value: hostile }), { maxLength: 3 }),
     items: fc.array(fc.record({ title: hostile, detail: hostile, url: fc.webUrl() }), { maxLength: 3 }),
     footer: fc.array(hostile, { maxLength: 2 }),
   });
   fc.assert(
     fc.property(content, fc.constantFrom(...LANGUAGES), (each, language) => {
       const { names, links } = partsOf(htmlOf(each, language));
-      for (const name of names)
-        expect(['title', 'meta', 'div', 'h1', 'p', 'a', 'br', 'strong']).toContain(name);
+      for (const name of names) expect(ELEMENTS).toContain(name);
       expect(links).toEqual((each.items ?? []).map(({ url }) => url));
       for (const paragraph of each.paragraphs) expect(textOf(each)).toContain(paragraph);
     }),

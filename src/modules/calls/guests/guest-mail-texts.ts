@@ -1,6 +1,6 @@
 import type { Catalogues } from '../../../platform/languages/languages.js';
 
-type GuestMailText =
+export type GuestMailText =
   | 'code_subject'
   | 'code_title'
   | 'code_text'

@@ -1,10 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Tx } from '../../../platform/database/tx.js';
-import { languageOf, translator } from '../../../platform/languages/languages.js';
-import type { MailTemplate } from '../../../platform/system-mail/mail-template.js';
+import { languageOf } from '../../../platform/languages/languages.js';
+import { catalogueMail } from '../../../platform/system-mail/mail-template.js';
 import { SystemMail } from '../../../platform/system-mail/system-mail.js';
-import { GUEST_MAIL_TEXTS } from './guest-mail-texts.js';
+import { GUEST_MAIL_TEXTS, type GuestMailText } from './guest-mail-texts.js';
 
 const CODE_SECONDS = 600;
 
@@ -28,11 +28,11 @@ interface Recipient {
   locale?: string;
 }
 
-const CODE_MAIL: MailTemplate<CodeMail> = {
+const CODE_MAIL = catalogueMail<GuestMailText, CodeMail>({
   name: 'guests.code',
-  compose({ language, values: { code, title } }) {
+  texts: GUEST_MAIL_TEXTS,
+  content(text, { code, title }) {
     if (code === null) return null;
-    const text = translator(GUEST_MAIL_TEXTS, language);
     return {
       subject: text('code_subject', { code }),
       title: text('code_title'),
@@ -41,12 +41,13 @@ const CODE_MAIL: MailTemplate<CodeMail> = {
       closing: [text('code_closing')],
     };
   },
-};
+  examples: { code: { code: '493817', title: 'Spring offsite' } },
+});
 
-const INVITE_MAIL: MailTemplate<InviteMail> = {
+const INVITE_MAIL = catalogueMail<GuestMailText, InviteMail>({
   name: 'guests.invite',
-  compose({ language, values: { title, inviter, inviterEmail, message, url } }) {
-    const text = translator(GUEST_MAIL_TEXTS, language);
+  texts: GUEST_MAIL_TEXTS,
+  content(text, { title, inviter, inviterEmail, message, url }) {
     return {
       subject: text('invite_subject', { inviter, title }),
       paragraphs: [text('invite_text', { inviter, title }), ...(message === '' ? [] : [message])],
@@ -56,7 +57,16 @@ const INVITE_MAIL: MailTemplate<InviteMail> = {
       replyTo: { name: inviter, address: inviterEmail },
     };
   },
-};
+  examples: {
+    invite: {
+      title: 'Spring offsite',
+      inviter: 'Ann Example',
+      inviterEmail: 'ann@example.com',
+      message: 'We start at nine.\nBring your ideas.',
+      url: 'https://work.example/guest#token',
+    },
+  },
+});
 
 /** Mails to guests. */
 @Injectable()

@@ -1,12 +1,15 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../../config/config.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { translator } from '../../../platform/languages/languages.js';
+import { fill, type Language, translator } from '../../../platform/languages/languages.js';
 import type { NotificationPreference } from '../../../platform/notifications/notification-preferences.js';
+import type { NotificationType } from '../../../platform/notifications/notification-type.js';
 import { Notifications } from '../../../platform/notifications/notifications.js';
 import type { MailContent, MailRequest, MailTemplate } from '../../../platform/system-mail/mail-template.js';
 import { SystemMail } from '../../../platform/system-mail/system-mail.js';
+import { NotificationSettingsApi } from '../../settings/index.js';
 import type { NotificationResponse } from '../notification.response.js';
 import { NotificationPresenter } from '../notification.presenter.js';
 import { NOTIFICATION_TEXTS } from '../notification-texts.js';
@@ -34,6 +37,7 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
     private readonly notifications: Notifications,
     private readonly presenter: NotificationPresenter,
     private readonly rows: NotificationsRepository,
+    private readonly settings: NotificationSettingsApi,
     private readonly links: UnsubscribeLinks,
     private readonly config: Config,
     private readonly db: Db,
@@ -58,7 +62,46 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
     const shown = (await this.presenter.present(this.db, ctx, rows, language)).filter(
       ({ subject }) => subject === null || subject.title !== null,
     );
-    return shown.length === 0 ? null : this.content(ctx, shown, language);
+    if (shown.length === 0) return null;
+    const [{ type, title, data, created_at }] = shown as [NotificationResponse];
+    const ownMail = shown.length === 1 ? this.notifications.find(type)?.mail : undefined;
+    if (!ownMail) return this.content(ctx, shown, language);
+    const [settings] = await this.settings.of(this.db, tenantId, [member.userId]);
+    const { webClientUrl: clientUrl } = this.config;
+    const createdAt = new Date(created_at);
+    return ownMail({
+      text: title,
+      data,
+      createdAt,
+      language,
+      timeZone: settings?.timeZone ?? 'UTC',
+      clientUrl,
+    });
+  }
+
+  previews(language: Language): Record<string, MailContent> {
+    const own = this.notifications.all.flatMap((type) => {
+      const content = this.ownPreview(type, language);
+      return content ? [[type.key, content] as const] : [];
+    });
+    const ctx = { tenantId: uuidv7(), userId: uuidv7() };
+    const line = (type: string, title: string, preference: NotificationPreference) =>
+      ({ type, title, preference, url_path: '/tasks' }) as NotificationResponse;
+    const one = line('task.assigned', 'Ann Example: “Book the venue”', 'task.*');
+    const lines = [one, line('note.shared', 'Ann Example: “Spring offsite”', 'note.shared')];
+    return {
+      one: this.content(ctx, [one], language),
+      many: this.content(ctx, lines, language),
+      ...Object.fromEntries(own),
+    };
+  }
+
+  private ownPreview({ texts, mail, mailExample }: NotificationType, language: Language): MailContent | null {
+    const createdAt = new Date('2026-11-21T09:30:00Z');
+    const [timeZone, clientUrl] = ['Europe/Berlin', 'https://work.example'];
+    const data = mailExample ?? {};
+    const text = fill(language, texts[language], data);
+    return mail?.({ text, data, createdAt, language, timeZone, clientUrl }) ?? null;
   }
 
   private isRequired(type: string): boolean {
@@ -66,9 +109,9 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
   }
 
   private content(
-    { tenantId, userId }: RequestContext,
+    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
     shown: NotificationResponse[],
-    language: MailRequest<never>['language'],
+    language: Language,
   ): MailContent {
     const t = translator(NOTIFICATION_TEXTS, language);
     const [only] = shown.length === 1 ? shown : [];

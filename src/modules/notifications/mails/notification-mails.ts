@@ -103,12 +103,24 @@ export class NotificationMails implements OnModuleInit {
   private async send(
     tx: Tx,
     member: Member,
-    { email, language }: NotificationSettings,
+    settings: NotificationSettings,
     rows: readonly DueRow[],
   ): Promise<void> {
-    const [first] = rows;
-    if (!first) return;
-    const ids = rows.map(({ id }) => id);
+    const hasOwnMail = ({ type }: DueRow) => this.notifications.find(type)?.mail !== undefined;
+    for (const row of rows) if (hasOwnMail(row)) await this.queue(tx, member, settings, [row.id]);
+    const common = rows.filter((row) => !hasOwnMail(row)).map(({ id }) => id);
+    await this.queue(tx, member, settings, common);
+  }
+
+  /** Queues one e-mail. */
+  private async queue(
+    tx: Tx,
+    member: Member,
+    { email, language }: NotificationSettings,
+    ids: string[],
+  ): Promise<void> {
+    const [first] = ids;
+    if (first === undefined) return;
     await tx.query(schedule, [member.tenantId, member.userId, ids, null, true]);
     await this.mail.queue(tx, {
       tenantId: member.tenantId,
@@ -117,7 +129,7 @@ export class NotificationMails implements OnModuleInit {
       language,
       values: { user_id: member.userId, ids },
       // A notification is in one e-mail.
-      key: `notifications ${first.id}`,
+      key: `notifications ${first}`,
     });
   }
 

@@ -1,0 +1,34 @@
+/** A browser and its operating system, as a User-Agent header names them. */
+export interface BrowserName {
+  /** Null: unknown. */
+  browser: string | null;
+  /** Null: unknown. */
+  system: string | null;
+}
+
+// Order: Edge and Opera also name Chrome, Chrome also names Safari.
+const BROWSERS: readonly [RegExp, string][] = [
+  [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:Chrome|Chromium|CriOS)\//, 'Chrome'],
+  [/\bVersion\/[\d.]+ .*Safari\//, 'Safari'],
+];
+
+// Order: Android also names Linux, iOS also names Mac OS X.
+const SYSTEMS: readonly [RegExp, string][] = [
+  [/\bAndroid\b/, 'Android'],
+  [/\b(?:iPhone|iPad|iPod)\b/, 'iOS'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+
+/** Returns known names only: the header is input of the client and must not reach mails as it is. */
+export function browserName(userAgent: string | null | undefined): BrowserName {
+  const text = (userAgent ?? '').slice(0, 400);
+  const find = (names: typeof BROWSERS) => names.find(([pattern]) => pattern.test(text))?.[1] ?? null;
+  return { browser: find(BROWSERS), system: find(SYSTEMS) };
+}
