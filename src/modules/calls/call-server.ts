@@ -1,4 +1,4 @@
-import type { CallKey } from './call-identity.js';
+import type { CallKey } from './model/call-identity.js';
 
 /** Seconds in which a token must be used to join. */
 export const JOIN_TOKEN_SECONDS = 120;

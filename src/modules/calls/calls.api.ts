@@ -5,7 +5,7 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { CallEnding } from './call-ending.js';
+import { CallEnding } from './changes/call-ending.js';
 import { CallServer } from './call-server.js';
 import { Call } from './calls.entity.js';
 import { CallErrors } from './calls.errors.js';

@@ -2,10 +2,10 @@ import { Module } from '@nestjs/common';
 import { ChatModule } from '../chat/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { CallAccess } from './call-access.js';
-import { CallChanges } from './call-changes.js';
-import { CallEnding } from './call-ending.js';
+import { CallChanges } from './changes/call-changes.js';
+import { CallEnding } from './changes/call-ending.js';
 import { CallServer } from './call-server.js';
-import { CallStarts } from './call-starts.js';
+import { CallStarts } from './changes/call-starts.js';
 import { CallsApi } from './calls.api.js';
 import { CallNotifications } from './calls.notifications.js';
 import { CallsRepository } from './calls.repository.js';
@@ -13,11 +13,11 @@ import { CallFanout } from './events/call-fanout.js';
 import { ParticipantEvents } from './events/participant-events.js';
 import { Reconciler } from './events/reconciler.js';
 import { WebhookController } from './events/webhook.controller.js';
-import { ExternalController } from './external/external.controller.js';
-import { ExternalRepository } from './external/external.repository.js';
-import { ExternalService } from './external/external.service.js';
+import { GuestModerationController } from './guests/moderation/moderation.controller.js';
+import { GuestModerationRepository } from './guests/moderation/moderation.repository.js';
+import { GuestModerationService } from './guests/moderation/moderation.service.js';
 import { GUEST_CONTROLLERS, GUEST_PROVIDERS } from './guests/guests.providers.js';
-import { Kicks } from './kicks.js';
+import { Kicks } from './changes/kicks.js';
 import { LiveKitCallServer } from './livekit/livekit-call-server.js';
 import { MeetingsController } from './meetings/meetings.controller.js';
 import { MeetingsRepository } from './meetings/meetings.repository.js';
@@ -48,7 +48,7 @@ import { TokensService } from './tokens/tokens.service.js';
     RecordingsController,
     MeetingsController,
     CallRoomsController,
-    ExternalController,
+    GuestModerationController,
   ],
   providers: [
     { provide: CallServer, useClass: LiveKitCallServer },
@@ -73,8 +73,8 @@ import { TokensService } from './tokens/tokens.service.js';
     RecordingsService,
     RecordingEvents,
     RecordingSockets,
-    ExternalRepository,
-    ExternalService,
+    GuestModerationRepository,
+    GuestModerationService,
     Reconciler,
     ParticipantEvents,
     CallFanout,

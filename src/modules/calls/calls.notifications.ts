@@ -6,7 +6,7 @@ import type { DomainEvent } from '../../platform/events/outbox.js';
 import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
 import { ReferenceTitles } from '../../platform/references/reference-titles.js';
-import { CALL_ENDED, CALL_STARTED, RECORDING_FAILED, RECORDING_READY } from './call-events.js';
+import { CALL_ENDED, CALL_STARTED, RECORDING_FAILED, RECORDING_READY } from './model/call-events.js';
 
 /** Calls with more users notify none of them. */
 const MAX_RECIPIENTS = 200;

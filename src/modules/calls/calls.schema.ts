@@ -9,7 +9,7 @@ import {
   GuestLimitRow,
   GuestOtp,
   GuestSpentToken,
-} from './guest.entity.js';
+} from './guests/guest.entity.js';
 import { guestsSchema } from './guests/guests.schema.js';
 
 export const callsSchema: SchemaPart = {

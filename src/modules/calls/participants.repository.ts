@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import { type CallIdentity, type CallKey, identityOf } from './call-identity.js';
+import { type CallIdentity, type CallKey, identityOf } from './model/call-identity.js';
 import type { ServerParticipant } from './call-server.js';
 
 /** A connected participant who may not be in the call any more. */

@@ -5,9 +5,9 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
+import { newToken, readToken } from '../../../platform/secrets/workspace-token.js';
 import { CalendarsApi } from '../calendar.api.js';
 import type { CalendarContext } from '../model/event-record.js';
-import { feedHash, newFeedToken, readFeedToken } from './feed-token.js';
 import { FeedErrors } from './feeds.errors.js';
 import type { CreateFeed } from './feeds.dto.js';
 import type { CreatedFeedEnvelope, FeedEnvelope, FeedListEnvelope, FeedResponse } from './feeds.response.js';
@@ -15,6 +15,8 @@ import { ICS_TYPE, IcsExport } from './ics-export.js';
 import { type FeedRow, IcsRepository } from './ics.repository.js';
 
 const MAX_FEEDS = 20;
+/** Random bytes of a secret address. */
+const SECRET_BYTES = 24;
 
 /** Exports of calendars, and their secret addresses for programs that cannot sign in. */
 @Injectable()
@@ -46,10 +48,10 @@ export class FeedsService {
     await this.calendars.calendar(this.db, ctx, calendarId);
     if ((await this.repository.feeds(ctx, calendarId)).length >= MAX_FEEDS)
       throw FeedErrors.tooManyFeeds.with();
-    const token = newFeedToken(ctx.tenantId);
+    const { token, hash: tokenHash } = newToken(ctx.tenantId, SECRET_BYTES);
     const { details = 'full' } = input;
     return this.db.tx(async (tx) => {
-      const values = { id: uuidv7(), calendarId, tokenHash: feedHash(token), details };
+      const values = { id: uuidv7(), calendarId, tokenHash, details };
       const feed = await this.repository.insert(tx, ctx, values);
       await this.log(tx, ctx, 'calendar.feed.created', feed);
       return { feed: { ...present(feed), url: `/apis/v1/calendar/feeds/${token}.ics` } };
@@ -72,15 +74,15 @@ export class FeedsService {
    * @throws ApiError 404
    */
   async read(file: string, ifNoneMatch: string | undefined): Promise<BodyReply> {
-    const token = readFeedToken(file.replace(/\.ics$/, ''));
-    const open = token && (await this.repository.open(token.tenantId, token.hash));
-    if (!token || !open) throw FeedErrors.feedNotFound.with();
+    const { tenantId, hash } = readToken(file.replace(/\.ics$/, ''), SECRET_BYTES);
+    const open = await this.repository.open(tenantId, hash);
+    if (!open) throw FeedErrors.feedNotFound.with();
     const { feed, calendar } = open;
     const etag = `W/"feed:${feed.id}:${calendar.change_seq}"`;
     const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
     if (ifNoneMatch?.split(',').some((each) => each.trim() === etag))
       return new BodyReply(null, { status: 304, contentType: ICS_TYPE, headers });
-    return this.reply(token.tenantId, feed.user_id, calendar, feed.details, headers);
+    return this.reply(tenantId, feed.user_id, calendar, feed.details, headers);
   }
 
   private reply(

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { defineServerEvent } from '../../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
-import { type CallChange, CallChanges } from '../call-changes.js';
+import { type CallChange, CallChanges } from '../changes/call-changes.js';
 import { CallEnvelope } from '../call.response.js';
 import { CallsRepository } from '../calls.repository.js';
 

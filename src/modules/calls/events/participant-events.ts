@@ -1,11 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { CallChanges } from '../call-changes.js';
+import { CallChanges } from '../changes/call-changes.js';
 import type { CallServerEvent } from '../call-server.js';
-import { CALL_JOINED } from '../call-events.js';
+import { CALL_JOINED } from '../model/call-events.js';
 import { CallsRepository } from '../calls.repository.js';
-import { Kicks } from '../kicks.js';
+import { Kicks } from '../changes/kicks.js';
 import { ParticipantsRepository } from '../participants.repository.js';
 import { type ClaimEvent, ServerEvents } from '../server-events.js';
 import { Reconciler } from './reconciler.js';

@@ -2,12 +2,12 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { CallChanges } from '../call-changes.js';
-import { CallEnding } from '../call-ending.js';
-import { type CallKey, roomNameOf } from '../call-identity.js';
+import { CallChanges } from '../changes/call-changes.js';
+import { CallEnding } from '../changes/call-ending.js';
+import { type CallKey, roomNameOf } from '../model/call-identity.js';
 import { CallServer } from '../call-server.js';
 import { CallsRepository } from '../calls.repository.js';
-import { Kicks } from '../kicks.js';
+import { Kicks } from '../changes/kicks.js';
 import { ParticipantsRepository } from '../participants.repository.js';
 
 /** Seconds after which a call without participants ends. */

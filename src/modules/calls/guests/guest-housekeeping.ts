@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { ApprovalChanges } from './approval-changes.js';
+import { ApprovalChanges } from './changes/approval-changes.js';
 
 const BATCH = 500;
 const TIME_OUT_SECONDS = 30;

@@ -1,17 +1,17 @@
 import { GuestAccessController } from './access/access.controller.js';
 import { GuestAccessService } from './access/access.service.js';
-import { ApprovalChanges } from './approval-changes.js';
+import { ApprovalChanges } from './changes/approval-changes.js';
 import { CallApprovalsController, RoomApprovalsController } from './approvals/approvals.controller.js';
 import { ApprovalsRepository } from './approvals/approvals.repository.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
 import { GuestChatController } from './chat/guest-chat.controller.js';
 import { GuestChatService } from './chat/guest-chat.service.js';
-import { DomainNotifications } from './domain-notifications.js';
+import { DomainNotifications } from './changes/domain-notifications.js';
 import { GuestCodes } from './guest-codes.js';
 import { GuestHousekeeping } from './guest-housekeeping.js';
 import { GuestLimits } from './guest-limits.js';
 import { GuestLinks } from './guest-links.js';
-import { GuestMails } from './guest-mails.js';
+import { GuestMails } from './mails/guest-mails.js';
 import { GuestsRepository } from './guests.repository.js';
 import {
   CallInviteCreationController,

@@ -3,7 +3,7 @@ import { Db } from '../../../platform/database/db.js';
 import { type Statement, workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { CallKind, CallState } from '../calls.entity.js';
-import type { GuestState } from '../guest.entity.js';
+import type { GuestState } from './guest.entity.js';
 import type { GuestOutcome } from './guests.errors.js';
 import type { Visitor } from './visitor.js';
 

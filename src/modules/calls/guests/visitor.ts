@@ -6,7 +6,7 @@ import type { ErrorKind } from '../../../platform/http/api-error.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { GuestErrors } from './guests.errors.js';
-import { hashOf, readToken } from './guest-tokens.js';
+import { hashOf, readToken } from '../../../platform/secrets/workspace-token.js';
 
 /** A request of the public routes, by the tokens that it carries. */
 export interface Visitor {

@@ -21,7 +21,7 @@ import {
   type ServerParticipant,
   type ServerRecording,
 } from '../call-server.js';
-import { type CallKey, callOfRoom, identityOf, roomNameOf } from '../call-identity.js';
+import { type CallKey, callOfRoom, identityOf, roomNameOf } from '../model/call-identity.js';
 import { CallErrors } from '../calls.errors.js';
 import { eventOf, participantOf, recordingOf } from './livekit-values.js';
 

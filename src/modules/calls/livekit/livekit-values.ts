@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type EgressInfo, EgressStatus, type ParticipantInfo, type WebhookEvent } from 'livekit-server-sdk';
-import { callOfRoom, identityOf } from '../call-identity.js';
+import { callOfRoom, identityOf } from '../model/call-identity.js';
 import type {
   CallServerEvent,
   ServerParticipant,

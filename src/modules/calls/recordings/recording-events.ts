@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { CALL_JOINED } from '../call-events.js';
+import { CALL_JOINED } from '../model/call-events.js';
 import { CallServer } from '../call-server.js';
 import { CallErrors } from '../calls.errors.js';
 import { ApiError } from '../../../platform/http/api-error.js';

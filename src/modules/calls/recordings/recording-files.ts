@@ -8,8 +8,8 @@ import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ChatApi } from '../../chat/index.js';
-import { CallChanges } from '../call-changes.js';
-import { RECORDING_COMPLETE, RECORDING_READY } from '../call-events.js';
+import { CallChanges } from '../changes/call-changes.js';
+import { RECORDING_COMPLETE, RECORDING_READY } from '../model/call-events.js';
 import { CallsRepository } from '../calls.repository.js';
 import { RecordingsRepository } from './recordings.repository.js';
 

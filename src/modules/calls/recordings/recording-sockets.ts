@@ -3,7 +3,7 @@ import { defineClientEvent, defineServerEvent } from '../../../platform/realtime
 import { SocketEvents } from '../../../platform/realtime/socket-events.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
 import { CallAccess } from '../call-access.js';
-import { CallChanges } from '../call-changes.js';
+import { CallChanges } from '../changes/call-changes.js';
 import { CallsRepository } from '../calls.repository.js';
 import { SocketStartRecording, SocketStopRecording } from './recordings.dto.js';
 import { RecordingEnvelope } from './recordings.response.js';

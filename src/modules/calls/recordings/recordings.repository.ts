@@ -4,7 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { CallKey } from '../call-identity.js';
+import type { CallKey } from '../model/call-identity.js';
 import { Recording, type RecordingState } from '../calls.entity.js';
 
 export interface RecordingRow {

@@ -3,10 +3,10 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { ActiveCalls, ROOM_ACCESS_CHANGING, type RoomAccessChange } from '../../chat/index.js';
-import { CallEnding } from '../call-ending.js';
-import { CALL_ACCESS_CHANGED } from '../call-events.js';
+import { CallEnding } from '../changes/call-ending.js';
+import { CALL_ACCESS_CHANGED } from '../model/call-events.js';
 import { CallsRepository } from '../calls.repository.js';
-import { Kicks } from '../kicks.js';
+import { Kicks } from '../changes/kicks.js';
 
 /** Ties calls to chat rooms: a room shows its live call, a deleted room ends it, and a removed member is disconnected. */
 @Injectable()

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { GUEST_STATES, type GuestState, INVITE_KINDS, INVITE_TARGETS } from '../../guest.entity.js';
+import { GUEST_STATES, type GuestState, INVITE_KINDS, INVITE_TARGETS } from '../guest.entity.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TOKEN = `${'A'.repeat(63)}w`;

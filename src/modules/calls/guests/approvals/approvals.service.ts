@@ -6,7 +6,7 @@ import { Db } from '../../../../platform/database/db.js';
 import type { Checked } from '../../../../platform/http/input.pipe.js';
 import { JsonReply, listReply } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
-import { ApprovalChanges } from '../approval-changes.js';
+import { ApprovalChanges } from '../changes/approval-changes.js';
 import { GuestErrors } from '../guests.errors.js';
 import type { ListApprovals, ReviewApproval } from './approvals.dto.js';
 import { ApprovalsRepository, type ReviewRights } from './approvals.repository.js';

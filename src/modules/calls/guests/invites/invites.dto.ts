@@ -17,7 +17,7 @@ import {
 } from 'class-validator';
 import { Distinct, EachAs, Name, Optional, Timestamp } from '../../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
-import { GUEST_ROLES, INVITE_KINDS } from '../../guest.entity.js';
+import { GUEST_ROLES, INVITE_KINDS } from '../guest.entity.js';
 import { IsEmail } from 'class-validator';
 import { normalDomain, normalEmail } from '../guest-input.js';
 import { Transform } from 'class-transformer';

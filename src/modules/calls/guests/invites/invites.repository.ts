@@ -5,7 +5,7 @@ import { Db } from '../../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../../platform/database/rows.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
-import { ExternalInvite, GuestDomain } from '../../guest.entity.js';
+import { ExternalInvite, GuestDomain } from '../guest.entity.js';
 
 /** An invite belongs to a call or to a chat room. */
 export interface InviteScope {

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../../platform/paging/page.response.js';
-import { DOMAIN_STATES, GUEST_ROLES, INVITE_KINDS, INVITE_TARGETS } from '../../guest.entity.js';
+import { DOMAIN_STATES, GUEST_ROLES, INVITE_KINDS, INVITE_TARGETS } from '../guest.entity.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00.000Z';

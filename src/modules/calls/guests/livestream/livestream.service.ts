@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { guestIdentity } from '../../call-identity.js';
+import { guestIdentity } from '../../model/call-identity.js';
 import { CallServer, JOIN_TOKEN_SECONDS } from '../../call-server.js';
 import type { JoinLivestream, VerifyViewer } from '../access/access.dto.js';
 import type { JoinedLivestreamEnvelope, ViewerTokenEnvelope } from '../access/access.response.js';
 import { GuestCodes } from '../guest-codes.js';
 import { GuestLimits } from '../guest-limits.js';
-import { hashOf } from '../guest-tokens.js';
+import { hashOf } from '../../../../platform/secrets/workspace-token.js';
 import { GuestErrors, rejectionOf } from '../guests.errors.js';
 import { GuestsRepository } from '../guests.repository.js';
 import type { Visitor } from '../visitor.js';

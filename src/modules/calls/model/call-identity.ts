@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isUuid } from '../../platform/http/id.pipe.js';
-import type { CallPrincipal } from './calls.entity.js';
+import { isUuid } from '../../../platform/http/id.pipe.js';
+import type { CallPrincipal } from '../calls.entity.js';
 
 /** The key of a call. */
 export interface CallKey {

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean } from 'class-validator';
-import { Line, Optional } from '../../../platform/http/input.decorators.js';
+import { Line, Optional } from '../../../../platform/http/input.decorators.js';
 
 export class LockExternal {
   @ApiPropertyOptional({ default: true, example: true })

@@ -1,16 +1,16 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Audit, type AuditActor } from '../../platform/audit/audit.js';
-import { Db } from '../../platform/database/db.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Outbox } from '../../platform/events/outbox.js';
-import { ChatApi } from '../chat/index.js';
+import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { ChatApi } from '../../chat/index.js';
 import { CallChanges } from './call-changes.js';
-import { CALL_ENDED } from './call-events.js';
-import type { CallKey } from './call-identity.js';
-import { CallServer } from './call-server.js';
-import type { Call } from './calls.entity.js';
-import { CallsRepository } from './calls.repository.js';
-import { ParticipantsRepository } from './participants.repository.js';
+import { CALL_ENDED } from '../model/call-events.js';
+import type { CallKey } from '../model/call-identity.js';
+import { CallServer } from '../call-server.js';
+import type { Call } from '../calls.entity.js';
+import { CallsRepository } from '../calls.repository.js';
+import { ParticipantsRepository } from '../participants.repository.js';
 
 interface EndOptions {
   /** The user who ends the call; undefined: the service. */

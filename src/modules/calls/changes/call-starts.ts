@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import { Db } from '../../platform/database/db.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Outbox } from '../../platform/events/outbox.js';
-import { ChatApi } from '../chat/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { ChatApi } from '../../chat/index.js';
 import { CallChanges } from './call-changes.js';
-import { CALL_STARTED } from './call-events.js';
-import type { CallKey } from './call-identity.js';
-import type { Call } from './calls.entity.js';
-import { CallErrors } from './calls.errors.js';
-import { CallsRepository } from './calls.repository.js';
+import { CALL_STARTED } from '../model/call-events.js';
+import type { CallKey } from '../model/call-identity.js';
+import type { Call } from '../calls.entity.js';
+import { CallErrors } from '../calls.errors.js';
+import { CallsRepository } from '../calls.repository.js';
 
 /** Makes scheduled calls live. */
 @Injectable()

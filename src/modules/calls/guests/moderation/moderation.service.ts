@@ -1,25 +1,25 @@
 import { Injectable } from '@nestjs/common';
-import { Audit } from '../../../platform/audit/audit.js';
-import type { RequestContext } from '../../../platform/context/request-context.js';
-import { Db } from '../../../platform/database/db.js';
-import type { Checked } from '../../../platform/http/input.pipe.js';
-import { JsonReply } from '../../../platform/http/json-reply.js';
-import { CallAccess } from '../call-access.js';
-import { CallChanges } from '../call-changes.js';
-import { guestIdentity } from '../call-identity.js';
-import type { Call } from '../calls.entity.js';
-import { CallErrors } from '../calls.errors.js';
-import { CallsRepository } from '../calls.repository.js';
-import { Kicks } from '../kicks.js';
-import type { LockExternal, RemoveGuest } from './external.dto.js';
-import type { RemovedGuestEnvelope } from './external.response.js';
-import { ExternalRepository } from './external.repository.js';
+import { Audit } from '../../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { Db } from '../../../../platform/database/db.js';
+import type { Checked } from '../../../../platform/http/input.pipe.js';
+import { JsonReply } from '../../../../platform/http/json-reply.js';
+import { CallAccess } from '../../call-access.js';
+import { CallChanges } from '../../changes/call-changes.js';
+import { guestIdentity } from '../../model/call-identity.js';
+import type { Call } from '../../calls.entity.js';
+import { CallErrors } from '../../calls.errors.js';
+import { CallsRepository } from '../../calls.repository.js';
+import { Kicks } from '../../changes/kicks.js';
+import type { LockExternal, RemoveGuest } from './moderation.dto.js';
+import type { RemovedGuestEnvelope } from './moderation.response.js';
+import { GuestModerationRepository } from './moderation.repository.js';
 
 /** Moderation of guests by members of a call. Works without the media server: disconnections are repeated. */
 @Injectable()
-export class ExternalService {
+export class GuestModerationService {
   constructor(
-    private readonly external: ExternalRepository,
+    private readonly moderation: GuestModerationRepository,
     private readonly calls: CallsRepository,
     private readonly access: CallAccess,
     private readonly kicks: Kicks,
@@ -36,7 +36,7 @@ export class ExternalService {
     const ejected = await this.db.tx(async (tx) => {
       const call = (await this.calls.lock(tx, key)) as Call;
       if (call.state === 'ended') throw CallErrors.callEnded.with();
-      const guests = eject && locked ? await this.external.eject(tx, ctx, callId) : [];
+      const guests = eject && locked ? await this.moderation.eject(tx, ctx, callId) : [];
       if (call.externalLocked === locked && guests.length === 0) return [];
       await this.calls.update(tx, key, { externalLocked: locked });
       const data = { locked, ejected: guests.length };
@@ -63,12 +63,12 @@ export class ExternalService {
     const { reason, ban } = body.value;
     const key = { tenantId: ctx.tenantId, callId };
     const role = await this.db.tx(async (tx) => {
-      const guest = await this.external.lockGuest(tx, ctx, callId, guestId);
+      const guest = await this.moderation.lockGuest(tx, ctx, callId, guestId);
       if (!guest) throw CallErrors.guestNotFound.with();
-      await this.external.remove(tx, ctx, guestId, reason);
+      await this.moderation.remove(tx, ctx, guestId, reason);
       const { email, email_verified: verified } = guest;
       const subjects = [`guest:${guestId}`, ...(verified && email !== null ? [`email:${email}`] : [])];
-      if (ban) await this.external.ban(tx, ctx, callId, subjects, reason ?? '');
+      if (ban) await this.moderation.ban(tx, ctx, callId, subjects, reason ?? '');
       const data = { call_id: callId, ban };
       await this.audit.record(tx, ctx, {
         action: 'call.guest.removed',

@@ -1,4 +1,4 @@
-import type { NotificationType } from '../../../platform/notifications/notification-type.js';
+import type { NotificationType } from '../../../../platform/notifications/notification-type.js';
 
 export const GUEST_WAITING: NotificationType = {
   key: 'guest.waiting',

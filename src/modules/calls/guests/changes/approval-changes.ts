@@ -1,12 +1,12 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import type { Tx } from '../../../platform/database/tx.js';
-import { Bus } from '../../../platform/bus/bus.js';
-import { defineServerEvent } from '../../../platform/realtime/event-declarations.js';
-import { UserConnections } from '../../../platform/realtime/user-connections.js';
-import { Notifications } from '../../../platform/notifications/notifications.js';
+import type { Tx } from '../../../../platform/database/tx.js';
+import { Bus } from '../../../../platform/bus/bus.js';
+import { defineServerEvent } from '../../../../platform/realtime/event-declarations.js';
+import { UserConnections } from '../../../../platform/realtime/user-connections.js';
+import { Notifications } from '../../../../platform/notifications/notifications.js';
 import { GUEST_WAITING } from './guests.notifications.js';
-import { ApprovalEnvelope } from './approvals/approvals.response.js';
-import { ApprovalsRepository } from './approvals/approvals.repository.js';
+import { ApprovalEnvelope } from '../approvals/approvals.response.js';
+import { ApprovalsRepository } from '../approvals/approvals.repository.js';
 
 const EVENTS = {
   waiting: defineServerEvent('guest.waiting', 'A guest waits for your decision.', ApprovalEnvelope),

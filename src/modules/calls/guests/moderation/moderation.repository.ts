@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../../platform/context/request-context.js';
-import { workspace } from '../../../platform/database/statement.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { workspace } from '../../../../platform/database/statement.js';
+import type { Tx } from '../../../../platform/database/tx.js';
 import type { GuestState } from '../guest.entity.js';
 
 export interface CallGuest {
@@ -42,7 +42,7 @@ const eject = workspace.statement<{ id: string; role: 'guest' | 'viewer' }>(
 
 /** SQL of the moderation of guests by members. */
 @Injectable()
-export class ExternalRepository {
+export class GuestModerationRepository {
   async lockGuest(
     tx: Tx,
     { tenantId }: RequestContext,

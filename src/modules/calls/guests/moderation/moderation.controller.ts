@@ -1,23 +1,23 @@
 import { Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { Endpoint } from '../../../platform/http/endpoint.js';
-import { Errors } from '../../../platform/http/errors.js';
-import { Id } from '../../../platform/http/id.pipe.js';
-import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
-import { CallEnvelope } from '../call.response.js';
-import { CallErrors } from '../calls.errors.js';
-import { LockExternal, RemoveGuest } from './external.dto.js';
-import { RemovedGuestEnvelope } from './external.response.js';
-import { ExternalService } from './external.service.js';
+import { Ctx, type RequestContext } from '../../../../platform/context/request-context.js';
+import { Endpoint } from '../../../../platform/http/endpoint.js';
+import { Errors } from '../../../../platform/http/errors.js';
+import { Id } from '../../../../platform/http/id.pipe.js';
+import { type Checked, CheckedBody } from '../../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../../platform/http/json-reply.js';
+import { CallEnvelope } from '../../call.response.js';
+import { CallErrors } from '../../calls.errors.js';
+import { LockExternal, RemoveGuest } from './moderation.dto.js';
+import { RemovedGuestEnvelope } from './moderation.response.js';
+import { GuestModerationService } from './moderation.service.js';
 
 const FOR = 'For the host, moderators of the room, and members with the permission `calls.moderate`.';
 
 @ApiTags('meetings')
 @Controller('call')
-export class ExternalController {
-  constructor(private readonly external: ExternalService) {}
+export class GuestModerationController {
+  constructor(private readonly moderation: GuestModerationService) {}
 
   @Endpoint('POST :call_id/external/lock', {
     id: 'lockExternalAccess',
@@ -33,7 +33,7 @@ export class ExternalController {
     @Id('call_id') callId: string,
     @CheckedBody(LockExternal) body: Checked<LockExternal>,
   ): Promise<JsonReply> {
-    return this.external.lock(ctx, callId, body);
+    return this.moderation.lock(ctx, callId, body);
   }
 
   @Endpoint('POST :call_id/external/participants/:guest_id/remove', {
@@ -51,6 +51,6 @@ export class ExternalController {
     @Id('guest_id') guestId: string,
     @CheckedBody(RemoveGuest) body: Checked<RemoveGuest>,
   ): Promise<RemovedGuestEnvelope> {
-    return this.external.remove(ctx, callId, guestId, body);
+    return this.moderation.remove(ctx, callId, guestId, body);
   }
 }

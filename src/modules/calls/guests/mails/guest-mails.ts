@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { Tx } from '../../../platform/database/tx.js';
-import { languageOf } from '../../../platform/languages/languages.js';
-import { catalogueMail } from '../../../platform/system-mail/mail-template.js';
-import { SystemMail } from '../../../platform/system-mail/system-mail.js';
+import type { Tx } from '../../../../platform/database/tx.js';
+import { languageOf } from '../../../../platform/languages/languages.js';
+import { catalogueMail } from '../../../../platform/system-mail/mail-template.js';
+import { SystemMail } from '../../../../platform/system-mail/system-mail.js';
 import { GUEST_MAIL_TEXTS, type GuestMailText } from './guest-mail-texts.js';
 
 const CODE_SECONDS = 600;

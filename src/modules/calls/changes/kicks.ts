@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Db } from '../../platform/database/db.js';
-import { workspace } from '../../platform/database/statement.js';
-import { type CallKey, identityOf } from './call-identity.js';
-import { CallServer } from './call-server.js';
-import { ParticipantsRepository } from './participants.repository.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import { type CallKey, identityOf } from '../model/call-identity.js';
+import { CallServer } from '../call-server.js';
+import { ParticipantsRepository } from '../participants.repository.js';
 
 const confirmed = workspace.statement<never>(
   'call_kicks.confirmed',

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { Tx } from '../../../platform/database/tx.js';
-import { Notifications } from '../../../platform/notifications/notifications.js';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import type { Tx } from '../../../../platform/database/tx.js';
+import { Notifications } from '../../../../platform/notifications/notifications.js';
 import { DOMAIN_REQUESTED } from './guests.notifications.js';
 
 /** Notifies administrators of requested domains. */

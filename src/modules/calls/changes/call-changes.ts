@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Tx } from '../../platform/database/tx.js';
-import { Bus } from '../../platform/bus/bus.js';
-import type { CallKey } from './call-identity.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Bus } from '../../../platform/bus/bus.js';
+import type { CallKey } from '../model/call-identity.js';
 
 export const CALL_CHANGED = 'calls.changed';
 

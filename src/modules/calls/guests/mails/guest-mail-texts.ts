@@ -1,4 +1,4 @@
-import type { Catalogues } from '../../../platform/languages/languages.js';
+import type { Catalogues } from '../../../../platform/languages/languages.js';
 
 export type GuestMailText =
   | 'code_subject'
