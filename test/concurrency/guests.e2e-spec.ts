@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { GuestHousekeeping } from '../../src/modules/calls/guests/guest-housekeeping.js';
 import { type Person, TestApp } from '../support/app.ts';
-import { GuestBrowser, liveCall, MEDIA } from '../support/guests.ts';
+import { GuestBrowser, liveCall } from '../support/guests.ts';
+import { LiveKit } from '../support/livekit/livekit.ts';
 
 type State = 'none' | 'waiting' | 'admitted' | 'in_session' | 'left' | 'denied' | 'expired' | 'removed';
 
@@ -70,8 +71,21 @@ class Model {
     else if (this.state === 'admitted' || this.state === 'in_session') this.state = 'left';
   }
 
-  remove(): void {
-    if (this.state !== 'none') this.state = 'removed';
+  remove(): number {
+    if (this.state === 'none') return 404;
+    this.state = 'removed';
+    return 200;
+  }
+
+  lock(isLocked: boolean): number {
+    if (!this.isLive) return 409;
+    this.isLocked = isLocked;
+    return 200;
+  }
+
+  end(): number {
+    this.isLive = false;
+    return 200;
   }
 
   send(): number {
@@ -82,6 +96,8 @@ class Model {
     return 201;
   }
 }
+
+const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 const ACTIONS = [
   'claim',
@@ -101,21 +117,33 @@ type Action = (typeof ACTIONS)[number];
 
 /** Two applications on one database: no state in memory can help. */
 describe('the states of guests', () => {
+  let livekit: LiveKit;
   let one: TestApp;
   let two: TestApp;
   let alice: Person;
   let room: string;
 
   beforeAll(async () => {
-    one = await TestApp.start(MEDIA);
-    two = await TestApp.start(MEDIA, one.databaseUrl);
+    livekit = await LiveKit.start();
+    one = await TestApp.start(livekit.settings);
+    two = await TestApp.start(livekit.settings, one.databaseUrl);
+    livekit.webhooks.targets.push(one.base, two.base);
     [alice] = (await one.tenant('acme', 'alice')) as [Person];
     room = (await alice.api.post('/chat/rooms', { type: 'group', name: 'r' })).body.room.id;
   });
   afterAll(async () => {
     await two?.stop();
     await one?.stop();
+    await livekit?.stop();
   });
+
+  /** A call in the room, which ends the previous one. */
+  const newCall = async (): Promise<string> => {
+    const { body } = await alice.api.get(`/chat/rooms/${room}`);
+    const previous = body.room.active_call?.call_id;
+    if (previous !== undefined) expect((await alice.api.post(`/call/${previous}/end`)).status).toBe(200);
+    return liveCall(alice, { room });
+  };
 
   const newInvite = async (call: string, requires: boolean) =>
     (
@@ -141,13 +169,9 @@ describe('the states of guests', () => {
       Object.assign(guest, { session: client.session, guestToken: client.guestToken, id: client.id });
       return status;
     };
+    const as = ({ token }: Person) => app.as(token);
     const review = (decision: string) =>
-      app
-        .as(alice.token)
-        .post(
-          `/call/external_invites/approvals/${guest.id ?? '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000'}/review`,
-          { decision },
-        );
+      as(alice).post(`/call/external_invites/approvals/${guest.id ?? UNKNOWN}/review`, { decision });
     switch (action) {
       case 'claim':
         return done(client.claim({ name: 'Gina' }));
@@ -170,28 +194,21 @@ describe('the states of guests', () => {
         await app.get<GuestHousekeeping>(GuestHousekeeping).timeOut();
         return null;
       case 'remove':
-        await app.sql(`UPDATE guests SET state = 'removed' WHERE id = $1`, [guest.id ?? null]);
-        return null;
+        return (await as(alice).post(`/call/${call}/external/participants/${guest.id ?? UNKNOWN}/remove`))
+          .status;
       case 'lock':
       case 'unlock':
-        await app.sql(`UPDATE calls SET external_locked = $2 WHERE id = $1`, [call, action === 'lock']);
-        return null;
+        return (await as(alice).post(`/call/${call}/external/lock`, { locked: action === 'lock' })).status;
       case 'end':
-        await app.sql(
-          `UPDATE calls SET state = 'ended', ended_at = now(), empty_since = NULL WHERE id = $1 AND state = 'live'`,
-          [call],
-        );
-        return null;
+        return (await as(alice).post(`/call/${call}/end`)).status;
     }
   }
 
   function expected(model: Model, action: Action): number | null {
     if (action === 'approve' || action === 'deny') return model.review(action === 'approve');
-    if (action === 'lock' || action === 'unlock') model.isLocked = action === 'lock';
-    else if (action === 'end') model.isLive = false;
-    else if (action === 'timeOut') model.timeOut();
-    else if (action === 'remove') model.remove();
-    else return model[action]();
+    if (action === 'lock' || action === 'unlock') return model.lock(action === 'lock');
+    if (action !== 'timeOut') return model[action]();
+    model.timeOut();
     return null;
   }
 
@@ -203,10 +220,7 @@ describe('the states of guests', () => {
   test('follow the model, whatever the order of actions and the process', async () => {
     const property = fc.asyncProperty(fc.boolean(), steps, async (requires, actions) => {
       await one.sql('DELETE FROM rate_limits');
-      await one.sql(
-        `UPDATE calls SET state = 'ended', ended_at = now(), empty_since = NULL WHERE state = 'live'`,
-      );
-      const call = await liveCall(one, alice, { room });
+      const call = await newCall();
       const guest = new GuestBrowser(one.anonymous, await newInvite(call, requires));
       const model = new Model(requires);
       // An approval exists for a guest that has waited only.
@@ -226,10 +240,7 @@ describe('the states of guests', () => {
   test('of actions at the same time only legal transitions result, and no guest enters undecided', async () => {
     for (let round = 0; round < 12; round += 1) {
       await one.sql('DELETE FROM rate_limits');
-      await one.sql(
-        `UPDATE calls SET state = 'ended', ended_at = now(), empty_since = NULL WHERE state = 'live'`,
-      );
-      const call = await liveCall(one, alice, { room });
+      const call = await newCall();
       const guest = new GuestBrowser(one.anonymous, await newInvite(call, true));
       await act(one, 'claim', call, guest);
       const racing: Action[] = ['enter', 'deny', 'approve', 'send', 'enter', 'remove', 'send', 'enter'];

@@ -1,37 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import type { Person, TestApp } from './app.ts';
 import type { Answer, Client, RequestOptions } from './client.ts';
 import type { OtherServer } from './smtp.ts';
 import { until } from './until.ts';
 
-/** Tokens are signed in the process; the address is not reachable. */
-export const MEDIA = {
-  LIVEKIT_URL: 'ws://127.0.0.1:9',
-  LIVEKIT_API_KEY: 'key',
-  LIVEKIT_API_SECRET: 'a secret of at least thirty-two bytes',
-};
-
-/** A live call. */
+/** A live call of a host, in a room or without one. @returns its id */
 export async function liveCall(
-  app: TestApp,
   host: Person,
-  fields: {
-    room?: string;
-    kind?: 'meeting' | 'livestream';
-    lobby?: boolean;
-    otp?: boolean;
-    viewers?: number;
-  } = {},
+  fields: { room?: string; kind?: 'meeting' | 'livestream'; lobby?: boolean; otp?: boolean } = {},
 ): Promise<string> {
-  const { room = null, kind = 'meeting', lobby = true, otp = true, viewers = 1000 } = fields;
-  const id = randomUUID();
-  await app.sql(
-    `INSERT INTO calls (tenant_id, id, room_id, title, kind, state, host_id, lobby, otp, max_viewers, started_at)
-     VALUES ($1, $2, $3, 'Quarterly review', $4, 'live', $5, $6, $7, $8, now())`,
-    [host.tenantId, id, room, kind, host.id, lobby, otp, viewers],
-  );
-  return id;
+  const { room, kind = 'meeting', lobby = true, otp = true } = fields;
+  const body = {
+    title: 'Quarterly review',
+    kind,
+    settings: { lobby, otp },
+    ...(room !== undefined && { room_id: room }),
+  };
+  const created = await host.api.post('/call/rooms', body);
+  expect([200, 201]).toContain(created.status);
+  return created.body.room.id;
 }
 
 /** The claims of a token of the media server. */

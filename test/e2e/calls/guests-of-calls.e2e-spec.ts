@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CallServer } from '../../../src/modules/calls/call-server.js';
-import { guestIdentity } from '../../../src/modules/calls/call-identity.js';
+import { guestIdentity } from '../../../src/modules/calls/model/call-identity.js';
 import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type Person } from '../../support/app.ts';

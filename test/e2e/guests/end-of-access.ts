@@ -1,0 +1,136 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { GINA, type GuestWorkspace } from '../../support/guest-workspace.ts';
+
+export const endOfAccessTests = (world: GuestWorkspace): void =>
+  describe('the end of access', () => {
+    const { ok, rejected, browser, newRoom, invite, openLink, guestRow, newGuest, newCall, drain } = world;
+    test('a lock stops codes, claims and tokens, and not the chat', async () => {
+      const room = await newRoom();
+      const call = await newCall({ room });
+      const gina = await newGuest(call);
+      const late = browser((await openLink(call, { require_otp: true })).token);
+      ok(await world.alice.api.post(`/call/${call}/external/lock`));
+      rejected(await late.post('otp', { email: GINA }), 403, 'call_locked');
+      rejected(await late.claim({ name: 'x' }), 403, 'call_locked');
+      rejected(await gina.post('call_session'), 403, 'call_locked');
+      expect(ok(await gina.get('status')).call).toEqual({ live: true, locked: true });
+      ok(await gina.get('chat/messages'));
+    });
+
+    test('a removed guest stays out of everything, also with a new claim', async () => {
+      const room = await newRoom();
+      const call = await newCall({ room });
+      const gina = await newGuest(call);
+      ok(await gina.post('call_session'));
+      ok(await world.alice.api.post(`/call/${call}/external/participants/${gina.id}/remove`));
+      rejected(await gina.post('call_session'), 403, 'guest_removed');
+      rejected(await gina.get('chat/messages'), 403, 'guest_removed');
+      rejected(
+        await gina.post('chat/messages', { client_msg_id: randomUUID(), body: 'x' }),
+        403,
+        'guest_removed',
+      );
+      rejected(await gina.renew(), 403, 'guest_removed');
+      // Without an address the guest is a new one. From the same network a host decides, whatever the invite requires.
+      expect(ok(await browser(gina.token).claim({ name: 'Gina again' }), 201).guest.state).toBe('waiting');
+    });
+
+    test('a banned address gets no code and no session', async () => {
+      const call = await newCall();
+      const gina = browser((await openLink(call, { require_otp: true })).token);
+      await world.app.sql(
+        `INSERT INTO call_bans (tenant_id, call_id, subject, banned_by) VALUES ($1, $2, $3, $4)`,
+        [world.alice.tenantId, call, `email:${GINA}`, world.alice.id],
+      );
+      await drain();
+      const before = world.relay.received.length;
+      ok(await gina.post('otp', { email: GINA }), 202);
+      await drain();
+      expect(world.relay.received).toHaveLength(before);
+      rejected(
+        await browser((await openLink(call)).token).claim({ name: 'x', email: GINA }),
+        403,
+        'guest_removed',
+      );
+    });
+
+    test('a revoked invite ends the access of its guests', async () => {
+      const room = await newRoom();
+      const call = await newCall({ room });
+      const made = await openLink(call);
+      const gina = browser(made.token);
+      ok(await gina.claim({ name: 'Gina' }), 201);
+      ok(await gina.post('call_session'));
+      rejected(await world.carol.api.delete(`/call/external_invites/${made.id}`), 404, 'not_found');
+      rejected(await world.eve.api.delete(`/call/external_invites/${made.id}`), 404, 'not_found');
+      expect(ok(await world.alice.api.delete(`/call/external_invites/${made.id}`)).invite.state).toBe(
+        'revoked',
+      );
+      ok(await world.alice.api.delete(`/call/external_invites/${made.id}`));
+      for (const response of [
+        await gina.get('status'),
+        await gina.post('call_session'),
+        await gina.post('otp', { email: GINA }),
+        await gina.claim({ name: 'x' }),
+        await gina.renew(),
+        await gina.get('chat/messages'),
+        await gina.post('chat/messages', { client_msg_id: randomUUID(), body: 'x' }),
+      ])
+        rejected(response, 410, 'invite_revoked');
+      expect(await guestRow(gina.id as string)).toMatchObject({ state: 'removed', kick_pending: true });
+    });
+
+    test('an invite ends with the access of its creator, with its time, and a day after the call', async () => {
+      const room = await newRoom();
+      const call = await newCall({ room });
+      const ofBob = browser((await invite(call, { kind: 'link' }, world.bob)).token);
+      ok(await ofBob.get('status'));
+      ok(await world.alice.api.delete(`/chat/rooms/${room}/members/${world.bob.id}`));
+      rejected(await ofBob.get('status'), 410, 'invite_revoked');
+      const made = await openLink(call);
+      const gina = browser(made.token);
+      ok(await gina.claim({ name: 'Gina' }), 201);
+      ok(await world.alice.api.post(`/call/${call}/end`));
+      rejected(await gina.post('call_session'), 409, 'call_not_live');
+      ok(await gina.get('chat/messages'));
+      await world.app.sql(`UPDATE calls SET ended_at = now() - interval '25 hours' WHERE id = $1`, [call]);
+      rejected(await gina.get('status'), 410, 'invite_expired');
+      rejected(await gina.get('chat/messages'), 410, 'invite_expired');
+    });
+
+    test('unknown and garbled tokens have one response', async () => {
+      const tokens = [
+        'x',
+        'A'.repeat(64),
+        `${'-'.repeat(63)}w`,
+        randomBytes(48).toString('base64url'),
+        '..%2f..',
+      ];
+      const bodies = new Set<string>();
+      for (const token of tokens)
+        for (const response of [
+          await browser(token).get('status'),
+          await browser(token).post('otp', { email: GINA }),
+          await browser(token).claim({ name: 'x' }),
+          await browser(token).post('call_session'),
+          await browser(token).post('session/leave'),
+          await browser(token).renew('x'),
+          await browser(token).post('livestream_join', {}),
+        ]) {
+          rejected(response, 404, 'invite_not_found');
+          bodies.add(response.text);
+        }
+      expect(bodies.size).toBe(1);
+    });
+
+    test('a link has a number of uses, exact under parallel claims', async () => {
+      const { token } = await openLink(await newCall(), { max_uses: 3 });
+      const all = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => browser(token).claim({ name: `Guest ${n}` })),
+      );
+      expect(all.filter(({ status }) => status === 201)).toHaveLength(3);
+      expect(all.filter(({ status }) => status === 410).map(({ body }) => body.error)).toEqual(
+        Array(7).fill('invite_exhausted'),
+      );
+    });
+  });

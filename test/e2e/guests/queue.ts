@@ -1,0 +1,94 @@
+import type { Person } from '../../support/app.ts';
+import { type GuestWorkspace } from '../../support/guest-workspace.ts';
+
+export const queueTests = (world: GuestWorkspace): void =>
+  describe('the queue', () => {
+    const { ok, rejected, browser, newRoom, invite, review, runJob, guestRow, newCall, waitingGuest } = world;
+    test('a denied guest requests again after 60 seconds, three times in total', async () => {
+      const gina = await waitingGuest(await newCall());
+      for (const n of [1, 2, 3]) {
+        ok(await review(gina.id as string, 'deny', world.alice, { reason: 'not today' }));
+        rejected(await gina.post('call_session'), 403, 'guest_denied');
+        await world.app.sql(
+          `UPDATE guests SET decided_at = decided_at - interval '61 seconds' WHERE id = $1`,
+          [gina.id],
+        );
+        if (n < 3) ok(await gina.post('call_session'), 202);
+        else rejected(await gina.post('call_session'), 403, 'guest_denied');
+      }
+    });
+
+    test('a remembered denial is final', async () => {
+      const gina = await waitingGuest(await newCall());
+      ok(await review(gina.id as string, 'deny', world.alice, { remember: true }));
+      await world.app.sql(`UPDATE guests SET decided_at = decided_at - interval '61 seconds' WHERE id = $1`, [
+        gina.id,
+      ]);
+      rejected(await gina.post('call_session'), 403, 'guest_denied');
+    });
+
+    test('no guest is admitted without a decision; ten minutes without a request end the wait', async () => {
+      const call = await newCall();
+      const gina = await waitingGuest(call);
+      await runJob('guests.time-out');
+      ok(await gina.post('call_session'), 202);
+      await world.app.sql(`UPDATE guests SET active_at = now() - interval '9 minutes' WHERE id = $1`, [
+        gina.id,
+      ]);
+      expect(ok(await gina.get('status')).guest).toMatchObject({ state: 'waiting' });
+      await runJob('guests.time-out');
+      expect(ok(await gina.get('status')).guest).toMatchObject({ state: 'waiting' });
+      await world.app.sql(`UPDATE guests SET active_at = now() - interval '11 minutes' WHERE id = $1`, [
+        gina.id,
+      ]);
+      await runJob('guests.time-out');
+      expect(ok(await gina.get('status')).guest).toMatchObject({ state: 'expired' });
+      rejected(await review(gina.id as string, 'approve'), 409, 'already_reviewed');
+      ok(await gina.post('call_session'), 202);
+      ok(await review(gina.id as string, 'approve'));
+      ok(await gina.post('call_session'));
+      await world.app.sql(`UPDATE guests SET active_at = now() - interval '16 minutes' WHERE id = $1`, [
+        gina.id,
+      ]);
+      await runJob('guests.time-out');
+      expect((await guestRow(gina.id as string)).state).toBe('left');
+      ok(await gina.post('call_session'));
+    });
+
+    test('two hosts who decide at once: one decision holds', async () => {
+      const room = await newRoom();
+      ok(
+        await world.alice.api.post(`/chat/rooms/${room}/members`, {
+          user_id: world.bob.id,
+          role: 'moderator',
+        }),
+        201,
+      );
+      const call = await newCall({ room });
+      for (let round = 0; round < 5; round += 1) {
+        const gina = await waitingGuest(call);
+        const results = await Promise.all([
+          review(gina.id as string, 'approve', world.alice),
+          review(gina.id as string, 'deny', world.bob),
+        ]);
+        expect(results.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+        const winner = results.find(({ status }) => status === 200)!.body.approval.state;
+        expect(ok(await gina.get('status')).guest.state).toBe(winner === 'approved' ? 'admitted' : 'denied');
+      }
+    });
+
+    test('the list contains the guests of own calls, and all with the permission', async () => {
+      const call = await newCall({}, world.bob);
+      const gina = browser((await invite(call, { kind: 'link' }, world.bob)).token);
+      ok(await gina.claim({ name: 'Gina' }), 201);
+      const of = async (person: Person, query = '') =>
+        ok(await person.api.get(`/call/external_invites/approvals?call_id=${call}${query}`)).approvals.map(
+          ({ id }: any) => id,
+        );
+      expect(await of(world.bob)).toEqual([gina.id]);
+      expect(await of(world.alice)).toEqual([gina.id]);
+      expect(await of(world.carol)).toEqual([]);
+      expect(await of(world.eve)).toEqual([]);
+      expect(await of(world.bob, '&state=approved')).toEqual([]);
+    });
+  });
