@@ -1,6 +1,6 @@
 import { Db } from '../../src/platform/database/db.js';
 import { TenantsApi } from '../../src/modules/tenants/index.js';
-import { TestApp, type Person } from '../support/app.ts';
+import { TestApp, type TestUser } from '../support/app.ts';
 
 /** Two applications on one database, so that locks in memory have no effect. */
 describe('concurrent changes of groups', () => {
@@ -19,8 +19,8 @@ describe('concurrent changes of groups', () => {
 
   const owners = async (...names: string[]) => {
     const slug = `race${(made += 1)}`;
-    const [first] = (await one.tenant(slug, names[0]!)) as [Person];
-    const others: Person[] = [];
+    const [first] = await one.tenant(slug, names[0]!);
+    const others: TestUser[] = [];
     for (const name of names.slice(1))
       others.push(await one.member(slug, `${name}@${slug}.example`, 'owner'));
     const { groups } = (await first.api.get('/rbac/groups')).body;
@@ -41,8 +41,8 @@ describe('concurrent changes of groups', () => {
   test('two owners remove each other: one stays', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { people, group } = await owners('ann', 'ben');
-      const [ann, ben] = people as [Person, Person];
-      const path = (person: Person) => `/rbac/groups/${group('owners')}/members/${person.id}`;
+      const [ann, ben] = people as [TestUser, TestUser];
+      const path = (person: TestUser) => `/rbac/groups/${group('owners')}/members/${person.id}`;
       const responses = await Promise.all([
         one.as(ann.token).delete(path(ben)),
         two.as(ben.token).delete(path(ann)),
@@ -56,8 +56,8 @@ describe('concurrent changes of groups', () => {
   test('three owners leave and are deactivated by the operator concurrently: one stays', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { people, group } = await owners('ann', 'ben', 'cat');
-      const [ann, ben, cat] = people as [Person, Person, Person];
-      const leave = (app: TestApp, person: Person) =>
+      const [ann, ben, cat] = people as [TestUser, TestUser, TestUser];
+      const leave = (app: TestApp, person: TestUser) =>
         app.as(person.token).delete(`/rbac/groups/${group('owners')}/members/${person.id}`);
       const close = one
         .get(Db)
@@ -71,7 +71,7 @@ describe('concurrent changes of groups', () => {
   test('a grant against the loss of the permission: the group never has more than the owner left', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { slug, people } = await owners('ann');
-      const [ann] = people as [Person];
+      const [ann] = people as [TestUser];
       const bob = await one.member(slug, `bob@${slug}.example`);
       const create = async (name: string, permissions: string[]) =>
         (await ann.api.post('/rbac/groups', { name, permissions })).body.group.id;
@@ -94,7 +94,7 @@ describe('concurrent changes of groups', () => {
   test('a membership against a grant to the same group: the adder held all permissions', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { slug, people } = await owners('ann');
-      const [ann] = people as [Person];
+      const [ann] = people as [TestUser];
       const bob = await one.member(slug, `bob@${slug}.example`);
       const create = async (name: string, permissions: string[]) =>
         (await ann.api.post('/rbac/groups', { name, permissions })).body.group.id;
@@ -120,11 +120,11 @@ describe('concurrent changes of groups', () => {
 
   test('counters stay correct with concurrent additions and removals', async () => {
     const { slug, people } = await owners('ann');
-    const [ann] = people as [Person];
+    const [ann] = people as [TestUser];
     const { id } = (await ann.api.post('/rbac/groups', { name: 'Counted' })).body.group;
-    const members: Person[] = [];
+    const members: TestUser[] = [];
     for (let n = 0; n < 6; n += 1) members.push(await one.member(slug, `m${n}@${slug}.example`));
-    const add = (app: TestApp, person: Person) =>
+    const add = (app: TestApp, person: TestUser) =>
       app.as(ann.token).post(`/rbac/groups/${id}/members`, { user_ids: [person.id, members[0]!.id] });
     await Promise.all(members.flatMap((member) => [add(one, member), add(two, member)]));
     await Promise.all(

@@ -1,16 +1,16 @@
-import { type Person, TestApp } from '../support/app.ts';
+import { type TestUser, TestApp } from '../support/app.ts';
 import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../support/calendars.ts';
 
 describe('calendars under concurrency', () => {
   let app: TestApp;
-  let people: Person[];
-  let ann: Person;
+  let people: TestUser[];
+  let ann: TestUser;
   let calendar: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
     people = await app.tenant('acme', 'ann', ...Array.from({ length: 50 }, (_, n) => `user${n}`));
-    ann = people[0] as Person;
+    ann = people[0] as TestUser;
     calendar = await newCalendar(ann, 'Work');
   });
   afterAll(() => app?.stop());

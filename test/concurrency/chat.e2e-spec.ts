@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Person, TestApp } from '../support/app.ts';
+import { type TestUser, TestApp } from '../support/app.ts';
 
 /** Two applications on one database: no lock in memory can help. */
 describe('concurrent use of chat rooms', () => {
   let one: TestApp;
   let two: TestApp;
-  let people: Person[];
+  let people: TestUser[];
 
   beforeAll(async () => {
     one = await TestApp.start();
@@ -17,7 +17,7 @@ describe('concurrent use of chat rooms', () => {
     await one?.stop();
   });
 
-  const api = (n: number, person: Person) => (n % 2 ? one : two).as(person.token);
+  const api = (n: number, person: TestUser) => (n % 2 ? one : two).as(person.token);
   const all = <T>(n: number, run: (n: number) => Promise<T>) =>
     Promise.all(Array.from({ length: n }, (_, i) => run(i)));
   const newRoom = async (fields: object = {}): Promise<string> => {
@@ -68,7 +68,7 @@ describe('concurrent use of chat rooms', () => {
 
   test('a removed member sends nothing after the removal', async () => {
     const room = await newRoom();
-    const [alice, bob] = people as [Person, Person];
+    const [alice, bob] = people as [TestUser, TestUser];
     const path = `/chat/rooms/${room}`;
     const [removal, ...sends] = await Promise.all([
       alice.api.delete(`${path}/members/${bob.id}`),
@@ -88,7 +88,7 @@ describe('concurrent use of chat rooms', () => {
   test('two owners who leave at the same time leave one behind', async () => {
     for (let round = 0; round < 5; round += 1) {
       const room = await newRoom();
-      const [alice, bob] = people as [Person, Person];
+      const [alice, bob] = people as [TestUser, TestUser];
       const members = `/chat/rooms/${room}/members`;
       await alice.api.post(members, { user_id: bob.id, role: 'owner' });
       const responses = await Promise.all([
@@ -101,7 +101,7 @@ describe('concurrent use of chat rooms', () => {
 
   test('edits with the same base: one wins; a file goes into one message', async () => {
     const room = await newRoom();
-    const [alice] = people as [Person];
+    const [alice] = people as [TestUser];
     const path = `/chat/rooms/${room}/messages`;
     const { message } = (await alice.api.post(path, { client_msg_id: randomUUID(), body: 'x' })).body;
     const edits = await all(10, (n) =>

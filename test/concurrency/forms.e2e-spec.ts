@@ -1,11 +1,11 @@
-import { TestApp, type Person } from '../support/app.ts';
+import { TestApp, type TestUser } from '../support/app.ts';
 import { definitionOf, ok, published, SIMPLE } from '../support/forms.ts';
 
 /** Two processes of the service on one database. */
 describe('concurrent submissions', () => {
   let app: TestApp;
   let second: TestApp;
-  let people: Person[];
+  let people: TestUser[];
 
   beforeAll(async () => {
     app = await TestApp.start();
@@ -17,7 +17,7 @@ describe('concurrent submissions', () => {
     await app?.stop();
   });
 
-  const owner = () => people[0] as Person;
+  const owner = () => people[0] as TestUser;
   const open = async (settings: object, definition: object = SIMPLE) => {
     const form = await published(owner(), definition, { settings });
     const access = people.slice(1).map(({ id }) => ({ user_id: id, role: 'respondent' }));
@@ -25,8 +25,8 @@ describe('concurrent submissions', () => {
     return form;
   };
   /** The user's client of one of the two processes. */
-  const at = (n: number, person: Person) => (n % 2 === 0 ? person.api : second.as(person.token));
-  const submit = (n: number, person: Person, form: any, more: object = {}) =>
+  const at = (n: number, person: TestUser) => (n % 2 === 0 ? person.api : second.as(person.token));
+  const submit = (n: number, person: TestUser, form: any, more: object = {}) =>
     at(n, person).post(`/forms/${form.id}/submit`, { answers: { name: `n${n}` }, ...more });
   const countOf = async (form: any) =>
     (await app.sql(`SELECT count(*)::int AS n FROM form_responses WHERE form_id = $1`, [form.id]))[0].n;
@@ -34,7 +34,7 @@ describe('concurrent submissions', () => {
   test('200 submitters: exactly as many responses as the quota', async () => {
     const form = await open({ max_responses: 37 });
     const responses = await Promise.all(
-      Array.from({ length: 200 }, (_, n) => submit(n, people[1 + (n % 10)] as Person, form)),
+      Array.from({ length: 200 }, (_, n) => submit(n, people[1 + (n % 10)] as TestUser, form)),
     );
     const statuses = responses.map(({ status, body }) => (status === 201 ? 'stored' : body.reason));
     expect([
@@ -48,7 +48,7 @@ describe('concurrent submissions', () => {
   test.each([[false], [true]])('one response of each user (anonymous: %s)', async (anonymous) => {
     const form = await open({ one_per_user: true, anonymous });
     const responses = await Promise.all(
-      Array.from({ length: 80 }, (_, n) => submit(n, people[1 + (n % 10)] as Person, form)),
+      Array.from({ length: 80 }, (_, n) => submit(n, people[1 + (n % 10)] as TestUser, form)),
     );
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(10);
     expect(new Set(responses.filter(({ status }) => status !== 201).map(({ body }) => body.error))).toEqual(
@@ -62,7 +62,7 @@ describe('concurrent submissions', () => {
     async (settings) => {
       const form = await open(settings);
       const client_response_id = crypto.randomUUID();
-      const user = people[1] as Person;
+      const user = people[1] as TestUser;
       const responses = await Promise.all(
         Array.from({ length: 30 }, (_, n) =>
           at(n, user).post(`/forms/${form.id}/submit`, { answers: { name: 'same' }, client_response_id }),
@@ -97,7 +97,7 @@ describe('concurrent submissions', () => {
 
   test('publications during submissions: each response has a version that its answers fit', async () => {
     const form = await open({});
-    const answers = Array.from({ length: 40 }, (_, n) => submit(n, people[1 + (n % 10)] as Person, form));
+    const answers = Array.from({ length: 40 }, (_, n) => submit(n, people[1 + (n % 10)] as TestUser, form));
     for (let n = 2; n <= 6; n += 1) {
       const definition = definitionOf([
         { id: 'name', type: 'short_text', title: `Name ${n}`, required: true },

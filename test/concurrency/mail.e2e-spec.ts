@@ -4,7 +4,7 @@ import {
   MAX_TOTAL,
   MAX_WAITING_PER_USER,
 } from '../../src/modules/mail/upstream/request-limits.js';
-import { type Person, TestApp } from '../support/app.ts';
+import { type TestUser, TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { WildDuck } from '../support/wild-duck.ts';
 
@@ -13,7 +13,7 @@ const BOXES = '/mail/users/me/mailboxes';
 describe('mail, at the same time', () => {
   let duck: WildDuck;
   let apps: [TestApp, TestApp];
-  let people: Person[];
+  let people: TestUser[];
 
   beforeAll(async () => {
     duck = await WildDuck.start();
@@ -29,7 +29,7 @@ describe('mail, at the same time', () => {
 
   const count = (url: string) => duck.requests.filter((request) => request.url === url).length;
   /** Sends a request several times to two processes concurrently. */
-  const rush = ({ token }: Person, times: number) =>
+  const rush = ({ token }: TestUser, times: number) =>
     Promise.all(Array.from({ length: times }, (_, n) => apps[n % 2]!.as(token).get(BOXES)));
 
   test('first use creates one account and one token in all processes', async () => {
@@ -40,7 +40,7 @@ describe('mail, at the same time', () => {
   });
 
   test('an expired token is renewed once for all concurrent requests', async () => {
-    const [person] = people as [Person];
+    const [person] = people as [TestUser];
     await rush(person, 4);
     for (let round = 0; round < 3; round += 1) {
       duck.clear();
@@ -78,7 +78,7 @@ describe('mail, at the same time', () => {
 
   test('fifty hanging mail requests do not block notes, nor the mail of other users', async () => {
     const [app] = apps;
-    const [busy, ...others] = people as [Person, ...Person[]];
+    const [busy, ...others] = people as [TestUser, ...TestUser[]];
     for (const { token } of people) await app.as(token).get(BOXES);
     const { stuck, release } = hold();
     const crowd = others.slice(0, 17);
@@ -182,7 +182,7 @@ describe('mail, at the same time', () => {
     const { hostname, port } = new URL(app.base);
     const sockets: Socket[] = [];
     /** Announces 30 MB. @returns a function for the response received so far */
-    const announce = async ({ token }: Person): Promise<() => string> => {
+    const announce = async ({ token }: TestUser): Promise<() => string> => {
       const socket = connect(Number(port), hostname);
       sockets.push(socket);
       let text = '';
@@ -193,8 +193,8 @@ describe('mail, at the same time', () => {
       );
       return () => text;
     };
-    const small = ({ token }: Person) => app.as(token).post(box, { text: 'small' });
-    const [one, ...others] = people.slice(4) as [Person, ...Person[]];
+    const small = ({ token }: TestUser) => app.as(token).post(box, { text: 'small' });
+    const [one, ...others] = people.slice(4) as [TestUser, ...TestUser[]];
     for (const person of [one, ...others]) await app.as(person.token).get(BOXES);
     // Accepted requests are counted: the next one is rejected.
     const first = [await announce(one), await announce(one)];

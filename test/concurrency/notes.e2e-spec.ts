@@ -1,15 +1,15 @@
-import { TestApp, type Person } from '../support/app.ts';
+import { TestApp, type TestUser } from '../support/app.ts';
 
 /** Two processes' worth of the application on one database: no lock in memory can help. */
 describe('writers of one note', () => {
   let one: TestApp;
   let two: TestApp;
-  let alice: Person;
+  let alice: TestUser;
 
   beforeAll(async () => {
     one = await TestApp.start();
     two = await TestApp.start({}, one.databaseUrl);
-    [alice] = (await one.tenant('acme', 'alice')) as [Person];
+    [alice] = await one.tenant('acme', 'alice');
   });
   afterAll(async () => {
     await two?.stop();
@@ -133,7 +133,7 @@ describe('writers of one note', () => {
   });
 
   test('feed numbers are unique, gapless and those of the last change', async () => {
-    const [bob] = (await one.tenant('feeds', 'bob')) as [Person];
+    const [bob] = await one.tenant('feeds', 'bob');
     const ids: string[] = [];
     await Promise.all(
       Array.from({ length: 30 }, async (_, n) => {

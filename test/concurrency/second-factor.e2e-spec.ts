@@ -1,5 +1,5 @@
 import { enrolled, PASSWORD, personWithPassword, session } from '../support/account.ts';
-import { TestApp, type Person } from '../support/app.ts';
+import { TestApp, type TestUser } from '../support/app.ts';
 import type { Client } from '../support/client.ts';
 import { Authenticator, stopClock } from '../support/totp.ts';
 
@@ -18,7 +18,7 @@ describe('concurrent requests to two processes', () => {
     await one?.stop();
   });
 
-  const both = ({ token }: Person): Client[] => [one.as(token), two.as(token)];
+  const both = ({ token }: TestUser): Client[] => [one.as(token), two.as(token)];
   const race = async (clients: Client[], times: number, path: string, body: (n: number) => object) =>
     (
       await Promise.all(

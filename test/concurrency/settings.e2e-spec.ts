@@ -1,15 +1,15 @@
-import { TestApp, type Person } from '../support/app.ts';
+import { TestApp, type TestUser } from '../support/app.ts';
 
 /** Two applications on one database. */
 describe('concurrent changes of settings', () => {
   let one: TestApp;
   let two: TestApp;
-  let alice: Person;
+  let alice: TestUser;
 
   beforeAll(async () => {
     one = await TestApp.start();
     two = await TestApp.start({}, one.databaseUrl);
-    [alice] = (await one.tenant('acme', 'alice')) as [Person];
+    [alice] = await one.tenant('acme', 'alice');
   });
   afterAll(async () => {
     await two?.stop();

@@ -1,6 +1,6 @@
 import { errorCode } from '../../src/platform/database/database-errors.js';
 import { Db } from '../../src/platform/database/db.js';
-import { TestApp, type Person } from '../support/app.ts';
+import { TestApp, type TestUser } from '../support/app.ts';
 
 /** Two processes' worth of the application on one database: writers, and a reader who follows the feed meanwhile. */
 describe('the feeds of tasks under writers', () => {
@@ -29,16 +29,17 @@ describe('the feeds of tasks under writers', () => {
         }),
       );
   }
-  const people = (...names: string[]) => one.tenant(`t${(n += 1)}`, ...names);
-  const api = (person: Person, turn: number) => (turn % 2 ? one : two).as(person.token);
-  const made = async (person: Person, path: string, fields: object): Promise<any> => {
+  const people = <const Names extends readonly string[]>(...names: Names) =>
+    one.tenant(`t${(n += 1)}`, ...names);
+  const api = (person: TestUser, turn: number) => (turn % 2 ? one : two).as(person.token);
+  const made = async (person: TestUser, path: string, fields: object): Promise<any> => {
     const { status, body } = await person.api.post(path, fields);
     expect([path, status, body.error]).toEqual([path, 201, undefined]);
     return body.task ?? body.folder ?? body.note;
   };
 
   /** Follows a feed until told that nothing more will be written, and then to its end. */
-  async function follow(person: Person, path: string, list: string, limit: number, done: () => boolean) {
+  async function follow(person: TestUser, path: string, list: string, limit: number, done: () => boolean) {
     const items = new Map<string, any>();
     let cursor = '';
     for (let turn = 0, last = false; ; turn += 1) {
@@ -54,7 +55,7 @@ describe('the feeds of tasks under writers', () => {
       last = written;
     }
   }
-  const all = async (person: Person, path: string, list: string): Promise<Map<string, any>> => {
+  const all = async (person: TestUser, path: string, list: string): Promise<Map<string, any>> => {
     const items = new Map<string, any>();
     for (let cursor: string | null = ''; cursor !== null;) {
       const { body } = await person.api.get(`${path}limit=200${cursor && `&cursor=${cursor}`}`);
@@ -69,13 +70,13 @@ describe('the feeds of tasks under writers', () => {
       .toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
   test('a reader that pages during concurrent writes misses nothing', async () => {
-    const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
+    const [alice, bob] = await people('alice', 'bob');
     const { id: folder } = await made(alice, '/task_folders', { name: 'f', members: [bob.id] });
     const tasks = await Promise.all(
       Array.from({ length: 12 }, (_, i) => made(alice, '/tasks', { title: `${i}`, folder_id: folder })),
     );
     let writing = 2;
-    const writer = async (person: Person, turn: number) => {
+    const writer = async (person: TestUser, turn: number) => {
       for (let i = 0; i < 60; i += 1) {
         const { id } = tasks[(i * 5 + turn) % tasks.length];
         const fields = [
@@ -102,7 +103,7 @@ describe('the feeds of tasks under writers', () => {
   });
 
   test('a folder shared and unshared while tasks move through it: each reader ends with the visible items', async () => {
-    const [alice, bob, carol] = (await people('alice', 'bob', 'carol')) as [Person, Person, Person];
+    const [alice, bob, carol] = await people('alice', 'bob', 'carol');
     const top = await made(alice, '/task_folders', { name: 'top' });
     const below = await made(alice, '/task_folders', { name: 'below', parent_id: top.id });
     const tasks = await Promise.all(

@@ -1,21 +1,21 @@
 import { errorCode } from '../../src/platform/database/database-errors.js';
 import { Db } from '../../src/platform/database/db.js';
-import { TestApp, type Person } from '../support/app.ts';
+import { TestApp, type TestUser } from '../support/app.ts';
 
 /** Two processes' worth of the application on one database: no lock in memory can help. */
 describe('writers of tasks', () => {
   let one: TestApp;
   let two: TestApp;
-  let alice: Person;
-  let people: Person[];
+  let alice: TestUser;
+  let people: TestUser[];
 
   beforeAll(async () => {
     one = await TestApp.start();
     two = await TestApp.start({}, one.databaseUrl);
     [one, two].forEach(watch);
     [alice, ...people] = (await one.tenant('acme', 'alice', 'bob', 'carol', 'dora', 'eve')) as [
-      Person,
-      ...Person[],
+      TestUser,
+      ...TestUser[],
     ];
   });
   /** SQLSTATEs of attempts that failed, also of those that a second attempt made good. */

@@ -1,11 +1,11 @@
 import pg from 'pg';
-import { TestApp, type Person } from '../support/app.ts';
+import { TestApp, type TestUser } from '../support/app.ts';
 import { until } from '../support/until.ts';
 
 /** Found by the fuzzer of synchronisation: many notes in one transaction must not undo the order of the locks. */
 describe('the purge of notes whose time in the trash is over', () => {
   let app: TestApp;
-  let people: Person[];
+  let people: TestUser[];
   const connections: pg.Client[] = [];
 
   beforeAll(async () => {
@@ -30,12 +30,12 @@ describe('the purge of notes whose time in the trash is over', () => {
       );
       return rows.length === count;
     });
-  const make = async (owner: Person, invited: Person[]): Promise<string> => {
+  const make = async (owner: TestUser, invited: TestUser[]): Promise<string> => {
     const { id } = (await owner.api.post('/notes', { title: 'n' })).body.note;
     await owner.api.put(`/notes/${id}/invited`, { invited: invited.map((one) => one.id) });
     return id;
   };
-  const trash = async (owner: Person, id: string, daysAgo: number): Promise<void> => {
+  const trash = async (owner: TestUser, id: string, daysAgo: number): Promise<void> => {
     await owner.api.delete(`/notes/${id}`, { base_revision: 1 });
     await app.sql(`UPDATE notes SET purge_at = now() - make_interval(days => $2) WHERE id = $1`, [
       id,
@@ -44,7 +44,7 @@ describe('the purge of notes whose time in the trash is over', () => {
   };
 
   test('takes the counters of all in one order, so that it and a writer do not wait for each other', async () => {
-    const [low, high] = people as [Person, Person];
+    const [low, high] = people as [TestUser, TestUser];
     // By itself the first needs the higher counter, the second then the lower one.
     await trash(high, await make(high, []), 2);
     await trash(low, await make(low, [high]), 1);

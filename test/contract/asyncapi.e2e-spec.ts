@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { describeApp } from '../../src/docs/describe-app.js';
 import { PresenceDevices } from '../../src/modules/presence/presence-devices.js';
 import { SocketEvents } from '../../src/platform/realtime/socket-events.js';
-import { type Person, TestApp } from '../support/app.ts';
+import { type TestUser, TestApp } from '../support/app.ts';
 import { TestSocket } from '../support/socket.ts';
 
 const committed = JSON.parse(readFileSync(new URL('../../asyncapi.json', import.meta.url), 'utf8'));
@@ -24,12 +24,12 @@ function errorsOf(id: string, payload: unknown): unknown {
 
 describe('the AsyncAPI description', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
 

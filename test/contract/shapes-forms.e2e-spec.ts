@@ -1,4 +1,4 @@
-import { TestApp, type Person } from '../support/app.ts';
+import { TestApp, type TestUser } from '../support/app.ts';
 import { definitionOf, ok, option } from '../support/forms.ts';
 import { form as formData } from '../support/multipart.ts';
 import { fits, offered } from '../support/shapes.ts';
@@ -20,8 +20,8 @@ const DEFINITION = definitionOf([
 
 describe('responses of forms have exactly the described shape', () => {
   let app: TestApp;
-  let owner: Person;
-  let guest: Person;
+  let owner: TestUser;
+  let guest: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PASSWORD, personWithPassword, session } from '../support/account.ts';
-import { TestApp, type Person } from '../support/app.ts';
+import { TestApp, type TestUser } from '../support/app.ts';
 import { upload } from '../support/multipart.ts';
 import { fits, offered } from '../support/shapes.ts';
 import { Authenticator, stopClock } from '../support/totp.ts';
@@ -10,12 +10,12 @@ import { TestSocket } from '../support/socket.ts';
 
 describe('responses have exactly the described shape', () => {
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
 
   beforeAll(async () => {
     stopClock();
     app = await TestApp.start();
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
   });
   afterAll(() => app?.stop());
 
@@ -44,7 +44,7 @@ describe('responses have exactly the described shape', () => {
   });
 
   test('sharing, folders and feeds', async () => {
-    const [owner, guest] = (await app.tenant('shapes', 'owner', 'guest')) as [Person, Person];
+    const [owner, guest] = await app.tenant('shapes', 'owner', 'guest');
     const { api } = owner;
     const folder = await api.post('/note_folders', { name: 'f', color: '#ffffff' });
     fits('createNoteFolder', folder);
@@ -73,7 +73,7 @@ describe('responses have exactly the described shape', () => {
   });
 
   test('tasks', async () => {
-    const [owner, guest] = (await app.tenant('tasks', 'owner', 'guest')) as [Person, Person];
+    const [owner, guest] = await app.tenant('tasks', 'owner', 'guest');
     const { api } = owner;
     const folder = await api.post('/task_folders', { name: 'f', color: '#ffffff', members: [guest.id] });
     fits('createTaskFolder', folder);
@@ -147,7 +147,7 @@ describe('responses have exactly the described shape', () => {
   });
 
   test('groups', async () => {
-    const [owner, member] = (await app.tenant('groups', 'owner', 'member')) as [Person, Person];
+    const [owner, member] = await app.tenant('groups', 'owner', 'member');
     const { api } = owner;
     const created = await api.post('/rbac/groups', { name: 'G', permissions: ['forms.create'] });
     fits('createGroup', created);
@@ -206,7 +206,7 @@ describe('responses have exactly the described shape', () => {
   });
 
   test('settings', async () => {
-    const [, member] = (await app.tenant('settings', 'owner', 'member')) as [Person, Person];
+    const [, member] = await app.tenant('settings', 'owner', 'member');
     const { api } = member;
     fits('readProfile', await api.get('/settings/profile'));
     fits('updateProfile', await api.put('/settings/profile', { timezone: 'Europe/Berlin' }));
@@ -258,7 +258,7 @@ describe('responses have exactly the described shape', () => {
   });
 
   test('chat', async () => {
-    const [owner, guest] = (await app.tenant('chat', 'owner', 'guest')) as [Person, Person];
+    const [owner, guest] = await app.tenant('chat', 'owner', 'guest');
     const { api } = owner;
     const file = await upload(api, '/chat/attachments', 'x');
     fits('uploadChatAttachment', file);
@@ -354,7 +354,7 @@ describe('responses have exactly the described shape', () => {
   });
 
   test('contacts', async () => {
-    const [owner, reader] = (await app.tenant('contacts', 'owner', 'reader')) as [Person, Person];
+    const [owner, reader] = await app.tenant('contacts', 'owner', 'reader');
     const { api } = owner;
     const book = await api.post('/contact/addressbooks', { name: 'b', shares: [reader.id] });
     fits('createAddressbook', book);

@@ -4,7 +4,7 @@ import { directory, type Home, statements, workspace } from '../../src/platform/
 import { Db } from '../../src/platform/database/db.js';
 import { NoteFolder } from '../../src/modules/note-folders/note-folder.entity.js';
 import { schema } from '../../src/schema.js';
-import { type Person, TestApp } from '../support/app.ts';
+import { TestApp } from '../support/app.ts';
 import { SqlUsage } from '../support/sql-usage.ts';
 
 /** Requests whose statements are made when they are first needed. */
@@ -52,7 +52,7 @@ describe('homes of SQL', () => {
 
   beforeAll(async () => {
     app = await TestApp.start();
-    const [ann] = (await app.tenant('acme', 'ann')) as [Person];
+    const [ann] = await app.tenant('acme', 'ann');
     for (const path of LAZY) expect((await ann.api.get(path)).status).toBe(200);
     const { dataSource } = app.get(Db);
     homes = new Map(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { IdentityApi } from '../../src/modules/identity/index.js';
 import { MailApi } from '../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
-import { TestApp, type Person } from '../support/app.ts';
+import { TestApp, type TestUser } from '../support/app.ts';
 import type { RequestOptions } from '../support/client.ts';
 import { LiveKit } from '../support/livekit/livekit.ts';
 import { form, upload } from '../support/multipart.ts';
@@ -14,16 +14,16 @@ describe('the tenancy matrix', () => {
   let app: TestApp;
   let duck: WildDuck;
   let livekit: LiveKit;
-  let alice: Person;
-  let strangers: [string, Person][];
+  let alice: TestUser;
+  let strangers: [string, TestUser][];
   let groups = 0;
 
   beforeAll(async () => {
     duck = await WildDuck.start();
     livekit = await LiveKit.start();
     app = await TestApp.start({ ...duck.settings, ...livekit.settings });
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
-    const [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
+    const [mallory] = await app.tenant('evil', 'mallory');
     // No plain member: what they hold in their own workspace must not count here.
     const twin = await app.member('evil', alice.email, 'admin');
     // One address is one mail account: the twin's other one is linked. Alice's comes first.

@@ -1,6 +1,6 @@
 import { RealtimeOptions } from '../../src/platform/realtime/realtime-options.js';
 import { UserConnections } from '../../src/platform/realtime/user-connections.js';
-import { type Person, TestApp } from '../support/app.ts';
+import { type TestUser, TestApp } from '../support/app.ts';
 import { ChatFuzzer, type ChatUser } from './fuzzer.ts';
 
 /** The short run; `npm run fuzz:realtime` runs it for as long as you like, on processes that are killed. */
@@ -20,7 +20,7 @@ describe('chat, at random', () => {
     await one?.stop();
   });
 
-  const user = ({ id, token }: Person): ChatUser => ({ id, token });
+  const user = ({ id, token }: TestUser): ChatUser => ({ id, token });
 
   test.each(['1', '2'])('seed %s', async (seed) => {
     const users = (await one.tenant(`chat-${seed}`, 'alice', 'bob', 'carol')).map(user);

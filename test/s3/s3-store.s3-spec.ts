@@ -6,7 +6,7 @@ import { BlobCollector } from '../../src/platform/blobs/blob-collector.js';
 import { BlobMissingError, BlobStoreError, objectName } from '../../src/platform/blobs/store/blob-store.js';
 import { Blobs } from '../../src/platform/blobs/blobs.js';
 import { openBlobStore } from '../../src/platform/blobs/store/open-blob-store.js';
-import { type Person, TestApp } from '../support/app.ts';
+import { type TestUser, TestApp } from '../support/app.ts';
 import { freePort } from '../support/ports.ts';
 import { SlowRequest, form, upload } from '../support/multipart.ts';
 import { until } from '../support/until.ts';
@@ -20,7 +20,7 @@ const SIZE = 12_000_001;
 describe('files in S3', () => {
   let swift: Swift;
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
   let task: string;
   const children = new Set<ChildProcess>();
   const before = { ...process.env };
@@ -29,7 +29,7 @@ describe('files in S3', () => {
     swift = await Swift.start();
     Object.assign(process.env, Swift.env);
     app = await TestApp.start({ BLOB_STORE_URL: swift.url });
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
     task = (await alice.api.post('/tasks', { title: 'Files' })).body.task.id;
   });
   afterAll(async () => {

@@ -1,12 +1,12 @@
 import { provision } from '../../src/provision/provision.js';
 import { IdentityApi } from '../../src/modules/identity/index.js';
-import type { Person, TestApp } from './app.ts';
+import type { TestUser, TestApp } from './app.ts';
 import { Authenticator } from './totp.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 
 /** A member of a new workspace with a password. */
-export async function personWithPassword(app: TestApp, name: string): Promise<Person> {
+export async function personWithPassword(app: TestApp, name: string): Promise<TestUser> {
   const slug = `w${Math.random().toString(36).slice(2)}`;
   const email = `${name}@${slug}.example`;
   const user = { email, name, role: 'owner' as const, password: PASSWORD };
@@ -18,16 +18,16 @@ export async function personWithPassword(app: TestApp, name: string): Promise<Pe
 /** Another session of the same account. */
 export async function session(
   app: TestApp,
-  person: Person,
+  person: TestUser,
   more: { aal2?: boolean; userAgent?: string; tenantId?: string | null } = {},
-): Promise<Person> {
+): Promise<TestUser> {
   const request = { accountId: person.id, tenantId: person.tenantId, ...more };
   const [token] = (await app.get<IdentityApi>(IdentityApi).issueTokens([request], 'test')) as [string];
   return { ...person, token, api: app.as(token) };
 }
 
 export interface Enrolled {
-  person: Person;
+  person: TestUser;
   authenticator: Authenticator;
   recoveryCodes: string[];
   /** The code that enabled it. */

@@ -14,13 +14,16 @@ import { memoryBase } from './memory-directory.ts';
 import { checkTransactions } from './transactions.ts';
 
 /** A user of a test, with a client that acts as them. */
-export interface Person {
+export interface TestUser {
   id: string;
   email: string;
   tenantId: string | null;
   token: string;
   api: Client;
 }
+
+/** The former name, for tests that are being written. */
+export type { TestUser as Person };
 
 /** Applications on one database share their files. @returns their directory */
 const filesOf = (databaseUrl: string): string =>
@@ -80,34 +83,41 @@ export class TestApp {
   }
 
   /** Creates a workspace with these users, or adds them to it. The first one is its owner. */
-  async tenant(slug: string, ...names: string[]): Promise<Person[]> {
+  async tenant<const Names extends readonly string[]>(
+    slug: string,
+    ...names: Names
+  ): Promise<{ -readonly [Name in keyof Names]: TestUser }> {
     const users = names.map((name, n) => ({
       email: `${name}@${slug}.example`,
       name: name[0]!.toUpperCase() + name.slice(1),
       role: n === 0 ? ('owner' as const) : ('member' as const),
     }));
     const { users: made } = await provision(this.served.nest, { tenants: [{ slug, users }] }, true);
-    return made.map((user) => this.person(user));
+    return made.map((user) => this.testUser(user)) as { -readonly [Name in keyof Names]: TestUser };
   }
 
   /** Adds a user who has an account to a workspace. */
-  async member(slug: string, email: string, role: 'owner' | 'admin' | 'member' = 'member'): Promise<Person> {
+  async member(
+    slug: string,
+    email: string,
+    role: 'owner' | 'admin' | 'member' = 'member',
+  ): Promise<TestUser> {
     const { users } = await provision(
       this.served.nest,
       { tenants: [{ slug, users: [{ email, name: 'Twin', role }] }] },
       true,
     );
-    return this.person(users[0]!);
+    return this.testUser(users[0]!);
   }
 
   /** Creates an account without a workspace. */
-  async loner(name: string): Promise<Person> {
+  async loner(name: string): Promise<TestUser> {
     const { users } = await provision(
       this.served.nest,
       { accounts: [{ email: `${name}@nowhere.example`, name }] },
       true,
     );
-    return this.person(users[0]!);
+    return this.testUser(users[0]!);
   }
 
   /** Reads changes of access now instead of within a second. */
@@ -125,7 +135,7 @@ export class TestApp {
     await this.drop();
   }
 
-  private person(user: { id: string; email: string; tenant_id: string | null; token?: string }): Person {
+  private testUser(user: { id: string; email: string; tenant_id: string | null; token?: string }): TestUser {
     const token = user.token as string;
     return { id: user.id, email: user.email, tenantId: user.tenant_id, token, api: this.as(token) };
   }

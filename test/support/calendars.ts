@@ -1,21 +1,21 @@
-import type { Person } from './app.ts';
+import type { TestUser } from './app.ts';
 
 export const BERLIN = 'Europe/Berlin';
 export const at = (date_time: string, time_zone = BERLIN) => ({ date_time, time_zone });
 
 /** The default calendar of a user; the first call creates it. */
-export async function defaultCalendar({ api }: Person): Promise<string> {
+export async function defaultCalendar({ api }: TestUser): Promise<string> {
   const { calendars } = (await api.get('/calendar')).body;
   return calendars.find(({ is_default, kind }: any) => is_default && kind === 'own').id;
 }
 
 /** Creates a calendar in the zone of Berlin. */
-export async function newCalendar({ api }: Person, name: string, shares: object[] = []): Promise<string> {
+export async function newCalendar({ api }: TestUser, name: string, shares: object[] = []): Promise<string> {
   return (await api.post('/calendar', { name, time_zone: BERLIN, shares })).body.calendar.id;
 }
 
 /** Creates an event. */
-export async function newEvent({ api }: Person, calendar: string, fields: object): Promise<any> {
+export async function newEvent({ api }: TestUser, calendar: string, fields: object): Promise<any> {
   const { status, body } = await api.post(`/calendar/${calendar}/events`, fields);
   if (status !== 201) throw new Error(`not created: ${JSON.stringify(body)}`);
   return body.event;
@@ -26,7 +26,7 @@ export const eventPath = (calendar: string, event: { id: string }): string =>
 
 /** The instances of a window. */
 export async function instancesOf(
-  { api }: Person,
+  { api }: TestUser,
   calendar: string,
   from: string,
   to: string,

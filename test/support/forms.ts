@@ -1,4 +1,4 @@
-import type { Person } from './app.ts';
+import type { TestUser } from './app.ts';
 import type { Answer } from './client.ts';
 
 export const option = (id: string, label = id.toUpperCase()) => ({ id, label });
@@ -20,13 +20,17 @@ export function ok(response: Answer, status = 200): any {
   return response.body;
 }
 
-export async function draft(person: Person, definition: object = SIMPLE, fields: object = {}): Promise<any> {
+export async function draft(
+  person: TestUser,
+  definition: object = SIMPLE,
+  fields: object = {},
+): Promise<any> {
   return ok(await person.api.post('/forms', { title: 'Survey', definition, ...fields }), 201).form;
 }
 
 /** A form that accepts responses. */
 export async function published(
-  person: Person,
+  person: TestUser,
   definition: object = SIMPLE,
   fields: object = {},
 ): Promise<any> {

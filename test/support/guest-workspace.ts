@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
-import { type Person, TestApp } from './app.ts';
+import { type TestUser, TestApp } from './app.ts';
 import type { Answer } from './client.ts';
 import { GuestBrowser, liveCall } from './guests.ts';
 import { LiveKit } from './livekit/livekit.ts';
@@ -17,10 +17,10 @@ export class GuestWorkspace {
   app!: TestApp;
   livekit!: LiveKit;
   relay!: OtherServer;
-  alice!: Person;
-  bob!: Person;
-  carol!: Person;
-  eve!: Person;
+  alice!: TestUser;
+  bob!: TestUser;
+  carol!: TestUser;
+  eve!: TestUser;
 
   /** @param settings added to those of the application */
   async start(settings: Record<string, string> = {}): Promise<void> {
@@ -33,8 +33,8 @@ export class GuestWorkspace {
     });
     this.livekit.webhooks.targets.push(this.app.base);
     const members = await this.app.tenant('acme', 'alice', 'bob', 'carol');
-    [this.alice, this.bob, this.carol] = members as [Person, Person, Person];
-    [this.eve] = (await this.app.tenant('globex', 'eve')) as [Person];
+    [this.alice, this.bob, this.carol] = members as [TestUser, TestUser, TestUser];
+    [this.eve] = await this.app.tenant('globex', 'eve');
   }
 
   async stop(): Promise<void> {

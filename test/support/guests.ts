@@ -1,12 +1,12 @@
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
-import type { Person, TestApp } from './app.ts';
+import type { TestUser, TestApp } from './app.ts';
 import type { Answer, Client, RequestOptions } from './client.ts';
 import type { OtherServer } from './smtp.ts';
 import { until } from './until.ts';
 
 /** A live call of a host, in a room or without one. @returns its id */
 export async function liveCall(
-  host: Person,
+  host: TestUser,
   fields: { room?: string; kind?: 'meeting' | 'livestream'; lobby?: boolean; otp?: boolean } = {},
 ): Promise<string> {
   const { room, kind = 'meeting', lobby = true, otp = true } = fields;

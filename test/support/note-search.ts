@@ -1,5 +1,5 @@
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
-import { TestApp, type Person } from './app.ts';
+import { TestApp, type TestUser } from './app.ts';
 
 /** An application with notes to search. */
 export class NoteSearch {
@@ -17,7 +17,7 @@ export class NoteSearch {
   }
 
   /** Creates a workspace with these users. */
-  people(...names: string[]): Promise<Person[]> {
+  people<const Names extends readonly string[]>(...names: Names) {
     this.workspaces += 1;
     return this.app.tenant(this.workspace, ...names);
   }
@@ -27,14 +27,14 @@ export class NoteSearch {
     await this.app.get(OutboxWorker).drain();
   }
 
-  async make(person: Person, title: string, content = '', more: object = {}): Promise<any> {
+  async make(person: TestUser, title: string, content = '', more: object = {}): Promise<any> {
     const { status, body } = await person.api.post('/notes', { title, content, ...more });
     expect(status).toBe(201);
     return body.note;
   }
 
   /** Creates filler notes: with more than 300, a search of this user reads the index of words. */
-  async crowd(person: Person, notes: number, title = 'one of a crowd'): Promise<void> {
+  async crowd(person: TestUser, notes: number, title = 'one of a crowd'): Promise<void> {
     await this.app.sql(
       `SELECT count(w.outcome) FROM generate_series(1, $3::int) g,
        LATERAL note_create($1, $2, gen_random_uuid(), jsonb_build_object('title', $4::text || ' ' || g), '<p>x</p>', gen_random_uuid()) w`,
@@ -43,14 +43,14 @@ export class NoteSearch {
   }
 
   /** @param more further query parameters, beginning with `&` */
-  async search(person: Person, q: string, more = ''): Promise<any> {
+  async search(person: TestUser, q: string, more = ''): Promise<any> {
     const { status, body } = await person.api.get(`/search/notes?q=${encodeURIComponent(q)}${more}`);
     expect([q, status, body]).toEqual([q, 200, expect.anything()]);
     return body;
   }
 
   /** The titles of the results, sorted. */
-  async titles(person: Person, q: string, more = ''): Promise<string[]> {
+  async titles(person: TestUser, q: string, more = ''): Promise<string[]> {
     return (await this.search(person, q, more)).notes.map((note: any) => note.title).toSorted();
   }
 }

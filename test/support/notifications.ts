@@ -1,6 +1,6 @@
 import { NotificationMails } from '../../src/modules/notifications/mails/notification-mails.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from './app.ts';
+import { type TestUser, TestApp } from './app.ts';
 import { OtherServer } from './smtp.ts';
 
 /** Text of objects that a recipient must not see. */
@@ -11,13 +11,13 @@ export class NotificationTest {
   relay!: OtherServer;
   app!: TestApp;
   second!: TestApp;
-  alice!: Person;
-  bob!: Person;
-  carol!: Person;
+  alice!: TestUser;
+  bob!: TestUser;
+  carol!: TestUser;
   /** The user with sockets: an active user gets no e-mail. */
-  dave!: Person;
+  dave!: TestUser;
   /** A user of another workspace. */
-  olaf!: Person;
+  olaf!: TestUser;
 
   /** Registers the hooks of a test file. */
   static use(): NotificationTest {
@@ -59,12 +59,12 @@ export class NotificationTest {
     return (await this.alice.api.post('/notes', { title })).body.note;
   }
 
-  invite(id: string, people: Person[]): Promise<unknown> {
+  invite(id: string, people: TestUser[]): Promise<unknown> {
     const invited = people.map((person) => ({ id: person.id, role: 'viewer' }));
     return this.alice.api.put(`/notes/${id}/invited`, { invited });
   }
 
-  settings = (person: Person, preferences: object): Promise<unknown> =>
+  settings = (person: TestUser, preferences: object): Promise<unknown> =>
     person.api.put('/settings/notifications', preferences);
 
   /** Sends the e-mails of notifications whose time has not come. */
@@ -79,9 +79,14 @@ export class NotificationTest {
     const settings = { SMTP_URL: this.relay.url, PUBLIC_URL: 'https://work.example' };
     this.app = await TestApp.start(settings);
     this.second = await TestApp.start(settings, this.app.databaseUrl);
-    const people = await this.app.tenant('acme', 'alice', 'bob', 'carol', 'dave');
-    [this.alice, this.bob, this.carol, this.dave] = people as [Person, Person, Person, Person];
-    [this.olaf] = (await this.app.tenant('other', 'olaf')) as [Person];
+    [this.alice, this.bob, this.carol, this.dave] = await this.app.tenant(
+      'acme',
+      'alice',
+      'bob',
+      'carol',
+      'dave',
+    );
+    [this.olaf] = await this.app.tenant('other', 'olaf');
   }
 
   private async stop(): Promise<void> {

@@ -1,5 +1,5 @@
 import { io, type Socket } from 'socket.io-client';
-import type { Person, TestApp } from './app.ts';
+import type { TestUser, TestApp } from './app.ts';
 import { until } from './until.ts';
 
 export interface ReceivedEvent {
@@ -19,7 +19,7 @@ export class TestSocket {
   }
 
   /** Opens a socket of a user at this application. @throws Error with the reason of the server */
-  static async open(app: TestApp, person: Person, options: object = {}): Promise<TestSocket> {
+  static async open(app: TestApp, person: TestUser, options: object = {}): Promise<TestSocket> {
     const { body } = await app.as(person.token).post('/auth/socket/token');
     return TestSocket.with(app, body.token, options);
   }

@@ -1,5 +1,5 @@
 import { FeedRetention } from '../../src/platform/sync/feed-retention.js';
-import { type Person, TestApp } from '../support/app.ts';
+import { TestApp } from '../support/app.ts';
 import { ContactReplica } from './contact-replica.ts';
 import { Rng } from './rng.ts';
 
@@ -40,7 +40,7 @@ describe('synchronisation of address books, at random', () => {
   });
 
   test.each(['1', '2', '3', '4'])('seed %s: all devices agree with the server', async (seed) => {
-    const [alice, bob] = (await first.tenant(`books-${seed}`, 'alice', 'bob')) as [Person, Person];
+    const [alice, bob] = await first.tenant(`books-${seed}`, 'alice', 'bob');
     const shares = [{ user_id: bob.id, role: 'writer' }];
     const made = await Promise.all(
       ['one', 'two'].map((name) => alice.api.post('/contact/addressbooks', { name, shares })),

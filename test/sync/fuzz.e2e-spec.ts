@@ -2,7 +2,7 @@ import { CalendarHousekeeping } from '../../src/modules/calendar/calendar-housek
 import { TrashPurge } from '../../src/modules/notes/trash-purge.js';
 import { TaskClock } from '../../src/modules/tasks/schedule/task-clock.js';
 import { FeedRetention } from '../../src/platform/sync/feed-retention.js';
-import { type Person, TestApp } from '../support/app.ts';
+import { type TestUser, TestApp } from '../support/app.ts';
 import { fuzz } from './fuzzer.ts';
 import type { User } from './world.ts';
 
@@ -22,7 +22,7 @@ describe('synchronisation, at random', () => {
     await first?.stop();
   });
 
-  const user = ({ id, email, tenantId, token }: Person): User => ({
+  const user = ({ id, email, tenantId, token }: TestUser): User => ({
     id,
     email,
     name: email.split('@')[0] as string,

@@ -1,4 +1,4 @@
-import type { Person, TestApp } from '../../support/app.ts';
+import type { TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { GuestBrowser } from '../../support/guests.ts';
 
@@ -11,7 +11,7 @@ const created = ({ status, body }: Answer): any => {
 };
 
 /** Calls with recordings, invites and guests, a livestream, and a chat room with guests. */
-export async function makeCalls(app: TestApp, owner: Person, member: Person) {
+export async function makeCalls(app: TestApp, owner: TestUser, member: TestUser) {
   const group = { type: 'group', name: 'With guests', member_ids: [member.id] };
   const room = created(await owner.api.post('/chat/rooms', group)).room.id;
   // The chat of the first is that of the room.

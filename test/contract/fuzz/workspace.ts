@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PERMISSIONS } from '../../../src/modules/access/index.js';
-import type { Person, TestApp } from '../../support/app.ts';
+import type { TestUser, TestApp } from '../../support/app.ts';
 import { upload } from '../../support/multipart.ts';
 import { makeCalls } from './calls.ts';
 
@@ -29,11 +29,7 @@ export interface FuzzWorkspace {
 }
 
 export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWorkspace> {
-  const [owner, member, leaver] = (await app.tenant(slug, 'owner', 'member', 'leaver')) as [
-    Person,
-    Person,
-    Person,
-  ];
+  const [owner, member, leaver] = await app.tenant(slug, 'owner', 'member', 'leaver');
   const request = { accountId: leaver.id, tenantId: leaver.tenantId };
   const sessions = Array.from({ length: EXPENDABLE_SESSIONS }, () => request);
   const expendable = await app.get<IdentityApi>(IdentityApi).issueTokens(sessions, 'fuzz');
@@ -82,13 +78,13 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
 }
 
 /** Those of the objects before: comments, shares, responses. */
-async function makeNotifications(app: TestApp, owner: Person) {
+async function makeNotifications(app: TestApp, owner: TestUser) {
   await app.get(OutboxWorker).drain();
   const { notifications } = (await owner.api.get('/notifications')).body;
   return { notifications: notifications.map(({ id }: { id: string }) => id) };
 }
 
-async function makeNotes(owner: Person, member: Person) {
+async function makeNotes(owner: TestUser, member: TestUser) {
   const folders = [];
   for (const name of ['Projects', 'Archive'])
     folders.push((await owner.api.post('/note_folders', { name })).body.folder.id);
@@ -105,7 +101,7 @@ async function makeNotes(owner: Person, member: Person) {
   return { notes: notes as string[], note_folders: folders as string[] };
 }
 
-async function makeTasks(owner: Person, member: Person) {
+async function makeTasks(owner: TestUser, member: TestUser) {
   const { folder } = (await owner.api.post('/task_folders', { name: 'Launch', members: [member.id] })).body;
   const tasks = [];
   for (const title of ['Book rooms', 'Write agenda', 'Report'])
@@ -133,7 +129,7 @@ async function makeTasks(owner: Person, member: Person) {
   };
 }
 
-async function makeContacts(owner: Person, member: Person) {
+async function makeContacts(owner: TestUser, member: TestUser) {
   const books = (await owner.api.get('/contact/addressbooks')).body.addressbooks;
   const shares = [{ user_id: member.id, role: 'writer' }];
   books.push((await owner.api.post('/contact/addressbooks', { name: 'Customers', shares })).body.addressbook);
@@ -153,7 +149,7 @@ async function makeContacts(owner: Person, member: Person) {
   return { addressbooks: [first, second, second, second] as string[], contacts };
 }
 
-async function makeSettings(owner: Person) {
+async function makeSettings(owner: TestUser) {
   const { group } = (await owner.api.post('/rbac/groups', { name: 'Helpers' })).body;
   const signatures = [];
   for (const name of ['Short', 'Long'])
@@ -167,7 +163,7 @@ async function makeSettings(owner: Person) {
   return { groups: [group.id], signatures, 'application-passwords': [made.body.application_password.id] };
 }
 
-async function makeMail(owner: Person) {
+async function makeMail(owner: TestUser) {
   const { results } = (await owner.api.get('/mail/users/me/mailboxes')).body;
   const drafts = results.find(({ path }: { path: string }) => path === 'Drafts').id;
   for (const subject of ['One', 'Two'])
@@ -183,7 +179,7 @@ async function makeMail(owner: Person) {
   };
 }
 
-async function makeChat(owner: Person, member: Person) {
+async function makeChat(owner: TestUser, member: TestUser) {
   const { room } = (
     await owner.api.post('/chat/rooms', { type: 'group', name: 'Launch', member_ids: [member.id] })
   ).body;
@@ -208,7 +204,7 @@ async function makeChat(owner: Person, member: Person) {
   };
 }
 
-async function makeCalendars(owner: Person, member: Person) {
+async function makeCalendars(owner: TestUser, member: TestUser) {
   const { calendars } = (await owner.api.get('/calendar')).body;
   const shares = [{ user_id: member.id, role: 'writer' }];
   const { calendar } = (await owner.api.post('/calendar', { name: 'Team', shares })).body;
@@ -247,7 +243,7 @@ async function makeCalendars(owner: Person, member: Person) {
   };
 }
 
-async function makeForms(owner: Person, member: Person) {
+async function makeForms(owner: TestUser, member: TestUser) {
   const forms = [];
   const question = { id: 'stars', type: 'rating', title: 'Stars', settings: { max: 5 } };
   const definition = { sections: [{ id: 'all', title: 'All', questions: [question] }] };

@@ -5,7 +5,7 @@ import { Db } from '../../../src/platform/database/db.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { PERMISSIONS } from '../../../src/modules/access/index.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 
 const ALL = Object.keys(PERMISSIONS);
@@ -28,18 +28,18 @@ describe('groups, members and permissions', () => {
   /** A new workspace: an owner, an admin, and members. */
   const workspace = async () => {
     const slug = `t${(made += 1)}`;
-    const [owner, mia, max] = (await app.tenant(slug, 'owner', 'mia', 'max')) as [Person, Person, Person];
+    const [owner, mia, max] = await app.tenant(slug, 'owner', 'mia', 'max');
     await app.tenant(`${slug}-elsewhere`, 'stranger');
     const admin = await app.member(slug, `admin@${slug}.example`, 'admin');
     const groups = await groupsOf(owner);
     const { owners, admins, members } = groups;
     return { slug, owner, admin, mia, max, owners, admins, members };
   };
-  const groupsOf = async (person: Person) => {
+  const groupsOf = async (person: TestUser) => {
     const { groups } = (await person.api.get('/rbac/groups?limit=200')).body;
     return Object.fromEntries(groups.map((group: any) => [group.key, group])) as Record<string, any>;
   };
-  const create = async (by: Person, name: string, permissions: string[] = []) => {
+  const create = async (by: TestUser, name: string, permissions: string[] = []) => {
     const { status, body } = await by.api.post('/rbac/groups', { name, permissions });
     expect([status, body.error]).toEqual([201, undefined]);
     return body.group;
@@ -130,7 +130,7 @@ describe('groups, members and permissions', () => {
   test('workspaces older than groups get them, with their owners and admins', async () => {
     const old = await TestApp.start();
     try {
-      const [ann] = (await old.tenant('old', 'ann', 'ben')) as [Person];
+      const [ann] = await old.tenant('old', 'ann', 'ben');
       const cat = await old.member('old', 'cat@old.example', 'admin');
       await old.sql('DELETE FROM rbac_groups');
       await old.sql('DELETE FROM tenant_rbac');
@@ -410,7 +410,7 @@ describe('groups, members and permissions', () => {
 
     test('must be active in the workspace; all or none are added', async () => {
       const { slug, owner, mia, max } = await workspace();
-      const [stranger] = (await app.tenant(`${slug}-elsewhere`, 'stranger')) as [Person];
+      const [stranger] = await app.tenant(`${slug}-elsewhere`, 'stranger');
       const group = await create(owner, 'G');
       await app
         .get(Db)
@@ -426,7 +426,7 @@ describe('groups, members and permissions', () => {
   });
 
   describe('a workspace keeps an active owner', () => {
-    const deactivate = (person: Person, tenantId = person.tenantId) =>
+    const deactivate = (person: TestUser, tenantId = person.tenantId) =>
       app.get(Db).tx((tx) => app.get(TenantsApi).setMemberStatus(tx, person.id, tenantId, 'deactivated'));
 
     test('for any removal of the last one', async () => {
@@ -499,7 +499,7 @@ describe('groups, members and permissions', () => {
         }),
       );
       const run = async (
-        people: Person[],
+        people: TestUser[],
         owners: any,
         { kind, by, whom }: { kind: string; by: number; whom: number },
       ) => {
@@ -552,7 +552,7 @@ describe('groups, members and permissions', () => {
   });
 
   describe('memberships', () => {
-    const set = (by: Person, whom: { id: string }, what: 'deactivate' | 'activate') =>
+    const set = (by: TestUser, whom: { id: string }, what: 'deactivate' | 'activate') =>
       by.api.post(`/tenant/members/${whom.id}/${what}`);
 
     test('of a deactivated user: no assignments, no invitations', async () => {
@@ -572,7 +572,7 @@ describe('groups, members and permissions', () => {
 
     test('the content of a deactivated member moves to an active one, audited', async () => {
       const { owner, admin, mia, max } = await workspace();
-      const transfer = (by: Person, from: string, to: unknown) =>
+      const transfer = (by: TestUser, from: string, to: unknown) =>
         by.api.post(`/tenant/members/${from}/transfer`, { to });
       rejected(await transfer(max, mia.id, max.id), 403, 'forbidden');
       rejected(await max.api.get(`/tenant/members/${mia.id}/content`), 403, 'forbidden');

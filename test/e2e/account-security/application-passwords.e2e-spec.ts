@@ -6,7 +6,7 @@ import {
 } from '../../../src/modules/account-security/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 
 const says = ({ status, body }: Answer) => [status, body?.error];
@@ -45,14 +45,14 @@ describe('application passwords', () => {
   });
   afterAll(() => app?.stop());
 
-  const somebody = async (on = app): Promise<Person> => {
+  const somebody = async (on = app): Promise<TestUser> => {
     n += 1;
     return (await on.tenant(`t${n}`, 'alice'))[0]!;
   };
-  const make = ({ api }: Person, more: object = {}) =>
+  const make = ({ api }: TestUser, more: object = {}) =>
     api.post(PATH, { description: 'Thunderbird', scopes: ['imap', 'smtp'], ...more });
   const signIn = (
-    person: Person,
+    person: TestUser,
     password: string,
     scope = 'imap',
     ip: string | null = '192.0.2.5',
@@ -146,7 +146,7 @@ describe('application passwords', () => {
       expect(says(await make(alice, more))).toEqual([422, 'validation_failed']);
     });
 
-    let one: Promise<Person> | undefined;
+    let one: Promise<TestUser> | undefined;
     const shared = () => (one ??= somebody());
 
     test('belong to one workspace', async () => {
@@ -257,7 +257,7 @@ describe('application passwords', () => {
     });
 
     const drain = () => mailed.get<OutboxWorker>(OutboxWorker).drain();
-    const rowsOf = ({ id }: Person) =>
+    const rowsOf = ({ id }: TestUser) =>
       mailed.sql('SELECT id, state, provider_id FROM application_passwords WHERE user_id = $1', [id]);
     const retryNow = () => mailed.sql('UPDATE outbox SET due_at = now()');
 

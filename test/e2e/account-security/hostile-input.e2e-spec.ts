@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/account.ts';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { stopClock } from '../../support/totp.ts';
 
 const ROUTES = [
@@ -49,7 +49,7 @@ const body = fc.oneof(
 
 describe('hostile input', () => {
   let app: TestApp;
-  let people: Person[];
+  let people: TestUser[];
 
   beforeAll(async () => {
     stopClock();

@@ -5,7 +5,7 @@ import { PasswordSignIn } from '../../../src/modules/account-security/index.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/account.ts';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { TestIssuer } from '../../support/issuer.ts';
 import { stopClock } from '../../support/totp.ts';
@@ -34,9 +34,9 @@ describe('the password', () => {
     await app?.stop();
   });
 
-  const signsIn = async ({ email }: Person, password: string) =>
+  const signsIn = async ({ email }: TestUser, password: string) =>
     (await app.get(PasswordSignIn).verify({ email, password, ip: '192.0.2.9' })).outcome;
-  const change = ({ api }: Person, body: object) =>
+  const change = ({ api }: TestUser, body: object) =>
     api.put('/settings/password', { current_password: PASSWORD, new_password: NEW, ...body });
 
   test('changes with the current password; other sessions end, this one and application passwords stay', async () => {
@@ -141,11 +141,11 @@ describe('the password', () => {
       ]);
   });
 
-  let person: Promise<Person> | undefined;
+  let person: Promise<TestUser> | undefined;
   const shared = () => (person ??= personWithPassword(app, 'shared'));
 
   describe('with the second factor on', () => {
-    const age = ({ id }: Person) =>
+    const age = ({ id }: TestUser) =>
       app.sql(`UPDATE sessions SET aal2_at = aal2_at - interval '11 minutes' WHERE account_id = $1`, [id]);
 
     test('changes after a recent proof', async () => {
@@ -172,9 +172,9 @@ describe('the password', () => {
   });
 
   describe('confirmation before an account is closed', () => {
-    const close = ({ api }: Person, body: object) => api.delete('/settings/profile', body);
+    const close = ({ api }: TestUser, body: object) => api.delete('/settings/profile', body);
     /** A member whose workspace has another owner, so that they may leave it. */
-    const leaver = async (person: Person) => {
+    const leaver = async (person: TestUser) => {
       await app.sql(`UPDATE tenant_members SET role = 'member' WHERE user_id = $1`, [person.id]);
       await app.sql(
         `DELETE FROM rbac_members WHERE tenant_id = $1 AND user_id = $2

@@ -1,7 +1,7 @@
 import { SessionActivity } from '../../../src/modules/identity/sessions/session-activity.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/account.ts';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { stopClock } from '../../support/totp.ts';
 import { until } from '../../support/until.ts';
@@ -23,7 +23,7 @@ describe('security settings of an account', () => {
     await app?.stop();
   });
 
-  const read = async ({ api }: Person) => (await api.get('/settings/security')).body;
+  const read = async ({ api }: TestUser) => (await api.get('/settings/security')).body;
   /** Round trips of some work: the minimum of several runs, as housekeeping adds some. */
   const leastTrips = async (work: () => Promise<unknown>): Promise<number> => {
     const db = app.get<Db>(Db);

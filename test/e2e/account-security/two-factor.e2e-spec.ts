@@ -1,7 +1,7 @@
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/account.ts';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { Authenticator, stopClock } from '../../support/totp.ts';
 import { until } from '../../support/until.ts';
@@ -33,7 +33,7 @@ describe('the second factor', () => {
     await app?.stop();
   });
 
-  const eventsOf = async (person: Person) => {
+  const eventsOf = async (person: TestUser) => {
     await app.get<OutboxWorker>(OutboxWorker).drain();
     return events.filter(({ payload }) => payload.user_id === person.id).map(({ type }) => type);
   };
@@ -460,7 +460,7 @@ describe('the second factor', () => {
   });
 
   test('an account without a password cannot confirm', async () => {
-    const [bare] = (await app.tenant(`bare${Date.now()}`, 'bare')) as [Person];
+    const [bare] = await app.tenant(`bare${Date.now()}`, 'bare');
     expect(says(await bare.api.post('/auth/initiate-2fa', { password: '' }))).toEqual([
       403,
       'invalid_password',

@@ -1,17 +1,17 @@
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../../support/calendars.ts';
 
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('batches, synchronisation, search', () => {
   let app: TestApp;
-  let ann: Person;
-  let bob: Person;
+  let ann: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [ann, bob] = (await app.tenant('acme', 'ann', 'bob')) as [Person, Person];
+    [ann, bob] = await app.tenant('acme', 'ann', 'bob');
   });
   afterAll(() => app?.stop());
 
@@ -183,7 +183,7 @@ describe('batches, synchronisation, search', () => {
   });
 
   describe('search and suggestions', () => {
-    const titles = async (person: Person, query: string) => {
+    const titles = async (person: TestUser, query: string) => {
       const { status, body } = await person.api.get(`/search/calendar?${query}`);
       expect(status).toBe(200);
       return body.events.map(({ title }: any) => title);

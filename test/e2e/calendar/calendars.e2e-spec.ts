@@ -1,20 +1,20 @@
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('calendars', () => {
   let app: TestApp;
-  let ann: Person;
-  let bob: Person;
-  let eve: Person;
+  let ann: TestUser;
+  let bob: TestUser;
+  let eve: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [ann, bob, eve] = (await app.tenant('acme', 'ann', 'bob', 'eve')) as [Person, Person, Person];
+    [ann, bob, eve] = await app.tenant('acme', 'ann', 'bob', 'eve');
   });
   afterAll(() => app?.stop());
 
-  const calendarsOf = async (person: Person, query = '') =>
+  const calendarsOf = async (person: TestUser, query = '') =>
     (await person.api.get(`/calendar${query}`)).body.calendars as any[];
 
   test('the first list creates the default calendar, once', async () => {
@@ -118,7 +118,7 @@ describe('calendars', () => {
   });
 
   test('reject unknown grantees, malformed ids and bad fields', async () => {
-    const foreign = (await app.tenant('other', 'olga')) as [Person];
+    const foreign = await app.tenant('other', 'olga');
     for (const share of [
       { user_id: UNKNOWN, role: 'reader' },
       { user_id: foreign[0].id, role: 'reader' },
@@ -141,7 +141,7 @@ describe('calendars', () => {
   });
 
   test('pages follow the own order', async () => {
-    const [zoe] = (await app.tenant('pages', 'zoe')) as [Person];
+    const [zoe] = await app.tenant('pages', 'zoe');
     const ids: string[] = [(await calendarsOf(zoe))[0].id];
     for (const n of [3, 1, 2]) {
       const { calendar } = (await zoe.api.post('/calendar', { name: `c${n}` })).body;

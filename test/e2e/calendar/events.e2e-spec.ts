@@ -1,25 +1,25 @@
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 
 const BERLIN = 'Europe/Berlin';
 const at = (date_time: string, time_zone = BERLIN) => ({ date_time, time_zone });
 
 describe('events', () => {
   let app: TestApp;
-  let ann: Person;
-  let bob: Person;
-  let eve: Person;
+  let ann: TestUser;
+  let bob: TestUser;
+  let eve: TestUser;
   let calendar: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [ann, bob, eve] = (await app.tenant('acme', 'ann', 'bob', 'eve')) as [Person, Person, Person];
+    [ann, bob, eve] = await app.tenant('acme', 'ann', 'bob', 'eve');
     calendar = await newCalendar('Work');
   });
   afterAll(() => app?.stop());
 
   const newCalendar = async (name: string, shares: object[] = [], person = ann): Promise<string> =>
     (await person.api.post('/calendar', { name, time_zone: BERLIN, shares })).body.calendar.id;
-  const defaultOf = async (person: Person): Promise<string> =>
+  const defaultOf = async (person: TestUser): Promise<string> =>
     (await person.api.get('/calendar')).body.calendars.find(({ is_default }: any) => is_default).id;
   const create = async (fields: object, into = calendar, person = ann) => {
     const made = await person.api.post(`/calendar/${into}/events`, fields);

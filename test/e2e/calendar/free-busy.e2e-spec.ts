@@ -1,27 +1,27 @@
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 
 const BERLIN = { time_zone: 'Europe/Berlin' };
 const at = (date_time: string) => ({ date_time, ...BERLIN });
 
 describe('free/busy', () => {
   let app: TestApp;
-  let ann: Person;
-  let bob: Person;
-  let cat: Person;
-  let mallory: Person;
+  let ann: TestUser;
+  let bob: TestUser;
+  let cat: TestUser;
+  let mallory: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [ann, bob, cat] = (await app.tenant('acme', 'ann', 'bob', 'cat')) as [Person, Person, Person];
-    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [ann, bob, cat] = await app.tenant('acme', 'ann', 'bob', 'cat');
+    [mallory] = await app.tenant('evil', 'mallory');
     for (const person of [ann, bob, cat])
       await person.api.put('/settings/profile', { timezone: 'Europe/Berlin' });
   });
   afterAll(() => app?.stop());
 
-  const calendarOf = async (person: Person): Promise<string> =>
+  const calendarOf = async (person: TestUser): Promise<string> =>
     (await person.api.get('/calendar')).body.calendars.find((each: any) => each.is_default).id;
-  const create = async (person: Person, fields: object) => {
+  const create = async (person: TestUser, fields: object) => {
     const { status, body } = await person.api.post(`/calendar/${await calendarOf(person)}/events`, {
       title: 'secret title',
       ...fields,
@@ -29,14 +29,14 @@ describe('free/busy', () => {
     expect([status, body.error]).toEqual([201, undefined]);
     return body.event;
   };
-  const query = (person: Person, fields: object) =>
+  const query = (person: TestUser, fields: object) =>
     person.api.post('/calendar/scheduling/free_busy', {
       from: '2026-03-02',
       to: '2026-03-02',
       ...BERLIN,
       ...fields,
     });
-  const busyOf = async (person: Person, day: string, fields: object = {}) => {
+  const busyOf = async (person: TestUser, day: string, fields: object = {}) => {
     const { body } = await query(ann, { from: day, to: day, attendees: [person.email], ...fields });
     return body.free_busy[0].busy.map((each: any) => [
       each.start.slice(11, 16),
@@ -84,7 +84,7 @@ describe('free/busy', () => {
     const event = await create(ann, { start: at('2026-03-10T09:00:00'), attendees: [bob.email, cat.email] });
     expect(await busyOf(bob, '2026-03-10')).toEqual([['08:00', '09:00', 'tentative']]);
     expect(await busyOf(ann, '2026-03-10')).toEqual([['08:00', '09:00', 'busy']]);
-    const respond = async (person: Person, response: string) =>
+    const respond = async (person: TestUser, response: string) =>
       person.api.put(`/calendar/${await calendarOf(person)}/events/${event.id}/rsvp`, { response });
     expect((await respond(bob, 'accepted')).status).toBe(200);
     expect((await respond(cat, 'declined')).status).toBe(200);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { eventPath, newCalendar, newEvent } from '../../support/calendars.ts';
 
 /** Values that have broken servers. */
@@ -113,12 +113,12 @@ const event = fc.record(
 
 describe('hostile input', () => {
   let app: TestApp;
-  let ann: Person;
+  let ann: TestUser;
   let calendar: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [ann] = (await app.tenant('acme', 'ann')) as [Person];
+    [ann] = await app.tenant('acme', 'ann');
     calendar = await newCalendar(ann, 'Hostile');
   });
   afterAll(() => app?.stop());

@@ -7,22 +7,22 @@ import {
   textOf,
   ZoneRules,
 } from '../../../src/lib/icalendar/index.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 
 const BERLIN = { time_zone: 'Europe/Berlin' };
 const at = (date_time: string) => ({ date_time, ...BERLIN });
 
 describe('iCalendar', () => {
   let app: TestApp;
-  let ann: Person;
-  let bob: Person;
-  let mallory: Person;
+  let ann: TestUser;
+  let bob: TestUser;
+  let mallory: TestUser;
   let calendar: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [ann, bob] = (await app.tenant('acme', 'ann', 'bob')) as [Person, Person];
-    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [ann, bob] = await app.tenant('acme', 'ann', 'bob');
+    [mallory] = await app.tenant('evil', 'mallory');
     const made = await ann.api.post('/calendar', { name: 'Büro, Team', ...BERLIN });
     calendar = made.body.calendar.id;
   });
@@ -38,7 +38,7 @@ describe('iCalendar', () => {
     const response = await fetch(`${app.base}${path}`, { headers });
     return { response, text: await response.text() };
   };
-  const exported = async (person: Person) => {
+  const exported = async (person: TestUser) => {
     const { response, text } = await read(`/apis/v1/calendar/${calendar}/export.ics`, person.token);
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
@@ -179,7 +179,7 @@ describe('iCalendar', () => {
       target = (await ann.api.post('/calendar', { name: 'Import', ...BERLIN })).body.calendar.id;
     });
 
-    const send = async (id: string, person: Person, body: string | Buffer) => {
+    const send = async (id: string, person: TestUser, body: string | Buffer) => {
       const response = await fetch(`${app.base}/apis/v1/calendar/${id}/events/batch`, {
         method: 'POST',
         headers: { authorization: `Bearer ${person.token}`, 'content-type': 'text/calendar; charset=utf-8' },

@@ -1,5 +1,5 @@
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import {
   at,
   defaultCalendar,
@@ -11,9 +11,9 @@ import {
 
 describe('meetings', () => {
   let app: TestApp;
-  let ann: Person;
-  let bob: Person;
-  let eve: Person;
+  let ann: TestUser;
+  let bob: TestUser;
+  let eve: TestUser;
   let calendar: string;
   let bobs: string;
   let eves: string;
@@ -22,14 +22,14 @@ describe('meetings', () => {
     app = await TestApp.start();
     // The messages stay in the outbox, where the test reads them.
     await app.get(OutboxWorker).onModuleDestroy();
-    [ann, bob, eve] = (await app.tenant('acme', 'ann', 'bob', 'eve')) as [Person, Person, Person];
+    [ann, bob, eve] = await app.tenant('acme', 'ann', 'bob', 'eve');
     calendar = await newCalendar(ann, 'Work');
     bobs = await defaultCalendar(bob);
     eves = await defaultCalendar(eve);
   });
   afterAll(() => app?.stop());
 
-  const seenBy = async (person: Person, of: string, event: { id: string }) =>
+  const seenBy = async (person: TestUser, of: string, event: { id: string }) =>
     (await person.api.get(eventPath(of, event))).body.event;
   const responses = (event: any) =>
     Object.fromEntries(event.attendees.map(({ email, response }: any) => [email.split('@')[0], response]));
@@ -213,7 +213,7 @@ describe('meetings', () => {
       duration: 'PT1H',
       attendees: [bob.id, eve.id],
     });
-    const propose = (person: Person, of: string, fields: object) =>
+    const propose = (person: TestUser, of: string, fields: object) =>
       person.api.post(`${eventPath(of, event)}/proposals`, fields);
     const later = { start: at('2026-03-06T11:00:00'), end: at('2026-03-06T12:00:00'), comment: 'Later?' };
     const first = await propose(bob, bobs, later);

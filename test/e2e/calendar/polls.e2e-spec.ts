@@ -1,18 +1,18 @@
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('polls', () => {
   let app: TestApp;
-  let ann: Person;
-  let bob: Person;
-  let cat: Person;
-  let mallory: Person;
+  let ann: TestUser;
+  let bob: TestUser;
+  let cat: TestUser;
+  let mallory: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [ann, bob, cat] = (await app.tenant('acme', 'ann', 'bob', 'cat')) as [Person, Person, Person];
-    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [ann, bob, cat] = await app.tenant('acme', 'ann', 'bob', 'cat');
+    [mallory] = await app.tenant('evil', 'mallory');
   });
   afterAll(() => app?.stop());
 
@@ -35,13 +35,13 @@ describe('polls', () => {
     expect(headers.get('location')).toBe(`/apis/v1/calendar/polls/${body.poll.id}`);
     return body.poll;
   };
-  const vote = (person: Person, poll: any, ...answers: string[]) =>
+  const vote = (person: TestUser, poll: any, ...answers: string[]) =>
     person.api.post(`/calendar/polls/${poll.id}/vote`, {
       votes: answers.map((answer, n) => ({ option_id: poll.options[n].id, answer })),
     });
-  const finalize = (person: Person, poll: any, n: number, fields: object = {}) =>
+  const finalize = (person: TestUser, poll: any, n: number, fields: object = {}) =>
     person.api.post(`/calendar/polls/${poll.id}/finalize`, { option_id: poll.options[n].id, ...fields });
-  const calendarOf = async (person: Person): Promise<string> =>
+  const calendarOf = async (person: TestUser): Promise<string> =>
     (await person.api.get('/calendar')).body.calendars.find((each: any) => each.is_default).id;
 
   test('have options in the zone of the poll, and participants of the workspace and outside', async () => {
@@ -117,7 +117,7 @@ describe('polls', () => {
       start: { date_time: '2026-03-02T09:30:00', time_zone: 'Europe/Berlin' },
     });
     const poll = await create();
-    const seen = async (person: Person) =>
+    const seen = async (person: TestUser) =>
       (await person.api.get(`/calendar/polls/${poll.id}`)).body.poll.options.map(
         (each: any) => each.my_conflict,
       );

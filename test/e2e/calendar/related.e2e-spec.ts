@@ -1,17 +1,17 @@
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 
 describe('related items', () => {
   let app: TestApp;
-  let ann: Person;
-  let bob: Person;
-  let mallory: Person;
+  let ann: TestUser;
+  let bob: TestUser;
+  let mallory: TestUser;
   let calendar: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [ann, bob] = (await app.tenant('acme', 'ann', 'bob')) as [Person, Person];
-    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [ann, bob] = await app.tenant('acme', 'ann', 'bob');
+    [mallory] = await app.tenant('evil', 'mallory');
     calendar = (await ann.api.get('/calendar')).body.calendars[0].id;
   });
   afterAll(() => app?.stop());
@@ -26,7 +26,7 @@ describe('related items', () => {
     expect(status).toBe(201);
     return body.event;
   };
-  const related = async (person: Person, query: string) => {
+  const related = async (person: TestUser, query: string) => {
     const { status, body } = await person.api.get(`/calendar/related?${query}`);
     expect([status, body.error]).toEqual([200, undefined]);
     return body.related;
@@ -115,13 +115,7 @@ describe('the transfer of calendars to another member', () => {
   test('the new owner organizes the events; shares and responses stay', async () => {
     const app = await TestApp.start();
     try {
-      const [owner, leaver, heir, reader] = (await app.tenant(
-        'acme',
-        'owner',
-        'leaver',
-        'heir',
-        'reader',
-      )) as [Person, Person, Person, Person];
+      const [owner, leaver, heir, reader] = await app.tenant('acme', 'owner', 'leaver', 'heir', 'reader');
       const { id } = (await leaver.api.post('/calendar', { name: 'Team' })).body.calendar;
       await leaver.api.put(`/calendar/${id}`, {
         shares: [

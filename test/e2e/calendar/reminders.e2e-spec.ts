@@ -1,6 +1,6 @@
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 
 /** Seconds. */
 const MINUTE = 60;
@@ -8,8 +8,8 @@ const HOUR = 3_600;
 
 describe('reminders of events', () => {
   let app: TestApp;
-  let ann: Person;
-  let bob: Person;
+  let ann: TestUser;
+  let bob: TestUser;
   let clock: { tick(now?: Date): Promise<number> };
   let calendar: string;
   let now: number;
@@ -17,7 +17,7 @@ describe('reminders of events', () => {
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [ann, bob] = (await app.tenant('acme', 'ann', 'bob')) as [Person, Person];
+    [ann, bob] = await app.tenant('acme', 'ann', 'bob');
     const { ReminderClock } = await import('../../../src/modules/calendar/reminders/reminder-clock.js');
     clock = app.get(ReminderClock);
     app

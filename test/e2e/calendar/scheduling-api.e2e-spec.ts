@@ -1,22 +1,22 @@
 import fc from 'fast-check';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../../support/calendars.ts';
 
 /** The operations of scheduling, in an installation without a mail service. */
 describe('scheduling operations', () => {
   let app: TestApp;
-  let ann: Person;
-  let bob: Person;
-  let mallory: Person;
+  let ann: TestUser;
+  let bob: TestUser;
+  let mallory: TestUser;
   let anns: string;
   let bobs: string;
   let base: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [ann, bob] = (await app.tenant('acme', 'ann', 'bob')) as [Person, Person];
-    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [ann, bob] = await app.tenant('acme', 'ann', 'bob');
+    [mallory] = await app.tenant('evil', 'mallory');
     anns = await defaultCalendar(ann);
     bobs = await defaultCalendar(bob);
     base = `/calendar/${bobs}/scheduling`;

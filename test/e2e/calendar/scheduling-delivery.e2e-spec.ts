@@ -6,7 +6,7 @@ import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { Deliveries } from '../../../src/modules/calendar/scheduling/deliveries.js';
 import { CalendarMailIntake } from '../../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/client.ts';
 import { at, defaultCalendar, newEvent } from '../../support/calendars.ts';
 import { MailProxy } from '../../support/mail-proxy.ts';
@@ -24,7 +24,7 @@ describe('the delivery of scheduling messages', () => {
   let mail: TestMailService;
   let proxy: MailProxy;
   let app: TestApp;
-  let ann: Person;
+  let ann: TestUser;
   let anns: string;
   let settings: Record<string, string>;
   /** Another process of the installation, started after the first one is killed. */
@@ -36,7 +36,7 @@ describe('the delivery of scheduling messages', () => {
     proxy = await MailProxy.start(mail.url);
     settings = { ...mail.settings, MAIL_SERVICE_URL: proxy.url, MAIL_ACCOUNTS: 'create' };
     app = await TestApp.start(settings);
-    [ann] = (await app.tenant('acme', 'ann')) as [Person];
+    [ann] = await app.tenant('acme', 'ann');
     await ann.api.get('/mail/users/me/mailboxes');
     anns = await defaultCalendar(ann);
     await app.get(OutboxWorker).onModuleDestroy();
@@ -54,7 +54,7 @@ describe('the delivery of scheduling messages', () => {
     await world?.stop();
   });
 
-  const meeting = (person: Person, title: string) =>
+  const meeting = (person: TestUser, title: string) =>
     newEvent(person, anns, { title, start: at('2027-03-01T09:00:00'), attendees: [ZOE] });
   const message = async (event: { uid: string }) =>
     (await ann.api.get(`/calendar/${anns}/scheduling/messages?uid=${event.uid}&direction=out`)).body

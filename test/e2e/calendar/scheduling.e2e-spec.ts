@@ -5,7 +5,7 @@ import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { Deliveries } from '../../../src/modules/calendar/scheduling/deliveries.js';
 import { CalendarMailIntake } from '../../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { at, defaultCalendar, eventPath, newEvent } from '../../support/calendars.ts';
 import { TestMailService } from '../../support/mail-service.ts';
 import { OtherServer, type Received } from '../../support/smtp.ts';
@@ -16,9 +16,9 @@ describe('scheduling', () => {
   let world: OtherServer;
   let mail: TestMailService;
   let app: TestApp;
-  let ann: Person;
-  let carl: Person;
-  let bob: Person;
+  let ann: TestUser;
+  let carl: TestUser;
+  let bob: TestUser;
   let anns: string;
   let bobs: string;
   let smtp: number;
@@ -28,8 +28,8 @@ describe('scheduling', () => {
     mail = await TestMailService.start({ SMTP_URL: world.url });
     app = await TestApp.start({ ...mail.settings, MAIL_ACCOUNTS: 'create' });
     smtp = await mail.get(SmtpReceiver).listen(0);
-    [ann, carl] = (await app.tenant('acme', 'ann', 'carl')) as [Person, Person];
-    [bob] = (await app.tenant('partner', 'bob')) as [Person];
+    [ann, carl] = await app.tenant('acme', 'ann', 'carl');
+    [bob] = await app.tenant('partner', 'bob');
     for (const person of [ann, carl, bob]) await person.api.get('/mail/users/me/mailboxes');
     anns = await defaultCalendar(ann);
     bobs = await defaultCalendar(bob);
@@ -55,12 +55,12 @@ describe('scheduling', () => {
     }
     await outbox.drain();
   };
-  const eventOf = async ({ api }: Person, calendar: string, uid: string): Promise<any> =>
+  const eventOf = async ({ api }: TestUser, calendar: string, uid: string): Promise<any> =>
     (await api.get(`/calendar/${calendar}/events?uid=${encodeURIComponent(uid)}&show_cancelled=true`)).body
       .events[0];
-  const read = async ({ api }: Person, calendar: string, event: { id: string }, query = '') =>
+  const read = async ({ api }: TestUser, calendar: string, event: { id: string }, query = '') =>
     (await api.get(`${eventPath(calendar, event)}${query}`)).body;
-  const messages = async ({ api }: Person, calendar: string, query = ''): Promise<any[]> =>
+  const messages = async ({ api }: TestUser, calendar: string, query = ''): Promise<any[]> =>
     (await api.get(`/calendar/${calendar}/scheduling/messages?limit=200${query}`)).body.messages;
   const responses = ({ attendees }: any) =>
     Object.fromEntries(attendees.map(({ email, response }: any) => [email.split('@')[0], response]));

@@ -3,7 +3,7 @@ import { EgressStatus } from '@livekit/protocol';
 import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
 import { RecordingEvents } from '../../../src/modules/calls/recordings/recording-events.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { type Connection, LiveKit } from '../../support/livekit/livekit.ts';
 import type { Delivery } from '../../support/livekit/webhooks.ts';
 
@@ -43,7 +43,7 @@ const deliveries = fc.infiniteStream(
 describe('calls under lost and reordered events, in two processes', () => {
   let apps: TestApp[];
   let livekit: LiveKit;
-  let people: Person[];
+  let people: TestUser[];
 
   beforeAll(async () => {
     livekit = await LiveKit.start();

@@ -13,7 +13,7 @@ import { RecordingEvents } from '../../../src/modules/calls/recordings/recording
 import { RecordingFiles } from '../../../src/modules/calls/recordings/recording-files.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
 import { TestSocket } from '../../support/socket.ts';
 import { until } from '../../support/until.ts';
@@ -21,17 +21,17 @@ import { until } from '../../support/until.ts';
 describe('calls of members', () => {
   let app: TestApp;
   let livekit: LiveKit;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
-  let mallory: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
+  let mallory: TestUser;
 
   beforeAll(async () => {
     livekit = await LiveKit.start();
     app = await TestApp.start(livekit.settings);
     livekit.webhooks.targets.push(app.base);
-    [alice, bob, carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
-    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [alice, bob, carol] = await app.tenant('acme', 'alice', 'bob', 'carol');
+    [mallory] = await app.tenant('evil', 'mallory');
   });
   afterAll(async () => {
     await app?.stop();

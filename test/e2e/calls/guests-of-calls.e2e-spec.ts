@@ -3,22 +3,22 @@ import { CallServer } from '../../../src/modules/calls/call-server.js';
 import { guestIdentity } from '../../../src/modules/calls/model/call-identity.js';
 import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { type Connection, LiveKit } from '../../support/livekit/livekit.ts';
 
 describe('calls with guests, and calls of events', () => {
   let app: TestApp;
   let livekit: LiveKit;
-  let alice: Person;
-  let bob: Person;
-  let mallory: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let mallory: TestUser;
 
   beforeAll(async () => {
     livekit = await LiveKit.start();
     app = await TestApp.start(livekit.settings);
     livekit.webhooks.targets.push(app.base);
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
-    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
+    [mallory] = await app.tenant('evil', 'mallory');
   });
   afterAll(async () => {
     await app?.stop();
@@ -64,7 +64,7 @@ describe('calls with guests, and calls of events', () => {
     const id = await makeGuest(callId);
     const connection = await join(callId, id);
     expect(await stateOf(id)).toEqual({ state: 'in_session', kick_pending: false });
-    const remove = (by: Person) =>
+    const remove = (by: TestUser) =>
       by.api.post(`/call/${callId}/external/participants/${id}/remove`, { reason: 'x' });
     expect((await remove(mallory)).status).toBe(404);
     expect((await remove(bob)).status).toBe(403);

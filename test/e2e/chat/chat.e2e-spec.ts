@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { upload } from '../../support/multipart.ts';
 
@@ -10,21 +10,16 @@ const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('chat', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
-  let dora: Person;
-  let eve: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
+  let dora: TestUser;
+  let eve: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob, carol, dora] = (await app.tenant('acme', 'alice', 'bob', 'carol', 'dora')) as [
-      Person,
-      Person,
-      Person,
-      Person,
-    ];
-    [eve] = (await app.tenant('globex', 'eve')) as [Person];
+    [alice, bob, carol, dora] = await app.tenant('acme', 'alice', 'bob', 'carol', 'dora');
+    [eve] = await app.tenant('globex', 'eve');
   });
   afterAll(() => app?.stop());
 
@@ -102,7 +97,7 @@ describe('chat', () => {
     });
 
     test('two users have one direct room, which each finds by the other', async () => {
-      const party = (person: Person, id: string) => person.api.get(`/chat/user/parties/${id}`);
+      const party = (person: TestUser, id: string) => person.api.get(`/chat/user/parties/${id}`);
       expect(ok(await party(alice, dora.id)).party).toEqual({
         id: dora.id,
         room_id: null,
@@ -136,7 +131,7 @@ describe('chat', () => {
     });
 
     test('the list has the last active room first, in pages and by filters', async () => {
-      const [zoe] = (await app.tenant('lists', 'zoe', 'yan')) as [Person];
+      const [zoe] = await app.tenant('lists', 'zoe', 'yan');
       const rooms: string[] = [];
       for (const name of ['one', 'two', 'three', 'four']) rooms.push((await newRoom({ name }, zoe)).id);
       await send(rooms[0]!, {}, zoe);
@@ -462,7 +457,7 @@ describe('chat', () => {
     test('reactions are counted for each emoji', async () => {
       const { id } = await newRoom({ member_ids: [bob.id] });
       const message = await send(id);
-      const react = (person: Person, emoji: string, on = true) =>
+      const react = (person: TestUser, emoji: string, on = true) =>
         person.api.put(`/chat/rooms/${id}/messages/${message.id}/reactions`, { emoji, on });
       ok(await react(alice, '👍'));
       ok(await react(bob, '🎉'));
@@ -600,7 +595,7 @@ describe('chat', () => {
       fc.asyncProperty(fc.array(action, { maxLength: 12 }), async (actions) => {
         const { id } = await newRoom({ member_ids: [bob.id] });
         await alice.api.post(`/chat/rooms/${id}/members`, { user_id: bob.id, role: 'owner' });
-        const sent: { id: string; body: object; by: Person }[] = [];
+        const sent: { id: string; body: object; by: TestUser }[] = [];
         const replica = new Map<number, any>();
         let known = 0;
         for (const { kind, person, target, text, page } of actions) {
@@ -632,11 +627,7 @@ describe('chat', () => {
   });
 
   test('a transfer gives the rooms without another owner a new one', async () => {
-    const [owner, leaver, heir] = (await app.tenant('heirs', 'owner', 'leaver', 'heir')) as [
-      Person,
-      Person,
-      Person,
-    ];
+    const [owner, leaver, heir] = await app.tenant('heirs', 'owner', 'leaver', 'heir');
     const sole = await newRoom({ member_ids: [heir.id] }, leaver);
     const unseen = await newRoom({}, leaver);
     const shared = await newRoom({ member_ids: [leaver.id] }, owner);

@@ -1,16 +1,16 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 const BOOKS = '/contact/addressbooks';
 
 describe('address books', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob, carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
+    [alice, bob, carol] = await app.tenant('acme', 'alice', 'bob', 'carol');
   });
   afterAll(() => app?.stop());
 
@@ -20,11 +20,11 @@ describe('address books', () => {
     return body.addressbook;
   };
   const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
-  const namesOf = async (by: Person) =>
+  const namesOf = async (by: TestUser) =>
     (await by.api.get(BOOKS)).body.addressbooks.map(({ name }: any) => name);
 
   test('the first list creates the default book, once for concurrent requests', async () => {
-    const [dora] = (await app.tenant('first', 'dora')) as [Person];
+    const [dora] = await app.tenant('first', 'dora');
     const lists = await Promise.all(Array.from({ length: 8 }, () => dora.api.get(BOOKS)));
     const ids = new Set(lists.flatMap(({ body }) => body.addressbooks.map(({ id }: any) => id)));
     expect(ids.size).toBe(1);
@@ -146,7 +146,7 @@ describe('address books', () => {
   });
 
   test('pages, and rejects foreign cursors', async () => {
-    const [fay] = (await app.tenant('pages', 'fay')) as [Person];
+    const [fay] = await app.tenant('pages', 'fay');
     for (let n = 0; n < 4; n += 1) await book({ name: `b${n}` }, fay);
     const seen: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
@@ -181,11 +181,7 @@ describe('address books', () => {
   });
 
   test('the transfer of a member gives their address books to the other one, who keeps an own default book', async () => {
-    const [owner, leaver, heir] = (await app.tenant('heirs', 'owner', 'leaver', 'heir')) as [
-      Person,
-      Person,
-      Person,
-    ];
+    const [owner, leaver, heir] = await app.tenant('heirs', 'owner', 'leaver', 'heir');
     const [heirBook] = (await heir.api.get('/contact/addressbooks')).body.addressbooks;
     const [first] = (await leaver.api.get('/contact/addressbooks')).body.addressbooks;
     const shares = [

@@ -1,17 +1,17 @@
 import jsQR from 'jsqr';
 import { PNG } from 'pngjs';
 import { readCard } from '../../../src/lib/vcard/index.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('representations of a contact', () => {
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
   let path: string;
   let contact: any;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
     const book = (await alice.api.post('/contact/addressbooks', { name: 'Cards' })).body.addressbook;
     const made = await alice.api.post(`/contact/addressbooks/${book.id}/contacts`, {
       uid: '4fbe8971-0bc3-424c-9c26-36c3e1eff6b1',
@@ -113,11 +113,11 @@ describe('representations of a contact', () => {
 
 describe('the own card', () => {
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
   });
   afterAll(() => app?.stop());
 

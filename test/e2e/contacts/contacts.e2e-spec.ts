@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 const BOOKS = '/contact/addressbooks';
 
@@ -29,14 +29,14 @@ const MARIA = {
 
 describe('contacts', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
   let path: string;
   let bookId: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
   beforeEach(async () => {

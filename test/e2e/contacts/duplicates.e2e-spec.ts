@@ -1,16 +1,16 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 const BOOKS = '/contact/addressbooks';
 
 describe('duplicate contacts', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
   let bookId: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
   beforeEach(async () => {
@@ -102,7 +102,7 @@ describe('duplicate contacts', () => {
 
   test('the directory search finds contacts of all address books that the caller sees', async () => {
     await add('z', { full_name: 'Zdeněk Šťastný', emails: ['zdenek@x.example'] });
-    const search = async (by: Person, query: string) =>
+    const search = async (by: TestUser, query: string) =>
       (await by.api.get(`/directory/search?q=${query}`)).body.results;
     const [found] = await search(alice, 'stastny');
     expect(found).toEqual({

@@ -1,11 +1,11 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { DRAFTS, INBOX, WildDuck } from '../../support/wild-duck.ts';
 
 describe('addresses extracted from mail', () => {
   let duck: WildDuck;
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
   let ids = 100;
   /** Messages of the inbox of every user, newest first. */
   let inbox: object[] | null = [];
@@ -13,7 +13,7 @@ describe('addresses extracted from mail', () => {
   beforeAll(async () => {
     duck = await WildDuck.start();
     app = await TestApp.start(duck.settings);
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
     duck.script = ({ url, method }) => {
       if (method === 'GET' && url.includes(`/mailboxes/${INBOX}/messages?`))
         return inbox
@@ -141,12 +141,12 @@ describe('addresses extracted from mail', () => {
         title: 'Review',
         start: '2026-12-01T09:00:00Z',
         end: '2026-12-01T10:00:00Z',
-        attendees: [{ email: 'ext@z.example', name: 'Ext Person' }, { email: bob.email }],
+        attendees: [{ email: 'ext@z.example', name: 'Ext TestUser' }, { email: bob.email }],
       };
       for (let n = 0; n < 2; n += 1)
         expect((await alice.api.post(`/calendar/${calendar.id}/events`, event)).status).toBe(201);
       expect(await of('ext@z.example')).toMatchObject({
-        name: 'Ext Person',
+        name: 'Ext TestUser',
         count: 2,
         sources: ['calendar'],
       });

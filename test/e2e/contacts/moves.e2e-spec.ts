@@ -1,17 +1,17 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 const BOOKS = '/contact/addressbooks';
 
 describe('moves of contacts', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
   let from: string;
   let to: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
   beforeEach(async () => {

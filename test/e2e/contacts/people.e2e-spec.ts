@@ -1,9 +1,9 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('members in the address book of the workspace', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
@@ -12,7 +12,7 @@ describe('members in the address book of the workspace', () => {
   let round = 0;
   beforeEach(async () => {
     round += 1;
-    [alice, bob] = (await app.tenant(`acme${round}`, 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant(`acme${round}`, 'alice', 'bob');
   });
 
   const self = async (by = alice) => (await by.api.get('/contact/self')).body.contact;
@@ -193,7 +193,7 @@ describe('members in the address book of the workspace', () => {
 
   test('members who join while the book is made are in it', async () => {
     const slug = `race${round}`;
-    const [owner] = (await app.tenant(slug, 'owner')) as [Person];
+    const [owner] = await app.tenant(slug, 'owner');
     await Promise.all([
       global(owner),
       app.tenant(slug, 'owner', 'one'),

@@ -1,5 +1,5 @@
 import { readCards, newCard, writeCard } from '../../../src/lib/vcard/index.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import type { Answer, Client } from '../../support/client.ts';
 import { upload } from '../../support/multipart.ts';
 
@@ -14,15 +14,15 @@ const NONE = { created: 0, updated: 0, merged: 0, unchanged: 0, skipped: 0, fail
 
 describe('phone synchronisation', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let mallory: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let mallory: TestUser;
   let bookId: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
-    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
+    [mallory] = await app.tenant('evil', 'mallory');
   });
   afterAll(() => app?.stop());
   beforeEach(async () => {

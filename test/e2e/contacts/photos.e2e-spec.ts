@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { ContactPhotos } from '../../../src/modules/contacts/contact-photos.js';
 import { readCard } from '../../../src/lib/vcard/index.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import type { Answer, Client } from '../../support/client.ts';
 
 const PIXELS = {
@@ -17,9 +17,9 @@ const PIXELS = {
 
 describe('photos of contacts', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let mallory: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let mallory: TestUser;
   let png: Buffer;
   /** A JPEG from a camera: on its side, with a place. */
   let jpeg: Buffer;
@@ -29,8 +29,8 @@ describe('photos of contacts', () => {
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
-    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
+    [mallory] = await app.tenant('evil', 'mallory');
     png = await sharp({ create: PIXELS }).png().toBuffer();
     jpeg = await sharp({ create: { ...PIXELS, width: 2000, height: 1000, channels: 3 } })
       .withExif({ IFD0: { Make: 'Camera', Orientation: '6' }, IFD3: { GPSLatitudeRef: 'N' } })
@@ -51,7 +51,7 @@ describe('photos of contacts', () => {
     `/contact/addressbooks/${addressbook_id}/contacts/${encodeURIComponent(external_id)}`;
   const put = (to: string, raw: Buffer, headers: object = {}, api: Client = alice.api): Promise<Answer> =>
     api.request('PUT', to, { raw, headers: { 'content-type': 'image/png', ...headers } });
-  const bytesOf = async (url: string, { api }: Person = alice): Promise<Buffer> => {
+  const bytesOf = async (url: string, { api }: TestUser = alice): Promise<Buffer> => {
     const headers = { authorization: `Bearer ${api.token}` };
     const response = await fetch(`${app.base}${url}`, { headers });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/jpeg']);

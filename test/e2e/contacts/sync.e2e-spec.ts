@@ -1,5 +1,5 @@
 import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 const BOOKS = '/contact/addressbooks';
 
@@ -9,7 +9,7 @@ class Phone {
   cursor: string | undefined;
 
   constructor(
-    private readonly person: Person,
+    private readonly person: TestUser,
     private readonly path: string,
   ) {}
 
@@ -48,14 +48,14 @@ class Phone {
 
 describe('synchronisation of an address book', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
   let path: string;
   let bookId: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
   beforeEach(async () => {

@@ -3,7 +3,7 @@ import { DirectoryBackfill } from '../../../src/modules/tenants/directory-backfi
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { provision } from '../../../src/provision/provision.js';
 import { Db } from '../../../src/platform/database/db.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 const NAMES: [string, string][] = [
   ['Alice Martin', 'alice@dir.example'],
@@ -18,7 +18,7 @@ const NAMES: [string, string][] = [
 
 describe('the directory', () => {
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
   const ids = new Map<string, string>();
 
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { unzipSync } from 'fflate';
 import { SaxesParser } from 'saxes';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { definitionOf, ok, option, published } from '../../support/forms.ts';
 
 /** Rows of a sheet as an independent XML parser reads them: text, numbers; null for empty cells. */
@@ -44,8 +44,8 @@ function recordsOf(csv: string): string[][] {
 
 describe('exports, analytics and search', () => {
   let app: TestApp;
-  let owner: Person;
-  let ann: Person;
+  let owner: TestUser;
+  let ann: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
@@ -316,7 +316,7 @@ describe('exports, analytics and search', () => {
       definitionOf([{ id: 't', type: 'short_text', title: 'Über Äpfel' }]),
       { title: 'Obst <b>', description: 'Wochenmarkt' },
     );
-    const search = async (person: Person, q: string) =>
+    const search = async (person: TestUser, q: string) =>
       ok(await person.api.get(`/search/forms?q=${encodeURIComponent(q)}`)).results;
     for (const q of ['obst', 'WOCHENMARKT', 'uber apfel'])
       expect([q, (await search(owner, q)).map((result: any) => result.form.id)]).toEqual([q, [form.id]]);

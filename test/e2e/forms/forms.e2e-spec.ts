@@ -1,14 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { definitionOf, draft, ok, published, SIMPLE } from '../../support/forms.ts';
 
 describe('forms', () => {
   let app: TestApp;
   let assistant: Server;
   let reply: (prompt: string) => { status?: number; body: string };
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     assistant = createServer((request, response) => {
@@ -22,7 +22,7 @@ describe('forms', () => {
     await new Promise<void>((resolve) => assistant.listen(0, '127.0.0.1', resolve));
     const { port } = assistant.address() as AddressInfo;
     app = await TestApp.start({ ASSISTANT_URL: `http://127.0.0.1:${port}/v1`, ASSISTANT_API_KEY: 'k' });
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(async () => {
     await app?.stop();
@@ -97,7 +97,7 @@ describe('forms', () => {
   });
 
   test('lists are paged, filtered and searched', async () => {
-    const [carol] = (await app.tenant('lists', 'carol')) as [Person];
+    const [carol] = await app.tenant('lists', 'carol');
     const made = [];
     for (const title of ['Déjeuner', 'Dinner', 'Party 100%'])
       made.push(await draft(carol, SIMPLE, { title }));
@@ -202,7 +202,7 @@ describe('forms', () => {
 
   test('other members see nothing; the permission forms.manage_any opens the forms of the workspace', async () => {
     const { id } = await published(bob);
-    const [carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')).slice(2) as [Person];
+    const [carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')).slice(2) as [TestUser];
     for (const call of [
       carol.api.get(`/forms/${id}`),
       carol.api.patch(`/forms/${id}`, { title: 'x' }),
@@ -218,7 +218,7 @@ describe('forms', () => {
   });
 
   test('the forms of a deactivated member get a new owner', async () => {
-    const [root, dora] = (await app.tenant('moves', 'root', 'dora')) as [Person, Person];
+    const [root, dora] = await app.tenant('moves', 'root', 'dora');
     const { id } = await published(dora);
     const path = `/tenant/members/${dora.id}`;
     ok(await root.api.post(`${path}/deactivate`));

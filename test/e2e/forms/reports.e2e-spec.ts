@@ -1,5 +1,5 @@
 import { unzipSync } from 'fflate';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { definitionOf, ok, option, published } from '../../support/forms.ts';
 
 /** A text of a column that no report shows. */
@@ -14,10 +14,10 @@ const DEFINITION = definitionOf([
 
 describe('reports', () => {
   let app: TestApp;
-  let owner: Person;
-  let viewer: Person;
-  let member: Person;
-  let stranger: Person;
+  let owner: TestUser;
+  let viewer: TestUser;
+  let member: TestUser;
+  let stranger: TestUser;
   let form: any;
 
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('reports', () => {
     ok(await owner.api.post(`${base()}/reports`, { name, definition }), 201).report;
   const share = (report: any, viewers: object[], expose: object = {}) =>
     owner.api.post(`${base()}/reports/${report.id}/share`, { viewers, expose });
-  const bytes = async (person: Person, body: object) => {
+  const bytes = async (person: TestUser, body: object) => {
     const response = await fetch(`${app.base}/apis/v1${base()}/report.xlsx`, {
       method: 'POST',
       headers: { authorization: `Bearer ${person.token}`, 'content-type': 'application/json' },
@@ -239,7 +239,7 @@ describe('reports', () => {
     ]);
     ok(await share(report, [{ group_id: members[0].id }]));
     expect((await member.api.get(path)).status).toBe(200);
-    const [foreign] = (await app.tenant('evil', 'foreign')) as [Person];
+    const [foreign] = await app.tenant('evil', 'foreign');
     expect((await foreign.api.get(path)).status).toBe(404);
     const unknown = await share(report, [{ user_id: foreign.id }]);
     expect([unknown.status, unknown.body.error]).toEqual([404, 'unknown_viewer']);

@@ -1,7 +1,7 @@
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { FormsCleanup } from '../../../src/modules/forms/responses/forms-cleanup.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { definitionOf, draft, ok, option, published, SIMPLE } from '../../support/forms.ts';
 import { form as formData } from '../../support/multipart.ts';
 
@@ -10,10 +10,10 @@ const uuid = () => crypto.randomUUID();
 
 describe('responses to forms', () => {
   let app: TestApp;
-  let owner: Person;
-  let ann: Person;
-  let ben: Person;
-  let eve: Person;
+  let owner: TestUser;
+  let ann: TestUser;
+  let ben: TestUser;
+  let eve: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
@@ -22,7 +22,7 @@ describe('responses to forms', () => {
   });
   afterAll(() => app?.stop());
 
-  const share = async (form: any, people: [Person, string][]) =>
+  const share = async (form: any, people: [TestUser, string][]) =>
     ok(
       await owner.api.put(`/forms/${form.id}/access`, {
         access: people.map(([person, role]) => ({ user_id: person.id, role })),
@@ -36,7 +36,7 @@ describe('responses to forms', () => {
     ]);
     return form;
   };
-  const submit = (person: Person, form: any, answers: object, more: object = {}) =>
+  const submit = (person: TestUser, form: any, answers: object, more: object = {}) =>
     person.api.post(`/forms/${form.id}/submit`, { answers, ...more });
   const stored = async (form: any) => ok(await owner.api.get(`/forms/${form.id}/responses`)).responses;
 
@@ -225,7 +225,7 @@ describe('responses to forms', () => {
       { id: 'any', type: 'file', title: 'Any', settings: { max_files: 2 } },
     ];
     const form = await open(definitionOf(questions), { allow_edit: true });
-    const upload = (person: Person, question: string, content: Buffer | string, filename = 'cv.pdf') =>
+    const upload = (person: TestUser, question: string, content: Buffer | string, filename = 'cv.pdf') =>
       person.api.request(
         'POST',
         `/forms/${form.id}/attachments?question_id=${question}`,
@@ -370,7 +370,7 @@ describe('responses to forms', () => {
       ['group', 'Members', 'respondent'],
     ]);
     expect(ok(await owner.api.get(`${path}/access`))).toEqual(set);
-    const role = async (person: Person) => ok(await person.api.get(path)).form.role;
+    const role = async (person: TestUser) => ok(await person.api.get(path)).form.role;
     expect([await role(ann), await role(ben), await role(eve)]).toEqual(['viewer', 'editor', 'respondent']);
     expect(ok(await eve.api.get('/forms')).forms.map(({ id }: any) => id)).toContain(form.id);
     const seen = ok(await eve.api.get(path)).form;
@@ -384,7 +384,7 @@ describe('responses to forms', () => {
     expect((await ben.api.put(`${path}/access`, { access: [] })).status).toBe(403);
     expect((await ben.api.delete(path)).status).toBe(403);
     ok(await ben.api.patch(path, { title: 'By an editor' }));
-    const [stranger] = (await app.tenant('evil', 'stranger')) as [Person];
+    const [stranger] = await app.tenant('evil', 'stranger');
     for (const [entry, error] of [
       [{ user_id: stranger.id, role: 'viewer' }, 'unknown_user'],
       [{ group_id: ann.id, role: 'viewer' }, 'unknown_user'],

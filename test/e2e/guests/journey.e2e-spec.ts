@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { codeOf, GuestBrowser } from '../../support/guests.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
@@ -15,14 +15,14 @@ describe('a call with guests', () => {
   let app: TestApp;
   let livekit: LiveKit;
   let relay: OtherServer;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     [livekit, relay] = await Promise.all([LiveKit.start(), OtherServer.start()]);
     app = await TestApp.start({ ...livekit.settings, SMTP_URL: relay.url });
     livekit.webhooks.targets.push(app.base);
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(async () => {
     await app?.stop();
@@ -43,7 +43,7 @@ describe('a call with guests', () => {
     const call = ok(await alice.api.post('/call/rooms', { room_id: room }), 201).room.id as string;
     return { room, call };
   };
-  const joinAs = async (person: Person, call: string) =>
+  const joinAs = async (person: TestUser, call: string) =>
     livekit.join(ok(await person.api.post(`/call/tokens/${call}/mint`)).token);
   const linkOf = async (call: string) => {
     const body = { call_id: call, kind: 'link', require_approval: false };

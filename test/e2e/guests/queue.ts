@@ -1,4 +1,4 @@
-import type { Person } from '../../support/app.ts';
+import type { TestUser } from '../../support/app.ts';
 import { type GuestWorkspace } from '../../support/guest-workspace.ts';
 
 export const queueTests = (world: GuestWorkspace): void =>
@@ -81,7 +81,7 @@ export const queueTests = (world: GuestWorkspace): void =>
       const call = await newCall({}, world.bob);
       const gina = browser((await invite(call, { kind: 'link' }, world.bob)).token);
       ok(await gina.claim({ name: 'Gina' }), 201);
-      const of = async (person: Person, query = '') =>
+      const of = async (person: TestUser, query = '') =>
         ok(await person.api.get(`/call/external_invites/approvals?call_id=${call}${query}`)).approvals.map(
           ({ id }: any) => id,
         );

@@ -1,16 +1,16 @@
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 
 describe('holidays', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let mallory: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let mallory: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
-    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
+    [mallory] = await app.tenant('evil', 'mallory');
   });
   afterAll(() => app?.stop());
 

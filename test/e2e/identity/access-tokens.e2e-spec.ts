@@ -19,7 +19,7 @@ import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { type ProvisionedUser, provision } from '../../../src/provision/provision.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { TokenResolver } from '../../../src/platform/context/token-resolver.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { until } from '../../support/until.ts';
 
@@ -33,17 +33,17 @@ const isRefused = ({ status, headers, body }: Answer, challenge = 'Bearer error=
 
 describe('access tokens', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
 
   const identity = () => app.get<IdentityApi>(IdentityApi);
-  const fresh = async (person: Person, ttl?: number): Promise<string> => {
+  const fresh = async (person: TestUser, ttl?: number): Promise<string> => {
     const [token] = await identity().issueTokens(
       [{ accountId: person.id, tenantId: person.tenantId }],
       'test',
@@ -293,7 +293,7 @@ describe('access tokens', () => {
     };
 
     test('a revoked session is rejected in every process within 5 seconds, a new one is not', async () => {
-      const [carol, dave] = (await app.tenant('revoked', 'carol', 'dave')) as [Person, Person];
+      const [carol, dave] = await app.tenant('revoked', 'carol', 'dave');
       await lost([carol.token, await fresh(carol)], async () =>
         expect(await identity().revokeSessions(carol.id)).toBe(2),
       );
@@ -324,7 +324,7 @@ describe('access tokens', () => {
     });
 
     test('a closed account is rejected, without workspace too', async () => {
-      const [frank] = (await app.tenant('closed', 'frank')) as [Person];
+      const [frank] = await app.tenant('closed', 'frank');
       const [bare] = await identity().issueTokens([{ accountId: frank.id, tenantId: null }], 'test');
       expect((await second.as(bare as string).get('/notes')).status).toBe(403);
       await lost([frank.token], () => app.get<Db>(Db).tx((tx) => identity().deactivate(tx, frank.id)));
@@ -336,7 +336,7 @@ describe('access tokens', () => {
     });
 
     test('a changed role takes effect in every process', async () => {
-      const [, heidi] = (await app.tenant('roles', 'grace', 'heidi')) as [Person, Person];
+      const [, heidi] = await app.tenant('roles', 'grace', 'heidi');
       const roles = () =>
         Promise.all([app, second].map(async (each) => (await resolve(each, heidi.token))?.role));
       expect(await roles()).toEqual(['member', 'member']);
@@ -347,7 +347,7 @@ describe('access tokens', () => {
     });
 
     test('a verification in flight while the session is revoked is not cached', async () => {
-      const [ivan] = (await app.tenant('racing', 'ivan')) as [Person];
+      const [ivan] = await app.tenant('racing', 'ivan');
       const repository = app.get<IdentityRepository>(IdentityRepository);
       const read = repository.bySession.bind(repository);
       // Verified against the state before the revocation; the change is read before the verification ends.

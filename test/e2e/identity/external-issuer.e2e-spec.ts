@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { IdentityApi } from '../../../src/modules/identity/identity.api.js';
 import { Db } from '../../../src/platform/database/db.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { TestIssuer } from '../../support/issuer.ts';
 import { until } from '../../support/until.ts';
@@ -9,16 +9,16 @@ import { until } from '../../support/until.ts';
 describe('tokens of an external issuer', () => {
   let issuer: TestIssuer;
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let frank: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let frank: TestUser;
 
   const settings = () => ({ OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: 'workspace-api', LOG_LEVEL: 'error' });
 
   beforeAll(async () => {
     issuer = await TestIssuer.start();
     app = await TestApp.start(settings());
-    [alice, bob, frank] = (await app.tenant('acme', 'alice', 'bob', 'frank')) as [Person, Person, Person];
+    [alice, bob, frank] = await app.tenant('acme', 'alice', 'bob', 'frank');
   });
   afterAll(async () => {
     await app?.stop();
@@ -152,7 +152,7 @@ describe('tokens of an external issuer', () => {
   });
 
   test('of a closed account are rejected', async () => {
-    const [gina] = (await app.tenant('acme', 'gina')) as [Person];
+    const [gina] = await app.tenant('acme', 'gina');
     const claims = { sub: 'sub-gina', ...verified(gina.email) };
     expect((await call({ ...claims, tid: 'acme' })).status).toBe(200);
     await app.get<Db>(Db).tx((tx) => app.get<IdentityApi>(IdentityApi).deactivate(tx, gina.id));
@@ -162,7 +162,7 @@ describe('tokens of an external issuer', () => {
   });
 
   test('two concurrent tokens of a new subject are both accepted', async () => {
-    const [ida] = (await app.tenant('acme', 'ida')) as [Person];
+    const [ida] = await app.tenant('acme', 'ida');
     const claims = { sub: 'sub-ida', tid: 'acme', ...verified(ida.email) };
     const responses = await Promise.all(Array.from({ length: 8 }, (_, n) => call({ ...claims, n })));
     expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));

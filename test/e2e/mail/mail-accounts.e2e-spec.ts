@@ -1,5 +1,5 @@
 import { SecretBox } from '../../../src/platform/secrets/secret-box.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { json, spawnWorkspace, spawnWorkspaceWith, workspace } from '../../support/cli.ts';
 import { INBOX, type Recorded, WildDuck } from '../../support/wild-duck.ts';
 
@@ -20,13 +20,13 @@ describe('mail accounts', () => {
     await duck?.stop();
   });
 
-  const person = async (name = 'alice'): Promise<Person> =>
+  const person = async (name = 'alice'): Promise<TestUser> =>
     (await app.tenant(`t${(tenants += 1)}`, name))[0]!;
-  const account = async ({ id }: Person) =>
+  const account = async ({ id }: TestUser) =>
     (await app.sql('SELECT * FROM mail_accounts WHERE user_id = $1', [id]))[0];
   const asked = () => duck.requests.map(({ method, url }) => `${method} ${url}`);
   const tokenOf = ({ headers }: Recorded) => headers['x-access-token'];
-  const ready = (who: Person) =>
+  const ready = (who: TestUser) =>
     app.sql('UPDATE mail_accounts SET retry_at = NULL WHERE user_id = $1', [who.id]);
 
   test('are created on first use and reused', async () => {

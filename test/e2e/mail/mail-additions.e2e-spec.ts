@@ -1,7 +1,7 @@
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { MailUpstream } from '../../../src/modules/mail/mail-upstream.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { TestMailService } from '../../support/mail-service.ts';
 import { sendBySmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
@@ -13,12 +13,12 @@ const MESSAGES = `${BOXES}/${INBOX}/messages`;
 describe('with a WildDuck', () => {
   let duck: WildDuck;
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
 
   beforeAll(async () => {
     duck = await WildDuck.start();
     app = await TestApp.start(duck.settings);
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
     await alice.api.get(BOXES);
   });
   beforeEach(() => duck.clear());
@@ -244,14 +244,14 @@ describe('with the embedded mail service', () => {
   let mail: TestMailService;
   let app: TestApp;
   let port: number;
-  let carol: Person;
+  let carol: TestUser;
 
   beforeAll(async () => {
     mail = await TestMailService.start();
     port = await mail.get(SmtpReceiver).listen(0);
     app = await TestApp.start(mail.settings);
     app.get(PeriodicJobs).onApplicationBootstrap();
-    [carol] = (await app.tenant('letters', 'carol', 'dave')) as [Person];
+    [carol] = await app.tenant('letters', 'carol', 'dave');
   });
   afterAll(async () => {
     await app?.stop();

@@ -1,6 +1,6 @@
 import { ApplicationPasswordSignIn } from '../../../src/modules/account-security/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { TestMailService } from '../../support/mail-service.ts';
 import { type Recorded, WildDuck } from '../../support/wild-duck.ts';
@@ -9,15 +9,15 @@ const PATH = '/settings/application-passwords';
 const BOXES = '/mail/users/me/mailboxes';
 
 const says = ({ status, body }: Answer) => [status, body?.error];
-const make = ({ api }: Person, more: object = {}) =>
+const make = ({ api }: TestUser, more: object = {}) =>
   api.post(PATH, { description: 'Thunderbird', scopes: ['imap', 'smtp', 'caldav'], ...more });
 const drain = async (app: TestApp) => {
   await app.sql('UPDATE outbox SET due_at = now()');
   await app.get<OutboxWorker>(OutboxWorker).drain();
 };
-const rowsOf = (app: TestApp, { id }: Person) =>
+const rowsOf = (app: TestApp, { id }: TestUser) =>
   app.sql('SELECT id, state, provider_id FROM application_passwords WHERE user_id = $1', [id]);
-const signIn = (app: TestApp, { tenantId, id: userId }: Person, password: string, scope = 'imap') =>
+const signIn = (app: TestApp, { tenantId, id: userId }: TestUser, password: string, scope = 'imap') =>
   app
     .get(ApplicationPasswordSignIn)
     .verify({ tenantId: tenantId as string, userId }, password, scope as never, null);
@@ -40,9 +40,10 @@ describe('application passwords for mail', () => {
     await duck?.stop();
   });
 
-  const somebody = async (on = app): Promise<Person> => (await on.tenant(`t${(tenants += 1)}`, 'alice'))[0]!;
+  const somebody = async (on = app): Promise<TestUser> =>
+    (await on.tenant(`t${(tenants += 1)}`, 'alice'))[0]!;
   /** A user with a mail account, without the requests that created it. */
-  const mailer = async (): Promise<Person> => {
+  const mailer = async (): Promise<TestUser> => {
     duck.clear();
     const person = await somebody();
     expect((await person.api.get(BOXES)).status).toBe(200);
@@ -50,7 +51,7 @@ describe('application passwords for mail', () => {
     return person;
   };
   const asked = () => duck.requests.map(({ method, url }) => `${method} ${url}`);
-  const kept = async (person: Person) => {
+  const kept = async (person: TestUser) => {
     const [account] = await app.sql('SELECT mail_user_id FROM mail_accounts WHERE user_id = $1', [person.id]);
     return duck.asps.kept.filter(({ user }) => user === account.mail_user_id);
   };

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { RecipientsApi } from '../../../src/modules/mail/index.js';
 import type { RequestContext } from '../../../src/platform/context/request-context.js';
 import { mailTarget } from '../../../src/modules/mail/gate/mail-target.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { TestMailService } from '../../support/mail-service.ts';
 import { until } from '../../support/until.ts';
@@ -264,7 +264,7 @@ const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).dig
 /** A user who writes and reads mail over HTTP only. */
 class Writer {
   constructor(
-    readonly person: Person,
+    readonly person: TestUser,
     private readonly used: Set<string>,
   ) {}
 

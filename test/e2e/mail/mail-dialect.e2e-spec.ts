@@ -1,4 +1,4 @@
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import {
   capture,
   DRAFTS,
@@ -63,12 +63,12 @@ class Boxes {
 describe('the dialect', () => {
   let duck: WildDuck;
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
 
   beforeAll(async () => {
     duck = await WildDuck.start();
     app = await TestApp.start(duck.settings);
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
     await alice.api.get('/mail/users/me/mailboxes');
   });
   beforeEach(() => duck.clear());
@@ -332,7 +332,7 @@ describe('the dialect', () => {
         message_id: 1,
         origin: PROJECTS,
       });
-      const [bob] = (await app.tenant('other', 'bob')) as [Person];
+      const [bob] = await app.tenant('other', 'bob');
       boxes.put(TRASH);
       const answer = await bob.api.put(mail(`/${TRASH}/messages`), { message: [1], restoreToOrigin: true });
       expect(answer.body.mailbox).toBe(INBOX);

@@ -3,20 +3,20 @@ import { createHash, randomBytes } from 'node:crypto';
 import { parse } from 'content-disposition';
 import fc from 'fast-check';
 import { RecipientsApi } from '../../../src/modules/mail/index.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { capture, DRAFTS, INBOX, NOWHERE, WildDuck } from '../../support/wild-duck.ts';
 
 describe('the convenience routes of mail', () => {
   let duck: WildDuck;
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
   let people = 0;
 
   beforeAll(async () => {
     duck = await WildDuck.start();
     app = await TestApp.start(duck.settings);
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
     await alice.api.get('/mail/users/me/mailboxes');
   });
   beforeEach(() => duck.clear());
@@ -25,16 +25,16 @@ describe('the convenience routes of mail', () => {
     await duck?.stop();
   });
 
-  const contextOf = ({ tenantId, id }: Person) => ({ tenantId, userId: id }) as never;
-  const recipients = async (person: Person) =>
+  const contextOf = ({ tenantId, id }: TestUser) => ({ tenantId, userId: id }) as never;
+  const recipients = async (person: TestUser) =>
     (await app.get(RecipientsApi).list(contextOf(person), null, 100)).map(({ address, name, uses }) => ({
       address,
       name,
       uses,
     }));
-  const suggest = async (person: Person, text: string) =>
+  const suggest = async (person: TestUser, text: string) =>
     (await app.get(RecipientsApi).suggest(contextOf(person), text)).map(({ address }) => address);
-  const writer = async (): Promise<Person> => (await app.tenant('acme', `writer${(people += 1)}`))[0]!;
+  const writer = async (): Promise<TestUser> => (await app.tenant('acme', `writer${(people += 1)}`))[0]!;
   const stored = (id: number) => ({
     status: 200,
     json: { success: true, message: { id, mailbox: DRAFTS, size: 9 } },
@@ -216,7 +216,7 @@ describe('the convenience routes of mail', () => {
   });
 
   describe('recipients', () => {
-    const save = async (person: Person, id: number, fields: object) => {
+    const save = async (person: TestUser, id: number, fields: object) => {
       duck.script = ({ url }) => (url.startsWith('/users/me/') ? stored(id) : undefined);
       expect((await person.api.post('/mail/draft', { mailbox: DRAFTS, draft: true, ...fields })).status).toBe(
         200,

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { mailTarget, REJECTED } from '../../../src/modules/mail/gate/mail-target.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { rawExchange } from '../../support/raw.ts';
 import { INBOX, WildDuck } from '../../support/wild-duck.ts';
 
@@ -225,12 +225,12 @@ const path = fc.oneof(
 describe('the gate of the mail API', () => {
   let duck: WildDuck;
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
 
   beforeAll(async () => {
     duck = await WildDuck.start();
     app = await TestApp.start(duck.settings);
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
   });
   afterAll(async () => {
     await app?.stop();

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { TestMailService } from '../../support/mail-service.ts';
 import { ODD_MAIL, type OddMail } from '../../support/odd-mail.ts';
 import { openApi } from '../../support/operations.ts';
@@ -18,14 +18,14 @@ describe('odd messages', () => {
   let mail: TestMailService;
   let app: TestApp;
   let port: number;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     mail = await TestMailService.start({ MAIL_MESSAGE_MB: '8' });
     port = await mail.get(SmtpReceiver).listen(0);
     app = await TestApp.start(mail.settings);
-    [alice, bob] = (await app.tenant('odd', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('odd', 'alice', 'bob');
     for (const person of [alice, bob]) await inboxOf(person);
   });
   afterAll(async () => {
@@ -33,7 +33,7 @@ describe('odd messages', () => {
     await mail?.stop();
   });
 
-  async function inboxOf({ api }: Person): Promise<string> {
+  async function inboxOf({ api }: TestUser): Promise<string> {
     const { body } = await api.get(BOXES);
     return body.results.find(({ path }: { path: string }) => path === 'INBOX').id;
   }
@@ -43,7 +43,7 @@ describe('odd messages', () => {
     expect(valid ? null : ajv.errors?.slice(0, 3)).toBeNull();
   }
 
-  async function send({ raw }: OddMail, { email }: Person): Promise<string> {
+  async function send({ raw }: OddMail, { email }: TestUser): Promise<string> {
     const client = await RawSmtp.open(port);
     try {
       await client.begin(email);
@@ -154,7 +154,7 @@ describe('odd messages', () => {
     expect((await api.get(`${messages}?limit=1`)).body.total).toBe(results.length);
   });
 
-  async function accountOf({ email }: Person): Promise<string> {
+  async function accountOf({ email }: TestUser): Promise<string> {
     const [row] = await mail.sql<{ id: string }>('SELECT id FROM users WHERE address = $1', [email]);
     return row!.id;
   }

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -93,13 +93,13 @@ const PASSED = CAPTURES.filter(({ label, method, path, body }) => {
 describe('the mail proxy', () => {
   let duck: WildDuck;
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     duck = await WildDuck.start();
     app = await TestApp.start(duck.settings);
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
     expect((await alice.api.get('/mail/users/me/mailboxes')).status).toBe(200);
     expect((await bob.api.get('/mail/users/me/mailboxes')).status).toBe(200);
   });

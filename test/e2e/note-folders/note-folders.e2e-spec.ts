@@ -1,15 +1,15 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('note folders', () => {
   let app: TestApp;
   let other: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
     other = await TestApp.start({}, app.databaseUrl);
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(async () => {
     await other?.stop();
@@ -61,7 +61,7 @@ describe('note folders', () => {
   });
 
   test('lists in the order of position, in pages', async () => {
-    const [carol] = (await app.tenant('order', 'carol')) as [Person];
+    const [carol] = await app.tenant('order', 'carol');
     for (const position of [3, 1, 2]) await folder({ name: `f${position}`, position }, carol);
     const last = await folder({ name: 'last' }, carol);
     expect(last.position).toBe(4);

@@ -1,13 +1,13 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('the list of notes', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
     for (const [title, labels] of [
       ['Banana', ['fruit', 'yellow']],
       ['apple', ['fruit']],
@@ -32,7 +32,7 @@ describe('the list of notes', () => {
   });
 
   test('a list without notes is empty, not an error', async () => {
-    const [carol] = (await app.tenant('empty', 'carol')) as [Person];
+    const [carol] = await app.tenant('empty', 'carol');
     expect((await carol.api.get('/notes')).body).toEqual({ notes: [], next: null });
   });
 
@@ -56,7 +56,7 @@ describe('the list of notes', () => {
   });
 
   test('a page stays stable while notes are added and changed', async () => {
-    const [dora] = (await app.tenant('stable', 'dora')) as [Person];
+    const [dora] = await app.tenant('stable', 'dora');
     for (const n of [1, 2, 3, 4]) await dora.api.post('/notes', { title: `n${n}` });
     const first = (await dora.api.get('/notes?limit=2')).body;
     await dora.api.post('/notes', { title: 'n5' });
@@ -96,11 +96,11 @@ describe('the list of notes', () => {
       'Яблоко',
       '日本',
     ];
-    let dana: Person;
-    let erin: Person;
+    let dana: TestUser;
+    let erin: TestUser;
 
     beforeAll(async () => {
-      [dana, erin] = (await app.tenant('sorted', 'dana', 'erin')) as [Person, Person];
+      [dana, erin] = await app.tenant('sorted', 'dana', 'erin');
       // Own and shared notes mixed: they come from two indexes.
       for (const [n, title] of expected.toReversed().entries()) {
         const [owner, reader] = n % 3 === 0 ? [erin, dana] : [dana, erin];
@@ -142,7 +142,7 @@ describe('the list of notes', () => {
   });
 
   test('the content of a note with many revisions is found by its whole key', async () => {
-    const [erin] = (await app.tenant('revisions', 'erin')) as [Person];
+    const [erin] = await app.tenant('revisions', 'erin');
     const { body } = await erin.api.post('/notes', { title: 'Many revisions', content: '<p>1</p>' });
     const key = [erin.tenantId, body.note.id];
     await app.sql(
@@ -200,7 +200,7 @@ describe('the list of notes', () => {
   });
 
   test('a page ends before 4 MiB of content, but always gives one note', async () => {
-    const [eve] = (await app.tenant('large', 'eve')) as [Person];
+    const [eve] = await app.tenant('large', 'eve');
     const content = 'x'.repeat(1_900_000);
     for (const n of [1, 2, 3]) await eve.api.post('/notes', { title: `big${n}`, content });
     const first = (await eve.api.get('/notes')).body;

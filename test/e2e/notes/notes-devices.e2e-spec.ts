@@ -1,17 +1,17 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('updated_device', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
 
-  const newest = async (person: Person): Promise<any> =>
+  const newest = async (person: TestUser): Promise<any> =>
     (await person.api.get('/notes/index?limit=1')).body.notes[0];
 
   test('names the device of the last change, so that a client knows its own', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { zipSync } from 'fflate';
 import { writeDocx } from '../../../src/lib/docx/writer.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { child, readDocx, source, textOf } from '../../unit/docx/read-docx.ts';
 
@@ -18,7 +18,7 @@ interface Download {
 }
 
 async function download(
-  who: Person,
+  who: TestUser,
   id: string,
   init: RequestInit & { query?: string } = {},
 ): Promise<Download> {
@@ -36,18 +36,18 @@ async function download(
   };
 }
 
-const make = async (who: Person, fields: object): Promise<string> =>
+const make = async (who: TestUser, fields: object): Promise<string> =>
   (await who.api.post('/notes', fields)).body.note.id;
 
 describe('the export of a note', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
   const directory = mkdtempSync(path.join(tmpdir(), 'export-test-'));
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   const servers: TestApp[] = [];
   afterAll(async () => {
@@ -58,7 +58,7 @@ describe('the export of a note', () => {
   /** Another server on the same database, with other settings for exports. */
   async function server(
     settings: Record<string, string>,
-  ): Promise<{ who: Person; stop: () => Promise<void> }> {
+  ): Promise<{ who: TestUser; stop: () => Promise<void> }> {
     const other = await TestApp.start(settings, app.databaseUrl);
     servers.push(other);
     return { who: { ...alice, api: other.as(alice.token) }, stop: () => other.stop() };

@@ -1,14 +1,14 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('links of notes to tasks', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob, carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
+    [alice, bob, carol] = await app.tenant('acme', 'alice', 'bob', 'carol');
   });
   afterAll(() => app?.stop());
 
@@ -21,7 +21,7 @@ describe('links of notes to tasks', () => {
     expect((await alice.api.put(`/notes/${id}/invited`, { invited })).status).toBe(200);
     return id;
   };
-  const links = async (person: Person, id: string): Promise<any[]> =>
+  const links = async (person: TestUser, id: string): Promise<any[]> =>
     (await person.api.get(`/notes/${id}`)).body.note.links;
 
   test('a reader of the note that cannot read the task sees no title, wherever the note appears', async () => {
@@ -37,7 +37,7 @@ describe('links of notes to tasks', () => {
         expect((await reader.api.get(path)).text).not.toContain('secret raise');
     }
     const { share } = (await alice.api.post(`/notes/${id}/share`)).body.note;
-    const [dave] = (await app.tenant('acme', 'dave')) as [Person];
+    const [dave] = await app.tenant('acme', 'dave');
     const visited = await dave.api.get(`/notes/${id}?share_token=${share.token}`);
     expect(visited.body.note.links).toEqual([{ ...link, title: null }]);
     await bob.api.patch(`/tasks/${task.id}`, {

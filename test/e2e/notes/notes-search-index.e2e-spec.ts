@@ -1,7 +1,7 @@
 import { NoteIndexRepository } from '../../../src/modules/notes/search/note-index.repository.js';
 import { NoteIndexer } from '../../../src/modules/notes/search/note-indexer.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
-import type { Person } from '../../support/app.ts';
+import type { TestUser } from '../../support/app.ts';
 import { NoteSearch } from '../../support/note-search.ts';
 
 describe('the search index of notes', () => {
@@ -12,11 +12,11 @@ describe('the search index of notes', () => {
   afterAll(() => world?.app.stop());
 
   describe('changes found at once', () => {
-    let alice: Person;
+    let alice: TestUser;
     let release: () => void;
     let reached: Promise<void>;
     beforeAll(async () => {
-      [alice] = (await world.people('alice')) as [Person];
+      [alice] = await world.people('alice');
     });
 
     /** Holds the worker back: what is found meanwhile is found without it. */
@@ -66,10 +66,10 @@ describe('the search index of notes', () => {
   });
 
   describe.each([0, 301])('access, for people with %i other notes', (others) => {
-    let alice: Person;
-    let bob: Person;
+    let alice: TestUser;
+    let bob: TestUser;
     beforeAll(async () => {
-      [alice, bob] = (await world.people('alice', 'bob')) as [Person, Person];
+      [alice, bob] = await world.people('alice', 'bob');
       for (const person of [alice, bob]) await world.crowd(person, others);
       await world.indexed();
     });
@@ -154,9 +154,9 @@ describe('the search index of notes', () => {
   });
 
   describe('the index', () => {
-    let alice: Person;
+    let alice: TestUser;
     beforeAll(async () => {
-      [alice] = (await world.people('alice')) as [Person];
+      [alice] = await world.people('alice');
     });
 
     const states = () =>

@@ -1,4 +1,4 @@
-import type { Person } from '../../support/app.ts';
+import type { TestUser } from '../../support/app.ts';
 import { NoteSearch } from '../../support/note-search.ts';
 
 describe('the response of a search', () => {
@@ -9,9 +9,9 @@ describe('the response of a search', () => {
   afterAll(() => world?.app.stop());
 
   describe('the response', () => {
-    let alice: Person;
+    let alice: TestUser;
     beforeAll(async () => {
-      [alice] = (await world.people('alice')) as [Person];
+      [alice] = await world.people('alice');
     });
 
     test('is a summary with score and highlights', async () => {
@@ -94,7 +94,7 @@ describe('the response of a search', () => {
   });
 
   test.each([0, 301])('filters: folder, labels, state, among %i other notes', async (others) => {
-    const [alice] = (await world.people('alice')) as [Person];
+    const [alice] = await world.people('alice');
     await world.crowd(alice, others);
     await world.indexed();
     const [folder] = await world.app.sql(
@@ -122,9 +122,9 @@ describe('the response of a search', () => {
   });
 
   describe('pages', () => {
-    let alice: Person;
+    let alice: TestUser;
     beforeAll(async () => {
-      [alice] = (await world.people('alice')) as [Person];
+      [alice] = await world.people('alice');
       for (let n = 0; n < 23; n += 1)
         await world.make(alice, `page ${n}`, `<p>${'page '.repeat(n % 4)} x</p>`);
       await world.indexed();
@@ -161,7 +161,7 @@ describe('the response of a search', () => {
 
     test('a cursor belongs to its query and its user', async () => {
       const { next } = await world.search(alice, 'page', '&limit=1');
-      const [mallory] = (await world.people('mallory')) as [Person];
+      const [mallory] = await world.people('mallory');
       for (const [person, q] of [
         [alice, 'pages'],
         [alice, 'page&state=all'],
@@ -174,7 +174,7 @@ describe('the response of a search', () => {
   });
 
   test('the total and the ranked matches are capped at 1,000', async () => {
-    const [alice] = (await world.people('alice')) as [Person];
+    const [alice] = await world.people('alice');
     await world.crowd(alice, 1_010, 'capped');
     await world.indexed();
     const body = await world.search(alice, 'capped', '&limit=200');

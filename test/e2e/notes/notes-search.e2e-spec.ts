@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { SearchQuery } from '../../../src/lib/search-text/index.js';
-import type { Person } from '../../support/app.ts';
+import type { TestUser } from '../../support/app.ts';
 import { NoteSearch } from '../../support/note-search.ts';
 
 describe('the words that a search finds', () => {
@@ -11,7 +11,7 @@ describe('the words that a search finds', () => {
   afterAll(() => world?.app.stop());
 
   describe('words', () => {
-    let alice: Person;
+    let alice: TestUser;
     const NOTES: Record<string, string> = {
       cafe: '<p>Réunion au Café de l’École, à Besançon</p>',
       plans: '<h1>Planning</h1><p>the quarterly plan for <b>Zür</b>ich</p>',
@@ -28,7 +28,7 @@ describe('the words that a search finds', () => {
     };
 
     beforeAll(async () => {
-      [alice] = (await world.people('alice')) as [Person];
+      [alice] = await world.people('alice');
       for (const [title, content] of Object.entries(NOTES)) await world.make(alice, title, content);
       await world.indexed();
     });
@@ -155,7 +155,7 @@ describe('the words that a search finds', () => {
     });
 
     test('whatever text a note is made of, it can be indexed and is found by each of its words', async () => {
-      const [carol] = (await world.people('carol')) as [Person];
+      const [carol] = await world.people('carol');
       // Long texts have more words than a query may have; the short ones do not.
       const any = (maxLength: number) =>
         fc.oneof(
@@ -186,7 +186,7 @@ describe('the words that a search finds', () => {
   });
 
   test('a pair of characters that is frequent in a long text still decides adjacency, and never hides a note', async () => {
-    const [alice] = (await world.people('alice')) as [Person];
+    const [alice] = await world.people('alice');
     await world.make(alice, 'often', `<p>${'東京と'.repeat(100)}京都、東京都</p>`);
     await world.make(alice, 'very often', `<p>${'東京と'.repeat(400)}東京都</p>`);
     await world.make(alice, 'apart', `<p>${'東京と'.repeat(100)}京都</p>`);
@@ -195,7 +195,7 @@ describe('the words that a search finds', () => {
   });
 
   test('labels are found, before and after they are indexed, and no longer once removed', async () => {
-    const [alice] = (await world.people('alice')) as [Person];
+    const [alice] = await world.people('alice');
     const { id } = await world.make(alice, 'plain', '<p>text</p>', {
       labels: ['Quartalsbericht', 'zwei Wörter'],
     });

@@ -1,16 +1,16 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('sharing a note', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
-  let mallory: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
+  let mallory: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob, carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
-    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [alice, bob, carol] = await app.tenant('acme', 'alice', 'bob', 'carol');
+    [mallory] = await app.tenant('evil', 'mallory');
   });
   afterAll(() => app?.stop());
 
@@ -57,7 +57,7 @@ describe('sharing a note', () => {
         { id: bob.id, role: 'viewer' },
         { email: carol.email, role: 'editor' },
       ]);
-      const attempts = (api: Person['api'], revision: number) => [
+      const attempts = (api: TestUser['api'], revision: number) => [
         () => api.get(`/notes/${id}`),
         () => api.get(`/notes/${id}/revisions`),
         () => api.get(`/notes/${id}/revisions/1`),
@@ -70,7 +70,7 @@ describe('sharing a note', () => {
         () => api.delete(`/notes/${id}/share`),
         () => api.put(`/notes/${id}/invited`, { invited: [] }),
       ];
-      const statuses = async (person: Person, revision: number) => {
+      const statuses = async (person: TestUser, revision: number) => {
         const result: number[] = [];
         for (const attempt of attempts(person.api, revision)) result.push((await attempt()).status);
         return result;
@@ -177,7 +177,7 @@ describe('sharing a note', () => {
         'crowd',
         'owner',
         ...Array.from({ length: 200 }, (_, n) => `p${n}`),
-      )) as [Person, ...Person[]];
+      )) as [TestUser, ...TestUser[]];
       const [owner, ...rest] = crowd;
       const { id } = (await owner.api.post('/notes', { title: 'all hands' })).body.note;
       const { status, body } = await owner.api.put(`/notes/${id}/invited`, {
@@ -325,23 +325,19 @@ describe('sharing a note', () => {
       'SELECT user_id, role, gone, folder_id, seq = (SELECT head FROM sync_heads h WHERE h.user_id = m.user_id AND h.tenant_id = m.tenant_id) AS latest FROM note_members m WHERE note_id = $1',
       [id],
     );
-    const of = (person: Person) => rows.find((row) => row.user_id === person.id);
+    const of = (person: TestUser) => rows.find((row) => row.user_id === person.id);
     expect(of(bob)).toMatchObject({ role: null, gone: 'unshared', latest: true });
     expect(of(carol)).toMatchObject({ role: 'viewer', gone: null, latest: true });
     expect(of(alice)).toMatchObject({ role: 'owner', gone: null, latest: true });
   });
 
   describe('deactivated members', () => {
-    let gone: Person;
-    let reader: Person;
-    let owner: Person;
+    let gone: TestUser;
+    let reader: TestUser;
+    let owner: TestUser;
 
     beforeAll(async () => {
-      [owner, gone, reader] = (await app.tenant('leavers', 'owner', 'gone', 'reader')) as [
-        Person,
-        Person,
-        Person,
-      ];
+      [owner, gone, reader] = await app.tenant('leavers', 'owner', 'gone', 'reader');
     });
 
     test('their share links end, for reading and for writing', async () => {

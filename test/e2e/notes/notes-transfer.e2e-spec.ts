@@ -1,21 +1,16 @@
 import { session } from '../../support/account.ts';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('the transfer of notes to another member', () => {
   let app: TestApp;
-  let owner: Person;
-  let leaver: Person;
-  let heir: Person;
-  let reader: Person;
+  let owner: TestUser;
+  let leaver: TestUser;
+  let heir: TestUser;
+  let reader: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [owner, leaver, heir, reader] = (await app.tenant('acme', 'owner', 'leaver', 'heir', 'reader')) as [
-      Person,
-      Person,
-      Person,
-      Person,
-    ];
+    [owner, leaver, heir, reader] = await app.tenant('acme', 'owner', 'leaver', 'heir', 'reader');
   });
   afterAll(() => app?.stop());
 
@@ -26,8 +21,8 @@ describe('the transfer of notes to another member', () => {
   };
   const create = async (title: string): Promise<string> =>
     (await leaver.api.post('/notes', { title, content: '<p>kept</p>' })).body.note.id;
-  const cursorOf = async (person: Person) => (await person.api.get('/notes/changes?limit=500')).body.cursor;
-  const since = async (person: Person, cursor: string): Promise<any[]> =>
+  const cursorOf = async (person: TestUser) => (await person.api.get('/notes/changes?limit=500')).body.cursor;
+  const since = async (person: TestUser, cursor: string): Promise<any[]> =>
     (await person.api.get(`/notes/changes?cursor=${cursor}`)).body.notes;
 
   test('gives the heir all notes with history and trash; invited members stay, share links end', async () => {
@@ -81,7 +76,7 @@ describe('the transfer of notes to another member', () => {
   });
 
   test('note folders move with their notes; notes of others leave the folders', async () => {
-    const folder = async (person: Person, fields: object) =>
+    const folder = async (person: TestUser, fields: object) =>
       (await person.api.post('/note_folders', fields)).body.folder.id as string;
     await folder(heir, { name: 'mine', position: 3 });
     const [second, first] = [

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
-import type { Person } from '../../support/app.ts';
+import type { TestUser } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { MARKER, NotificationTest } from '../../support/notifications.ts';
 
@@ -12,7 +12,7 @@ describe('notifications', () => {
       await of.get<ChatNotifier>(ChatNotifier).run();
       await at.drain(of);
     };
-    const room = async (type: string, people: Person[], name?: string) =>
+    const room = async (type: string, people: TestUser[], name?: string) =>
       (await at.alice.api.post('/chat/rooms', { type, name, member_ids: people.map(({ id }) => id) })).body
         .room.id;
     const say = (id: string, body: string, mentions: string[] = [], person = at.alice) =>

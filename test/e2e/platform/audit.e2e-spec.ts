@@ -3,22 +3,22 @@ import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { Audit, firstIdOf, NO_TENANT, operator, timeOfId } from '../../../src/platform/audit/audit.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { spawnWorkspace, workspace } from '../../support/cli.ts';
 
 describe('the audit log', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
 
   const record = (actor: any, entry: any) => app.get(Db).tx((tx) => app.get(Audit).record(tx, actor, entry));
-  const as = ({ id, tenantId }: Person, more: object = {}) => ({ userId: id, tenantId, ...more });
+  const as = ({ id, tenantId }: TestUser, more: object = {}) => ({ userId: id, tenantId, ...more });
   const reader = () => app.get(AuditReader);
   const actions = (events: { action: string }[]) => events.map((event) => event.action);
 
@@ -87,7 +87,7 @@ describe('the audit log', () => {
   });
 
   test('events of a user: by them and about them, in the workspace and of the account', async () => {
-    const [carol, dave] = (await app.tenant('own', 'carol', 'dave')) as [Person, Person];
+    const [carol, dave] = await app.tenant('own', 'carol', 'dave');
     await record(as(carol), { action: 'c.did', objectKind: 'thing' });
     await record(as(dave), { action: 'c.suffered', objectKind: 'user', objectId: carol.id });
     await record(as(dave), { action: 'c.neither', objectKind: 'user', objectId: dave.id });
@@ -135,7 +135,7 @@ describe('the audit log', () => {
 
   test('`workspace audit` prints it, oldest first, one line per event', async () => {
     const env = { DATABASE_URL: app.databaseUrl };
-    const [zoe] = (await app.tenant('cli', 'zoe')) as [Person];
+    const [zoe] = await app.tenant('cli', 'zoe');
     await record(as(zoe), { action: 'z.first', objectKind: 'thing', objectId: '1' });
     await record(operator(zoe.tenantId), { action: 'z.second', objectKind: 'user', objectId: zoe.id });
     const lines = async (...args: string[]) => {

@@ -3,7 +3,7 @@ import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { Keyring } from '../../../src/platform/secrets/keyring.js';
 import pg from 'pg';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { cloneDatabase } from '../../support/database.ts';
 import { DatabaseProxy } from '../../support/proxy.ts';
 import { lockWaits } from '../../support/locks.ts';
@@ -26,12 +26,12 @@ const serialization = either.statement<never>(
 describe('the database', () => {
   let app: TestApp;
   let db: Db;
-  let alice: Person;
+  let alice: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
     db = app.get<Db>(Db);
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
     await app.sql(`INSERT INTO job_runs (name, ran_at) VALUES ('a', now()), ('b', now())`);
   });
   afterAll(() => app?.stop());

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { describedOperations, fillPath, openApi } from '../../support/operations.ts';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -32,11 +32,11 @@ function propertiesOf(schema: any): string[] {
 
 describe('JSON bodies with keys of Object.prototype', () => {
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
   });
   afterAll(() => app?.stop());
 
@@ -44,7 +44,7 @@ describe('JSON bodies with keys of Object.prototype', () => {
     const path = fillPath(operation.path.replace('/apis/v1', ''), ID);
     const response = await alice.api.request(operation.method, path, { raw: text(body) });
     // The other requests need a session, which this may have ended.
-    if (path.startsWith('/auth/')) [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    if (path.startsWith('/auth/')) [alice] = await app.tenant('acme', 'alice');
     else expect(response.status).not.toBe(401);
     return { request: `${operation.method} ${path} ${text(body)}`, status: response.status };
   };

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { rawExchange } from '../../support/raw.ts';
 
@@ -17,11 +17,11 @@ const SECURITY_HEADERS = {
 
 describe('the HTTP interface', () => {
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
   });
   afterAll(() => app?.stop());
 

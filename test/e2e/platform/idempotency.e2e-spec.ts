@@ -3,19 +3,19 @@ import { type IdempotencyKey, IdempotentWrites } from '../../../src/platform/con
 import type { RequestContext } from '../../../src/platform/context/request-context.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { JsonReply } from '../../../src/platform/http/json-reply.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { lockWaits } from '../../support/locks.ts';
 import { until } from '../../support/until.ts';
 
 describe('Idempotency-Key', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
 
@@ -56,7 +56,7 @@ describe('Idempotency-Key', () => {
 
   test('another user, workspace or route is another key', async () => {
     const key = newKey();
-    const [elsewhere] = (await app.tenant('beta', 'alice')) as [Person];
+    const [elsewhere] = await app.tenant('beta', 'alice');
     const twin = await app.member('beta', alice.email);
     const mine = await post(key);
     const ids = [mine.body.note.id];

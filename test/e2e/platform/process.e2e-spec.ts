@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import pg from 'pg';
 import { Lifecycle } from '../../../src/platform/observability/lifecycle.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/client.ts';
 import { freePort } from '../../support/ports.ts';
 import { lockWaits } from '../../support/locks.ts';
@@ -30,12 +30,12 @@ function start(
 
 describe('the server as a process', () => {
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
   let database: pg.Client;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
     database = new pg.Client({ connectionString: app.databaseUrl });
     await database.connect();
   });

@@ -1,7 +1,7 @@
 import { TIMEOUTS } from '../../../src/platform/database/data-source.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { DatabaseProxy } from '../../support/proxy.ts';
 import { until } from '../../support/until.ts';
 
@@ -18,12 +18,12 @@ const CONNECTIONS = `SELECT pid FROM pg_stat_activity
 describe('pipelined reads', () => {
   let app: TestApp;
   let db: Db;
-  let alice: Person;
+  let alice: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
     db = app.get<Db>(Db);
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
   });
   afterAll(() => app?.stop());
 

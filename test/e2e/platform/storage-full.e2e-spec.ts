@@ -5,7 +5,7 @@ import path from 'node:path';
 import { BlobStore } from '../../../src/platform/blobs/store/blob-store.js';
 import { isStorageFull } from '../../../src/platform/database/storage-full.js';
 import { createLogger } from '../../../src/platform/observability/logger.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { sendBySmtp } from '../../support/smtp.ts';
 import { memoryDirectory } from '../../support/memory-directory.ts';
@@ -59,7 +59,7 @@ asRoot('a full disk', () => {
   let disk: SmallDisk;
   let database: Awaited<ReturnType<typeof cloneDatabase>>;
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
   const tablespace = `small_${process.pid}`;
 
   beforeAll(async () => {
@@ -69,7 +69,7 @@ asRoot('a full disk', () => {
     await onServer(`CREATE TABLESPACE ${tablespace} LOCATION '${location}'`);
     database = await cloneDatabase(tablespace);
     app = await TestApp.start({ DATA_DIR: path.join(disk.directory, 'data') }, database.url);
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
   });
   afterAll(async () => {
     disk?.free();
@@ -135,7 +135,7 @@ asRoot('a full disk', () => {
     const mail = await TestMailService.start({ DATA_DIR: data }, location?.url);
     const user = await TestApp.start(mail.settings);
     try {
-      const [bob] = (await user.tenant('mail', 'bob')) as [Person];
+      const [bob] = await user.tenant('mail', 'bob');
       const port = await mail.get(SmtpReceiver).listen(0);
       const boxes = (await bob.api.get('/mail/users/me/mailboxes')).body.results;
       const mailbox = boxes.find((box: any) => box.path === 'Drafts').id;

@@ -17,7 +17,7 @@ import { ContentReply } from '../../../src/platform/http/replies/content-reply.j
 import { Errors } from '../../../src/platform/http/errors.js';
 import { Id } from '../../../src/platform/http/id.pipe.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import type { RequestOptions } from '../../support/client.ts';
 import { form, SlowRequest, upload } from '../../support/multipart.ts';
 import { until } from '../../support/until.ts';
@@ -86,14 +86,14 @@ const PNG = Buffer.from(
 
 describe('uploads and downloads', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
   const target = `/test-files/${randomUUID()}`;
 
   beforeAll(async () => {
     Reflect.defineMetadata('controllers', [FilesController], BlobsModule);
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(async () => {
     Reflect.deleteMetadata('controllers', BlobsModule);
@@ -347,7 +347,7 @@ describe('uploads and downloads', () => {
   });
 
   describe('a client', () => {
-    const begin = async (person: Person) => {
+    const begin = async (person: TestUser) => {
       const { raw, headers } = form({ filename: 'a', content: Buffer.alloc(1_000_000, 'x') });
       const request = new SlowRequest(person.api, 'POST', target, {
         ...headers,
@@ -557,7 +557,7 @@ describe('uploads and downloads', () => {
     });
 
     test('is not found by another workspace', async () => {
-      const [eve] = (await app.tenant('globex', 'eve')) as [Person];
+      const [eve] = await app.tenant('globex', 'eve');
       expect((await eve.api.get(`/test-files/${id}`)).status).toBe(404);
     });
   });

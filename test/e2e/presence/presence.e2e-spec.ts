@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { PresenceDevices } from '../../../src/modules/presence/presence-devices.js';
 import { PresenceOptions } from '../../../src/modules/presence/presence-options.js';
 import { UserConnections } from '../../../src/platform/realtime/user-connections.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { TestSocket } from '../../support/socket.ts';
 import { until } from '../../support/until.ts';
 
@@ -11,20 +11,20 @@ const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 describe('presence', () => {
   let one: TestApp;
   let two: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let eve: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let eve: TestUser;
   let count = 0;
   const open: TestSocket[] = [];
 
   beforeAll(async () => {
     one = await TestApp.start();
     two = await TestApp.start({}, one.databaseUrl);
-    [eve] = (await one.tenant('globex', 'eve')) as [Person];
+    [eve] = await one.tenant('globex', 'eve');
   });
   beforeEach(async () => {
     count += 1;
-    [alice, bob] = (await one.tenant(`acme-${count}`, 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await one.tenant(`acme-${count}`, 'alice', 'bob');
     grace(10);
   });
   afterEach(() => {
@@ -45,7 +45,7 @@ describe('presence', () => {
     await flush();
     await one.get(PresenceDevices).sweep();
   };
-  const connect = async (app: TestApp, person: Person): Promise<TestSocket> => {
+  const connect = async (app: TestApp, person: TestUser): Promise<TestSocket> => {
     const socket = await TestSocket.open(app, person);
     open.push(socket);
     await flush();
@@ -57,18 +57,18 @@ describe('presence', () => {
     await until('the end of the socket', () => app.get(UserConnections).all.every((each) => each.id !== id));
     await flush();
   };
-  const shown = async (reader: Person, person: Person): Promise<any> => {
+  const shown = async (reader: TestUser, person: TestUser): Promise<any> => {
     const { status, body } = await reader.api.get(`/presence/${person.id}`);
     expect([status, body.presence.length]).toEqual([200, 1]);
     return body.presence[0];
   };
-  const follow = async (person: Person, ...others: Person[]): Promise<TestSocket> => {
+  const follow = async (person: TestUser, ...others: TestUser[]): Promise<TestSocket> => {
     const socket = await connect(two, person);
     const user_ids = others.map(({ id }) => id);
     expect((await socket.send('presence.subscribe', { user_ids })).ok).toBe(true);
     return socket;
   };
-  const received = (socket: TestSocket, person: Person): string[] =>
+  const received = (socket: TestSocket, person: TestUser): string[] =>
     socket
       .named('presence')
       .filter(({ user_id }) => user_id === person.id)
@@ -155,7 +155,7 @@ describe('presence', () => {
 
   describe('an invisible user', () => {
     test('has the same history as one who disconnects', async () => {
-      const [carol, dora] = (await one.tenant(`acme-${count}`, 'carol', 'dora')) as [Person, Person];
+      const [carol, dora] = await one.tenant(`acme-${count}`, 'carol', 'dora');
       const follower = await follow(bob, carol, dora);
       const [hidden, leaving] = [await connect(one, carol), await connect(one, dora)];
       const both = async () => {

@@ -11,7 +11,7 @@ import { RealtimeOptions } from '../../../src/platform/realtime/realtime-options
 import { UserConnections } from '../../../src/platform/realtime/user-connections.js';
 import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
 import { session } from '../../support/account.ts';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { ExampleClient } from '../../realtime/example-client.ts';
 import { TestSocket } from '../../support/socket.ts';
 import { until } from '../../support/until.ts';
@@ -21,17 +21,17 @@ const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 describe('sockets', () => {
   let one: TestApp;
   let two: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
-  let eve: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
+  let eve: TestUser;
   const open: TestSocket[] = [];
 
   beforeAll(async () => {
     one = await TestApp.start({ CORS_ORIGINS: 'https://app.example' });
     two = await TestApp.start({}, one.databaseUrl);
-    [alice, bob, carol] = (await one.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
-    [eve] = (await one.tenant('globex', 'eve')) as [Person];
+    [alice, bob, carol] = await one.tenant('acme', 'alice', 'bob', 'carol');
+    [eve] = await one.tenant('globex', 'eve');
   });
   afterEach(() => {
     for (const socket of open.splice(0)) socket.close();
@@ -41,19 +41,19 @@ describe('sockets', () => {
     await one?.stop();
   });
 
-  const connect = async (app: TestApp, person: Person, options: object = {}): Promise<TestSocket> => {
+  const connect = async (app: TestApp, person: TestUser, options: object = {}): Promise<TestSocket> => {
     const socket = await TestSocket.open(app, person, options);
     open.push(socket);
     return socket;
   };
-  const newRoom = async (...members: Person[]): Promise<string> => {
+  const newRoom = async (...members: TestUser[]): Promise<string> => {
     const member_ids = members.map(({ id }) => id);
     const { status, body } = await alice.api.post('/chat/rooms', { type: 'group', name: 'r', member_ids });
     expect(status).toBe(201);
     return body.room.id;
   };
   const text = (room_id: string, body = 'hello') => ({ room_id, client_msg_id: randomUUID(), body });
-  const post = (person: Person, room: string, body = 'hello') =>
+  const post = (person: TestUser, room: string, body = 'hello') =>
     person.api.post(`/chat/rooms/${room}/messages`, { client_msg_id: randomUUID(), body });
   const inRoom = (room: string) => (payload: any) => payload.room_id === room;
 
@@ -171,7 +171,7 @@ describe('sockets', () => {
 
   describe('limits', () => {
     test('20 sockets of one user', async () => {
-      const [dave] = (await one.tenant('limits', 'dave')) as [Person];
+      const [dave] = await one.tenant('limits', 'dave');
       for (let n = 0; n < 20; n += 1) await connect(one, dave);
       await expect(connect(one, dave)).rejects.toThrow('too_many_sockets');
       open.pop()!.close();
@@ -183,7 +183,7 @@ describe('sockets', () => {
     });
 
     test('a flood of events is limited, and ends the socket', async () => {
-      const [dave] = (await one.tenant('flood', 'dave')) as [Person];
+      const [dave] = await one.tenant('flood', 'dave');
       const socket = await connect(one, dave);
       const accepted = await Promise.all(
         Array.from({ length: 40 }, () => socket.send('session.resume', { rooms: {} })),
@@ -243,7 +243,7 @@ describe('sockets', () => {
     });
 
     test('a client that does not read is closed', async () => {
-      const [dave] = (await one.tenant('slow', 'dave')) as [Person];
+      const [dave] = await one.tenant('slow', 'dave');
       const socket = await connect(one, dave);
       const padding = {
         name: 'padding',
@@ -263,7 +263,7 @@ describe('sockets', () => {
     });
 
     test('any payload gets a typed acknowledgement', async () => {
-      const [dave] = (await one.tenant('payloads', 'dave')) as [Person];
+      const [dave] = await one.tenant('payloads', 'dave');
       const options = one.get(RealtimeOptions);
       const socket = await connect(one, dave);
       const names = [

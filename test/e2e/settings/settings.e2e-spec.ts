@@ -1,30 +1,31 @@
 import fc from 'fast-check';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { provision } from '../../../src/provision/provision.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 
 describe('settings', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
   let made = 0;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
 
-  const people = (...names: string[]) => app.tenant(`s${(made += 1)}`, ...names);
-  const actions = async (person: Person) =>
+  const people = <const Names extends readonly string[]>(...names: Names) =>
+    app.tenant(`s${(made += 1)}`, ...names);
+  const actions = async (person: TestUser) =>
     (await app.get(AuditReader).page(person.tenantId, { actorId: person.id }, 50))
       .toReversed()
       .map((event) => event.action);
 
   describe('profile', () => {
     test('starts with the membership; given fields change, others stay', async () => {
-      const [ann, ben] = (await people('ann', 'ben')) as [Person, Person];
+      const [ann, ben] = await people('ann', 'ben');
       const first = (await ann.api.get('/settings/profile')).body.profile;
       expect(first).toEqual({
         id: ann.id,
@@ -194,13 +195,13 @@ describe('settings', () => {
     });
 
     test('an account without a password needs no proof', async () => {
-      const [, ben] = (await people('ann', 'ben')) as [Person, Person];
+      const [, ben] = await people('ann', 'ben');
       expect((await ben.api.delete('/settings/profile')).status).toBe(200);
     });
   });
 
   describe('signatures', () => {
-    const create = async (person: Person, body: object) => {
+    const create = async (person: TestUser, body: object) => {
       const response = await person.api.post('/settings/signatures', {
         name: 'S',
         html: '<p>x</p>',
@@ -209,13 +210,13 @@ describe('settings', () => {
       expect(response.status).toBe(201);
       return response.body.signature;
     };
-    const defaults = async (person: Person) =>
+    const defaults = async (person: TestUser) =>
       (await person.api.get('/settings/signatures')).body.signatures
         .filter((signature: any) => signature.is_default)
         .map(({ id }: any) => id);
 
     test('are made, read, listed, changed and deleted; the text follows the HTML until one writes it', async () => {
-      const [ann, ben] = (await people('ann', 'ben')) as [Person, Person];
+      const [ann, ben] = await people('ann', 'ben');
       const html = '<p>Ann &amp; Co<br>Research</p><p>Berlin</p>';
       const posted = await ann.api.post('/settings/signatures', { name: 'Work', html });
       const { signature } = posted.body;
@@ -278,7 +279,7 @@ describe('settings', () => {
     });
 
     test('at most one is the default, and none after it is deleted', async () => {
-      const [ann] = (await people('ann')) as [Person];
+      const [ann] = await people('ann');
       const [one, two] = [await create(ann, { is_default: true }), await create(ann, { is_default: true })];
       expect(await defaults(ann)).toEqual([two.id]);
       expect((await ann.api.put(`/settings/signatures/${one.id}/default`)).body.signature.is_default).toBe(
@@ -296,7 +297,7 @@ describe('settings', () => {
     });
 
     test('invalid input; at most a hundred', async () => {
-      const [ann] = (await people('ann')) as [Person];
+      const [ann] = await people('ann');
       const wrong: [object, string][] = [
         [{ html: 'x' }, 'name'],
         [{ name: 'x' }, 'html'],
@@ -321,7 +322,7 @@ describe('settings', () => {
     const sample = name === 'notifications' ? { digest: 'daily' } : { theme: 'dark' };
 
     test('defaults, merges, resets, revisions', async () => {
-      const [ann, ben] = (await people('ann', 'ben')) as [Person, Person];
+      const [ann, ben] = await people('ann', 'ben');
       const defaults = (await ann.api.get(path)).body;
       expect(defaults.rev).toBe(0);
       const first = await ann.api.put(path, sample);
@@ -346,7 +347,7 @@ describe('settings', () => {
     });
 
     test('unknown keys and invalid values are named, and nothing changes', async () => {
-      const [ann] = (await people('ann')) as [Person];
+      const [ann] = await people('ann');
       const before = (await ann.api.get(path)).body;
       const key = Object.keys(sample)[0] as string;
       for (const [body, field, code] of [
@@ -376,7 +377,7 @@ describe('settings', () => {
     });
 
     test('any input is merged or rejected as a whole', async () => {
-      const [ann] = (await people('ann')) as [Person];
+      const [ann] = await people('ann');
       const { preferences } = (await ann.api.get(path)).body;
       const keys = fc.oneof(fc.constantFrom(...Object.keys(preferences)), fc.string({ maxLength: 8 }));
       const values = fc.oneof(

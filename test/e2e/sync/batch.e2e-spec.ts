@@ -1,19 +1,19 @@
 import { v7 as uuidv7 } from 'uuid';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { upload } from '../../support/multipart.ts';
 
 describe('POST /batch', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
 
-  const batch = async (person: Person, requests: object[], options: object = {}): Promise<any[]> => {
+  const batch = async (person: TestUser, requests: object[], options: object = {}): Promise<any[]> => {
     const { status, body } = await person.api.post('/batch', { requests, ...options });
     expect([status, body.error]).toEqual([200, undefined]);
     return body.responses;

@@ -1,4 +1,4 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { Db } from '../../../src/platform/database/db.js';
 import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
@@ -6,23 +6,23 @@ import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
 
 describe('GET /sync/state', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
 
-  const state = async (person: Person, query = ''): Promise<any> => {
+  const state = async (person: TestUser, query = ''): Promise<any> => {
     const { status, body } = await person.api.get(`/sync/state${query}`);
     expect(status).toBe(200);
     return body;
   };
 
   test('has every collection, at 0 for a user without items', async () => {
-    const [carol] = (await app.tenant('empty', 'carol')) as [Person];
+    const [carol] = await app.tenant('empty', 'carol');
     expect(await state(carol)).toEqual({
       head: 0,
       collections: { notes: 0, note_folders: 0, tasks: 0, task_folders: 0, contacts: 0, calendars: 0 },

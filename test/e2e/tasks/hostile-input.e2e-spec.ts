@@ -1,15 +1,15 @@
 import fc from 'fast-check';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 /** Whatever a client sends is answered, and never by "something went wrong on our side". */
 describe('hostile input to tasks', () => {
   let app: TestApp;
-  let alice: Person;
+  let alice: TestUser;
   let ids: Record<string, string>;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice] = (await app.tenant('acme', 'alice')) as [Person];
+    [alice] = await app.tenant('acme', 'alice');
     const { api } = alice;
     const folder = (await api.post('/task_folders', { name: 'f' })).body.folder.id;
     const task = (await api.post('/tasks', { title: 't', folder_id: folder, date: '2026-01-05' })).body.task

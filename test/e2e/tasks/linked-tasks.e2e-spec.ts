@@ -1,24 +1,19 @@
 import { jest } from '@jest/globals';
 import { Db } from '../../../src/platform/database/db.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 const NOBODY = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('tasks made from notes', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
-  let dora: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
+  let dora: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob, carol, dora] = (await app.tenant('acme', 'alice', 'bob', 'carol', 'dora')) as [
-      Person,
-      Person,
-      Person,
-      Person,
-    ];
+    [alice, bob, carol, dora] = await app.tenant('acme', 'alice', 'bob', 'carol', 'dora');
   });
   afterAll(() => app?.stop());
 
@@ -34,9 +29,9 @@ describe('tasks made from notes', () => {
   const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
   const links = async (id: string) => (await alice.api.get(`/notes/${id}`)).body.note.links;
   /** What the note feed of somebody holds since a cursor. */
-  const since = async (person: Person, cursor: string) =>
+  const since = async (person: TestUser, cursor: string) =>
     (await person.api.get(`/notes/changes?cursor=${cursor}`)).body;
-  const cursorOf = async (person: Person) => (await person.api.get('/notes/changes?limit=500')).body.cursor;
+  const cursorOf = async (person: TestUser) => (await person.api.get('/notes/changes?limit=500')).body.cursor;
 
   test('refer to the note, and the note links to them, at the same revision', async () => {
     const note = await makeNote();
@@ -212,7 +207,7 @@ describe('tasks made from notes', () => {
   });
 
   test('titles of a page of tasks come in one query', async () => {
-    const [eve] = (await app.tenant('titles', 'eve')) as [Person];
+    const [eve] = await app.tenant('titles', 'eve');
     for (let n = 0; n < 5; n += 1) {
       const { id } = (await eve.api.post('/notes', { title: `n${n}` })).body.note;
       await eve.api.post(`/notes/${id}/task`);

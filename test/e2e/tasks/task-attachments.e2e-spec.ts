@@ -5,7 +5,7 @@ import path from 'node:path';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/client.ts';
 import { form, SlowRequest, upload } from '../../support/multipart.ts';
 import { freePort } from '../../support/ports.ts';
@@ -16,16 +16,16 @@ const MAX = 20 * 1024 * 1024;
 
 describe('attachments of tasks', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
-  let eve: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
+  let eve: TestUser;
   const children = new Set<ChildProcess>();
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob, carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
-    [eve] = (await app.tenant('globex', 'eve')) as [Person];
+    [alice, bob, carol] = await app.tenant('acme', 'alice', 'bob', 'carol');
+    [eve] = await app.tenant('globex', 'eve');
   });
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
@@ -51,7 +51,7 @@ describe('attachments of tasks', () => {
   };
   const blobOf = async (attachment: string): Promise<string> =>
     (await app.sql('SELECT blob_id FROM task_attachments WHERE id = $1', [attachment]))[0]?.blob_id;
-  const seq = async (person: Person, task: string): Promise<number> =>
+  const seq = async (person: TestUser, task: string): Promise<number> =>
     Number(
       (
         await app.sql('SELECT seq FROM task_members WHERE user_id = $1 AND task_id = $2', [person.id, task])
@@ -171,7 +171,7 @@ describe('attachments of tasks', () => {
     });
 
     /** As if by a shared folder. */
-    const letSee = async (person: Person) => {
+    const letSee = async (person: TestUser) => {
       await app.sql(
         `INSERT INTO task_members (tenant_id, task_id, user_id, role, seq, listed_at, position, due_on, open, assigned, trashed)
          SELECT tenant_id, task_id, $2, 'viewer', 999999, listed_at, position, due_on, open, false, false FROM task_members WHERE task_id = $1 LIMIT 1`,

@@ -1,18 +1,18 @@
 import pg from 'pg';
 import { TaskClock } from '../../../src/modules/tasks/schedule/task-clock.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 
 describe('tasks and time', () => {
   let app: TestApp;
   let other: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
     other = await TestApp.start({}, app.databaseUrl);
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
     // Events leave the outbox as soon as they are delivered: what was in it at any time is kept beside it.
     await app.sql('CREATE TABLE outbox_seen (LIKE outbox)');
     await app.sql(`CREATE FUNCTION see_event() RETURNS trigger LANGUAGE plpgsql AS $$

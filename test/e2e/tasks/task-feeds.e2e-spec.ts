@@ -1,6 +1,6 @@
 import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
 import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 
 describe('the feeds of tasks and task folders', () => {
@@ -13,28 +13,29 @@ describe('the feeds of tasks and task folders', () => {
   afterAll(() => app?.stop());
 
   /** A workspace of its own for each test: feeds start empty. */
-  const people = async (...names: string[]) => app.tenant(`t${(n += 1)}`, ...names);
-  const made = async (person: Person, path: string, fields: object): Promise<any> => {
+  const people = <const Names extends readonly string[]>(...names: Names) =>
+    app.tenant(`t${(n += 1)}`, ...names);
+  const made = async (person: TestUser, path: string, fields: object): Promise<any> => {
     const { status, body } = await person.api.post(path, fields);
     expect([path, status, body.error]).toEqual([path, 201, undefined]);
     return body.task ?? body.folder;
   };
-  const create = (person: Person, fields: object = {}) => made(person, '/tasks', { title: 't', ...fields });
-  const folder = (person: Person, fields: object = {}) =>
+  const create = (person: TestUser, fields: object = {}) => made(person, '/tasks', { title: 't', ...fields });
+  const folder = (person: TestUser, fields: object = {}) =>
     made(person, '/task_folders', { name: 'f', ...fields });
-  const edit = async (person: Person, path: string, fields: object): Promise<any> => {
+  const edit = async (person: TestUser, path: string, fields: object): Promise<any> => {
     const { status, body } = await person.api.patch(path, fields);
     expect([path, status, body.error]).toEqual([path, 200, undefined]);
     return body.task ?? body.folder;
   };
-  const ask = async (person: Person, path: string): Promise<any> => {
+  const ask = async (person: TestUser, path: string): Promise<any> => {
     const { status, body } = await person.api.get(path);
     expect([path, status]).toEqual([path, 200]);
     return body;
   };
-  const changes = (person: Person, cursor?: string, query = '') =>
+  const changes = (person: TestUser, cursor?: string, query = '') =>
     ask(person, `/tasks/changes?${cursor ? `cursor=${cursor}` : ''}${query}`);
-  const folderChanges = (person: Person, cursor?: string) =>
+  const folderChanges = (person: TestUser, cursor?: string) =>
     ask(person, `/task_folders/changes?${cursor ? `cursor=${cursor}` : ''}`);
   const removal = (id: string, reason: string) => ({
     id,
@@ -53,7 +54,7 @@ describe('the feeds of tasks and task folders', () => {
   };
 
   /** Follows a feed from where it stands now. */
-  async function follow(person: Person, path: string, list: string) {
+  async function follow(person: TestUser, path: string, list: string) {
     let { cursor } = await ask(person, `${path}/changes`);
     return async (): Promise<any[]> => {
       const page = await ask(person, `${path}/changes?cursor=${cursor}`);
@@ -63,7 +64,7 @@ describe('the feeds of tasks and task folders', () => {
   }
 
   test('nothing yet, then every changed task once, as it is now, in the order of its last change', async () => {
-    const [alice] = (await people('alice')) as [Person];
+    const [alice] = await people('alice');
     const empty = await changes(alice);
     expect(empty).toEqual({
       tasks: [],
@@ -85,7 +86,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('trash, restore and purge', async () => {
-    const [alice] = (await people('alice')) as [Person];
+    const [alice] = await people('alice');
     const task = await create(alice, { description: '<p>secret</p>' });
     const step = await follow(alice, '/tasks', 'tasks');
     await alice.api.delete(`/tasks/${task.id}`);
@@ -104,7 +105,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('a removed assignee gets a removal without content of the task', async () => {
-    const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
+    const [alice, bob] = await people('alice', 'bob');
     const hidden = await create(alice, { title: 'hidden secret' });
     const task = await create(alice, {
       description: '<p>secret</p>',
@@ -137,7 +138,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('sharing a folder gives it and its tasks, another role changes them, unsharing takes them all', async () => {
-    const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
+    const [alice, bob] = await people('alice', 'bob');
     const top = await folder(alice, { name: 'top' });
     const below = await folder(alice, { name: 'below', parent_id: top.id });
     const inTop = await create(alice, { folder_id: top.id, description: '<p>secret</p>' });
@@ -201,7 +202,7 @@ describe('the feeds of tasks and task folders', () => {
     ['keep', { deleted: false, folder_id: null }],
     ['delete', { deleted: true, folder_id: null }],
   ])('a folder deleted with contents=%s', async (contents, left) => {
-    const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
+    const [alice, bob] = await people('alice', 'bob');
     const { id } = await folder(alice, { members: [bob.id] });
     const mine = await create(alice, { folder_id: id });
     const bobs = await create(bob, { folder_id: id });
@@ -223,7 +224,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('pages: limit, size, and always one record; summaries have no description', async () => {
-    const [alice] = (await people('alice')) as [Person];
+    const [alice] = await people('alice');
     for (let i = 0; i < 5; i += 1) await create(alice, { title: `${i}` });
     const titles: string[][] = [];
     for (let cursor: string | undefined; ;) {
@@ -256,7 +257,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('many long subtasks count for the size of a page', async () => {
-    const [alice] = (await people('alice')) as [Person];
+    const [alice] = await people('alice');
     const tasks = [await create(alice), await create(alice), await create(alice)];
     await app.sql(
       `INSERT INTO subtasks (tenant_id, task_id, id, title, done, position, created_at, updated_at)
@@ -271,7 +272,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('the index: live tasks newest first, then a cursor for changes', async () => {
-    const [alice] = (await people('alice')) as [Person];
+    const [alice] = await people('alice');
     const tasks: any[] = [];
     for (let i = 0; i < 5; i += 1)
       tasks.push(await create(alice, { title: `${i}`, description: '<p>d</p>' }));
@@ -301,7 +302,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('any unusable cursor is 410', async () => {
-    const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
+    const [alice, bob] = await people('alice', 'bob');
     await create(alice);
     const { cursor } = await changes(alice);
     const others = [
@@ -332,7 +333,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('forgetting removals expires just the cursors that needed them, and lets deleted folders go', async () => {
-    const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
+    const [alice, bob] = await people('alice', 'bob');
     const { id } = await folder(alice, { members: [bob.id] });
     const task = await create(alice, { folder_id: id });
     const before = [(await changes(bob)).cursor, (await folderChanges(bob)).cursor];
@@ -355,7 +356,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('wait returns as soon as a task changes', async () => {
-    const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
+    const [alice, bob] = await people('alice', 'bob');
     const { cursor } = await changes(bob);
     const waiting = bob.api.get(`/tasks/changes?cursor=${cursor}&wait=25`);
     await until('somebody to wait', () => app.get(HeadWatch).waiting > 0);

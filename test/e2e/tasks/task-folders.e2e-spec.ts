@@ -1,16 +1,16 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 const NOBODY = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('task folders', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob, carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
+    [alice, bob, carol] = await app.tenant('acme', 'alice', 'bob', 'carol');
   });
   afterAll(() => app?.stop());
 
@@ -30,14 +30,14 @@ describe('task folders', () => {
     expect([answer.status, answer.body.error]).toEqual([200, undefined]);
     return answer.body.folder;
   };
-  const rows = (person: Person) =>
+  const rows = (person: TestUser) =>
     app.sql(
       `SELECT id, role, seq, gone FROM (
          SELECT task_id AS id, role, seq::int, gone FROM task_members WHERE user_id = $1
          UNION ALL SELECT folder_id, role, seq::int, gone FROM task_folder_members WHERE user_id = $1) x ORDER BY seq`,
       [person.id],
     );
-  const row = async (person: Person, id: string) => (await rows(person)).find((r) => r.id === id);
+  const row = async (person: TestUser, id: string) => (await rows(person)).find((r) => r.id === id);
 
   test('create, read, list', async () => {
     const { status, headers, body } = await alice.api.post('/task_folders', {
@@ -85,7 +85,7 @@ describe('task folders', () => {
   });
 
   test('lists in pages, in the order of position', async () => {
-    const [dora] = (await app.tenant('order', 'dora')) as [Person];
+    const [dora] = await app.tenant('order', 'dora');
     for (const position of [3, 1, 2]) await folder({ name: `f${position}`, position }, dora);
     await folder({ name: 'last' }, dora);
     const seen: string[] = [];
@@ -366,7 +366,7 @@ describe('task folders', () => {
     });
 
     test('10,000 tasks are shared and unshared in one range of numbers', async () => {
-      const [dora, eve] = (await app.tenant('large', 'dora', 'eve')) as [Person, Person];
+      const [dora, eve] = await app.tenant('large', 'dora', 'eve');
       const { id } = await folder({}, dora);
       await task({ folder_id: id, title: 'seed' }, dora);
       await app.sql(

@@ -1,14 +1,14 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('links between tasks and notes', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob, carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
+    [alice, bob, carol] = await app.tenant('acme', 'alice', 'bob', 'carol');
   });
   afterAll(() => app?.stop());
 
@@ -23,12 +23,12 @@ describe('links between tasks and notes', () => {
     return id;
   };
   const refs = (...ids: string[]) => ({ references: ids.map((id) => ({ type: 'note', id })) });
-  const make = async (person: Person, fields: object): Promise<any> => {
+  const make = async (person: TestUser, fields: object): Promise<any> => {
     const { status, body } = await person.api.post('/tasks', { title: 't', ...fields });
     expect([status, body.error]).toEqual([201, undefined]);
     return body.task;
   };
-  const edit = async (person: Person, id: string, fields: object): Promise<any> => {
+  const edit = async (person: TestUser, id: string, fields: object): Promise<any> => {
     const { status, body } = await person.api.patch(`/tasks/${id}`, fields);
     expect([status, body.error]).toEqual([200, undefined]);
     return body.task;

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { TaskClock } from '../../../src/modules/tasks/schedule/task-clock.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 import { upload } from '../../support/multipart.ts';
 
 describe('tasks of clients that work offline', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
 
@@ -21,7 +21,7 @@ describe('tasks of clients that work offline', () => {
     return body.task;
   };
   /** The records that a user's feed gains by a write. */
-  const gained = async (person: Person, write: () => Promise<Answer>, query = ''): Promise<any[]> => {
+  const gained = async (person: TestUser, write: () => Promise<Answer>, query = ''): Promise<any[]> => {
     const { cursor, next } = (await person.api.get('/tasks/changes?limit=500')).body;
     expect(next).toBeNull();
     const { status, body } = await write();
@@ -133,7 +133,7 @@ describe('tasks of clients that work offline', () => {
   });
 
   test('deactivated members cannot be assigned; existing assignments stay', async () => {
-    const [carol, dora] = (await app.tenant('leavers', 'carol', 'dora')) as [Person, Person];
+    const [carol, dora] = await app.tenant('leavers', 'carol', 'dora');
     const { task } = (await carol.api.post('/tasks', { title: 't', assignees: [dora.id] })).body;
     const other = (await carol.api.post('/tasks', { title: 'other' })).body.task;
     await app.sql(`UPDATE tenant_members SET status = 'deactivated' WHERE user_id = $1`, [dora.id]);

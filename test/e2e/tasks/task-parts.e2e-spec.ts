@@ -1,22 +1,17 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 const NOBODY = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('parts of tasks', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
-  let dora: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
+  let dora: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob, carol, dora] = (await app.tenant('acme', 'alice', 'bob', 'carol', 'dora')) as [
-      Person,
-      Person,
-      Person,
-      Person,
-    ];
+    [alice, bob, carol, dora] = await app.tenant('acme', 'alice', 'bob', 'carol', 'dora');
   });
   afterAll(() => app?.stop());
 

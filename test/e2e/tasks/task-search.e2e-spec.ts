@@ -1,6 +1,6 @@
 import { TaskIndexer } from '../../../src/modules/tasks/lists/search/task-indexer.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('search of tasks', () => {
   let app: TestApp;
@@ -11,31 +11,32 @@ describe('search of tasks', () => {
   });
   afterAll(() => app?.stop());
 
-  const people = (...names: string[]) => app.tenant(`t${(n += 1)}`, ...names);
-  const make = async (person: Person, title: string, fields: object = {}): Promise<any> => {
+  const people = <const Names extends readonly string[]>(...names: Names) =>
+    app.tenant(`t${(n += 1)}`, ...names);
+  const make = async (person: TestUser, title: string, fields: object = {}): Promise<any> => {
     const { status, body } = await person.api.post('/tasks', { title, ...fields });
     expect([status, body.error]).toEqual([201, undefined]);
     return body.task;
   };
-  const folder = async (person: Person, fields: object = {}): Promise<any> =>
+  const folder = async (person: TestUser, fields: object = {}): Promise<any> =>
     (await person.api.post('/task_folders', { name: 'f', ...fields })).body.folder;
-  const edit = async (person: Person, path: string, fields: object) => {
+  const edit = async (person: TestUser, path: string, fields: object) => {
     const { status, body } = await person.api.patch(path, fields);
     expect([path, status, body.error]).toEqual([path, 200, undefined]);
   };
-  const search = async (person: Person, q: string, more = ''): Promise<any> => {
+  const search = async (person: TestUser, q: string, more = ''): Promise<any> => {
     const { status, body } = await person.api.get(`/search/tasks?q=${encodeURIComponent(q)}${more}`);
     expect([q, status, body]).toEqual([q, 200, expect.anything()]);
     return body;
   };
-  const titles = async (person: Person, q: string, more = ''): Promise<string[]> =>
+  const titles = async (person: TestUser, q: string, more = ''): Promise<string[]> =>
     (await search(person, q, more)).tasks.map((task: any) => task.title).toSorted();
   async function indexed(): Promise<void> {
     await app.get(OutboxWorker).drain();
   }
   async function nothing(): Promise<void> {}
   /** Tasks of no interest: with more than 300, a search of this person goes through the index of words. */
-  const crowd = (person: Person, tasks: number, title = 'one of a crowd') =>
+  const crowd = (person: TestUser, tasks: number, title = 'one of a crowd') =>
     app.sql(
       `SELECT count(w.outcome) FROM generate_series(1, $3::int) g,
        LATERAL task_create($1, $2, gen_random_uuid(), jsonb_build_object('patch', jsonb_build_object('title', $4 || ' ' || g))) w`,
@@ -49,7 +50,7 @@ describe('search of tasks', () => {
     ['somebody with many tasks', 301, indexed],
   ] as const)('%s', (_name, others, then) => {
     test('finds words of title and description in any language, best first', async () => {
-      const [alice] = (await people('alice')) as [Person];
+      const [alice] = await people('alice');
       await crowd(alice, others);
       if (others > 0) await indexed();
       const hotel = await make(alice, 'Book the Höhenhotel', {
@@ -86,7 +87,7 @@ describe('search of tasks', () => {
     });
 
     test('filters', async () => {
-      const [alice] = (await people('alice')) as [Person];
+      const [alice] = await people('alice');
       await crowd(alice, others);
       if (others > 0) await indexed();
       const { id } = await folder(alice);
@@ -111,8 +112,8 @@ describe('search of tasks', () => {
   });
 
   test.each([0, 301])('finds what one sees, and nothing else, beside %i other tasks', async (others) => {
-    const [alice, bob, carol] = (await people('alice', 'bob', 'carol')) as [Person, Person, Person];
-    const [mallory] = (await people('mallory')) as [Person];
+    const [alice, bob, carol] = await people('alice', 'bob', 'carol');
+    const [mallory] = await people('mallory');
     await crowd(bob, others);
     const { id } = await folder(alice);
     const below = await folder(alice, { parent_id: id });
@@ -121,7 +122,7 @@ describe('search of tasks', () => {
     const assigned = await make(alice, 'needle assigned', { assignees: [bob.id] });
     await make(bob, 'needle of bob');
     await indexed();
-    const all = async (who: Person) => titles(who, 'needle');
+    const all = async (who: TestUser) => titles(who, 'needle');
     const bobs = ['needle assigned', 'needle of bob'];
     expect([await all(bob), await all(carol), await all(mallory)]).toEqual([bobs, [], []]);
     // What a folder gives and takes, it gives and takes at once: nothing has to be indexed for it.
@@ -145,7 +146,7 @@ describe('search of tasks', () => {
   });
 
   test('pages, and a cursor that is good for its own question only', async () => {
-    const [alice] = (await people('alice')) as [Person];
+    const [alice] = await people('alice');
     await crowd(alice, 25, 'paged');
     await indexed();
     const seen: string[] = [];
@@ -163,7 +164,7 @@ describe('search of tasks', () => {
   });
 
   test('total stops at 1,000, among the most recently changed', async () => {
-    const [alice] = (await people('alice')) as [Person];
+    const [alice] = await people('alice');
     await crowd(alice, 1_005, 'legion');
     await app.sql(
       `INSERT INTO task_search (tenant_id, task_id, revision, audience, rules, tsv, beginning)
@@ -176,7 +177,7 @@ describe('search of tasks', () => {
   });
 
   test('a lost index row, or one of another folder owner, is repaired', async () => {
-    const [alice, bob] = (await people('alice', 'bob')) as [Person, Person];
+    const [alice, bob] = await people('alice', 'bob');
     await crowd(bob, 301);
     const { id } = await folder(alice, { members: [bob.id] });
     const kept = await make(alice, 'repairme', { folder_id: id });
@@ -193,7 +194,7 @@ describe('search of tasks', () => {
   });
 
   test('a match deep in a long description is excerpted', async () => {
-    const [alice] = (await people('alice')) as [Person];
+    const [alice] = await people('alice');
     await make(alice, 'long', { description: `<p>${'filler words '.repeat(2_000)}</p><p>deepneedle</p>` });
     await indexed();
     const [hit] = (await search(alice, 'deepneedle')).tasks;
@@ -210,14 +211,14 @@ describe('search of tasks', () => {
     'q=x&folder_id=x',
     'q=x&limit=0',
   ])('refuses ?%s', async (query) => {
-    const [alice] = (await people('alice')) as [Person];
+    const [alice] = await people('alice');
     expect((await alice.api.get(`/search/tasks?${query}`)).status).toBe(422);
   });
 
   test.each([`'`, `"`, '\\', `' | ''`, `:*`, '\u0001u', '(((', `a' & 'b`])(
     'is not led astray by %j',
     async (q) => {
-      const [alice] = (await people('alice')) as [Person];
+      const [alice] = await people('alice');
       await make(alice, 'harmless');
       expect((await search(alice, q)).tasks).toEqual([]);
     },

@@ -1,23 +1,17 @@
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { session } from '../../support/account.ts';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('the transfer of tasks and task folders to another member', () => {
   let app: TestApp;
-  let owner: Person;
-  let leaver: Person;
-  let recipient: Person;
-  let editor: Person;
+  let owner: TestUser;
+  let leaver: TestUser;
+  let recipient: TestUser;
+  let editor: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [owner, leaver, recipient, editor] = (await app.tenant(
-      'acme',
-      'owner',
-      'leaver',
-      'recipient',
-      'editor',
-    )) as [Person, Person, Person, Person];
+    [owner, leaver, recipient, editor] = await app.tenant('acme', 'owner', 'leaver', 'recipient', 'editor');
   });
   afterAll(() => app?.stop());
   let leavers = 0;
@@ -25,19 +19,19 @@ describe('the transfer of tasks and task folders to another member', () => {
     leaver = await app.member('acme', `leaver${(leavers += 1)}@acme.example`);
   });
 
-  const folder = async (person: Person, fields: object): Promise<any> => {
+  const folder = async (person: TestUser, fields: object): Promise<any> => {
     const { status, body } = await person.api.post('/task_folders', fields);
     expect([status, body.error]).toEqual([201, undefined]);
     return body.folder;
   };
-  const task = async (person: Person, fields: object): Promise<any> => {
+  const task = async (person: TestUser, fields: object): Promise<any> => {
     const { status, body } = await person.api.post('/tasks', fields);
     expect([status, body.error]).toEqual([201, undefined]);
     return body.task;
   };
-  const cursorOf = async (person: Person, path = '/tasks') =>
+  const cursorOf = async (person: TestUser, path = '/tasks') =>
     (await person.api.get(`${path}/changes?limit=500`)).body.cursor;
-  const since = async (person: Person, cursor: string, path = '/tasks'): Promise<any[]> =>
+  const since = async (person: TestUser, cursor: string, path = '/tasks'): Promise<any[]> =>
     (await person.api.get(`${path}/changes?cursor=${cursor}`)).body[path.slice(1)];
   const leave = async () => {
     expect((await owner.api.post(`/tenant/members/${leaver.id}/deactivate`)).status).toBe(200);
@@ -131,7 +125,7 @@ describe('the transfer of tasks and task folders to another member', () => {
     const { cursor } = (await editor.api.get('/tasks/changes?limit=500')).body;
     await leave();
     expect((await since(editor, cursor)).map((each) => each.title)).toEqual(['Quartalsplan']);
-    const found = async (person: Person) =>
+    const found = async (person: TestUser) =>
       (await person.api.get('/search/tasks?q=quartals')).body.tasks.map((each: any) => each.title).toSorted();
     for (const index of [false, true]) {
       if (index) await app.get(OutboxWorker).drain();

@@ -1,17 +1,17 @@
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const NOBODY = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('tasks', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob, carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
+    [alice, bob, carol] = await app.tenant('acme', 'alice', 'bob', 'carol');
   });
   afterAll(() => app?.stop());
 
@@ -22,7 +22,7 @@ describe('tasks', () => {
   };
   const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
   const field = (answer: { body: any }) => answer.body.details[0].field;
-  const feed = async (person: Person) =>
+  const feed = async (person: TestUser) =>
     app.sql(`SELECT task_id, role, seq::int, gone FROM task_members WHERE user_id = $1 ORDER BY seq`, [
       person.id,
     ]);
@@ -221,7 +221,7 @@ describe('tasks', () => {
     test('an assignment given and taken shows in the feed as it does for notes', async () => {
       const task = await make({ assignees: [bob.id] });
       await alice.api.patch(`/tasks/${task.id}`, { assignees: [carol.id] });
-      const of = async (person: Person) => (await feed(person)).filter((row) => row.task_id === task.id);
+      const of = async (person: TestUser) => (await feed(person)).filter((row) => row.task_id === task.id);
       expect(await of(bob)).toMatchObject([{ role: null, gone: 1 }]);
       expect(await of(carol)).toMatchObject([{ role: 'editor', gone: null }]);
       expect((await bob.api.get(`/tasks/${task.id}`)).status).toBe(404);
@@ -237,7 +237,7 @@ describe('tasks', () => {
     });
 
     test('feed numbers of one user are gapless and unique', async () => {
-      const [dora] = (await app.tenant('feeds', 'dora')) as [Person];
+      const [dora] = await app.tenant('feeds', 'dora');
       for (let n = 0; n < 3; n += 1) await make({}, dora);
       const { id } = await make({}, dora);
       await dora.api.patch(`/tasks/${id}`, { title: 'x' });
@@ -378,8 +378,8 @@ describe('tasks', () => {
   });
 
   describe('lists', () => {
-    let dora: Person;
-    let eve: Person;
+    let dora: TestUser;
+    let eve: TestUser;
     const titles = async (query: string, by = dora) => {
       const { status, body } = await by.api.get(`/tasks${query}`);
       expect([query, status]).toEqual([query, 200]);
@@ -387,7 +387,7 @@ describe('tasks', () => {
     };
 
     beforeAll(async () => {
-      [dora, eve] = (await app.tenant('lists', 'dora', 'eve')) as [Person, Person];
+      [dora, eve] = await app.tenant('lists', 'dora', 'eve');
       const year = new Date().getUTCFullYear();
       await make({ title: 'a', date: '2020-05-01', priority: 'low', labels: ['x', 'y'] }, dora);
       await make(
@@ -458,7 +458,7 @@ describe('tasks', () => {
     );
 
     test('titles in the order of any language, own tasks and those of others mixed', async () => {
-      const [fay, gus] = (await app.tenant('titles', 'fay', 'gus')) as [Person, Person];
+      const [fay, gus] = await app.tenant('titles', 'fay', 'gus');
       const sorted = ['2 eggs', '10 eggs', 'apple', 'Ärger', 'zebra', 'Zürich', '日本'];
       for (const [n, title] of sorted.toReversed().entries())
         await make({ title, assignees: [fay.id] }, n % 2 ? fay : gus);
@@ -501,7 +501,7 @@ describe('tasks', () => {
     });
 
     test('a page of long descriptions ends early, and every combination of filters works', async () => {
-      const [frank] = (await app.tenant('long', 'frank')) as [Person];
+      const [frank] = await app.tenant('long', 'frank');
       const description = `<p>${'x'.repeat(250_000)}</p>`;
       for (let n = 0; n < 20; n += 1) await make({ title: `${n}`, description }, frank);
       const first = (await frank.api.get('/tasks')).body;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { provision } from '../../../src/provision/provision.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { json, workspace } from '../../support/cli.ts';
 
 /** A real PNG of one colour. */
@@ -50,10 +50,10 @@ describe('the workspace', () => {
 
   const people = async () => {
     const slug = `t${(made += 1)}`;
-    const [owner, member] = (await app.tenant(slug, 'owner', 'member')) as [Person, Person];
+    const [owner, member] = await app.tenant(slug, 'owner', 'member');
     return { slug, owner, member };
   };
-  const put = (person: Person, bytes: Buffer, type = 'image/png') =>
+  const put = (person: TestUser, bytes: Buffer, type = 'image/png') =>
     person.api.put('/tenant/logo', undefined, { raw: bytes, headers: { 'content-type': type } });
 
   test('every member reads its name, domains, branding, features and limits', async () => {
@@ -320,7 +320,7 @@ describe('the workspace', () => {
     const { next } = await list('?limit=1');
     // A cursor belongs to its filters.
     expect((await owner.api.get(`/tenant/audit?action=x&cursor=${next}`)).body.error).toBe('invalid_cursor');
-    const [elsewhere] = (await app.tenant(`other${made}`, 'nobody')) as [Person];
+    const [elsewhere] = await app.tenant(`other${made}`, 'nobody');
     expect((await elsewhere.api.get('/tenant/audit')).body.events).toMatchObject([
       { action: 'rbac.role.set', object_id: elsewhere.id },
     ]);
