@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { GuestHousekeeping } from '../../src/modules/calls/guests/guest-housekeeping.js';
-<<<<<<< HEAD
 import { type TestUser, TestApp } from '../support/app.ts';
 import { GuestBrowser, liveCall } from '../support/guests.ts';
 import { LiveKit } from '../support/livekit/livekit.ts';
-=======
-import { type TestUser, TestApp } from '../support/app.ts';
-import { GuestBrowser, liveCall, MEDIA } from '../support/guests.ts';
->>>>>>> 8639380 (Tests: TestUser instead of TestUser; tenant() returns one user for each name, so casts go)
 
 type State = 'none' | 'waiting' | 'admitted' | 'in_session' | 'left' | 'denied' | 'expired' | 'removed';
 
@@ -129,17 +124,11 @@ describe('the states of guests', () => {
   let room: string;
 
   beforeAll(async () => {
-<<<<<<< HEAD
     livekit = await LiveKit.start();
     one = await TestApp.start(livekit.settings);
     two = await TestApp.start(livekit.settings, one.databaseUrl);
     livekit.webhooks.targets.push(one.base, two.base);
     [alice] = await one.tenant('acme', 'alice');
-=======
-    one = await TestApp.start(MEDIA);
-    two = await TestApp.start(MEDIA, one.databaseUrl);
-    [alice] = await one.tenant('acme', 'alice');
->>>>>>> 8639380 (Tests: TestUser instead of TestUser; tenant() returns one user for each name, so casts go)
     room = (await alice.api.post('/chat/rooms', { type: 'group', name: 'r' })).body.room.id;
   });
   afterAll(async () => {
