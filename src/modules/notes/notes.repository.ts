@@ -93,7 +93,8 @@ const listRevisions = workspace.statement<RevisionRow>(
 
 const readRevision = workspace.statement<RevisionRow>(
   'notes.read_revision',
-  `SELECT found.revision, note_with_content(found.json, found.content) AS json FROM note_members member LEFT JOIN LATERAL (
+  `SELECT found.revision, note_revision_with_content(found.json, found.content) AS json
+     FROM note_members member LEFT JOIN LATERAL (
      SELECT entry.revision, body.content, ${SUMMARY} AS json ${REVISIONS}
        JOIN note_revisions body ON body.tenant_id = entry.tenant_id AND body.note_id = entry.note_id
                                AND body.revision = entry.body_rev

@@ -1,6 +1,3 @@
-CREATE FUNCTION note_with_content(summary text, content text) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
-AS $$ SELECT left(summary, -1) || ', "content" : ' || to_json(content)::text || '}' $$;
-
 -- Links with the titles of the tasks that the user can read; other titles are null. A function of its own: few notes have
 -- links, and the tables of tasks in the view would be opened for every note.
 CREATE FUNCTION note_links(v_note notes, p_user uuid) RETURNS json LANGUAGE plpgsql STABLE AS $$
@@ -26,19 +23,26 @@ BEGIN
      WHERE invited.role <> 'owner');
 END $$;
 
--- Notes as their members see them. Every response with a note selects from here. The content is a look-up by the whole key:
--- in a join the planner may read all revisions of the note instead, because most notes have only one.
+-- JSON of a note as one member sees it. PostgreSQL inlines it.
+CREATE FUNCTION note_member_json(note notes, member note_members, p_owner note_owner, p_content text) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT note_json(note, member.role, member.folder_id, member.device_id,
+    CASE WHEN note.links = '[]' THEN '[]' ELSE note_links(note, member.user_id) END, p_owner,
+    CASE WHEN cardinality(note.member_ids) = 1 THEN '[]' ELSE note_invited(note) END, p_content)
+$$;
+
+-- Notes as their members see them. Every response with a note selects from here or, where it has the rows already, calls
+-- the same function. The content is a look-up by the whole key: in a join the planner may read all revisions of the note
+-- instead, because most notes have only one.
 CREATE VIEW note_views AS
-SELECT shown.tenant_id, shown.user_id, shown.note_id, shown.role, shown.revision, shown.content_bytes,
-       shown.summary, note_with_content(shown.summary, (
+SELECT shown.tenant_id, shown.user_id, shown.note_id, shown.role, (shown.note).revision, (shown.note).content_bytes,
+       note_summary(note_member_json(shown.note, shown.member, shown.owner, NULL)) AS summary,
+       note_member_json(shown.note, shown.member, shown.owner, (
          SELECT content FROM note_revisions
-          WHERE tenant_id = shown.tenant_id AND note_id = shown.note_id AND revision = shown.body_rev)) AS note
+          WHERE tenant_id = shown.tenant_id AND note_id = shown.note_id AND revision = (shown.note).body_rev)) AS note
   FROM (
-    SELECT member.tenant_id, member.user_id, member.note_id, member.role, note.revision, note.body_rev, note.content_bytes,
-           note_summary(note, member.role, member.folder_id, member.device_id,
-             CASE WHEN note.links = '[]' THEN '[]' ELSE note_links(note, member.user_id) END,
-             json_build_object('id', note.owner_id, 'name', owner.display_name, 'email', owner.email),
-             CASE WHEN cardinality(note.member_ids) = 1 THEN '[]' ELSE note_invited(note) END) AS summary
+    SELECT member.tenant_id, member.user_id, member.note_id, member.role, note, member,
+           (note.owner_id, owner.display_name, owner.email)::note_owner AS owner
       FROM note_members member
       JOIN notes note ON note.tenant_id = member.tenant_id AND note.id = member.note_id
       LEFT JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id
@@ -47,17 +51,13 @@ SELECT shown.tenant_id, shown.user_id, shown.note_id, shown.role, shown.revision
 -- Notes as a visitor with the share link sees them: without invited members and titles of tasks, and not in the trash. A
 -- link works while its owner is an active member.
 CREATE VIEW shared_note_views AS
-SELECT shown.tenant_id, shown.note_id, shown.share_token, shown.share_expires_at, shown.role, shown.revision,
-       note_with_content(shown.summary, (
-         SELECT content FROM note_revisions
-          WHERE tenant_id = shown.tenant_id AND note_id = shown.note_id AND revision = shown.body_rev)) AS note
-  FROM (
-    SELECT note.tenant_id, note.id AS note_id, note.share_token, note.share_expires_at, note.share_role AS role,
-           note.revision, note.body_rev,
-           note_summary(note, note.share_role, NULL, NULL,
-             CASE WHEN note.links = '[]' THEN '[]' ELSE note_links(note, NULL) END,
-             json_build_object('id', note.owner_id, 'name', owner.display_name, 'email', owner.email), '[]'::json) AS summary
-      FROM notes note
-      JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id
-                               AND owner.status = 'active'
-     WHERE note.share_token IS NOT NULL AND note.deleted_at IS NULL) shown;
+SELECT note.tenant_id, note.id AS note_id, note.share_token, note.share_expires_at, note.share_role AS role, note.revision,
+       note_json(note, note.share_role, NULL, NULL,
+         CASE WHEN note.links = '[]' THEN '[]' ELSE note_links(note, NULL) END,
+         (note.owner_id, owner.display_name, owner.email)::note_owner, '[]'::json, (
+           SELECT content FROM note_revisions
+            WHERE tenant_id = note.tenant_id AND note_id = note.id AND revision = note.body_rev)) AS note
+  FROM notes note
+  JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id
+                           AND owner.status = 'active'
+ WHERE note.share_token IS NOT NULL AND note.deleted_at IS NULL;
