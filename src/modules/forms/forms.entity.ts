@@ -52,6 +52,8 @@ export class Form {
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
   @Column('timestamptz', { name: 'published_at', nullable: true }) publishedAt!: Date | null;
   @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
+  /** The setting `closes_at` whose end has been reported. */
+  @Column('text', { name: 'reported_end', nullable: true }) reportedEnd!: string | null;
 }
 
 @Entity('form_versions')
@@ -162,4 +164,5 @@ export class FormViews {
   @PrimaryColumn('int') version!: number;
   @PrimaryColumn('timestamptz') hour!: Date;
   @Column('bigint') count!: string;
+  @Column('bigint') started!: string;
 }

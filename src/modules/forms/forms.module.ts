@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TenantsModule } from '../tenants/index.js';
+import { FormClock } from './definitions/form-clock.js';
 import { FormStatesService } from './definitions/form-states.service.js';
 import { FormsController } from './definitions/forms.controller.js';
 import { FormsService } from './definitions/forms.service.js';
@@ -8,11 +9,11 @@ import { FormExportController } from './results/export.controller.js';
 import { ExportService } from './results/export.service.js';
 import { FormAccess } from './form-access.js';
 import { FormDrafts } from './definitions/form-drafts.js';
-import { FormEvents } from './form-events.js';
-import { FormViewCounter } from './form-view-counter.js';
+import { FormEvents } from './changes/form-events.js';
+import { FormVisitCounter } from './form-visit-counter.js';
 import { FormsCleanup } from './responses/forms-cleanup.js';
 import { FormsOfMembers } from './definitions/forms-of-members.js';
-import { FormWritesRepository } from './form-writes.repository.js';
+import { FormWritesRepository } from './changes/form-writes.repository.js';
 import { FormsRepository } from './forms.repository.js';
 import { Assistant } from './definitions/presets/assistant.js';
 import { FormPresetsController } from './definitions/presets/presets.controller.js';
@@ -58,10 +59,11 @@ import { FormNotifications } from './forms.notifications.js';
     FormWritesRepository,
     FormAccess,
     FormEvents,
-    FormViewCounter,
+    FormVisitCounter,
     FormDrafts,
     FormsService,
     FormStatesService,
+    FormClock,
     FormsCleanup,
     FormsOfMembers,
     PrincipalsRepository,

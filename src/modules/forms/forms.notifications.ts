@@ -2,7 +2,11 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
 import type { Reader } from '../../platform/database/tx.js';
-import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
+import type {
+  NotificationCause,
+  NotificationTrigger,
+  NotificationType,
+} from '../../platform/notifications/notification-type.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
 import { ReferenceTitles } from '../../platform/references/reference-titles.js';
 
@@ -36,9 +40,8 @@ const viewers = workspace.statement<{ user_id: string }>(
 
 const titlesOfForms = workspace.statement<{ id: string; title: string }>(
   'forms.titles',
-  `SELECT form.id, form.title FROM forms form
-    WHERE form.tenant_id = $1 AND form.id = ANY ($3::uuid[]) AND form.deleted_at IS NULL
-      AND form_role_of($1, $2, form.id, NULL, NULL) >= 'viewer'`,
+  `SELECT form.id, form.title FROM forms form CROSS JOIN LATERAL form_role_of($1, $2, form.id, NULL, NULL) access
+    WHERE form.tenant_id = $1 AND form.id = ANY ($3::uuid[]) AND form.deleted_at IS NULL AND access.role >= 'viewer'`,
 );
 
 const titlesOfReports = workspace.statement<{ id: string; title: string }>(
@@ -61,6 +64,8 @@ interface FormPayload {
   response_id?: string;
   report_id?: string;
   accepting?: boolean;
+  /** Of `form.closed`. */
+  reason?: 'window_ended' | 'quota_reached';
 }
 
 const payloadOf = ({ payload }: DomainEvent): FormPayload => payload as unknown as FormPayload;
@@ -74,6 +79,12 @@ async function toEditors(event: DomainEvent, reader: Reader): Promise<Notificati
     subject: { kind: 'form', id: form_id },
   };
 }
+
+/** The closures of a form that no user causes. */
+const closedBy = (reason: FormPayload['reason']): NotificationTrigger => ({
+  event: 'form.closed',
+  causes: async (event, reader) => (payloadOf(event).reason === reason ? toEditors(event, reader) : null),
+});
 
 async function toViewers(event: DomainEvent, reader: Reader): Promise<NotificationCause> {
   const { actor_id = null, report_id = '' } = payloadOf(event);
@@ -119,6 +130,30 @@ const TYPES: readonly NotificationType[] = [
           payloadOf(event).accepting === false ? toEditors(event, reader) : null,
       },
     ],
+  },
+  {
+    key: 'form.window_ended',
+    preference: 'form.closed',
+    texts: {
+      en: 'The time to answer “{title}” has ended',
+      de: 'Die Frist für Antworten auf „{title}“ ist abgelaufen',
+      pt: 'O prazo para responder “{title}” terminou',
+      vi: 'Đã hết thời gian trả lời “{title}”',
+    },
+    path: ({ subject }) => `/forms/${subject.id}`,
+    triggers: [closedBy('window_ended')],
+  },
+  {
+    key: 'form.quota_reached',
+    preference: 'form.closed',
+    texts: {
+      en: '“{title}” has reached its number of responses',
+      de: '„{title}“ hat die Höchstzahl an Antworten erreicht',
+      pt: '“{title}” atingiu o número máximo de respostas',
+      vi: '“{title}” đã đạt số câu trả lời tối đa',
+    },
+    path: ({ subject }) => `/forms/${subject.id}`,
+    triggers: [closedBy('quota_reached')],
   },
   {
     key: 'report.shared',

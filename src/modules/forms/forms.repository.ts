@@ -36,16 +36,19 @@ export interface FormRow {
 const COLUMNS = `form.id, form.owner_id, owner.display_name AS owner_name, owner.email AS owner_email, form.title,
   form.description, form.state, form.accepting, form.draft_rev, form.unpublished_changes, form.current_version, form.settings,
   form.share_token_hash IS NOT NULL AS shared, form.share_role, form.share_expires_at, form.created_at, form.updated_at,
-  form.published_at, form_response_count(form.tenant_id, form.id)::float8 AS response_count`;
+  form.published_at,
+  (SELECT counter.count::float8 FROM form_response_count(form.tenant_id, form.id) counter) AS response_count`;
 
 const OWNER = `JOIN member_profiles owner ON owner.tenant_id = form.tenant_id AND owner.user_id = form.owner_id`;
 
 // Primary keys of forms and member_profiles.
 const find = workspace.statement<FormRow>(
   'forms.find',
-  `SELECT ${COLUMNS}, form_role_of($1, $2, $3, $4, $5) AS role
+  `SELECT ${COLUMNS}, access.role
      FROM forms form ${OWNER}
+     CROSS JOIN form_role_of($1, $2, $3, $4, $5) access
     WHERE form.tenant_id = $1 AND form.id = $3 AND form.deleted_at IS NULL`,
+  { pipelined: true },
 );
 
 const VISIBLE = `FROM visible_forms($1, $2, $3) visible

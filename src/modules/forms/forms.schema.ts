@@ -33,11 +33,13 @@ export const formsSchema: SchemaPart = {
   migrations: [
     sqlMigration('Forms1796100000015', new URL('migrations/0001-forms.sql', import.meta.url)),
     sqlMigration('FormViews1796100000115', new URL('migrations/0002-form-views.sql', import.meta.url)),
+    sqlMigration('FormClosings1797100000015', new URL('migrations/0003-form-closings.sql', import.meta.url)),
   ],
   sql: sqlFiles(
     'workspace',
     new URL('sql/', import.meta.url),
     'form-access',
+    'form-closings',
     'form-submit-steps',
     'form-submit',
     'form-response-delete',

@@ -5,10 +5,10 @@ import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurr
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { FormAccess, type OpenForm } from '../form-access.js';
-import { FormEvents } from '../form-events.js';
-import { DEFAULT_SETTINGS, type FormSettingsInput, mergedSettings } from '../form-settings.dto.js';
+import { FormEvents } from '../changes/form-events.js';
+import { DEFAULT_SETTINGS, type FormSettingsInput, mergedSettings } from '../input/form-settings.dto.js';
 import { formResponse } from '../form.presenter.js';
-import { FormWritesRepository, searchTextOf } from '../form-writes.repository.js';
+import { FormWritesRepository, searchTextOf } from '../changes/form-writes.repository.js';
 import { FORMS } from '../forms.resource.js';
 
 interface NewForm {

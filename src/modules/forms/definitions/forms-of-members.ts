@@ -4,7 +4,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { type ContentTransfer, MemberContent, RegisteredContent } from '../../tenants/index.js';
-import { FormEvents } from '../form-events.js';
+import { FormEvents } from '../changes/form-events.js';
 import { Form } from '../forms.entity.js';
 
 const lock = workspace.statement<{ id: string }>(

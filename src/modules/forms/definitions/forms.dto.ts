@@ -15,7 +15,7 @@ import { asInstance, Name, Optional, WholeNumber } from '../../../platform/http/
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { FORM_STATES, type FormState } from '../forms.entity.js';
 import { FormDefinition } from '../form.response.js';
-import { FormSettingsInput, FormWindow } from '../form-settings.dto.js';
+import { FormSettingsInput, FormWindow } from '../input/form-settings.dto.js';
 
 export const EXAMPLE_DEFINITION = {
   sections: [

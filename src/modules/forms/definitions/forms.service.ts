@@ -9,13 +9,13 @@ import type { Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
-import { assertRev, draftOf } from '../definition-input.js';
+import { assertRev, draftOf } from '../input/definition-input.js';
 import { FormAccess, includes, type OpenForm } from '../form-access.js';
 import { FormDrafts } from './form-drafts.js';
-import { FormEvents } from '../form-events.js';
-import { FormViewCounter } from '../form-view-counter.js';
-import { DEFAULT_SETTINGS, mergedSettings } from '../form-settings.dto.js';
-import { FormWritesRepository, searchTextOf } from '../form-writes.repository.js';
+import { FormEvents } from '../changes/form-events.js';
+import { FormVisitCounter } from '../form-visit-counter.js';
+import { DEFAULT_SETTINGS, mergedSettings } from '../input/form-settings.dto.js';
+import { FormWritesRepository, searchTextOf } from '../changes/form-writes.repository.js';
 import { formResponse, formSummary } from '../form.presenter.js';
 import type { Form } from '../forms.entity.js';
 import { FormErrors } from '../forms.errors.js';
@@ -33,7 +33,7 @@ export class FormsService {
     private readonly access: FormAccess,
     private readonly drafts: FormDrafts,
     private readonly events: FormEvents,
-    private readonly views: FormViewCounter,
+    private readonly visits: FormVisitCounter,
     private readonly cursors: Cursors,
     private readonly db: Db,
   ) {}
@@ -58,7 +58,7 @@ export class FormsService {
     const form = await this.access.open(ctx, id, 'respondent', token);
     const definition = await this.definition(ctx, form, version);
     const shown = version ?? form.current_version;
-    if (form.role === 'respondent' && shown !== null) this.views.record(ctx.tenantId, id, shown);
+    if (form.role === 'respondent' && shown !== null) this.visits.record('views', ctx.tenantId, id, shown);
     return FORMS.response(formResponse(form, definition));
   }
 

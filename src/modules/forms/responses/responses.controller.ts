@@ -14,12 +14,13 @@ import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js'
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { FormErrors } from '../forms.errors.js';
 import { FORMS } from '../forms.resource.js';
-import { ListResponses, SubmitForm, UploadQuery } from './responses.dto.js';
+import { ListResponses, StartForm, SubmitForm, UploadQuery } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
 import {
   DeletedFormResponseEnvelope,
   FormResponseEnvelope,
   FormResponseListEnvelope,
+  FormStartResponse,
   FormUploadEnvelope,
   SubmissionEnvelope,
 } from './responses.response.js';
@@ -49,6 +50,24 @@ export class FormResponsesController {
     private readonly responses: ResponsesService,
     private readonly uploads: FormUploadsService,
   ) {}
+
+  @Endpoint('POST :id/start', {
+    id: 'startForm',
+    summary: 'Report the start of a response',
+    description:
+      'Our addition, for `started` of the analytics: a client calls it when the respondent begins to answer. Stores nothing about the respondent.',
+    errors: [FORMS.notFound, FormErrors.notPublished],
+    response: [FormStartResponse, 'The time of the start.'],
+    optionalBody: true,
+    example: {},
+  })
+  start(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @CheckedBody(StartForm) body: Checked<StartForm>,
+  ): Promise<JsonReply> {
+    return this.submissions.start(ctx, id, body);
+  }
 
   @Endpoint('POST :id/submit', {
     id: 'submitForm',

@@ -1,8 +1,8 @@
-import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
-import { IsInt, IsObject, IsString, IsUUID, MaxLength, Min } from 'class-validator';
+import { ApiProperty, ApiPropertyOptional, IntersectionType, PickType } from '@nestjs/swagger';
+import { IsInt, IsObject, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
 import { Moment, Optional } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { ResponseFilter } from '../response-filter.dto.js';
+import { ResponseFilter } from '../input/response-filter.dto.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
@@ -16,8 +16,9 @@ export class SubmitForm {
   answers!: Record<string, unknown>;
 
   /** The version that the respondent answered. Default: the current one. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 })
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 1_000_000_000, example: 1 })
   @Optional()
+  @Max(1_000_000_000)
   @Min(1)
   @IsInt()
   version?: number;
@@ -47,6 +48,8 @@ export class SubmitForm {
   @Moment()
   started_at?: Date;
 }
+
+export class StartForm extends PickType(SubmitForm, ['share_token']) {}
 
 export class UploadQuery {
   /** The question of type `file`. It may also be a field of the form data. */

@@ -15,6 +15,12 @@ export class SubmittedResponse {
   submitted_at!: string;
 }
 
+export class FormStartResponse {
+  /** The time of the server, for `started_at` of the submission. */
+  @ApiProperty(TIME)
+  started_at!: string;
+}
+
 export class SubmissionEnvelope {
   response!: SubmittedResponse;
   /** The text of the form for respondents. */

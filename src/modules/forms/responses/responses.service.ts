@@ -7,7 +7,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { FormAccess, includes } from '../form-access.js';
-import { FormEvents } from '../form-events.js';
+import { FormEvents } from '../changes/form-events.js';
 import { FormsRepository, likePatterns } from '../forms.repository.js';
 import { RespondentKeys } from './respondent-keys.js';
 import type { ListResponses } from './responses.dto.js';

@@ -16,13 +16,14 @@ import { Outbox } from '../../../platform/events/outbox.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
-import { detailsOf } from '../definition-input.js';
+import { detailsOf } from '../input/definition-input.js';
 import { FormAccess, type OpenForm } from '../form-access.js';
+import { FormVisitCounter } from '../form-visit-counter.js';
 import { FormErrors } from '../forms.errors.js';
 import { FormsRepository, type PublishedVersion } from '../forms.repository.js';
 import { FORMS } from '../forms.resource.js';
 import { RespondentKeys } from './respondent-keys.js';
-import type { SubmitForm } from './responses.dto.js';
+import type { StartForm, SubmitForm } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
 import { type NewResponse, SubmissionsRepository, type SubmitOutcome } from './submissions.repository.js';
 
@@ -40,9 +41,20 @@ export class SubmissionsService {
     private readonly responses: SubmissionsRepository,
     private readonly access: FormAccess,
     private readonly respondents: RespondentKeys,
+    private readonly visits: FormVisitCounter,
     private readonly outbox: Outbox,
     private readonly db: Db,
   ) {}
+
+  /** Counts the start of a respondent. @throws ApiError 404, 409 `not_published` */
+  async start(ctx: RequestContext, id: string, body: Checked<StartForm>): Promise<JsonReply> {
+    const token = body.error ? undefined : body.value.share_token;
+    const { role, current_version: current } = await this.access.open(ctx, id, 'respondent', token);
+    if (body.error) throw body.error;
+    if (current === null) throw FormErrors.notPublished.with();
+    if (role === 'respondent') this.visits.record('starts', ctx.tenantId, id, current);
+    return new JsonReply(JSON.stringify({ started_at: new Date().toISOString() }));
+  }
 
   /**
    * Stores a response, once for each `client_response_id`.

@@ -4,7 +4,7 @@ import { Summaries } from '../../../lib/forms/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { FormAccess } from '../form-access.js';
-import { FormViewCounter } from '../form-view-counter.js';
+import { FormVisitCounter } from '../form-visit-counter.js';
 import { LocalTime } from './local-time.js';
 import { ResponseScan } from './response-scan.js';
 import { ScanSlots } from './scan-slots.js';
@@ -18,7 +18,7 @@ export class AnalyticsService {
     private readonly access: FormAccess,
     private readonly scan: ResponseScan,
     private readonly slots: ScanSlots,
-    private readonly views: FormViewCounter,
+    private readonly visits: FormVisitCounter,
   ) {}
 
   /** @throws ApiError 404, 403, 503 `overloaded` */
@@ -38,7 +38,7 @@ export class AnalyticsService {
     { tz = 'UTC', ...query }: AnalyseResponses,
   ): Promise<FormAnalyticsEnvelope> {
     const local = new LocalTime(tz);
-    const views = await this.views.count(tenantId, id, query);
+    const { views, starts } = await this.visits.totals(tenantId, id, query);
     return this.scan.run(tenantId, id, { ...query, respondents: false }, async (versions, batches) => {
       const summaries = new Summaries(versions);
       const days = new Map<string, number>();
@@ -57,6 +57,7 @@ export class AnalyticsService {
       return {
         totals: {
           views,
+          started: Math.max(starts, submitted),
           submitted,
           completion_rate: views === 0 ? null : Math.round(Math.min(1, submitted / views) * 10_000) / 10_000,
           median_seconds: median(durations),

@@ -2,7 +2,7 @@ import { ApiPropertyOptional, PickType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsString, MaxLength, ValidateBy } from 'class-validator';
 import { Optional } from '../../../platform/http/input.decorators.js';
-import { ResponseFilter } from '../response-filter.dto.js';
+import { ResponseFilter } from '../input/response-filter.dto.js';
 import { isTimeZone } from './local-time.js';
 
 export class ExportResponses extends ResponseFilter {

@@ -20,10 +20,11 @@ RETURNS TABLE (form_id uuid, role form_role) LANGUAGE sql STABLE AS $$
    GROUP BY granted.form_id
 $$;
 
--- The highest role of a user on one form; null without access.
+-- The highest role of a user on one form, in one row; null without access.
 -- p_token_hash: SHA-256 of the token of a share link; null for none.
+-- Returns a table, because PostgreSQL plans a scalar SQL function again for each call, and inlines this one into the statement.
 CREATE FUNCTION form_role_of(p_tenant uuid, p_user uuid, p_form uuid, p_role form_role, p_token_hash bytea)
-RETURNS form_role LANGUAGE sql STABLE AS $$
+RETURNS TABLE (role form_role) LANGUAGE sql STABLE AS $$
   SELECT max(granted.role)
     FROM (SELECT CASE WHEN form.owner_id = p_user THEN 'owner' ELSE p_role END AS role
             FROM forms form WHERE form.tenant_id = p_tenant AND form.id = p_form
@@ -43,6 +44,8 @@ RETURNS form_role LANGUAGE sql STABLE AS $$
                             AND membership.group_id = access.principal_id)) granted
 $$;
 
-CREATE FUNCTION form_response_count(p_tenant uuid, p_form uuid) RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT coalesce(sum(count), 0)::bigint FROM form_counters WHERE tenant_id = p_tenant AND form_id = p_form
+-- The number of responses of a form, in one row. A table for the same reason.
+CREATE FUNCTION form_response_count(p_tenant uuid, p_form uuid) RETURNS TABLE (count bigint) LANGUAGE sql STABLE AS $$
+  SELECT coalesce(sum(counter.count), 0)::bigint FROM form_counters counter
+   WHERE counter.tenant_id = p_tenant AND counter.form_id = p_form
 $$;

@@ -15,6 +15,7 @@ DECLARE
   v_anonymous boolean;
   v_once boolean;
   v_max bigint;
+  v_count bigint;
   v_now timestamptz := clock_timestamp();
   v_at timestamptz(3);
   v_respondent uuid;
@@ -27,8 +28,10 @@ BEGIN
   v_max := (v_form.settings->>'max_responses')::bigint;
   v_respondent := CASE WHEN v_anonymous THEN NULL ELSE p_user END;
 
-  RETURN QUERY SELECT * FROM form_submitted_before(p_tenant, p_form, p_client, v_respondent, p_answers);
-  IF FOUND THEN RETURN; END IF;
+  IF p_client IS NOT NULL THEN
+    RETURN QUERY SELECT * FROM form_submitted_before(p_tenant, p_form, p_client, v_respondent, p_answers);
+    IF FOUND THEN RETURN; END IF;
+  END IF;
   outcome := form_closed(v_form, v_now);
   IF outcome IS NULL AND v_form.current_version <> p_current THEN outcome := 'stale'; END IF;
   IF outcome IS NULL AND v_once AND NOT v_anonymous AND EXISTS (
@@ -44,7 +47,8 @@ BEGIN
   IF outcome IS NULL AND v_max IS NOT NULL THEN
     PERFORM FROM form_counters counter
       WHERE counter.tenant_id = p_tenant AND counter.form_id = p_form AND counter.shard = 0 FOR UPDATE;
-    IF form_response_count(p_tenant, p_form) >= v_max THEN outcome := 'full'; END IF;
+    v_count := (SELECT counter.count FROM form_response_count(p_tenant, p_form) counter);
+    IF v_count >= v_max THEN outcome := 'full'; END IF;
   END IF;
   IF outcome IS NULL AND v_once THEN
     INSERT INTO form_response_once (tenant_id, form_id, respondent_key) VALUES (p_tenant, p_form, p_key)
@@ -74,9 +78,12 @@ BEGIN
   INSERT INTO form_counters AS counter (tenant_id, form_id, shard, count)
   VALUES (p_tenant, p_form, CASE WHEN v_max IS NULL THEN floor(random() * 16) ELSE 0 END, 1)
   ON CONFLICT (tenant_id, form_id, shard) DO UPDATE SET count = counter.count + 1;
-  PERFORM form_claim_uploads(p_tenant, p_form, p_uploads, p_id, v_respondent);
+  IF cardinality(p_uploads) > 0 THEN
+    PERFORM form_claim_uploads(p_tenant, p_form, p_uploads, p_id, v_respondent);
+  END IF;
   INSERT INTO outbox (tenant_id, id, type, payload)
   VALUES (p_tenant, p_event, 'form.response_submitted', jsonb_build_object('form_id', p_form, 'response_id', p_id));
+  IF v_count + 1 = v_max THEN PERFORM form_append_closed(p_tenant, p_form, 'quota_reached'); END IF;
   RETURN QUERY SELECT 'ok', p_id, p_version, v_at::timestamptz;
 END $$;
 

@@ -10,7 +10,7 @@ import {
   questionsOf,
   type Version,
 } from '../../../../lib/forms/index.js';
-import { detailsOf } from '../../definition-input.js';
+import { detailsOf } from '../../input/definition-input.js';
 import { ReportErrors } from './reports.errors.js';
 
 export const METRICS = ['count', 'sum', 'mean', 'min', 'max'] as const;

@@ -10,7 +10,7 @@ import { JsonReply } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { FormAccess } from '../../form-access.js';
-import { FormEvents } from '../../form-events.js';
+import { FormEvents } from '../../changes/form-events.js';
 import type { FormReport } from '../../forms.entity.js';
 import { FormsRepository } from '../../forms.repository.js';
 import { principalsOf, PrincipalsRepository } from '../../principals.repository.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Audit } from '../../platform/audit/audit.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Outbox } from '../../platform/events/outbox.js';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Outbox } from '../../../platform/events/outbox.js';
 
 /** Records changes of forms: an event for other modules and an entry in the audit log. */
 @Injectable()

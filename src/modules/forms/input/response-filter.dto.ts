@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, Min } from 'class-validator';
-import { Moment, Optional, WholeNumber } from '../../platform/http/input.decorators.js';
+import { Moment, Optional, WholeNumber } from '../../../platform/http/input.decorators.js';
 
 /** The query parameters that select responses by time of submission and version. */
 export class ResponseFilter {

@@ -1,8 +1,8 @@
-import { checkComplete, checkDefinition, type Definition, type Problem } from '../../lib/forms/index.js';
-import type { FieldProblem } from '../../platform/http/api-error.js';
-import type { Form } from './forms.entity.js';
-import { FormErrors } from './forms.errors.js';
-import { formConflict } from './forms.resource.js';
+import { checkComplete, checkDefinition, type Definition, type Problem } from '../../../lib/forms/index.js';
+import type { FieldProblem } from '../../../platform/http/api-error.js';
+import type { Form } from '../forms.entity.js';
+import { FormErrors } from '../forms.errors.js';
+import { formConflict } from '../forms.resource.js';
 
 /** Errors in one response. */
 const MAX_DETAILS = 100;

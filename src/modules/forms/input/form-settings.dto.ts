@@ -1,9 +1,9 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
-import type { FieldProblem } from '../../platform/http/api-error.js';
-import { Errors } from '../../platform/http/errors.js';
-import { Moment, Nullable, Optional } from '../../platform/http/input.decorators.js';
-import type { StoredSettings } from './forms.entity.js';
+import type { FieldProblem } from '../../../platform/http/api-error.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { Moment, Nullable, Optional } from '../../../platform/http/input.decorators.js';
+import type { StoredSettings } from '../forms.entity.js';
 
 /** The window in which a form accepts responses. */
 export class FormWindow {

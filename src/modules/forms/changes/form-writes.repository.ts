@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type Definition, questionsOf } from '../../lib/forms/index.js';
-import { fold } from '../../lib/search-text/index.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Form, FormCounter, FormVersion } from './forms.entity.js';
+import { type Definition, questionsOf } from '../../../lib/forms/index.js';
+import { fold } from '../../../lib/search-text/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Form, FormCounter, FormVersion } from '../forms.entity.js';
 
 const NOW = () => 'now()';
 /** Characters of a form that its search column holds. */

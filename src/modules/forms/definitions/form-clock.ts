@@ -1,0 +1,42 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+
+const BATCH = 200;
+
+const closeEnded = workspace.statement<{ count: number }>(
+  'forms.close_ended',
+  `SELECT forms_close_ended($1) AS count`,
+);
+
+/** Reports the ends of the windows of forms, each once. */
+@Injectable()
+export class FormClock implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly outbox: Outbox,
+    private readonly jobs: PeriodicJobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'forms.close-ended',
+      everySeconds: 15,
+      run: async () => void (await this.tick()),
+    });
+  }
+
+  /** @returns the number of windows that have ended since the last run */
+  async tick(): Promise<number> {
+    for (let total = 0; ;) {
+      const count = await this.db.single(async (tx) => {
+        this.outbox.notice(tx);
+        return (await tx.query(closeEnded, [BATCH]))[0]?.count ?? 0;
+      });
+      total += count;
+      if (count < BATCH) return total;
+    }
+  }
+}
