@@ -1,3 +1,5 @@
+import { FormClock } from '../../src/modules/forms/definitions/form-clock.js';
+import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../support/app.ts';
 import { definitionOf, ok, published, SIMPLE } from '../support/forms.ts';
 
@@ -107,5 +109,62 @@ describe('concurrent submissions', () => {
     }
     for (const { status } of await Promise.all(answers)) expect(status).toBe(201);
     expect(await countOf(form)).toBe(40);
+  });
+
+  describe('closures that no user causes', () => {
+    const both = <T>(run: (each: TestApp) => Promise<T>) => Promise.all([app, second].map(run));
+    const tick = () => both((each) => each.get<FormClock>(FormClock).tick());
+    /** Types of the notifications of a user about a form. */
+    const notified = async (person: TestUser, form: any): Promise<string[]> => {
+      await both((each) => each.get<OutboxWorker>(OutboxWorker).drain());
+      const { notifications } = ok(await person.api.get('/notifications?limit=200'));
+      return notifications
+        .filter(({ type, subject }: any) => type !== 'form.response' && subject?.id === form.id)
+        .map(({ type }: any) => type);
+    };
+    const settings = (form: any, values: object) =>
+      owner().api.patch(`/forms/${form.id}`, { settings: values });
+    const endWindow = (form: any) => settings(form, { closes_at: '2001-01-01T00:00:00Z' });
+
+    test('the end of the window is reported once, to owner and editors', async () => {
+      const form = await open({ closes_at: '2999-01-01T00:00:00Z' });
+      const closed = await open({});
+      ok(await endWindow(closed));
+      ok(await owner().api.post(`/forms/${closed.id}/accepting`, { accepting: false }));
+      await tick();
+      expect(await notified(owner(), form)).toEqual([]);
+      ok(await endWindow(form));
+      for (let n = 0; n < 3; n += 1) await tick();
+      // Other settings change nothing.
+      ok(await settings(form, { confirmation: 'Thanks' }));
+      await tick();
+      expect(await notified(owner(), form)).toEqual(['form.window_ended']);
+      expect(await notified(people[1] as TestUser, form)).toEqual([]);
+      expect(await notified(owner(), closed)).toEqual([]);
+      // A new window has a new end.
+      ok(await settings(form, { closes_at: '2002-01-01T00:00:00Z' }));
+      await tick();
+      expect(await notified(owner(), form)).toEqual(['form.window_ended', 'form.window_ended']);
+    });
+
+    test('many windows that end at once are each reported once', async () => {
+      const forms = await Promise.all(Array.from({ length: 12 }, () => open({})));
+      for (const form of forms) ok(await endWindow(form));
+      const counts = await Promise.all([tick(), tick(), tick()]);
+      expect(counts.flat().reduce((sum, count) => sum + count, 0)).toBe(forms.length);
+      for (const form of forms) expect(await notified(owner(), form)).toEqual(['form.window_ended']);
+    });
+
+    test('a reached quota is reported once, also when the window ends later', async () => {
+      const form = await open({ max_responses: 5 });
+      await Promise.all(
+        Array.from({ length: 20 }, (_, n) => submit(n, people[1 + (n % 10)] as TestUser, form)),
+      );
+      expect(await countOf(form)).toBe(5);
+      expect(await notified(owner(), form)).toEqual(['form.quota_reached']);
+      ok(await endWindow(form));
+      await tick();
+      expect(await notified(owner(), form)).toEqual(['form.quota_reached']);
+    });
   });
 });

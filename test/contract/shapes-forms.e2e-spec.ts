@@ -67,6 +67,7 @@ describe('responses of forms have exactly the described shape', () => {
     const path = `/forms/${id}`;
     ok(await api.post(`${path}/publish`));
     ok(await api.put(`${path}/access`, { access: [{ user_id: guest.id, role: 'respondent' }] }));
+    fits('startForm', await guest.api.post(`${path}/start`));
     const file = formData({ content: 'x', filename: 'x.txt' });
     const uploaded = await guest.api.request('POST', `${path}/attachments?question_id=cv`, file);
     fits('uploadFormFile', uploaded);

@@ -261,15 +261,17 @@ describe('exports, analytics and search', () => {
     ]);
     expect(ok(await owner.api.get(`/forms/${form.id}/analytics?version=2`)).totals).toEqual({
       views: 0,
+      started: 0,
       submitted: 0,
       completion_rate: null,
       median_seconds: null,
     });
   });
 
-  test('analytics count the views of respondents, by version and hour', async () => {
+  test('analytics count the views and starts of respondents, by version and hour', async () => {
     const form = await published(owner, definitionOf([{ id: 't', type: 'short_text', title: 'T' }]));
     const { api } = ann;
+    const [outsider] = (await app.tenant('other', 'outsider')) as [Person];
     const access = [{ user_id: ann.id, role: 'respondent' }];
     ok(await owner.api.put(`/forms/${form.id}/access`, { access }));
     const totals = async (query = '') =>
@@ -278,7 +280,17 @@ describe('exports, analytics and search', () => {
     // Owners look at their own forms.
     ok(await owner.api.get(`/forms/${form.id}`));
     ok(await api.post(`/forms/${form.id}/submit`, { answers: { t: 'x' } }), 201);
-    expect(await totals()).toMatchObject({ views: 4, submitted: 1, completion_rate: 0.25 });
+    // A submission implies a start.
+    expect(await totals()).toMatchObject({ views: 4, started: 1, submitted: 1, completion_rate: 0.25 });
+    const begun = Date.now();
+    for (let n = 0; n < 3; n += 1)
+      expect(Date.parse(ok(await api.post(`/forms/${form.id}/start`)).started_at)).toBeGreaterThanOrEqual(
+        begun,
+      );
+    ok(await owner.api.post(`/forms/${form.id}/start`));
+    expect(await totals()).toMatchObject({ views: 4, started: 3, submitted: 1 });
+    expect((await api.post(`/forms/${form.id}/start`, { share_token: 7 })).status).toBe(422);
+    expect((await outsider.api.post(`/forms/${form.id}/start`)).status).toBe(404);
     ok(await api.get(`/forms/${form.id}?version=1`));
     expect(await totals('?version=1')).toMatchObject({ views: 5, completion_rate: 0.2 });
     expect(await totals('?version=2')).toMatchObject({ views: 0, completion_rate: null });

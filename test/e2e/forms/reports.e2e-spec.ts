@@ -40,7 +40,7 @@ describe('reports', () => {
     ] as const)
       ok(
         await owner.api.post(`/forms/${form.id}/submit`, {
-          answers: { team, score, secret: MARKER, comment: `c${score}` },
+          answers: { team, score, secret: MARKER, comment: `remark-${score}` },
         }),
         201,
       );
@@ -266,15 +266,15 @@ describe('reports', () => {
         text.includes(owner.email),
       ]).toEqual([route, 200, false, false, false]);
     }
-    expect((await viewer.api.get(`${path}/responses`)).text).toContain('c1');
+    expect((await viewer.api.get(`${path}/responses`)).text).toContain('remark-1');
     for (const text of [
       (await owner.api.get(`${base()}/report_snapshot?report_id=${report.id}`)).text,
       textOf((await bytes(owner, { report_id: report.id })).bytes),
     ])
-      expect([text.includes('c1'), text.includes(MARKER)]).toEqual([true, false]);
+      expect([text.includes('remark-1'), text.includes(MARKER)]).toEqual([true, false]);
     // Texts of single responses are rows too.
     ok(await share(report, [{ user_id: viewer.id }], { responses: false }));
-    expect((await viewer.api.get(path)).text).not.toContain('c1');
+    expect((await viewer.api.get(path)).text).not.toContain('remark-1');
   });
 
   test('small groups are suppressed, and rows cannot be exposed beside them', async () => {
@@ -298,6 +298,6 @@ describe('reports', () => {
       groups: [],
       metrics: [{ value: null }, { value: null }],
     });
-    expect(textOf((await bytes(owner, { report_id: report.id })).bytes)).not.toContain('c1');
+    expect(textOf((await bytes(owner, { report_id: report.id })).bytes)).not.toContain('remark-1');
   });
 });
