@@ -1,5 +1,5 @@
-// A newcomer and forms: a draft from a preset, its publication, two responses, the workbook in LibreOffice, and a report that is
-// shared without one column.
+// A newcomer and forms: a draft from a preset, its publication, two responses, the workbook in LibreOffice, and a report that a
+// second user reads without the column that it leaves out.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,6 +25,20 @@ let swagger;
 let form;
 let report;
 let recipient;
+/** Of the browsers that are closed already. */
+const complaints = [];
+
+/** Opens a browser with an empty profile: the session of the sign-in page belongs to a profile. */
+async function openFor(email) {
+  if (browser) {
+    complaints.push(...browser.complaints);
+    await browser.close();
+  }
+  browser = await openBrowser(new URL(server.docs).origin);
+  swagger = new SwaggerPage(browser.page);
+  await open();
+  await signIn(email);
+}
 
 /** Opens the page anew: inputs are empty again, the user stays signed in. */
 async function open() {
@@ -68,10 +82,7 @@ function printed(bytes) {
 const steps = {
   'forms: the user signs in on a new server': async () => {
     server = await startServer();
-    browser = await openBrowser(new URL(server.docs).origin);
-    swagger = new SwaggerPage(browser.page);
-    await open();
-    await signIn(server.emails[1]);
+    await openFor(server.emails[1]);
     recipient = (
       await (
         await fetch(`${new URL(server.docs).origin}/apis/v1/tenant/members`, {
@@ -132,6 +143,31 @@ const steps = {
       [recipient],
     );
   },
+  'the second user reads it without the column that it leaves out': async () => {
+    await openFor(server.emails[2]);
+    const shown = [
+      await ok('listSharedReports'),
+      await ok('readSharedReport', { report_id: report.id }),
+      await ok('listSharedReportResponses', { report_id: report.id }),
+      await ok('readSharedReportForm', { report_id: report.id }),
+    ];
+    assert.ok(shown[0].reports.some(({ id }) => id === report.id));
+    assert.equal(shown[1].data.aggregates.responses, 2);
+    assert.deepEqual(
+      shown[2].responses.map(({ answers }) => answers),
+      [{ attending: 'yes', guests: 2 }, { attending: 'no' }],
+    );
+    assert.ok(!JSON.stringify(shown).includes(HIDDEN));
+    await open();
+    const hidden = await swagger.execute(TAG, 'readForm', undefined, { parameters: { id: form.id } });
+    assert.equal(hidden.status, '404');
+  },
+  'the page called no other origin, violated no policy and logged no error but the expected 404':
+    async () => {
+      const expected = /console: Failed to load resource: the server responded with a status of 404/;
+      const all = [...complaints, ...browser.complaints];
+      assert.deepEqual([all.filter((complaint) => !expected.test(complaint)), all.length], [[], 1]);
+    },
   'the server with forms stops cleanly': async () => {
     await browser.close();
     browser = undefined;
