@@ -5,7 +5,7 @@
  */
 import pg from 'pg';
 import { newCard, readCards, writeCard } from '../../dist/lib/vcard/index.js';
-import { cpuOf } from './processes.mjs';
+import { databaseCpu } from './processes.mjs';
 import { print, withWorkspace } from './workspace.mjs';
 
 const CARDS = 10_000;
@@ -109,15 +109,4 @@ async function floorImport(file, round, databaseUrl) {
 
 function* chunks(file) {
   for (let at = 0; at < file.length; at += 65_536) yield file.subarray(at, at + 65_536);
-}
-
-/** Seconds of processor time of the database's connections. */
-async function databaseCpu(databaseUrl) {
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
-  const { rows } = await client.query(
-    `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
-  );
-  await client.end();
-  return rows.reduce((sum, { pid }) => sum + cpuOf(pid), 0);
 }

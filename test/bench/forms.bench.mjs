@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { Connection } from './connection.mjs';
-import { startScript } from './processes.mjs';
+import { databaseCpu, startScript } from './processes.mjs';
 import { print, withWorkspace } from './workspace.mjs';
 
 const { values: options } = parseArgs({
@@ -53,7 +53,7 @@ await withWorkspace('forms', async ({ databaseUrl, pool, owner, server, stopAtEn
   const floor = stopAtEnd(await startScript('the floor', 'forms-floor.mjs', settings));
   const headers = { authorization: `Bearer ${owner.token}`, 'x-tenant': owner.tenant_id, 'x-user': owner.id };
   const form = await publish(application, headers);
-  const bench = { application, floor, headers, path: `/apis/v1/forms/${form}` };
+  const bench = { application, floor, databaseUrl, headers, path: `/apis/v1/forms/${form}` };
   await submissions(bench);
   await seed(databaseUrl, owner.tenant_id, form, RESPONSES);
   await listPages(bench);
@@ -95,6 +95,13 @@ async function seed(url, tenant, form, count) {
   await client.end();
 }
 
+async function query(url, text) {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+
 function headOf(headers) {
   return Object.entries({ Host: 'bench', ...headers })
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -126,21 +133,27 @@ async function load(port, request, connections, ended = () => false) {
   };
 }
 
-/** Server, floor, floor, server: the drift of a busy machine cancels out. */
-async function compare({ application, floor }, name, request, connections) {
+/** Server, floor, floor, server: the drift of a busy machine cancels out. The server does not deliver the events of the floor. */
+async function compare({ application, floor, databaseUrl }, name, request, connections) {
   const legs = { application: [], floor: [] };
   for (const turn of ['application', 'floor', 'floor', 'application']) {
     const [active, idle] = turn === 'floor' ? [floor, application] : [application, floor];
     idle.pause();
-    const cpu = active.cpu;
+    const [cpu, database] = [active.cpu, await databaseCpu(databaseUrl)];
     const leg = await load(active.port, request, connections);
-    legs[turn].push({ ...leg, cpu: (active.cpu - cpu) / leg.rate });
+    const own = (active.cpu - cpu) / leg.rate;
+    legs[turn].push({
+      ...leg,
+      cpu: own,
+      total: own + ((await databaseCpu(databaseUrl)) - database) / leg.rate,
+    });
+    await query(databaseUrl, 'DELETE FROM outbox');
     idle.resume();
   }
   const mean = (turn, key) => (legs[turn][0][key] + legs[turn][1][key]) / 2;
   const share = (key, up, down) => `${((100 * mean(up, key)) / mean(down, key)).toFixed(0)} %`;
   print(
-    `${name.padEnd(14)} ${String(connections).padStart(2)} conn.: ${share('rate', 'application', 'floor')} of the floor, processor time ${share('cpu', 'floor', 'application')}, ${mean('application', 'rate').toFixed(0)}/s, p50 ${mean('application', 'p50').toFixed(2)} ms, p99 ${mean('application', 'p99').toFixed(2)} ms`,
+    `${name.padEnd(14)} ${String(connections).padStart(2)} conn.: ${share('rate', 'application', 'floor')} of the floor, processor time ${share('cpu', 'floor', 'application')}, with the database ${share('total', 'floor', 'application')}, ${mean('application', 'rate').toFixed(0)}/s, p50 ${mean('application', 'p50').toFixed(2)} ms, p99 ${mean('application', 'p99').toFixed(2)} ms`,
   );
 }
 

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { NODE_FLAGS } from '../../bin/lib/node-flags.mjs';
 
 const START_MS = 60_000;
@@ -33,6 +34,17 @@ function procFile(pid, file) {
 export function cpuOf(pid) {
   const fields = procFile(pid, 'stat')?.split(') ')[1]?.split(' ');
   return fields ? (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND : Number.NaN;
+}
+
+/** Seconds of processor time of the open connections of a database so far. */
+export async function databaseCpu(databaseUrl) {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  const { rows } = await client.query(
+    `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+  );
+  await client.end();
+  return rows.reduce((sum, { pid }) => sum + cpuOf(pid), 0);
 }
 
 /** A process that listens on a port. */

@@ -59,7 +59,7 @@ export interface Validation {
   all_rows?: boolean;
 }
 
-/** Presentation of a question, and what a file may be. Which ones apply depends on its type. */
+/** Presentation of a question, and limits of its files. Each type of question uses some of them. */
 export interface QuestionSettings {
   min?: number;
   max?: number;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { QUESTION_TYPES } from '../../../src/lib/forms/index.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { definitionOf, draft, ok, option, published } from '../../support/forms.ts';
 
 const OPTIONS = ['a', 'b', 'c'].map((id) => option(id));
@@ -94,11 +94,11 @@ function recordsOf(csv: string): string[][] {
 
 describe('forms: any input', () => {
   let app: TestApp;
-  let owner: Person;
+  let owner: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [owner] = (await app.tenant('acme', 'olga')) as any;
+    [owner] = await app.tenant('acme', 'olga');
   });
   afterAll(() => app?.stop());
 

@@ -271,7 +271,7 @@ describe('exports, analytics and search', () => {
   test('analytics count the views and starts of respondents, by version and hour', async () => {
     const form = await published(owner, definitionOf([{ id: 't', type: 'short_text', title: 'T' }]));
     const { api } = ann;
-    const [outsider] = (await app.tenant('other', 'outsider')) as [Person];
+    const [outsider] = await app.tenant('other', 'outsider');
     const access = [{ user_id: ann.id, role: 'respondent' }];
     ok(await owner.api.put(`/forms/${form.id}/access`, { access }));
     const totals = async (query = '') =>

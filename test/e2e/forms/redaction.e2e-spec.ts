@@ -1,6 +1,6 @@
 import { unzipSync } from 'fflate';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { TestApp, type Person } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { definitionOf, ok, option, published } from '../../support/forms.ts';
 import { form as formData } from '../../support/multipart.ts';
 
@@ -72,7 +72,7 @@ describe('redaction: each role against each route', () => {
   let app: TestApp;
   let form: any;
   let ids: Record<string, string>;
-  let people: Record<string, Person>;
+  let people: Record<string, TestUser>;
 
   beforeAll(async () => {
     app = await TestApp.start();
@@ -88,13 +88,13 @@ describe('redaction: each role against each route', () => {
       'colleague',
     ];
     const made = await app.tenant('acme', ...names);
-    const [stranger] = await app.tenant('evil', 'stranger');
-    people = Object.fromEntries([...names.map((name, n) => [name, made[n]]), ['stranger', stranger]]);
+    const [outsider] = await app.tenant('evil', 'outsider');
+    people = Object.fromEntries([...names.map((name, n) => [name, made[n]!]), ['outsider', outsider]]);
     await fill();
   });
   afterAll(() => app?.stop());
 
-  const person = (name: string): Person => people[name]!;
+  const person = (name: string): TestUser => people[name]!;
 
   /** The form in two versions, a response of the owner, and the shared report. */
   async function fill(): Promise<void> {
@@ -155,7 +155,7 @@ describe('redaction: each role against each route', () => {
     route.replaceAll(/:(response|file|report)\b/g, (_, name: string) => ids[name]!);
 
   /** Status and text of a response; workbooks are unpacked. */
-  async function read(who: Person, url: string, body?: object): Promise<{ status: number; text: string }> {
+  async function read(who: TestUser, url: string, body?: object): Promise<{ status: number; text: string }> {
     const response = await fetch(`${app.base}/apis/v1${filled(url)}`, {
       method: body ? 'POST' : 'GET',
       headers: { authorization: `Bearer ${who.token}`, 'content-type': 'application/json' },
@@ -259,7 +259,7 @@ describe('redaction: each role against each route', () => {
     for (const route of SHARED) expect([route, others[route]!.status]).toEqual([route, 200]);
   });
 
-  test.each(['colleague', 'stranger'])('%s: nothing', async (name) => {
+  test.each(['colleague', 'outsider'])('%s: nothing', async (name) => {
     const results = await onForm(name);
     expect(statuses(results)).toEqual([404]);
     const { '/reports/shared': list, ...shared } = await onShared(name);

@@ -17,12 +17,12 @@ describe('reports', () => {
   let owner: TestUser;
   let viewer: TestUser;
   let member: TestUser;
-  let stranger: TestUser;
+  let outsider: TestUser;
   let form: any;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [, owner, viewer, member, stranger] = (await app.tenant(
+    [, owner, viewer, member, outsider] = (await app.tenant(
       'acme',
       'root',
       'olga',
@@ -95,7 +95,7 @@ describe('reports', () => {
     expect(ok(await owner.api.delete(path)).deleted).toBe(true);
     for (const call of [owner.api.get(path), owner.api.put(path, { name: 'x' }), owner.api.delete(path)])
       expect((await call).status).toBe(404);
-    expect((await stranger.api.get(`${base()}/reports`)).status).toBe(404);
+    expect((await outsider.api.get(`${base()}/reports`)).status).toBe(404);
   });
 
   test('everything in a report refers to its columns', async () => {
@@ -165,7 +165,7 @@ describe('reports', () => {
       5,
       false,
     ]);
-    expect((await stranger.api.get(`${base()}/report_snapshot`)).status).toBe(404);
+    expect((await outsider.api.get(`${base()}/report_snapshot`)).status).toBe(404);
   });
 
   test('the workbook has a summary, metrics, the tables of charts and rows', async () => {
@@ -183,7 +183,7 @@ describe('reports', () => {
     expect((await bytes(owner, { definition: { columns: ['secret'] } })).status).toBe(200);
     for (const body of [{}, { report_id: report.id, definition: {} }, { definition: { columns: ['nope'] } }])
       expect((await bytes(owner, body)).status).toBe(422);
-    expect((await bytes(stranger, { report_id: report.id })).status).toBe(404);
+    expect((await bytes(outsider, { report_id: report.id })).status).toBe(404);
   });
 
   test('viewers see the columns and what is exposed; the end of their access takes effect at once', async () => {

@@ -384,9 +384,9 @@ describe('responses to forms', () => {
     expect((await ben.api.put(`${path}/access`, { access: [] })).status).toBe(403);
     expect((await ben.api.delete(path)).status).toBe(403);
     ok(await ben.api.patch(path, { title: 'By an editor' }));
-    const [stranger] = await app.tenant('evil', 'stranger');
+    const [outsider] = await app.tenant('evil', 'outsider');
     for (const [entry, error] of [
-      [{ user_id: stranger.id, role: 'viewer' }, 'unknown_user'],
+      [{ user_id: outsider.id, role: 'viewer' }, 'unknown_user'],
       [{ group_id: ann.id, role: 'viewer' }, 'unknown_user'],
       [{ role: 'viewer' }, 'validation_failed'],
       [{ user_id: ann.id, group_id: group, role: 'viewer' }, 'validation_failed'],
@@ -410,7 +410,7 @@ describe('responses to forms', () => {
     });
     const link = `${path}?share_token=${shared.token}`;
     expect(ok(await eve.api.get(link)).form.role).toBe('respondent');
-    expect((await stranger.api.get(link)).status).toBe(404);
+    expect((await outsider.api.get(link)).status).toBe(404);
     expect((await submit(eve, form, { name: 'x' })).status).toBe(404);
     ok(await submit(eve, form, { name: 'x' }, { share_token: shared.token }), 201);
     const next = ok(await owner.api.post(`${path}/share/regenerate`)).form.share.token;

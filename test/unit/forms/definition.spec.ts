@@ -92,7 +92,7 @@ describe('definitions', () => {
     expect(checkComplete(checkDefinition({}).definition)[0]?.code).toBe('no_questions');
   });
 
-  test('no input throws; what is accepted stays the same when it is read again', () => {
+  test('no input throws; an accepted definition stays the same when it is read again', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'main', '', '__proto__');
     const question = fc.record(
       {

@@ -17,7 +17,7 @@ import type { ExportResponses } from './export.dto.js';
 
 const FIXED = ['id', 'submitted_at', 'respondent', 'version'] as const;
 
-/** What a format does with the columns and the rows. */
+/** A file format of the export. */
 interface Format {
   extension: '.csv' | '.xlsx';
   contentType: string;

@@ -3,7 +3,7 @@ import { ArrayMaxSize, IsArray, IsIn, IsUUID, ValidateNested } from 'class-valid
 import { asInstance, EachAs, Moment, Nullable, Optional } from '../../../platform/http/input.decorators.js';
 
 export class ShareForm {
-  /** What the link allows to signed-in members of the workspace. Default: `respond`. */
+  /** The role of signed-in members of the workspace who open the link. Default: `respond`. */
   @ApiPropertyOptional({ enum: ['respond', 'view'], example: 'respond' })
   @Optional()
   @IsIn(['respond', 'view'])
