@@ -1,12 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Assistant } from '../../../src/modules/forms/definitions/presets/assistant.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { definitionOf, draft, ok, published, SIMPLE } from '../../support/forms.ts';
 
 describe('forms', () => {
   let app: TestApp;
   let assistant: Server;
-  let reply: (prompt: string) => { status?: number; body: string };
+  let reply: (prompt: string) => { status?: number; body: string; silent?: 'headers' | 'body' };
   let alice: TestUser;
   let bob: TestUser;
 
@@ -15,8 +16,10 @@ describe('forms', () => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        const { status = 200, body } = reply(Buffer.concat(chunks).toString());
-        response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+        const { status = 200, body, silent } = reply(Buffer.concat(chunks).toString());
+        if (silent === 'headers') return;
+        response.writeHead(status, { 'content-type': 'application/json' }).write(body);
+        if (silent !== 'body') response.end();
       });
     });
     await new Promise<void>((resolve) => assistant.listen(0, '127.0.0.1', resolve));
@@ -26,6 +29,7 @@ describe('forms', () => {
   });
   afterAll(async () => {
     await app?.stop();
+    assistant?.closeAllConnections();
     assistant?.close();
   });
 
@@ -282,6 +286,14 @@ describe('forms', () => {
       const { status, body } = await bob.api.post('/forms/draft', { prompt: 'x' });
       expect([status, body.error]).toEqual([503, 'assistant_unavailable']);
     }
+    // No response at all, and a body that never ends.
+    app.get<Assistant>(Assistant).timeoutMs = 200;
+    for (const silent of ['headers', 'body'] as const) {
+      reply = () => ({ body: 'x', silent });
+      const { status, body } = await bob.api.post('/forms/draft', { prompt: 'x' });
+      expect([silent, status, body.error]).toEqual([silent, 503, 'assistant_unavailable']);
+    }
+    expect(ok(await bob.api.get('/forms?q=form')).forms).toEqual([]);
     const other = await TestApp.start({}, app.databaseUrl);
     const { status, body } = await other.as(bob.token).post('/forms/draft', { prompt: 'x' });
     await other.stop();

@@ -9,6 +9,7 @@ import {
 import { Config } from '../../../../config/config.js';
 import { FormErrors } from '../../forms.errors.js';
 
+/** From the request to the end of the response. */
 const TIMEOUT_MS = 60_000;
 const MAX_BYTES = 1024 * 1024;
 
@@ -30,6 +31,8 @@ letters, digits and hyphens.`;
  */
 @Injectable()
 export class Assistant {
+  /** Tests shorten it. */
+  timeoutMs = TIMEOUT_MS;
   private readonly logger = new Logger(Assistant.name);
 
   constructor(private readonly config: Config) {}
@@ -56,7 +59,7 @@ export class Assistant {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
       body: JSON.stringify({ model, messages, response_format: { type: 'json_object' } }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(this.timeoutMs),
     });
     const text = await limitedText(response.body);
     if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);

@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { unzipSync } from 'fflate';
+import { SaxesParser } from 'saxes';
+import { csvLine } from '../../src/lib/csv/index.js';
+import { XlsxWriter } from '../../src/lib/xlsx/index.js';
+
+/** Files of a workbook by name. */
+async function workbook(
+  write: (book: XlsxWriter) => Promise<void>,
+  maxRows?: number,
+): Promise<Map<string, string>> {
+  const chunks: Uint8Array[] = [];
+  const book = new XlsxWriter(async (bytes) => void chunks.push(bytes.slice()), maxRows);
+  await write(book);
+  await book.end();
+  const files = Object.entries(unzipSync(Buffer.concat(chunks)));
+  return new Map(files.map(([name, bytes]) => [name, Buffer.from(bytes).toString()]));
+}
+
+/** Text of the cells of a sheet by row, as an independent parser reads it; throws for XML that is not well-formed. */
+function rowsOf(xml: string): string[][] {
+  const rows: string[][] = [];
+  const parser = new SaxesParser();
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', ({ name }) => {
+    if (name === 'row') rows.push([]);
+    if (name === 'c') rows.at(-1)!.push('');
+    if (name === 'f') throw new Error('a formula');
+  });
+  parser.on('text', (text) => {
+    const row = rows.at(-1);
+    if (row && row.length > 0) row.push(row.pop()! + text);
+  });
+  parser.write(xml).close();
+  return rows;
+}
+
+const sheet = (files: Map<string, string>, n = 1) => rowsOf(files.get(`xl/worksheets/sheet${n}.xml`)!);
+const namesOf = (files: Map<string, string>): string[] =>
+  [...files.get('xl/workbook.xml')!.matchAll(/<sheet name="([^"]*)"/g)].map(([, name]) => name!);
+const text = (value: string) => ({ kind: 'text', value }) as const;
+
+describe('XLSX', () => {
+  test('a sheet with too many rows continues in another one with the same header', async () => {
+    const files = await workbook(async (book) => {
+      await book.sheet('Data', ['n']);
+      for (let n = 0; n < 7; n += 1) await book.row([{ kind: 'number', value: n }]);
+    }, 4);
+    expect(namesOf(files)).toEqual(['Data', 'Data (2)', 'Data (3)']);
+    expect([1, 2, 3].map((n) => sheet(files, n))).toEqual([
+      [['n'], ['0'], ['1'], ['2']],
+      [['n'], ['3'], ['4'], ['5']],
+      [['n'], ['6']],
+    ]);
+    for (const part of ['[Content_Types].xml', 'xl/_rels/workbook.xml.rels'])
+      for (const n of [1, 2, 3]) expect(files.get(part)).toContain(`worksheets/sheet${n}.xml`);
+  });
+
+  test('names of sheets: allowed characters, 31 at most, different, no formula', async () => {
+    const titles = ['=A*B?:/[C]', 'x'.repeat(40), 'X'.repeat(40), "'", '', '@SUM', '😀'.repeat(20), 'a"&<b'];
+    const files = await workbook(async (book) => {
+      for (const title of titles) await book.sheet(title, []);
+    });
+    const names = namesOf(files);
+    expect(names.slice(0, 6)).toEqual(
+      ['A B    C', 'x'.repeat(31), `${'X'.repeat(27)} (2)`, 'Sheet', 'Sheet (2)', 'SUM'].map((name) =>
+        expect.stringMatching(
+          new RegExp(`^${name.replaceAll(/\s+/g, String.raw`\s+`).replaceAll(/[()]/g, String.raw`\$&`)}$`),
+        ),
+      ),
+    );
+    for (const name of names) {
+      expect(name.length).toBeLessThanOrEqual(31 + '&quot;&amp;&lt;'.length);
+      expect(name).not.toMatch(/[*?:\\/[\]]|^[=+\-@']/);
+      expect(name.isWellFormed()).toBe(true);
+    }
+  });
+
+  test('texts: cut at 32,767 characters, without control characters, escapes of the format', async () => {
+    const files = await workbook(async (book) => {
+      await book.sheet('T', []);
+      await book.row([
+        text('x'.repeat(40_000)),
+        text('a\u0000\u0008\ufffeb\ud800'),
+        text('_x000D_ \r'),
+        text('=1+1'),
+      ]);
+    });
+    const [, [long, control, escaped, formula] = []] = sheet(files);
+    expect(long).toHaveLength(32_767);
+    expect(control).toBe('ab\ufffd');
+    expect(escaped).toBe('_x005F_x000D_ _x000D_');
+    expect(formula).toBe('=1+1');
+  });
+
+  test('any text is well-formed XML and stays as it is', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 5 }),
+        async (values) => {
+          const files = await workbook(async (book) => {
+            await book.sheet(values[0]!, values);
+            await book.row(values.map(text));
+          });
+          const plain = values.map((value) => value.replaceAll(/_(?=x[\da-fA-F]{4}_)/g, '_x005F_'));
+          expect(sheet(files)).toEqual([plain, plain]);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('CSV', () => {
+  test.each([
+    ['=1', "'=1"],
+    ['  =1', `"'  =1"`],
+    ['"=1', `"'""=1"`],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@x', "'@x"],
+    ['＝1', "'＝1"],
+    ['\tx', `"'\tx"`],
+    ['\nx', `"'\nx"`],
+    ['\rx', `"'\rx"`],
+    ['a=1', 'a=1'],
+    ['a,b', '"a,b"'],
+    ['a"b', '"a""b"'],
+    [-1, '-1'],
+    [1.5, '1.5'],
+    [true, 'true'],
+    [null, ''],
+  ])('%j is written as %s', (value, expected) => {
+    expect(csvLine([value])).toBe(`${expected}\r\n`);
+  });
+});
