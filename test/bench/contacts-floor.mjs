@@ -1,6 +1,6 @@
 // The floor of the contacts bench: a bare HTTP server with the repositories' statements, without token, checks and normalisation.
-import { contactInsert, contactUpdate } from '../../dist/modules/contacts/contact-values.js';
-import { cardOf, contactJson } from '../../dist/modules/contacts/contact.presenter.js';
+import { contactInsert, contactUpdate } from '../../dist/modules/contacts/model/contact-values.js';
+import { cardOf, contactJson } from '../../dist/modules/contacts/responses/contact.presenter.js';
 import { emptyCard, identityKeys, queryTerms } from '../../dist/lib/contact-card/index.js';
 import { ContactsRepository } from '../../dist/modules/contacts/contacts.repository.js';
 import { ContactFeedRepository } from '../../dist/modules/contacts/sync/contact-feed.repository.js';

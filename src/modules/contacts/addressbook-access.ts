@@ -5,7 +5,7 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
-import { type BookRole, canEdit, type ContactRow } from './contact.presenter.js';
+import { type BookRole, canEdit, type ContactRow } from './responses/contact.presenter.js';
 import { type AccessedRow, BOOK_ACCESS, ContactsRepository, type StoredRole } from './contacts.repository.js';
 import { CONTACTS } from './contacts.resource.js';
 import { ContactErrors } from './contacts.errors.js';

@@ -1,7 +1,7 @@
 import { type ApiError, defineError, ErrorKind } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
 import { exampleOf } from '../../platform/resources/example.js';
-import { ContactResponse, DuplicateContactResponse } from './contact.response.js';
+import { ContactResponse, DuplicateContactResponse } from './responses/contact.response.js';
 
 const duplicate = (code: string, message: string): ErrorKind =>
   defineError(409, code, message, { contact: exampleOf(ContactResponse) }, DuplicateContactResponse);

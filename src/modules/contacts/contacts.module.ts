@@ -16,7 +16,7 @@ import { InboxSenders } from './collected/inbox-senders.js';
 import { ReceivedRepository } from './collected/received.repository.js';
 import { ExtractedService } from './collected/extracted.service.js';
 import { ContactSearchRepository } from './search/contact-search.repository.js';
-import { MAX_CARD } from './contact-values.js';
+import { MAX_CARD } from './model/contact-values.js';
 import { ContactListsService } from './items/contact-lists.service.js';
 import { ContactsApi } from './search/contacts.api.js';
 import { ContactsController } from './items/contacts.controller.js';

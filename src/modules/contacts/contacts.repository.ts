@@ -3,8 +3,8 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import type { BookRole, ContactRow } from './contact.presenter.js';
-import type { ContactInsert, ContactUpdate } from './contact-values.js';
+import type { BookRole, ContactRow } from './responses/contact.presenter.js';
+import type { ContactInsert, ContactUpdate } from './model/contact-values.js';
 import { prefixRange } from '../../lib/contact-card/index.js';
 
 /** Columns of a `ContactRow`. */

@@ -5,7 +5,7 @@ import { documentsInput } from '../../platform/http/input-docs.js';
 import { isStorable } from '../../platform/http/storable-text.js';
 import { MAX_UID } from '../../lib/contact-card/index.js';
 import { resource } from '../../platform/resources/resource.js';
-import { ContactResponse } from './contact.response.js';
+import { ContactResponse } from './responses/contact.response.js';
 
 export const CONTACTS = resource({
   tag: 'contacts',

@@ -7,8 +7,8 @@ import { Errors } from '../../platform/http/errors.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { PROFILE_CHANGED } from '../settings/index.js';
 import { MEMBERS_PROVISIONED, MEMBERSHIP_CHANGING } from '../tenants/index.js';
-import { contactInsert, contactUpdate } from './contact-values.js';
-import { cardOf, type ContactRow } from './contact.presenter.js';
+import { contactInsert, contactUpdate } from './model/contact-values.js';
+import { cardOf, type ContactRow } from './responses/contact.presenter.js';
 import { type ContactCard, differences, emptyCard, written } from '../../lib/contact-card/index.js';
 import { CONTACT_COLUMNS, ContactsRepository } from './contacts.repository.js';
 

@@ -27,7 +27,7 @@ import {
   Nullable,
 } from '../../../platform/http/input.decorators.js';
 import { CONTACT_FIELDS, SHARE_ROLES, type ShareRole } from '../contacts.entity.js';
-import { Country } from '../contact.dto.js';
+import { Country } from '../input/contact.dto.js';
 
 export const MAX_SHARES = 100;
 

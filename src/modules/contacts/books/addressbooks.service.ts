@@ -13,7 +13,7 @@ import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
-import type { BookRole } from '../contact.presenter.js';
+import type { BookRole } from '../responses/contact.presenter.js';
 import type { Addressbook, ShareRole } from '../contacts.entity.js';
 import { ContactErrors, fieldError } from '../contacts.errors.js';
 import { DefaultBook } from '../default-book.js';

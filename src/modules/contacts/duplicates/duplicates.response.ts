@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ContactResponse } from '../contact.response.js';
+import { ContactResponse } from '../responses/contact.response.js';
 
 export const REASONS = ['email', 'phone', 'name'] as const;
 export type DuplicateReason = (typeof REASONS)[number];

@@ -7,7 +7,7 @@ import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
 import { ContactPhotos } from '../contact-photos.js';
-import { vcardOf, vcardText, type ContactRow, shown } from '../contact.presenter.js';
+import { vcardOf, vcardText, type ContactRow, shown } from '../responses/contact.presenter.js';
 import { CONTACTS } from '../contacts.resource.js';
 
 export const CARD_TYPES = ['text/vcard', 'application/jscontact+json'] as const;

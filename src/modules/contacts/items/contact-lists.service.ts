@@ -4,9 +4,9 @@ import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { parsedPhone, categoryKey, emailKey, phoneKey, queryTerms } from '../../../lib/contact-card/index.js';
-import type { ListContacts } from '../contact.dto.js';
+import type { ListContacts } from '../input/contact.dto.js';
 import type { ContactField } from '../contacts.entity.js';
-import { type BookRole, contactJson, type ContactRow } from '../contact.presenter.js';
+import { type BookRole, contactJson, type ContactRow } from '../responses/contact.presenter.js';
 import { type ContactFilter, ContactsRepository, type ListedRow } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
 

@@ -16,8 +16,8 @@ import {
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { ContactFormatsService } from './contact-formats.service.js';
 import { ContactListsService } from './contact-lists.service.js';
-import { CreateContact, ListContacts, UpdateContact } from '../contact.dto.js';
-import { CreatedContactEnvelope } from '../contact.response.js';
+import { CreateContact, ListContacts, UpdateContact } from '../input/contact.dto.js';
+import { CreatedContactEnvelope } from '../responses/contact.response.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { CONTACTS, ExternalId } from '../contacts.resource.js';
 import { ContactsService } from './contacts.service.js';

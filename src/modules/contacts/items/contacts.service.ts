@@ -23,9 +23,15 @@ import {
   contactInsert,
   contactUpdate,
   type ContactInsert,
-} from '../contact-values.js';
-import { type CreateContact, phoneCountry, type UpdateContact } from '../contact.dto.js';
-import { cardOf, contactJson, type ContactRow, duplicateError, shown } from '../contact.presenter.js';
+} from '../model/contact-values.js';
+import { type CreateContact, phoneCountry, type UpdateContact } from '../input/contact.dto.js';
+import {
+  cardOf,
+  contactJson,
+  type ContactRow,
+  duplicateError,
+  shown,
+} from '../responses/contact.presenter.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';

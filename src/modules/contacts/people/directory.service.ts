@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { PresenceApi } from '../../presence/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
-import { cardOf, type ContactRow, photoUrl } from '../contact.presenter.js';
+import { cardOf, type ContactRow, photoUrl } from '../responses/contact.presenter.js';
 import { departmentKey, queryTerms } from '../../../lib/contact-card/index.js';
 import { ContactsRepository, type ListedRow } from '../contacts.repository.js';
 import type { ListDirectory } from './people.dto.js';

@@ -2,7 +2,7 @@ import { ApiPropertyOptional, IntersectionType, OmitType } from '@nestjs/swagger
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { CardFieldsInput, EntryModels, PhoneCountry } from '../contact.dto.js';
+import { CardFieldsInput, EntryModels, PhoneCountry } from '../input/contact.dto.js';
 
 @EntryModels()
 export class UpdateSelf extends IntersectionType(

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PRESENCE_STATUSES, type PresenceStatus } from '../../presence/index.js';
-import { ContactPhoneResponse } from '../contact.response.js';
+import { ContactPhoneResponse } from '../responses/contact.response.js';
 
 export class DirectoryPresenceResponse {
   @ApiProperty({ enum: PRESENCE_STATUSES, example: 'online' }) status!: PresenceStatus;

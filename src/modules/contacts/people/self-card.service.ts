@@ -3,7 +3,7 @@ import { type Card, newCard, writeCard } from '../../../lib/vcard/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { fileReply } from '../../../platform/http/replies/file-reply.js';
-import { vcardOf, vcardText } from '../contact.presenter.js';
+import { vcardOf, vcardText } from '../responses/contact.presenter.js';
 import { ContactPhotos } from '../contact-photos.js';
 import { GlobalBook } from '../global-book.js';
 import type { SelfCardQrQuery, SelfCardQuery } from './self-card.dto.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { ContactRow } from '../contact.presenter.js';
+import type { ContactRow } from '../responses/contact.presenter.js';
 import { CONTACT_COLUMNS } from '../contacts.repository.js';
 
 export interface ExportFilter {

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
 import { AddressbookAccess } from '../addressbook-access.js';
-import { vcardText, type BookRole, contactJson, type ContactRow } from '../contact.presenter.js';
+import { vcardText, type BookRole, contactJson, type ContactRow } from '../responses/contact.presenter.js';
 import { DefaultBook } from '../default-book.js';
 import { ContactPhotos } from '../contact-photos.js';
 import { ExportRepository } from './export.repository.js';

@@ -8,9 +8,9 @@ import {
   type ContactInsert,
   contactUpdate,
   type ContactUpdate,
-} from '../contact-values.js';
+} from '../model/contact-values.js';
 import { joined, differences, identityKeys, type ContactCard } from '../../../lib/contact-card/index.js';
-import { cardOf, type ContactRow } from '../contact.presenter.js';
+import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import type { ImportCounts } from './import.entity.js';
 import type { ImportedCard } from './import-cards.js';

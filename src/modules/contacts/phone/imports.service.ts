@@ -13,7 +13,7 @@ import { type AccessedBook, AddressbookAccess, MAX_CONTACTS } from '../addressbo
 import { ContactErrors, fieldError } from '../contacts.errors.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
-import { phoneCountry } from '../contact.dto.js';
+import { phoneCountry } from '../input/contact.dto.js';
 import { DefaultBook } from '../default-book.js';
 import type { ImportCounts, ImportProblem } from './import.entity.js';
 import { ImportBatch, type ImportRun } from './import-batch.js';

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swag
 import { IsIn, IsISO8601, IsString, IsUUID, MaxLength } from 'class-validator';
 import { CARD_VERSIONS, type CardVersion } from '../../../lib/vcard/index.js';
 import { Optional } from '../../../platform/http/input.decorators.js';
-import { CardFieldsInput, ContactIds, Country } from '../contact.dto.js';
+import { CardFieldsInput, ContactIds, Country } from '../input/contact.dto.js';
 
 export const ON_IMPORTED_DUPLICATE = ['merge', 'replace', 'skip', 'create'] as const;
 export type OnImportedDuplicate = (typeof ON_IMPORTED_DUPLICATE)[number];

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ContactResponse } from '../contact.response.js';
+import { ContactResponse } from '../responses/contact.response.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 

@@ -8,8 +8,15 @@ import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { imageReply } from '../../../platform/http/replies/image-reply.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { ContactPhotos } from '../contact-photos.js';
-import { contactUpdate } from '../contact-values.js';
-import { type BookRole, cardOf, contactJson, type ContactRow, photoOf, shown } from '../contact.presenter.js';
+import { contactUpdate } from '../model/contact-values.js';
+import {
+  type BookRole,
+  cardOf,
+  contactJson,
+  type ContactRow,
+  photoOf,
+  shown,
+} from '../responses/contact.presenter.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';

@@ -6,7 +6,7 @@ import {
   RelatedItems,
   type RelatedQuery,
 } from '../../../platform/references/related-items.js';
-import { photoUrl } from '../contact.presenter.js';
+import { photoUrl } from '../responses/contact.presenter.js';
 import { ContactSearchRepository, type FoundContact as FoundRow } from './contact-search.repository.js';
 
 /** A contact that a search found. */

@@ -12,8 +12,8 @@ import {
   type ContactInsert,
   contactUpdate,
   type ContactUpdate,
-} from '../contact-values.js';
-import { cardOf, type ContactRow } from '../contact.presenter.js';
+} from '../model/contact-values.js';
+import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import type { ConflictPolicy, ContactChange } from './contact-sync.dto.js';
 
 /** The effect of one change of a client. */

@@ -14,7 +14,7 @@ import {
   type IndexRead,
 } from '../../../platform/sync/feed-source.js';
 import { AddressbookAccess } from '../addressbook-access.js';
-import { type BookRole, contactJson, type ContactRow } from '../contact.presenter.js';
+import { type BookRole, contactJson, type ContactRow } from '../responses/contact.presenter.js';
 import { BOOK_ACCESS, CONTACT_COLUMNS, type StoredRole } from '../contacts.repository.js';
 
 const COLLECTION = 'contacts';

@@ -19,7 +19,13 @@ import {
 } from 'class-validator';
 import { asInstance, Optional } from '../../../platform/http/input.decorators.js';
 import { ChangesQuery } from '../../../platform/sync/feed.dto.js';
-import { CardFieldsInput, ContactIds, EntryModels, ExternalIdField, PhoneCountry } from '../contact.dto.js';
+import {
+  CardFieldsInput,
+  ContactIds,
+  EntryModels,
+  ExternalIdField,
+  PhoneCountry,
+} from '../input/contact.dto.js';
 
 export const MAX_CHANGES = 500;
 export const POLICIES = ['server', 'client', 'merge'] as const;

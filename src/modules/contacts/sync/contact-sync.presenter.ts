@@ -1,6 +1,6 @@
 import type { ApiError } from '../../../platform/http/api-error.js';
 import type { CardField } from '../../../lib/contact-card/index.js';
-import { type BookRole, contactJson, type ContactRow } from '../contact.presenter.js';
+import { type BookRole, contactJson, type ContactRow } from '../responses/contact.presenter.js';
 
 /** The outcome of one change of a client. */
 export interface ChangeOutcome {

@@ -2,7 +2,7 @@ import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from 
 import { FeedMeta } from '../../../platform/sync/feed.response.js';
 import { FieldProblemResponse } from '../../../platform/http/error.response.js';
 import { CARD_FIELDS } from '../../../lib/contact-card/index.js';
-import { ContactResponse } from '../contact.response.js';
+import { ContactResponse } from '../responses/contact.response.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 

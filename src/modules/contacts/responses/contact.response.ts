@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { CARD_DATE_TYPES, CARD_KINDS } from '../../lib/vcard/index.js';
-import { ErrorResponse } from '../../platform/http/error.response.js';
-import { exampleOf } from '../../platform/resources/example.js';
-import { RevisionedFields } from '../../platform/resources/item.response.js';
-import { CONTACT_SOURCES } from './contacts.entity.js';
+import { CARD_DATE_TYPES, CARD_KINDS } from '../../../lib/vcard/index.js';
+import { ErrorResponse } from '../../../platform/http/error.response.js';
+import { exampleOf } from '../../../platform/resources/example.js';
+import { RevisionedFields } from '../../../platform/resources/item.response.js';
+import { CONTACT_SOURCES } from '../contacts.entity.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 

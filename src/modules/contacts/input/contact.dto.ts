@@ -12,11 +12,11 @@ import {
 } from 'class-validator';
 import { isSupportedCountry } from 'libphonenumber-js';
 import { Transform } from 'class-transformer';
-import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
-import { asInstance, EachAs, MaxBytes, Optional, Nullable } from '../../platform/http/input.decorators.js';
-import { CARD_KINDS, type CardKind } from '../../lib/vcard/index.js';
-import { CONTACT_FIELDS } from './contacts.entity.js';
-import { PageQuery } from '../../platform/paging/page.dto.js';
+import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
+import { asInstance, EachAs, MaxBytes, Optional, Nullable } from '../../../platform/http/input.decorators.js';
+import { CARD_KINDS, type CardKind } from '../../../lib/vcard/index.js';
+import { CONTACT_FIELDS } from '../contacts.entity.js';
+import { PageQuery } from '../../../platform/paging/page.dto.js';
 import {
   AddressInput,
   CardText,
@@ -32,7 +32,7 @@ import {
   RelatedInput,
   ValueInput,
 } from './card-fields.dto.js';
-import { MAX_UID } from '../../lib/contact-card/index.js';
+import { MAX_UID } from '../../../lib/contact-card/index.js';
 
 type Class = new () => object;
 

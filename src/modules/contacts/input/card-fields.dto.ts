@@ -12,8 +12,8 @@ import {
   Min,
   ValidateBy,
 } from 'class-validator';
-import { MaxBytes, Optional, Nullable } from '../../platform/http/input.decorators.js';
-import { CARD_DATE_TYPES, type CardDateType } from '../../lib/vcard/index.js';
+import { MaxBytes, Optional, Nullable } from '../../../platform/http/input.decorators.js';
+import { CARD_DATE_TYPES, type CardDateType } from '../../../lib/vcard/index.js';
 
 export const MAX_TEXT = 1_000;
 export const MAX_ENTRIES = 100;

@@ -8,11 +8,11 @@ import {
   emptyCard,
   sortKey,
   written,
-} from '../../lib/contact-card/index.js';
-import { isAnonymous } from '../../lib/vcard/index.js';
-import type { ContactSource } from './contacts.entity.js';
-import type { ContactRow } from './contact.presenter.js';
-import { fieldError } from './contacts.errors.js';
+} from '../../../lib/contact-card/index.js';
+import { isAnonymous } from '../../../lib/vcard/index.js';
+import type { ContactSource } from '../contacts.entity.js';
+import type { ContactRow } from '../responses/contact.presenter.js';
+import { fieldError } from '../contacts.errors.js';
 
 /** The JSON text of a card, which is written once for its check, its hash and its row. */
 export function storedJson(card: ContactCard): string {
