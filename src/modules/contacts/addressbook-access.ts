@@ -34,6 +34,7 @@ export interface FoundContact {
 const access = workspace.statement<Omit<AccessedBook, 'role'> & { role: StoredRole }>(
   'contacts.access',
   `SELECT id, kind, default_country, locked_fields, contacts_count, role FROM ${BOOK_ACCESS} access`,
+  { pipelined: true },
 );
 
 /** Access of callers to address books. */

@@ -49,11 +49,14 @@ const read = workspace.statement<AccessedRow>(
      FROM ${BOOK_ACCESS} access
      LEFT JOIN contacts contact ON contact.tenant_id = $1 AND contact.addressbook_id = $3 AND contact.external_id = $4
       AND contact.gone_at IS NULL`,
+  { pipelined: true },
 );
 
+// Not prepared: a plan for any list compares each contact of the address book with each value, while the statistics of the table are
+// those of a smaller one, as during the first import.
 const byIds = (column: 'external_id' | 'uid' | 'id') =>
   workspace.statement<ContactRow>(
-    `contacts.by_${column}`,
+    '',
     `SELECT ${CONTACT_COLUMNS} FROM contacts contact
       WHERE contact.tenant_id = $1 AND contact.addressbook_id = $2 AND contact.${column} = ANY ($3) AND contact.gone_at IS NULL`,
   );

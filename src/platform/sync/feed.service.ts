@@ -8,6 +8,12 @@ import { HeadWatch } from './head-watch.js';
 import { CURSOR_EXPIRED } from './sync.errors.js';
 import { type ChangesPosition, type IndexPosition, SyncCursors } from './sync-cursors.js';
 
+/** Where the changes of a request start. */
+interface StartPosition extends ChangesPosition {
+  /** The cursor with this position; missing without one, and for a cursor of an index walk. */
+  cursor?: string;
+}
+
 /**
  * Change feeds and index walks over any `FeedSource`. No change is lost: the numbers of one user are allocated under the
  * lock of their counter, which is held to the commit, so a snapshot with the counter at k has every number up to k; an item
@@ -47,7 +53,7 @@ export class FeedService {
       const left = deadline - Date.now();
       const isDone = !isEmpty || (!isPart && (left <= 0 || signal.aborted));
       if (isDone || (!isPart && !(await this.heads.wait(ctx, all.head, left, signal))))
-        return this.changesReply(ctx, source, since, read, isPart);
+        return this.changesReply(ctx, source, since, read, isPart, start);
       seq = read.head;
     }
   }
@@ -67,17 +73,22 @@ export class FeedService {
     return reply(source, given, next ?? checkpoint, next, { head: since, changes_cursor: checkpoint });
   }
 
-  /** @param isPart the rows end before the head of the feed */
+  /**
+   * @param isPart the rows end before the head of the feed
+   * @param start the position of the request; an empty page returns its cursor instead of signing an equal one
+   */
   private changesReply(
     ctx: RequestContext,
     source: FeedSource,
     since: number,
     read: FeedRead,
     isPart: boolean,
+    start: StartPosition,
   ): JsonReply {
     const { given, last, more } = page(read);
     const seq = more ? last : read.head;
-    const cursor = this.cursors.write(ctx, source.collection, { mode: 'changes', seq, since });
+    const same = start.seq === seq && start.since === since ? start.cursor : undefined;
+    const cursor = same ?? this.cursors.write(ctx, source.collection, { mode: 'changes', seq, since });
     return reply(source, given, cursor, more || isPart ? cursor : null, { head: seq });
   }
 
@@ -85,13 +96,13 @@ export class FeedService {
     ctx: RequestContext,
     source: FeedSource,
     cursor: string | undefined,
-  ): ChangesPosition {
+  ): StartPosition {
     if (cursor === undefined) return { mode: 'changes', seq: 0, since: 0 };
     const position = this.cursors.read(ctx, source.collection, cursor);
     if (!position) throw expired(source);
     // A cursor of the index walk works too: a client that mixes them up loses nothing.
     return position.mode === 'changes'
-      ? position
+      ? { ...position, cursor }
       : { mode: 'changes', seq: position.since, since: position.since };
   }
 

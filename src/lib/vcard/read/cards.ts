@@ -22,9 +22,9 @@ export async function* readCards(
   const splitter = new CardSplitter(limits);
   let index = 0;
   for await (const chunk of utf8(source)) {
-    for (const raw of splitter.push(chunk)) yield { index: index++, ...resultOf(raw) };
+    for (const raw of splitter.push(chunk)) yield { index: index++, ...resultOf(raw, limits) };
   }
-  for (const raw of splitter.end()) yield { index: index++, ...resultOf(raw) };
+  for (const raw of splitter.end()) yield { index: index++, ...resultOf(raw, limits) };
   if (index === 0) throw new VcardError('no_card', 'The file contains no vCard.');
 }
 
@@ -43,15 +43,19 @@ export async function countCards(source: AsyncIterable<Uint8Array> | Iterable<Ui
 export function readCard(text: string, limits: ReadLimits = READ_LIMITS): Card {
   const splitter = new CardSplitter(limits);
   for (const raw of [...splitter.push(Buffer.from(text.replace(/^\uFEFF/, ''))), ...splitter.end()]) {
-    const result = resultOf(raw);
+    const result = resultOf(raw, limits);
     if ('error' in result) throw result.error;
     return result.card;
   }
   throw new VcardError('no_card', 'The text contains no vCard.');
 }
 
-function resultOf(raw: RawCard): { card: Card } | { error: VcardError } {
-  if ('error' in raw) return raw;
+function resultOf(raw: RawCard, { cardBytes }: ReadLimits): { card: Card } | { error: VcardError } {
+  if ('problem' in raw) {
+    const isLong = raw.problem === 'card_too_large';
+    const message = isLong ? `The card is longer than ${cardBytes} bytes.` : 'The card has no END:VCARD.';
+    return { error: new VcardError(raw.problem, message) };
+  }
   try {
     return { card: cardOf(raw.bytes) };
   } catch (error) {

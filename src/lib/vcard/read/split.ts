@@ -1,5 +1,3 @@
-import { VcardError } from '../errors.js';
-
 export interface ReadLimits {
   /** A longer card is an error; reading continues after it. */
   cardBytes: number;
@@ -7,7 +5,7 @@ export interface ReadLimits {
 export const READ_LIMITS: ReadLimits = { cardBytes: 4 * 1024 * 1024 };
 
 /** The bytes between BEGIN:VCARD and END:VCARD, or the reason why there are none. */
-export type RawCard = { bytes: Buffer } | { error: VcardError };
+export type RawCard = { bytes: Buffer } | { problem: 'card_too_large' | 'unfinished_card' };
 
 type Mark = 'begin' | 'nested' | 'end' | 'end-begin';
 /** Longer lines are no marks. */
@@ -118,14 +116,13 @@ export class CardSplitter {
   private finished(): RawCard {
     const { parts, tooLarge } = this;
     this.close();
-    if (!tooLarge) return { bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) };
-    const message = `The card is longer than ${this.limits.cardBytes} bytes.`;
-    return { error: new VcardError('card_too_large', message) };
+    if (tooLarge) return { problem: 'card_too_large' };
+    return { bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) };
   }
 
   private unfinished(): RawCard {
     if (this.tooLarge) return this.finished();
     this.close();
-    return { error: new VcardError('unfinished_card', 'The card has no END:VCARD.') };
+    return { problem: 'unfinished_card' };
   }
 }

@@ -7,6 +7,7 @@ import { Uploads } from '../../../platform/blobs/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { Errors } from '../../../platform/http/errors.js';
+import { collectStepGarbage } from '../../../platform/memory/garbage.js';
 import { SyncCursors } from '../../../platform/sync/sync-cursors.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { type AccessedBook, AddressbookAccess, MAX_CONTACTS } from '../addressbook-access.js';
@@ -146,6 +147,7 @@ export class ImportsService implements OnModuleInit {
       });
       counts = after;
       for (const id of created) run.created.add(id);
+      collectStepGarbage();
     }
     if (counts.total === 0) await this.db.single((tx) => this.imports.save(tx, ctx, target, counts, []));
     const done = await this.imports.read(ctx, run.id);
