@@ -5,8 +5,9 @@ import { readFileSync } from 'node:fs';
 import { Connection } from './connection.mjs';
 import { introduce, OPERATIONS } from './operations.mjs';
 import { MINIMAL } from './operations-minimal.mjs';
+import { PARSE } from './peer/operations-parse.mjs';
 
-const ALL = { ...OPERATIONS, ...MINIMAL };
+const ALL = { ...OPERATIONS, ...MINIMAL, ...PARSE };
 const callers = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 
 async function leg({ port, operation, connections, fixtures, warmUp, duration }) {

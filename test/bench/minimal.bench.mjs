@@ -9,22 +9,26 @@ import { Config } from '../../dist/config/config.js';
 import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
 import { migrateDatabase } from '../../dist/app.prepare.js';
 import { Load, startScript, startServer, WITHOUT_MAILBOXES } from './processes.mjs';
+import { startParse } from './peer/parse.mjs';
 import { fixed, percent } from './report.mjs';
 import { seed } from './seed.mjs';
 
 const { values } = parseArgs({
   options: {
     content: { type: 'string', default: '1000' },
-    notes: { type: 'string', default: '20000' },
+    notes: { type: 'string', default: '70000' },
     duration: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '3' },
     only: { type: 'string', default: 'read,list,poll,update,create' },
     connections: { type: 'string', default: '8' },
+    peer: { type: 'string' },
   },
 });
 
 /** The least share of the better mode of the minimal floor. */
 const BARS = { read: 0.5, list: 0.5, poll: 0.6, update: 0.4, create: 0.4 };
+/** How many times the rate of Parse Server the rate must be. */
+const PEER_BARS = { read: 3, list: 2.5, poll: 3, update: 4, create: 3 };
 const TENANTS = 100;
 const TOKEN_KEY = 'bench';
 const POOL = '10';
@@ -48,6 +52,8 @@ async function bench() {
   const data = { tenants: TENANTS, notes: Number(values.notes), largeIndex: 0, bytes, dataDir: temporary };
   const { callers } = await seed(config, data);
   const admin = new pg.Client(url);
+  // The database stops before this client when a step fails.
+  admin.on('error', () => undefined);
   await admin.connect();
   cleanUp.push(() => admin.end());
   await admin.query(readFileSync(new URL('minimal/schema.sql', import.meta.url), 'utf8'));
@@ -56,21 +62,30 @@ async function bench() {
 
   const server = await startServer(url, POOL, [], WITHOUT_MAILBOXES);
   cleanUp.push(() => server.stop());
-  const targets = [{ name: 'server', listener: server, load: loadOf('server', callers) }];
+  const targets = [
+    { name: 'server', operations: 'minimal', listener: server, load: loadOf('server', callers) },
+  ];
   for (const mode of ['objects', 'json']) {
     const settings = { DATABASE_URL: url, DATABASE_POOL_MAX: POOL, MODE: mode, TOKEN_KEY };
     const listener = await startScript(`the minimal floor (${mode})`, 'minimal/server.mjs', settings);
     cleanUp.push(() => listener.stop());
-    targets.push({ name: mode, listener, load: loadOf(mode, callers.map(withMinimalToken)) });
+    const load = loadOf(mode, callers.map(withMinimalToken));
+    targets.push({ name: mode, operations: 'minimal', listener, load });
+  }
+  if (values.peer === 'parse') {
+    const peer = await startParse(url, POOL, callers);
+    cleanUp.push(() => peer.listener.stop());
+    const load = loadOf('parse', peer.callers);
+    targets.push({ name: 'parse', operations: 'parse', listener: peer.listener, load });
   }
   await targets[0].load.run({ type: 'greet', port: server.port });
   process.stdout.write(
     `notes of ${bytes} bytes, ${values.connections} connections, ${values.rounds} rounds\n\n`,
   );
   process.stdout.write(
-    '| operation | server req/s | minimal (objects, json) | share | bar | CPU us | minimal | p99/p50 |\n',
+    '| operation | server req/s | minimal (objects, json) | share | bar | CPU us | minimal | p99/p50 | Parse req/s | times | bar |\n',
   );
-  process.stdout.write('| --- | --- | --- | --- | --- | --- | --- | --- |\n');
+  process.stdout.write(`|${' --- |'.repeat(11)}\n`);
   for (const operation of values.only.split(',')) await compare(operation, targets, admin);
 }
 
@@ -108,7 +123,7 @@ async function compare(operation, targets, admin) {
     const order = round % 2 === 0 ? targets : targets.toReversed();
     for (const target of order) rounds[target.name].push(await measure(operation, target, targets, admin));
   }
-  const [server, objects, json] = targets.map(({ name }) => medians(rounds[name]));
+  const [server, objects, json, peer] = targets.map(({ name }) => medians(rounds[name]));
   const best = json.rate > objects.rate ? json : objects;
   const share = server.rate / best.rate;
   const cells = [
@@ -120,17 +135,23 @@ async function compare(operation, targets, admin) {
     fixed(server.cpu * 1e6),
     fixed(best.cpu * 1e6),
     fixed(server.p99 / server.p50, 1),
+    ...(peer ? peerCells(operation, server.rate / peer.rate, peer) : ['-', '-', '-']),
   ];
   process.stdout.write(`| ${cells.join(' | ')} |\n`);
 }
 
-async function measure(operation, { name, listener, load }, targets, admin) {
+function peerCells(operation, times, { rate }) {
+  const bar = PEER_BARS[operation];
+  return [fixed(rate), fixed(times, 1), `${bar} ${times >= bar ? 'met' : 'MISSED'}`];
+}
+
+async function measure(operation, { name, operations, listener, load }, targets, admin) {
   const others = targets.filter((target) => target.listener !== listener);
   for (const other of others) other.listener.pause();
   await admin.query('DELETE FROM outbox');
   const cpu = {};
   const order = {
-    operation: `minimal-${operation}`,
+    operation: `${operations}-${operation}`,
     connections: Number(values.connections),
     fixtures: { isMinimal: name !== 'server' },
     warmUp: WARM_UP_MS,

@@ -59,8 +59,9 @@ export class Listener {
     for (const end = Date.now() + START_MS; Date.now() < end; await delay(50)) {
       if (this.child.exitCode !== null) throw new Error(`${this.name} ended with ${this.child.exitCode}`);
       const socket = net.connect({ port: this.port, host: '127.0.0.1' });
+      // A free port may be the port of the connection itself, which then connects to itself.
       const open = await once(socket, 'connect').then(
-        () => true,
+        () => socket.localPort !== this.port,
         () => false,
       );
       socket.destroy();

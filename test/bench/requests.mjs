@@ -10,6 +10,9 @@ const CONTENT_BYTES = Number(process.env.BENCH_CONTENT_BYTES ?? 6_000);
 
 const CONTENTS = bodies(64, CONTENT_BYTES, 99).map((html) => JSON.stringify(html));
 
+/** JSON of the n-th text that is written. */
+export const contentOf = (n) => CONTENTS[n % CONTENTS.length];
+
 export const pick = (list) => list[Math.floor(Math.random() * list.length)];
 
 export const get = (path, caller) => head('GET', path, caller);
@@ -20,12 +23,7 @@ export const createNote = (caller, content = pick(CONTENTS)) =>
   withBody('POST', NOTES, caller, `{"title":"Minutes","labels":["planning","2026"],"content":${content}}`);
 
 export const updateNote = (caller, id, base, n) =>
-  withBody(
-    'PATCH',
-    `${NOTES}/${id}`,
-    caller,
-    `{"base_revision":${base},"content":${CONTENTS[n % CONTENTS.length]}}`,
-  );
+  withBody('PATCH', `${NOTES}/${id}`, caller, `{"base_revision":${base},"content":${contentOf(n)}}`);
 
 /** Shares a note with so many other people of the workspace, first those who make no requests themselves. */
 export function invite(caller, id, count) {
