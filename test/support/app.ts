@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, readlinkSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createApp, type ServedApp } from '../../src/app.setup.js';
@@ -128,6 +128,17 @@ export class TestApp {
   /** Runs SQL beside the application. */
   async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
     return this.get(Db).query(either.statement<Row>('', text), values);
+  }
+
+  /** Number of blobs that this process has open. */
+  openBlobs(): number {
+    return readdirSync('/proc/self/fd').filter((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`).startsWith(path.join(this.dataDir, 'blobs'));
+      } catch {
+        return false;
+      }
+    }).length;
   }
 
   async stop(): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readlinkSync, truncateSync } from 'node:fs';
+import { existsSync, readdirSync, truncateSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import path from 'node:path';
 import { Controller, Get, Inject, Post } from '@nestjs/common';
@@ -509,15 +509,6 @@ describe('uploads and downloads', () => {
         expect((await part(tag)).status).toBe(200);
     });
 
-    const openFiles = (): number =>
-      readdirSync('/proc/self/fd').filter((fd) => {
-        try {
-          return readlinkSync(`/proc/self/fd/${fd}`).startsWith(path.join(app.dataDir, 'blobs'));
-        } catch {
-          return false;
-        }
-      }).length;
-
     /** Begins to read and stops: the rest waits in the server. */
     const beginReading = (file: string): Promise<{ response: import('node:http').IncomingMessage }> =>
       new Promise((resolve, reject) => {
@@ -532,15 +523,15 @@ describe('uploads and downloads', () => {
     test('is closed when the client goes away', async () => {
       const { id: large } = await stored(Buffer.alloc(MAX, 'x'));
       const { response } = await beginReading(large);
-      await until('the file to be open', () => openFiles() === 1);
+      await until('the file to be open', () => app.openBlobs() === 1);
       response.destroy();
-      await until('the file to be closed', () => openFiles() === 0);
+      await until('the file to be closed', () => app.openBlobs() === 0);
     });
 
     test('ends in a broken connection when the store fails in the middle', async () => {
       const { id: large } = await stored(Buffer.alloc(MAX, 'x'));
       const { response } = await beginReading(large);
-      await until('the file to be open', () => openFiles() === 1);
+      await until('the file to be open', () => app.openBlobs() === 1);
       truncateSync(
         path.join(app.dataDir, 'blobs', objectName({ tenantId: alice.tenantId!, id: large })),
         1_000,

@@ -1,6 +1,8 @@
+import { jest } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { upload } from '../../support/multipart.ts';
+import { until } from '../../support/until.ts';
 
 describe('POST /batch', () => {
   let app: TestApp;
@@ -134,6 +136,8 @@ describe('POST /batch', () => {
     const { note } = (await alice.api.post('/notes', { title: 'n' })).body;
     const { task } = (await alice.api.post('/tasks', { title: 't' })).body;
     const { attachment } = (await upload(alice.api, `/tasks/${task.id}/attachments`, 'text')).body;
+    const warned = jest.fn();
+    process.on('warning', warned);
     const responses = await batch(alice, [
       read(`/notes/${note.id}/export.docx`),
       read(`/tasks/${task.id}/attachments/${attachment.id}`),
@@ -156,6 +160,10 @@ describe('POST /batch', () => {
       [422, 'not_batchable'],
       [200, undefined],
     ]);
+    await until('the files to be closed', () => app.openBlobs() === 0);
+    // The garbage collector closes a forgotten file, with a warning.
+    expect(warned).not.toHaveBeenCalled();
+    process.off('warning', warned);
   });
 
   test('no request starts once the responses are long enough', async () => {

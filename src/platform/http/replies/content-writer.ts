@@ -46,11 +46,12 @@ export async function writeContent(response: Response, reply: ContentReply): Pro
     bytes.close();
     throw new Error(`a stored file has ${bytes.size} bytes instead of ${length}`);
   }
+  response.writeHead(range ? 206 : 200, headers);
+  // The client has disconnected, or a batch has cut the response off at its headers.
   if (response.destroyed) {
     bytes.close();
     return;
   }
-  response.writeHead(range ? 206 : 200, headers);
   await send(bytes.pieces(), length, response);
 }
 
