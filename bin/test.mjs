@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { launch, prepare, projectNode, ROOT } from './lib/prepare.mjs';
+import { launch, prepare, programEnv, projectNode, ROOT } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
 
 /** Runs the files that failed a second time, to tell defects of the code from flaky tests. */
@@ -89,7 +89,7 @@ function describeFlaky({ name, message, assertionResults }) {
 
 function jest(args) {
   const program = path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
-  return run(projectNode(), [program, ...args], { cwd: ROOT });
+  return run(projectNode(), [program, ...args], { cwd: ROOT, env: programEnv() });
 }
 
 function readFiles(resultFile) {

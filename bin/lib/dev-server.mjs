@@ -3,12 +3,10 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { OUT, say } from './dev-compiler.mjs';
 import { NODE_FLAGS } from './node-flags.mjs';
-import { projectNode, ROOT } from './prepare.mjs';
+import { programEnv, projectNode, ROOT } from './prepare.mjs';
 
 const STOP_MS = 2_000;
 const EX_CONFIG = 78;
-/** Compiled code of the modules, most of which are the same at each start. */
-const COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'workspace-dev');
 
 /** The server as a child process, and the embedded database, which lives as long as this process. */
 export class DevServer {
@@ -67,7 +65,7 @@ export class DevServer {
     const database = this.#database ? { DATABASE_URL: this.#database.url } : {};
     const child = spawn(projectNode(), [...NODE_FLAGS, path.join(OUT, 'main.js')], {
       cwd: ROOT,
-      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...database, ...demo },
+      env: { ...programEnv(), ...database, ...demo },
       stdio: ['inherit', 'pipe', 'inherit', 'ipc'],
     });
     this.#child = child;

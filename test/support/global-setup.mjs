@@ -1,4 +1,4 @@
-import path from 'node:path';
+import { flushCompileCache } from 'node:module';
 import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
 import { migrateDatabase } from '../../dist/app.prepare.js';
 import { Config } from '../../dist/config/config.js';
@@ -16,6 +16,6 @@ export default async function setup() {
   await migrateDatabase(Config.parse({ DATABASE_URL: database.url }), database.url);
   globalThis.__testDatabase = { database, dataDir };
   process.env.TEST_DATABASE_URL = database.url;
-  // Compiled modules, which the processes that tests start share.
-  process.env.NODE_COMPILE_CACHE = path.join(dataDir, 'compile-cache');
+  // This process has loaded the application. The workers and the processes that tests start use its compiled modules.
+  flushCompileCache();
 }
