@@ -1,5 +1,7 @@
-import { banner, prepare, prepareDemo } from './app.prepare.js';
-import { createApp } from './app.setup.js';
 import { runProcess } from './runtime/run-process.js';
 
-await runProcess({ prepare, prepareDemo, createApp, banner });
+// The application is 4,000 modules. They load after the checks of the start, so that an invalid start fails at once.
+await runProcess(async () => {
+  const [prepared, setup] = await Promise.all([import('./app.prepare.js'), import('./app.setup.js')]);
+  return { ...prepared, createApp: setup.createApp };
+});

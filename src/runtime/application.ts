@@ -7,6 +7,9 @@ export interface Server {
   drain(timeoutMs: number): Promise<void>;
 }
 
+/** Imports the application, which takes seconds. */
+export type LoadApplication = () => Promise<Application>;
+
 /** The application as the runtime uses it. */
 export interface Application {
   /** Prepares the database once before serving: migrations. */

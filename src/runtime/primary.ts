@@ -3,13 +3,14 @@ import { AggregatorRegistry } from 'prom-client';
 import type { Config } from '../config/config.js';
 import { EmbeddedDatabase } from '../platform/database/embedded/embedded-database.js';
 import { MetricsServer } from '../platform/observability/metrics-server.js';
-import type { Application } from './application.js';
+import type { LoadApplication } from './application.js';
 import { failureLine } from './failure-line.js';
 import {
   type MailServiceAddress,
   MailServiceProcess,
   MailServiceStartError,
 } from './mail-service-process.js';
+import { checkPorts } from './ports.js';
 import { DRAIN_MS, serve } from './serve.js';
 import { Shutdown } from './shutdown.js';
 import { WorkerPool, WorkerStartError } from './worker-pool.js';
@@ -23,14 +24,14 @@ const MAIL_STOP_MS = DRAIN_MS + 2_000;
  * Runs the process that the operator starts: it owns the embedded database and the embedded mail service, and serves by itself or
  * through workers.
  */
-export async function runPrimary(application: Application, config: Config, log: Logger): Promise<void> {
+export async function runPrimary(load: LoadApplication, config: Config, log: Logger): Promise<void> {
   const shutdown = new Shutdown(log);
   shutdown.onCrash();
   shutdown.onSignals('SIGINT', 'SIGTERM', 'SIGHUP');
   // The channel to the launcher closes when the launcher is killed.
   if (process.connected) process.once('disconnect', () => shutdown.end(0));
   try {
-    await shutdown.during(start(application, config, log, shutdown));
+    await shutdown.during(start(load, config, log, shutdown));
   } catch (error) {
     if (shutdown.isEnding) return;
     const forOperator = error instanceof WorkerStartError || error instanceof MailServiceStartError;
@@ -41,13 +42,11 @@ export async function runPrimary(application: Application, config: Config, log: 
   }
 }
 
-async function start(
-  application: Application,
-  config: Config,
-  log: Logger,
-  shutdown: Shutdown,
-): Promise<void> {
+async function start(load: LoadApplication, config: Config, log: Logger, shutdown: Shutdown): Promise<void> {
+  await checkPorts(config);
   const databaseUrl = config.DATABASE_URL ?? (await openDatabase(config, log, shutdown));
+  shutdown.checkpoint();
+  const application = await load();
   shutdown.checkpoint();
   const [, mail] = await bothOrNeither(
     application.prepare(config, databaseUrl),

@@ -1,16 +1,16 @@
 import cluster from 'node:cluster';
 import { Config, ConfigError } from '../config/config.js';
 import { createLogger } from '../platform/observability/logger.js';
-import type { Application } from './application.js';
+import type { LoadApplication } from './application.js';
 import { runPrimary } from './primary.js';
 import { runWorker } from './worker.js';
 
 /** Runs the application in this process, as primary or as worker. */
-export async function runProcess(application: Application): Promise<void> {
+export async function runProcess(load: LoadApplication): Promise<void> {
   const config = loadConfig();
   if (config === undefined) return;
   const log = createLogger(config.LOG_LEVEL);
-  await (cluster.isPrimary ? runPrimary : runWorker)(application, config, log);
+  await (cluster.isPrimary ? runPrimary : runWorker)(load, config, log);
 }
 
 /** Loads the settings. Prints one line on stderr for each invalid one and sets the exit code. */
