@@ -6,7 +6,8 @@ import { getMetadataStorage, IsBoolean, IsOptional, IsString, Matches, validateS
 import { type BlobStoreSettings, parseBlobStoreUrl } from './blob-store-url.js';
 import { ConfigError, lineOf } from './config-error.js';
 import { crossChecks } from './cross-checks.js';
-import { OneOf, Origins, Proxies, Text, ToBoolean, Url, Whole } from './setting.decorators.js';
+import { parseSender, SENDER } from './sender.js';
+import { entries, OneOf, Origins, Proxies, Text, ToBoolean, Url, Whole } from './setting.decorators.js';
 
 export { ConfigError } from './config-error.js';
 
@@ -18,6 +19,7 @@ const MAIL_MODES = ['user', 'service'] as const;
 const MAIL_ACCOUNTS = ['create', 'link'] as const;
 const GUEST_DOMAINS = ['open', 'listed'] as const;
 const DOCX_CONVERTERS = ['embedded', 'libreoffice', 'off'] as const;
+
 /**
  * The settings, read once from the environment and `.env` (the environment has precedence), validated and frozen. Property
  * names are the names of the environment variables.
@@ -130,9 +132,7 @@ export class Config {
 
   /** Sender of mails of the workspace itself: an address, or `Name <address>`. Default: no-reply at the host of PUBLIC_URL. */
   @IsOptional()
-  @Matches(/^(?:[^<>"\r\n]{1,100} <[^\s<>@]{1,64}@[^\s<>@]{1,253}>|[^\s<>@]{1,64}@[^\s<>@]{1,253})$/, {
-    message: 'must be an address, or Name <address>',
-  })
+  @Matches(SENDER, { message: 'must be an address, or Name <address>' })
   SYSTEM_MAIL_FROM?: string;
 
   /** Address on which the embedded mail service receives mail by SMTP. */
@@ -240,9 +240,7 @@ export class Config {
 
   /** The sender of mails of the workspace itself. */
   get systemMailFrom(): { name: string; address: string } {
-    const [, name = 'Workspace', address = this.SYSTEM_MAIL_FROM] =
-      /^(.+) <(.+)>$/.exec(this.SYSTEM_MAIL_FROM ?? '') ?? [];
-    return { name, address: address ?? `no-reply@${new URL(this.publicUrl).hostname}` };
+    return parseSender(this.SYSTEM_MAIL_FROM ?? `no-reply@${new URL(this.publicUrl).hostname}`);
   }
 
   /** The issuer of the built-in OpenID provider; null when OIDC_ISSUER replaces it. */
@@ -299,10 +297,3 @@ export class Config {
     return [...new Set(metadata.map(({ propertyName }) => propertyName))];
   }
 }
-
-/** The entries of a comma-separated list. */
-const entries = (list = ''): string[] =>
-  list
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter(Boolean);

@@ -60,3 +60,10 @@ export const Proxies = (): PropertyDecorator =>
   Matches(/^(?:false|\d{1,2}|[0-9a-fA-F.:/]+(?:\s*,\s*[0-9a-fA-F.:/]+)*|loopback)$/, {
     message: 'must be false, loopback, a number of hops or a comma-separated list of addresses',
   });
+
+/** The entries of a comma-separated list. */
+export const entries = (list = ''): string[] =>
+  list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);

@@ -5,7 +5,7 @@ import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { ReferenceTitles } from '../../platform/references/reference-titles.js';
 import type { StoredReference } from './task.entity.js';
-import { LINKED_TASKS_CHANGED } from './tasks.events.js';
+import { LINKED_TASKS_CHANGED } from './events/tasks.events.js';
 import { type NextTask, type TaskOutcome, TasksRepository } from './tasks.repository.js';
 
 /** A row of the view `task_views`: JSON of the task, and JSON of its references (null without any). */

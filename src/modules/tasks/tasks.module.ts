@@ -36,7 +36,7 @@ import { TasksOfMembers } from './folders/tasks-of-members.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
-import { TaskNotifications } from './tasks.notifications.js';
+import { TaskNotifications } from './events/tasks.notifications.js';
 
 @Module({
   imports: [HtmlModule, TenantsModule],
