@@ -1,6 +1,7 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('tenant_rbac')
+@ForeignKey('Tenant', ['tenantId'], ['id'])
 export class TenantRbac {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @Column('bigint') version!: string;
@@ -10,6 +11,7 @@ export class TenantRbac {
 @Index('rbac_groups_tenant_id_key_key', ['tenantId', 'key'], { unique: true })
 @Index('rbac_groups_tenant_id_folded_key', ['tenantId', 'folded'], { unique: true })
 @Index('rbac_groups_list', ['tenantId', 'rank', 'folded'])
+@ForeignKey('Tenant', ['tenantId'], ['id'])
 export class RbacGroup {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -27,6 +29,8 @@ export class RbacGroup {
 
 @Entity('rbac_members')
 @Index('rbac_members_user', ['tenantId', 'userId'])
+@ForeignKey('RbacGroup', ['tenantId', 'groupId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
 export class RbacMember {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'group_id' }) groupId!: string;
@@ -36,6 +40,7 @@ export class RbacMember {
 }
 
 @Entity('rbac_grants')
+@ForeignKey('RbacGroup', ['tenantId', 'groupId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class RbacGrant {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'group_id' }) groupId!: string;

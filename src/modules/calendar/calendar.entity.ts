@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 /** In the order of what they allow. */
 export const CALENDAR_ROLES = ['free_busy', 'reader', 'writer', 'owner'] as const;
@@ -35,6 +35,7 @@ export class Calendar {
 
 @Entity('calendar_shares')
 @Index('calendar_shares_grantee', ['tenantId', 'granteeId'])
+@ForeignKey('Calendar', ['tenantId', 'calendarId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class CalendarShare {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'calendar_id' }) calendarId!: string;
@@ -46,6 +47,7 @@ export class CalendarShare {
 
 /** How one user sees a calendar; null: as its owner set it. */
 @Entity('calendar_preferences')
+@ForeignKey('Calendar', ['tenantId', 'calendarId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class CalendarPreference {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
@@ -110,6 +112,7 @@ abstract class EventPart {
 }
 
 @Entity('event_overrides')
+@ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class EventOverride extends EventPart {
   @PrimaryColumn('text', { name: 'recurrence_key' }) recurrenceKey!: string;
   @Column('jsonb') patch!: unknown;
@@ -119,6 +122,7 @@ export class EventOverride extends EventPart {
 
 @Entity('event_participants')
 @Index('event_participants_email', ['tenantId', 'email'])
+@ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class EventParticipant extends EventPart {
   @PrimaryColumn('text', { name: 'recurrence_key' }) recurrenceKey!: string;
   @PrimaryColumn('text') email!: string;
@@ -144,6 +148,8 @@ export class EventParticipant extends EventPart {
 @Index('calendar_entries_changes', ['tenantId', 'calendarId', 'changeSeq'])
 @Index('calendar_entries_event', ['tenantId', 'eventId'])
 @Index('calendar_entries_reminders', ['nextReminderAt'], { where: 'next_reminder_at IS NOT NULL' })
+@ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('Calendar', ['tenantId', 'calendarId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class CalendarEntry {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'calendar_id' }) calendarId!: string;
@@ -167,6 +173,7 @@ export class CalendarEntry {
 @Entity('entry_tombstones')
 @Index('entry_tombstones_changes', ['tenantId', 'calendarId', 'changeSeq'])
 @Index('entry_tombstones_age', ['deletedAt'])
+@ForeignKey('Calendar', ['tenantId', 'calendarId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class EntryTombstone {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'calendar_id' }) calendarId!: string;
@@ -178,6 +185,7 @@ export class EntryTombstone {
 
 @Entity('event_proposals')
 @Index('event_proposals_event', ['tenantId', 'eventId'])
+@ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class EventProposal {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -198,6 +206,7 @@ export class EventProposal {
 }
 
 @Entity('event_history')
+@ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class EventHistory extends EventPart {
   @PrimaryColumn('int') revision!: number;
   @Column('uuid', { name: 'actor_id' }) actorId!: string;
@@ -209,6 +218,7 @@ export class EventHistory extends EventPart {
 
 /** Search index entry of an event. */
 @Entity('event_search')
+@ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class EventSearch extends EventPart {
   @Column('int') revision!: number;
   @Column('uuid') audience!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 export const CALL_KINDS = ['meeting', 'livestream'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
@@ -55,6 +55,8 @@ export class Call {
 
 @Entity('call_members')
 @Index('call_members_user', ['tenantId', 'userId'])
+@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
 export class CallMember {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'call_id' }) callId!: string;
@@ -63,6 +65,7 @@ export class CallMember {
 
 @Entity('call_participants')
 @Index('call_participants_principal', ['tenantId', 'principalId'])
+@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class CallParticipant {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'call_id' }) callId!: string;
@@ -87,6 +90,7 @@ const OPEN = ACTIVE.replace('])', `, 'processing'::recording_state])`);
 @Index('recordings_of_room', ['tenantId', 'roomId', 'id'])
 @Index('recordings_open', ['id'], { where: OPEN })
 @Index('recordings_expired', ['expiresAt'], { where: 'expires_at IS NOT NULL' })
+@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class Recording {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -119,6 +123,7 @@ export class WebhookEventRow {
 }
 
 @Entity('call_bans')
+@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class CallBan {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'call_id' }) callId!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 export const ROOM_TYPES = ['direct', 'group', 'channel'] as const;
 export type RoomType = (typeof ROOM_TYPES)[number];
@@ -38,6 +38,8 @@ export class ChatRoom {
 
 @Entity('chat_members')
 @Index('chat_members_user', ['tenantId', 'userId'])
+@ForeignKey('ChatRoom', ['tenantId', 'roomId'], ['tenantId', 'id'])
+@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
 export class ChatMember {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'room_id' }) roomId!: string;
@@ -54,6 +56,7 @@ export class ChatMember {
 @Index('chat_messages_client', ['tenantId', 'roomId', 'senderId', 'clientMsgId'], { unique: true })
 @Index('chat_messages_changes', ['tenantId', 'roomId', 'modSeq'], { unique: true })
 @Index('chat_messages_mentions', ['tenantId', 'roomId', 'seq'], { where: `mentions <> '{}'::uuid[]` })
+@ForeignKey('ChatRoom', ['tenantId', 'roomId'], ['tenantId', 'id'])
 export class ChatMessage {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'room_id' }) roomId!: string;
@@ -85,6 +88,9 @@ export class ChatMessage {
 @Index('chat_attachments_message', ['tenantId', 'roomId', 'messageSeq'], { where: 'room_id IS NOT NULL' })
 @Index('chat_attachments_unsent', ['tenantId', 'ownerId'], { where: 'room_id IS NULL' })
 @Index('chat_attachments_due', ['createdAt'], { where: 'room_id IS NULL' })
+@ForeignKey('ChatMessage', ['tenantId', 'roomId', 'messageSeq'], ['tenantId', 'roomId', 'seq'], {
+  onDelete: 'CASCADE',
+})
 export class ChatAttachment {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -100,6 +106,7 @@ export class ChatAttachment {
 }
 
 @Entity('chat_notified')
+@ForeignKey('ChatRoom', ['tenantId', 'roomId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class ChatNotified {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'room_id' }) roomId!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { CARD_FIELDS } from '../../lib/contact-card/index.js';
 import { CARD_KINDS, type CardKind } from '../../lib/vcard/index.js';
 
@@ -29,6 +29,7 @@ export class Addressbook {
 
 @Entity('addressbook_shares')
 @Index('addressbook_shares_user', ['tenantId', 'userId', 'addressbookId'])
+@ForeignKey('Addressbook', ['tenantId', 'addressbookId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class AddressbookShare {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'addressbook_id' }) addressbookId!: string;
@@ -58,6 +59,8 @@ export type ContactSource = (typeof CONTACT_SOURCES)[number];
 })
 @Index('contacts_gone', ['goneAt'], { where: 'gone_at IS NOT NULL' })
 @Index('contacts_photo', ['tenantId', 'photoId'], { where: 'photo_id IS NOT NULL' })
+@ForeignKey('Addressbook', ['tenantId', 'addressbookId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('ContactPhoto', ['tenantId', 'photoId'], ['tenantId', 'id'])
 export class Contact {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -93,6 +96,7 @@ export class ContactWord {
 /** A merge of contacts that can be undone. */
 @Entity('contact_merges')
 @Index('contact_merges_created', ['createdAt'])
+@ForeignKey('Addressbook', ['tenantId', 'addressbookId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class ContactMerge {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;

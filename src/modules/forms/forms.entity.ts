@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { Answers, Definition } from '../../lib/forms/index.js';
 
 export const FORM_STATES = ['draft', 'published', 'archived'] as const;
@@ -29,6 +29,7 @@ export interface StoredSettings {
 @Entity('forms')
 @Index('forms_owner', ['tenantId', 'ownerId', 'id'])
 @Index('forms_deleted', ['deletedAt'], { where: 'deleted_at IS NOT NULL' })
+@ForeignKey('Tenant', ['tenantId'], ['id'])
 export class Form {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -57,6 +58,7 @@ export class Form {
 }
 
 @Entity('form_versions')
+@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class FormVersion {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
@@ -68,6 +70,7 @@ export class FormVersion {
 
 @Entity('form_access')
 @Index('form_access_principal', ['tenantId', 'principalKind', 'principalId'])
+@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class FormAccessRow {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
@@ -85,6 +88,7 @@ export class FormAccessRow {
 @Index('form_responses_respondent', ['tenantId', 'formId', 'respondentId'], {
   where: 'respondent_id IS NOT NULL',
 })
+@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class FormResponseRow {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
@@ -100,6 +104,7 @@ export class FormResponseRow {
 }
 
 @Entity('form_response_once')
+@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class FormResponseOnce {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
@@ -107,6 +112,7 @@ export class FormResponseOnce {
 }
 
 @Entity('form_counters')
+@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class FormCounter {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
@@ -117,6 +123,7 @@ export class FormCounter {
 @Entity('form_uploads')
 @Index('form_uploads_expiry', ['expiresAt'], { where: 'expires_at IS NOT NULL' })
 @Index('form_uploads_response', ['tenantId', 'formId', 'responseId'], { where: 'response_id IS NOT NULL' })
+@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'])
 export class FormUpload {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
@@ -134,6 +141,7 @@ export class FormUpload {
 
 @Entity('form_reports')
 @Index('form_reports_list', ['tenantId', 'formId', 'id'])
+@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class FormReport {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -150,6 +158,7 @@ export class FormReport {
 
 @Entity('form_report_viewers')
 @Index('form_report_viewers_principal', ['tenantId', 'principalKind', 'principalId'])
+@ForeignKey('FormReport', ['tenantId', 'reportId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class FormReportViewer {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'report_id' }) reportId!: string;
@@ -158,6 +167,7 @@ export class FormReportViewer {
 }
 
 @Entity('form_views')
+@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class FormViews {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;

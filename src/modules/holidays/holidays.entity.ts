@@ -1,7 +1,8 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import type { HolidaySubscription } from './subscription.js';
 
 @Entity('holiday_subscriptions')
+@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
 export class MemberSubscriptions {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('accounts')
 @Index('accounts_email_key_key', ['emailKey'], { unique: true })
@@ -19,6 +19,7 @@ export class Account {
 
 @Entity('account_links')
 @Index('account_links_issuer_account_id_key', ['issuer', 'accountId'], { unique: true })
+@ForeignKey('Account', ['accountId'], ['id'])
 export class AccountLink {
   @PrimaryColumn('text') issuer!: string;
   @PrimaryColumn('text') subject!: string;
@@ -29,6 +30,7 @@ export class AccountLink {
 @Entity('sessions')
 @Index('sessions_account', ['accountId'])
 @Index('sessions_expired', ['expiresAt'])
+@ForeignKey('Account', ['accountId'], ['id'])
 export class Session {
   @PrimaryColumn('uuid') id!: string;
   @Column('uuid', { name: 'account_id' }) accountId!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('mail_accounts')
 @Index('mail_accounts_mail_user', ['mailUserId'])
@@ -29,6 +29,7 @@ export class MailPendingAccount {
 
 /** Progress of the search for calendars in the mail of a user. */
 @Entity('mail_calendar_scans')
+@ForeignKey('MailAccount', ['tenantId', 'userId'], ['tenantId', 'userId'], { onDelete: 'CASCADE' })
 export class MailCalendarScan {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 export const NOTE_ROLES = ['viewer', 'editor', 'owner'] as const;
 export type NoteRole = (typeof NOTE_ROLES)[number];
@@ -45,6 +45,7 @@ export class Note extends NoteVersion {
 }
 
 @Entity('note_revisions')
+@ForeignKey('Note', ['tenantId', 'noteId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class NoteRevision extends NoteVersion {
   @PrimaryColumn('uuid', { name: 'note_id' }) noteId!: string;
   @PrimaryColumn('int') revision!: number;

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 /** The statuses that other users see. */
 export const PRESENCE_STATUSES = ['online', 'away', 'dnd', 'offline'] as const;
@@ -11,6 +11,7 @@ export type PresenceChoice = (typeof PRESENCE_CHOICES)[number];
 @Entity('presence_users')
 @Index('presence_users_shown', ['tenantId', 'userId'], { where: `status <> 'offline'::text` })
 @Index('presence_users_due', ['dueAt'], { where: 'due_at IS NOT NULL' })
+@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
 export class PresenceUser {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;

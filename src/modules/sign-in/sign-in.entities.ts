@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('oidc_records')
 @Index('oidc_records_grant', ['grantId'], { where: 'grant_id IS NOT NULL' })
@@ -18,6 +18,8 @@ export class OidcRecord {
 }
 
 @Entity('oidc_clients')
+@ForeignKey('Account', ['accountId'], ['id'])
+@ForeignKey('Tenant', ['tenantId'], ['id'])
 export class OidcClient {
   @PrimaryColumn('text') id!: string;
   @Column('text') kind!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 /** Statuses and priorities as in the API; the database stores their index. */
 export const STATUSES = ['open', 'in_progress', 'done', 'cancelled'] as const;
@@ -109,6 +109,7 @@ export class TaskMember {
 }
 
 @Entity('subtasks')
+@ForeignKey('Task', ['tenantId', 'taskId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class Subtask {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
@@ -123,6 +124,7 @@ export class Subtask {
 }
 
 @Entity('task_comments')
+@ForeignKey('Task', ['tenantId', 'taskId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class TaskComment {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
@@ -134,6 +136,7 @@ export class TaskComment {
 }
 
 @Entity('task_activity')
+@ForeignKey('Task', ['tenantId', 'taskId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class TaskActivity {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;

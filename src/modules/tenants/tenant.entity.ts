@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { TenantRole } from '../../platform/context/request-context.js';
 
 @Entity('tenants')
@@ -12,6 +12,7 @@ export class Tenant {
 }
 
 @Entity('tenant_domains')
+@ForeignKey('Tenant', ['tenantId'], ['id'])
 export class TenantDomain {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('text') domain!: string;
@@ -21,6 +22,7 @@ export class TenantDomain {
 @Entity('tenant_members')
 @Index('tenant_members_user', ['userId'])
 @Index('tenant_members_unfolded', ['tenantId', 'userId'], { where: 'folded IS NULL' })
+@ForeignKey('Tenant', ['tenantId'], ['id'])
 export class TenantMember {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
@@ -33,6 +35,7 @@ export class TenantMember {
 }
 
 @Entity('tenant_logos')
+@ForeignKey('Tenant', ['tenantId'], ['id'])
 export class TenantLogo {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @Column('text') format!: 'png' | 'jpeg' | 'webp';

@@ -1,6 +1,7 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 
 @Entity('second_factors')
+@ForeignKey('Account', ['accountId'], ['id'])
 export class SecondFactor {
   @PrimaryColumn('uuid', { name: 'account_id' }) accountId!: string;
   @Column('text') state!: 'pending' | 'active';
@@ -11,6 +12,7 @@ export class SecondFactor {
 }
 
 @Entity('recovery_codes')
+@ForeignKey('Account', ['accountId'], ['id'])
 export class RecoveryCode {
   @PrimaryColumn('uuid', { name: 'account_id' }) accountId!: string;
   @PrimaryColumn('smallint') n!: number;

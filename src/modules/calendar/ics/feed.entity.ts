@@ -1,8 +1,9 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('calendar_feeds')
 @Index('calendar_feeds_token', ['tenantId', 'tokenHash'], { unique: true })
 @Index('calendar_feeds_calendar', ['tenantId', 'calendarId'])
+@ForeignKey('Calendar', ['tenantId', 'calendarId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class CalendarFeed {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 
 @Entity('polls')
 export class Poll {
@@ -23,6 +23,7 @@ export class Poll {
 }
 
 @Entity('poll_options')
+@ForeignKey('Poll', ['tenantId', 'pollId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class PollOption {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'poll_id' }) pollId!: string;
@@ -35,6 +36,7 @@ export class PollOption {
 
 @Entity('poll_participants')
 @Unique('poll_participants_tenant_id_poll_id_email_key', ['tenantId', 'pollId', 'email'])
+@ForeignKey('Poll', ['tenantId', 'pollId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class PollParticipant {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'poll_id' }) pollId!: string;
@@ -48,6 +50,12 @@ export class PollParticipant {
 }
 
 @Entity('poll_votes')
+@ForeignKey('PollOption', ['tenantId', 'pollId', 'optionId'], ['tenantId', 'pollId', 'id'], {
+  onDelete: 'CASCADE',
+})
+@ForeignKey('PollParticipant', ['tenantId', 'pollId', 'participantId'], ['tenantId', 'pollId', 'id'], {
+  onDelete: 'CASCADE',
+})
 export class PollVote {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'poll_id' }) pollId!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 export const DIRECTIONS = ['in', 'out'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
@@ -54,6 +54,7 @@ export class SchedulingMessage {
 
 @Entity('scheduling_deliveries')
 @Index('scheduling_deliveries_due', ['dueAt'], { where: "status = 'queued'::text" })
+@ForeignKey('SchedulingMessage', ['tenantId', 'messageId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class SchedulingDelivery {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'message_id' }) messageId!: string;

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 export const INVITE_TARGETS = ['call', 'chat_room'] as const;
 export const INVITE_KINDS = ['personal', 'link'] as const;
@@ -26,6 +26,7 @@ const ROLE = { type: 'enum', enum: GUEST_ROLES, enumName: 'guest_role' } as cons
 @Index('external_invites_call', ['tenantId', 'callId', 'id'])
 @Index('external_invites_room', ['tenantId', 'roomId', 'id'])
 @Index('external_invites_expired', ['expiresAt'])
+@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class ExternalInvite {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -62,6 +63,8 @@ export class ExternalInvite {
 })
 @Index('guests_kick', ['id'], { where: 'kick_pending' })
 @Index('guests_in_session', ['tenantId', 'callId', 'role'], { where: `state = 'in_session'::guest_state` })
+@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('ExternalInvite', ['tenantId', 'inviteId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class Guest {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -95,6 +98,7 @@ export class Guest {
 
 @Entity('guest_otps')
 @Index('guest_otps_expired', ['expiresAt'])
+@ForeignKey('ExternalInvite', ['tenantId', 'inviteId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class GuestOtp {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'invite_id' }) inviteId!: string;
@@ -125,6 +129,7 @@ export class GuestDomain {
 
 @Entity('guest_spent_tokens')
 @Index('guest_spent_tokens_guest', ['tenantId', 'guestId'])
+@ForeignKey('Guest', ['tenantId', 'guestId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class GuestSpentToken {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('bytea', { name: 'token_hash' }) tokenHash!: Buffer;

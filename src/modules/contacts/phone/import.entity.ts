@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 export const IMPORT_ACTIONS = ['created', 'updated', 'unchanged'] as const;
 export type ImportAction = (typeof IMPORT_ACTIONS)[number];
@@ -26,6 +26,7 @@ export interface ImportProblem {
 @Entity('contact_imports')
 @Index('contact_imports_user', ['tenantId', 'userId', 'id'])
 @Index('contact_imports_created', ['createdAt'])
+@ForeignKey('Addressbook', ['tenantId', 'addressbookId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class ContactImport {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
@@ -44,6 +45,7 @@ export class ContactImport {
 @Index('contact_import_items_photo', ['tenantId', 'originalPhotoId'], {
   where: 'original_photo_id IS NOT NULL',
 })
+@ForeignKey('ContactImport', ['tenantId', 'importId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class ContactImportItem {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'import_id' }) importId!: string;

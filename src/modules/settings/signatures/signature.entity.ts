@@ -1,8 +1,9 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('signatures')
 @Index('signatures_list', ['tenantId', 'userId', 'id'])
 @Index('signatures_default', ['tenantId', 'userId'], { unique: true, where: 'is_default' })
+@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
 export class Signature {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
