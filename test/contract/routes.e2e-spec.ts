@@ -169,7 +169,7 @@ const PUBLIC = new Set([
 
 /**
  * The protocol and pages of the sign-in, below /apis/v1/oidc: OpenID Connect describes them, the discovery document lists
- * them. All are open to strangers, so this list too only grows by decision.
+ * them. All are open without a token, so each new entry is a decision.
  */
 const SIGN_IN = [
   '/.well-known/openid-configuration',

@@ -337,8 +337,10 @@ describe('responses have exactly the described shape', () => {
         if (label.startsWith('submit'))
           fits('submitDraft', await api.post('/mail/draft/submit', { mailbox_id: DRAFTS, message_id: '1' }));
       }
-      const refusal = CAPTURES.find(({ status, json }) => status === 404 && json?.code === 'MessageNotFound');
-      duck.script = ({ url }) => (url.startsWith('/users/me/') ? refusal : undefined);
+      const rejection = CAPTURES.find(
+        ({ status, json }) => status === 404 && json?.code === 'MessageNotFound',
+      );
+      duck.script = ({ url }) => (url.startsWith('/users/me/') ? rejection : undefined);
       fits('readMessage', await api.get(`${messages}/1`));
       expect(capture('get-message').json.success).toBe(true);
     } finally {

@@ -72,7 +72,7 @@ describe('mail accounts', () => {
     const box = app.get(SecretBox);
     const owner = `${alice.tenantId}:${alice.id}`;
     expect(box.open('mail password', owner, row.password).toString()).toBe(password);
-    expect(() => box.open('mail password', 'somebody else', row.password)).toThrow();
+    expect(() => box.open('mail password', 'another user', row.password)).toThrow();
     expect(() => box.open('mail token', owner, row.password)).toThrow();
   });
 
@@ -95,7 +95,7 @@ describe('mail accounts', () => {
     [401, { error: 'x' }],
     [403, { code: 'InvalidToken', message: 'Invalid accessToken value' }],
     [403, { error: 'Not enough privileges', code: 'MissingPrivileges' }],
-  ])('a service that refuses every token (%i %j) is our failure, not the caller’s', async (status, body) => {
+  ])('a service that rejects every token (%i %j) is our failure, not the caller’s', async (status, body) => {
     const alice = await person();
     duck.script = ({ url }) => (url.startsWith('/users/me/') ? { status, json: body } : undefined);
     for (const path of [

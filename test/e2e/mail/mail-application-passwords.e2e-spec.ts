@@ -40,12 +40,11 @@ describe('application passwords for mail', () => {
     await duck?.stop();
   });
 
-  const somebody = async (on = app): Promise<TestUser> =>
-    (await on.tenant(`t${(tenants += 1)}`, 'alice'))[0]!;
+  const newUser = async (on = app): Promise<TestUser> => (await on.tenant(`t${(tenants += 1)}`, 'alice'))[0]!;
   /** A user with a mail account, without the requests that created it. */
   const mailer = async (): Promise<TestUser> => {
     duck.clear();
-    const person = await somebody();
+    const person = await newUser();
     expect((await person.api.get(BOXES)).status).toBe(200);
     duck.clear();
     return person;
@@ -165,7 +164,7 @@ describe('application passwords for mail', () => {
   });
 
   test('need no mail service for users without a mail account', async () => {
-    const bob = await somebody();
+    const bob = await newUser();
     duck.script = () => ({ status: 500, json: { error: 'down' } });
     const { status, body } = await make(bob);
     expect(status).toBe(201);
@@ -249,11 +248,11 @@ describe('application passwords for mail', () => {
     const mail = await TestMailService.start();
     const [embedded, without] = [await TestApp.start(mail.settings), await TestApp.start()];
     try {
-      const alice = await somebody(embedded);
+      const alice = await newUser(embedded);
       expect((await alice.api.get(BOXES)).status).toBe(200);
       for (const [on, person] of [
         [embedded, alice],
-        [without, await somebody(without)],
+        [without, await newUser(without)],
       ] as const) {
         const { status, body } = await make(person);
         expect(status).toBe(201);

@@ -38,7 +38,7 @@ describe('a conversation', () => {
       mailbox: drafts,
       draft: true,
       to: [{ name: 'Bob', address: bob.person.email }],
-      bcc: [{ address: 'nobody-told@letters.example' }],
+      bcc: [{ address: 'hidden@letters.example' }],
       subject: 'Zahlen ✓',
       html: '<p>see the <b>file</b></p>',
       attachments: [
@@ -69,7 +69,7 @@ describe('a conversation', () => {
       to: [{ name: 'Bob', address: bob.person.email }],
       attachments: [{ id: 'ATT00001', filename: 'zahlen ü.pdf', contentType: 'application/pdf' }],
     });
-    expect(JSON.stringify(letter)).not.toContain('nobody-told');
+    expect(JSON.stringify(letter)).not.toContain('hidden');
 
     const download = await bob.download(inbox, found.id, 'ATT00001', 'zahlen ü.pdf');
     expect(download.status).toBe(200);

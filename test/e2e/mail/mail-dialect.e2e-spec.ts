@@ -181,7 +181,7 @@ describe('the dialect', () => {
       [null],
       ['4,,5'],
       [Array.from({ length: 5_001 }, (_, n) => n + 1)],
-    ])('%j is refused: 422', async (message) => {
+    ])('%j is rejected: 422', async (message) => {
       const { status, body } = await bulk({ message, seen: true });
       expect([status, body.error, body.details[0].field]).toEqual([422, 'validation_failed', 'message']);
       expect(duck.mail).toEqual([]);
@@ -191,7 +191,7 @@ describe('the dialect', () => {
       [{ seen: true }, { seen: true }, 'bulk-put-nomessage'],
       [{ message: [], seen: true }, { message: '', seen: true }, 'bulk empty string'],
       [{ message: '', seen: true }, { message: '', seen: true }, 'bulk empty string'],
-    ])('%j is the mail service’s to refuse', async (body, asked, label) => {
+    ])('the mail service rejects %j', async (body, asked, label) => {
       duck.script = () => capture(label);
       const answer = await bulk(body);
       expect([answer.status, answer.body]).toEqual([400, capture(label).json]);

@@ -79,7 +79,7 @@ describe('the convenience routes of mail', () => {
     });
 
     test.each(['upload-bad-address', 'html 1MiB+1', 'null fields', 'bob-over-quota-upload'])(
-      'refused: %s',
+      'rejected: %s',
       async (label) => {
         const each = capture(label);
         duck.script = () => ({ status: each.status, json: each.json });
@@ -448,7 +448,7 @@ describe('the convenience routes of mail', () => {
     });
 
     test.each([
-      ['{"error":"a file of somebody’s","code":"x"}', 'application/json', false],
+      ['{"error":"a file of a user","code":"x"}', 'application/json', false],
       ['{"answers":[]}', 'application/json; charset=utf-8', true],
       ['{"error":"one of many members","more":1}', 'application/json', true],
       [`{"error":"${'long'.repeat(30_000)}"}`, 'application/json', true],

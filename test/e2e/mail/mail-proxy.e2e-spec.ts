@@ -498,7 +498,7 @@ describe('the mail proxy', () => {
     });
 
     test.each([[false], ['false'], [0], ['no'], ['maybe'], [null], [2]])(
-      '%j passes, for the mail service to take or refuse',
+      '%j passes, for the mail service to accept or reject',
       async (hidden) => {
         replay(capture('create-mailbox'));
         expect((await alice.api.post(mail('?hidden=false'), { path: 'x', hidden })).status).toBe(200);

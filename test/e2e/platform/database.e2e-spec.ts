@@ -171,8 +171,8 @@ describe('the database', () => {
       await holding;
       const waiting = Array.from({ length: 60 }, () => api.get('/notes'));
       await until('the queue to be full', () => narrowDb.poolState.waiting >= 50);
-      const refused = await Promise.any(waiting);
-      expect([refused.status, refused.body.error, refused.headers.get('retry-after')]).toEqual([
+      const rejected = await Promise.any(waiting);
+      expect([rejected.status, rejected.body.error, rejected.headers.get('retry-after')]).toEqual([
         503,
         'overloaded',
         '1',

@@ -42,7 +42,7 @@ describe('effects beside and after a transaction', () => {
   const worker = (of = app) => of.get<OutboxWorker>(OutboxWorker);
   let n = 0;
   const newType = () => `test.happened_${(n += 1)}`;
-  // As another process would write it: nobody here is woken, the tests say when to deliver.
+  // As another process writes it: this process is not notified, and the tests start the delivery.
   const append = async (type: string, payload: object = {}) =>
     (
       await app.sql(
@@ -325,16 +325,16 @@ describe('effects beside and after a transaction', () => {
       const seen: string[][] = [];
       hooks.on(hook, async () => {
         seen.push(await written());
-        throw new Error('refused');
+        throw new Error('rejected');
       });
-      await expect(db.tx((tx) => hooks.run(tx, hook, { name: 'b' }))).rejects.toThrow('refused');
+      await expect(db.tx((tx) => hooks.run(tx, hook, { name: 'b' }))).rejects.toThrow('rejected');
       expect(await written()).toEqual(['hook a 1', 'hook a 2']);
       // From outside nothing of it was to be seen.
       expect(seen).toEqual([['hook a 1', 'hook a 2']]);
     });
 
     test('a hook without handlers does nothing', async () => {
-      await db.tx((tx) => app.get<TxHooks>(TxHooks).run(tx, new TxHook('test.nobody'), {}));
+      await db.tx((tx) => app.get<TxHooks>(TxHooks).run(tx, new TxHook('test.unused'), {}));
     });
   });
 

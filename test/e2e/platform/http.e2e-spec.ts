@@ -267,8 +267,8 @@ describe('the HTTP interface', () => {
       for (const unsafe of [undefined, '', 'a b', '<script>', 'x'.repeat(129), 'é', '{"a":1}'])
         expect(await id(unsafe)).toMatch(own);
       expect(await id()).not.toBe(await id());
-      const refused = await app.anonymous.get('/notes', { headers: { 'x-request-id': 'mine' } });
-      expect(refused.headers.get('x-request-id')).toBe('mine');
+      const rejected = await app.anonymous.get('/notes', { headers: { 'x-request-id': 'mine' } });
+      expect(rejected.headers.get('x-request-id')).toBe('mine');
     });
 
     test('invalid HTTP is rejected in the same shape', async () => {
@@ -351,10 +351,10 @@ describe('the HTTP interface', () => {
           'access-control-allow-origin': origin,
           'access-control-expose-headers': expect.stringContaining('ETag'),
         });
-        const refused = await listed.anonymous.get('/notes', { headers: { origin } });
-        expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
-        const stranger = { ...preflight, origin: 'https://app.example.com.evil.example' };
-        const other = await listed.anonymous.request('OPTIONS', '/notes', { headers: stranger });
+        const rejected = await listed.anonymous.get('/notes', { headers: { origin } });
+        expect([rejected.status, rejected.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
+        const outsider = { ...preflight, origin: 'https://app.example.com.evil.example' };
+        const other = await listed.anonymous.request('OPTIONS', '/notes', { headers: outsider });
         expect(other.headers.get('access-control-allow-origin')).toBeNull();
       } finally {
         await listed.stop();

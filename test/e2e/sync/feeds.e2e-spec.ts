@@ -292,7 +292,7 @@ describe('the change feeds', () => {
         const [alice] = await people('alice');
         const { cursor } = await changes(alice);
         const waiting = one.as(alice.token).get(`/notes/changes?cursor=${cursor}&wait=25`);
-        await until('somebody to wait', () => one.get(HeadWatch).waiting > 0);
+        await until('a waiting request', () => one.get(HeadWatch).waiting > 0);
         expect((await one.as(alice.token).get('/notes')).status).toBe(200);
         const note = await create(alice);
         expect((await waiting).body.notes).toEqual([note]);

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { Db } from '../../../src/platform/database/db.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
-const NOBODY = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+const UNKNOWN_USER = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('tasks made from notes', () => {
   let app: TestApp;
@@ -28,7 +28,7 @@ describe('tasks made from notes', () => {
   };
   const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
   const links = async (id: string) => (await alice.api.get(`/notes/${id}`)).body.note.links;
-  /** What the note feed of somebody holds since a cursor. */
+  /** The changes in the note feed of a user since a cursor. */
   const since = async (person: TestUser, cursor: string) =>
     (await person.api.get(`/notes/changes?cursor=${cursor}`)).body;
   const cursorOf = async (person: TestUser) => (await person.api.get('/notes/changes?limit=500')).body.cursor;
@@ -115,7 +115,10 @@ describe('tasks made from notes', () => {
     const path = `/notes/${note.id}/task`;
     expect(outcome(await alice.api.post('/notes/x/task', { date: 7 }))).toEqual([422, 'invalid_id']);
     expect(outcome(await dora.api.post(path, { date: 7 }))).toEqual([404, 'not_found']);
-    expect(outcome(await alice.api.post(`/notes/${NOBODY}/task`, { date: 7 }))).toEqual([404, 'not_found']);
+    expect(outcome(await alice.api.post(`/notes/${UNKNOWN_USER}/task`, { date: 7 }))).toEqual([
+      404,
+      'not_found',
+    ]);
     expect(outcome(await carol.api.post(path, { date: 7 }))).toEqual([403, 'forbidden']);
     for (const [field, body] of [
       ['title', { title: 7 }],
@@ -123,9 +126,9 @@ describe('tasks made from notes', () => {
       ['date', { date: '2026-02-30' }],
       ['date', { date: '2025-02-29' }],
       ['priority', { priority: 'very' }],
-      ['assignees.0', { assignees: [{ id: NOBODY }] }],
+      ['assignees.0', { assignees: [{ id: UNKNOWN_USER }] }],
       ['assignees.1', { assignees: [{ id: bob.id }, { email: 'x@y.example' }] }],
-      ['references.0', { references: [{ type: 'note', id: NOBODY }] }],
+      ['references.0', { references: [{ type: 'note', id: UNKNOWN_USER }] }],
     ] as const) {
       const answer = await alice.api.post(path, body);
       expect([answer.status, answer.body.details[0].field]).toEqual([422, field]);
@@ -170,7 +173,7 @@ describe('tasks made from notes', () => {
     ).toMatchObject({ title: 'renamed', done: true });
     expect(await titles()).toEqual(['renamed', 'first']);
     expect((await alice.api.get(`/notes/${note.id}`)).body.note.revision).toBe(1);
-    // A refusal rolls the notes back too.
+    // A rejection rolls the notes back too.
     expect(outcome(await bob.api.patch(`/tasks/${second.id}`, { title: 'stale', base_revision: 1 }))).toEqual(
       [409, 'conflict'],
     );

@@ -156,8 +156,8 @@ describe('attachments of tasks', () => {
     const task = await newTask();
     const content = Buffer.alloc(MAX + 1, 'x');
     expect((await attach(task, content.subarray(0, MAX))).size).toBe(MAX);
-    const refused = await upload(alice.api, `/tasks/${task}/attachments`, content);
-    expect(refused).toMatchObject({ status: 413, body: { error: 'file_too_large' } });
+    const rejected = await upload(alice.api, `/tasks/${task}/attachments`, content);
+    expect(rejected).toMatchObject({ status: 413, body: { error: 'file_too_large' } });
     expect((await read(task)).attachments).toHaveLength(1);
   });
 

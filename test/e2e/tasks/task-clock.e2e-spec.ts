@@ -165,13 +165,13 @@ describe('tasks and time', () => {
 
     test('needs a date, and a rule that can be followed', async () => {
       const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY' });
-      const refused = async (body: object) =>
+      const rejectedField = async (body: object) =>
         (await alice.api.patch(`/tasks/${id}`, body)).body.details?.[0].field;
-      expect(await refused({ date: null })).toBe('recurrence');
-      expect(await refused({ recurrence: { rrule: 'FREQ=HOURLY' } })).toBe('recurrence.rrule');
-      expect(await refused({ recurrence: 'FREQ=DAILY;UNTIL=20270230' })).toBe('recurrence.rrule');
-      expect(await refused({ recurrence: { rrule: 'FREQ=DAILY', from: 'x' } })).toBe('recurrence.from');
-      expect(await refused({ recurrence: 7 })).toBe('recurrence');
+      expect(await rejectedField({ date: null })).toBe('recurrence');
+      expect(await rejectedField({ recurrence: { rrule: 'FREQ=HOURLY' } })).toBe('recurrence.rrule');
+      expect(await rejectedField({ recurrence: 'FREQ=DAILY;UNTIL=20270230' })).toBe('recurrence.rrule');
+      expect(await rejectedField({ recurrence: { rrule: 'FREQ=DAILY', from: 'x' } })).toBe('recurrence.from');
+      expect(await rejectedField({ recurrence: 7 })).toBe('recurrence');
     });
   });
 

@@ -359,7 +359,7 @@ describe('the feeds of tasks and task folders', () => {
     const [alice, bob] = await people('alice', 'bob');
     const { cursor } = await changes(bob);
     const waiting = bob.api.get(`/tasks/changes?cursor=${cursor}&wait=25`);
-    await until('somebody to wait', () => app.get(HeadWatch).waiting > 0);
+    await until('a waiting request', () => app.get(HeadWatch).waiting > 0);
     const task = await create(alice, { assignees: [bob.id] });
     expect((await waiting).body.tasks).toEqual([expect.objectContaining({ id: task.id, role: 'editor' })]);
   });

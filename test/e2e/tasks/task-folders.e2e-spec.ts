@@ -1,6 +1,6 @@
 import { TestApp, type TestUser } from '../../support/app.ts';
 
-const NOBODY = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+const UNKNOWN_USER = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('task folders', () => {
   let app: TestApp;
@@ -102,15 +102,15 @@ describe('task folders', () => {
     ['name', { name: ' ' }],
     ['name', { name: 'x'.repeat(256) }],
     ['parent_id', { name: 'x', parent_id: 'y' }],
-    ['parent_id', { name: 'x', parent_id: NOBODY }],
+    ['parent_id', { name: 'x', parent_id: UNKNOWN_USER }],
     ['position', { name: 'x', position: '1' }],
     ['color', { name: 'x', color: 'red' }],
     ['members', { name: 'x', members: 'bob' }],
     ['members.0', { name: 'x', members: [{}] }],
     ['members.0', { name: 'x', members: ['nobody@acme.example'] }],
-    ['members.0.role', { name: 'x', members: [{ id: NOBODY, role: 'owner' }] }],
+    ['members.0.role', { name: 'x', members: [{ id: UNKNOWN_USER, role: 'owner' }] }],
     ['id', { name: 'x', id: 'y' }],
-  ])('refuses a wrong %s: %j', async (name, body) => {
+  ])('rejects an invalid %s: %j', async (name, body) => {
     const answer = await alice.api.post('/task_folders', body);
     expect([answer.status, answer.body.details?.[0].field]).toEqual([422, name]);
   });
@@ -121,7 +121,7 @@ describe('task folders', () => {
     expect(status).toBe(200);
     expect(body.folder).toEqual({ ...made, name: 'new', revision: 2, updated_at: body.folder.updated_at });
     expect((await alice.api[verb](`/task_folders/${made.id}`, { name: 'new' })).body).toEqual(body);
-    expect(outcome(await alice.api[verb](`/task_folders/${NOBODY}`, { name: 7 }))).toEqual([
+    expect(outcome(await alice.api[verb](`/task_folders/${UNKNOWN_USER}`, { name: 7 }))).toEqual([
       404,
       'not_found',
     ]);
@@ -138,7 +138,7 @@ describe('task folders', () => {
       alice.api.patch(`/task_folders/${id}`, { parent_id });
     expect(outcome(await move(a.id, b.id))).toEqual([422, 'folder_cycle']);
     expect(outcome(await move(a.id, a.id))).toEqual([422, 'folder_cycle']);
-    expect(outcome(await move(b.id, NOBODY))).toEqual([422, 'validation_failed']);
+    expect(outcome(await move(b.id, UNKNOWN_USER))).toEqual([422, 'validation_failed']);
     let deep = b;
     for (let n = 3; n <= 32; n += 1) deep = await folder({ parent_id: deep.id });
     expect(outcome(await alice.api.post('/task_folders', { name: 'x', parent_id: deep.id }))).toEqual([

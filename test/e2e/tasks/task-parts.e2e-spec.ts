@@ -1,6 +1,6 @@
 import { TestApp, type TestUser } from '../../support/app.ts';
 
-const NOBODY = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+const UNKNOWN_USER = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('parts of tasks', () => {
   let app: TestApp;
@@ -86,13 +86,13 @@ describe('parts of tasks', () => {
         );
         expect(outcome(await person.api.delete(`/tasks/${id}/subtasks/${subtask.id}`))).toEqual(expected);
       }
-      expect(outcome(await alice.api.put(`/tasks/${id}/subtasks/${NOBODY}`, { title: 7 }))).toEqual([
+      expect(outcome(await alice.api.put(`/tasks/${id}/subtasks/${UNKNOWN_USER}`, { title: 7 }))).toEqual([
         404,
         'not_found',
       ]);
-      expect(outcome(await alice.api.put(`/tasks/${NOBODY}/subtasks/${subtask.id}`, { title: 'y' }))).toEqual(
-        [404, 'not_found'],
-      );
+      expect(
+        outcome(await alice.api.put(`/tasks/${UNKNOWN_USER}/subtasks/${subtask.id}`, { title: 'y' })),
+      ).toEqual([404, 'not_found']);
       expect(outcome(await alice.api.put(`/tasks/${id}/subtasks/x`, {}))).toEqual([422, 'invalid_id']);
       await alice.api.delete(`/tasks/${id}`);
       expect(outcome(await alice.api.post(`/tasks/${id}/subtasks`, { title: 7 }))).toEqual([409, 'deleted']);
@@ -108,11 +108,11 @@ describe('parts of tasks', () => {
       ['title', { title: 'x'.repeat(513) }],
       ['done', { title: 'x', done: 1 }],
       ['assignee', { title: 'x', assignee: 7 }],
-      ['assignee.0', { title: 'x', assignee: NOBODY }],
+      ['assignee.0', { title: 'x', assignee: UNKNOWN_USER }],
       ['date', { title: 'x', date: '2026-13-01' }],
-      ['position', { title: 'x', position: { after: NOBODY } }],
+      ['position', { title: 'x', position: { after: UNKNOWN_USER } }],
       ['position', { title: 'x', position: '!' }],
-    ])('refuses a wrong %s: %j', async (name, body) => {
+    ])('rejects an invalid %s: %j', async (name, body) => {
       const answer = await alice.api.post(`/tasks/${(await make()).id}/subtasks`, body);
       expect([answer.status, answer.body.details?.[0].field]).toEqual([422, name]);
     });
@@ -205,7 +205,7 @@ describe('parts of tasks', () => {
     });
 
     test.each([{}, { body: '' }, { body: 'x'.repeat(10_001) }, { body: ['x'] }, { text: null }])(
-      'refuses %j',
+      'rejects %j',
       async (body) => {
         expect(outcome(await alice.api.post(`/tasks/${(await make()).id}/comments`, body))).toEqual([
           422,

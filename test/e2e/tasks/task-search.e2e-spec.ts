@@ -44,10 +44,10 @@ describe('search of tasks', () => {
     );
 
   describe.each([
-    ['somebody with few tasks, before they are indexed', 0, nothing],
-    ['somebody with few tasks', 0, indexed],
-    ['somebody with many tasks, before they are indexed', 301, nothing],
-    ['somebody with many tasks', 301, indexed],
+    ['a user with few tasks, before they are indexed', 0, nothing],
+    ['a user with few tasks', 0, indexed],
+    ['a user with many tasks, before they are indexed', 301, nothing],
+    ['a user with many tasks', 301, indexed],
   ] as const)('%s', (_name, others, then) => {
     test('finds words of title and description in any language, best first', async () => {
       const [alice] = await people('alice');
@@ -210,7 +210,7 @@ describe('search of tasks', () => {
     'q=x&status=lost',
     'q=x&folder_id=x',
     'q=x&limit=0',
-  ])('refuses ?%s', async (query) => {
+  ])('rejects ?%s', async (query) => {
     const [alice] = await people('alice');
     expect((await alice.api.get(`/search/tasks?${query}`)).status).toBe(422);
   });

@@ -1,7 +1,7 @@
 import { TestApp, type TestUser } from '../../support/app.ts';
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const NOBODY = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+const UNKNOWN_USER = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('tasks', () => {
   let app: TestApp;
@@ -169,15 +169,15 @@ describe('tasks', () => {
       ['group', { title: 'x', group: 'x'.repeat(201) }],
       ['labels', { title: 'x', labels: [''] }],
       ['folder_id', { title: 'x', folder_id: 'x' }],
-      ['folder_id', { title: 'x', folder_id: NOBODY }],
+      ['folder_id', { title: 'x', folder_id: UNKNOWN_USER }],
       ['assignees', { title: 'x', assignees: 'bob' }],
       ['assignees.0', { title: 'x', assignees: [7] }],
       ['assignees.0', { title: 'x', assignees: [{}] }],
       ['assignees.0', { title: 'x', assignees: ['nobody@acme.example'] }],
       ['references.0', { title: 'x', references: ['x'] }],
       ['references.0', { title: 'x', references: [{ type: 'task' }] }],
-      ['references.0', { title: 'x', references: [{ type: 'task', id: NOBODY }] }],
-      ['references.0', { title: 'x', references: [{ type: 'note', id: NOBODY }] }],
+      ['references.0', { title: 'x', references: [{ type: 'task', id: UNKNOWN_USER }] }],
+      ['references.0', { title: 'x', references: [{ type: 'note', id: UNKNOWN_USER }] }],
       ['references.0.url', { title: 'x', references: [{ type: 'url', url: 'javascript:alert(1)' }] }],
       ['reminders.0', { title: 'x', reminders: [{}] }],
       ['reminders.0', { title: 'x', reminders: [{ minutes_before: 1, at: '2026-01-01T00:00:00Z' }] }],
@@ -185,10 +185,10 @@ describe('tasks', () => {
       ['recurrence.rrule', { title: 'x', date: '2026-01-01', recurrence: 'FREQ=SECONDLY' }],
       ['recurrence', { title: 'x', recurrence: 'FREQ=DAILY' }],
       ['position', { title: 'x', position: 'middle' }],
-      ['position', { title: 'x', position: { after: NOBODY } }],
+      ['position', { title: 'x', position: { after: UNKNOWN_USER } }],
       ['position', { title: 'x', position: null }],
       ['id', { title: 'x', id: 'y' }],
-    ])('refuses a wrong %s: %j', async (name, body) => {
+    ])('rejects an invalid %s: %j', async (name, body) => {
       const answer = await alice.api.post('/tasks', body);
       expect(answer.status).toBe(422);
       expect(field(answer)).toBe(name);
@@ -304,7 +304,7 @@ describe('tasks', () => {
         409,
         'conflict',
       ]);
-      for (const wrong of ['*', `"note:${task.id}:r2"`, `"task:${NOBODY}:r2"`, `"task:${task.id}:r0"`])
+      for (const wrong of ['*', `"note:${task.id}:r2"`, `"task:${UNKNOWN_USER}:r2"`, `"task:${task.id}:r0"`])
         expect(
           outcome(
             await alice.api.patch(`/tasks/${task.id}`, { title: 'b' }, { headers: { 'if-match': wrong } }),
@@ -425,8 +425,8 @@ describe('tasks', () => {
       ['?q=D%25_', 'd%_'],
       ['?q=%25_', 'd%_'],
       ['?folder_id=none', 'e,d%_,c,b,a'],
-      [`?folder_id=${NOBODY}`, ''],
-      [`?note_id=${NOBODY}`, ''],
+      [`?folder_id=${UNKNOWN_USER}`, ''],
+      [`?note_id=${UNKNOWN_USER}`, ''],
       ['?state=all', 'e,d%_,c,b,a'],
       ['?state=trash', ''],
       ['?overdue=true&assignee=me&status=open&sort=date', 'e'],
@@ -496,7 +496,7 @@ describe('tasks', () => {
       'folder_id=x',
       'q=',
       'order=up',
-    ])('refuses %s', async (query) => {
+    ])('rejects %s', async (query) => {
       expect((await dora.api.get(`/tasks?${query}`)).status).toBe(422);
     });
 

@@ -9,7 +9,7 @@ const ORDER: Record<string, string[]> = {
   'w:tblPr': 'tblStyle bidiVisual tblW tblInd tblBorders tblLayout tblCellMar tblLook'.split(' '),
 };
 
-/** Whose attributes are whole numbers (or words): Word refuses fractions. */
+/** Whose attributes are whole numbers (or words): Word rejects fractions. */
 const MEASURES = new Set(
   'w:ind w:gridCol w:tcW w:tblW w:tblInd w:sz w:szCs w:gridSpan w:ilvl w:numId wp:extent a:ext'.split(' '),
 );

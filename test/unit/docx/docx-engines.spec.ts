@@ -79,7 +79,7 @@ describe('the embedded engine', () => {
     expect(execFileSync(process.execPath, args, { timeout: 30_000 }).toString()).toBe('true');
   });
 
-  it('breaks off what nobody waits for', async () => {
+  it('cancels a conversion without waiting requests', async () => {
     const one = engine({ queue: 1 });
     const leaving = new AbortController();
     const running = one.convert(LARGE, leaving.signal);
@@ -186,7 +186,7 @@ describe('the LibreOffice engine', () => {
     }
   });
 
-  it('kills it when nobody waits any more, and goes on with the next', async () => {
+  it('kills it when no request waits for it, and converts the next', async () => {
     const one = office('if [ ! -e "$log" ]; then echo $$ > "$log"; sleep 60; fi; echo next > "$out"');
     const leaving = new AbortController();
     const first = one.convert(source('x'), leaving.signal);

@@ -69,7 +69,7 @@ describe('a document', () => {
     expect(Buffer.from(writeDocx(source(RICH, { title: 'U' }))).equals(first)).toBe(false);
   });
 
-  it('gives up where nobody could use it any more', () => {
+  it('stops at sizes that no program can open', () => {
     const row = `<tr>${'<td rowspan="1000">'.repeat(62)}`;
     expect(() =>
       writeDocx(

@@ -7,7 +7,7 @@ const TWO_MB = 2 * 1024 * 1024;
 const times = (text: string, length = TWO_MB): string => text.repeat(Math.ceil(length / text.length));
 const large = (offender: string): string => offender + times('<p class=a>some text</p>', 100_000);
 
-/** The code of the refusal, or how the text came through. */
+/** The code of the rejection, or whether the text was kept or cleaned. */
 async function outcome(result: Promise<string>, html: string): Promise<string> {
   try {
     return (await result) === html ? 'kept' : 'cleaned';
@@ -120,7 +120,7 @@ describe('workers', () => {
     expect(await small.run('<p onclick=x>a')).toBe('<p>a</p>');
   });
 
-  it('refuse more than the queue holds', async () => {
+  it('reject texts beyond the queue', async () => {
     const tiny = pool({ workers: 1, queue: 1 });
     const first = tiny.run('<i>1</i>');
     const second = tiny.run('<i>2</i>');
@@ -131,8 +131,8 @@ describe('workers', () => {
   it('end with the module, taking their texts along', async () => {
     const policy = new HtmlPolicy();
     const running = policy.check(large('<script></script>'));
-    const [refused] = await Promise.allSettled([running, policy.onModuleDestroy()]);
-    expect(refused).toMatchObject({
+    const [rejected] = await Promise.allSettled([running, policy.onModuleDestroy()]);
+    expect(rejected).toMatchObject({
       status: 'rejected',
       reason: { message: expect.stringContaining('closed') },
     });

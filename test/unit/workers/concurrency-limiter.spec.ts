@@ -33,7 +33,7 @@ describe('lanes', () => {
     expect([most, order]).toEqual([2, [0, 1, 2, 3, 4, 5, 6, 7]]);
   });
 
-  it('refuse what the queue does not hold', async () => {
+  it('reject work beyond the queue', async () => {
     const lanes = new ConcurrencyLimiter(1, 1);
     const first = held();
     const running = lanes.run(first.work);
@@ -68,7 +68,7 @@ describe('lanes', () => {
     );
   });
 
-  it('refuse everything when closed, and let what runs go on', async () => {
+  it('reject all work when closed, and finish running work', async () => {
     const lanes = new ConcurrencyLimiter(1, 1);
     const first = held();
     const running = lanes.run(first.work);
