@@ -149,7 +149,7 @@ describe('the schema', () => {
               || ') -> ' || parent.relname || ' (' || array_to_string(ARRAY(
                 SELECT a.attname FROM unnest(k.confkey) WITH ORDINALITY AS u (attnum, n)
                   JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = u.attnum ORDER BY u.n), ',')
-              || ') ' || CASE k.confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' ELSE '' END AS key
+              || ') ' || CASE k.confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' ELSE 'NO ACTION' END AS key
          FROM pg_constraint k JOIN pg_class child ON child.oid = k.conrelid JOIN pg_class parent ON parent.oid = k.confrelid
         WHERE k.contype = 'f' AND k.conparentid = 0 AND child.relnamespace = 'public'::regnamespace`,
     );
@@ -157,7 +157,7 @@ describe('the schema', () => {
       columns.map(({ databaseName }) => databaseName).join();
     const declaredKeys = entities().flatMap(({ tableName, foreignKeys }) =>
       foreignKeys.map(
-        ({ columns, referencedEntityMetadata: target, referencedColumns, onDelete = '' }) =>
+        ({ columns, referencedEntityMetadata: target, referencedColumns, onDelete }) =>
           `${tableName} (${names(columns)}) -> ${target.tableName} (${names(referencedColumns)}) ${onDelete}`,
       ),
     );
