@@ -24,7 +24,11 @@ const { values } = parseArgs({
 });
 const SOCKETS = Number(values.sockets);
 const ROOM_SIZE = 10;
+/** Members of each small room with a socket in the other process. */
+const SENDERS = 3;
 const POOL = 10;
+/** Messages of one measurement in the small rooms: few enough for the limit of each user. */
+const SENDS = 3 * SOCKETS;
 const say = (text) => process.stderr.write(`${text}\n`);
 const temporary = mkdtempSync(path.join(tmpdir(), 'workspace-realtime-bench-'));
 const database = await EmbeddedDatabase.open({
@@ -34,6 +38,8 @@ const database = await EmbeddedDatabase.open({
 });
 const pool = new pg.Pool({ connectionString: database.url, max: 2 });
 const children = [];
+/** JSON of a message, for the bare server. */
+let sample;
 try {
   await main();
 } finally {
@@ -74,26 +80,48 @@ async function main() {
   await delay(2_000);
   report('memory of an idle socket', `${Math.round(((memoryOf(servers[0]) - before) * 1024) / SOCKETS)} KiB`);
   const floor = await connectAll(users, (user, n) => connectBare(base(bare), roomsOf(rooms, n)));
-  const results = { 'fan-out, one room of all': [], 'fan-out, rooms of 10': [], 'durable sends': [] };
+  const senders = await connectAll(users, (user, n) =>
+    n % ROOM_SIZE < SENDERS ? connectOwn(base(servers[1]), user) : undefined,
+  );
+  const results = {
+    'fan-out, one room of all': [],
+    'fan-out, rooms of 10': [],
+    'fan-out, other process': [],
+    'durable sends': [],
+  };
+  const processes = { ours: servers[0], theirs: bare };
   for (let round = 0; round < Number(values.rounds); round += 1) {
     const pairs = [
       ['fan-out, one room of all', 40, 4, () => rooms.large, SOCKETS, 'send'],
-      ['fan-out, rooms of 10', 3_000, 32, (n) => rooms.small[n % rooms.small.length], ROOM_SIZE, 'send'],
-      ['durable sends', 3_000, 32, (n) => rooms.small[n % rooms.small.length], ROOM_SIZE, 'store'],
+      ['fan-out, rooms of 10', SENDS, 32, (n) => rooms.small[n % rooms.small.length], ROOM_SIZE, 'send'],
+      [
+        'fan-out, other process',
+        SENDS,
+        32,
+        (n) => rooms.small[n % rooms.small.length],
+        ROOM_SIZE,
+        'send',
+        senders,
+      ],
+      ['durable sends', SENDS, 32, (n) => rooms.small[n % rooms.small.length], ROOM_SIZE, 'store'],
     ];
-    for (const [name, sends, parallel, roomOf, size, kind] of pairs) {
-      const ours = await rate(own, sends, parallel, size, (n) => sendOwn(own, rooms, roomOf(n), n));
-      const theirs = await rate(floor, sends, parallel, size, (n) =>
+    for (const [name, sends, parallel, roomOf, size, kind, from = own] of pairs) {
+      const ours = await rate(processes.ours, own, sends, parallel, size, (n) =>
+        sendOwn(from, rooms, roomOf(n), n),
+      );
+      const theirs = await rate(processes.theirs, floor, sends, parallel, size, (n) =>
         kind === 'send' ? sendBare(floor, rooms, roomOf(n), n) : storeBare(floor, users, rooms, roomOf(n), n),
       );
       results[name].push([ours, theirs]);
     }
   }
   for (const [name, list] of Object.entries(results)) {
-    const [ours, theirs] = [0, 1].map((n) => Math.max(...list.map((pair) => pair[n])));
+    const [ours, theirs] = [0, 1].map((n) => Math.max(...list.map((pair) => pair[n].rate)));
+    const [oursCpu, theirsCpu] = [0, 1].map((n) => Math.min(...list.map((pair) => pair[n].cpu)));
     report(
       name,
-      `${Math.round(ours)} deliveries/s, bare ${Math.round(theirs)}: ${Math.round((100 * ours) / theirs)} %`,
+      `${Math.round(ours)} deliveries/s, bare ${Math.round(theirs)}: ${Math.round((100 * ours) / theirs)} %; ` +
+        `processor of the server ${oursCpu.toFixed(1)} µs each, bare ${theirsCpu.toFixed(1)} µs`,
     );
   }
   await latencies(own, floor, users, rooms, base(servers[1]));
@@ -135,7 +163,9 @@ async function createRooms(base, users) {
   return { large, small, members };
 }
 
-const roomsOf = ({ members }, n) => [...members].filter(([, group]) => group.includes(n)).map(([id]) => id);
+function roomsOf({ members }, n) {
+  return [...members].filter(([, group]) => group.includes(n)).map(([id]) => id);
+}
 
 async function connectAll(users, connect) {
   const sockets = [];
@@ -144,11 +174,14 @@ async function connectAll(users, connect) {
   return sockets;
 }
 
+/** Like every client, it resumes after the connection. */
 async function connectOwn(base, user) {
   const { token } = await call(base, user, '/auth/socket/token', {});
-  return opened(
+  const socket = await opened(
     io(base, { path: '/apis/v1/socket', transports: ['websocket'], forceNew: true, auth: { token } }),
   );
+  await socket.emitWithAck('session.resume', { rooms: {} });
+  return socket;
 }
 
 async function connectBare(base, rooms) {
@@ -157,21 +190,21 @@ async function connectBare(base, rooms) {
   return socket;
 }
 
-const opened = (socket) =>
-  new Promise((resolve, reject) => {
+function opened(socket) {
+  return new Promise((resolve, reject) => {
     socket.once('connect', () => resolve(socket));
     socket.once('connect_error', reject);
   });
+}
 
-const textOf = () => ({
-  client_msg_id: randomUUID(),
-  body: 'A message of ordinary length, as people write them.',
-});
+function textOf() {
+  return { client_msg_id: randomUUID(), body: 'A message of ordinary length, as users write them.' };
+}
 
 /** The sender of the n-th message: members take turns. */
 function senderOf(sockets, { members }, room, n) {
   const group = members.get(room);
-  return sockets[group[Math.floor((n * 7) / 3) % group.length]];
+  return sockets[group[Math.floor((n * 7) / 3) % group.length]] ?? sockets[group[n % SENDERS]];
 }
 
 async function sendOwn(sockets, rooms, room, n) {
@@ -182,7 +215,6 @@ async function sendOwn(sockets, rooms, room, n) {
   if (!response.ok) throw new Error(JSON.stringify(response));
 }
 
-let sample;
 async function sendBare(sockets, rooms, room, n) {
   sample ??= (await pool.query('SELECT message FROM chat_message_views LIMIT 1')).rows[0].message;
   const message = { room_id: room, mod_seq: n, prev_mod_seq: n - 1, message: JSON.parse(sample) };
@@ -198,8 +230,8 @@ async function storeBare(sockets, users, rooms, room, n) {
   });
 }
 
-/** @returns deliveries per second, from the first send to the last delivery */
-async function rate(sockets, sends, parallel, size, send) {
+/** @returns deliveries per second from the first send to the last delivery, and µs of the server's processor for each */
+async function rate(server, sockets, sends, parallel, size, send) {
   let received = 0;
   let count;
   const complete = new Promise((resolve, reject) => {
@@ -213,6 +245,7 @@ async function rate(sockets, sends, parallel, size, send) {
   });
   for (const socket of sockets) socket.on('message.created', count);
   const began = performance.now();
+  const cpu = server.cpu;
   let next = 0;
   const sending = Array.from({ length: parallel }, async () => {
     while (next < sends) await send((next += 1));
@@ -220,7 +253,7 @@ async function rate(sockets, sends, parallel, size, send) {
   await Promise.all([...sending, complete]);
   const seconds = (performance.now() - began) / 1_000;
   for (const socket of sockets) socket.off('message.created', count);
-  return (sends * size) / seconds;
+  return { rate: (sends * size) / seconds, cpu: ((server.cpu - cpu) * 1e6) / (sends * size) };
 }
 
 /** Milliseconds from a send to its receipt: ours between two processes, bare within one. */

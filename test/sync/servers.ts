@@ -14,9 +14,13 @@ export class ServerProcess {
   output = '';
   readonly base: string;
   private readonly databaseUrl: string;
-  private readonly port: number;
+  readonly port: number;
 
-  constructor(databaseUrl: string, port: number) {
+  private readonly settings: Record<string, string>;
+
+  /** @param settings further environment variables */
+  constructor(databaseUrl: string, port: number, settings: Record<string, string> = {}) {
+    this.settings = settings;
     this.databaseUrl = databaseUrl;
     this.port = port;
     this.base = `http://127.0.0.1:${port}`;
@@ -32,6 +36,7 @@ export class ServerProcess {
         PORT: `${this.port}`,
         DEMO: 'false',
         LOG_LEVEL: 'warn',
+        ...this.settings,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Bus } from '../../platform/bus/bus.js';
@@ -9,10 +10,12 @@ export const ROOM_ADDED = 'chat.room_added';
 export const ROOM_READ = 'chat.room_read';
 export const TYPING = 'chat.typing';
 
+/** Characters of recent messages of this process, which its own sockets need not read from the database. */
+const MAX_WRITTEN_CHARACTERS = 4 * 1024 * 1024;
 /** User ids in one message of the bus. */
 const USERS_PER_MESSAGE = 100;
 
-interface RoomKey {
+export interface RoomKey {
   tenant: string;
   room: string;
 }
@@ -29,16 +32,41 @@ export interface ChatBusMessages {
 /** Reports changes of rooms to the sockets of all processes, after the commit. */
 @Injectable()
 export class ChatChanges {
+  private readonly writers: ((room: RoomKey) => void)[] = [];
+  private readonly written = new LRUCache<string, string>({
+    maxSize: MAX_WRITTEN_CHARACTERS,
+    sizeCalculation: (text) => text.length,
+  });
+
   constructor(private readonly bus: Bus) {}
 
-  /** Messages of the room changed. @param modSeq number of the newest change */
+  /**
+   * Messages of the room changed.
+   * @param modSeq number of the newest change
+   * @param message JSON of the message with this number
+   */
   changed(
     tx: Tx,
     { tenantId: tenant }: Pick<RequestContext, 'tenantId'>,
     room: string,
     modSeq: number,
+    message?: string | null,
   ): void {
     this.after(tx, ROOM_CHANGED, { tenant, room, mod_seq: modSeq });
+    tx.afterCommit(() => {
+      if (message) this.written.set(changeKey({ tenant, room }, modSeq), message);
+      for (const listener of this.writers) listener({ tenant, room });
+    });
+  }
+
+  /** JSON of the message that a change of this process has left; undefined: read it from the database. */
+  messageAt(room: RoomKey, modSeq: number): string | undefined {
+    return this.written.get(changeKey(room, modSeq));
+  }
+
+  /** @param listener called after this process has changed messages of a room */
+  onWrite(listener: (room: RoomKey) => void): void {
+    this.writers.push(listener);
   }
 
   deleted(tx: Tx, { tenantId: tenant }: RequestContext, room: string): void {
@@ -84,3 +112,5 @@ export class ChatChanges {
     this.bus.publish(topic, { ...message });
   }
 }
+
+const changeKey = ({ tenant, room }: RoomKey, modSeq: number): string => `${tenant} ${room} ${modSeq}`;

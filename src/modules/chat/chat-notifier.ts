@@ -1,13 +1,21 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import type { NotificationCause } from '../../platform/notifications/notification-type.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
+import { ChatChanges } from './chat-changes.js';
 import { CHAT_MENTION, CHAT_MESSAGE, CHAT_ROOM } from './chat.notifications.js';
 
 const EVERY_SECONDS = 15;
+/** Job of the rooms that this process has changed. */
+const CHANGED_ROOMS = 'notify-changed-rooms';
+/** Milliseconds from a message to its notifications. */
+const COLLECT_MS = 500;
+/** Milliseconds between two steps of a busy room. */
+const REST_MS = 5_000;
 /** Messages of one room in one step. */
 const BATCH = 500;
 /** Age of messages that the first run of a process looks at. Older ones are not notified. */
@@ -44,12 +52,13 @@ const pending = workspace.statement<RoomKey>(
 
 const begin = workspace.statement<never>(
   'chat.begin_notified',
-  `INSERT INTO chat_notified (tenant_id, room_id, seq) VALUES ($1, $2, 0) ON CONFLICT (tenant_id, room_id) DO NOTHING`,
+  `INSERT INTO chat_notified (tenant_id, room_id, seq) SELECT tenant_id, id, 0 FROM chat_rooms WHERE tenant_id = $1 AND id = $2
+   ON CONFLICT (tenant_id, room_id) DO NOTHING`,
 );
 
 const lock = workspace.statement<{ seq: number }>(
   'chat.lock_notified',
-  `SELECT seq::float8 AS seq FROM chat_notified WHERE tenant_id = $1 AND room_id = $2 FOR UPDATE SKIP LOCKED`,
+  `SELECT seq::float8 AS seq FROM chat_notified WHERE tenant_id = $1 AND room_id = $2 FOR UPDATE`,
 );
 
 // System messages advance the position. Edits are not notified again.
@@ -76,30 +85,65 @@ const advance = workspace.statement<never>(
 
 /**
  * Makes the notifications of messages. The messages themselves are the queue: a position for each room marks the last handled
- * message and commits with the notifications. Sending a message has no extra cost, and a busy room makes one notification for
- * each member and run.
+ * message and commits with the notifications. Sending a message has no extra cost. The process that writes a message handles
+ * its room half a second later, a busy room every five seconds, with one notification for each member. A periodic job handles
+ * the rooms of processes that ended.
  */
 @Injectable()
 export class ChatNotifier implements OnModuleInit {
   private lastRun = -Infinity;
+  private readonly changed = new Map<string, RoomKey>();
+  private readonly resting = new LRUCache<string, true>({ max: 10_000, ttl: REST_MS });
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly notifications: Notifications,
+    private readonly changes: ChatChanges,
     private readonly jobs: PeriodicJobs,
     private readonly db: Db,
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: 'notify-chat', everySeconds: EVERY_SECONDS, run: () => this.run() });
+    const everySeconds = EVERY_SECONDS;
+    this.jobs.register({ name: 'notify-chat', everySeconds, run: () => this.run() });
+    this.jobs.register({ name: CHANGED_ROOMS, everySeconds, run: () => this.runChanged() });
+    this.changes.onWrite(({ tenant, room }) => {
+      this.changed.set(`${tenant} ${room}`, { tenant_id: tenant, room_id: room });
+      this.schedule();
+    });
   }
 
   /** Handles all rooms with new messages. */
   async run(): Promise<void> {
     const started = performance.now();
     const since = Math.min((started - this.lastRun) / 1_000 + OVERLAP_SECONDS, FIRST_LOOK_SECONDS);
-    for (const room of await this.db.query(pending, [since]))
-      for (let isMore = true; isMore;) isMore = await this.db.tx((tx) => this.step(tx, room));
+    for (const room of await this.db.query(pending, [since])) await this.handle(room);
     this.lastRun = started;
+  }
+
+  private schedule(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.jobs.trigger(CHANGED_ROOMS);
+    }, COLLECT_MS).unref();
+  }
+
+  /** Handles the rooms that this process has changed, except for those it has handled a moment ago. */
+  private async runChanged(): Promise<void> {
+    try {
+      for (const [key, room] of [...this.changed]) {
+        if (this.resting.has(key)) continue;
+        this.changed.delete(key);
+        this.resting.set(key, true);
+        await this.handle(room);
+      }
+    } finally {
+      if (this.changed.size > 0) this.schedule();
+    }
+  }
+
+  private async handle(room: RoomKey): Promise<void> {
+    for (let isMore = true; isMore;) isMore = await this.db.tx((tx) => this.step(tx, room));
   }
 
   /** @returns whether the room has more messages */

@@ -100,6 +100,10 @@ export class ChatAttachment {
   @Column('bigint') size!: string;
   @Column('text', { name: 'content_type' }) contentType!: string;
   @Column('bytea') sha256!: Buffer;
+  /** Blob of a small JPEG of an image. Null: the file has none. */
+  @Column('uuid', { name: 'thumbnail_id', nullable: true }) thumbnailId!: string | null;
+  @Column('bigint', { name: 'thumbnail_size', nullable: true }) thumbnailSize!: string | null;
+  @Column('bytea', { name: 'thumbnail_sha256', nullable: true }) thumbnailSha256!: Buffer | null;
   @Column('uuid', { name: 'room_id', nullable: true }) roomId!: string | null;
   @Column('bigint', { name: 'message_seq', nullable: true }) messageSeq!: string | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;

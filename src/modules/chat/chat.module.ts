@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
+import { ImagesModule } from '../../platform/images/images.module.js';
 import { PresenceModule } from '../presence/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { ChatAttachmentsController } from './attachments/chat-attachments.controller.js';
 import { ChatAttachmentsRepository } from './attachments/chat-attachments.repository.js';
 import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';
+import { Thumbnails } from './attachments/thumbnails.js';
 import { ChatApi } from './chat.api.js';
 import { ChatChanges } from './chat-changes.js';
 import { ChatNotifier } from './chat-notifier.js';
@@ -13,7 +15,9 @@ import { FanoutRepository } from './messages/fanout.repository.js';
 import { GuestMessages } from './messages/guest-messages.js';
 import { MessageSockets } from './messages/message-sockets.js';
 import { ResumeService } from './messages/resume.js';
+import { RoomCatchUp } from './messages/room-catch-up.js';
 import { RoomFanout } from './messages/room-fanout.js';
+import { RoomStates } from './messages/room-states.js';
 import { MessagesController, PartiesController } from './messages/messages.controller.js';
 import { MessagesRepository } from './messages/messages.repository.js';
 import { MessagesService } from './messages/messages.service.js';
@@ -33,7 +37,7 @@ import { ChatUsersController } from './users/chat-users.controller.js';
 import { ChatUsersRepository } from './users/chat-users.repository.js';
 
 @Module({
-  imports: [TenantsModule, PresenceModule],
+  imports: [ImagesModule, TenantsModule, PresenceModule],
   controllers: [
     RoomsController,
     MessagesController,
@@ -53,6 +57,7 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
     MessagesService,
     ChatAttachmentsRepository,
     ChatAttachmentsService,
+    Thumbnails,
     ChatUsersRepository,
     ChatChanges,
     ChatApi,
@@ -60,7 +65,9 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
     ChatNotifications,
     ChatNotifier,
     FanoutRepository,
+    RoomStates,
     RoomFanout,
+    RoomCatchUp,
     ResumeService,
     MessageSockets,
     GuestMessages,

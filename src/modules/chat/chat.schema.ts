@@ -18,6 +18,8 @@ export const chatSchema: SchemaPart = {
       'ChatNotified1796900000022',
       new URL('migrations/0003-notified-messages.sql', import.meta.url),
     ),
+    sqlMigration('ChatMemberAge1797200000016', new URL('migrations/0004-member-age.sql', import.meta.url)),
+    sqlMigration('ChatThumbnails1797200000017', new URL('migrations/0005-thumbnails.sql', import.meta.url)),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'chat-values', 'chat-views', 'chat-messages'),
 };

@@ -38,6 +38,8 @@ export class ChatAttachmentResponse {
   content_type!: string;
   @ApiProperty({ example: 'a3'.repeat(32), description: 'Hexadecimal.' }) sha256!: string;
   @ApiProperty({ example: `/apis/v1/chat/attachments/${ID}` }) url!: string;
+  /** A small JPEG of a PNG, JPEG, GIF or WebP image. Null for other files, and for images that cannot be read. */
+  @ApiProperty({ type: String, nullable: true, example: null }) thumbnail_url!: string | null;
 }
 
 export class ChatReactionResponse {

@@ -29,10 +29,21 @@ export class Connection {
     return this.socket.id;
   }
 
+  /** Sends an event to several sockets. It is encoded once. */
+  static sendAll<Payload extends object>(
+    connections: Iterable<Connection>,
+    { name }: ServerEvent<Payload>,
+    payload: Payload,
+  ): void {
+    const [first, ...others] = [...connections].filter((connection) => connection.isReading());
+    if (!first) return;
+    if (others.length === 0) first.socket.emit(name, payload);
+    else first.socket.nsp.to([first.id, ...others.map(({ id }) => id)]).emit(name, payload);
+  }
+
   /** Sends an event. A client that does not read them is disconnected and resumes later. */
   send<Payload extends object>({ name }: ServerEvent<Payload>, payload: Payload): void {
-    if (this.bufferedBytes() > this.options.closeBytes) this.discard();
-    else this.socket.emit(name, payload);
+    if (this.isReading()) this.socket.emit(name, payload);
   }
 
   /** Sends an event that may be lost, such as typing. */
@@ -46,7 +57,14 @@ export class Connection {
     this.socket.disconnect(true);
   }
 
-  /** Closes the socket without sending what waits for the client. */
+  /** Closes the socket of a client that does not read its events. @returns whether the client reads them */
+  private isReading(): boolean {
+    const isReading = this.bufferedBytes() <= this.options.closeBytes;
+    if (!isReading) this.discard();
+    return isReading;
+  }
+
+  /** Closes the socket without sending its pending events. */
   private discard(): void {
     (this.socket.conn as unknown as Buffered).close(true);
   }

@@ -28,6 +28,16 @@ export class UserConnections {
     return this.byUser.get(keyOf(tenantId, userId)) ?? new Set();
   }
 
+  /** The sockets of several users. */
+  ofUsers(tenantId: string, userIds: Iterable<string>): Connection[] {
+    const found: Connection[] = [];
+    for (const user of userIds) {
+      const own = this.byUser.get(keyOf(tenantId, user));
+      if (own) found.push(...own);
+    }
+    return found;
+  }
+
   /** Number of all sockets. */
   get size(): number {
     return this.count;

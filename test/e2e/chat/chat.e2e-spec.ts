@@ -513,6 +513,7 @@ describe('chat', () => {
         content_type: 'application/octet-stream',
         sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
         url: `/apis/v1/chat/attachments/${attachment.id}`,
+        thumbnail_url: null,
       });
       const path = `/chat/attachments/${attachment.id}`;
       rejected(await bob.api.get(path), 404, 'not_found');

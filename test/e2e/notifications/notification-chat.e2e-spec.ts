@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
+import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import type { TestUser } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { MARKER, NotificationTest } from '../../support/notifications.ts';
@@ -34,6 +35,25 @@ describe('notifications', () => {
       await notify();
       expect((await at.listOf(at.bob, '?unread=true')).notifications).toMatchObject([{ count: 5 }]);
       expect((await at.bob.api.get('/notifications')).text).not.toContain(MARKER);
+    });
+
+    test('the process that stores a message notifies its room, before the periodic job', async () => {
+      const id = await room('group', [at.bob], 'Soon');
+      await at.drain();
+      await at.app.sql('DELETE FROM notifications');
+      await at.app.sql(`INSERT INTO job_runs (name, ran_at) VALUES ('notify-chat', now() + interval '1 hour')
+                        ON CONFLICT (name) DO UPDATE SET ran_at = excluded.ran_at`);
+      const jobs = at.app.get<PeriodicJobs>(PeriodicJobs);
+      jobs.onApplicationBootstrap();
+      try {
+        await say(id, 'hello');
+        await until('the notification', async () => (await at.listOf()).unread_count === 1);
+        await say(id, 'again');
+        await until('its second message', async () => (await at.listOf()).notifications[0].count === 2);
+      } finally {
+        await jobs.stop();
+        await at.app.sql(`DELETE FROM job_runs WHERE name = 'notify-chat'`);
+      }
     });
 
     test('mentions are separate, muted rooms and read messages are not notified', async () => {

@@ -50,4 +50,16 @@ export class ChatAttachmentsController {
   download(@Ctx() ctx: RequestContext, @Id() id: string): Promise<ContentReply> {
     return this.attachments.download(ctx, id);
   }
+
+  @Endpoint('GET :id/thumbnail', {
+    id: 'downloadChatThumbnail',
+    summary: 'Download the thumbnail of an image of a message',
+    description:
+      'Our addition. A JPEG of at most 480 pixels per side, without metadata, for members of the room. 404 for a file without `thumbnail_url`.',
+    errors: [ChatErrors.attachmentNotFound, ...DOWNLOAD_ERRORS],
+  })
+  @ApiDownload('The thumbnail.')
+  thumbnail(@Ctx() ctx: RequestContext, @Id() id: string): Promise<ContentReply> {
+    return this.attachments.thumbnail(ctx, id);
+  }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { StoredBlob } from '../../../platform/blobs/blobs.js';
 import type { ReceivedFile } from '../../../platform/blobs/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
@@ -13,12 +14,18 @@ export interface StoredChatFile {
   content_type: string;
   /** Hexadecimal. */
   sha256: string;
+  /** Null: the file has no thumbnail. */
+  thumbnail_id: string | null;
+  thumbnail_size: number | null;
+  /** Hexadecimal. */
+  thumbnail_sha256: string | null;
 }
 
 const insert = workspace.statement<{ attachment: string }>(
   'chat_attachments.insert',
-  `INSERT INTO chat_attachments AS file (tenant_id, id, owner_id, blob_id, name, size, content_type, sha256)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING chat_attachment_json(file)::text AS attachment`,
+  `INSERT INTO chat_attachments AS file
+          (tenant_id, id, owner_id, blob_id, name, size, content_type, sha256, thumbnail_id, thumbnail_size, thumbnail_sha256)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING chat_attachment_json(file)::text AS attachment`,
 );
 
 // Index: chat_attachments_unsent.
@@ -27,10 +34,14 @@ const countUnsent = workspace.statement<{ count: number }>(
   `SELECT count(*)::int AS count FROM chat_attachments WHERE tenant_id = $1 AND owner_id = $2 AND room_id IS NULL`,
 );
 
+const COLUMNS = `file.blob_id, file.name, file.size::float8 AS size, file.content_type, encode(file.sha256, 'hex') AS sha256,
+          file.thumbnail_id, file.thumbnail_size::float8 AS thumbnail_size,
+          encode(file.thumbnail_sha256, 'hex') AS thumbnail_sha256`;
+
 // An unsent file is its owner's. A sent one belongs to the members of the room.
 const find = workspace.statement<StoredChatFile>(
   'chat_attachments.find',
-  `SELECT file.blob_id, file.name, file.size::float8 AS size, file.content_type, encode(file.sha256, 'hex') AS sha256
+  `SELECT ${COLUMNS}
      FROM chat_attachments file
     WHERE file.tenant_id = $1 AND file.id = $3
       AND CASE WHEN file.room_id IS NULL THEN file.owner_id = $2 ELSE EXISTS (
@@ -41,9 +52,11 @@ const find = workspace.statement<StoredChatFile>(
 
 const findForGuest = workspace.statement<StoredChatFile>(
   'chat_attachments.find_for_guest',
-  `SELECT blob_id, name, size::float8 AS size, content_type, encode(sha256, 'hex') AS sha256 FROM chat_attachments
-    WHERE tenant_id = $1 AND id = $3
-      AND CASE WHEN room_id IS NULL THEN owner_id = $2 ELSE room_id = $4 AND (message_seq > $5 OR owner_id = $2) END`,
+  `SELECT ${COLUMNS}
+     FROM chat_attachments file
+    WHERE file.tenant_id = $1 AND file.id = $3
+      AND CASE WHEN file.room_id IS NULL THEN file.owner_id = $2
+               ELSE file.room_id = $4 AND (file.message_seq > $5 OR file.owner_id = $2) END`,
 );
 
 // Index: chat_attachments_due.
@@ -69,8 +82,11 @@ export class ChatAttachmentsRepository {
     { tenantId, userId }: RequestContext,
     id: string,
     { blobId, name, size, contentType, sha256 }: ReceivedFile,
+    thumbnail: StoredBlob | undefined,
   ): Promise<string> {
-    const [row] = await tx.query(insert, [tenantId, id, userId, blobId, name, size, contentType, sha256]);
+    const small = [thumbnail?.id ?? null, thumbnail?.size ?? null, thumbnail?.sha256 ?? null];
+    const values = [tenantId, id, userId, blobId, name, size, contentType, sha256, ...small];
+    const [row] = await tx.query(insert, values);
     return row?.attachment as string;
   }
 

@@ -11,6 +11,7 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ChatErrors } from '../chat.errors.js';
 import type { RoomGuest } from '../room-guest.js';
+import { THUMBNAIL_TYPE, Thumbnails } from './thumbnails.js';
 import { ChatAttachmentsRepository, type StoredChatFile } from './chat-attachments.repository.js';
 
 /** Bytes of one file: 20 MiB. */
@@ -20,6 +21,8 @@ const MAX_UNSENT = 50;
 const UNSENT_HOURS = 24;
 const SWEEP_BATCH = 500;
 
+type StoredBytes = Pick<StoredChatFile, 'blob_id' | 'name' | 'size' | 'content_type' | 'sha256'>;
+
 /** Files of messages. Until it is sent, only its owner can download a file. */
 @Injectable()
 export class ChatAttachmentsService implements OnModuleInit {
@@ -27,6 +30,7 @@ export class ChatAttachmentsService implements OnModuleInit {
     private readonly attachments: ChatAttachmentsRepository,
     private readonly uploads: Uploads,
     private readonly blobs: Blobs,
+    private readonly thumbnails: Thumbnails,
     private readonly jobs: PeriodicJobs,
     private readonly db: Db,
   ) {}
@@ -55,14 +59,21 @@ export class ChatAttachmentsService implements OnModuleInit {
     accept?: (tx: Tx, bytes: number) => Promise<void>,
   ): Promise<{ id: string; attachment: string }> {
     if ((await this.attachments.countUnsent(ctx)) >= MAX_UNSENT) throw ChatErrors.tooManyUnsent.with();
-    return this.uploads.receive(ctx, form, maxBytes, (file) =>
-      this.db.tx(async (tx) => {
-        const id = uuidv7();
-        await accept?.(tx, file.size);
-        await file.keep(tx);
-        return { id, attachment: await this.attachments.insert(tx, ctx, id, file) };
-      }),
-    );
+    return this.uploads.receive(ctx, form, maxBytes, async (file) => {
+      const thumbnail = await this.thumbnails.of(ctx.tenantId, file);
+      try {
+        return await this.db.tx(async (tx) => {
+          const id = uuidv7();
+          await accept?.(tx, file.size);
+          await file.keep(tx);
+          if (thumbnail) await this.blobs.keep(tx, ctx.tenantId, thumbnail, THUMBNAIL_TYPE);
+          return { id, attachment: await this.attachments.insert(tx, ctx, id, file, thumbnail) };
+        });
+      } catch (error) {
+        if (thumbnail) await this.blobs.discard(ctx.tenantId, thumbnail);
+        throw error;
+      }
+    });
   }
 
   /** Checks the membership at each download. @throws ApiError 404 */
@@ -70,12 +81,27 @@ export class ChatAttachmentsService implements OnModuleInit {
     return this.content(ctx.tenantId, await this.attachments.find(ctx, id));
   }
 
+  /** Checks the membership like a download of the file. @throws ApiError 404, also for a file without a thumbnail */
+  async thumbnail(ctx: RequestContext, id: string): Promise<ContentReply> {
+    const file = await this.attachments.find(ctx, id);
+    if (!file?.thumbnail_id) throw ChatErrors.attachmentNotFound.with();
+    const { thumbnail_id: blob_id, thumbnail_size, thumbnail_sha256 } = file;
+    const [size, sha256] = [thumbnail_size as number, thumbnail_sha256 as string];
+    return this.content(ctx.tenantId, {
+      name: 'thumbnail.jpg',
+      content_type: THUMBNAIL_TYPE,
+      blob_id,
+      size,
+      sha256,
+    });
+  }
+
   /** The same for a guest: own files, and files of messages since the admission. @throws ApiError 404 */
   async downloadAsGuest(guest: RoomGuest, id: string): Promise<ContentReply> {
     return this.content(guest.tenantId, await this.attachments.findForGuest(guest, id));
   }
 
-  private content(tenantId: string, file: StoredChatFile | undefined): ContentReply {
+  private content(tenantId: string, file: StoredBytes | undefined): ContentReply {
     if (!file) throw ChatErrors.attachmentNotFound.with();
     const { name, size, content_type: contentType, sha256, blob_id: blob } = file;
     const open: ContentReply['content']['open'] = (range) => this.blobs.open(tenantId, blob, range);

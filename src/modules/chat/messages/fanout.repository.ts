@@ -12,7 +12,35 @@ interface ChangeRow {
 export interface RoomPosition {
   id: string;
   mod_seq: number;
+  last_seq: number;
   unread: number;
+}
+
+/** The members of a room and the number of its newest change, in one snapshot. */
+export interface RoomMembership {
+  mod_seq: number;
+  members: string[];
+}
+
+/** A room with the number of its newest change. */
+export interface RoomHead {
+  tenant: string;
+  room: string;
+  modSeq: number;
+}
+
+interface HeadRow {
+  tenant_id: string;
+  room_id: string;
+  /** Null: the room is deleted. */
+  mod_seq: number | null;
+}
+
+interface RecentMember {
+  tenant_id: string;
+  room_id: string;
+  user_id: string;
+  mod_seq: number;
 }
 
 // Index: chat_messages_changes.
@@ -32,6 +60,31 @@ const members = workspace.statement<{ user_id: string }>(
   `SELECT user_id FROM chat_members WHERE tenant_id = $1 AND room_id = $2`,
 );
 
+const membership = workspace.statement<RoomMembership>(
+  'chat_fanout.membership',
+  `SELECT room.mod_seq::float8 AS mod_seq, ARRAY(
+            SELECT member.user_id FROM chat_members member
+             WHERE member.tenant_id = $1 AND member.room_id = $2)::text[] AS members
+     FROM chat_rooms room WHERE room.tenant_id = $1 AND room.id = $2 AND room.deleted_at IS NULL`,
+);
+
+const behind = workspace.statement<HeadRow>(
+  'chat_fanout.behind',
+  `SELECT known.tenant_id, known.room_id, room.mod_seq::float8 AS mod_seq
+     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS known (tenant_id, room_id, mod_seq)
+     LEFT JOIN chat_rooms room
+       ON room.tenant_id = known.tenant_id AND room.id = known.room_id AND room.deleted_at IS NULL
+    WHERE room.id IS NULL OR room.mod_seq > known.mod_seq`,
+);
+
+// Index: chat_members_age.
+const recentMembers = workspace.statement<RecentMember>(
+  'chat_fanout.recent_members',
+  `SELECT member.tenant_id, member.room_id, member.user_id, room.mod_seq::float8 AS mod_seq FROM chat_members member
+     JOIN chat_rooms room ON room.tenant_id = member.tenant_id AND room.id = member.room_id AND room.deleted_at IS NULL
+    WHERE member.joined_at > now() - make_interval(secs => $1)`,
+);
+
 const size = workspace.statement<{ members_count: number }>(
   'chat_fanout.size',
   `SELECT room.members_count FROM chat_members member
@@ -42,7 +95,8 @@ const size = workspace.statement<{ members_count: number }>(
 
 const positions = workspace.statement<RoomPosition>(
   'chat_fanout.positions',
-  `SELECT room.id, room.mod_seq::float8 AS mod_seq, (room.last_seq - member.last_read_seq)::float8 AS unread
+  `SELECT room.id, room.mod_seq::float8 AS mod_seq, room.last_seq::float8 AS last_seq,
+          (room.last_seq - member.last_read_seq)::float8 AS unread
      FROM chat_members member
      JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
     WHERE member.tenant_id = $1 AND member.user_id = $2`,
@@ -66,6 +120,26 @@ export class FanoutRepository {
 
   async members(tenantId: string, roomId: string): Promise<string[]> {
     return (await this.db.query(members, [tenantId, roomId])).map((row) => row.user_id);
+  }
+
+  /** @returns undefined for a deleted room */
+  async membership(tenantId: string, roomId: string): Promise<RoomMembership | undefined> {
+    return (await this.db.query(membership, [tenantId, roomId]))[0];
+  }
+
+  /** Those of the rooms that have newer changes, or are deleted. */
+  async behind(known: readonly RoomHead[]): Promise<HeadRow[]> {
+    const columns = [
+      known.map(({ tenant }) => tenant),
+      known.map(({ room }) => room),
+      known.map(({ modSeq }) => modSeq),
+    ];
+    return this.db.query(behind, columns);
+  }
+
+  /** Members of all rooms who joined within the last seconds. */
+  async recentMembers(seconds: number): Promise<RecentMember[]> {
+    return this.db.query(recentMembers, [seconds]);
   }
 
   /** Number of members of a room of the caller; undefined for other rooms. */

@@ -201,7 +201,7 @@ export class MessagesService {
   ): Promise<ChatOutcome> {
     const result = await writing;
     // A repeated request too: the first one may have committed without a report, when its connection or process ended.
-    if (result.mod_seq !== null) this.changes.changed(tx, ctx, roomId, result.mod_seq);
+    if (result.mod_seq !== null) this.changes.changed(tx, ctx, roomId, result.mod_seq, result.message);
     return result;
   }
 

@@ -5,6 +5,7 @@ import { isUuid } from '../../../platform/http/id.pipe.js';
 import type { ChatMessageResponse } from '../message.response.js';
 import { FanoutRepository } from './fanout.repository.js';
 import type { Resume } from './message-sockets.dto.js';
+import { RoomFanout } from './room-fanout.js';
 import type { ResumedResponse, ResumedRoomResponse } from './resume.response.js';
 
 const MAX_ROOMS = 2_000;
@@ -14,12 +15,16 @@ const MAX_CHARACTERS = 1024 * 1024;
 /** Returns the changes that a client has missed. They are read from the rows, so the position may be of any age and from any process. */
 @Injectable()
 export class ResumeService {
-  constructor(private readonly repository: FanoutRepository) {}
+  constructor(
+    private readonly repository: FanoutRepository,
+    private readonly fanout: RoomFanout,
+  ) {}
 
   /** @throws ApiError 422 for positions that are no map from room ids to whole numbers */
   async resume(ctx: RequestContext, input: Resume): Promise<ResumedResponse> {
     const known = positionsOf(input.rooms);
     const current = await this.repository.positions(ctx);
+    this.fanout.follow(ctx.tenantId, current);
     const ids = new Set(current.map(({ id }) => id));
     const rooms: Record<string, ResumedRoomResponse> = {};
     const left = { messages: input.limit, characters: MAX_CHARACTERS };

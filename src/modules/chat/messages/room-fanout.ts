@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
+import { Connection } from '../../../platform/realtime/connection.js';
 import type { ServerEvent } from '../../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
 import {
@@ -10,6 +10,7 @@ import {
   ROOM_CHANGED,
   ROOM_DELETED,
   ROOM_READ,
+  type RoomKey,
   TYPING,
 } from '../chat-changes.js';
 import {
@@ -23,27 +24,13 @@ import {
   TYPING_EVENT,
 } from '../chat-events.js';
 import type { ChatMessageResponse } from '../message.response.js';
-import { FanoutRepository } from './fanout.repository.js';
+import { FanoutRepository, type RoomPosition } from './fanout.repository.js';
+import { BATCH, keyOf, type RoomState, RoomStates } from './room-states.js';
 
-const MAX_ROOMS = 10_000;
 const MIN_RETRY_MS = 200;
 const MAX_RETRY_MS = 15_000;
-/** Messages that one statement reads. */
-const BATCH = 200;
 /** Seconds after which a client shows a user as no longer typing. */
 const TYPING_SECONDS = 6;
-
-type RoomKey = ChatBusMessages[typeof ROOM_DELETED];
-
-/** A room as this process has delivered it. */
-interface RoomState {
-  /** Number of the newest delivered change. */
-  known: number;
-  /** Number of the newest delivered message; undefined before the first one. */
-  lastSeq: number | undefined;
-  /** Members as of `known`. Changes of members are messages, so later ones are read with the messages. */
-  members: Set<string>;
-}
 
 /**
  * Delivers changes of rooms to the sockets of this process. The bus only reports that a room changed: the messages are read in
@@ -52,7 +39,6 @@ interface RoomState {
 @Injectable()
 export class RoomFanout implements OnModuleInit {
   private readonly logger = new Logger(RoomFanout.name);
-  private readonly states = new LRUCache<string, RoomState>({ max: MAX_ROOMS });
   /** Rooms that are being delivered, with the newest change to deliver. */
   private readonly running = new Map<string, number>();
 
@@ -60,70 +46,98 @@ export class RoomFanout implements OnModuleInit {
     private readonly changes: ChatChanges,
     private readonly connections: UserConnections,
     private readonly repository: FanoutRepository,
+    private readonly states: RoomStates,
   ) {}
 
   onModuleInit(): void {
     this.changes.subscribe(ROOM_CHANGED, ({ mod_seq: modSeq, ...room }) => this.changed(room, modSeq));
-    this.changes.subscribe(ROOM_DELETED, (room) => this.logged(this.repeated(() => this.deleted(room))));
-    this.changes.subscribe(ROOM_ADDED, ({ users, ...room }) =>
-      this.send(room, users, ROOM_ADDED_EVENT, { room_id: room.room }),
-    );
+    this.changes.subscribe(ROOM_DELETED, (room) => this.deleted(room));
+    this.changes.subscribe(ROOM_ADDED, ({ users, ...room }) => this.added(room, users, 0));
     this.changes.subscribe(ROOM_READ, ({ user, last_read_seq, unread, ...room }) =>
       this.send(room, [user], ROOM_READ_EVENT, { room_id: room.room, last_read_seq, unread }),
     );
     this.changes.subscribe(TYPING, (typing) => this.logged(this.typing(typing)));
   }
 
-  /** One delivery of a room runs at a time; changes that come meanwhile are part of its next round. */
-  private changed(room: RoomKey, modSeq: number): void {
-    const key = keyOf(room);
-    if (!this.connections.hasTenant(room.tenant)) {
-      this.states.delete(key);
-      return;
+  /** Takes over the positions that a resume has returned to a client of this process. */
+  follow(tenant: string, positions: readonly RoomPosition[]): void {
+    for (const { id, mod_seq: modSeq, last_seq: lastSeq } of positions) {
+      const room = { tenant, room: id };
+      const state = this.states.get(room);
+      if (!state) this.states.add(room, modSeq, lastSeq);
+      else if (state.known < modSeq) this.changed(room, modSeq);
+      else if (modSeq < state.start) this.changed(room, modSeq + 1);
     }
+  }
+
+  /**
+   * Delivers the changes of a room. One delivery of a room runs at a time; changes that come meanwhile are part of its next round.
+   * @param modSeq number of a change
+   */
+  changed(room: RoomKey, modSeq: number): void {
+    const key = keyOf(room);
+    if (!this.connections.hasTenant(room.tenant)) return this.states.delete(room);
+    const state = this.states.get(room) ?? this.states.add(room, modSeq - 1);
+    if (modSeq <= state.start) state.rewind = Math.min(state.rewind ?? modSeq, modSeq - 1);
     const pending = this.running.get(key);
-    this.running.set(key, Math.max(pending ?? 0, modSeq));
+    this.running.set(key, Math.max(pending ?? 0, modSeq, state.known));
     if (pending !== undefined) return;
-    this.logged(this.repeated(() => this.deliver(room)).finally(() => this.running.delete(key)));
+    const failed = (error: unknown): never => {
+      this.running.delete(key);
+      throw error;
+    };
+    this.logged(this.repeated(() => this.deliver(state)).catch(failed));
   }
 
-  private async deliver(room: RoomKey): Promise<void> {
-    const key = keyOf(room);
-    const state = this.states.get(key) ?? (await this.load(room, (this.running.get(key) as number) - 1));
-    this.states.set(key, state);
-    while (state.known < (this.running.get(key) as number)) {
-      const found = await this.repository.changes(room.tenant, room.room, state.known, BATCH);
+  /** Reports a room to users who are members of it from now on. @param modSeq number of the newest change that they can read */
+  added(room: RoomKey, users: readonly string[], modSeq: number): void {
+    const here = users.filter((user) => this.connections.of(room.tenant, user).size > 0);
+    if (here.length === 0) return;
+    if (!this.states.get(room)) this.states.add(room, modSeq);
+    this.send(room, here, ROOM_ADDED_EVENT, { room_id: room.room });
+  }
+
+  deleted(room: RoomKey): void {
+    this.logged(this.repeated(() => this.removeAll(room)));
+  }
+
+  private async deliver(state: RoomState): Promise<void> {
+    const key = keyOf(state);
+    const { tenant, room } = state;
+    for (;;) {
+      this.states.applyRewind(state);
+      if (state.known >= (this.running.get(key) as number)) break;
+      const members = await this.states.membersOf(state);
+      const written = this.changes.messageAt(state, state.known + 1);
+      const found = written ? [written] : await this.repository.changes(tenant, room, state.known, BATCH);
       if (!found || found.length === 0) break;
-      for (const text of found) this.deliverOne(room, state, JSON.parse(text) as ChatMessageResponse);
+      for (const text of found) this.deliverOne(state, members, JSON.parse(text) as ChatMessageResponse);
     }
+    this.running.delete(key);
   }
 
-  private async load({ tenant, room }: RoomKey, known: number): Promise<RoomState> {
-    const members = await this.repository.members(tenant, room);
-    return { known, lastSeq: undefined, members: new Set(members) };
-  }
-
-  private deliverOne(room: RoomKey, state: RoomState, message: ChatMessageResponse): void {
+  private deliverOne(state: RoomState, members: Set<string>, message: ChatMessageResponse): void {
     const { event, seq, mod_seq, room_id } = message;
     const users = event?.user_ids ?? [];
     if (event?.type === 'member_removed') {
-      for (const user of users) state.members.delete(user);
-      this.send(room, users, ROOM_REMOVED_EVENT, { room_id });
+      for (const user of users) members.delete(user);
+      this.send(state, users, ROOM_REMOVED_EVENT, { room_id });
     }
     if (event?.type === 'members_added') {
-      for (const user of users) state.members.add(user);
-      this.send(room, users, ROOM_ADDED_EVENT, { room_id });
+      for (const user of users) members.add(user);
+      this.send(state, users, ROOM_ADDED_EVENT, { room_id });
     }
     const payload = { room_id, mod_seq, prev_mod_seq: state.known, message };
-    this.send(room, state.members, eventOf(message, state.lastSeq), payload);
+    this.send(state, members, eventOf(message, state.lastSeq), payload);
     state.known = mod_seq;
     state.lastSeq = Math.max(state.lastSeq ?? 0, seq);
   }
 
-  private async deleted(room: RoomKey): Promise<void> {
-    this.states.delete(keyOf(room));
+  private async removeAll(room: RoomKey): Promise<void> {
+    const delivered = this.states.get(room)?.members ?? [];
+    this.states.delete(room);
     const members = await this.repository.members(room.tenant, room.room);
-    this.send(room, members, ROOM_REMOVED_EVENT, { room_id: room.room });
+    this.send(room, new Set([...delivered, ...members]), ROOM_REMOVED_EVENT, { room_id: room.room });
   }
 
   private async typing({ user, on, ...room }: ChatBusMessages[typeof TYPING]): Promise<void> {
@@ -140,8 +154,7 @@ export class RoomFanout implements OnModuleInit {
     event: ServerEvent<Payload>,
     payload: Payload,
   ): void {
-    for (const user of users)
-      for (const connection of this.connections.of(tenant, user)) connection.send(event, payload);
+    Connection.sendAll(this.connections.ofUsers(tenant, users), event, payload);
   }
 
   /** Repeats a delivery that fails, e.g. while the database restarts: there may be no later change that would repeat it. */
@@ -161,8 +174,6 @@ export class RoomFanout implements OnModuleInit {
     work.catch((error: unknown) => this.logger.warn({ err: error }, 'delivery to sockets failed'));
   }
 }
-
-const keyOf = ({ tenant, room }: RoomKey): string => `${tenant} ${room}`;
 
 /** @param lastSeq number of the newest message that was delivered; undefined: unknown */
 function eventOf(message: ChatMessageResponse, lastSeq: number | undefined): ServerEvent<MessageEvent> {

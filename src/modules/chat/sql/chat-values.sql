@@ -1,7 +1,8 @@
 CREATE FUNCTION chat_attachment_json(file chat_attachments) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object(
     'id', file.id, 'name', file.name, 'size', file.size, 'content_type', file.content_type,
-    'sha256', encode(file.sha256, 'hex'), 'url', '/apis/v1/chat/attachments/' || file.id)
+    'sha256', encode(file.sha256, 'hex'), 'url', '/apis/v1/chat/attachments/' || file.id,
+    'thumbnail_url', CASE WHEN file.thumbnail_id IS NOT NULL THEN '/apis/v1/chat/attachments/' || file.id || '/thumbnail' END)
 $$;
 
 -- The reactions of a message after a user has added or removed one: [{emoji, count, user_ids}], in the order of the first use.
