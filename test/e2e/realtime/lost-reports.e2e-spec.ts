@@ -5,10 +5,9 @@ import { Client } from '../../support/client.ts';
 import { TestSocket } from '../../support/socket.ts';
 import { freePort, ServerProcess } from '../../sync/servers.ts';
 
-/** `pg_notify` of this schema does not end: a process that uses it commits and reports nothing. */
-const SILENT = `
-  CREATE SCHEMA silent;
-  CREATE FUNCTION silent.pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT pg_sleep(600)'`;
+/** Hides `pg_notify` from sessions whose search path contains `public` before `pg_catalog`: they commit and report nothing. */
+const SILENT = `CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT pg_sleep(600)'`;
+const SILENT_PATH = '-c search_path=public,pg_catalog';
 
 describe('changes of a process that is killed between the commit and the report', () => {
   let app: TestApp;
@@ -20,10 +19,10 @@ describe('changes of a process that is killed between the commit and the report'
   beforeAll(async () => {
     app = await TestApp.start();
     [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
-    for (const statement of SILENT.split(';')) await app.sql(statement);
+    await app.sql(SILENT);
     killed = new ServerProcess(app.databaseUrl, await freePort(), {
       DATA_DIR: app.dataDir,
-      PGOPTIONS: '-c search_path=silent,pg_catalog,public',
+      PGOPTIONS: SILENT_PATH,
     });
     await killed.start();
   });
