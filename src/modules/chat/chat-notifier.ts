@@ -131,7 +131,7 @@ export class ChatNotifier implements OnModuleInit {
   /** Handles the rooms that this process has changed, except for those it has handled a moment ago. */
   private async runChanged(): Promise<void> {
     try {
-      for (const [key, room] of [...this.changed]) {
+      for (const [key, room] of this.changed) {
         if (this.resting.has(key)) continue;
         this.changed.delete(key);
         this.resting.set(key, true);

@@ -30,27 +30,29 @@ export async function servePage() {
 
 /** Forwards each connection to the first port that accepts it. @returns the server */
 export async function balance(ports) {
-  const server = net.createServer(async (client) => {
-    client.on('error', () => client.destroy());
-    for (const port of ports) {
-      const upstream = net.connect({ port, host: '127.0.0.1' });
-      const isOpen = await once(upstream, 'connect').then(
-        () => true,
-        () => false,
-      );
-      if (!isOpen) continue;
-      for (const [from, to] of [
-        [client, upstream],
-        [upstream, client],
-      ]) {
-        from.pipe(to);
-        from.on('error', () => to.destroy()).on('close', () => to.destroy());
-      }
-      return;
+  return listening(net.createServer((client) => void forward(client, ports)));
+}
+
+async function forward(client, ports) {
+  client.on('error', () => client.destroy());
+  for (const port of ports) {
+    const upstream = net.connect({ port, host: '127.0.0.1' });
+    const isOpen = await once(upstream, 'connect').then(
+      () => true,
+      () => false,
+    );
+    if (!isOpen) continue;
+    const pairs = [
+      [client, upstream],
+      [upstream, client],
+    ];
+    for (const [from, to] of pairs) {
+      from.pipe(to);
+      from.on('error', () => to.destroy()).on('close', () => to.destroy());
     }
-    client.destroy();
-  });
-  return listening(server);
+    return;
+  }
+  client.destroy();
 }
 
 export const originOf = (server) => `http://127.0.0.1:${server.address().port}`;

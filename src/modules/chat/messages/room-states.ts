@@ -77,7 +77,8 @@ export class RoomStates {
     const { tenant, room } = state;
     const found = await this.repository.membership(tenant, room);
     const members = new Set(found?.members);
-    for (let position = state.known; found && position < found.mod_seq;) {
+    const newest = found?.mod_seq ?? 0;
+    for (let position = state.known; position < newest;) {
       const changes = await this.repository.changes(tenant, room, position, BATCH);
       if (!changes || changes.length === 0) break;
       for (const text of changes) {
@@ -94,9 +95,11 @@ export class RoomStates {
   /** The newest delivered change of each room. Rooms of workspaces without sockets are removed. */
   heads(): RoomHead[] {
     const heads: RoomHead[] = [];
-    for (const { tenant, room, known } of [...this.states.values()])
+    const unused: RoomKey[] = [];
+    for (const { tenant, room, known } of this.states.values())
       if (this.connections.hasTenant(tenant)) heads.push({ tenant, room, modSeq: known });
-      else this.delete({ tenant, room });
+      else unused.push({ tenant, room });
+    for (const room of unused) this.delete(room);
     return heads;
   }
 }

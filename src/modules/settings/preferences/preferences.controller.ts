@@ -13,6 +13,8 @@ import { SettingsErrors } from '../settings.errors.js';
 const MERGE =
   'Merges like RFC 7396: omitted members stay, null resets to the default, lists are replaced. Unknown keys are rejected. With `rev`: 409 `conflict` when the preferences have changed since then.';
 
+const PUSH = 'The channel `push` is a preference for clients: this server sends no push messages.';
+
 const PreferencesResponse = (kind: PreferenceKind) =>
   ApiOkResponse({
     description: 'All preferences, with defaults for unset ones.',
@@ -57,6 +59,7 @@ export class PreferencesController {
   @Endpoint('GET notifications', {
     id: 'readNotificationPreferences',
     summary: 'Read your notification preferences',
+    description: PUSH,
   })
   @PreferencesResponse('notifications')
   readNotifications(@Ctx() ctx: RequestContext): Promise<PreferencesEnvelope> {
@@ -66,7 +69,7 @@ export class PreferencesController {
   @Endpoint('PUT notifications', {
     id: 'updateNotificationPreferences',
     summary: 'Update your notification preferences',
-    description: `${MERGE} E-mail about the safety of the account (\`security.*\`) cannot be switched off.`,
+    description: `${MERGE} E-mail about the safety of the account (\`security.*\`) cannot be switched off. ${PUSH}`,
     errors: ERRORS,
   })
   @PreferencesBody('notifications')
