@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { upload } from '../../support/multipart.ts';
 
 const MARKER = 'zanzibar-4711';
 
 describe('thumbnails of chat attachments', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
-  let eve: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let eve: TestUser;
   let photo: Buffer;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
-    [eve] = (await app.tenant('globex', 'eve')) as [Person];
+    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [TestUser, TestUser];
+    [eve] = (await app.tenant('globex', 'eve')) as [TestUser];
     photo = await sharp({ create: { width: 1200, height: 600, channels: 3, background: '#3366cc' } })
       .withExif({ IFD0: { Copyright: MARKER } })
       .jpeg()
@@ -31,7 +31,7 @@ describe('thumbnails of chat attachments', () => {
     expect(status).toBe(201);
     return body.attachment;
   };
-  const statusOf = async (person: Person, path: string): Promise<number> =>
+  const statusOf = async (person: TestUser, path: string): Promise<number> =>
     (await person.api.get(path.replace('/apis/v1', ''))).status;
   const blobs = async (): Promise<number> =>
     (await app.sql<{ count: number }>('SELECT count(*)::int AS count FROM blobs'))[0]!.count;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RoomCatchUp } from '../../../src/modules/chat/messages/room-catch-up.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/client.ts';
 import { TestSocket } from '../../support/socket.ts';
 import { freePort, ServerProcess } from '../../sync/servers.ts';
@@ -11,14 +11,14 @@ const SILENT_PATH = '-c search_path=public,pg_catalog';
 
 describe('changes of a process that is killed between the commit and the report', () => {
   let app: TestApp;
-  let alice: Person;
-  let bob: Person;
+  let alice: TestUser;
+  let bob: TestUser;
   let killed: ServerProcess;
   let socket: TestSocket;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [Person, Person];
+    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [TestUser, TestUser];
     await app.sql(SILENT);
     killed = new ServerProcess(app.databaseUrl, await freePort(), {
       DATA_DIR: app.dataDir,
