@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { Connection } from './connection.mjs';
-import { startScript } from './processes.mjs';
+import { cpuOf, startScript } from './processes.mjs';
 import { print, withWorkspace } from './workspace.mjs';
 
 const { values: options } = parseArgs({
@@ -28,7 +28,10 @@ await withWorkspace('calendar', async ({ databaseUrl, pool, owner, server, stopA
   const application = await server();
   const settings = { DATABASE_URL: databaseUrl, DATABASE_POOL_MAX: String(pool) };
   const floor = stopAtEnd(await startScript('the floor', 'calendar-floor.mjs', settings));
-  await measure({ application, floor, owner, ...seeded });
+  const backends = new pg.Client(databaseUrl);
+  await backends.connect();
+  stopAtEnd({ stop: () => backends.end() });
+  await measure({ application, floor, owner, backends, ...seeded });
   print(`peak memory ${application.peakMemory.toFixed(0)} MB`);
 });
 
@@ -37,6 +40,8 @@ async function seed(url, { id: owner, tenant_id: tenant }) {
   const client = new pg.Client(url);
   await client.connect();
   const began = performance.now();
+  // Without checks of foreign keys: the statements below insert both sides.
+  await client.query(`SET session_replication_role = replica; SET synchronous_commit = off`);
   const { rows } = await client.query(
     `INSERT INTO calendars (tenant_id, id, owner_id, name, description, color, time_zone, is_default, affects_free_busy,
                             default_reminders, revision, created_at, updated_at)
@@ -89,7 +94,7 @@ async function seed(url, { id: owner, tenant_id: tenant }) {
   return { own, events, template: { ...templates[0].event, participants: [], overrides: [] } };
 }
 
-async function measure({ application, floor, owner, own, events, template }) {
+async function measure({ application, floor, owner, backends, own, events, template }) {
   const head = `Host: bench\r\nAuthorization: Bearer ${owner.token}\r\nX-Tenant: ${owner.tenant_id}\r\nX-User: ${owner.id}\r\nX-After: 10000000\r\nX-Template: ${JSON.stringify(template)}\r\n`;
   const get = (path) => `GET /apis/v1/calendar/${path} HTTP/1.1\r\n${head}\r\n`;
   const send = (method, path, body) => {
@@ -118,10 +123,11 @@ async function measure({ application, floor, owner, own, events, template }) {
   };
   let read;
   for (const [name, request] of Object.entries(operations)) {
-    const figures = await compare(application, floor, request);
-    if (name === 'read') read = figures.p50;
+    const figures = await compare(application, floor, backends, request);
+    read ??= figures;
+    const { share, cpuShare, ...rest } = figures;
     print(
-      `${name.padEnd(22)} ${figures.share.toFixed(0).padStart(4)} % of the floor   ${figures.rate.toFixed(0).padStart(6)}/s   p50 ${figures.p50.toFixed(2)} ms   ${(figures.p50 / read).toFixed(2)} reads`,
+      `${name.padEnd(22)} ${share.toFixed(0).padStart(4)} % of the floor (processor time ${cpuShare.toFixed(0)} %)   ${line(rest, read)}`,
     );
   }
   const alone = {
@@ -139,33 +145,49 @@ async function measure({ application, floor, owner, own, events, template }) {
       }),
   };
   for (const [name, request] of Object.entries(alone)) {
-    const { rate, p50 } = await leg(application.port, request);
-    print(
-      `${name.padEnd(22)} ${rate.toFixed(0).padStart(6)}/s   p50 ${p50.toFixed(2)} ms   ${(p50 / read).toFixed(2)} reads`,
-    );
+    print(`${name.padEnd(22)} ${line(await leg(application, backends, request), read)}`);
   }
 }
 
+/** Rate, median time, and processor time of a request in Node and in PostgreSQL; the last column compares with a read. */
+function line({ rate, p50, cpu, pgCpu }, read) {
+  return `${rate.toFixed(0).padStart(6)}/s   p50 ${p50.toFixed(2)} ms   node ${cpu.toFixed(2)} ms   postgres ${pgCpu.toFixed(2)} ms   ${(p50 / read.p50).toFixed(2)} reads (processor time ${((cpu + pgCpu) / (read.cpu + read.pgCpu)).toFixed(2)})`;
+}
+
 /** Server, floor, floor, server: the drift of a busy machine cancels out. */
-async function compare(application, floor, request) {
+async function compare(application, floor, backends, request) {
   const legs = { application: [], floor: [] };
   for (const turn of ['application', 'floor', 'floor', 'application']) {
     const [active, idle] = turn === 'floor' ? [floor, application] : [application, floor];
     idle.pause();
-    legs[turn].push(await leg(active.port, request));
+    legs[turn].push(await leg(active, backends, request));
     idle.resume();
   }
   const mean = (turn, key) => (legs[turn][0][key] + legs[turn][1][key]) / 2;
-  const [rate, p50] = [mean('application', 'rate'), mean('application', 'p50')];
-  return { rate, p50, share: (100 * rate) / mean('floor', 'rate') };
+  const [rate, p50, cpu, pgCpu] = ['rate', 'p50', 'cpu', 'pgCpu'].map((key) => mean('application', key));
+  const cpuShare = (100 * (mean('floor', 'cpu') + mean('floor', 'pgCpu'))) / (cpu + pgCpu);
+  return { rate, p50, cpu, pgCpu, share: (100 * rate) / mean('floor', 'rate'), cpuShare };
 }
 
-/** Closed-loop connections for some seconds. @returns requests a second and the median time, milliseconds */
-async function leg(port, request) {
+/** Milliseconds of processor time of all backends so far. */
+async function backendTime(backends) {
+  const { rows } = await backends.query(
+    `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'`,
+  );
+  return new Map(rows.map(({ pid }) => [pid, 1000 * cpuOf(pid)]));
+}
+
+/**
+ * Closed-loop connections for some seconds.
+ * @returns requests a second; median time and processor time of a request, milliseconds
+ */
+async function leg(server, backends, request) {
+  const before = await backendTime(backends);
+  const cpu = server.cpu;
   const end = performance.now() + Number(options.seconds) * 1000;
   const times = [];
   const loop = async () => {
-    const connection = await Connection.open(port);
+    const connection = await Connection.open(server.port);
     while (performance.now() < end) {
       const began = performance.now();
       const { status, body } = await connection.exchange(request((counter += 1)));
@@ -177,5 +199,9 @@ async function leg(port, request) {
   const began = performance.now();
   await Promise.all(Array.from({ length: Number(options.connections) }, loop));
   const rate = (1000 * times.length) / (performance.now() - began);
-  return { rate, p50: times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] };
+  const each = (milliseconds) => milliseconds / times.length;
+  let pgCpu = 0;
+  for (const [pid, time] of await backendTime(backends)) pgCpu += time - (before.get(pid) ?? 0);
+  const p50 = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
+  return { rate, p50, cpu: each(1000 * (server.cpu - cpu)), pgCpu: each(pgCpu) };
 }

@@ -17,13 +17,16 @@ const OLD_TOKENS = 5;
 export class CalendarReplica {
   readonly calendars = new Map<string, KnownCalendar>();
   private readonly old: { id: string; token: string }[] = [];
+  private readonly world: World;
+  private readonly user: User;
+  private readonly name: string;
   private readonly rng: Rng;
 
-  constructor(
-    private readonly world: World,
-    private readonly user: User,
-    private readonly name: string,
-  ) {
+  // Fields of their own: Node runs this file without a build.
+  constructor(world: World, user: User, name: string) {
+    this.world = world;
+    this.user = user;
+    this.name = name;
     this.rng = world.rng(`${name} calendars`);
   }
 

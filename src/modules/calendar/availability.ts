@@ -57,17 +57,16 @@ export class Availability {
     const byId = new Map(members.map((member) => [member.user_id, member]));
     const byEmail = new Map(members.map((member) => [member.email, member]));
     const zones = await this.repository.zones(this.db, ctx.tenantId, [...byId.keys()]);
-    const subjects: Subject[] = [];
-    for (const asked of names) {
+    const calendarIds = names.flatMap(({ calendar_id }) => calendar_id?.toLowerCase() ?? []);
+    const calendars = await this.events.contexts(this.db, ctx, calendarIds);
+    return names.map((asked) => {
       const { email, user_id: userId, calendar_id: calendarId } = asked;
       const member =
         (userId ? byId.get(userId.toLowerCase()) : email ? byEmail.get(email.toLowerCase()) : null) ?? null;
-      const calendar =
-        !member && calendarId ? await this.events.context(this.db, ctx, calendarId.toLowerCase()) : null;
+      const calendar = (!member && calendarId && calendars.get(calendarId.toLowerCase())) || null;
       const zone = (member ? zones.get(member.user_id) : calendar?.time_zone) ?? 'UTC';
-      subjects.push({ asked, member, calendar, zone: zoneNamed(zone) ?? 'UTC', busy: [] });
-    }
-    return subjects;
+      return { asked, member, calendar, zone: zoneNamed(zone) ?? 'UTC', busy: [] };
+    });
   }
 
   /** Reads the events of all subjects at once, and merges those of each with holidays that block time. */
@@ -85,7 +84,7 @@ export class Availability {
       reach: formatInstant(from - NARROW_REACH),
     };
     const found = await this.repository.placements(this.db, ctx.tenantId, users, calendars, range);
-    const placements = found.filter(({ record }) => record.id !== excluded);
+    const placements = found.filter(({ event_id }) => event_id !== excluded);
     const days = await this.holidays.busyDays(
       ctx.tenantId,
       users,
@@ -93,18 +92,18 @@ export class Availability {
       wallText(to + DAY, true),
     );
     for (const subject of subjects) {
-      const { member, calendar, zone } = subject;
+      const { member, zone } = subject;
       const own = placements.filter((placement) => belongsTo(placement, subject));
       const window = { from, to, readerZone: zone };
-      const busy = busyTimes(own, member?.user_id ?? calendar?.owner_id ?? null, window);
+      const busy = busyTimes(own, window);
       const holidays = (member && days.get(member.user_id)) ?? [];
       subject.busy = merged([...busy, ...holidays.flatMap((day) => holidayTime(day, window))]);
     }
   }
 }
 
-function belongsTo({ calendarId, ownerId }: BusyPlacement, { member, calendar }: Subject): boolean {
-  return member ? ownerId === member.user_id : calendar?.id === calendarId;
+function belongsTo({ calendar_id, owner_id }: BusyPlacement, { member, calendar }: Subject): boolean {
+  return member ? owner_id === member.user_id : calendar?.id === calendar_id;
 }
 
 /** A holiday on the clock of the person, within the window. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { HeadWatch } from '../../platform/sync/head-watch.js';
 import { SyncState } from '../../platform/sync/state/sync-state.service.js';
 
 /** The counters of the calendars that a user sees. The trigger `calendars_grown` reports their changes to `HeadChanges`. */
@@ -9,7 +10,8 @@ const HEADS = `SELECT coalesce(json_object_agg(calendar.id, calendar.change_seq)
 /** Calendars in the state of synchronisation, and so in `changed` of the sockets. */
 @Injectable()
 export class CalendarHeads {
-  constructor(state: SyncState) {
+  constructor(state: SyncState, watch: HeadWatch) {
     state.addObjects('calendars', HEADS);
+    watch.addCounters('SELECT tenant_id, id, change_seq AS head FROM calendars');
   }
 }

@@ -4,6 +4,16 @@ import { SyncCursors } from '../../platform/sync/sync-cursors.js';
 import type { CalendarContext } from './model/event-record.js';
 import { isAtLeast } from './model/event-policy.js';
 
+/** What a reader sees of events. */
+type Detail = 'details' | 'times';
+
+/** The position of a client in the changes of a calendar. */
+export interface CalendarPosition {
+  /** All changes up to this number of the calendar are known. */
+  seq: number;
+  detail: Detail;
+}
+
 /**
  * Sync tokens of calendars: signed by the platform for one user, one calendar, and whether the user sees details. A role that
  * changes between free_busy and others expires the token.
@@ -14,15 +24,27 @@ export class CalendarTokens {
 
   /** @param seq all changes up to this number of the calendar are known */
   write(ctx: RequestContext, calendar: Pick<CalendarContext, 'id' | 'role'>, seq: number): string {
-    return this.cursors.write(ctx, collectionOf(calendar), { mode: 'changes', seq, since: 0 });
+    const collection = collectionOf(calendar.id, detailOf(calendar));
+    return this.cursors.write(ctx, collection, { mode: 'changes', seq, since: 0 });
   }
 
-  /** Null: expired, or of another calendar or user. */
-  read(ctx: RequestContext, calendar: CalendarContext, token: string): number | null {
-    const seq = this.cursors.read(ctx, collectionOf(calendar), token)?.seq ?? null;
-    return seq === null || seq < calendar.floor_seq || seq > calendar.change_seq ? null : seq;
+  /** The position that a token contains, without a look at the calendar. Null: of another calendar or user, or invalid. */
+  read(ctx: RequestContext, calendarId: string, token: string): CalendarPosition | null {
+    for (const detail of ['details', 'times'] as const) {
+      const position = this.cursors.read(ctx, collectionOf(calendarId, detail), token);
+      if (position) return { seq: position.seq, detail };
+    }
+    return null;
+  }
+
+  /** Whether the changes after a position are still complete and of the kind that the role allows now. */
+  isValid(position: CalendarPosition | null, calendar: CalendarContext): position is CalendarPosition {
+    if (position === null || position.detail !== detailOf(calendar)) return false;
+    return position.seq >= calendar.floor_seq && position.seq <= calendar.change_seq;
   }
 }
 
-const collectionOf = ({ id, role }: Pick<CalendarContext, 'id' | 'role'>): string =>
-  `calendar ${id} ${isAtLeast(role, 'reader') ? 'details' : 'times'}`;
+const detailOf = ({ role }: Pick<CalendarContext, 'role'>): Detail =>
+  isAtLeast(role, 'reader') ? 'details' : 'times';
+
+const collectionOf = (calendarId: string, detail: Detail): string => `calendar ${calendarId} ${detail}`;

@@ -30,6 +30,12 @@ const ENTRY = `json_build_object('show_as', entry.show_as, 'color', entry.color,
 const readContext = workspace.statement<ContextRow>(
   'calendar.context',
   `SELECT ${CONTEXT} FROM calendar_contexts calendar WHERE calendar.tenant_id = $1 AND calendar.id = $2`,
+  { pipelined: true },
+);
+
+const readContexts = workspace.statement<ContextRow>(
+  'calendar.contexts',
+  `SELECT ${CONTEXT} FROM calendar_contexts calendar WHERE calendar.tenant_id = $1 AND calendar.id = ANY ($2::uuid[])`,
 );
 
 type EntryJson = Pick<EntryRow, 'show_as' | 'color' | 'reminders' | 'response'>;
@@ -129,6 +135,18 @@ export class EventsRepository {
   async context(reader: Reader, ctx: RequestContext, calendarId: string): Promise<CalendarContext | null> {
     const [row] = await reader.query(readContext, [ctx.tenantId, calendarId, ctx.userId]);
     return contextOf(row);
+  }
+
+  /** The calendars that the caller sees, by id. */
+  async contexts(
+    reader: Reader,
+    ctx: RequestContext,
+    ids: readonly string[],
+  ): Promise<Map<string, CalendarContext>> {
+    if (ids.length === 0) return new Map();
+    const rows = await reader.query(readContexts, [ctx.tenantId, ids, ctx.userId]);
+    const calendars = rows.flatMap((row) => contextOf(row) ?? []);
+    return new Map(calendars.map((calendar) => [calendar.id, calendar]));
   }
 
   /** Null: no such calendar; an event of null: it is not in the calendar. */

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Db } from '../database/db.js';
-import { workspace } from '../database/statement.js';
+import { type Statement, workspace } from '../database/statement.js';
 import { Lifecycle } from '../observability/lifecycle.js';
 import { Bus } from '../bus/bus.js';
 import { HeadChanges } from './head-changes.js';
@@ -23,13 +23,11 @@ interface Waiter {
   wake: (changed: boolean) => void;
 }
 
-const heads = workspace.statement<{ tenant_id: string; user_id: string; head: number }>(
-  'sync.heads',
-  `SELECT current.tenant_id, current.user_id, current.head::float8 AS head
-     FROM unnest($1::uuid[], $2::uuid[]) AS waiting (tenant_id, user_id)
-     JOIN sync_heads current ON current.tenant_id = waiting.tenant_id AND current.user_id = waiting.user_id`,
-  { pipelined: true },
-);
+interface HeadRow {
+  tenant_id: string;
+  id: string;
+  head: number;
+}
 
 /**
  * Lets requests wait for a change of a user's counter without a database connection. The bus reports changes. One query reads
@@ -41,6 +39,8 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(HeadWatch.name);
   private readonly waiters = new Set<Waiter>();
   private readonly byOwner = new Map<string, Set<Waiter>>();
+  private readonly counters = ['SELECT tenant_id, user_id AS id, head FROM sync_heads'];
+  private heads: Statement<HeadRow> | undefined;
   private readonly recent = new LRUCache<string, number>({ max: MAX_RECENT, ttl: RECENT_MS });
   private polledAt = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
@@ -66,6 +66,14 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
   /** Number of waiting requests in this process. */
   get waiting(): number {
     return this.waiters.size;
+  }
+
+  /**
+   * Adds counters of objects, whose ids requests wait for like those of users.
+   * @param counters SQL of the columns tenant_id, id and head, of a table with the primary key (tenant_id, id)
+   */
+  addCounters(counters: string): void {
+    this.counters.push(counters);
   }
 
   /**
@@ -134,8 +142,12 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
     const started = performance.now();
     const owners = [...this.byOwner.values()].flatMap(([first]) => (first ? [first] : []));
     try {
-      const rows = await this.db.query(heads, [owners.map((o) => o.tenantId), owners.map((o) => o.userId)]);
-      for (const row of rows) this.grown(`${row.tenant_id} ${row.user_id}`, row.head);
+      this.heads ??= headsOf(this.counters);
+      const rows = await this.db.query(this.heads, [
+        owners.map(({ tenantId }) => tenantId),
+        owners.map(({ userId }) => userId),
+      ]);
+      for (const row of rows) this.grown(`${row.tenant_id} ${row.id}`, row.head);
       this.polledAt = started;
     } catch (error) {
       this.logger.warn({ err: error }, 'feed counters not read; waiting requests keep waiting');
@@ -148,3 +160,13 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
     for (const waiter of this.waiters) waiter.wake(false);
   }
 }
+
+const headsOf = (counters: readonly string[]): Statement<HeadRow> =>
+  workspace.statement<HeadRow>(
+    'sync.heads',
+    `SELECT current.tenant_id, current.id, current.head::float8 AS head
+       FROM unnest($1::uuid[], $2::uuid[]) AS waiting (tenant_id, id)
+       JOIN (${counters.join(' UNION ALL ')}) current
+         ON current.tenant_id = waiting.tenant_id AND current.id = waiting.id`,
+    { pipelined: true },
+  );

@@ -137,6 +137,27 @@ describe('GET /sync/state', () => {
     expect((await state(bob)).objects.calendars).not.toHaveProperty(id);
   });
 
+  test('a wait ends with a change of a calendar whose report was lost', async () => {
+    const shares = [{ user_id: bob.id, role: 'reader' }];
+    const { id } = (await alice.api.post('/calendar', { name: 'Unreported', shares })).body.calendar;
+    const before = await state(bob);
+    const waiting = state(bob, `?head=${before.head}&wait=20`);
+    await until('the request waits', () => app.get(HeadWatch).waiting > 1);
+    await app.sql('ALTER TABLE calendars DISABLE TRIGGER calendars_grown');
+    try {
+      const made = await alice.api.post(`/calendar/${id}/events`, { title: 'Lost', start: '2026-03-02' });
+      expect(made.status).toBe(201);
+    } finally {
+      await app.sql('ALTER TABLE calendars ENABLE TRIGGER calendars_grown');
+    }
+    // After a loss of the bus the counters are read at once; while it works, every 5 s.
+    await app.sql(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'workspace bus' AND datname = current_database()`,
+    );
+    expect((await waiting).objects.calendars[id]).toBe(1);
+  });
+
   test.each(['head=x', 'head=-1', 'head=1.5', 'wait=26', 'wait=x'])('%s is 422', async (query) => {
     const { status, body } = await alice.api.get(`/sync/state?${query}`);
     expect([status, body.error]).toEqual([422, 'validation_failed']);

@@ -1,6 +1,6 @@
-import type { AttendeeResponse, EventContent, EventRecord, ShowAs } from './event-record.js';
+import type { AttendeeResponse, EventContent, EventRow, ParticipantRow, ShowAs } from './event-record.js';
 import { responseAt } from './event-policy.js';
-import { contentOf, occurrencesIn, type TimeWindow } from './event-series.js';
+import { occurrencesIn, type SeriesRecord, type TimeWindow } from './event-series.js';
 
 export const BUSY_TYPES = ['working_elsewhere', 'tentative', 'busy', 'out_of_office'] as const;
 /** In ascending precedence. */
@@ -13,33 +13,28 @@ export interface BusyTime {
   type: BusyType;
 }
 
-/** An event of a person, and what they set for it. */
-export interface OwnEvent {
-  record: EventRecord;
-  /** Own setting of the placement; null: as in the event. */
-  showAs: ShowAs | null;
+/** An event in a calendar, reduced to the columns that decide when its owner is busy. */
+export interface BusyEvent extends SeriesRecord, Pick<EventRow, 'status' | 'show_as'> {
+  /** Setting of the placement; null: as in the event. */
+  own_show_as: ShowAs | null;
+  /** Responses of the owner of the calendar; empty for an owner who is no attendee. */
+  responses: Pick<ParticipantRow, 'recurrence_key' | 'response'>[];
 }
 
 /** Instances of one event that a query expands. */
 const MAX_INSTANCES = 10_000;
 
 /**
- * The times that the events of a person occupy in a window, merged: the state with the highest precedence covers the others.
- * Cancelled, free and declined events occupy none; an event without a response is tentative.
- * @param userId of the person, null for a calendar as a whole
+ * The times that events occupy in a window, merged: the state with the highest precedence covers the others. Cancelled, free and
+ * declined events occupy none; an event without a response is tentative.
  */
-export function busyTimes(
-  events: readonly OwnEvent[],
-  userId: string | null,
-  window: TimeWindow,
-): BusyTime[] {
+export function busyTimes(events: readonly BusyEvent[], window: TimeWindow): BusyTime[] {
   const times: BusyTime[] = [];
-  for (const { record, showAs } of events) {
-    if (record.deleted_at !== null) continue;
-    const own = record.participants.filter(({ user_id }) => user_id !== null && user_id === userId);
-    for (const occurrence of occurrencesIn(record, window, MAX_INSTANCES)) {
-      const response = own.length > 0 ? responseAt(own, occurrence.key)?.response : undefined;
-      const type = typeOf(contentOf(record, occurrence), showAs, response);
+  for (const event of events) {
+    for (const occurrence of occurrencesIn(event, window, MAX_INSTANCES)) {
+      const { status = event.status, show_as: showAs = event.show_as } = occurrence.override?.patch ?? {};
+      const response = responseAt(event.responses, occurrence.key)?.response;
+      const type = typeOf({ status, show_as: event.own_show_as ?? showAs }, response);
       const start = Math.max(occurrence.start, window.from);
       const end = Math.min(occurrence.end, window.to);
       if (type && end > start) times.push({ start, end, type });
@@ -49,16 +44,14 @@ export function busyTimes(
 }
 
 function typeOf(
-  content: EventContent,
-  showAs: ShowAs | null,
+  { status, show_as: shown }: Pick<EventContent, 'status' | 'show_as'>,
   response: AttendeeResponse | undefined,
 ): BusyType | null {
-  const shown = showAs ?? content.show_as;
-  if (content.status === 'cancelled' || shown === 'free') return null;
+  if (status === 'cancelled' || shown === 'free') return null;
   if (response === 'declined' || response === 'delegated') return null;
   if (shown === 'out_of_office' || shown === 'working_elsewhere') return shown;
   const isOpen = response === 'needs_action' || response === 'tentative';
-  return isOpen || content.status === 'tentative' || shown === 'tentative' ? 'tentative' : 'busy';
+  return isOpen || status === 'tentative' || shown === 'tentative' ? 'tentative' : 'busy';
 }
 
 const rank = (type: BusyType): number => BUSY_TYPES.indexOf(type);

@@ -13,7 +13,10 @@ export const FOLLOWING = '>';
  * @param rows of one participant
  * @param key null: the whole event
  */
-export function responseAt(rows: readonly ParticipantRow[], key: string | null): ParticipantRow | undefined {
+export function responseAt<Row extends Pick<ParticipantRow, 'recurrence_key'>>(
+  rows: readonly Row[],
+  key: string | null,
+): Row | undefined {
   const whole = rows.find(({ recurrence_key }) => recurrence_key === '');
   if (key === null || rows.length === 1) return whole;
   const own = rows.find(({ recurrence_key }) => recurrence_key === key);

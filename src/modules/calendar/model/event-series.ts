@@ -62,6 +62,9 @@ function ruleOf(text: string): Rule {
 
 type SeriesRow = EventTimes & Pick<EventRow, 'rules' | 'added' | 'excluded'>;
 
+/** The columns that the times of all instances follow from. */
+export type SeriesRecord = SeriesRow & Pick<EventRecord, 'overrides'>;
+
 /** The series of an event for the recurrence library. */
 export function seriesOf(row: SeriesRow): Series {
   return {
@@ -101,7 +104,7 @@ function occurrenceAt(
 }
 
 /** An overridden instance. */
-export function overridden(record: EventRow, override: OverrideRow, readerZone: string): Occurrence {
+export function overridden(record: EventTimes, override: OverrideRow, readerZone: string): Occurrence {
   const { recurrence_key: key, patch } = override;
   const wall = wallOf(patch.starts ?? key);
   const times = patch.starts === undefined ? record : { ...record, ...patch };
@@ -116,7 +119,7 @@ const overlaps = ({ start, end }: Occurrence, { from, to }: TimeWindow): boolean
  * The instances of an event that overlap a window, overrides included, not in order.
  * @param limit maximum number of instances that follow the rules
  */
-export function occurrencesIn(record: EventRecord, window: TimeWindow, limit: number): Occurrence[] {
+export function occurrencesIn(record: SeriesRecord, window: TimeWindow, limit: number): Occurrence[] {
   const { readerZone } = window;
   if (!isSeries(record)) {
     const only = occurrenceAt(record, null, wallOf(record.starts), null, readerZone);

@@ -22,30 +22,38 @@ BEGIN
   RETURN FOUND;
 END $$;
 
--- Replaces the parts of an event that the change contains.
+-- Writes the parts of an event that the change contains. Attendees and overrides of the change replace the stored ones; equal
+-- rows stay untouched.
 CREATE FUNCTION event_put_parts(p_tenant uuid, p_event uuid, p_change jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  c_key constant jsonb := jsonb_build_object('tenant_id', p_tenant, 'event_id', p_event);
+  c_participant constant event_participants := jsonb_populate_record(NULL::event_participants, c_key);
+  c_override constant event_overrides := jsonb_populate_record(NULL::event_overrides, c_key);
+  c_proposal constant event_proposals := jsonb_populate_record(NULL::event_proposals, c_key);
 BEGIN
   IF p_change ? 'participants' THEN
-    DELETE FROM event_participants WHERE tenant_id = p_tenant AND event_id = p_event;
-    INSERT INTO event_participants SELECT (jsonb_populate_record(NULL::event_participants,
-        part || jsonb_build_object('tenant_id', p_tenant, 'event_id', p_event))).*
-      FROM jsonb_array_elements(p_change->'participants') AS part;
+    DELETE FROM event_participants stored
+     WHERE stored.tenant_id = p_tenant AND stored.event_id = p_event
+       AND NOT EXISTS (SELECT FROM jsonb_populate_recordset(c_participant, p_change->'participants') AS kept
+                        WHERE kept.recurrence_key = stored.recurrence_key AND kept.email = stored.email
+                          AND kept IS NOT DISTINCT FROM stored);
+    INSERT INTO event_participants
+    SELECT part.* FROM jsonb_populate_recordset(c_participant, p_change->'participants') AS part
+    ON CONFLICT DO NOTHING;
   END IF;
   IF p_change ? 'overrides' THEN
     DELETE FROM event_overrides WHERE tenant_id = p_tenant AND event_id = p_event;
-    INSERT INTO event_overrides SELECT (jsonb_populate_record(NULL::event_overrides,
-        part || jsonb_build_object('tenant_id', p_tenant, 'event_id', p_event))).*
-      FROM jsonb_array_elements(p_change->'overrides') AS part;
+    INSERT INTO event_overrides
+    SELECT part.* FROM jsonb_populate_recordset(c_override, p_change->'overrides') AS part;
   END IF;
   IF p_change ? 'proposals' THEN
-    INSERT INTO event_proposals AS stored SELECT (jsonb_populate_record(NULL::event_proposals,
-        part || jsonb_build_object('tenant_id', p_tenant, 'event_id', p_event))).*
-      FROM jsonb_array_elements(p_change->'proposals') AS part
+    INSERT INTO event_proposals AS stored
+    SELECT part.* FROM jsonb_populate_recordset(c_proposal, p_change->'proposals') AS part
     ON CONFLICT (tenant_id, id) DO UPDATE SET status = excluded.status;
   END IF;
   IF p_change ? 'history' THEN
-    INSERT INTO event_history SELECT (jsonb_populate_record(NULL::event_history,
-        (p_change->'history') || jsonb_build_object('tenant_id', p_tenant, 'event_id', p_event))).*;
+    INSERT INTO event_history
+    SELECT entry.* FROM jsonb_populate_record(NULL::event_history, (p_change->'history') || c_key) AS entry;
   END IF;
 END $$;
 

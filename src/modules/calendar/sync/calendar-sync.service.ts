@@ -7,7 +7,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
 import { CalendarErrors } from '../calendar.errors.js';
-import { CalendarTokens } from '../calendar-tokens.js';
+import { type CalendarPosition, CalendarTokens } from '../calendar-tokens.js';
 import { eventResponse, overrideResponses } from '../responses/event.presenter.js';
 import { type BatchOperation, type BatchResult, EventBatch } from '../changes/event-batch.js';
 import { isAtLeast } from '../model/event-policy.js';
@@ -44,7 +44,8 @@ export class CalendarSyncService {
       this.db.within(tx, async () => {
         const calendar = await this.events.context(tx, ctx, calendarId);
         if (!calendar) throw CalendarErrors.calendarNotFound.with();
-        this.positionOf(ctx, calendar, body.value);
+        const { sync_token } = body.value;
+        if (sync_token) this.assertValid(this.tokens.read(ctx, calendar.id, sync_token), calendar);
         return this.pull(ctx, calendarId, body, await this.push(tx, ctx, calendar, body.value));
       }),
     );
@@ -97,12 +98,12 @@ export class CalendarSyncService {
     results: SyncResultResponse[],
   ): Promise<JsonReply> {
     const { limit = LIMIT, sync_token } = body.error ? {} : body.value;
-    // Without a valid token there is nothing to compare with yet: the calendar decides about 404 and 410.
-    const context = sync_token ? await this.events.context(this.db, ctx, calendarId) : null;
-    if (sync_token && !context) throw CalendarErrors.calendarNotFound.with();
-    const after = context ? this.positionOf(ctx, context, body.value) : null;
+    const position = sync_token ? this.tokens.read(ctx, calendarId, sync_token) : null;
+    // An invalid token reads no changes. The calendar decides about 404 and 410.
+    const after = sync_token ? (position?.seq ?? Number.MAX_SAFE_INTEGER) : null;
     const read = await this.feed.changes(ctx, calendarId, after, limit + 1);
     if (!read) throw CalendarErrors.calendarNotFound.with();
+    if (sync_token) this.assertValid(position, read.calendar);
     if (body.error) throw body.error;
     const { calendar } = read;
     const page = read.changes.slice(0, limit);
@@ -114,14 +115,8 @@ export class CalendarSyncService {
   }
 
   /** @throws ApiError 410 `cursor_expired` */
-  private positionOf(
-    ctx: RequestContext,
-    calendar: CalendarContext,
-    { sync_token }: SyncCalendar,
-  ): number | null {
-    if (!sync_token) return null;
-    const seq = this.tokens.read(ctx, calendar, sync_token);
-    if (seq !== null) return seq;
+  private assertValid(position: CalendarPosition | null, calendar: CalendarContext): void {
+    if (this.tokens.isValid(position, calendar)) return;
     const hint = `POST /apis/v1/calendar/${calendar.id}/sync`;
     throw CURSOR_EXPIRED.with({ body: { reset_required: true, hint } });
   }
