@@ -102,6 +102,12 @@ const remove = workspace.statement<never>(
   `SELECT calendar_delete($1, $2, $3, $4)`,
 );
 
+const lock = workspace.statement<never>(
+  'calendar.lock_calendar',
+  `SELECT FROM calendars WHERE tenant_id = $1 AND (id = $2 OR (owner_id = $3 AND is_default))
+    ORDER BY id FOR NO KEY UPDATE`,
+);
+
 export type Grantee = Pick<CalendarShare, 'granteeKind' | 'granteeId' | 'role'>;
 
 const rescheduleReminders = workspace.statement<never>(
@@ -150,8 +156,9 @@ export class CalendarsRepository {
     return rowsOf(tx, Calendar).insert(values);
   }
 
-  async lock(tx: Tx, ctx: RequestContext, id: string): Promise<void> {
-    await rowsOf(tx, Calendar).lock({ tenantId: ctx.tenantId, id });
+  /** Locks a calendar for a change, by `withDefault` also the default calendar of the caller. */
+  async lock(tx: Tx, ctx: RequestContext, id: string, withDefault: boolean): Promise<void> {
+    await tx.query(lock, [ctx.tenantId, id, withDefault ? ctx.userId : null]);
   }
 
   /** Changes a calendar and raises its revision. */

@@ -106,7 +106,7 @@ export class CalendarsService {
   ): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
       await this.found(tx, ctx, id);
-      await this.calendars.lock(tx, ctx, id);
+      await this.calendars.lock(tx, ctx, id, !body.error && body.value.is_default === true);
       const before = await this.found(tx, ctx, id);
       const isOwner = before.owner_id === ctx.userId;
       await CALENDARS.checkWrite(before, expected, body, () => this.shown(ctx, before));

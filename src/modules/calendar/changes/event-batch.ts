@@ -17,6 +17,7 @@ import { EventRemovals } from './event-removals.js';
 import { EventUpdates } from './event-updates.js';
 import { DuplicateUidError, EventWriter } from './event-writer.js';
 import { EventsRepository } from '../events.repository.js';
+import { isUuid } from '../../../platform/http/id.pipe.js';
 
 /** One operation of a batch, as a request has it. */
 export interface BatchOperation {
@@ -45,17 +46,20 @@ const lockEvents = workspace.statement<never>(
     WHERE event.tenant_id = $1 AND event.id = ANY ($2) AND EXISTS (
       SELECT FROM calendar_entries entry
        WHERE entry.tenant_id = $1 AND entry.calendar_id = $3 AND entry.event_id = event.id)
-    ORDER BY event.id FOR UPDATE`,
+    ORDER BY event.id FOR NO KEY UPDATE`,
 );
 
 const lockCalendars = workspace.statement<never>(
   'calendar.lock_calendars',
   `SELECT FROM calendars calendar
-    WHERE calendar.tenant_id = $1 AND (calendar.id = $3 OR calendar.id IN (
+    WHERE calendar.tenant_id = $1 AND (calendar.id = ANY ($3::uuid[]) OR calendar.id IN (
       SELECT entry.calendar_id FROM calendar_entries entry
        WHERE entry.tenant_id = $1 AND entry.event_id = ANY ($2)))
-    ORDER BY calendar.id FOR UPDATE`,
+    ORDER BY calendar.id FOR NO KEY UPDATE`,
 );
+
+/** An address or an id of an attendee. */
+const NAME = /^[^\0\s]{1,320}$/;
 
 /** Several changes of one calendar in one transaction, with a result for each. */
 @Injectable()
@@ -68,7 +72,10 @@ export class EventBatch {
     private readonly writer: EventWriter,
   ) {}
 
-  /** Locks all events of the operations and their calendars, so that batches do not deadlock. */
+  /**
+   * Locks all events of the operations, their calendars, and the calendars that attendees and moves add: a batch that locks one
+   * of them later deadlocks with another one.
+   */
   async lock(
     tx: Tx,
     ctx: RequestContext,
@@ -77,7 +84,30 @@ export class EventBatch {
   ): Promise<void> {
     const ids = operations.flatMap(({ event_id }) => parseEventRef(event_id ?? '')?.id ?? []);
     if (ids.length > 0) await tx.query(lockEvents, [ctx.tenantId, ids, calendarId]);
-    await tx.query(lockCalendars, [ctx.tenantId, ids, calendarId]);
+    const added = await this.addedCalendars(tx, ctx, operations);
+    await tx.query(lockCalendars, [ctx.tenantId, ids, [calendarId, ...added]]);
+  }
+
+  /** The calendars that events of the operations enter. The fields are not validated yet. */
+  private async addedCalendars(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    operations: readonly BatchOperation[],
+  ): Promise<string[]> {
+    const fields = operations.map(({ event }) => asObject(event) as { [field: string]: unknown });
+    const targets = fields.flatMap(({ calendar_id: id }) => (isUuid(id) ? id : []));
+    const names = fields
+      .flatMap(({ attendees }) => (Array.isArray(attendees) ? (attendees as unknown[]) : []))
+      .flatMap((attendee) => (typeof attendee === 'string' ? [attendee] : Object.values(asObject(attendee))))
+      .flatMap((name) => (typeof name === 'string' && NAME.test(name) ? name.toLowerCase() : []));
+    const all = [...new Set(names)];
+    const members = await this.events.members(tx, tenantId, all.filter(isUuid), all);
+    const defaults = await this.events.defaultCalendars(
+      tx,
+      tenantId,
+      members.map(({ user_id }) => user_id),
+    );
+    return [...targets, ...defaults.values()];
   }
 
   /**

@@ -68,7 +68,7 @@ const lockEvents = workspace.statement<{
 }>(
   'scheduling.lock_events',
   `SELECT id, origin, organizer_id, origin_calendar_id FROM calendar_events
-    WHERE tenant_id = $1 AND uid = $2 ORDER BY deleted_at IS NOT NULL, id FOR UPDATE`,
+    WHERE tenant_id = $1 AND uid = $2 ORDER BY deleted_at IS NOT NULL, id FOR NO KEY UPDATE`,
 );
 
 const readPlaced = workspace.statement<EventJson & { entries: OwnedEntry[] | null }>(
@@ -167,7 +167,7 @@ const summarize = workspace.statement<never>(
 
 const lockEvent = workspace.statement<never>(
   'scheduling.lock_event',
-  `SELECT FROM calendar_events WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
+  `SELECT FROM calendar_events WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
 );
 
 const markParticipants = workspace.statement<never>(

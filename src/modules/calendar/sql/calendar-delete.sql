@@ -1,4 +1,4 @@
--- Cancels the events that are organized in a calendar: attendees of the workspace keep them as cancelled, others get a message.
+-- Cancels the events that are organized in a calendar, which the caller has locked: attendees of the workspace keep them as cancelled, others get a message.
 CREATE FUNCTION calendar_cancel_all(p_tenant uuid, p_calendar uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   organized uuid[];
@@ -7,15 +7,11 @@ BEGIN
     SELECT event.id FROM calendar_entries entry
       JOIN calendar_events event ON event.tenant_id = entry.tenant_id AND event.id = entry.event_id
      WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND event.origin_calendar_id = p_calendar
-       AND event.deleted_at IS NULL ORDER BY event.id FOR UPDATE OF event);
+       AND event.deleted_at IS NULL);
   UPDATE calendar_events
      SET status = 'cancelled', deleted_at = clock_timestamp(), dtstamp = clock_timestamp(), sequence = sequence + 1,
          revision = revision + 1, updated_at = clock_timestamp(), updated_by = p_actor
    WHERE tenant_id = p_tenant AND id = ANY (organized);
-  PERFORM FROM calendars calendar
-    WHERE calendar.tenant_id = p_tenant AND calendar.id IN (
-      SELECT calendar_id FROM calendar_entries WHERE tenant_id = p_tenant AND event_id = ANY (organized))
-    ORDER BY calendar.id FOR UPDATE;
   WITH placed AS (
     SELECT calendar_id, event_id, row_number() OVER (PARTITION BY calendar_id ORDER BY event_id) AS n
       FROM calendar_entries WHERE tenant_id = p_tenant AND event_id = ANY (organized) AND calendar_id <> p_calendar),
@@ -42,20 +38,15 @@ BEGIN
    WHERE event.tenant_id = p_tenant AND event.id = ANY (organized) AND participant.user_id IS NULL;
 END $$;
 
--- Moves all placements of a calendar to another one. Events whose uid the other calendar contains stay.
+-- Moves all placements of a calendar to another one; the caller has locked them. Events whose uid the other calendar contains stay.
 CREATE FUNCTION calendar_move_all(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  moved uuid[];
-BEGIN
-  PERFORM FROM calendar_entries entry
-    JOIN calendar_events event ON event.tenant_id = entry.tenant_id AND event.id = entry.event_id
-   WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar ORDER BY event.id FOR UPDATE OF event;
-  PERFORM FROM calendars WHERE tenant_id = p_tenant AND id IN (p_calendar, p_target) ORDER BY id FOR UPDATE;
-  moved := ARRAY(
+  moved constant uuid[] := ARRAY(
     SELECT entry.event_id FROM calendar_entries entry
      WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND NOT EXISTS (
        SELECT FROM calendar_entries other WHERE other.tenant_id = p_tenant AND other.calendar_id = p_target
           AND (other.uid = entry.uid OR other.event_id = entry.event_id)));
+BEGIN
   UPDATE calendars SET change_seq = change_seq + cardinality(moved) WHERE tenant_id = p_tenant AND id = p_target;
   DELETE FROM entry_tombstones WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (moved);
   UPDATE calendar_entries entry
@@ -75,6 +66,16 @@ END $$;
 -- Deletes a calendar. @param p_target receives its events; null: they are cancelled
 CREATE FUNCTION calendar_delete(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
+  -- All events, then all their calendars at once, each by id: the order of every other write.
+  PERFORM FROM calendar_entries entry
+    JOIN calendar_events event ON event.tenant_id = entry.tenant_id AND event.id = entry.event_id
+   WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar ORDER BY event.id FOR NO KEY UPDATE OF event;
+  PERFORM FROM calendars
+   WHERE tenant_id = p_tenant AND (id IN (p_calendar, p_target) OR id IN (
+     SELECT other.calendar_id FROM calendar_entries entry
+       JOIN calendar_entries other ON other.tenant_id = p_tenant AND other.event_id = entry.event_id
+      WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar))
+   ORDER BY id FOR UPDATE;
   IF p_target IS NOT NULL THEN PERFORM calendar_move_all(p_tenant, p_calendar, p_target, p_actor); END IF;
   PERFORM calendar_cancel_all(p_tenant, p_calendar, p_actor);
   DELETE FROM calendars WHERE tenant_id = p_tenant AND id = p_calendar;

@@ -109,7 +109,7 @@ DECLARE
   locked int;
   before int := c_count;
 BEGIN
-  PERFORM FROM calendars WHERE tenant_id = p_tenant AND id = ANY (c_calendars) ORDER BY id FOR UPDATE;
+  PERFORM FROM calendars WHERE tenant_id = p_tenant AND id = ANY (c_calendars) ORDER BY id FOR NO KEY UPDATE;
   GET DIAGNOSTICS locked = ROW_COUNT;
   IF locked <> cardinality(c_calendars) THEN RETURN 'calendar_deleted'; END IF;
   FOR change IN SELECT jsonb_array_elements(p_write->'events') LOOP
@@ -136,30 +136,36 @@ END $$;
 -- @returns their number
 CREATE FUNCTION calendar_purge(p_before timestamptz, p_limit int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
-  due record;
-  purged int := 0;
+  due calendar_events[] := ARRAY(
+    SELECT event FROM calendar_events event WHERE deleted_at < p_before
+     ORDER BY deleted_at LIMIT p_limit FOR UPDATE SKIP LOCKED);
+  event calendar_events;
 BEGIN
-  FOR due IN SELECT tenant_id, id FROM calendar_events WHERE deleted_at < p_before
-              ORDER BY deleted_at LIMIT p_limit FOR UPDATE SKIP LOCKED LOOP
-    PERFORM FROM calendars calendar JOIN calendar_entries entry
-         ON entry.tenant_id = calendar.tenant_id AND entry.calendar_id = calendar.id
-      WHERE calendar.tenant_id = due.tenant_id AND entry.event_id = due.id ORDER BY calendar.id FOR UPDATE OF calendar;
+  PERFORM FROM calendars WHERE (tenant_id, id) IN (
+      SELECT entry.tenant_id, entry.calendar_id FROM unnest(due) AS purged
+        JOIN calendar_entries entry ON entry.tenant_id = purged.tenant_id AND entry.event_id = purged.id)
+    ORDER BY tenant_id, id FOR NO KEY UPDATE;
+  FOREACH event IN ARRAY due LOOP
     UPDATE calendars SET change_seq = calendars.change_seq + 1 FROM calendar_entries entry
-     WHERE calendars.tenant_id = due.tenant_id AND entry.tenant_id = due.tenant_id
-       AND entry.calendar_id = calendars.id AND entry.event_id = due.id;
-    PERFORM event_put_entries(due.tenant_id, due.id, jsonb_build_object('entries', '[]'::jsonb, 'removed', coalesce((
-      SELECT jsonb_agg(calendar_id) FROM calendar_entries WHERE tenant_id = due.tenant_id AND event_id = due.id), '[]')), 0);
-    DELETE FROM calendar_events WHERE tenant_id = due.tenant_id AND id = due.id;
-    purged := purged + 1;
+     WHERE calendars.tenant_id = event.tenant_id AND entry.tenant_id = event.tenant_id
+       AND entry.calendar_id = calendars.id AND entry.event_id = event.id;
+    PERFORM event_put_entries(event.tenant_id, event.id, jsonb_build_object('entries', '[]'::jsonb, 'removed', coalesce((
+      SELECT jsonb_agg(calendar_id) FROM calendar_entries
+       WHERE tenant_id = event.tenant_id AND event_id = event.id), '[]')), 0);
+    DELETE FROM calendar_events WHERE tenant_id = event.tenant_id AND id = event.id;
   END LOOP;
-  RETURN purged;
+  RETURN cardinality(due);
 END $$;
 
--- Deletes tombstones from before this time; cursors below them expire.
-CREATE FUNCTION calendar_forget_tombstones(p_before timestamptz) RETURNS void LANGUAGE sql AS $$
+-- Deletes tombstones from before this time; cursors below them expire. Calendars are locked first, as writers of events do.
+CREATE FUNCTION calendar_forget_tombstones(p_before timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM calendars
+    WHERE (tenant_id, id) IN (SELECT tenant_id, calendar_id FROM entry_tombstones WHERE deleted_at < p_before)
+    ORDER BY tenant_id, id FOR NO KEY UPDATE;
   WITH forgotten AS (
     DELETE FROM entry_tombstones WHERE deleted_at < p_before RETURNING tenant_id, calendar_id, change_seq),
   highest AS (SELECT tenant_id, calendar_id, max(change_seq) AS seq FROM forgotten GROUP BY 1, 2)
   UPDATE calendars SET floor_seq = greatest(floor_seq, highest.seq)
-    FROM highest WHERE calendars.tenant_id = highest.tenant_id AND calendars.id = highest.calendar_id
-$$;
+    FROM highest WHERE calendars.tenant_id = highest.tenant_id AND calendars.id = highest.calendar_id;
+END $$;

@@ -4,14 +4,14 @@ BEGIN
   PERFORM FROM calendar_events event
     WHERE event.tenant_id = p_tenant AND event.organizer_id = p_owner AND event.origin_calendar_id IN (
       SELECT id FROM calendars WHERE tenant_id = p_tenant AND owner_id = p_owner)
-    ORDER BY event.id FOR UPDATE;
+    ORDER BY event.id FOR NO KEY UPDATE;
   PERFORM FROM calendars calendar
     WHERE calendar.tenant_id = p_tenant AND (calendar.owner_id = p_owner OR calendar.id IN (
       SELECT entry.calendar_id FROM calendar_events event
         JOIN calendars origin ON origin.tenant_id = p_tenant AND origin.id = event.origin_calendar_id
         JOIN calendar_entries entry ON entry.tenant_id = p_tenant AND entry.event_id = event.id
        WHERE event.tenant_id = p_tenant AND event.organizer_id = p_owner AND origin.owner_id = p_owner))
-    ORDER BY calendar.id FOR UPDATE;
+    ORDER BY calendar.id FOR NO KEY UPDATE;
 END $$;
 
 -- Gives all calendars of a member to another one, who organizes their events from now on. The caller has locked them.

@@ -31,7 +31,7 @@ BEGIN
     RETURN NEXT;
     RETURN;
   END IF;
-  PERFORM FROM calendar_events stored WHERE stored.tenant_id = p_tenant AND stored.id = p_event FOR UPDATE;
+  PERFORM FROM calendar_events stored WHERE stored.tenant_id = p_tenant AND stored.id = p_event FOR NO KEY UPDATE;
   SELECT record.event, record.participants, record.overrides,
          (SELECT json_agg(json_build_object(
                    'calendar_id', entry.calendar_id, 'event_id', entry.event_id, 'uid', entry.uid,

@@ -46,9 +46,9 @@ const changes = workspace.statement<ChangeRow>(
     ORDER BY change.seq`,
 );
 
-const byUid = workspace.statement<{ event_id: string }>(
-  'calendar.event_of_uid',
-  `SELECT event_id FROM calendar_entries WHERE tenant_id = $1 AND calendar_id = $2 AND uid = $3`,
+const byUids = workspace.statement<{ event_id: string }>(
+  'calendar.events_of_uids',
+  `SELECT event_id FROM calendar_entries WHERE tenant_id = $1 AND calendar_id = $2 AND uid = ANY ($3)`,
 );
 
 /** The changes of a calendar. */
@@ -78,13 +78,14 @@ export class CalendarSyncRepository {
     );
   }
 
-  /** The event of a calendar with this uid, or undefined. */
-  async eventOfUid(
+  /** The ids of the events of a calendar with these uids. */
+  async eventsOfUids(
     reader: Reader,
     tenantId: string,
     calendarId: string,
-    uid: string,
-  ): Promise<string | undefined> {
-    return (await reader.query(byUid, [tenantId, calendarId, uid]))[0]?.event_id;
+    uids: readonly string[],
+  ): Promise<string[]> {
+    if (uids.length === 0) return [];
+    return (await reader.query(byUids, [tenantId, calendarId, uids])).map(({ event_id }) => event_id);
   }
 }

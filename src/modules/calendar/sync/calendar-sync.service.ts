@@ -57,12 +57,12 @@ export class CalendarSyncService {
     calendar: CalendarContext,
     { changes = [], conflict = 'server' }: SyncCalendar,
   ): Promise<SyncResultResponse[]> {
-    await this.batch.lock(
-      tx,
-      ctx,
-      calendar.id,
-      changes.map(({ event_id }) => ({ op: 'update', event_id })),
-    );
+    const uids = changes.flatMap((change) => (change.event_id === undefined ? (uidOf(change) ?? []) : []));
+    const known = await this.feed.eventsOfUids(tx, ctx.tenantId, calendar.id, uids);
+    await this.batch.lock(tx, ctx, calendar.id, [
+      ...changes.map(({ event_id, event }): BatchOperation => ({ op: 'update', event_id, event })),
+      ...known.map((event_id): BatchOperation => ({ op: 'update', event_id })),
+    ]);
     const results: SyncResultResponse[] = [];
     for (const [index, change] of changes.entries()) {
       const operation = await this.operationOf(tx, ctx, calendar, change, conflict === 'client');
@@ -83,11 +83,11 @@ export class CalendarSyncService {
     const base_revision = overwrites ? undefined : change.base_revision;
     if (change.op === 'delete') return { op: 'delete', client_id, event_id, base_revision, event };
     if (event_id !== undefined) return { op: 'update', client_id, event_id, base_revision, event };
-    const { uid = client_id } = event as { uid?: unknown };
-    const known =
-      typeof uid === 'string' ? await this.feed.eventOfUid(tx, ctx.tenantId, calendar.id, uid) : undefined;
+    const uid = uidOf(change);
+    // An earlier change of the same request may have created it.
+    const [known] = uid === null ? [] : await this.feed.eventsOfUids(tx, ctx.tenantId, calendar.id, [uid]);
     return known === undefined
-      ? { op: 'create', client_id, event: { ...event, ...(uid !== undefined && { uid }) } }
+      ? { op: 'create', client_id, event: { ...(client_id !== undefined && { uid: client_id }), ...event } }
       : { op: 'update', client_id, event_id: known, base_revision, event };
   }
 
@@ -120,6 +120,12 @@ export class CalendarSyncService {
     const hint = `POST /apis/v1/calendar/${calendar.id}/sync`;
     throw CURSOR_EXPIRED.with({ body: { reset_required: true, hint } });
   }
+}
+
+/** The uid by which a new event is known; null without a valid one. */
+function uidOf({ client_id, event }: SyncChange): string | null {
+  const { uid = client_id } = (event ?? {}) as { uid?: unknown };
+  return typeof uid === 'string' && !/\p{Cc}/u.test(uid) ? uid : null;
 }
 
 function changeResponse(
