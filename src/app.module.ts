@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { Config } from './config/config.js';
+import { AccountPagesModule } from './modules/account-pages/index.js';
 import { AccountSecurityModule } from './modules/account-security/index.js';
 import { AccessModule } from './modules/access/index.js';
 import { BatchModule } from './modules/batch/index.js';
@@ -86,6 +87,7 @@ export class AppModule {
         AccountSecurityModule,
         SignInModule.forRoot(config),
         AccessModule,
+        AccountPagesModule,
         SettingsModule,
         // Before any module with `/calendar/{calendar_id}`.
         HolidaysModule,

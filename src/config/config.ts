@@ -98,6 +98,13 @@ export class Config {
   /** Lifetime of a sign-in, days. Refreshing its tokens does not extend it. */
   @Whole(1, 365) SIGN_IN_DAYS = 30;
 
+  /** Name servers that verify the domains of workspaces: a comma-separated list of addresses. Default: those of the machine. */
+  @IsOptional()
+  @Matches(/^[0-9a-fA-F.:[\]]+(?:\s*,\s*[0-9a-fA-F.:[\]]+)*$/, {
+    message: 'must be a comma-separated list of addresses',
+  })
+  DNS_SERVERS?: string;
+
   /** Address of the mail service (WildDuck's API). */
   @Url('http', 'https') MAIL_SERVICE_URL?: string;
 
@@ -258,6 +265,10 @@ export class Config {
 
   get corsOrigins(): string[] {
     return entries(this.CORS_ORIGINS);
+  }
+
+  get dnsServers(): string[] {
+    return entries(this.DNS_SERVERS);
   }
 
   get secretKeys(): string[] {

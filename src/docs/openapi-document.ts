@@ -42,9 +42,10 @@ const TAGS: Record<string, string> = {
   presence: 'The status of users and their devices.',
   settings: "One's own profile, signatures, preferences, passwords and sessions.",
   auth: 'The second factor, and signing out.',
-  tenant: 'The workspace itself: name, branding, members, audit log.',
+  tenant: 'The workspace itself: name, branding, domains, policy, members, invitations, audit log.',
   directory: 'Users and groups of the workspace.',
   access: 'Groups of members and their permissions.',
+  account: 'Pages of links in mails: invitations, forgotten passwords, new addresses.',
   identity: 'Keys for verifying access tokens.',
   health: 'For load balancers and supervisors.',
 };

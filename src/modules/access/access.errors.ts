@@ -35,6 +35,21 @@ export const AccessErrors = {
     'The operator closed the account of this member; only the operator can reopen it.',
   ),
   memberActive: defineError(409, 'member_active', 'Deactivate the member before the transfer.'),
+  invitationNotFound: defineError(404, 'not_found', 'The workspace has no such invitation.'),
+  alreadyMember: defineError(409, 'already_member', 'The workspace has a member with this address.'),
+  alreadyInvited: defineError(409, 'already_invited', 'The address has a pending invitation; resend it.'),
+  invitationEnded: defineError(
+    409,
+    'invitation_ended',
+    'The invitation was accepted or revoked, has expired, or was sent ten times.',
+  ),
+  unknownGroup: defineError(422, 'unknown_group', 'The workspace has no such group.'),
+  tooManyInvitations: defineError(
+    422,
+    'too_many_invitations',
+    'A workspace may have at most 1,000 pending invitations.',
+  ),
+  mailNotConfigured: defineError(503, 'mail_not_configured', 'The service cannot send mails.'),
   lastAdmin: defineError(409, 'last_admin', 'The workspace must keep an active owner.'),
   systemGroup: defineError(403, 'system_group', 'System groups do not allow this change.'),
   cannotGrantUnheld: defineError(

@@ -11,6 +11,12 @@ import { GroupPermissionsService } from './groups/group-permissions.service.js';
 import { GroupsController } from './groups/groups.controller.js';
 import { GroupsRepository } from './groups/groups.repository.js';
 import { GroupsService } from './groups/groups.service.js';
+import { InvitationAcceptance } from './invitations/invitation-acceptance.js';
+import { InvitationGroups } from './invitations/invitation-groups.js';
+import { InvitationMails } from './invitations/invitation-mails.js';
+import { InvitationsController } from './invitations/invitations.controller.js';
+import { InvitationsRepository } from './invitations/invitations.repository.js';
+import { InvitationsService } from './invitations/invitations.service.js';
 import { TenantMembersController } from './members/tenant-members.controller.js';
 import { TenantMembersRepository } from './members/tenant-members.repository.js';
 import { TenantMembersService } from './members/tenant-members.service.js';
@@ -25,6 +31,7 @@ import { Membership } from './membership.js';
     GroupMembersController,
     GroupPermissionsController,
     TenantMembersController,
+    InvitationsController,
   ],
   providers: [
     AuthorityRepository,
@@ -38,7 +45,12 @@ import { Membership } from './membership.js';
     GroupPermissionsService,
     TenantMembersRepository,
     TenantMembersService,
+    InvitationsRepository,
+    InvitationGroups,
+    InvitationMails,
+    InvitationsService,
+    InvitationAcceptance,
   ],
-  exports: [PermissionSource],
+  exports: [PermissionSource, InvitationAcceptance, InvitationsService],
 })
 export class AccessModule {}

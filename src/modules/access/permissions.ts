@@ -1,10 +1,13 @@
 /** All permissions by key. Routes require them with `@Requires(...)`. */
 export const PERMISSIONS = {
   'tenant.read': 'List all members of the workspace, including deactivated ones.',
-  'tenant.manage': 'Change name, colour and logo of the workspace.',
+  'tenant.manage': 'Change name, colour, logo and domains of the workspace.',
+  'tenant.policy': 'Change the policy of the workspace.',
   'rbac.read': 'See groups, their members and their permissions.',
   'rbac.manage': 'Change groups, their members and those permissions that you hold yourself.',
+  'users.invite': 'Invite users to the workspace.',
   'users.deactivate': 'Deactivate and activate members of the workspace.',
+  'users.recover': 'End sessions of members, and remove their lost second factors.',
   'users.transfer': 'Transfer the content of deactivated members to other members.',
   'chat.rooms.create': 'Create chat rooms.',
   'chat.rooms.moderate': 'Moderate chat rooms.',
@@ -22,6 +25,7 @@ export const PERMISSIONS = {
   'reports.share': 'Share reports.',
   'contacts.global.manage': 'Change the address book of the workspace.',
   'calendar.holidays.manage': 'Choose the holidays of the workspace.',
+  'clients.manage': 'Register applications and service accounts of the workspace.',
   'audit.read': 'Read the audit log of the workspace.',
   'owners.manage': 'Reserved for owners: make other members owners.',
 } as const;

@@ -7,6 +7,10 @@ import { ApplicationPasswordSignIn } from './application-passwords/application-p
 import { ApplicationPasswordsController } from './application-passwords/application-passwords.controller.js';
 import { ApplicationPasswordsRepository } from './application-passwords/application-passwords.repository.js';
 import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
+import { AccountTokens } from './recovery/account-tokens.js';
+import { PasswordRecovery } from './recovery/password-recovery.js';
+import { EmailChange } from './email-change/email-change.js';
+import { EmailChangeController } from './email-change/email-change.controller.js';
 import { BreachList } from './passwords/breach-list.js';
 import { Confirmation } from './confirmation.js';
 import { OwnerCheck } from './owner-check.js';
@@ -25,7 +29,12 @@ import { SecurityNotifications } from './notifications/security.notifications.js
 
 @Module({
   imports: [TenantsModule],
-  controllers: [TwoFactorController, SecuritySettingsController, ApplicationPasswordsController],
+  controllers: [
+    TwoFactorController,
+    SecuritySettingsController,
+    ApplicationPasswordsController,
+    EmailChangeController,
+  ],
   providers: [
     SecurityNotifications,
     SecondFactorsRepository,
@@ -46,10 +55,16 @@ import { SecurityNotifications } from './notifications/security.notifications.js
     ApplicationPasswordSignIn,
     AccountRecovery,
     OwnerCheck,
+    AccountTokens,
+    PasswordRecovery,
+    EmailChange,
   ],
   exports: [
     OwnerCheck,
     AccountRecovery,
+    PasswordRecovery,
+    PasswordPolicy,
+    EmailChange,
     SecondFactors,
     PasswordSignIn,
     ApplicationPasswordProviders,

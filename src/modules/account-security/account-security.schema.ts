@@ -1,16 +1,21 @@
 import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { ApplicationPassword } from './application-passwords/application-password.entity.js';
+import { AccountToken } from './recovery/account-token.entity.js';
 import { RecoveryCode, SecondFactor } from './two-factor/second-factor.entity.js';
 
 export const accountSecuritySchema: SchemaPart = {
   owner: 'account-security',
-  entities: { directory: [SecondFactor, RecoveryCode], workspace: [ApplicationPassword] },
+  entities: { directory: [SecondFactor, RecoveryCode, AccountToken], workspace: [ApplicationPassword] },
   migrations: [
     sqlMigration('SecondFactors1795500000003', new URL('migrations/0001-second-factor.sql', import.meta.url)),
     sqlMigration(
       'ApplicationPasswords1795500000004',
       new URL('migrations/0002-application-passwords.sql', import.meta.url),
+    ),
+    sqlMigration(
+      'AccountTokens1797100000002',
+      new URL('migrations/0003-account-tokens.sql', import.meta.url),
     ),
   ],
   sql: [],

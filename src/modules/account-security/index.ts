@@ -9,6 +9,9 @@ export {
 export { ApplicationPasswordSignIn } from './application-passwords/application-password-sign-in.js';
 export { PasswordSignIn, type SignInOutcome } from './passwords/password-sign-in.js';
 export { type Proof, SecondFactors } from './two-factor/second-factors.js';
+export { PasswordRecovery } from './recovery/password-recovery.js';
+export { PasswordPolicy } from './passwords/password-policy.js';
+export { EmailChange } from './email-change/email-change.js';
 export { AccountRecovery } from './account-recovery.js';
 export { SecurityErrors } from './account-security.errors.js';
 export { OwnerCheck } from './owner-check.js';

@@ -9,6 +9,7 @@ import { TenantsApi } from '../tenants/index.js';
 export type SecurityEventType =
   | 'security.new_browser'
   | 'security.password_changed'
+  | 'security.email_changed'
   | 'security.second_factor_enabled'
   | 'security.second_factor_disabled'
   | 'security.second_factor_locked'

@@ -46,6 +46,11 @@ export class CredentialsApi {
     return this.repository.setPassword(tx, accountId, oldHash, newHash);
   }
 
+  /** Changes the address. @returns false when another account has it */
+  async setEmail(tx: Tx, accountId: string, email: string): Promise<boolean> {
+    return this.repository.setEmail(tx, accountId, email, emailKey(email));
+  }
+
   /** Sets whether every session must prove a second factor. */
   async setSecondFactor(tx: Tx, accountId: string, on: boolean): Promise<void> {
     await this.repository.setSecondFactor(tx, accountId, on);

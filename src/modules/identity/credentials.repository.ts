@@ -31,6 +31,13 @@ const setPassword = directory.statement<{ id: string }>(
     WHERE id = $1 AND password_hash IS NOT DISTINCT FROM $2 RETURNING id`,
 );
 
+// An address that another account has stays with it. A concurrent change to the same address fails by the unique index.
+const setEmail = directory.statement<{ id: string }>(
+  'identity.set_email',
+  `UPDATE accounts SET email = $2, email_key = $3, updated_at = now()
+    WHERE id = $1 AND NOT EXISTS (SELECT FROM accounts other WHERE other.email_key = $3 AND other.id <> $1) RETURNING id`,
+);
+
 const rehash = directory.statement<never>(
   'identity.rehash',
   `UPDATE accounts SET password_hash = $3 WHERE id = $1 AND password_hash = $2`,
@@ -61,6 +68,11 @@ export class CredentialsRepository {
 
   async rehash(tx: Tx, accountId: string, oldHash: string, newHash: string): Promise<void> {
     await tx.query(rehash, [accountId, oldHash, newHash]);
+  }
+
+  /** @returns false when another account has the address */
+  async setEmail(tx: Tx, accountId: string, email: string, key: string): Promise<boolean> {
+    return (await tx.query(setEmail, [accountId, email, key])).length > 0;
   }
 
   async setSecondFactor(tx: Tx, accountId: string, on: boolean): Promise<void> {

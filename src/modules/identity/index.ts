@@ -1,7 +1,7 @@
 export { CredentialsApi } from './credentials.api.js';
 export type { CredentialsRow } from './credentials.repository.js';
 export { IdentityApi, type AccountSpec } from './identity.api.js';
-export { emailKey } from './email.js';
+export { emailKey, sameMailbox } from './email.js';
 export { IdentityModule } from './identity.module.js';
 export { Passwords } from './passwords.js';
 export { SessionsApi } from './sessions/sessions.api.js';

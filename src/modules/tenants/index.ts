@@ -3,6 +3,7 @@ export {
   MEMBERS_PROVISIONED,
   MEMBER_ROLES_SET,
   MEMBERSHIP_CHANGING,
+  TENANT_POLICY_CHANGED,
   TENANT_PROVISIONED,
 } from './tenants.hooks.js';
 export {
@@ -16,3 +17,6 @@ export type { MemberRole, MemberStatus } from './tenants.repository.js';
 export { TenantProfileService } from './profile/tenant-profile.service.js';
 export { foldWords } from './fold-words.js';
 export { UpdateTenant } from './profile/tenant.dto.js';
+export { TenantErrors } from './tenants.errors.js';
+export { TenantDomains } from './domains/tenant-domains.js';
+export { TenantPolicies } from './policy/tenant-policies.js';

@@ -13,10 +13,13 @@ export class Tenant {
 
 @Entity('tenant_domains')
 @ForeignKey('Tenant', ['tenantId'], ['id'])
+@Index('tenant_domains_verified', ['domain'], { where: 'verified_at IS NOT NULL' })
 export class TenantDomain {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('text') domain!: string;
   @Column('timestamptz', { name: 'verified_at', nullable: true }) verifiedAt!: Date | null;
+  @Column('text', { nullable: true }) challenge!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }
 
 @Entity('tenant_members')

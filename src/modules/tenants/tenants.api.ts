@@ -35,6 +35,11 @@ export class TenantsApi {
     return this.tenants.workspacesOf(userId);
   }
 
+  /** The name of a workspace; null for an unknown one. */
+  async nameOf(tenantId: string): Promise<string | null> {
+    return this.tenants.nameOf(tenantId);
+  }
+
   /** The workspace with the oldest membership of the user, for events about the account; null without one. */
   async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {
     return this.tenants.anyTenantOf(reader, userId);
@@ -52,10 +57,10 @@ export class TenantsApi {
    * @param names user ids and e-mail addresses
    * @returns user id by name, without names that match no member
    */
-  async findMembers(tenantId: string, names: string[]): Promise<Map<string, string>> {
+  async findMembers(tenantId: string, names: string[], reader?: Reader): Promise<Map<string, string>> {
     const isId = Map.groupBy(names, isUuid);
     const [ids, emails] = [isId.get(true) ?? [], isId.get(false) ?? []];
-    return this.tenants.findMembers(tenantId, ids, emails);
+    return this.tenants.findMembers(tenantId, ids, emails, reader);
   }
 
   /** The deactivated members among users that are about to be added to those `present`. */
@@ -105,6 +110,14 @@ export class TenantsApi {
   /** Changes the display name of a member. */
   async renameMember(tx: Tx, tenantId: string, userId: string, displayName: string): Promise<void> {
     await this.tenants.rename(tx, tenantId, userId, displayName);
+  }
+
+  /** Writes the address of an account to all its memberships, one transaction for each workspace. Idempotent. */
+  async setEmail(userId: string, email: string): Promise<void> {
+    for (const { tenantId, displayName } of await this.tenants.withOtherEmail(userId, email))
+      await this.tenants.setEmail({ tenantId, userId, displayName, email }, (tx) =>
+        this.hooks.run(tx, MEMBERS_PROVISIONED, { tenantId, userIds: [userId] }),
+      );
   }
 
   /** Whether the user is an active member of any workspace. */

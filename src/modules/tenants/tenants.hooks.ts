@@ -25,3 +25,8 @@ export const MEMBERSHIP_CHANGING = new TxHook<{
   tenantId: string | null;
   status: MemberStatus;
 }>('membership changing');
+
+/** The policy of a workspace was changed. @param sessionDays lifetime of sessions; null: that of the deployment */
+export const TENANT_POLICY_CHANGED = new TxHook<{ tenantId: string; sessionDays: number | null }>(
+  'tenant policy changed',
+);

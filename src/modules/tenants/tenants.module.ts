@@ -1,6 +1,12 @@
 import { Module } from '@nestjs/common';
 import { DirectoryBackfill } from './directory-backfill.js';
 import { TenantAuditController } from './audit/tenant-audit.controller.js';
+import { DomainRecords } from './domains/domain-records.js';
+import { TenantDomains } from './domains/tenant-domains.js';
+import { TenantDomainsController } from './domains/tenant-domains.controller.js';
+import { TenantPolicies } from './policy/tenant-policies.js';
+import { TenantPolicyController } from './policy/tenant-policy.controller.js';
+import { TenantPolicyService } from './policy/tenant-policy.service.js';
 import { TenantController } from './profile/tenant.controller.js';
 import { TenantProfileRepository } from './profile/tenant-profile.repository.js';
 import { TenantProfileService } from './profile/tenant-profile.service.js';
@@ -9,7 +15,7 @@ import { TenantsApi } from './tenants.api.js';
 import { TenantsRepository } from './tenants.repository.js';
 
 @Module({
-  controllers: [TenantController, TenantAuditController],
+  controllers: [TenantController, TenantAuditController, TenantDomainsController, TenantPolicyController],
   providers: [
     TenantsRepository,
     TenantsApi,
@@ -17,7 +23,11 @@ import { TenantsRepository } from './tenants.repository.js';
     TenantProfileRepository,
     TenantProfileService,
     DirectoryBackfill,
+    DomainRecords,
+    TenantDomains,
+    TenantPolicies,
+    TenantPolicyService,
   ],
-  exports: [TenantsApi, MemberContent, TenantProfileService],
+  exports: [TenantsApi, MemberContent, TenantProfileService, TenantDomains, TenantPolicies],
 })
 export class TenantsModule {}

@@ -135,6 +135,17 @@ const emailOf = workspace.statement<{ email: string }>(
   `SELECT email FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
 );
 
+/** Across workspaces, by the index on user_id. */
+const withOtherEmail = workspace.statement<{ tenantId: string; displayName: string }>(
+  'tenants.with_other_email',
+  `SELECT tenant_id AS "tenantId", display_name AS "displayName" FROM tenant_members WHERE user_id = $1 AND email <> $2`,
+);
+
+const setEmail = workspace.statement<never>(
+  'tenants.set_email',
+  `UPDATE tenant_members SET email = $3, folded = $4 WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 const unfolded = workspace.statement<{
   tenant_id: string;
   user_id: string;
@@ -184,6 +195,10 @@ export class TenantsRepository {
     return tenants.map((tenant) => ({ ...tenant, role: roles.get(tenant.id) as TenantRole }));
   }
 
+  async nameOf(tenantId: string): Promise<string | null> {
+    return (await this.db.query(named, [[tenantId]]))[0]?.name ?? null;
+  }
+
   async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {
     return (await reader.query(anyTenantOf, [userId]))[0]?.tenant_id ?? null;
   }
@@ -193,8 +208,13 @@ export class TenantsRepository {
   }
 
   /** @returns user id by name, without names that match no member */
-  async findMembers(tenantId: string, ids: string[], emails: string[]): Promise<Map<string, string>> {
-    const rows = await this.db.query(findMembers, [tenantId, ids, emails]);
+  async findMembers(
+    tenantId: string,
+    ids: string[],
+    emails: string[],
+    reader: Reader = this.db,
+  ): Promise<Map<string, string>> {
+    const rows = await reader.query(findMembers, [tenantId, ids, emails]);
     return new Map(rows.map((row) => [row.named_as, row.user_id]));
   }
 
@@ -243,6 +263,23 @@ export class TenantsRepository {
     const [member] = await tx.query(emailOf, [tenantId, userId]);
     const folded = foldWords(displayName, member?.email ?? '');
     await tx.query(rename, [tenantId, userId, displayName, folded]);
+  }
+
+  /** Memberships of a user that have another address. */
+  async withOtherEmail(userId: string, email: string): Promise<{ tenantId: string; displayName: string }[]> {
+    return this.db.query(withOtherEmail, [userId, email]);
+  }
+
+  /** @param then runs in the same transaction */
+  async setEmail(
+    member: { tenantId: string; userId: string; displayName: string; email: string },
+    then: (tx: Tx) => Promise<void>,
+  ): Promise<void> {
+    const { tenantId, userId, displayName, email } = member;
+    await this.db.tx(async (tx) => {
+      await tx.query(setEmail, [tenantId, userId, email, foldWords(displayName, email)]);
+      await then(tx);
+    });
   }
 
   /** Folds up to `limit` names that a version without the directory wrote. @returns their number */

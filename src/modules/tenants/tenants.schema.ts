@@ -1,6 +1,7 @@
 import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
+import { TenantPolicy } from './policy/tenant-policy.entity.js';
 import { Tenant, TenantDomain, TenantLogo, TenantMember } from './tenant.entity.js';
 
 const SQL = new URL('sql/', import.meta.url);
@@ -8,11 +9,15 @@ const SQL = new URL('sql/', import.meta.url);
 export const tenantsSchema: SchemaPart = {
   owner: 'tenants',
   publishes: ['member_profiles', 'inactive_members', 'tenant_names'],
-  entities: { directory: [Tenant, TenantDomain, TenantLogo], workspace: [TenantMember] },
+  entities: { directory: [Tenant, TenantDomain, TenantLogo, TenantPolicy], workspace: [TenantMember] },
   migrations: [
     sqlMigration('Tenants1795000000002', new URL('migrations/0001-tenants.sql', import.meta.url)),
     sqlMigration('TenantDirectory1795700000004', new URL('migrations/0101-directory.sql', import.meta.url)),
     sqlMigration('TenantLogos1795700000005', new URL('migrations/0102-tenant-logos.sql', import.meta.url)),
+    sqlMigration(
+      'TenantPolicies1797100000000',
+      new URL('migrations/0103-policies-and-domains.sql', import.meta.url),
+    ),
   ],
   sql: [...sqlFiles('workspace', SQL, 'member-profiles'), ...sqlFiles('directory', SQL, 'tenant-names')],
 };

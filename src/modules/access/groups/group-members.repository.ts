@@ -95,7 +95,7 @@ export class GroupMembersRepository {
     tenantId: string,
     groupId: string,
     userIds: string[],
-    by: string,
+    by: string | null,
   ): Promise<GroupMemberRow[]> {
     return tx.query(add, [tenantId, groupId, userIds, by]);
   }

@@ -22,7 +22,8 @@ BEGIN
     ('members', 'Members', 'All active members of the workspace.', 3)) AS made (key, name, description, rank);
   INSERT INTO rbac_grants (tenant_id, group_id, permission)
   SELECT p_tenant, made.id, given.permission FROM rbac_groups made JOIN (VALUES
-    ('admins', 'tenant.read'), ('admins', 'tenant.manage'), ('admins', 'rbac.read'), ('admins', 'rbac.manage'),
+    ('admins', 'tenant.read'), ('admins', 'tenant.manage'), ('admins', 'tenant.policy'), ('admins', 'rbac.read'), ('admins', 'rbac.manage'),
+    ('admins', 'users.invite'), ('admins', 'users.recover'), ('admins', 'clients.manage'),
     ('admins', 'users.deactivate'), ('admins', 'users.transfer'), ('admins', 'chat.rooms.create'), ('admins', 'chat.rooms.moderate'),
     ('admins', 'chat.messages.delete_any'), ('admins', 'calls.start'), ('admins', 'calls.record'),
     ('admins', 'calls.moderate'), ('admins', 'guests.invite'), ('admins', 'guests.review'),

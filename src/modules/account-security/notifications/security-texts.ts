@@ -10,6 +10,12 @@ export const SECURITY_TEXTS: Record<SecurityEventType, NotificationType['texts']
     pt: 'A senha da sua conta foi alterada',
     vi: 'Mật khẩu tài khoản của bạn đã được thay đổi',
   },
+  'security.email_changed': {
+    en: 'The email address of your account was changed',
+    de: 'Die E-Mail-Adresse Ihres Kontos wurde geändert',
+    pt: 'O endereço de e-mail da sua conta foi alterado',
+    vi: 'Địa chỉ email của tài khoản bạn đã được thay đổi',
+  },
   'security.second_factor_enabled': {
     en: 'Two-step sign-in was switched on for your account',
     de: 'Die Anmeldung in zwei Schritten wurde für Ihr Konto eingeschaltet',

@@ -56,6 +56,7 @@ export function passwordPage(signIn: SignInPage, email: string): Page {
       />
     </div>
     <button name="step" value="password">${t('sign_in')}</button>
+    <p class="below"><a href="/apis/v1/account/password">${t('forgot_password')}</a></p>
     ${cancel(signIn)}`;
   return page(signIn, {
     heading: t('sign_in'),

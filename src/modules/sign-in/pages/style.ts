@@ -13,6 +13,7 @@ a{color:var(--accent)}
 h1{margin:0 0 .35rem;font-size:1.5rem;line-height:1.25;letter-spacing:-.015em}
 p{margin:0 0 1rem}
 .lead{color:var(--soft);margin-bottom:1.5rem}
+.below{margin:.75rem 0;text-align:center;font-size:.9375rem}
 .hint{display:block;color:var(--soft);font-size:.875rem;font-weight:400;margin-top:.1rem}
 .field{margin:0 0 1.1rem}
 label,legend{display:block;font-weight:600;font-size:.9375rem;margin:0 0 .45rem;padding:0}

@@ -11,6 +11,7 @@ export const de: Messages = {
   continue: 'Weiter',
   invalid_password:
     'E-Mail-Adresse und Passwort passen nicht zusammen. Bitte beides prüfen und noch einmal versuchen.',
+  forgot_password: 'Passwort vergessen?',
   second_factor: 'Code eingeben',
   second_factor_lead: 'Anmeldung als {email}',
   code: 'Code aus der Authenticator-App',

@@ -9,6 +9,7 @@ export const en = {
   cancel: 'Cancel',
   continue: 'Continue',
   invalid_password: 'The email address or password is incorrect. Check both and try again.',
+  forgot_password: 'Forgot your password?',
   second_factor: 'Enter your code',
   second_factor_lead: 'Signing in as {email}',
   code: 'Code from your authenticator app',

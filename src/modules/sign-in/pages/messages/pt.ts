@@ -10,6 +10,7 @@ export const pt: Messages = {
   cancel: 'Cancelar',
   continue: 'Continuar',
   invalid_password: 'O e-mail e a senha não conferem. Verifique os dois e tente de novo.',
+  forgot_password: 'Esqueceu a senha?',
   second_factor: 'Digite o código',
   second_factor_lead: 'Entrando como {email}',
   code: 'Código do aplicativo autenticador',

@@ -10,6 +10,7 @@ export const vi: Messages = {
   cancel: 'Hủy',
   continue: 'Tiếp tục',
   invalid_password: 'Email và mật khẩu không khớp. Hãy kiểm tra cả hai rồi thử lại.',
+  forgot_password: 'Quên mật khẩu?',
   second_factor: 'Nhập mã',
   second_factor_lead: 'Đang đăng nhập với {email}',
   code: 'Mã từ ứng dụng xác thực',

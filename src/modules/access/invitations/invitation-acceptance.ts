@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import { Audit } from '../../../platform/audit/audit.js';
+import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { readLinkToken } from '../../../platform/secrets/link-token.js';
+import { IdentityApi } from '../../identity/index.js';
+import { TenantDomains, TenantsApi } from '../../tenants/index.js';
+import { Authority } from '../authority.js';
+import { AuthorityRepository } from '../authority.repository.js';
+import { InvitationGroups } from './invitation-groups.js';
+import { TenantInvitation } from './invitation.entity.js';
+import { InvitationsRepository } from './invitations.repository.js';
+
+/** A valid invitation, as its recipient sees it. */
+export interface OpenInvitation {
+  tenantId: string;
+  id: string;
+  email: string;
+  workspace: string;
+  /** Name of the member who invites; null for a link by a verified domain. */
+  inviter: string | null;
+}
+
+/** The account that accepts an invitation. */
+export interface InvitedAccount {
+  id: string;
+  email: string;
+  displayName: string;
+}
+
+/** Opens invitations by the token of their link, and makes members of their recipients. */
+@Injectable()
+export class InvitationAcceptance {
+  constructor(
+    private readonly invitations: InvitationsRepository,
+    private readonly repository: AuthorityRepository,
+    private readonly authority: Authority,
+    private readonly groups: InvitationGroups,
+    private readonly tenants: TenantsApi,
+    private readonly domains: TenantDomains,
+    private readonly identity: IdentityApi,
+    private readonly outbox: Outbox,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /** @returns null for an unknown, used, revoked or expired token, and when the inviter has lost the permission */
+  async find(token: string): Promise<OpenInvitation | null> {
+    const read = readLinkToken(token);
+    if (!read) return null;
+    const { owner: tenantId, hash: tokenHash } = read;
+    const invitation = await rowsOf(this.db, TenantInvitation).one({ tenantId, tokenHash, state: 'pending' });
+    const workspace = invitation && (await this.tenants.nameOf(tenantId));
+    if (!invitation || workspace === null || !(await this.mayJoin(invitation))) return null;
+    const inviter = invitation.invitedBy && (await this.tenants.profile(tenantId, invitation.invitedBy));
+    const { id, email } = invitation;
+    return { tenantId, id, email, workspace, inviter: inviter ? inviter.displayName : null };
+  }
+
+  /**
+   * Makes the account a member with the role and the groups of the invitation. A deactivated member stays deactivated.
+   * @returns false when the invitation ended meanwhile, or no longer gives its permissions
+   */
+  async accept(
+    { tenantId, id }: OpenInvitation,
+    account: InvitedAccount,
+    origin: { ip: string | null; requestId: string | null },
+  ): Promise<boolean> {
+    const open = await rowsOf(this.db, TenantInvitation).one({ tenantId, id });
+    if (!open || !(await this.mayJoin(open))) return false;
+    return this.db.tx(async (tx) => {
+      // The lock order of all group changes: groups, invitation, members.
+      await this.repository.lock(tx, tenantId);
+      const invitation = await rowsOf(tx, TenantInvitation).lock({ tenantId, id });
+      if (invitation?.state !== 'pending' || !(await this.isBacked(tx, invitation))) return false;
+      if ((await this.tenants.findMembers(tenantId, [account.id], tx)).size === 0)
+        await this.join(tx, invitation, account);
+      else if ((await this.tenants.activeRole(tenantId, account.id, tx)) === null) return false;
+      await this.invitations.end(tx, tenantId, id, 'accepted', account.id);
+      const { invitedBy, role, groupIds } = invitation;
+      await this.audit.record(
+        tx,
+        { tenantId, userId: account.id, ...origin },
+        {
+          action: 'user.joined',
+          objectKind: 'user',
+          objectId: account.id,
+          data: { invitation: id, invited_by: invitedBy, role, groups: groupIds },
+        },
+      );
+      await this.outbox.append(tx, {
+        tenantId,
+        type: 'member.joined',
+        payload: { user_id: account.id, invited_by: invitedBy },
+      });
+      return true;
+    });
+  }
+
+  private async join(tx: Tx, invitation: TenantInvitation, account: InvitedAccount): Promise<void> {
+    const { tenantId, role, groupIds, invitedBy: by } = invitation;
+    const { id: userId, email, displayName } = account;
+    await this.tenants.provisionMembers(tx, tenantId, [{ userId, email, displayName, role: null }]);
+    await this.groups.join(tx, tenantId, userId, { role, groupIds, by });
+    await this.identity.recordAccessChange(tx, userId, tenantId);
+  }
+
+  private async mayJoin(invitation: TenantInvitation): Promise<boolean> {
+    const { tenantId, email, invitedBy, expiresAt } = invitation;
+    if (expiresAt.getTime() <= Date.now()) return false;
+    return invitedBy === null ? (await this.domains.joinable(email)) === tenantId : true;
+  }
+
+  /** Whether the inviter still holds the permissions that the invitation gives. */
+  private async isBacked(
+    tx: Tx,
+    { tenantId, invitedBy, role, groupIds }: TenantInvitation,
+  ): Promise<boolean> {
+    if (invitedBy === null) return true;
+    const held = await this.authority.inTx(tx, tenantId, invitedBy);
+    if (!held.has('users.invite')) return false;
+    const given = await this.groups.permissionsOfExisting(tx, tenantId, role, groupIds);
+    return [...given].every((permission) => held.has(permission));
+  }
+}

@@ -1,0 +1,219 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { IsNull } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import type { Language } from '../../../platform/languages/languages.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { type LinkToken, newLinkToken } from '../../../platform/secrets/link-token.js';
+import type { MailContent } from '../../../platform/system-mail/mail-template.js';
+import { emailKey } from '../../identity/index.js';
+import { TenantsApi } from '../../tenants/index.js';
+import { AccessErrors } from '../access.errors.js';
+import { Authority, assertHolds } from '../authority.js';
+import { InvitationGroups } from './invitation-groups.js';
+import { InvitationMails } from './invitation-mails.js';
+import { TenantInvitation } from './invitation.entity.js';
+import type { CreateInvitation, ListInvitations } from './invitations.dto.js';
+import { InvitationsRepository } from './invitations.repository.js';
+import type {
+  InvitationDetailEnvelope,
+  InvitationEnvelope,
+  InvitationListEnvelope,
+  InvitationResponse,
+} from './invitations.response.js';
+
+const DAY_MS = 86_400_000;
+const MAX_PENDING = 1_000;
+const MAX_SENT = 10;
+
+/** Invitations of users to a workspace. `InvitationAcceptance` makes members of their recipients. */
+@Injectable()
+export class InvitationsService implements OnModuleInit {
+  constructor(
+    private readonly invitations: InvitationsRepository,
+    private readonly groups: InvitationGroups,
+    private readonly mails: InvitationMails,
+    private readonly authority: Authority,
+    private readonly tenants: TenantsApi,
+    private readonly cursors: Cursors,
+    private readonly jobs: PeriodicJobs,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'access.invitations',
+      everySeconds: 3_600,
+      run: () => this.invitations.clean(),
+    });
+  }
+
+  /**
+   * @throws ApiError 403 `cannot_grant_unheld`; 409 `already_member`, `already_invited`; 422 `unknown_group`,
+   * `too_many_invitations`; 503 `mail_not_configured`
+   */
+  async create(ctx: RequestContext, input: CreateInvitation): Promise<JsonReply> {
+    const { tenantId } = ctx;
+    const { email, role, message, language } = input;
+    const names = await this.namesOf(ctx);
+    const expiresAt = new Date(Date.now() + input.expires_in_days * DAY_MS);
+    const groupIds = input.groups.map((id) => id.toLowerCase());
+    return this.db.tx(async (tx) => {
+      const held = await this.authority.begin(tx, ctx, 'users.invite');
+      assertHolds(held, await this.groups.permissionsOf(tx, tenantId, role, groupIds));
+      if ((await this.tenants.findMembers(tenantId, [email], tx)).size > 0)
+        throw AccessErrors.alreadyMember.with();
+      if ((await this.invitations.expire(tx, tenantId)) >= MAX_PENDING)
+        throw AccessErrors.tooManyInvitations.with();
+      const { token, hash } = newLinkToken(tenantId);
+      const invitation = await rowsOf(tx, TenantInvitation).insert({
+        ...{ tenantId, id: uuidv7(), email, emailKey: emailKey(email), role, groupIds, message, language },
+        ...{ tokenHash: hash, invitedBy: ctx.userId, expiresAt },
+      });
+      if (!invitation) throw AccessErrors.alreadyInvited.with();
+      await this.mails.send(tx, invitation, { ...names, token });
+      await this.log(tx, ctx, 'user.invited', invitation);
+      const location = `/apis/v1/tenant/invitations/${invitation.id}`;
+      return new JsonReply(JSON.stringify(envelope(invitation)), { status: 201, location });
+    });
+  }
+
+  async list(ctx: RequestContext, query: ListInvitations): Promise<InvitationListEnvelope> {
+    const { tenantId } = ctx;
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `invitations ${tenantId} ${query.state ?? ''}`,
+      key: ({ id }: TenantInvitation): [string] => [id],
+      rows: (after, limit) => this.invitations.list(tenantId, query.state, after, limit),
+    });
+    return { invitations: rows.map(presentInvitation), next };
+  }
+
+  /** @throws ApiError 404 */
+  async read({ tenantId }: RequestContext, id: string): Promise<InvitationDetailEnvelope> {
+    const invitation = await rowsOf(this.db, TenantInvitation).one({ tenantId, id });
+    if (!invitation) throw AccessErrors.invitationNotFound.with();
+    return { ...envelope(invitation), mail: await this.mails.stateOf(invitation) };
+  }
+
+  /** Replaces the link. @throws ApiError 404; 403 `cannot_grant_unheld`; 409 `invitation_ended`; 503 `mail_not_configured` */
+  async resend(ctx: RequestContext, id: string): Promise<InvitationEnvelope> {
+    const { tenantId } = ctx;
+    const names = await this.namesOf(ctx);
+    return this.db.tx(async (tx) => {
+      const held = await this.authority.begin(tx, ctx, 'users.invite');
+      const before = await this.pending(tx, tenantId, id);
+      if (before.sent >= MAX_SENT) throw AccessErrors.invitationEnded.with();
+      assertHolds(held, await this.groups.permissionsOf(tx, tenantId, before.role, before.groupIds));
+      const lifetime = before.expiresAt.getTime() - before.createdAt.getTime();
+      const { token, hash }: LinkToken = newLinkToken(tenantId);
+      const [invitation] = await rowsOf(tx, TenantInvitation).update(
+        { tenantId, id },
+        {
+          tokenHash: hash,
+          sent: before.sent + 1,
+          invitedBy: ctx.userId,
+          expiresAt: new Date(Date.now() + Math.min(lifetime, 60 * DAY_MS)),
+        },
+      );
+      await this.mails.send(tx, invitation as TenantInvitation, { ...names, token });
+      await this.log(tx, ctx, 'user.invitation.resent', invitation as TenantInvitation);
+      return envelope(invitation as TenantInvitation);
+    });
+  }
+
+  /** @throws ApiError 404; 409 `invitation_ended` */
+  async revoke(ctx: RequestContext, id: string): Promise<InvitationEnvelope> {
+    const { tenantId } = ctx;
+    return this.db.tx(async (tx) => {
+      await this.authority.begin(tx, ctx, 'users.invite');
+      await this.pending(tx, tenantId, id);
+      const invitation = await this.invitations.end(tx, tenantId, id, 'revoked');
+      await this.log(tx, ctx, 'user.invitation.revoked', invitation);
+      return envelope(invitation);
+    });
+  }
+
+  /**
+   * Creates or replaces the invitation of a user who joins by a verified domain.
+   * @returns the mail with its link; null for a member, and for a user with an invitation of an administrator
+   */
+  async mailForDomain(tenantId: string, email: string, language: Language): Promise<MailContent | null> {
+    const workspace = await this.tenants.nameOf(tenantId);
+    if (workspace === null || (await this.tenants.findMembers(tenantId, [email])).size > 0) return null;
+    const { token, hash } = newLinkToken(tenantId);
+    const invitation = await this.storeForDomain(tenantId, email, language, hash);
+    return invitation && this.mails.contentFor(invitation, workspace, token);
+  }
+
+  private storeForDomain(tenantId: string, email: string, language: Language, tokenHash: Buffer) {
+    return this.db.tx(async (tx) => {
+      if ((await this.invitations.expire(tx, tenantId)) >= MAX_PENDING) return null;
+      const expiresAt = new Date(Date.now() + DAY_MS);
+      const values = { tokenHash, language, expiresAt };
+      const key = emailKey(email);
+      const rows = rowsOf(tx, TenantInvitation);
+      const own = { tenantId, id: uuidv7(), email, emailKey: key, role: 'member' as const };
+      const inserted = await rows.insert({ ...own, ...values });
+      if (inserted) return inserted;
+      const replaced = await rows.update(
+        { tenantId, emailKey: key, state: 'pending', invitedBy: IsNull() },
+        values,
+      );
+      return replaced[0] ?? null;
+    });
+  }
+
+  private async pending(tx: Tx, tenantId: string, id: string): Promise<TenantInvitation> {
+    const invitation = await rowsOf(tx, TenantInvitation).lock({ tenantId, id });
+    if (!invitation) throw AccessErrors.invitationNotFound.with();
+    if (invitation.state !== 'pending') throw AccessErrors.invitationEnded.with();
+    return invitation;
+  }
+
+  private async namesOf({ tenantId, userId }: RequestContext) {
+    const profile = await this.tenants.profile(tenantId, userId);
+    const workspace = (await this.tenants.nameOf(tenantId)) ?? '';
+    return { workspace, inviter: profile && { name: profile.displayName, email: profile.email } };
+  }
+
+  private async log(
+    tx: Tx,
+    ctx: RequestContext,
+    action: string,
+    invitation: TenantInvitation,
+  ): Promise<void> {
+    const { id, email, role, groupIds } = invitation;
+    const data = { email, role, groups: groupIds };
+    await this.audit.record(tx, ctx, { action, objectKind: 'invitation', objectId: id, data });
+  }
+}
+
+const envelope = (invitation: TenantInvitation): InvitationEnvelope => ({
+  invitation: presentInvitation(invitation),
+});
+
+/** A pending invitation after its expiry is shown as expired before the hourly job has ended it. */
+export function presentInvitation(invitation: TenantInvitation): InvitationResponse {
+  const { id, email, role, groupIds, message, state, invitedBy, acceptedBy, sent, createdAt, expiresAt } =
+    invitation;
+  return {
+    id,
+    email,
+    role,
+    groups: groupIds,
+    message,
+    state: state === 'pending' && expiresAt.getTime() <= Date.now() ? 'expired' : state,
+    invited_by: invitedBy,
+    accepted_by: acceptedBy,
+    sent,
+    created_at: createdAt.toISOString(),
+    expires_at: expiresAt.toISOString(),
+  };
+}

@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { AccountSecurityModule } from '../account-security/index.js';
+import { TenantsModule } from '../tenants/index.js';
+import { AccountPagesController } from './account-pages.controller.js';
+import { DomainJoin } from './domain-join.js';
+import { InvitationPages } from './invitation-pages.js';
+import { RecoveryPages } from './recovery-pages.js';
+
+/** Pages of links in mails: invitations, forgotten passwords, new addresses. */
+@Module({
+  imports: [TenantsModule, AccountSecurityModule],
+  controllers: [AccountPagesController],
+  providers: [InvitationPages, RecoveryPages, DomainJoin],
+})
+export class AccountPagesModule {}

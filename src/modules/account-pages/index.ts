@@ -1,0 +1,1 @@
+export { AccountPagesModule } from './account-pages.module.js';

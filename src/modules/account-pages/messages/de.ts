@@ -1,0 +1,57 @@
+import type { en } from './en.js';
+
+/** German texts of the pages. */
+export const de: Record<keyof typeof en, string> = {
+  join: '{workspace} beitreten',
+  join_button: 'Beitreten',
+  invited_by: '{inviter} lädt Sie ein.',
+  create_lead: 'Erstellen Sie Ihr Konto, um dem Arbeitsbereich beizutreten.',
+  set_password_lead: 'Legen Sie ein Passwort für Ihr Konto fest, um dem Arbeitsbereich beizutreten.',
+  sign_in_lead: 'Melden Sie sich mit dem Passwort Ihres Kontos an, um dem Arbeitsbereich beizutreten.',
+  confirm_lead: 'Bestätigen Sie, um dem Arbeitsbereich beizutreten.',
+  account_closed: 'Dieses Konto ist geschlossen. Wenden Sie sich an die Verwaltung.',
+  your_name: 'Ihr Name',
+  name_missing: 'Geben Sie Ihren Namen ein, höchstens 200 Zeichen.',
+  email: 'E-Mail-Adresse',
+  email_missing: 'Geben Sie eine gültige E-Mail-Adresse ein.',
+  password: 'Passwort',
+  code: 'Code aus Ihrer Authenticator-App oder ein Wiederherstellungscode',
+  invalid_password: 'Das Passwort ist falsch.',
+  invalid_code: 'Der Code ist falsch oder wurde schon verwendet.',
+  try_again: 'Etwas hat sich inzwischen geändert. Versuchen Sie es erneut.',
+  new_password: 'Neues Passwort',
+  new_password_hint: 'Mindestens 12 Zeichen. Ein Satz ist leicht zu merken.',
+  password_short: 'Das Passwort braucht mindestens {length} Zeichen.',
+  password_long: 'Das Passwort ist zu lang.',
+  password_common: 'Dieses Passwort ist zu leicht zu erraten.',
+  password_breached: 'Dieses Passwort kommt in einem Datenleck vor. Wählen Sie ein anderes.',
+  joined: 'Willkommen bei {workspace}',
+  joined_lead: 'Sie sind jetzt Mitglied. Melden Sie sich als {email} an.',
+  open_client: 'Workspace öffnen',
+  link_invalid: 'Dieser Link ist ungültig',
+  link_invalid_lead: 'Der Link wurde verwendet, ersetzt oder ist abgelaufen. Fordern Sie einen neuen an.',
+  invitation_invalid_lead:
+    'Die Einladung wurde angenommen, widerrufen oder ist abgelaufen. Bitten Sie um eine neue.',
+  forgot: 'Passwort vergessen?',
+  forgot_lead:
+    'Geben Sie Ihre E-Mail-Adresse ein. Sie erhalten einen Link, um ein neues Passwort festzulegen.',
+  send_link: 'Link senden',
+  link_sent: 'Sehen Sie in Ihr Postfach',
+  forgot_sent_lead:
+    'Wenn {email} ein Konto hat, ist ein Link für ein neues Passwort unterwegs. Er gilt eine Stunde.',
+  self_join: 'Ihrem Arbeitsbereich beitreten',
+  self_join_lead:
+    'Geben Sie Ihre geschäftliche E-Mail-Adresse ein. Sie erhalten einen Link, wenn Ihre Organisation das erlaubt.',
+  self_join_sent_lead:
+    'Wenn die Organisation von {email} das erlaubt, ist ein Link unterwegs. Er gilt einen Tag.',
+  managed_externally: 'Ihre Organisation verwaltet Passwörter bei ihrem Identitätsanbieter.',
+  set_password: 'Neues Passwort festlegen',
+  account_is: 'Für das Konto {email}',
+  password_set: 'Das Passwort ist festgelegt',
+  password_set_lead: 'Alle Sitzungen wurden beendet. Melden Sie sich mit dem neuen Passwort an.',
+  confirm_email: 'Bestätigen Sie Ihre neue Adresse',
+  confirm_email_lead: 'Die E-Mail-Adresse Ihres Kontos ändert sich von {old} zu {email}.',
+  confirm_email_button: 'Bestätigen',
+  email_changed: 'Ihre Adresse ist geändert',
+  email_changed_lead: 'Melden Sie sich ab jetzt als {email} an.',
+};

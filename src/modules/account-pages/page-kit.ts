@@ -1,0 +1,139 @@
+import type { Request } from 'express';
+import { html, type Html } from '../../platform/html/html-tag.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { BodyReply } from '../../platform/http/replies/body-reply.js';
+import { isStorable } from '../../platform/http/storable-text.js';
+import { type Language, type Translate, translator } from '../../platform/languages/languages.js';
+import { SecurityErrors } from '../account-security/index.js';
+import {
+  chooseLanguage,
+  limitedPage,
+  page,
+  type Page,
+  pagePolicy,
+  pageTranslator,
+} from '../sign-in/index.js';
+import { MESSAGES, type MessageKey } from './messages/messages.js';
+
+/** The language and the origin of a request for a page. */
+export interface PageRequest {
+  language: Language;
+  t: Translate<MessageKey>;
+  ip: string | null;
+  requestId: string | null;
+  /** A field of the submitted form; missing, repeated and unstorable fields are empty. */
+  field(name: string): string;
+}
+
+const MAX_FIELD = 2_000;
+
+/** @param body of a form, URL-encoded */
+export function pageRequest(request: Request & { id?: string }, body?: Buffer): PageRequest {
+  const language = chooseLanguage(undefined, request.headers['accept-language']);
+  const fields = new URLSearchParams(body?.toString() ?? '');
+  return {
+    language,
+    t: translator(MESSAGES, language),
+    ip: request.ip ?? null,
+    requestId: request.id ?? null,
+    field: (name) => {
+      const [value = '', ...more] = fields.getAll(name);
+      return more.length === 0 && value.length <= MAX_FIELD && isStorable(value) ? value : '';
+    },
+  };
+}
+
+interface Parts {
+  heading: string;
+  lead?: string;
+  alert?: string | undefined;
+  content?: Html;
+  status?: number;
+}
+
+export function showPage({ language }: PageRequest, parts: Parts): BodyReply {
+  const { status = parts.alert === undefined ? 200 : 422 } = parts;
+  return replyOf(page({ language, t: pageTranslator(language) }, { ...parts, status }));
+}
+
+/** Too many requests. @param wait seconds */
+export const showLimited = ({ language }: PageRequest, wait: number): BodyReply =>
+  replyOf(limitedPage({ language, t: pageTranslator(language) }, wait));
+
+function replyOf({ status, body, retryAfter }: Page): BodyReply {
+  return new BodyReply(Buffer.from(body), {
+    status,
+    contentType: 'text/html; charset=utf-8',
+    headers: {
+      'Content-Security-Policy': pagePolicy(),
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'no-referrer',
+      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+    },
+  });
+}
+
+/** A form that posts to the address of its page. */
+export const postForm = (content: Html): Html => html`<form method="post" action="">${content}</form>`;
+
+interface FieldOptions {
+  type: 'text' | 'email' | 'password';
+  autocomplete: string;
+  value?: string;
+  hint?: string;
+  focus?: boolean;
+  maxLength?: number;
+  optional?: boolean;
+}
+
+/** A labelled input. */
+export function inputField(name: string, label: string, options: FieldOptions): Html {
+  const {
+    type,
+    autocomplete,
+    value = '',
+    hint,
+    focus = false,
+    maxLength = 1_000,
+    optional = false,
+  } = options;
+  return html`<div class="field">
+    <label for="${name}">${label}${hint !== undefined && html`<span class="hint">${hint}</span>`}</label>
+    <input
+      id="${name}"
+      name="${name}"
+      type="${type}"
+      value="${value}"
+      autocomplete="${autocomplete}"
+      maxlength="${maxLength}"
+      ${!optional && html` required`}${focus && html` autofocus`}
+    />
+  </div>`;
+}
+
+/** The field for a new password. */
+export const newPasswordField = ({ t }: PageRequest, focus = false): Html =>
+  inputField('new_password', t('new_password'), {
+    type: 'password',
+    autocomplete: 'new-password',
+    hint: t('new_password_hint'),
+    focus,
+  });
+
+/** The text for a rejected password; other errors are thrown again. */
+export function passwordProblem({ t }: PageRequest, error: unknown): string {
+  if (!(error instanceof ApiError) || error.kind !== SecurityErrors.weakPassword) throw error;
+  const [detail] = error.extras.details ?? [];
+  switch (detail?.code) {
+    case 'min_length': {
+      const [length = '12'] = /\d+/.exec(detail.message) ?? [];
+      return t('password_short', { length });
+    }
+    case 'breached':
+      return t('password_breached');
+    case 'max_length':
+      return t('password_long');
+    default:
+      return t('password_common');
+  }
+}

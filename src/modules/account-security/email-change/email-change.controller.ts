@@ -1,0 +1,66 @@
+import { Controller, Headers } from '@nestjs/common';
+import { Tenantless } from '../../../platform/context/access.decorators.js';
+import { type AccountContext, Ctx } from '../../../platform/context/request-context.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import { languageOf } from '../../../platform/languages/languages.js';
+import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
+import { SecurityErrors } from '../account-security.errors.js';
+import { PASSWORD_LIMIT } from '../route-limits.js';
+import { ChangeEmail } from './email-change.dto.js';
+import { EmailState } from './email-change.response.js';
+import { EmailChange } from './email-change.js';
+
+@Controller('settings/email')
+export class EmailChangeController {
+  constructor(private readonly changes: EmailChange) {}
+
+  @Endpoint('GET', {
+    tag: 'settings',
+    id: 'readEmail',
+    summary: 'Read your e-mail address and its pending change',
+    response: [EmailState, 'The address.'],
+  })
+  @Tenantless()
+  read(@Ctx() ctx: AccountContext): Promise<EmailState> {
+    return this.changes.read(ctx);
+  }
+
+  @Endpoint('PUT', {
+    tag: 'settings',
+    id: 'changeEmail',
+    summary: 'Change your e-mail address',
+    description:
+      'Sends a link to the new address, valid for a day; the change takes effect when it is opened and confirmed. The old address gets a notice. An address of another account gets no mail, and the response is the same.',
+    status: 202,
+    response: [EmailState, 'The address and the pending change.'],
+    errors: [
+      SecurityErrors.invalidPassword,
+      SecurityErrors.managedExternally,
+      SecurityErrors.invalidCode,
+      SecurityErrors.tooManyAttempts,
+      Errors.tooManyRequests,
+    ],
+  })
+  @Tenantless()
+  @RateLimited(PASSWORD_LIMIT)
+  change(
+    @Ctx() ctx: AccountContext,
+    @CheckedBody(ChangeEmail) body: Checked<ChangeEmail>,
+    @Headers('accept-language') language: string | undefined,
+  ): Promise<EmailState> {
+    return this.changes.request(ctx, body.value, languageOf(language) ?? 'en');
+  }
+
+  @Endpoint('DELETE', {
+    tag: 'settings',
+    id: 'cancelEmailChange',
+    summary: 'Cancel the pending change of your e-mail address',
+    response: [EmailState, 'The address.'],
+  })
+  @Tenantless()
+  cancel(@Ctx() ctx: AccountContext): Promise<EmailState> {
+    return this.changes.cancel(ctx);
+  }
+}

@@ -1,0 +1,12 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+@Entity('account_tokens')
+@Index('account_tokens_expiry', ['expiresAt'])
+export class AccountToken {
+  @PrimaryColumn('uuid', { name: 'account_id' }) accountId!: string;
+  @PrimaryColumn('text') purpose!: 'password' | 'email';
+  @Column('bytea', { name: 'token_hash' }) tokenHash!: Buffer;
+  @Column('text', { nullable: true }) email!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+}

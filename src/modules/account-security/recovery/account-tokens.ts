@@ -1,0 +1,96 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { directory } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { newLinkToken, readLinkToken } from '../../../platform/secrets/link-token.js';
+import type { AccountToken } from './account-token.entity.js';
+
+type Purpose = AccountToken['purpose'];
+
+interface TokenRow {
+  account_id: string;
+  email: string | null;
+  expires_at: Date;
+}
+
+const put = directory.statement<never>(
+  'account_tokens.put',
+  `INSERT INTO account_tokens (account_id, purpose, token_hash, email, expires_at)
+   VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5))
+   ON CONFLICT (account_id, purpose) DO UPDATE
+     SET token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, created_at = now()`,
+);
+
+const find = directory.statement<TokenRow>(
+  'account_tokens.find',
+  `SELECT account_id, email, expires_at FROM account_tokens
+    WHERE account_id = $1 AND purpose = $2 AND token_hash = $3 AND expires_at > now()`,
+);
+
+const take = directory.statement<TokenRow>(
+  'account_tokens.take',
+  `DELETE FROM account_tokens WHERE account_id = $1 AND purpose = $2 AND token_hash = $3 AND expires_at > now()
+   RETURNING account_id, email, expires_at`,
+);
+
+const pending = directory.statement<TokenRow>(
+  'account_tokens.pending',
+  `SELECT account_id, email, expires_at FROM account_tokens
+    WHERE account_id = $1 AND purpose = $2 AND expires_at > now()`,
+);
+
+const remove = directory.statement<TokenRow>(
+  'account_tokens.remove',
+  `DELETE FROM account_tokens WHERE account_id = $1 AND purpose = $2 RETURNING account_id, email, expires_at`,
+);
+
+const forget = directory.statement<never>(
+  'account_tokens.forget',
+  `DELETE FROM account_tokens WHERE expires_at < now()`,
+);
+
+/** Tokens of the links that the owner of an account receives by mail. */
+@Injectable()
+export class AccountTokens implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: PeriodicJobs,
+  ) {}
+
+  onModuleInit(): void {
+    const run = async () => void (await this.db.single((tx) => tx.query(forget, [])));
+    this.jobs.register({ name: 'account-tokens.forget', everySeconds: 3_600, run });
+  }
+
+  /** Replaces the earlier token of the purpose. @returns the new token */
+  async create(
+    tx: Tx,
+    accountId: string,
+    purpose: Purpose,
+    { seconds, email = null }: { seconds: number; email?: string | null },
+  ): Promise<string> {
+    const { token, hash } = newLinkToken(accountId);
+    await tx.query(put, [accountId, purpose, hash, email, seconds]);
+    return token;
+  }
+
+  async find(purpose: Purpose, token: string): Promise<TokenRow | null> {
+    const read = readLinkToken(token);
+    return read && ((await this.db.query(find, [read.owner, purpose, read.hash]))[0] ?? null);
+  }
+
+  /** Uses a token. @returns null for an unknown, used or expired one */
+  async take(tx: Tx, purpose: Purpose, token: string): Promise<TokenRow | null> {
+    const read = readLinkToken(token);
+    return read && ((await tx.query(take, [read.owner, purpose, read.hash]))[0] ?? null);
+  }
+
+  async pending(accountId: string, purpose: Purpose): Promise<TokenRow | null> {
+    return (await this.db.query(pending, [accountId, purpose]))[0] ?? null;
+  }
+
+  async remove(tx: Tx, accountId: string, purpose: Purpose): Promise<TokenRow | null> {
+    return (await tx.query(remove, [accountId, purpose]))[0] ?? null;
+  }
+}

@@ -1,0 +1,145 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { API_PREFIX, Config } from '../../../config/config.js';
+import { NO_TENANT } from '../../../platform/audit/audit.js';
+import { Db } from '../../../platform/database/db.js';
+import { type Language, translator } from '../../../platform/languages/languages.js';
+import { GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
+import { networkOf } from '../../../platform/rate-limits/rate-limit.js';
+import { RateLimits } from '../../../platform/rate-limits/rate-limits.js';
+import type { MailContent, MailRequest, MailTemplate } from '../../../platform/system-mail/mail-template.js';
+import { SystemMail } from '../../../platform/system-mail/system-mail.js';
+import {
+  CredentialsApi,
+  type CredentialsRow,
+  emailKey,
+  Passwords,
+  sameMailbox,
+  SessionsApi,
+} from '../../identity/index.js';
+import { SIGN_IN } from '../guess-limits.js';
+import { PasswordPolicy } from '../passwords/password-policy.js';
+import { SecurityLog } from '../security-log.js';
+import { ACCOUNT_MAIL_TEXTS } from './account-mail-texts.js';
+import { AccountTokens } from './account-tokens.js';
+
+const LINK_SECONDS = 3_600;
+const ADDRESS_LIMIT = { scope: 'password-recovery-address', requests: 5, perSeconds: 3_600 };
+
+interface RecoveryOrigin {
+  ip: string | null;
+  requestId: string | null;
+}
+
+/**
+ * Forgotten passwords. A request does the same work for any address: it queues a mail, and the account is looked up when the
+ * mail is composed. Response and time therefore do not disclose whether an address has an account.
+ */
+@Injectable()
+export class PasswordRecovery implements OnModuleInit {
+  private readonly template: MailTemplate<object> = {
+    name: 'account.password_recovery',
+    compose: (request) => this.compose(request),
+    previews: (language) => ({ password: this.content(language, 'ann@example.com', 'token') }),
+  };
+
+  constructor(
+    private readonly tokens: AccountTokens,
+    private readonly credentials: CredentialsApi,
+    private readonly passwords: Passwords,
+    private readonly policy: PasswordPolicy,
+    private readonly sessions: SessionsApi,
+    private readonly locks: GuessLocks,
+    private readonly limits: RateLimits,
+    private readonly mails: SystemMail,
+    private readonly log: SecurityLog,
+    private readonly config: Config,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.mails.register(this.template);
+  }
+
+  /** False with an external issuer, which manages the passwords. */
+  get enabled(): boolean {
+    return this.config.signInIssuer !== null;
+  }
+
+  /**
+   * Queues a mail with a link. Beyond five requests an hour for an address nothing is sent.
+   * @param email at most 320 characters
+   * @returns seconds to wait when the network sends too many requests, else 0
+   */
+  async request(email: string, language: Language, { ip }: RecoveryOrigin): Promise<number> {
+    const limit = { scope: 'password-recovery', requests: this.config.SIGN_IN_PER_MINUTE, perSeconds: 60 };
+    const wait = await this.limits.take({ limit, subject: networkOf(ip) });
+    if (wait > 0) return wait;
+    if ((await this.limits.take({ limit: ADDRESS_LIMIT, subject: emailKey(email) })) > 0) return 0;
+    await this.db.tx((tx) =>
+      this.mails.queue(tx, {
+        tenantId: NO_TENANT,
+        template: this.template,
+        to: email,
+        language,
+        values: {},
+        key: `password ${uuidv7()}`,
+        lifetimeSeconds: LINK_SECONDS,
+      }),
+    );
+    return 0;
+  }
+
+  /** The account of a link; null for an unknown, used or expired one. */
+  async find(token: string): Promise<CredentialsRow | null> {
+    const row = await this.tokens.find('password', token);
+    const account = row && (await this.credentials.byId(row.account_id));
+    return account?.status === 'active' ? account : null;
+  }
+
+  /**
+   * Sets a password and ends all sessions. The second factor stays.
+   * @returns false when the link is invalid @throws ApiError 422 `weak_password`, 503 `overloaded`
+   */
+  async reset(token: string, password: string, origin: RecoveryOrigin): Promise<boolean> {
+    const account = await this.find(token);
+    if (!account) return false;
+    await this.policy.check(password, account);
+    const hash = await this.passwords.hash(password);
+    const isDone = await this.db.tx(async (tx) => {
+      if (!(await this.tokens.take(tx, 'password', token))) return false;
+      if (!(await this.credentials.setPassword(tx, account.id, account.password_hash, hash))) return false;
+      await this.locks.forget(tx, SIGN_IN, emailKey(account.email));
+      const ended = await this.sessions.endOthers(tx, account.id, null);
+      const actor = { tenantId: null, userId: account.id, ...origin, requestId: origin.requestId ?? '' };
+      await this.log.record(tx, actor, 'security.password_changed', { sessions_ended: ended, by: 'mail' });
+      return true;
+    });
+    if (isDone) await this.sessions.refreshNow();
+    return isDone;
+  }
+
+  /** The token is created when the mail is composed, so that no earlier step depends on the account. */
+  private async compose({ recipient, language }: MailRequest<object>): Promise<MailContent | null> {
+    const account = await this.credentials.byEmail(recipient);
+    // The address of the account, not a look-alike that has the same key.
+    if (account?.status !== 'active' || !this.enabled || !sameMailbox(account.email, recipient)) return null;
+    const token = await this.db.single((tx) =>
+      this.tokens.create(tx, account.id, 'password', { seconds: LINK_SECONDS }),
+    );
+    return this.content(language, account.email, token);
+  }
+
+  private content(language: Language, email: string, token: string): MailContent {
+    const text = translator(ACCOUNT_MAIL_TEXTS, language);
+    return {
+      subject: text('password_subject'),
+      paragraphs: [text('password_text', { email })],
+      action: {
+        label: text('password_action'),
+        url: `${this.config.publicUrl}/${API_PREFIX}/account/password/${token}`,
+      },
+      closing: [text('password_closing')],
+    };
+  }
+}

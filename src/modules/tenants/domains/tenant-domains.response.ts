@@ -1,0 +1,29 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+const TIME = '2026-11-21T09:30:00.000Z';
+
+export class DomainRecordResponse {
+  /** @example "_workspace-challenge.demo.example" */ name!: string;
+  /** @example "workspace-verification=4f0c1e8f0d7a4c7d9d0d3e0d6c1f5b7a2e9c8d41" */ value!: string;
+}
+
+export class TenantDomainDetail {
+  /** @example "demo.example" */ domain!: string;
+  /** @example true */ verified!: boolean;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME }) verified_at!:
+    | string
+    | null;
+  /** The TXT record that verifies the domain; null for a domain that the operator added. */
+  @ApiProperty({ type: DomainRecordResponse, nullable: true }) txt_record!: DomainRecordResponse | null;
+  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+}
+
+export class TenantDomainEnvelope {
+  domain!: TenantDomainDetail;
+}
+
+export class TenantDomainListEnvelope {
+  domains!: TenantDomainDetail[];
+  /** Always null: a workspace has at most 50 domains. */
+  @ApiProperty({ type: String, nullable: true, example: null }) next!: string | null;
+}

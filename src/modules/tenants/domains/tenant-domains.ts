@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import { directory } from '../../../platform/database/statement.js';
+import { TenantPolicies } from '../policy/tenant-policies.js';
+import { TenantDomain } from '../tenant.entity.js';
+import { TenantErrors } from '../tenants.errors.js';
+import { DomainRecords } from './domain-records.js';
+import type { TenantDomainDetail } from './tenant-domains.response.js';
+
+const MAX_DOMAINS = 50;
+const HOST = '_workspace-challenge';
+const VALUE = 'workspace-verification=';
+
+const lockDomain = directory.statement<never>(
+  'tenants.lock_domain',
+  `SELECT pg_advisory_xact_lock(hashtextextended('tenant domain ' || $1, 0))`,
+);
+
+const verifiedBy = directory.statement<{ tenant_id: string }>(
+  'tenants.domain_verified_by',
+  `SELECT tenant_id FROM tenant_domains WHERE domain = $1 AND verified_at IS NOT NULL ORDER BY verified_at LIMIT 1`,
+);
+
+/** Domains of a workspace. A domain is verified by a TXT record, and by one workspace at a time. */
+@Injectable()
+export class TenantDomains {
+  constructor(
+    private readonly records: DomainRecords,
+    private readonly policies: TenantPolicies,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  async list(tenantId: string): Promise<TenantDomainDetail[]> {
+    const domains = await rowsOf(this.db, TenantDomain).all({ tenantId });
+    return domains.toSorted((a, b) => (a.domain < b.domain ? -1 : 1)).map(present);
+  }
+
+  /** Adds a domain with a new challenge; an existing one stays as it is. @throws ApiError 422 `too_many_domains` */
+  async add(ctx: RequestContext, domain: string): Promise<TenantDomainDetail> {
+    const { tenantId } = ctx;
+    return this.db.tx(async (tx) => {
+      const rows = rowsOf(tx, TenantDomain);
+      const challenge = randomBytes(20).toString('hex');
+      const added = await rows.insert({ tenantId, domain, challenge, verifiedAt: null });
+      if (!added) return present((await rows.one({ tenantId, domain })) as TenantDomain);
+      if ((await rows.count({ tenantId })) > MAX_DOMAINS) throw TenantErrors.tooManyDomains.with();
+      await this.audit.record(tx, ctx, {
+        action: 'tenant.domain.added',
+        objectKind: 'domain',
+        objectId: domain,
+      });
+      return present(added);
+    });
+  }
+
+  /**
+   * Reads the TXT record of a domain and verifies the domain.
+   * @throws ApiError 404; 409 `domain_not_verified`, `domain_taken`; 503 `dns_unavailable`
+   */
+  async verify(ctx: RequestContext, domain: string): Promise<TenantDomainDetail> {
+    const { tenantId } = ctx;
+    const known = await rowsOf(this.db, TenantDomain).one({ tenantId, domain });
+    if (!known) throw TenantErrors.domainNotFound.with();
+    if (known.verifiedAt !== null) return present(known);
+    const values = await this.records.txt(`${HOST}.${domain}`);
+    if (!values.includes(`${VALUE}${known.challenge}`)) throw TenantErrors.domainNotVerified.with();
+    return this.db.tx(async (tx) => {
+      await tx.query(lockDomain, [domain]);
+      if ((await tx.query(verifiedBy, [domain])).some((row) => row.tenant_id !== tenantId))
+        throw TenantErrors.domainTaken.with();
+      const values = { verifiedAt: () => 'now()' };
+      const [verified] = await rowsOf(tx, TenantDomain).update({ tenantId, domain }, values);
+      if (!verified) throw TenantErrors.domainNotFound.with();
+      await this.audit.record(tx, ctx, {
+        action: 'tenant.domain.verified',
+        objectKind: 'domain',
+        objectId: domain,
+      });
+      return present(verified);
+    });
+  }
+
+  /** @throws ApiError 404 */
+  async remove(ctx: RequestContext, domain: string): Promise<TenantDomainDetail> {
+    const { tenantId } = ctx;
+    return this.db.tx(async (tx) => {
+      const [removed] = await rowsOf(tx, TenantDomain).delete({ tenantId, domain });
+      if (!removed) throw TenantErrors.domainNotFound.with();
+      await this.audit.record(tx, ctx, {
+        action: 'tenant.domain.removed',
+        objectKind: 'domain',
+        objectId: domain,
+      });
+      return present(removed);
+    });
+  }
+
+  /** The workspace that an address may join by its verified domain, if the policy of the workspace allows it. */
+  async joinable(email: string): Promise<string | null> {
+    const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+    const [found] = await this.db.query(verifiedBy, [domain]);
+    if (!found) return null;
+    return (await this.policies.of(found.tenant_id)).domainJoin ? found.tenant_id : null;
+  }
+}
+
+function present({ domain, verifiedAt, challenge, createdAt }: TenantDomain): TenantDomainDetail {
+  return {
+    domain,
+    verified: verifiedAt !== null,
+    verified_at: verifiedAt?.toISOString() ?? null,
+    txt_record: challenge === null ? null : { name: `${HOST}.${domain}`, value: `${VALUE}${challenge}` },
+    created_at: createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import { TenantErrors } from '../tenants.errors.js';
+import { type Audience, defaultPolicy, TenantPolicy } from './tenant-policy.entity.js';
+
+const MAX_CACHED = 10_000;
+/** A change takes effect in every process after this time. */
+const CACHE_MS = 3_000;
+const DAY_MS = 86_400_000;
+
+/** The policies of workspaces, for the modules that enforce them. Cached for three seconds. */
+@Injectable()
+export class TenantPolicies {
+  private readonly cache = new LRUCache<string, TenantPolicy>({ max: MAX_CACHED, ttl: CACHE_MS });
+
+  constructor(private readonly db: Db) {}
+
+  async of(tenantId: string): Promise<TenantPolicy> {
+    const cached = this.cache.get(tenantId);
+    if (cached) return cached;
+    const policy = (await rowsOf(this.db, TenantPolicy).one({ tenantId })) ?? defaultPolicy(tenantId);
+    this.cache.set(tenantId, policy);
+    return policy;
+  }
+
+  /** Drops the cached policy in this process. */
+  forget(tenantId: string): void {
+    this.cache.delete(tenantId);
+  }
+
+  /** @throws ApiError 403 `restricted_by_policy` */
+  async assertMay(ctx: RequestContext, feature: 'linkShares' | 'guestInvites'): Promise<void> {
+    const policy = await this.of(ctx.tenantId);
+    if (!includes(policy[feature], ctx)) throw TenantErrors.restrictedByPolicy.with();
+  }
+
+  /**
+   * The end of the time in which a member may work without a second factor.
+   * @param memberSince start of the membership @returns null: no second factor is required
+   */
+  async secondFactorDeadline(tenantId: string, memberSince: Date): Promise<Date | null> {
+    const { secondFactorRequired, secondFactorSince, secondFactorGraceDays } = await this.of(tenantId);
+    if (!secondFactorRequired) return null;
+    const start = Math.max(secondFactorSince?.getTime() ?? 0, memberSince.getTime());
+    return new Date(start + secondFactorGraceDays * DAY_MS);
+  }
+}
+
+function includes(audience: Audience, { role }: RequestContext): boolean {
+  return audience === 'members' || (audience === 'admins' && role !== 'member' && role !== null);
+}

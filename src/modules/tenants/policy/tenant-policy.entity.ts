@@ -1,0 +1,37 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** Members who may use a feature that also needs its permission, if it has one. */
+export const AUDIENCES = ['members', 'admins', 'nobody'] as const;
+export type Audience = (typeof AUDIENCES)[number];
+
+@Entity('tenant_policies')
+export class TenantPolicy {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @Column('boolean', { name: 'second_factor_required' }) secondFactorRequired!: boolean;
+  @Column('int', { name: 'second_factor_grace_days' }) secondFactorGraceDays!: number;
+  @Column('timestamptz', { name: 'second_factor_since', nullable: true }) secondFactorSince!: Date | null;
+  @Column('int', { name: 'session_days', nullable: true }) sessionDays!: number | null;
+  @Column('int', { name: 'password_min_length', nullable: true }) passwordMinLength!: number | null;
+  @Column('text', { name: 'link_shares' }) linkShares!: Audience;
+  @Column('text', { name: 'guest_invites' }) guestInvites!: Audience;
+  @Column('text', { name: 'allowed_issuers', array: true, nullable: true }) allowedIssuers!: string[] | null;
+  @Column('boolean', { name: 'domain_join' }) domainJoin!: boolean;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+}
+
+/** The policy of a workspace that has none. */
+export function defaultPolicy(tenantId: string): TenantPolicy {
+  return {
+    tenantId,
+    secondFactorRequired: false,
+    secondFactorGraceDays: 7,
+    secondFactorSince: null,
+    sessionDays: null,
+    passwordMinLength: null,
+    linkShares: 'members',
+    guestInvites: 'members',
+    allowedIssuers: null,
+    domainJoin: false,
+    updatedAt: new Date(0),
+  };
+}

@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../config/config.js';
+import { changes } from '../../../platform/audit/audit-data.js';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import { TxHooks } from '../../../platform/events/tx-hooks.js';
+import { TenantErrors } from '../tenants.errors.js';
+import { TENANT_POLICY_CHANGED } from '../tenants.hooks.js';
+import { TenantPolicies } from './tenant-policies.js';
+import type { UpdateTenantPolicy } from './tenant-policy.dto.js';
+import { defaultPolicy, TenantPolicy } from './tenant-policy.entity.js';
+import type { TenantPolicyEnvelope } from './tenant-policy.response.js';
+
+/** The policy of a workspace, as its administrators read and change it. */
+@Injectable()
+export class TenantPolicyService {
+  constructor(
+    private readonly policies: TenantPolicies,
+    private readonly hooks: TxHooks,
+    private readonly audit: Audit,
+    private readonly db: Db,
+    private readonly config: Config,
+  ) {}
+
+  async read(tenantId: string): Promise<TenantPolicyEnvelope> {
+    const policy = await rowsOf(this.db, TenantPolicy).one({ tenantId });
+    return present(policy ?? defaultPolicy(tenantId));
+  }
+
+  /** Omitted fields stay unchanged. @throws ApiError 422 `issuers_locked_out` */
+  async update(ctx: RequestContext, input: UpdateTenantPolicy): Promise<TenantPolicyEnvelope> {
+    const { tenantId } = ctx;
+    this.assertUsable(input.allowed_issuers ?? null);
+    const after = await this.db.tx(async (tx) => {
+      const rows = rowsOf(tx, TenantPolicy);
+      await rows.insert({ tenantId });
+      const before = (await rows.lock({ tenantId })) as TenantPolicy;
+      const values = changed(before, input);
+      const { before: old, after: wanted } = changes(valuesOf(before), valuesOf({ ...before, ...values }));
+      if (Object.keys(wanted).length === 0) return before;
+      const [written] = await rows.update({ tenantId }, { ...values, updatedAt: () => 'now()' });
+      const policy = written as TenantPolicy;
+      await this.hooks.run(tx, TENANT_POLICY_CHANGED, { tenantId, sessionDays: policy.sessionDays });
+      const data = { before: old, after: wanted };
+      await this.audit.record(tx, ctx, {
+        action: 'tenant.policy.updated',
+        objectKind: 'tenant',
+        objectId: tenantId,
+        data,
+      });
+      return policy;
+    });
+    this.policies.forget(tenantId);
+    return present(after);
+  }
+
+  /** A policy that accepts no issuer of the deployment would lock out the whole workspace. */
+  private assertUsable(issuers: readonly string[] | null): void {
+    const available = [this.config.OIDC_ISSUER ?? 'local'];
+    if (issuers !== null && !issuers.some((issuer) => available.includes(issuer)))
+      throw TenantErrors.issuersLockedOut.with();
+  }
+}
+
+function changed(before: TenantPolicy, input: UpdateTenantPolicy): Partial<TenantPolicy> {
+  const { required, grace_days: graceDays } = input.second_factor ?? {};
+  const starts = required === true && !before.secondFactorRequired;
+  const values: Partial<TenantPolicy> = {
+    secondFactorRequired: required,
+    secondFactorGraceDays: graceDays,
+    ...(starts && { secondFactorSince: new Date() }),
+    ...(required === false && { secondFactorSince: null }),
+    sessionDays: input.session_days,
+    passwordMinLength: input.password_min_length,
+    linkShares: input.link_shares,
+    guestInvites: input.guest_invites,
+    allowedIssuers: input.allowed_issuers,
+    domainJoin: input.domain_join,
+  };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+function valuesOf(policy: TenantPolicy): Record<string, unknown> {
+  const { second_factor: factor, updated_at: _, ...values } = present(policy).policy;
+  return { second_factor_required: factor.required, second_factor_grace_days: factor.grace_days, ...values };
+}
+
+function present(policy: TenantPolicy): TenantPolicyEnvelope {
+  return {
+    policy: {
+      second_factor: {
+        required: policy.secondFactorRequired,
+        grace_days: policy.secondFactorGraceDays,
+        required_since: policy.secondFactorSince?.toISOString() ?? null,
+      },
+      session_days: policy.sessionDays,
+      password_min_length: policy.passwordMinLength,
+      link_shares: policy.linkShares,
+      guest_invites: policy.guestInvites,
+      allowed_issuers: policy.allowedIssuers,
+      domain_join: policy.domainJoin,
+      updated_at: policy.updatedAt.getTime() === 0 ? null : policy.updatedAt.toISOString(),
+    },
+  };
+}
