@@ -38,7 +38,7 @@ describe('every response is as documented, whatever the request', () => {
   beforeAll(async () => {
     mail = await TestMailService.start();
     livekit = await LiveKit.start();
-    app = await TestApp.start({ ...mail.settings, ...livekit.settings });
+    app = await TestApp.start({ ...mail.settings, ...livekit.settings, SMTP_URL: 'smtp://127.0.0.1:9' });
     pool = new Pool(app.base, { connections: CONCURRENCY });
   });
   afterAll(async () => {

@@ -14,7 +14,7 @@ describe('responses have exactly the described shape', () => {
 
   beforeAll(async () => {
     stopClock();
-    app = await TestApp.start();
+    app = await TestApp.start({ SMTP_URL: 'smtp://127.0.0.1:9' });
     [alice] = await app.tenant('acme', 'alice');
   });
   afterAll(() => app?.stop());
@@ -244,6 +244,20 @@ describe('responses have exactly the described shape', () => {
     const headers = { 'content-type': 'image/png' };
     fits('setTenantLogo', await api.put('/tenant/logo', undefined, { raw: png, headers }));
     fits('removeTenantLogo', await api.delete('/tenant/logo'));
+    const email = 'invited@far.example';
+    const invited = await api.post('/tenant/invitations', { email });
+    fits('createInvitation', invited);
+    const { id: invitation } = invited.body.invitation;
+    fits('listInvitations', await api.get('/tenant/invitations'));
+    fits('readInvitation', await api.get(`/tenant/invitations/${invitation}`));
+    fits('resendInvitation', await api.post(`/tenant/invitations/${invitation}/resend`));
+    fits('revokeInvitation', await api.delete(`/tenant/invitations/${invitation}`));
+    fits('addTenantDomain', await api.post('/tenant/domains', { domain: 'corp.example' }));
+    fits('listTenantDomains', await api.get('/tenant/domains'));
+    fits('removeTenantDomain', await api.delete('/tenant/domains/corp.example'));
+    fits('readTenantPolicy', await api.get('/tenant/policy'));
+    fits('updateTenantPolicy', await api.put('/tenant/policy', { second_factor: { grace_days: 5 } }));
+    fits('readEmail', await api.get('/settings/email'));
     fits('listAuditEvents', await api.get('/tenant/audit'));
     const bob = await app.member('acme', 'bob@acme.example');
     fits('listTenantMembers', await api.get('/tenant/members'));

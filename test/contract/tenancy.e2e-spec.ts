@@ -17,11 +17,12 @@ describe('the tenancy matrix', () => {
   let alice: TestUser;
   let outsiders: [string, TestUser][];
   let groups = 0;
+  let invited = 0;
 
   beforeAll(async () => {
     duck = await WildDuck.start();
     livekit = await LiveKit.start();
-    app = await TestApp.start({ ...duck.settings, ...livekit.settings });
+    app = await TestApp.start({ ...duck.settings, ...livekit.settings, SMTP_URL: 'smtp://127.0.0.1:9' });
     [alice] = await app.tenant('acme', 'alice');
     const [mallory] = await app.tenant('evil', 'mallory');
     // No plain member: what they hold in their own workspace must not count here.
@@ -77,6 +78,16 @@ describe('the tenancy matrix', () => {
     tenant: async () => {
       const { id } = await app.member('acme', 'dora@acme.example');
       return { id, body: { to: alice.id } };
+    },
+    'tenant/invitations': async () => {
+      invited += 1;
+      const email = `secret${invited}@acme.example`;
+      return { id: (await alice.api.post('/tenant/invitations', { email })).body.invitation.id, body: {} };
+    },
+    // Named by the domain and not by an id; each workspace sees its own only.
+    'tenant/domains': async () => {
+      const { body } = await alice.api.post('/tenant/domains', { domain: 'secret.example' });
+      return { id: body.domain.domain, body: {} };
     },
     'settings/signatures': async () => {
       const made = await alice.api.post('/settings/signatures', { name: 'secret', html: 'secret' });
@@ -177,6 +188,8 @@ describe('the tenancy matrix', () => {
   const kindOf = (path: string) => {
     const [first] = path.split('/').slice(3);
     if (path.includes('/call/external_invites')) return 'call/external_invites';
+    const ofTenant = /\/tenant\/(?:invitations|domains)\//.exec(path)?.[0];
+    if (ofTenant) return ofTenant.slice(1, -1);
     return ['settings', 'chat', 'presence'].includes(first!)
       ? path.slice('/apis/v1/'.length).split('/{')[0]!
       : first!;

@@ -19,6 +19,7 @@ const SPANNING: Record<string, readonly string[]> = {
     'recovery by the operator: the event goes to a workspace of the account',
   ],
   'sign-in': ['clients of services: the account of the service and its membership'],
+  'account-pages': ['forgotten password: its event goes to a workspace of the account'],
   cli: ['status of an account: its memberships follow'],
   test: ['a test calls the interfaces of several modules in one transaction'],
   tenants: ['transfer of content and end of a membership'],

@@ -133,14 +133,30 @@ describe('polling of access changes', () => {
       }),
     };
     const repository = {
-      bySession: async (_: string, id: string) => ({ id, status: 'active', tokens_valid_after: null }),
+      bySession: async (_: string, id: string) => ({
+        id,
+        email: 'ann@acme.example',
+        status: 'active',
+        tokens_valid_after: null,
+        has_second_factor: false,
+        session_expires_at: expiresAt,
+      }),
     };
-    const tenants = { activeRole: async () => 'member' };
+    const tenants = {
+      activeRole: async () => 'member',
+      membership: async () => ({ role: 'member', since: new Date() }),
+    };
+    const policies = {
+      accepts: async () => true,
+      secondFactorDeadline: async () => null,
+      forget: () => undefined,
+    };
     const verifier = new TokenVerifier(
       own as never,
       { isFromIssuer: () => false } as never,
       repository as never,
       tenants as never,
+      policies as never,
       watch,
       { period: 0, record: () => undefined } as never,
       {} as never,

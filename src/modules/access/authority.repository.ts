@@ -10,12 +10,13 @@ export interface AuthorityRow {
   /** Null: unchanged since the known version. */
   permissions: string[] | null;
   owner: boolean | null;
+  role: TenantRole;
 }
 
 // No row: not an active member of this workspace. Every member has the permissions of the members group.
 const authority = workspace.statement<AuthorityRow>(
   'access.authority',
-  `SELECT rbac.version::text AS version,
+  `SELECT rbac.version::text AS version, member.role,
           CASE WHEN rbac.version::text IS DISTINCT FROM $3 THEN ARRAY(
             SELECT permission FROM rbac_grants WHERE tenant_id = $1 AND group_id IN (
               SELECT group_id FROM rbac_members WHERE tenant_id = $1 AND user_id = $2

@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { PermissionSource } from '../../platform/context/permission-source.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { RequestContext, TenantRole } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
+import { TenantPolicies } from '../tenants/index.js';
 import { AccessErrors } from './access.errors.js';
 import { type AuthorityRow, AuthorityRepository } from './authority.repository.js';
 import { ALL_PERMISSIONS, isPermission, type Permission } from './permissions.js';
 
 const MAX_CACHED = 10_000;
+const GUESTS: Permission = 'guests.invite';
 const NONE: ReadonlySet<string> = new Set();
 
 interface CachedPermissions {
@@ -24,7 +26,10 @@ interface CachedPermissions {
 export class Authority extends PermissionSource {
   private readonly cache = new LRUCache<string, CachedPermissions>({ max: MAX_CACHED });
 
-  constructor(private readonly repository: AuthorityRepository) {
+  constructor(
+    private readonly repository: AuthorityRepository,
+    private readonly policies: TenantPolicies,
+  ) {
     super();
   }
 
@@ -33,10 +38,20 @@ export class Authority extends PermissionSource {
     const cached = this.cache.get(key);
     const row = await this.repository.authority(ctx.tenantId, ctx.userId, cached?.version ?? null);
     if (!row) return NONE;
-    if (cached && row.permissions === null) return cached.permissions;
-    const permissions = setOf(row);
-    this.cache.set(key, { version: row.version, permissions });
-    return permissions;
+    const isCurrent = cached !== undefined && row.permissions === null;
+    const permissions = isCurrent ? cached.permissions : setOf(row);
+    if (!isCurrent) this.cache.set(key, { version: row.version, permissions });
+    return this.withinPolicy(ctx.tenantId, row.role, permissions);
+  }
+
+  /** The policy of the workspace may reserve the invitation of guests for administrators. */
+  private async withinPolicy(
+    tenantId: string,
+    role: TenantRole,
+    permissions: ReadonlySet<string>,
+  ): Promise<ReadonlySet<string>> {
+    if (!permissions.has(GUESTS) || (await this.policies.mayInviteGuests(tenantId, role))) return permissions;
+    return new Set([...permissions].filter((permission) => permission !== GUESTS));
   }
 
   /**

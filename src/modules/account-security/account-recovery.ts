@@ -6,6 +6,7 @@ import { Outbox } from '../../platform/events/outbox.js';
 import { CredentialsApi, Passwords, SessionsApi } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
+import { AccountTokens } from './recovery/account-tokens.js';
 import type { SecurityEventType } from './security-log.js';
 import { TwoFactorService } from './two-factor/two-factor.service.js';
 
@@ -18,6 +19,7 @@ export class AccountRecovery {
     private readonly policy: PasswordPolicy,
     private readonly twoFactor: TwoFactorService,
     private readonly sessions: SessionsApi,
+    private readonly tokens: AccountTokens,
     private readonly tenants: TenantsApi,
     private readonly audit: Audit,
     private readonly outbox: Outbox,
@@ -45,6 +47,7 @@ export class AccountRecovery {
     await this.db.tx(async (tx) => {
       if (!(await this.credentials.setPassword(tx, accountId, account.password_hash, hash)))
         throw new Error('The password has changed meanwhile.');
+      await this.tokens.remove(tx, accountId, 'password');
       await this.sessions.endOthers(tx, accountId, null);
       await this.record(tx, accountId, 'security.password_changed');
     });

@@ -9,6 +9,7 @@ import { SecurityErrors } from './account-security.errors.js';
 import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
 import { Confirmation } from './confirmation.js';
 import { PasswordPolicy, weak } from './passwords/password-policy.js';
+import { AccountTokens } from './recovery/account-tokens.js';
 import { SecurityLog } from './security-log.js';
 import type { ChangePassword } from './security-settings.dto.js';
 import type { PasswordChanged } from './security-settings.response.js';
@@ -25,6 +26,7 @@ export class PasswordChangeService {
     private readonly passwords: Passwords,
     private readonly sessions: SessionsApi,
     private readonly applications: ApplicationPasswords,
+    private readonly tokens: AccountTokens,
     private readonly log: SecurityLog,
     private readonly db: Db,
   ) {}
@@ -66,6 +68,7 @@ export class PasswordChangeService {
     // A concurrent change won: the compared password is no longer current.
     if (!(await this.credentials.setPassword(tx, ctx.userId, oldHash, newHash)))
       throw SecurityErrors.invalidPassword.with();
+    await this.tokens.remove(tx, ctx.userId, 'password');
     const sessions = input.revoke_sessions ? await this.sessions.endOthers(tx, ctx.userId, ctx.sessionId) : 0;
     const applications = input.revoke_application_passwords
       ? await this.applications.endAll(tx, ctx.userId, null)

@@ -1,5 +1,9 @@
 import { Body, Controller } from '@nestjs/common';
-import { BeforeSecondFactor, Tenantless } from '../../platform/context/access.decorators.js';
+import {
+  BeforeSecondFactor,
+  Tenantless,
+  WithoutSecondFactor,
+} from '../../platform/context/access.decorators.js';
 import { type AccountContext, Ctx } from '../../platform/context/request-context.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
@@ -38,6 +42,7 @@ export class SecuritySettingsController {
     response: [SecurityState, 'The security state.'],
   })
   @Tenantless()
+  @WithoutSecondFactor()
   read(@Ctx() ctx: AccountContext): Promise<SecurityState> {
     return this.security.read(ctx);
   }
@@ -91,6 +96,7 @@ export class SecuritySettingsController {
   })
   @Tenantless()
   @BeforeSecondFactor()
+  @WithoutSecondFactor()
   signOut(@Ctx() ctx: AccountContext, @Body() body: SignOut): Promise<SignedOut> {
     return this.security.signOut(ctx, body.everywhere);
   }

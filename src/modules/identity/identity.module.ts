@@ -3,8 +3,9 @@ import { AccessChanges } from '../../platform/context/access-changes.js';
 import { BearerStrategy } from '../../platform/context/bearer.strategy.js';
 import { TokenResolver } from '../../platform/context/token-resolver.js';
 import { Db } from '../../platform/database/db.js';
+import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
-import { TenantsModule } from '../tenants/index.js';
+import { TENANT_POLICY_CHANGED, TenantsModule } from '../tenants/index.js';
 import { AccessWatch } from './access-watch.js';
 import { CredentialsApi } from './credentials.api.js';
 import { CredentialsRepository } from './credentials.repository.js';
@@ -64,10 +65,14 @@ export class IdentityModule implements OnModuleInit {
     private readonly jobs: PeriodicJobs,
     private readonly repository: IdentityRepository,
     private readonly db: Db,
+    private readonly hooks: TxHooks,
   ) {}
 
   onModuleInit(): void {
     const run = () => this.db.single((tx) => this.repository.forgetOld(tx));
     this.jobs.register({ name: 'forget-ended-sessions', everySeconds: 3600, run });
+    this.hooks.on(TENANT_POLICY_CHANGED, (tx, { tenantId, sessionDays }) =>
+      this.repository.limitSessions(tx, tenantId, sessionDays),
+    );
   }
 }

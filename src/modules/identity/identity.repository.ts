@@ -24,6 +24,8 @@ interface AccountInput {
 interface SessionAccountRow extends AccountRow {
   /** The account has a second factor that this session has not proven yet. */
   second_factor_pending: boolean;
+  has_second_factor: boolean;
+  session_expires_at: Date;
 }
 
 interface SessionInput {
@@ -55,7 +57,8 @@ const byEmail = directory.statement<AccountRow>(
 const bySession = directory.statement<SessionAccountRow>(
   'identity.by_session',
   `SELECT account.id, account.email, account.display_name, account.status, account.tokens_valid_after,
-          account.second_factor_since IS NOT NULL AND session.aal2_at IS NULL AS second_factor_pending
+          account.second_factor_since IS NOT NULL AND session.aal2_at IS NULL AS second_factor_pending,
+          account.second_factor_since IS NOT NULL AS has_second_factor, session.expires_at AS session_expires_at
      FROM sessions session JOIN accounts account ON account.id = session.account_id
     WHERE session.id = $1 AND session.account_id = $2 AND session.tenant_id IS NOT DISTINCT FROM $3
       AND session.revoked_at IS NULL AND session.expires_at > now()`,
@@ -143,6 +146,18 @@ const recentAccessChanges = directory.statement<AccessChangeRow>(
   'identity.recent_access_changes',
   `SELECT id, account_id, tenant_id, session_id FROM access_changes
     WHERE created_at > now() - make_interval(secs => $1)`,
+);
+
+// Sessions of a workspace have no index by workspace: a change of its policy is rare.
+const limitSessions = directory.statement<never>(
+  'identity.limit_sessions',
+  `WITH live AS (
+     SELECT id, account_id FROM sessions WHERE tenant_id = $1 AND revoked_at IS NULL AND expires_at > now()),
+   shortened AS (
+     UPDATE sessions session SET expires_at = session.created_at + make_interval(days => $2) FROM live
+      WHERE session.id = live.id AND session.expires_at > session.created_at + make_interval(days => $2))
+   INSERT INTO access_changes (id, account_id, tenant_id)
+   SELECT gen_random_uuid(), account_id, $1 FROM live GROUP BY account_id`,
 );
 
 const forgetOld = directory.statement<never>(
@@ -257,6 +272,14 @@ export class IdentityRepository {
 
   async recentAccessChanges(seconds: number): Promise<AccessChangeRow[]> {
     return this.db.queryAlways(recentAccessChanges, [seconds]);
+  }
+
+  /**
+   * Ends the sessions of a workspace after a number of days, and makes every process verify them again.
+   * @param days null: the sessions keep their end
+   */
+  async limitSessions(tx: Tx, tenantId: string, days: number | null): Promise<void> {
+    await tx.query(limitSessions, [tenantId, days]);
   }
 
   async forgetOld(tx: Tx): Promise<void> {

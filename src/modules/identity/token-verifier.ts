@@ -5,7 +5,7 @@ import type { Identity } from '../../platform/context/request-context.js';
 import { TokenResolver } from '../../platform/context/token-resolver.js';
 import { Db } from '../../platform/database/db.js';
 import { errors } from 'jose';
-import { TenantsApi } from '../tenants/index.js';
+import { TenantPolicies, TenantsApi } from '../tenants/index.js';
 import { AccessTokens, InvalidClaimsError } from './tokens/access-tokens.js';
 import { AccessWatch } from './access-watch.js';
 import { emailKey, sameMailbox } from './email.js';
@@ -16,6 +16,10 @@ import { UnknownKeyError } from './tokens/signing-keys.js';
 
 const MAX_CACHED = 10_000;
 const MAX_CLOCK_AHEAD_MS = 60_000;
+/** The sign-in of this service in the list of accepted issuers of a policy. */
+const LOCAL = 'local';
+/** Addresses of the accounts of services, which have no second factor. */
+const SERVICE_DOMAIN = '@clients.invalid';
 
 interface Verified {
   identity: Identity;
@@ -34,6 +38,7 @@ export class TokenVerifier extends TokenResolver {
     private readonly external: ExternalTokens,
     private readonly repository: IdentityRepository,
     private readonly tenants: TenantsApi,
+    private readonly policies: TenantPolicies,
     private readonly watch: AccessWatch,
     private readonly activity: SessionActivity,
     private readonly db: Db,
@@ -55,8 +60,9 @@ export class TokenVerifier extends TokenResolver {
     if (!verified) return null;
     this.recordUse(verified);
     const affects = (change: AccessChangeRow) => concerns(change, verified.identity);
-    // A session below AAL2 is never cached, so that a proof takes effect at once in every process.
-    if (!verified.identity.secondFactorPending && !this.watch.changedSince(began, affects))
+    // A session without the factor is never cached, so that a proof takes effect at once in every process.
+    const { secondFactorPending, secondFactorMissing } = verified.identity;
+    if (!secondFactorPending && !secondFactorMissing && !this.watch.changedSince(began, affects))
       this.cache.set(token, verified);
     return verified.identity;
   }
@@ -78,7 +84,22 @@ export class TokenVerifier extends TokenResolver {
     const account = await this.repository.bySession(sessionId, accountId, tenantId);
     // Each session is revoked by itself; tokens_valid_after is for external issuers, which have no sessions here.
     if (!account || account.status !== 'active' || isInFuture(issuedAt)) return null;
-    return this.admit(account, tenantId, sessionId, expiresAt, account.second_factor_pending);
+    if (tenantId !== null && !(await this.policies.accepts(tenantId, LOCAL))) return null;
+    const until = account.session_expires_at < expiresAt ? account.session_expires_at : expiresAt;
+    const verified = await this.admit(account, tenantId, sessionId, until, account.second_factor_pending);
+    const isExempt = account.has_second_factor || account.email.endsWith(SERVICE_DOMAIN);
+    return verified && tenantId !== null && !isExempt ? this.withDeadline(verified, tenantId) : verified;
+  }
+
+  /** Applies the end of the time in which a member may work without a second factor. */
+  private async withDeadline(verified: Verified, tenantId: string): Promise<Verified> {
+    const { userId } = verified.identity;
+    const member = await this.tenants.membership(tenantId, userId);
+    const deadline = member && (await this.policies.secondFactorDeadline(tenantId, member.since));
+    if (!deadline) return verified;
+    if (deadline.getTime() > Date.now())
+      return { ...verified, expiresAt: Math.min(verified.expiresAt, deadline.getTime()) };
+    return { ...verified, identity: Object.freeze({ ...verified.identity, secondFactorMissing: true }) };
   }
 
   private async verifyExternal(token: string): Promise<Verified | null> {
@@ -89,6 +110,7 @@ export class TokenVerifier extends TokenResolver {
     if (account.tokens_valid_after && claims.issuedAt <= account.tokens_valid_after) return null;
     const tenantId = claims.tenant === null ? null : await this.tenants.idOfName(claims.tenant);
     if (claims.tenant !== null && tenantId === null) return null;
+    if (tenantId !== null && !(await this.policies.accepts(tenantId, claims.issuer))) return null;
     // The external issuer is responsible for second factors.
     return this.admit(account, tenantId, null, claims.expiresAt, false);
   }
@@ -127,6 +149,8 @@ export class TokenVerifier extends TokenResolver {
   }
 
   private forget(change: AccessChangeRow): void {
+    // A change of the policy of a workspace is such a change of its members.
+    if (change.tenant_id !== null) this.policies.forget(change.tenant_id);
     for (const [token, { identity }] of this.cache.entries())
       if (concerns(change, identity)) this.cache.delete(token);
   }

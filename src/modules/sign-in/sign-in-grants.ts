@@ -5,7 +5,7 @@ import { Config } from '../../config/config.js';
 import { Audit } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import { SignInSessions } from '../identity/index.js';
-import { TenantsApi } from '../tenants/index.js';
+import { TenantPolicies, TenantsApi } from '../tenants/index.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import { API_SCOPE, apiResource, isOidcScope } from './oidc-scopes.js';
 
@@ -39,6 +39,7 @@ export class SignInGrants {
     private readonly sessions: SignInSessions,
     private readonly clients: OidcClientsApi,
     private readonly tenants: TenantsApi,
+    private readonly policies: TenantPolicies,
     private readonly audit: Audit,
     private readonly db: Db,
     private readonly config: Config,
@@ -48,7 +49,8 @@ export class SignInGrants {
   async open(provider: Provider, request: GrantRequest, origin: Origin): Promise<string> {
     const { accountId, clientId, tenantId, scopes, secondFactorAt } = request;
     const id = uuidv7();
-    const ttl = this.config.SIGN_IN_DAYS * DAY_SECONDS;
+    const { sessionDays } = tenantId === null ? { sessionDays: null } : await this.policies.of(tenantId);
+    const ttl = Math.min(this.config.SIGN_IN_DAYS, sessionDays ?? Infinity) * DAY_SECONDS;
     const expiresAt = new Date(Date.now() + ttl * 1000);
     const { ip, userAgent, requestId } = origin;
     const session = { id, accountId, tenantId, clientId, expiresAt, secondFactorAt, userAgent, ip };

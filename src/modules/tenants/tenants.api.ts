@@ -30,6 +30,12 @@ export class TenantsApi {
     return (await this.tenants.membership(tenantId, userId, reader))?.role ?? null;
   }
 
+  /** Role and start of an active membership, else null. */
+  async membership(tenantId: string, userId: string): Promise<{ role: TenantRole; since: Date } | null> {
+    const found = await this.tenants.membership(tenantId, userId);
+    return found && { role: found.role, since: found.created_at };
+  }
+
   /** Workspaces with an active membership of the user, by name; at most 500. */
   async workspacesOf(userId: string): Promise<Workspace[]> {
     return this.tenants.workspacesOf(userId);

@@ -8,6 +8,7 @@ import { foldWords } from './fold-words.js';
 interface Membership {
   tenant_id: string;
   role: TenantRole;
+  created_at: Date;
 }
 
 /** A workspace with the role of one member. */
@@ -36,14 +37,14 @@ export interface MemberInput {
 
 const membership = workspace.statement<Membership>(
   'tenants.membership',
-  `SELECT tenant_id, role FROM tenant_members
+  `SELECT tenant_id, role, created_at FROM tenant_members
     WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
 );
 
 /** Across workspaces, by the index on user_id. */
 const membershipsOf = workspace.statement<Membership>(
   'tenants.memberships_of',
-  `SELECT tenant_id, role FROM tenant_members
+  `SELECT tenant_id, role, created_at FROM tenant_members
     WHERE user_id = $1 AND status = 'active' ORDER BY created_at, tenant_id LIMIT 500`,
 );
 

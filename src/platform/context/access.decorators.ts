@@ -3,6 +3,7 @@ import {
   IS_BEFORE_SECOND_FACTOR,
   IS_PUBLIC,
   IS_TENANTLESS,
+  IS_WITHOUT_SECOND_FACTOR,
   WITHOUT_TENANT,
 } from '../http/access-metadata.js';
 import type { ErrorKind } from '../http/api-error.js';
@@ -18,3 +19,6 @@ export const WithoutTenant = (kind: ErrorKind) => SetMetadata(WITHOUT_TENANT, ki
 
 /** The route accepts a session that has not yet proven the second factor of its account. */
 export const BeforeSecondFactor = () => SetMetadata(IS_BEFORE_SECOND_FACTOR, true);
+
+/** The route accepts an account without the second factor that the workspace requires. */
+export const WithoutSecondFactor = () => SetMetadata(IS_WITHOUT_SECOND_FACTOR, true);

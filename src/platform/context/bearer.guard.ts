@@ -6,6 +6,7 @@ import {
   IS_BEFORE_SECOND_FACTOR,
   IS_PUBLIC,
   IS_TENANTLESS,
+  IS_WITHOUT_SECOND_FACTOR,
   WITHOUT_TENANT,
 } from '../http/access-metadata.js';
 import type { ApiError, ErrorKind } from '../http/api-error.js';
@@ -80,6 +81,12 @@ export class BearerGuard extends AuthGuard() {
       !this.reflector.get<boolean>(IS_BEFORE_SECOND_FACTOR, context.getHandler())
     ) {
       throw Errors.secondFactorRequired.with();
+    }
+    if (
+      identity.secondFactorMissing &&
+      !this.reflector.get<boolean>(IS_WITHOUT_SECOND_FACTOR, context.getHandler())
+    ) {
+      throw Errors.secondFactorMissing.with();
     }
     if (identity.tenantId === null && !this.reflector.get<boolean>(IS_TENANTLESS, context.getHandler())) {
       const kind = this.reflector.get<ErrorKind | undefined>(WITHOUT_TENANT, context.getHandler());

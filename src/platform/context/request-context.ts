@@ -12,6 +12,8 @@ export interface Identity {
   readonly sessionId: string | null;
   /** The account has a second factor that this session has not proven. Only `@BeforeSecondFactor()` routes accept it. */
   readonly secondFactorPending?: boolean;
+  /** The workspace requires a second factor, and the account has none. Only `@WithoutSecondFactor()` routes accept it. */
+  readonly secondFactorMissing?: boolean;
 }
 
 export type TenantRole = 'owner' | 'admin' | 'member';

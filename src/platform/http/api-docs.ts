@@ -24,6 +24,7 @@ const COMMON = [
   Errors.unauthorized,
   Errors.workspaceForbidden,
   Errors.secondFactorRequired,
+  Errors.secondFactorMissing,
   Errors.internal,
   Errors.overloaded,
   Errors.unavailable,

@@ -15,6 +15,11 @@ export const Errors = {
     'second_factor_required',
     'Prove the second factor first: POST /apis/v1/auth/verify-2fa.',
   ),
+  secondFactorMissing: defineError(
+    403,
+    'second_factor_enrolment_required',
+    'The workspace requires a second factor: enable one with POST /apis/v1/auth/initiate-2fa.',
+  ),
   forbidden: defineError(403, 'forbidden', 'Your role does not allow this.'),
   notFound: defineError(404, 'not_found', 'This resource does not exist.'),
   idempotencyKeyReused: defineError(

@@ -25,6 +25,8 @@ const DESTRUCTIVE = new Set([
   'enableTwoFactor',
   'endSession',
   'signOut',
+  // A required second factor would shut out the owner.
+  'updateTenantPolicy',
 ]);
 
 const PLAIN = 0.25;

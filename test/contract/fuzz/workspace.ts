@@ -46,6 +46,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...chat,
     ...calls.ids,
     rooms: [...chat.rooms, calls.room],
+    ...(await makeTenant(owner)),
     ...(await makeNotifications(app, owner)),
     // The others are needed: their roles and sessions stay.
     members: [leaver.id, leaver.id, member.id],
@@ -75,6 +76,17 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     guestSessions: calls.guestSessions,
     image: PNG,
   };
+}
+
+async function makeTenant(owner: Person) {
+  const invitations = [];
+  for (const name of ['ann', 'ben', 'cem']) {
+    const { body } = await owner.api.post('/tenant/invitations', { email: `${name}@far.example` });
+    invitations.push(body.invitation.id);
+  }
+  const domains = ['a.example', 'b.example', 'c.example'];
+  for (const domain of domains) await owner.api.post('/tenant/domains', { domain });
+  return { 'tenant invitations': invitations as string[], 'tenant domains': domains };
 }
 
 /** Those of the objects before: comments, shares, responses. */

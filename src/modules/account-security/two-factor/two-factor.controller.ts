@@ -1,11 +1,16 @@
 import { Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { BeforeSecondFactor, Tenantless } from '../../../platform/context/access.decorators.js';
+import {
+  BeforeSecondFactor,
+  Tenantless,
+  WithoutSecondFactor,
+} from '../../../platform/context/access.decorators.js';
 import { type AccountContext, Ctx } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
+import { TenantErrors } from '../../tenants/index.js';
 import { SecurityErrors } from '../account-security.errors.js';
 import { PASSWORD_LIMIT, PROOF_LIMIT } from '../route-limits.js';
 import {
@@ -54,6 +59,7 @@ export class TwoFactorController {
     errors: [SecurityErrors.invalidPassword, SecurityErrors.alreadyEnabled, ...COMMON],
   })
   @Tenantless()
+  @WithoutSecondFactor()
   @RateLimited(PASSWORD_LIMIT)
   initiate(
     @Ctx() ctx: AccountContext,
@@ -76,6 +82,7 @@ export class TwoFactorController {
     ],
   })
   @Tenantless()
+  @WithoutSecondFactor()
   @RateLimited(PROOF_LIMIT)
   enable(
     @Ctx() ctx: AccountContext,
@@ -106,9 +113,10 @@ export class TwoFactorController {
   @Endpoint('POST disable-2fa', {
     id: 'disableTwoFactor',
     summary: 'Disable the second factor',
+    description: 'Not while the policy of one of your workspaces requires it.',
     response: [TwoFactorDisabled, 'The second factor is disabled, and its recovery codes are invalid.'],
     examples: WITH_PASSWORD,
-    errors: CONFIRMATION,
+    errors: [...CONFIRMATION, TenantErrors.requiredByPolicy],
   })
   @Tenantless()
   @RateLimited(PASSWORD_LIMIT)

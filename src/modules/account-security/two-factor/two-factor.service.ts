@@ -5,6 +5,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { CredentialsApi, SessionsApi } from '../../identity/index.js';
+import { TenantErrors, TenantPolicies, TenantsApi } from '../../tenants/index.js';
 import { SecurityErrors, tooManyAttempts } from '../account-security.errors.js';
 import { Confirmation } from '../confirmation.js';
 import { SECOND_FACTOR } from '../guess-limits.js';
@@ -35,6 +36,8 @@ export class TwoFactorService {
     private readonly confirmation: Confirmation,
     private readonly credentials: CredentialsApi,
     private readonly sessions: SessionsApi,
+    private readonly tenants: TenantsApi,
+    private readonly policies: TenantPolicies,
     private readonly log: SecurityLog,
     private readonly db: Db,
   ) {}
@@ -80,13 +83,22 @@ export class TwoFactorService {
     };
   }
 
+  /** @throws ApiError 403 `required_by_policy` */
   async disable(ctx: AccountContext, body: Checked<DisableTwoFactor>): Promise<TwoFactorDisabled> {
+    await this.assertOptional(ctx.userId);
     await this.confirm(ctx, body, async (tx) => {
       await this.remove(tx, ctx.userId);
       await this.log.record(tx, ctx, 'security.second_factor_disabled');
     });
     await this.sessions.refreshNow();
     return { enabled: false };
+  }
+
+  /** No workspace of the account may require the factor. */
+  private async assertOptional(accountId: string): Promise<void> {
+    const workspaces = await this.tenants.workspacesOf(accountId);
+    const policies = await Promise.all(workspaces.map(({ id }) => this.policies.of(id)));
+    if (policies.some((policy) => policy.secondFactorRequired)) throw TenantErrors.requiredByPolicy.with();
   }
 
   /** Replaces all recovery codes. */

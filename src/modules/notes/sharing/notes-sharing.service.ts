@@ -9,7 +9,7 @@ import type { ApiError } from '../../../platform/http/api-error.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
-import { TenantsApi } from '../../tenants/index.js';
+import { TenantPolicies, TenantsApi } from '../../tenants/index.js';
 import { written } from '../note-outcome.js';
 import { noteReply } from '../note.presenter.js';
 import { NoteErrors } from '../notes.errors.js';
@@ -26,6 +26,7 @@ export class NotesSharingService {
   constructor(
     private readonly sharing: NotesSharingRepository,
     private readonly tenants: TenantsApi,
+    private readonly policies: TenantPolicies,
     private readonly writes: IdempotentWrites,
     private readonly outbox: Outbox,
   ) {}
@@ -44,14 +45,22 @@ export class NotesSharingService {
           token: newToken(),
           terms: { role: body.value.role, expires_at: body.value.expires_at ?? null },
         };
-    return this.writes.run(ctx, key, (tx) => this.apply(tx, ctx, id, action, body.error));
+    const assertAllowed = await this.policies.linkShares(ctx);
+    return this.writes.run(ctx, key, async (tx) => {
+      const reply = await this.apply(tx, ctx, id, action, body.error);
+      assertAllowed();
+      return reply;
+    });
   }
 
   /** Replaces the token; role and expiry stay. @throws ApiError 404 `not_shared` */
   async regenerate(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
-    return this.writes.run(ctx, key, (tx) =>
-      this.apply(tx, ctx, id, { kind: 'regenerate', token: newToken() }),
-    );
+    const assertAllowed = await this.policies.linkShares(ctx);
+    return this.writes.run(ctx, key, async (tx) => {
+      const reply = await this.apply(tx, ctx, id, { kind: 'regenerate', token: newToken() });
+      assertAllowed();
+      return reply;
+    });
   }
 
   /** Ends the share link, if there is one. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { RequestContext, TenantRole } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { TenantErrors } from '../tenants.errors.js';
@@ -31,10 +31,26 @@ export class TenantPolicies {
     this.cache.delete(tenantId);
   }
 
-  /** @throws ApiError 403 `restricted_by_policy` */
-  async assertMay(ctx: RequestContext, feature: 'linkShares' | 'guestInvites'): Promise<void> {
-    const policy = await this.of(ctx.tenantId);
-    if (!includes(policy[feature], ctx)) throw TenantErrors.restrictedByPolicy.with();
+  /**
+   * Reads the policy before a transaction, which then checks it in the order of its other errors.
+   * @returns throws ApiError 403 `restricted_by_policy` unless the caller may create share links
+   */
+  async linkShares(ctx: RequestContext): Promise<() => void> {
+    const { linkShares } = await this.of(ctx.tenantId);
+    return () => {
+      if (!includes(linkShares, ctx.role)) throw TenantErrors.restrictedByPolicy.with();
+    };
+  }
+
+  /** Whether a member with this role may invite guests. */
+  async mayInviteGuests(tenantId: string, role: TenantRole | null): Promise<boolean> {
+    return includes((await this.of(tenantId)).guestInvites, role);
+  }
+
+  /** Whether the workspace accepts access tokens of this issuer; `local`: of this service. */
+  async accepts(tenantId: string, issuer: string): Promise<boolean> {
+    const { allowedIssuers } = await this.of(tenantId);
+    return allowedIssuers === null || allowedIssuers.includes(issuer);
   }
 
   /**
@@ -49,6 +65,5 @@ export class TenantPolicies {
   }
 }
 
-function includes(audience: Audience, { role }: RequestContext): boolean {
-  return audience === 'members' || (audience === 'admins' && role !== 'member' && role !== null);
-}
+const includes = (audience: Audience, role: TenantRole | null): boolean =>
+  audience === 'members' || (audience === 'admins' && (role === 'admin' || role === 'owner'));

@@ -1,0 +1,170 @@
+import { provision } from '../../../src/provision/provision.js';
+import { PASSWORD, session } from '../../support/account.ts';
+import type { Person } from '../../support/app.ts';
+import { MailedApp } from '../../support/mailed-app.ts';
+import { secondFactorOf } from '../../support/sign-in.ts';
+
+const NEW_PASSWORD = 'seven purple teapots dance';
+
+describe('recovery of accounts by mail', () => {
+  let at: MailedApp;
+  let n = 0;
+
+  beforeAll(async () => {
+    at = await MailedApp.start();
+  });
+  afterAll(() => at?.stop());
+
+  const user = async (slugs?: string[]): Promise<Person> => {
+    n += 1;
+    const email = `ann${n}@far.example`;
+    const spec = { email, name: 'Ann', role: 'owner' as const, password: PASSWORD };
+    const { users } = await provision(
+      at.app.served.nest,
+      { tenants: (slugs ?? [`w${n}`]).map((slug) => ({ slug, users: [spec] })) },
+      true,
+    );
+    const { id, tenant_id: tenantId, token = '' } = users[0]!;
+    return { id, email, tenantId, token, api: at.app.as(token) };
+  };
+  const forgot = (email: string, language = 'en') =>
+    at.submit(`${at.app.base}/apis/v1/account/password`, { email }, language);
+
+  describe('a forgotten password', () => {
+    test('is replaced by a link, which ends all sessions and keeps the second factor', async () => {
+      const ann = await user();
+      const other = await session(at.app, ann);
+      await secondFactorOf(at.app, ann.id);
+      const sent = await forgot(ann.email, 'pt-BR');
+      expect(sent.status).toBe(200);
+      const [mail] = await at.mailsTo(ann.email);
+      expect(mail!.subject).toBe('Definir uma nova senha');
+      const link = await at.linkTo(ann.email);
+      expect((await at.submit(link, { new_password: 'password1234' })).status).toBe(422);
+      const set = await at.submit(link, { new_password: NEW_PASSWORD });
+      expect([set.status, set.html.includes('The password is set')]).toEqual([200, true]);
+      await at.app.readAccessChanges();
+      for (const { api } of [ann, other]) expect((await api.get('/settings/profile')).status).toBe(401);
+      // The link worked once.
+      expect((await at.browser().open(link)).status).toBe(404);
+      expect((await at.submit(`${at.app.base}/apis/v1/account/password`, { email: ann.email })).status).toBe(
+        200,
+      );
+      const [row] = await at.app.sql('SELECT second_factor_since FROM accounts WHERE id = $1', [ann.id]);
+      expect(row.second_factor_since).not.toBeNull();
+      const audit = await at.app.sql(`SELECT action FROM audit_log WHERE actor_id = $1`, [ann.id]);
+      expect(audit.map(({ action }) => action)).toContain('security.password_changed');
+    });
+
+    test('the response does not disclose whether an address has an account', async () => {
+      const ann = await user();
+      await at.app.sql(`UPDATE accounts SET status = 'deactivated' WHERE id = $1`, [(await user()).id]);
+      const addresses = [ann.email, `ann${n}@far.example`, 'nobody@far.example'];
+      const pages = [];
+      for (const email of addresses) pages.push((await forgot(email)).html.replaceAll(email, ''));
+      expect(new Set(pages).size).toBe(1);
+      // Every request queues a mail; only the first address receives one.
+      for (const [m, email] of addresses.entries())
+        expect(await at.mailsTo(email)).toHaveLength(m === 0 ? 1 : 0);
+      const states = await at.app.sql(`SELECT state FROM system_mails WHERE recipient = ANY ($1)`, [
+        addresses,
+      ]);
+      expect(states.map(({ state }) => state).toSorted()).toEqual(['cancelled', 'cancelled', 'sent']);
+    });
+
+    test('requests for an unknown address run the statements of a known one', async () => {
+      const ann = await user();
+      const statements = async (email: string) => {
+        const before = await at.app.sql(`SELECT count(*)::int AS n FROM system_mails`);
+        await forgot(email);
+        const after = await at.app.sql(`SELECT count(*)::int AS n FROM system_mails`);
+        const tokens = await at.app.sql(`SELECT FROM account_tokens WHERE account_id = $1`, [ann.id]);
+        return [after[0].n - before[0].n, tokens.length];
+      };
+      expect(await statements(ann.email)).toEqual(await statements('unknown@far.example'));
+    });
+
+    test('an address gets at most five mails an hour', async () => {
+      const ann = await user();
+      for (let request = 0; request < 7; request += 1) expect((await forgot(ann.email)).status).toBe(200);
+      expect(await at.mailsTo(ann.email)).toHaveLength(5);
+    });
+
+    test('a newer link and a change of the password make a link invalid', async () => {
+      const ann = await user();
+      await forgot(ann.email);
+      const first = await at.linkTo(ann.email);
+      await forgot(ann.email);
+      const second = await at.linkTo(ann.email);
+      expect((await at.browser().open(first)).status).toBe(404);
+      await ann.api.put('/settings/password', { current_password: PASSWORD, new_password: NEW_PASSWORD });
+      expect((await at.submit(second, { new_password: 'nine yellow rivers sing' })).status).toBe(404);
+    });
+
+    test('parallel uses of a link set one password', async () => {
+      const ann = await user();
+      await forgot(ann.email);
+      const link = await at.linkTo(ann.email);
+      const passwords = ['nine yellow rivers sing', 'ten silver mountains run', 'two orange clouds swim'];
+      const pages = await Promise.all(passwords.map((text) => at.submit(link, { new_password: text })));
+      expect(pages.map(({ status }) => status).toSorted()).toEqual([200, 404, 404]);
+    });
+
+    test('the token is stored as a hash', async () => {
+      const ann = await user();
+      await forgot(ann.email);
+      const token = (await at.linkTo(ann.email)).split('/').at(-1)!;
+      const dump = JSON.stringify(await at.app.sql('SELECT account_tokens::text FROM account_tokens'));
+      const mails = JSON.stringify(await at.app.sql('SELECT system_mails::text FROM system_mails'));
+      expect(dump + mails).not.toContain(token);
+    });
+  });
+
+  describe('a change of the address', () => {
+    test('takes effect after the confirmation, in all workspaces, with a notice to the old address', async () => {
+      const ann = await user(['w-email-1', 'w-email-2']);
+      const email = `new-${ann.email}`;
+      const change = (input: object) => ann.api.put('/settings/email', { email, ...input });
+      expect((await change({ password: 'incorrect' })).body.error).toBe('invalid_password');
+      const requested = await change({ password: PASSWORD });
+      expect(requested.status).toBe(202);
+      expect(requested.body).toMatchObject({ email: ann.email, pending: { email } });
+      const link = await at.linkTo(email);
+      expect((await at.browser().open(link)).html).toContain(ann.email);
+      expect((await ann.api.get('/settings/email')).body.email).toBe(ann.email);
+      expect((await at.submit(link, {})).status).toBe(200);
+      expect((await at.submit(link, {}).catch(() => ({ status: 404 }))).status).toBe(404);
+      const [notice] = await at.mailsTo(ann.email);
+      expect(notice!.subject).toBe('Your email address was changed');
+      expect((await ann.api.get('/settings/email')).body).toEqual({ email, pending: null });
+      const rows = await at.app.sql('SELECT email FROM tenant_members WHERE user_id = $1', [ann.id]);
+      expect(rows).toEqual([{ email }, { email }]);
+    });
+
+    test('an address of another account gets no mail, with the same response', async () => {
+      const [ann, bob] = [await user(), await user()];
+      const { status, body } = await ann.api.put('/settings/email', { email: bob.email, password: PASSWORD });
+      expect([status, body.pending.email]).toEqual([202, bob.email]);
+      expect(await at.mailsTo(bob.email)).toEqual([]);
+    });
+
+    test('an address that another account took meanwhile is not confirmed', async () => {
+      const ann = await user();
+      const email = `taken-${ann.email}`;
+      await ann.api.put('/settings/email', { email, password: PASSWORD });
+      const link = await at.linkTo(email);
+      await provision(at.app.served.nest, { accounts: [{ email, name: 'Fast' }] });
+      expect((await at.submit(link, {})).status).toBe(404);
+      expect((await ann.api.get('/settings/email')).body.email).toBe(ann.email);
+    });
+
+    test('a cancelled change makes the link invalid', async () => {
+      const ann = await user();
+      const email = `cancel-${ann.email}`;
+      await ann.api.put('/settings/email', { email, password: PASSWORD });
+      const link = await at.linkTo(email);
+      expect((await ann.api.delete('/settings/email')).body.pending).toBeNull();
+      expect((await at.browser().open(link)).status).toBe(404);
+    });
+  });
+});

@@ -1,0 +1,289 @@
+import fc from 'fast-check';
+import { provision } from '../../../src/provision/provision.js';
+import type { Person } from '../../support/app.ts';
+import { PASSWORD } from '../../support/account.ts';
+import { NameServer } from '../../support/dns.ts';
+import { MailedApp } from '../../support/mailed-app.ts';
+import { secondFactorOf } from '../../support/sign-in.ts';
+
+const NEW_PASSWORD = 'seven purple teapots dance';
+
+describe('invitations to a workspace', () => {
+  let at: MailedApp;
+  let dns: NameServer;
+  let owner: Person;
+  let admin: Person;
+  let member: Person;
+  let n = 0;
+
+  beforeAll(async () => {
+    dns = await NameServer.start();
+    at = await MailedApp.start({ DNS_SERVERS: dns.address });
+    [owner, admin, member] = (await at.app.tenant('acme', 'owner', 'admin', 'member')) as [
+      Person,
+      Person,
+      Person,
+    ];
+    await provision(at.app.served.nest, {
+      tenants: [{ slug: 'acme', users: [{ email: admin.email, name: 'Admin', role: 'admin' }] }],
+    });
+    await at.app.readAccessChanges();
+  });
+  afterAll(async () => {
+    await at?.stop();
+    await dns?.stop();
+  });
+
+  const address = () => `new${(n += 1)}@far.example`;
+  const invite = async (by: Person, input: object = {}) => {
+    const email = address();
+    const { status, body, headers } = await by.api.post('/tenant/invitations', { email, ...input });
+    return { status, body, headers, email, id: body.invitation?.id as string };
+  };
+  const memberOf = async (email: string) =>
+    (await owner.api.get('/tenant/members?limit=200')).body.members.find((row: any) => row.email === email);
+  const stateOf = async (id: string) =>
+    (await owner.api.get(`/tenant/invitations/${id}`)).body.invitation.state;
+
+  test('a new account joins with its role and groups, once', async () => {
+    const group = (await owner.api.post('/rbac/groups', { name: 'Editors' })).body.group;
+    const { status, body, headers, email, id } = await invite(owner, {
+      role: 'admin',
+      groups: [group.id],
+      message: 'Welcome <b>',
+      language: 'de',
+    });
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe(`/apis/v1/tenant/invitations/${id}`);
+    expect(body.invitation).toMatchObject({
+      email,
+      role: 'admin',
+      groups: [group.id],
+      state: 'pending',
+      sent: 1,
+    });
+    const [mail] = await at.mailsTo(email);
+    expect(mail!.subject).toContain('lädt Sie zu');
+    expect(mail!.text).toContain('Welcome <b>');
+    expect((await owner.api.get(`/tenant/invitations/${id}`)).body.mail).toEqual({
+      state: 'sent',
+      error: null,
+    });
+
+    const link = await at.linkTo(email);
+    const page = await at.browser('de').open(link);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect(page.html).toContain('Owner lädt Sie ein.');
+    // Reading the page changes nothing.
+    expect(await stateOf(id)).toBe('pending');
+
+    const short = await at.submit(link, { name: 'Newton', new_password: 'short' });
+    expect([short.status, short.html.includes('at least 12 characters')]).toEqual([422, true]);
+    const unnamed = await at.submit(link, { name: ' ', new_password: NEW_PASSWORD });
+    expect(unnamed.status).toBe(422);
+    const joined = await at.submit(link, { name: 'Newton <i>', new_password: NEW_PASSWORD });
+    expect([joined.status, joined.html.includes('You are a member now.')]).toEqual([200, true]);
+    expect(await memberOf(email)).toMatchObject({
+      display_name: 'Newton <i>',
+      role: 'admin',
+      status: 'active',
+    });
+    expect(await stateOf(id)).toBe('accepted');
+    const members = (await owner.api.get(`/rbac/groups/${group.id}/members`)).body.members;
+    expect(members.map((row: any) => row.email)).toEqual([email]);
+    expect((await at.browser().open(link)).status).toBe(404);
+    const actions = (await owner.api.get(`/tenant/audit?object_id=${(await memberOf(email)).user_id}`)).body
+      .events;
+    expect(actions.map((event: any) => event.action)).toContain('user.joined');
+  });
+
+  test('parallel acceptances make one member', async () => {
+    const { email, id } = await invite(owner);
+    const link = await at.linkTo(email);
+    const fields = { name: 'Twin', new_password: NEW_PASSWORD };
+    const pages = await Promise.all([1, 2, 3, 4].map(() => at.submit(link, fields)));
+    expect(pages.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404]);
+    expect(await stateOf(id)).toBe('accepted');
+    const joins = (await owner.api.get('/tenant/audit?action=user.joined&limit=200')).body.events;
+    expect(joins.filter((event: any) => event.data.invitation === id)).toHaveLength(1);
+  });
+
+  test('an existing account signs in with password and second factor', async () => {
+    const email = address();
+    const file = { accounts: [{ email, name: 'Vera', password: PASSWORD }] };
+    const { users } = await provision(at.app.served.nest, file);
+    const { recoveryCode } = await secondFactorOf(at.app, users[0]!.id);
+    await owner.api.post('/tenant/invitations', { email });
+    const link = await at.linkTo(email);
+    const page = await at.browser().open(link);
+    expect([...page.html.matchAll(/ name="(\w+)"/g)].map(([, name]) => name)).toEqual(['viewport', 'robots', 'password', 'code']);
+    const wrong = await at.submit(link, { password: 'incorrect', code: '000000' });
+    expect([wrong.status, wrong.html.includes('The password is incorrect.')]).toEqual([422, true]);
+    const noCode = await at.submit(link, { password: PASSWORD, code: '000000' });
+    expect([noCode.status, noCode.html.includes('The code is incorrect')]).toEqual([422, true]);
+    expect(await memberOf(email)).toBeUndefined();
+    expect((await at.submit(link, { password: PASSWORD, code: recoveryCode })).status).toBe(200);
+    expect(await memberOf(email)).toMatchObject({ display_name: 'Vera', role: 'member' });
+  });
+
+  test('a new link replaces the earlier one; a revoked link is invalid', async () => {
+    const { email, id } = await invite(owner);
+    const first = await at.linkTo(email);
+    expect((await owner.api.post(`/tenant/invitations/${id}/resend`)).body.invitation.sent).toBe(2);
+    const second = await at.linkTo(email);
+    expect((await at.browser().open(first)).status).toBe(404);
+    expect((await at.browser().open(second)).status).toBe(200);
+    expect((await owner.api.delete(`/tenant/invitations/${id}`)).body.invitation.state).toBe('revoked');
+    expect((await at.browser().open(second)).status).toBe(404);
+    for (const [method, path] of [
+      ['DELETE', ''],
+      ['POST', '/resend'],
+    ] as const)
+      expect((await owner.api.request(method, `/tenant/invitations/${id}${path}`)).body.error).toBe(
+        'invitation_ended',
+      );
+  });
+
+  test('an expired invitation is invalid and is replaced', async () => {
+    const { email, id } = await invite(owner);
+    const link = await at.linkTo(email);
+    await at.app.sql(`UPDATE tenant_invitations SET expires_at = now() - interval '1 second' WHERE id = $1`, [
+      id,
+    ]);
+    expect((await at.browser().open(link)).status).toBe(404);
+    expect(await stateOf(id)).toBe('expired');
+    const expired = (await owner.api.get('/tenant/invitations?state=expired')).body.invitations;
+    expect(expired.map((row: any) => row.id)).toContain(id);
+    expect((await owner.api.post('/tenant/invitations', { email })).status).toBe(201);
+  });
+
+  test('a mail of a revoked invitation is not sent', async () => {
+    const { email, id } = await invite(owner);
+    await owner.api.delete(`/tenant/invitations/${id}`);
+    expect(await at.mailsTo(email)).toEqual([]);
+  });
+
+  test('needs the permission, and gives no permission that the inviter lacks', async () => {
+    expect((await invite(member)).body.error).toBe('forbidden');
+    expect((await member.api.get('/tenant/invitations')).body.error).toBe('forbidden');
+    const unheld = await invite(admin, { role: 'owner' });
+    expect([unheld.status, unheld.body.error]).toEqual([403, 'cannot_grant_unheld']);
+    expect(unheld.body.permissions).toContain('owners.manage');
+    expect((await invite(admin, { role: 'admin' })).status).toBe(201);
+  });
+
+  test('ends with the permissions of the inviter', async () => {
+    const [, deputy] = (await at.app.tenant('fired', 'owner', 'deputy')) as [Person, Person];
+    await at.app.member('fired', deputy.email, 'admin');
+    await at.app.readAccessChanges();
+    const { email } = await invite(deputy, { role: 'admin' });
+    const link = await at.linkTo(email);
+    await at.app.member('fired', deputy.email, 'member');
+    const page = await at.submit(link, { name: 'Late', new_password: NEW_PASSWORD });
+    expect(page.status).toBe(404);
+    const rows = await at.app.sql('SELECT FROM tenant_members WHERE email = $1', [email]);
+    expect(rows).toEqual([]);
+  });
+
+  test.each([
+    [{ email: 'no address' }, 422, 'validation_failed'],
+    [{ email: 'OWNER@acme.example' }, 409, 'already_member'],
+    [{ email: 'x@far.example', groups: ['0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000'] }, 422, 'unknown_group'],
+    [{ email: 'x@far.example', expires_in_days: 61 }, 422, 'validation_failed'],
+    [{ email: 'x@far.example', role: 'root' }, 422, 'validation_failed'],
+  ])('%j is rejected', async (body, status, error) => {
+    const response = await owner.api.post('/tenant/invitations', body);
+    expect([response.status, response.body.error]).toEqual([status, error]);
+  });
+
+  test('an address has one pending invitation', async () => {
+    const email = address();
+    const input = { email };
+    const responses = await Promise.all([1, 2, 3].map(() => owner.api.post('/tenant/invitations', input)));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
+    const upper = await owner.api.post('/tenant/invitations', { email: email.toUpperCase() });
+    expect(upper.body.error).toBe('already_invited');
+    expect(await at.mailsTo(email)).toHaveLength(1);
+  });
+
+  test('pages accept any text in place of a token and of a form', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ maxLength: 100 }), fc.string({ maxLength: 300 }), async (token, body) => {
+        const path = `/account/invitations/${encodeURIComponent(token) || 'x'}`;
+        const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+        const shown = await at.app.anonymous.get(path);
+        const sent = await at.app.anonymous.request('POST', path, { raw: body, headers });
+        for (const { status } of [shown, sent]) expect([400, 404]).toContain(status);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  describe('domains', () => {
+    test('are verified by a TXT record, by one workspace', async () => {
+      const { status, body } = await owner.api.post('/tenant/domains', { domain: ' Corp.Example ' });
+      expect(status).toBe(201);
+      const { name, value } = body.domain.txt_record;
+      expect(body.domain).toMatchObject({ domain: 'corp.example', verified: false });
+      const verify = (by = owner) => by.api.post('/tenant/domains/corp.example/verify');
+      expect((await verify()).body.error).toBe('domain_not_verified');
+      dns.records.set(name, ['other', `${value}x`]);
+      expect((await verify()).body.error).toBe('domain_not_verified');
+      dns.records.set(name, ['v=spf1 -all', value]);
+      expect((await verify()).body.domain).toMatchObject({ verified: true });
+      expect((await owner.api.get('/tenant')).body.tenant.domains).toContainEqual({
+        domain: 'corp.example',
+        verified: true,
+      });
+      const [rival] = (await at.app.tenant('rival', 'rival')) as [Person];
+      const theirs = (await rival.api.post('/tenant/domains', { domain: 'corp.example' })).body.domain;
+      dns.records.get(name)!.push(theirs.txt_record.value);
+      expect((await verify(rival)).body.error).toBe('domain_taken');
+      expect((await verify(member)).body.error).toBe('forbidden');
+      expect((await owner.api.post('/tenant/domains/unknown.example/verify')).status).toBe(404);
+      expect((await owner.api.delete('/tenant/domains/corp.example')).status).toBe(200);
+      expect((await verify(rival)).body.domain.verified).toBe(true);
+    });
+
+    test('a name server without a response is a 503', async () => {
+      await owner.api.post('/tenant/domains', { domain: 'slow.example' });
+      dns.hangs = true;
+      const { status, body } = await owner.api.post('/tenant/domains/slow.example/verify');
+      dns.hangs = false;
+      expect([status, body.error]).toEqual([503, 'dns_unavailable']);
+    });
+
+    test('owners of an address in a verified domain join by themselves, if the policy allows it', async () => {
+      const [boss] = (await at.app.tenant('selfjoin', 'boss')) as [Person];
+      const { domain } = (await boss.api.post('/tenant/domains', { domain: 'joiners.example' })).body;
+      dns.records.set(domain.txt_record.name, [domain.txt_record.value]);
+      await boss.api.post('/tenant/domains/joiners.example/verify');
+      const request = (email: string) => at.submit(`${at.app.base}/apis/v1/account/join`, { email });
+      const sent = await request('early@joiners.example');
+      expect([sent.status, sent.html.includes('Check your mailbox')]).toEqual([200, true]);
+      expect(await at.mailsTo('early@joiners.example')).toEqual([]);
+
+      await boss.api.put('/tenant/policy', { domain_join: true });
+      const outside = await request('jo@elsewhere.example');
+      const inside = await request('jo@joiners.example');
+      expect(inside.html.replace('jo@joiners.example', '')).toBe(
+        outside.html.replace('jo@elsewhere.example', ''),
+      );
+      expect(await at.mailsTo('jo@elsewhere.example')).toEqual([]);
+      const link = await at.linkTo('jo@joiners.example');
+      expect((await at.submit(link, { name: 'Jo', new_password: NEW_PASSWORD })).status).toBe(200);
+      const members = (await boss.api.get('/tenant/members')).body.members;
+      expect(members).toContainEqual(
+        expect.objectContaining({ email: 'jo@joiners.example', role: 'member' }),
+      );
+      // A link that was sent before the policy changed is invalid.
+      await request('late@joiners.example');
+      const late = await at.linkTo('late@joiners.example');
+      await boss.api.put('/tenant/policy', { domain_join: false });
+      expect((await at.browser().open(late)).status).toBe(404);
+    });
+  });
+});
