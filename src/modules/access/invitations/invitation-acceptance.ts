@@ -4,7 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { readLinkToken } from '../../../platform/secrets/link-token.js';
+import { readToken } from '../../../platform/secrets/workspace-token.js';
 import { IdentityApi } from '../../identity/index.js';
 import { TenantDomains, TenantsApi } from '../../tenants/index.js';
 import { Authority } from '../authority.js';
@@ -48,9 +48,7 @@ export class InvitationAcceptance {
 
   /** @returns null for an unknown, used, revoked or expired token, and when the inviter has lost the permission */
   async find(token: string): Promise<OpenInvitation | null> {
-    const read = readLinkToken(token);
-    if (!read) return null;
-    const { owner: tenantId, hash: tokenHash } = read;
+    const { tenantId, hash: tokenHash } = readToken(token);
     const invitation = await rowsOf(this.db, TenantInvitation).one({ tenantId, tokenHash, state: 'pending' });
     const workspace = invitation && (await this.tenants.nameOf(tenantId));
     if (!invitation || workspace === null || !(await this.mayJoin(invitation))) return null;

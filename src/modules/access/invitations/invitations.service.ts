@@ -10,7 +10,7 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import type { Language } from '../../../platform/languages/languages.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
-import { type LinkToken, newLinkToken } from '../../../platform/secrets/link-token.js';
+import { newToken } from '../../../platform/secrets/workspace-token.js';
 import type { MailContent } from '../../../platform/system-mail/mail-template.js';
 import { emailKey } from '../../identity/index.js';
 import { TenantsApi } from '../../tenants/index.js';
@@ -72,7 +72,7 @@ export class InvitationsService implements OnModuleInit {
         throw AccessErrors.alreadyMember.with();
       if ((await this.invitations.expire(tx, tenantId)) >= MAX_PENDING)
         throw AccessErrors.tooManyInvitations.with();
-      const { token, hash } = newLinkToken(tenantId);
+      const { token, hash } = newToken(tenantId);
       const invitation = await rowsOf(tx, TenantInvitation).insert({
         ...{ tenantId, id: uuidv7(), email, emailKey: emailKey(email), role, groupIds, message, language },
         ...{ tokenHash: hash, invitedBy: ctx.userId, expiresAt },
@@ -112,7 +112,7 @@ export class InvitationsService implements OnModuleInit {
       if (before.sent >= MAX_SENT) throw AccessErrors.invitationEnded.with();
       assertHolds(held, await this.groups.permissionsOf(tx, tenantId, before.role, before.groupIds));
       const lifetime = before.expiresAt.getTime() - before.createdAt.getTime();
-      const { token, hash }: LinkToken = newLinkToken(tenantId);
+      const { token, hash } = newToken(tenantId);
       const [invitation] = await rowsOf(tx, TenantInvitation).update(
         { tenantId, id },
         {
@@ -147,7 +147,7 @@ export class InvitationsService implements OnModuleInit {
   async mailForDomain(tenantId: string, email: string, language: Language): Promise<MailContent | null> {
     const workspace = await this.tenants.nameOf(tenantId);
     if (workspace === null || (await this.tenants.findMembers(tenantId, [email])).size > 0) return null;
-    const { token, hash } = newLinkToken(tenantId);
+    const { token, hash } = newToken(tenantId);
     const invitation = await this.storeForDomain(tenantId, email, language, hash);
     return invitation && this.mails.contentFor(invitation, workspace, token);
   }

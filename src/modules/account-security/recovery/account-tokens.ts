@@ -3,7 +3,7 @@ import { Db } from '../../../platform/database/db.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { newLinkToken, readLinkToken } from '../../../platform/secrets/link-token.js';
+import { newToken, readToken } from '../../../platform/secrets/workspace-token.js';
 import type { AccountToken } from './account-token.entity.js';
 
 type Purpose = AccountToken['purpose'];
@@ -50,7 +50,7 @@ const forget = directory.statement<never>(
   `DELETE FROM account_tokens WHERE expires_at < now()`,
 );
 
-/** Tokens of the links that the owner of an account receives by mail. */
+/** Tokens of the links that the owner of an account receives by mail. They name the account in place of a workspace. */
 @Injectable()
 export class AccountTokens implements OnModuleInit {
   constructor(
@@ -70,20 +70,20 @@ export class AccountTokens implements OnModuleInit {
     purpose: Purpose,
     { seconds, email = null }: { seconds: number; email?: string | null },
   ): Promise<string> {
-    const { token, hash } = newLinkToken(accountId);
+    const { token, hash } = newToken(accountId);
     await tx.query(put, [accountId, purpose, hash, email, seconds]);
     return token;
   }
 
   async find(purpose: Purpose, token: string): Promise<TokenRow | null> {
-    const read = readLinkToken(token);
-    return read && ((await this.db.query(find, [read.owner, purpose, read.hash]))[0] ?? null);
+    const { tenantId: accountId, hash } = readToken(token);
+    return (await this.db.query(find, [accountId, purpose, hash]))[0] ?? null;
   }
 
   /** Uses a token. @returns null for an unknown, used or expired one */
   async take(tx: Tx, purpose: Purpose, token: string): Promise<TokenRow | null> {
-    const read = readLinkToken(token);
-    return read && ((await tx.query(take, [read.owner, purpose, read.hash]))[0] ?? null);
+    const { tenantId: accountId, hash } = readToken(token);
+    return (await tx.query(take, [accountId, purpose, hash]))[0] ?? null;
   }
 
   async pending(accountId: string, purpose: Purpose): Promise<TokenRow | null> {
