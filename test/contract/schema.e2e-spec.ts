@@ -4,6 +4,7 @@ import { TestApp } from '../support/app.ts';
 
 /** Tables that belong to no workspace: the installation's own, and people, who may belong to several. */
 const SHARED = [
+  'account_tokens',
   'accounts',
   'account_links',
   'sessions',

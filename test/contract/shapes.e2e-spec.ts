@@ -261,6 +261,16 @@ describe('responses have exactly the described shape', () => {
     fits('listAuditEvents', await api.get('/tenant/audit'));
     const bob = await app.member('acme', 'bob@acme.example');
     fits('listTenantMembers', await api.get('/tenant/members'));
+    fits('listMemberSessions', await api.get(`/tenant/members/${bob.id}/sessions`));
+    fits('endMemberSessions', await api.delete(`/tenant/members/${bob.id}/sessions`));
+    const made = await api.post('/tenant/clients', { name: 'Sync', kind: 'service' });
+    fits('createTenantClient', made);
+    const { id: client } = made.body.client;
+    fits('listTenantClients', await api.get('/tenant/clients'));
+    fits('readTenantClient', await api.get(`/tenant/clients/${client}`));
+    fits('rotateTenantClientSecret', await api.post(`/tenant/clients/${client}/secret`));
+    fits('removeTenantClient', await api.delete(`/tenant/clients/${client}`));
+    fits('listConnectedApps', await api.get('/settings/connected-apps'));
     fits('deactivateTenantMember', await api.post(`/tenant/members/${bob.id}/deactivate`));
     fits('readTenantMemberContent', await api.get(`/tenant/members/${bob.id}/content`));
     const body = { to: alice.id };

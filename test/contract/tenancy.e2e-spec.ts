@@ -84,6 +84,12 @@ describe('the tenancy matrix', () => {
       const email = `secret${invited}@acme.example`;
       return { id: (await alice.api.post('/tenant/invitations', { email })).body.invitation.id, body: {} };
     },
+    'tenant/clients': async () => {
+      const { body } = await alice.api.post('/tenant/clients', { name: 'secret', kind: 'service' });
+      return { id: body.client.id, body: {} };
+    },
+    // Named by the client and not by an id; each user sees their own only.
+    'settings/connected-apps': async () => ({ id: '', body: {} }),
     // Named by the domain and not by an id; each workspace sees its own only.
     'tenant/domains': async () => {
       const { body } = await alice.api.post('/tenant/domains', { domain: 'secret.example' });
@@ -188,7 +194,7 @@ describe('the tenancy matrix', () => {
   const kindOf = (path: string) => {
     const [first] = path.split('/').slice(3);
     if (path.includes('/call/external_invites')) return 'call/external_invites';
-    const ofTenant = /\/tenant\/(?:invitations|domains)\//.exec(path)?.[0];
+    const ofTenant = /\/tenant\/(?:invitations|domains|clients)\//.exec(path)?.[0];
     if (ofTenant) return ofTenant.slice(1, -1);
     return ['settings', 'chat', 'presence'].includes(first!)
       ? path.slice('/apis/v1/'.length).split('/{')[0]!

@@ -35,6 +35,12 @@ export const AccessErrors = {
     'The operator closed the account of this member; only the operator can reopen it.',
   ),
   memberActive: defineError(409, 'member_active', 'Deactivate the member before the transfer.'),
+  sessionNotFound: defineError(404, 'not_found', 'The member has no such session in this workspace.'),
+  memberOfOtherWorkspaces: defineError(
+    409,
+    'member_of_other_workspaces',
+    'The account belongs to other workspaces too; only the operator can recover it.',
+  ),
   invitationNotFound: defineError(404, 'not_found', 'The workspace has no such invitation.'),
   alreadyMember: defineError(409, 'already_member', 'The workspace has a member with this address.'),
   alreadyInvited: defineError(409, 'already_invited', 'The address has a pending invitation; resend it.'),

@@ -17,6 +17,9 @@ import { InvitationMails } from './invitations/invitation-mails.js';
 import { InvitationsController } from './invitations/invitations.controller.js';
 import { InvitationsRepository } from './invitations/invitations.repository.js';
 import { InvitationsService } from './invitations/invitations.service.js';
+import { MemberRecoveryController } from './recovery/member-recovery.controller.js';
+import { MemberRecoveryService } from './recovery/member-recovery.service.js';
+import { AccountSecurityModule } from '../account-security/index.js';
 import { TenantMembersController } from './members/tenant-members.controller.js';
 import { TenantMembersRepository } from './members/tenant-members.repository.js';
 import { TenantMembersService } from './members/tenant-members.service.js';
@@ -25,13 +28,14 @@ import { Membership } from './membership.js';
 /** Global because routes of every module require permissions (`@Requires`). */
 @Global()
 @Module({
-  imports: [TenantsModule],
+  imports: [TenantsModule, AccountSecurityModule],
   controllers: [
     GroupsController,
     GroupMembersController,
     GroupPermissionsController,
     TenantMembersController,
     InvitationsController,
+    MemberRecoveryController,
   ],
   providers: [
     AuthorityRepository,
@@ -45,6 +49,7 @@ import { Membership } from './membership.js';
     GroupPermissionsService,
     TenantMembersRepository,
     TenantMembersService,
+    MemberRecoveryService,
     InvitationsRepository,
     InvitationGroups,
     InvitationMails,

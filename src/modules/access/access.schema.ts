@@ -2,12 +2,15 @@ import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
 import { TenantInvitation } from './invitations/invitation.entity.js';
+import { SecondFactorReset } from './recovery/second-factor-reset.entity.js';
 import { RbacGrant, RbacGroup, RbacMember, TenantRbac } from './access.entity.js';
 
 export const accessSchema: SchemaPart = {
   owner: 'access',
   publishes: ['group_memberships', 'group_names'],
-  entities: { workspace: [TenantRbac, RbacGroup, RbacMember, RbacGrant, TenantInvitation] },
+  entities: {
+    workspace: [TenantRbac, RbacGroup, RbacMember, RbacGrant, TenantInvitation, SecondFactorReset],
+  },
   migrations: [
     sqlMigration('Access1795700000002', new URL('migrations/0001-access.sql', import.meta.url)),
     sqlMigration(

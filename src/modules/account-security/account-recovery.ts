@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { operator, Audit } from '../../platform/audit/audit.js';
+import { type AuditActor, operator, Audit } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
@@ -33,6 +33,23 @@ export class AccountRecovery {
       if (removed) await this.record(tx, accountId, 'security.second_factor_disabled');
       return removed;
     });
+  }
+
+  /**
+   * Removes the second factor for an administrator, and ends all sessions: the lost device may be in the hands of others.
+   * @param by the administrator
+   */
+  async removeSecondFactorBy(
+    tx: Tx,
+    accountId: string,
+    by: AuditActor & { tenantId: string },
+  ): Promise<void> {
+    await this.twoFactor.remove(tx, accountId);
+    await this.sessions.endOthers(tx, accountId, null);
+    const action: SecurityEventType = 'security.second_factor_disabled';
+    await this.audit.record(tx, by, { action, objectKind: 'user', objectId: accountId });
+    const payload = { user_id: accountId, by_admin: true };
+    await this.outbox.append(tx, { tenantId: by.tenantId, type: action, payload });
   }
 
   /**

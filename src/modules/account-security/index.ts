@@ -12,6 +12,8 @@ export { type Proof, SecondFactors } from './two-factor/second-factors.js';
 export { PasswordRecovery } from './recovery/password-recovery.js';
 export { PasswordPolicy } from './passwords/password-policy.js';
 export { EmailChange } from './email-change/email-change.js';
+export { sessionState } from './security-settings.service.js';
+export { SessionState } from './security-settings.response.js';
 export { AccountRecovery } from './account-recovery.js';
 export { SecurityErrors } from './account-security.errors.js';
 export { OwnerCheck } from './owner-check.js';

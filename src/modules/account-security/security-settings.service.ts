@@ -84,7 +84,8 @@ export class SecuritySettingsService {
   }
 }
 
-function sessionState(row: SessionRow, current: string | null): SessionState {
+/** @param current id of the session of the request */
+export function sessionState(row: SessionRow, current: string | null): SessionState {
   return {
     id: row.id,
     current: row.id === current,

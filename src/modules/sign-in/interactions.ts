@@ -166,7 +166,7 @@ export class Interactions {
     const account = await this.sessions.account(accountId);
     if (!account) return this.finish(signIn, { error: 'access_denied' });
     const login = { accountId, ts: account.now, amr };
-    const workspaces = await this.tenants.workspacesOf(accountId);
+    const workspaces = await this.workspacesOf(signIn, accountId);
     if (!signIn.client.firstParty || workspaces.length > 1) return this.finish(signIn, { login });
     const grantId = await this.open(signIn, { accountId, ts: account.now, amr }, workspaces[0]?.id ?? null);
     return this.finish(signIn, { login, consent: { grantId } });
@@ -176,7 +176,8 @@ export class Interactions {
     const accountId = signIn.details.session?.accountId;
     const account = accountId === undefined ? null : await this.sessions.account(accountId);
     if (!account) return pages.expiredPage(signIn.locale);
-    const workspaces = await this.tenants.workspacesOf(account.id);
+    const workspaces = await this.workspacesOf(signIn, account.id);
+    if (workspaces.length === 0 && signIn.client.ownerTenantId !== null) return this.notAMember(signIn);
     const host = pages.formTargetOf(signIn.details.params['redirect_uri']);
     return pages.consentPage(this.frame(signIn, alert), {
       workspaces: workspaces.length > 1 || signIn.client.firstParty ? workspaces : null,
@@ -186,11 +187,25 @@ export class Interactions {
     });
   }
 
+  /** Workspaces that the account may choose. The client of a workspace is for this workspace only. */
+  private async workspacesOf({ client }: SignIn, accountId: string) {
+    const workspaces = await this.tenants.workspacesOf(accountId);
+    return client.ownerTenantId === null
+      ? workspaces
+      : workspaces.filter(({ id }) => id === client.ownerTenantId);
+  }
+
+  private notAMember({ locale }: SignIn): pages.Page {
+    const { t } = locale;
+    return pages.page(locale, { heading: t('not_a_member'), lead: t('not_a_member_lead'), status: 403 });
+  }
+
   private async consent(signIn: SignIn, workspace: string): Promise<pages.Page | null> {
     const { session, lastSubmission } = signIn.details;
     const accountId = session?.accountId;
     if (accountId === undefined) return pages.expiredPage(signIn.locale);
-    const workspaces = await this.tenants.workspacesOf(accountId);
+    const workspaces = await this.workspacesOf(signIn, accountId);
+    if (workspaces.length === 0 && signIn.client.ownerTenantId !== null) return this.notAMember(signIn);
     const chosen =
       workspaces.length === 1 && workspace === ''
         ? workspaces[0]

@@ -20,6 +20,7 @@ export class OidcRecord {
 @Entity('oidc_clients')
 @ForeignKey('Account', ['accountId'], ['id'])
 @ForeignKey('Tenant', ['tenantId'], ['id'])
+@Index('oidc_clients_owner', ['ownerTenantId', 'id'], { where: 'owner_tenant_id IS NOT NULL' })
 export class OidcClient {
   @PrimaryColumn('text') id!: string;
   @Column('text') kind!: string;
@@ -30,5 +31,8 @@ export class OidcClient {
   @Column('text', { name: 'logout_uris', array: true }) logoutUris!: string[];
   @Column('uuid', { name: 'account_id', nullable: true }) accountId!: string | null;
   @Column('uuid', { name: 'tenant_id', nullable: true }) tenantId!: string | null;
+  @Column('uuid', { name: 'owner_tenant_id', nullable: true }) ownerTenantId!: string | null;
+  @Column('uuid', { name: 'created_by', nullable: true }) createdBy!: string | null;
+  @Column('text', { array: true, nullable: true }) scopes!: string[] | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

@@ -6,6 +6,10 @@ import { TenantsModule } from '../tenants/index.js';
 import { readClientFile } from './clients/client-file.js';
 import { ConfiguredClients, OidcClientsApi } from './clients/oidc-clients.api.js';
 import { OidcClientsRepository } from './clients/oidc-clients.repository.js';
+import { TenantClientsController } from './clients/tenant-clients.controller.js';
+import { TenantClientsService } from './clients/tenant-clients.service.js';
+import { ConnectedAppsController } from './consents/connected-apps.controller.js';
+import { ConnectedAppsService } from './consents/connected-apps.service.js';
 import { Interactions } from './interactions.js';
 import { OidcAccounts } from './oidc-accounts.js';
 import { OidcProvider } from './oidc-provider.js';
@@ -18,7 +22,10 @@ import { SignInServer } from './sign-in.server.js';
 /** Sign-in of users and programs: an OpenID provider and its pages. */
 @Module({
   imports: [TenantsModule, AccountSecurityModule],
+  controllers: [TenantClientsController, ConnectedAppsController],
   providers: [
+    TenantClientsService,
+    ConnectedAppsService,
     OidcRecordsRepository,
     OidcRecords,
     OidcClientsRepository,

@@ -5,6 +5,12 @@ import { OidcClient, OidcRecord } from './sign-in.entities.js';
 export const signInSchema: SchemaPart = {
   owner: 'sign-in',
   entities: { directory: [OidcRecord, OidcClient] },
-  migrations: [sqlMigration('SignIn1795600000001', new URL('migrations/0001-sign-in.sql', import.meta.url))],
+  migrations: [
+    sqlMigration('SignIn1795600000001', new URL('migrations/0001-sign-in.sql', import.meta.url)),
+    sqlMigration(
+      'TenantClients1797100000003',
+      new URL('migrations/0010-tenant-clients.sql', import.meta.url),
+    ),
+  ],
   sql: [],
 };

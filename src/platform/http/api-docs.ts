@@ -119,7 +119,8 @@ function errorSchema(kinds: ErrorKind[]) {
   return schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
 }
 
-const RETRY_AFTER = {
+/** Headers of a 429 and a 503. */
+export const RETRY_AFTER = {
   'Retry-After': {
     description: 'Seconds to wait before the next attempt, where known.',
     schema: { type: 'integer', minimum: 1 },

@@ -23,6 +23,8 @@ const DESTRUCTIVE = new Set([
   'deactivateTenantMember',
   'disableTwoFactor',
   'enableTwoFactor',
+  'endMemberSession',
+  'endMemberSessions',
   'endSession',
   'signOut',
   // A required second factor would shut out the owner.

@@ -86,7 +86,16 @@ async function makeTenant(owner: Person) {
   }
   const domains = ['a.example', 'b.example', 'c.example'];
   for (const domain of domains) await owner.api.post('/tenant/domains', { domain });
-  return { 'tenant invitations': invitations as string[], 'tenant domains': domains };
+  const clients = [];
+  for (const name of ['CRM', 'Backup', 'Reports']) {
+    const { body } = await owner.api.post('/tenant/clients', { name, kind: 'service' });
+    clients.push(body.client.id);
+  }
+  return {
+    'tenant invitations': invitations as string[],
+    'tenant domains': domains,
+    'tenant clients': clients as string[],
+  };
 }
 
 /** Those of the objects before: comments, shares, responses. */

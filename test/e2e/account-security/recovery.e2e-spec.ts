@@ -98,7 +98,7 @@ describe('recovery of accounts by mail', () => {
       const second = await at.linkTo(ann.email);
       expect((await at.browser().open(first)).status).toBe(404);
       await ann.api.put('/settings/password', { current_password: PASSWORD, new_password: NEW_PASSWORD });
-      expect((await at.submit(second, { new_password: 'nine yellow rivers sing' })).status).toBe(404);
+      expect((await at.browser().open(second)).status).toBe(404);
     });
 
     test('parallel uses of a link set one password', async () => {

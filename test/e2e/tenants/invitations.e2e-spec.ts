@@ -119,7 +119,12 @@ describe('invitations to a workspace', () => {
     await owner.api.post('/tenant/invitations', { email });
     const link = await at.linkTo(email);
     const page = await at.browser().open(link);
-    expect([...page.html.matchAll(/ name="(\w+)"/g)].map(([, name]) => name)).toEqual(['viewport', 'robots', 'password', 'code']);
+    expect([...page.html.matchAll(/ name="(\w+)"/g)].map(([, name]) => name)).toEqual([
+      'viewport',
+      'robots',
+      'password',
+      'code',
+    ]);
     const wrong = await at.submit(link, { password: 'incorrect', code: '000000' });
     expect([wrong.status, wrong.html.includes('The password is incorrect.')]).toEqual([422, true]);
     const noCode = await at.submit(link, { password: PASSWORD, code: '000000' });

@@ -3,9 +3,12 @@ import type { TenantRole } from '../../../platform/context/request-context.js';
 import type { Language } from '../../../platform/languages/languages.js';
 
 @Entity('tenant_invitations')
-@Index('tenant_invitations_pending', ['tenantId', 'emailKey'], { unique: true, where: "state = 'pending'" })
+@Index('tenant_invitations_pending', ['tenantId', 'emailKey'], {
+  unique: true,
+  where: "state = 'pending'::text",
+})
 @Index('tenant_invitations_token', ['tenantId', 'tokenHash'], { where: 'token_hash IS NOT NULL' })
-@Index('tenant_invitations_expiry', ['expiresAt'], { where: "state = 'pending'" })
+@Index('tenant_invitations_expiry', ['expiresAt'], { where: "state = 'pending'::text" })
 @Index('tenant_invitations_ended', ['endedAt'], { where: 'ended_at IS NOT NULL' })
 export class TenantInvitation {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;

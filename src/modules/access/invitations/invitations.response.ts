@@ -38,7 +38,8 @@ export class InvitationMail {
 
 export class InvitationDetailEnvelope extends InvitationEnvelope {
   /** The newest mail of the invitation; null after 30 days. */
-  @ApiProperty({ type: InvitationMail, nullable: true }) mail!: InvitationMail | null;
+  @ApiProperty({ type: InvitationMail, nullable: true, example: { state: 'sent', error: null } })
+  mail!: InvitationMail | null;
 }
 
 export class InvitationListEnvelope extends PageEnvelope {

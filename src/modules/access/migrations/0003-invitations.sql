@@ -27,6 +27,16 @@ CREATE INDEX tenant_invitations_token ON tenant_invitations (tenant_id, token_ha
 CREATE INDEX tenant_invitations_expiry ON tenant_invitations (expires_at) WHERE state = 'pending';
 CREATE INDEX tenant_invitations_ended ON tenant_invitations (ended_at) WHERE ended_at IS NOT NULL;
 
+-- Requests to remove the second factor of an owner, which another member must repeat.
+CREATE TABLE second_factor_resets (
+  tenant_id     uuid        NOT NULL,
+  user_id       uuid        NOT NULL,
+  requested_by  uuid        NOT NULL,
+  expires_at    timestamptz(3) NOT NULL,
+  PRIMARY KEY (tenant_id, user_id),
+  FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_members (tenant_id, user_id)
+);
+
 -- The new permissions, for the admins groups of existing workspaces.
 INSERT INTO rbac_grants (tenant_id, group_id, permission)
 SELECT tenant_id, id, permission FROM rbac_groups

@@ -8,5 +8,5 @@ export class PendingEmail {
 export class EmailState {
   /** @example "alice@demo.example" */ email!: string;
   /** The address that is not confirmed yet. */
-  @ApiProperty({ type: PendingEmail, nullable: true }) pending!: PendingEmail | null;
+  @ApiProperty({ type: PendingEmail, nullable: true, example: null }) pending!: PendingEmail | null;
 }

@@ -22,6 +22,21 @@ export class SessionsApi {
     return this.sessions.live(accountId, current, MAX_SHOWN);
   }
 
+  /** The live sessions of an account in one workspace, by last use. */
+  async liveIn(accountId: string, tenantId: string): Promise<SessionRow[]> {
+    return this.sessions.liveIn(accountId, tenantId, MAX_SHOWN);
+  }
+
+  /**
+   * Ends the sessions of an account in one workspace.
+   * @param sessionId only this one; null: all @returns number of ended sessions
+   */
+  async endIn(tx: Tx, accountId: string, tenantId: string, sessionId: string | null): Promise<number> {
+    const ended = await this.sessions.revokeIn(tx, accountId, tenantId, sessionId);
+    if (ended > 0) await this.identity.recordAccessChange(tx, uuidv7(), { accountId, tenantId, sessionId });
+    return ended;
+  }
+
   /** Seconds since the second factor was proven in this session; null: not proven. */
   async aal2Age(sessionId: string): Promise<number | null> {
     return this.sessions.aal2Age(sessionId);

@@ -26,6 +26,18 @@ const live = directory.statement<SessionRow>(
     ORDER BY id = $2 DESC, coalesce(last_seen_at, created_at) DESC, id DESC LIMIT $3`,
 );
 
+const liveIn = directory.statement<SessionRow>(
+  'identity.live_sessions_in',
+  `SELECT ${COLUMNS} FROM sessions WHERE account_id = $1 AND tenant_id = $2 AND ${LIVE}
+    ORDER BY coalesce(last_seen_at, created_at) DESC, id DESC LIMIT $3`,
+);
+
+const revokeIn = directory.statement<{ id: string }>(
+  'identity.revoke_sessions_of_member',
+  `UPDATE sessions SET revoked_at = now()
+    WHERE account_id = $1 AND tenant_id = $2 AND ($3::uuid IS NULL OR id = $3) AND ${LIVE} RETURNING id`,
+);
+
 const aal2 = directory.statement<{ seconds: number | null }>(
   'identity.session_aal2',
   `SELECT extract(epoch FROM clock_timestamp() - aal2_at)::float8 AS seconds FROM sessions WHERE id = $1`,
@@ -72,6 +84,15 @@ export class SessionsRepository {
   /** Live sessions of an account: `current` first, then by last use. */
   async live(accountId: string, current: string | null, limit: number): Promise<SessionRow[]> {
     return this.db.query(live, [accountId, current, limit]);
+  }
+
+  async liveIn(accountId: string, tenantId: string, limit: number): Promise<SessionRow[]> {
+    return this.db.query(liveIn, [accountId, tenantId, limit]);
+  }
+
+  /** @param sessionId null: all @returns number of ended sessions */
+  async revokeIn(tx: Tx, accountId: string, tenantId: string, sessionId: string | null): Promise<number> {
+    return (await tx.query(revokeIn, [accountId, tenantId, sessionId])).length;
   }
 
   /** Seconds since the second factor was proven in this session; null: not proven. */

@@ -7,6 +7,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { TenantErrors } from '../../tenants/index.js';
 import { NoteEnvelope } from '../note.response.js';
 import { NoteErrors } from '../notes.errors.js';
 import { InviteToNote, ShareNote } from './notes-sharing.dto.js';
@@ -27,7 +28,7 @@ export class NotesSharingController {
     response: [NoteEnvelope, 'The note with its share link.'],
     etag: 'note',
     optionalBody: true,
-    errors: SHARING_ERRORS,
+    errors: [...SHARING_ERRORS, TenantErrors.restrictedByPolicy],
   })
   share(
     @Ctx() ctx: RequestContext,
@@ -44,7 +45,7 @@ export class NotesSharingController {
     description: 'The previous link stops working; role and expiry stay.',
     response: [NoteEnvelope, 'The note with its new share link.'],
     etag: 'note',
-    errors: [...SHARING_ERRORS, NoteErrors.notShared],
+    errors: [...SHARING_ERRORS, NoteErrors.notShared, TenantErrors.restrictedByPolicy],
   })
   regenerate(
     @Ctx() ctx: RequestContext,

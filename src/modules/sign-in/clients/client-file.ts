@@ -81,5 +81,7 @@ function rowOf(client: ClientEntry): ClientRow {
     logoutUris: client.post_logout_redirect_uris ?? [],
     accountId: null,
     tenantId: null,
+    ownerTenantId: null,
+    scopes: null,
   };
 }

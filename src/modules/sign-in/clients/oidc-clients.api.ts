@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { ClientMetadata } from 'oidc-provider';
 import { Config } from '../../../config/config.js';
-import { Audit, operator } from '../../../platform/audit/audit.js';
+import { Audit, type AuditActor, operator } from '../../../platform/audit/audit.js';
 import type { TenantRole } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -34,6 +34,8 @@ interface NewClient {
   /** Workspace and role of a service. */
   tenantId?: string;
   role?: TenantRole;
+  /** Workspace and administrator that register the client; default: the operator. */
+  owner?: { tenantId: string; userId: string; scopes: string[] | null };
 }
 
 /** A listed client, without the secret. */
@@ -91,21 +93,24 @@ export class OidcClientsApi {
    * @returns the id and the secret, which is stored only as a hash; null for kinds without one
    * @throws Error when the id is taken or a URI is invalid
    */
-  async add(input: NewClient): Promise<{ id: string; secret: string | null }> {
-    const { kind, name, firstParty, redirectUris, logoutUris } = input;
+  async add(
+    input: NewClient,
+    actor: AuditActor = operator(input.tenantId ?? null),
+  ): Promise<{ id: string; secret: string | null }> {
+    const { kind, name, firstParty, redirectUris, logoutUris, owner } = input;
     const id = input.id ?? randomBytes(12).toString('hex');
     assertValid({ ...input, id });
     const taken = new Error(`The client "${id}" already exists.`);
     if (this.builtIn.has(id) || this.configured.has(id)) throw taken;
-    const secret =
-      kind === 'confidential' || kind === 'service' ? randomBytes(32).toString('base64url') : null;
-    const secretHash = secret === null ? null : sha256(secret);
+    const hasSecret = kind === 'confidential' || kind === 'service';
+    const { secret, hash: secretHash } = hasSecret ? newClientSecret() : { secret: null, hash: null };
     const tenantId = input.tenantId ?? null;
     await this.db.tx(async (tx) => {
       const accountId = kind === 'service' ? await this.addServiceAccount(tx, { ...input, id }) : null;
       const row = { id, kind, name, firstParty, redirectUris, logoutUris, secretHash, accountId, tenantId };
-      if (!(await this.repository.create(tx, row))) throw taken;
-      await this.audit.record(tx, operator(tenantId), {
+      const owned = { ownerTenantId: owner?.tenantId ?? null, scopes: owner?.scopes ?? null };
+      if (!(await this.repository.create(tx, { ...row, ...owned }, owner?.userId ?? null))) throw taken;
+      await this.audit.record(tx, actor, {
         action: 'identity.client.added',
         objectKind: 'client',
         objectId: id,
@@ -128,7 +133,7 @@ export class OidcClientsApi {
    * Removes a client of the database and ends its sessions.
    * @returns the number of ended sessions @throws Error for an unknown client
    */
-  async remove(id: string): Promise<number> {
+  async remove(id: string, actor: AuditActor = operator(null)): Promise<number> {
     return this.db.tx(async (tx) => {
       const accountId = await this.repository.remove(tx, id);
       if (accountId === undefined) throw new Error(`The client "${id}" does not exist in the database.`);
@@ -137,7 +142,7 @@ export class OidcClientsApi {
         await this.tenants.setMemberStatus(tx, accountId, null, 'deactivated');
         await this.identity.deactivate(tx, accountId);
       }
-      await this.audit.record(tx, operator(null), {
+      await this.audit.record(tx, actor, {
         action: 'identity.client.removed',
         objectKind: 'client',
         objectId: id,
@@ -160,11 +165,22 @@ export class OidcClientsApi {
   }
 }
 
-/** SHA-256 of a client secret. */
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+/** A random secret of 256 bits, and the SHA-256 that is stored. */
+export function newClientSecret(): { secret: string; hash: Buffer } {
+  const secret = randomBytes(32).toString('base64url');
+  return { secret, hash: createHash('sha256').update(secret).digest() };
+}
 
 function builtInClients(config: Config): ClientRow[] {
-  const none = { secretHash: null, logoutUris: [], accountId: null, tenantId: null, firstParty: true };
+  const none = {
+    secretHash: null,
+    logoutUris: [],
+    accountId: null,
+    tenantId: null,
+    ownerTenantId: null,
+    scopes: null,
+    firstParty: true,
+  };
   const docs = `${config.publicUrl}/apis/v1/docs`;
   return [
     {
@@ -193,6 +209,7 @@ function metadataOf(client: ClientRow): ClientMetadata {
     grant_types: GRANTS[client.kind],
     response_types: client.redirectUris.length > 0 ? ['code'] : [],
     token_endpoint_auth_method: secret ? 'client_secret_basic' : 'none',
+    ...(client.scopes && { scope: client.scopes.join(' ') }),
     // The provider compares hashes (see oidc-provider.ts).
     ...(secret && { client_secret: secret }),
   };

@@ -23,10 +23,42 @@ export interface ClientRow {
   /** Account and workspace of a service. */
   accountId: string | null;
   tenantId: string | null;
+  /** Workspace whose administrators registered the client, and whose members it is for; null: of the operator. */
+  ownerTenantId: string | null;
+  /** Scopes that the client may request; null: all. */
+  scopes: string[] | null;
+}
+
+/** A client that administrators of a workspace registered. */
+export interface OwnedClientRow extends ClientRow {
+  createdBy: string | null;
+  createdAt: Date;
 }
 
 const CLIENT = `id, kind, name, first_party AS "firstParty", secret_hash AS "secretHash", redirect_uris AS "redirectUris",
-  logout_uris AS "logoutUris", account_id AS "accountId", tenant_id AS "tenantId"`;
+  logout_uris AS "logoutUris", account_id AS "accountId", tenant_id AS "tenantId",
+  owner_tenant_id AS "ownerTenantId", scopes`;
+const OWNED = `${CLIENT}, created_by AS "createdBy", created_at AS "createdAt"`;
+
+const owned = directory.statement<OwnedClientRow>(
+  'oidc_clients.owned',
+  `SELECT ${OWNED} FROM oidc_clients WHERE owner_tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
+);
+
+const findOwned = directory.statement<OwnedClientRow>(
+  'oidc_clients.find_owned',
+  `SELECT ${OWNED} FROM oidc_clients WHERE owner_tenant_id = $1 AND id = $2`,
+);
+
+const countOwned = directory.statement<{ count: number }>(
+  'oidc_clients.count_owned',
+  `SELECT count(*)::int AS count FROM oidc_clients WHERE owner_tenant_id = $1`,
+);
+
+const setSecret = directory.statement<never>(
+  'oidc_clients.set_secret',
+  `UPDATE oidc_clients SET secret_hash = $3 WHERE owner_tenant_id = $1 AND id = $2`,
+);
 
 const find = directory.statement<ClientRow>(
   'oidc_clients.find',
@@ -40,8 +72,9 @@ const list = directory.statement<ClientRow & { tenant: string | null }>(
 
 const create = directory.statement<{ id: string }>(
   'oidc_clients.create',
-  `INSERT INTO oidc_clients (id, kind, name, first_party, secret_hash, redirect_uris, logout_uris, account_id, tenant_id)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING id`,
+  `INSERT INTO oidc_clients (id, kind, name, first_party, secret_hash, redirect_uris, logout_uris, account_id, tenant_id,
+                             owner_tenant_id, created_by, scopes)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING RETURNING id`,
 );
 
 const remove = directory.statement<{ account_id: string | null }>(
@@ -62,10 +95,28 @@ export class OidcClientsRepository {
   }
 
   /** @returns false when the id is taken */
-  async create(tx: Tx, client: ClientRow): Promise<boolean> {
+  async create(tx: Tx, client: ClientRow, createdBy: string | null): Promise<boolean> {
     const { id, kind, name, firstParty, secretHash, redirectUris, logoutUris, accountId, tenantId } = client;
     const values = [id, kind, name, firstParty, secretHash, redirectUris, logoutUris, accountId, tenantId];
-    return (await tx.query(create, values)).length > 0;
+    const owner = [client.ownerTenantId, createdBy, client.scopes];
+    return (await tx.query(create, [...values, ...owner])).length > 0;
+  }
+
+  /** Clients of a workspace with an id above `after`. */
+  async owned(tenantId: string, after: string, limit: number): Promise<OwnedClientRow[]> {
+    return this.db.query(owned, [tenantId, after, limit]);
+  }
+
+  async findOwned(tenantId: string, id: string): Promise<OwnedClientRow | null> {
+    return (await this.db.query(findOwned, [tenantId, id]))[0] ?? null;
+  }
+
+  async countOwned(tenantId: string): Promise<number> {
+    return (await this.db.query(countOwned, [tenantId]))[0]?.count ?? 0;
+  }
+
+  async setSecret(tx: Tx, tenantId: string, id: string, secretHash: Buffer): Promise<void> {
+    await tx.query(setSecret, [tenantId, id, secretHash]);
   }
 
   /** @returns the account of a service, null for other kinds; undefined for an unknown client */

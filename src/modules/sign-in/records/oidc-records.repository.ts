@@ -70,6 +70,11 @@ const destroyFamily = directory.statement<never>(
   `DELETE FROM oidc_records WHERE grant_id = $1`,
 );
 
+const grants = directory.statement<{ payload: string }>(
+  'oidc_records.grants',
+  `SELECT payload FROM oidc_records WHERE model = 'Grant' AND grant_id = ANY ($1::uuid[])`,
+);
+
 const polled = directory.statement<{ too_soon: boolean }>(
   'oidc_records.polled',
   `UPDATE oidc_records record SET polled_at = now()
@@ -130,6 +135,11 @@ export class OidcRecordsRepository {
   /** Deletes a grant and all its records. */
   async destroyFamily(grantId: string): Promise<void> {
     await this.db.single((tx) => tx.query(destroyFamily, [grantId]));
+  }
+
+  /** The stored grants with these ids, as JSON. */
+  async grants(ids: string[]): Promise<string[]> {
+    return (await this.db.query(grants, [ids])).map(({ payload }) => payload);
   }
 
   /** Records a poll of a device. @returns whether the previous poll is less than `seconds` ago */

@@ -14,6 +14,12 @@ export const DEVICE_INTERVAL = 5;
 /** Tolerated deviation of clock and network. */
 const TOLERANCE = 1;
 
+/** The part of a stored grant with its scopes. */
+interface GrantPayload {
+  openid?: { scope?: string };
+  resources?: Record<string, string>;
+}
+
 /** Storage of the OpenID provider: PostgreSQL, shared by all processes. */
 @Injectable()
 export class OidcRecords {
@@ -46,6 +52,16 @@ export class OidcRecords {
   async isPollTooSoon(deviceCode: string): Promise<boolean> {
     const hash = this.hash('DeviceCode', deviceCode);
     return this.repository.polledTooSoon('DeviceCode', hash, DEVICE_INTERVAL - TOLERANCE);
+  }
+
+  /** The scopes that the user allowed in these grants. */
+  async scopesOf(grantIds: string[]): Promise<string[]> {
+    const payloads = await this.repository.grants(grantIds);
+    const scopes = payloads.flatMap((payload) => {
+      const { openid, resources = {} } = JSON.parse(payload) as GrantPayload;
+      return [openid?.scope ?? '', ...Object.values(resources)].flatMap((text) => text.split(' '));
+    });
+    return [...new Set(scopes)].filter((scope) => scope !== '').toSorted();
   }
 
   /** Ends a grant: its session and all its codes and tokens. */

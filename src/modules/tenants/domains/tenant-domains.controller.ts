@@ -20,7 +20,11 @@ const DNS_LIMIT: RouteLimit = {
 };
 
 const ApiDomain = () =>
-  ApiParam({ name: 'domain', schema: { type: 'string', maxLength: 253, example: 'demo.example' } });
+  ApiParam({
+    name: 'domain',
+    description: 'A domain of the workspace.',
+    schema: { type: 'string', maxLength: 253, example: 'demo.example' },
+  });
 
 @ApiTags('tenant')
 @Controller('tenant/domains')

@@ -2,6 +2,11 @@ import { ApiProperty } from '@nestjs/swagger';
 
 const TIME = '2026-11-21T09:30:00.000Z';
 
+const RECORD = {
+  name: '_workspace-challenge.demo.example',
+  value: 'workspace-verification=4f0c1e8f0d7a4c7d9d0d3e0d6c1f5b7a2e9c8d41',
+};
+
 export class DomainRecordResponse {
   /** @example "_workspace-challenge.demo.example" */ name!: string;
   /** @example "workspace-verification=4f0c1e8f0d7a4c7d9d0d3e0d6c1f5b7a2e9c8d41" */ value!: string;
@@ -14,7 +19,8 @@ export class TenantDomainDetail {
     | string
     | null;
   /** The TXT record that verifies the domain; null for a domain that the operator added. */
-  @ApiProperty({ type: DomainRecordResponse, nullable: true }) txt_record!: DomainRecordResponse | null;
+  @ApiProperty({ type: DomainRecordResponse, nullable: true, example: RECORD })
+  txt_record!: DomainRecordResponse | null;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
 }
 

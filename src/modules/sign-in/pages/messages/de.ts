@@ -28,6 +28,9 @@ export const de: Messages = {
   choose_lead: '{client} wird ihn öffnen.',
   signed_in_as: 'Angemeldet als {email}',
   workspace: 'Workspace',
+  not_a_member: 'Diese Anwendung ist nicht für Sie',
+  not_a_member_lead:
+    'Nur Mitglieder des Arbeitsbereichs, der die Anwendung registriert hat, können sie verwenden.',
   choose_missing: 'Bitte einen der Workspaces wählen.',
   consent: '{client} zulassen?',
   consent_lead: '{client} gehört nicht zu Workspace und möchte',

@@ -25,6 +25,8 @@ export const en = {
   choose_lead: '{client} opens the chosen workspace.',
   signed_in_as: 'Signed in as {email}',
   workspace: 'Workspace',
+  not_a_member: 'This application is not for you',
+  not_a_member_lead: 'Only members of the workspace that registered the application can use it.',
   choose_missing: 'Choose one of the workspaces.',
   consent: 'Allow {client}?',
   consent_lead: '{client} is not part of Workspace. It requests permission to',

@@ -26,6 +26,8 @@ export const pt: Messages = {
   choose_lead: '{client} vai abri-lo.',
   signed_in_as: 'Você entrou como {email}',
   workspace: 'Workspace',
+  not_a_member: 'Este aplicativo não é para você',
+  not_a_member_lead: 'Somente membros do espaço de trabalho que registrou o aplicativo podem usá-lo.',
   choose_missing: 'Escolha um dos workspaces.',
   consent: 'Permitir {client}?',
   consent_lead: '{client} não faz parte do Workspace e pede para',

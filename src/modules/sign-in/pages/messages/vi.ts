@@ -26,6 +26,8 @@ export const vi: Messages = {
   choose_lead: '{client} sẽ mở không gian này.',
   signed_in_as: 'Đã đăng nhập với {email}',
   workspace: 'Không gian làm việc',
+  not_a_member: 'Ứng dụng này không dành cho bạn',
+  not_a_member_lead: 'Chỉ thành viên của không gian làm việc đã đăng ký ứng dụng mới dùng được.',
   choose_missing: 'Hãy chọn một không gian làm việc.',
   consent: 'Cho phép {client}?',
   consent_lead: '{client} không thuộc Workspace và xin được',

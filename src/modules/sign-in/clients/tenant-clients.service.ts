@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { NIL, v7 as uuidv7 } from 'uuid';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { Errors, fieldError } from '../../../platform/http/errors.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { newClientSecret, OidcClientsApi } from './oidc-clients.api.js';
+import { OidcClientsRepository, type OwnedClientRow } from './oidc-clients.repository.js';
+import { ClientErrors } from './tenant-clients.errors.js';
+import type { CreateTenantClient } from './tenant-clients.dto.js';
+import type {
+  TenantClientEnvelope,
+  TenantClientListEnvelope,
+  TenantClientResponse,
+  TenantClientSecretEnvelope,
+} from './tenant-clients.response.js';
+
+const MAX_CLIENTS = 200;
+
+/** Clients of a workspace: applications for its members, and service accounts. */
+@Injectable()
+export class TenantClientsService {
+  constructor(
+    private readonly clients: OidcClientsApi,
+    private readonly repository: OidcClientsRepository,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /** @throws ApiError 403 `forbidden`; 422 `validation_failed`, `too_many_clients` */
+  async create(ctx: RequestContext, input: CreateTenantClient): Promise<TenantClientSecretEnvelope> {
+    const {
+      name,
+      kind,
+      redirect_uris: redirectUris,
+      post_logout_redirect_uris: logoutUris,
+      scopes,
+      role,
+    } = input;
+    const isService = kind === 'service';
+    if (isService && redirectUris.length + logoutUris.length > 0)
+      throw fieldError('redirect_uris', 'not_allowed', 'a service has no redirect URIs');
+    if (!isService && redirectUris.length === 0)
+      throw fieldError('redirect_uris', 'required', 'redirect_uris must not be empty');
+    if (role === 'admin' && ctx.role === 'member') throw Errors.forbidden.with();
+    if ((await this.repository.countOwned(ctx.tenantId)) >= MAX_CLIENTS)
+      throw ClientErrors.tooManyClients.with();
+    const { id, secret } = await this.clients.add(
+      {
+        id: uuidv7(),
+        kind,
+        name,
+        firstParty: false,
+        redirectUris,
+        logoutUris,
+        ...(isService && { tenantId: ctx.tenantId, role }),
+        owner: { tenantId: ctx.tenantId, userId: ctx.userId, scopes: isService ? null : (scopes ?? null) },
+      },
+      ctx,
+    );
+    const row = await this.existing(ctx.tenantId, id);
+    return { client: present(row), client_secret: secret };
+  }
+
+  async list({ tenantId }: RequestContext, query: PageQuery): Promise<TenantClientListEnvelope> {
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `clients ${tenantId}`,
+      key: ({ id }: OwnedClientRow): [string] => [id],
+      rows: (after, limit) => this.repository.owned(tenantId, after?.[0] ?? NIL, limit),
+    });
+    return { clients: rows.map(present), next };
+  }
+
+  /** @throws ApiError 404 */
+  async read({ tenantId }: RequestContext, id: string): Promise<TenantClientEnvelope> {
+    return { client: present(await this.existing(tenantId, id)) };
+  }
+
+  /** Replaces the secret; the previous one is invalid at once. @throws ApiError 404; 409 `client_without_secret` */
+  async rotate(ctx: RequestContext, id: string): Promise<TenantClientSecretEnvelope> {
+    const row = await this.existing(ctx.tenantId, id);
+    if (row.secretHash === null) throw ClientErrors.withoutSecret.with();
+    const { secret, hash } = newClientSecret();
+    await this.db.tx(async (tx) => {
+      await this.repository.setSecret(tx, ctx.tenantId, id, hash);
+      const entry = { action: 'identity.client.rotated', objectKind: 'client', objectId: id };
+      await this.audit.record(tx, ctx, entry);
+    });
+    return { client: present(row), client_secret: secret };
+  }
+
+  /** Removes the client and ends its sessions. @throws ApiError 404 */
+  async remove(ctx: RequestContext, id: string): Promise<TenantClientEnvelope> {
+    const row = await this.existing(ctx.tenantId, id);
+    await this.clients.remove(id, ctx);
+    return { client: present(row) };
+  }
+
+  private async existing(tenantId: string, id: string): Promise<OwnedClientRow> {
+    const row = await this.repository.findOwned(tenantId, id);
+    if (!row) throw ClientErrors.notFound.with();
+    return row;
+  }
+}
+
+function present(row: OwnedClientRow): TenantClientResponse {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    redirect_uris: row.redirectUris,
+    post_logout_redirect_uris: row.logoutUris,
+    scopes: row.scopes,
+    user_id: row.accountId,
+    created_by: row.createdBy,
+    created_at: row.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,161 @@
+import * as client from 'openid-client';
+import { provision } from '../../../src/provision/provision.js';
+import { type Person, TestApp } from '../../support/app.ts';
+import { RelyingParty, REDIRECT } from '../../support/relying-party.ts';
+import { browser, PASSWORD, startSignIn } from '../../support/sign-in.ts';
+
+describe('clients of a workspace', () => {
+  let app: TestApp;
+  let owner: Person;
+  let admin: Person;
+  let member: Person;
+  let outsider: Person;
+
+  beforeAll(async () => {
+    app = await startSignIn();
+    const user = (name: string, role: 'owner' | 'admin' | 'member', slug = 'acme') => ({
+      email: `${name}@${slug}.example`,
+      name,
+      role,
+      password: PASSWORD,
+    });
+    const { users } = await provision(
+      app.served.nest,
+      {
+        tenants: [
+          { slug: 'acme', users: [user('owner', 'owner'), user('admin', 'admin'), user('member', 'member')] },
+          { slug: 'other', users: [user('olaf', 'owner', 'other')] },
+        ],
+      },
+      true,
+    );
+    [owner, admin, member, outsider] = users.map(({ id, email, tenant_id: tenantId, token = '' }) => ({
+      id,
+      email,
+      tenantId,
+      token,
+      api: app.as(token),
+    })) as [Person, Person, Person, Person];
+  });
+  afterAll(() => app?.stop());
+
+  const create = (by: Person, input: object) =>
+    by.api.post('/tenant/clients', { name: 'Time sheets', ...input });
+  const token = async (id: string, secret: string) => {
+    const party = await RelyingParty.discover(app, id, { secret });
+    return client.clientCredentialsGrant(party.config, { scope: 'workspace' });
+  };
+  const pageAfterPassword = async (id: string, secret: string, email: string, scope: string) => {
+    const party = await RelyingParty.discover(app, id, { secret });
+    const begun = await party.begin({ scope });
+    const on = browser(app);
+    const page = await on.submit(await on.open(begun.url), { email, password: PASSWORD, step: 'password' });
+    return { party, begun, on, page };
+  };
+
+  test('a service signs in with its secret, which rotates and is shown once', async () => {
+    const { status, body } = await create(admin, { kind: 'service', role: 'member' });
+    expect(status).toBe(201);
+    const { id, user_id } = body.client;
+    expect((await app.as((await token(id, body.client_secret)).access_token).get('/notes')).status).toBe(200);
+    const read = await admin.api.get(`/tenant/clients/${id}`);
+    expect(read.text).not.toContain(body.client_secret);
+    const rotated = await admin.api.post(`/tenant/clients/${id}/secret`);
+    await expect(token(id, body.client_secret)).rejects.toThrow();
+    const service = app.as((await token(id, rotated.body.client_secret)).access_token);
+    expect((await service.get('/notes')).status).toBe(200);
+    expect((await admin.api.delete(`/tenant/clients/${id}`)).status).toBe(200);
+    await app.readAccessChanges();
+    expect((await service.get('/notes')).status).toBe(401);
+    await expect(token(id, rotated.body.client_secret)).rejects.toThrow();
+    const { members } = (await owner.api.get('/tenant/members?status=deactivated')).body;
+    expect(members.map((row: any) => row.user_id)).toContain(user_id);
+    const events = (await owner.api.get(`/tenant/audit?object_id=${id}`)).body.events;
+    expect(events.map((event: any) => event.action).toSorted()).toEqual([
+      'identity.client.added',
+      'identity.client.removed',
+      'identity.client.rotated',
+    ]);
+    expect(JSON.stringify(events)).not.toContain(body.client_secret);
+    const stored = await app.sql('SELECT audit_log::text AS row FROM audit_log');
+    expect(JSON.stringify(stored)).not.toContain(rotated.body.client_secret);
+  });
+
+  test('an application signs in members of the workspace only, with consent that they withdraw', async () => {
+    const { body } = await create(owner, { kind: 'confidential', redirect_uris: [REDIRECT] });
+    const { id } = body.client;
+    const scope = 'openid email workspace';
+    const { party, begun, on, page } = await pageAfterPassword(id, body.client_secret, member.email, scope);
+    expect(page.html).toContain('Allow Time sheets?');
+    const tokens = await party.finish((await on.submit(page, { step: 'consent' })).url, begun);
+    expect((await app.as(tokens.access_token).get('/notes')).status).toBe(200);
+    const { applications } = (await member.api.get('/settings/connected-apps')).body;
+    expect(applications).toEqual([
+      expect.objectContaining({
+        id,
+        name: 'Time sheets',
+        sessions: 1,
+        scopes: ['email', 'openid', 'workspace'],
+      }),
+    ]);
+    expect(applications[0].workspaces[0].id).toBe(member.tenantId);
+    expect((await outsider.api.delete(`/settings/connected-apps/${id}`)).status).toBe(404);
+    expect((await member.api.delete(`/settings/connected-apps/${id}`)).body).toEqual({ sessions_ended: 1 });
+    expect((await app.as(tokens.access_token).get('/notes')).status).toBe(401);
+    expect((await member.api.get('/settings/connected-apps')).body.applications).toEqual([]);
+    expect((await member.api.delete(`/settings/connected-apps/${id}`)).status).toBe(404);
+
+    const outside = await pageAfterPassword(id, body.client_secret, outsider.email, scope);
+    expect([outside.page.status, outside.page.html.includes('not for you')]).toEqual([403, true]);
+    const pressed = await outside.on.open(outside.page.url, {
+      method: 'POST',
+      body: new URLSearchParams({ step: 'consent', csrf: '' }),
+    });
+    expect(pressed.status).not.toBe(0);
+    expect(await app.sql('SELECT FROM sessions WHERE client_id = $1 AND revoked_at IS NULL', [id])).toEqual(
+      [],
+    );
+  });
+
+  test('an application requests no scope beyond its own', async () => {
+    const { body } = await create(owner, {
+      kind: 'confidential',
+      redirect_uris: [REDIRECT],
+      scopes: ['openid'],
+    });
+    const party = await RelyingParty.discover(app, body.client.id, { secret: body.client_secret });
+    const refused = await browser(app).open((await party.begin({ scope: 'openid email workspace' })).url);
+    expect(refused.url).toContain('error=invalid_scope');
+    expect((await browser(app).open((await party.begin({ scope: 'openid' })).url)).status).toBe(200);
+  });
+
+  test('need the permission; a plain member registers none, and no member gives a role above their own', async () => {
+    expect((await create(member, { kind: 'service' })).body.error).toBe('forbidden');
+    const group = (
+      await owner.api.post('/rbac/groups', { name: 'Integrators', permissions: ['clients.manage'] })
+    ).body.group;
+    await owner.api.post(`/rbac/groups/${group.id}/members`, { user_id: member.id });
+    expect((await create(member, { kind: 'service', role: 'admin' })).body.error).toBe('forbidden');
+    expect((await create(member, { kind: 'service' })).status).toBe(201);
+    await owner.api.delete(`/rbac/groups/${group.id}/members/${member.id}`);
+  });
+
+  test.each([
+    [{ kind: 'public' }, 'redirect_uris'],
+    [{ kind: 'service', redirect_uris: [REDIRECT] }, 'redirect_uris'],
+    [{ kind: 'public', redirect_uris: ['http://evil.example/x'] }, 'redirect_uris'],
+    [{ kind: 'public', redirect_uris: ['javascript:alert(1)'] }, 'redirect_uris'],
+    [{ kind: 'device' }, 'kind'],
+    [{ kind: 'service', scopes: ['root'] }, 'scopes'],
+  ])('%j is invalid', async (input, field) => {
+    const { status, body } = await create(owner, input);
+    expect([status, body.error, body.details?.[0].field]).toEqual([422, 'validation_failed', field]);
+  });
+
+  test('a public client has no secret', async () => {
+    const { body } = await create(owner, { kind: 'public', redirect_uris: [REDIRECT] });
+    expect(body.client_secret).toBeNull();
+    const rotated = await owner.api.post(`/tenant/clients/${body.client.id}/secret`);
+    expect([rotated.status, rotated.body.error]).toEqual([409, 'client_without_secret']);
+  });
+});
