@@ -78,7 +78,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
   };
 }
 
-async function makeTenant(owner: Person) {
+async function makeTenant(owner: TestUser) {
   const invitations = [];
   for (const name of ['ann', 'ben', 'cem']) {
     const { body } = await owner.api.post('/tenant/invitations', { email: `${name}@far.example` });

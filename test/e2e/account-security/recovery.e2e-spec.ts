@@ -1,6 +1,6 @@
 import { provision } from '../../../src/provision/provision.js';
 import { PASSWORD, session } from '../../support/account.ts';
-import type { Person } from '../../support/app.ts';
+import type { TestUser } from '../../support/app.ts';
 import { MailedApp } from '../../support/mailed-app.ts';
 import { secondFactorOf } from '../../support/sign-in.ts';
 
@@ -15,7 +15,7 @@ describe('recovery of accounts by mail', () => {
   });
   afterAll(() => at?.stop());
 
-  const user = async (slugs?: string[]): Promise<Person> => {
+  const user = async (slugs?: string[]): Promise<TestUser> => {
     n += 1;
     const email = `ann${n}@far.example`;
     const spec = { email, name: 'Ann', role: 'owner' as const, password: PASSWORD };

@@ -1,15 +1,15 @@
 import * as client from 'openid-client';
 import { provision } from '../../../src/provision/provision.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { RelyingParty, REDIRECT } from '../../support/relying-party.ts';
 import { browser, PASSWORD, startSignIn } from '../../support/sign-in.ts';
 
 describe('clients of a workspace', () => {
   let app: TestApp;
-  let owner: Person;
-  let admin: Person;
-  let member: Person;
-  let outsider: Person;
+  let owner: TestUser;
+  let admin: TestUser;
+  let member: TestUser;
+  let outsider: TestUser;
 
   beforeAll(async () => {
     app = await startSignIn();
@@ -35,11 +35,11 @@ describe('clients of a workspace', () => {
       tenantId,
       token,
       api: app.as(token),
-    })) as [Person, Person, Person, Person];
+    })) as [TestUser, TestUser, TestUser, TestUser];
   });
   afterAll(() => app?.stop());
 
-  const create = (by: Person, input: object) =>
+  const create = (by: TestUser, input: object) =>
     by.api.post('/tenant/clients', { name: 'Time sheets', ...input });
   const token = async (id: string, secret: string) => {
     const party = await RelyingParty.discover(app, id, { secret });

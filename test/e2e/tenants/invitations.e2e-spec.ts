@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { provision } from '../../../src/provision/provision.js';
-import type { Person } from '../../support/app.ts';
+import type { TestUser } from '../../support/app.ts';
 import { PASSWORD } from '../../support/account.ts';
 import { NameServer } from '../../support/dns.ts';
 import { MailedApp } from '../../support/mailed-app.ts';
@@ -11,18 +11,18 @@ const NEW_PASSWORD = 'seven purple teapots dance';
 describe('invitations to a workspace', () => {
   let at: MailedApp;
   let dns: NameServer;
-  let owner: Person;
-  let admin: Person;
-  let member: Person;
+  let owner: TestUser;
+  let admin: TestUser;
+  let member: TestUser;
   let n = 0;
 
   beforeAll(async () => {
     dns = await NameServer.start();
     at = await MailedApp.start({ DNS_SERVERS: dns.address });
     [owner, admin, member] = (await at.app.tenant('acme', 'owner', 'admin', 'member')) as [
-      Person,
-      Person,
-      Person,
+      TestUser,
+      TestUser,
+      TestUser,
     ];
     await provision(at.app.served.nest, {
       tenants: [{ slug: 'acme', users: [{ email: admin.email, name: 'Admin', role: 'admin' }] }],
@@ -35,7 +35,7 @@ describe('invitations to a workspace', () => {
   });
 
   const address = () => `new${(n += 1)}@far.example`;
-  const invite = async (by: Person, input: object = {}) => {
+  const invite = async (by: TestUser, input: object = {}) => {
     const email = address();
     const { status, body, headers } = await by.api.post('/tenant/invitations', { email, ...input });
     return { status, body, headers, email, id: body.invitation?.id as string };
@@ -181,7 +181,7 @@ describe('invitations to a workspace', () => {
   });
 
   test('ends with the permissions of the inviter', async () => {
-    const [, deputy] = (await at.app.tenant('fired', 'owner', 'deputy')) as [Person, Person];
+    const [, deputy] = (await at.app.tenant('fired', 'owner', 'deputy')) as [TestUser, TestUser];
     await at.app.member('fired', deputy.email, 'admin');
     await at.app.readAccessChanges();
     const { email } = await invite(deputy, { role: 'admin' });
@@ -243,7 +243,7 @@ describe('invitations to a workspace', () => {
         domain: 'corp.example',
         verified: true,
       });
-      const [rival] = (await at.app.tenant('rival', 'rival')) as [Person];
+      const [rival] = (await at.app.tenant('rival', 'rival')) as [TestUser];
       const theirs = (await rival.api.post('/tenant/domains', { domain: 'corp.example' })).body.domain;
       dns.records.get(name)!.push(theirs.txt_record.value);
       expect((await verify(rival)).body.error).toBe('domain_taken');
@@ -262,7 +262,7 @@ describe('invitations to a workspace', () => {
     });
 
     test('owners of an address in a verified domain join by themselves, if the policy allows it', async () => {
-      const [boss] = (await at.app.tenant('selfjoin', 'boss')) as [Person];
+      const [boss] = (await at.app.tenant('selfjoin', 'boss')) as [TestUser];
       const { domain } = (await boss.api.post('/tenant/domains', { domain: 'joiners.example' })).body;
       dns.records.set(domain.txt_record.name, [domain.txt_record.value]);
       await boss.api.post('/tenant/domains/joiners.example/verify');

@@ -1,6 +1,6 @@
 import { provision } from '../../../src/provision/provision.js';
 import { PASSWORD, session } from '../../support/account.ts';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { secondFactorOf } from '../../support/sign-in.ts';
 
 describe('recovery of members by administrators', () => {
@@ -12,7 +12,7 @@ describe('recovery of members by administrators', () => {
   });
   afterAll(() => app?.stop());
 
-  const workspace = async (...roles: ('owner' | 'admin' | 'member')[]): Promise<Person[]> => {
+  const workspace = async (...roles: ('owner' | 'admin' | 'member')[]): Promise<TestUser[]> => {
     const slug = `recovery${(n += 1)}`;
     const users = roles.map((role, index) => ({
       email: `${role}${index}@${slug}.example`,
@@ -29,11 +29,11 @@ describe('recovery of members by administrators', () => {
       api: app.as(token),
     }));
   };
-  const hasFactor = async ({ id }: Person) => {
+  const hasFactor = async ({ id }: TestUser) => {
     const [row] = await app.sql('SELECT second_factor_since AS since FROM accounts WHERE id = $1', [id]);
     return row.since !== null;
   };
-  const reset = async (by: Person, member: Person) => {
+  const reset = async (by: TestUser, member: TestUser) => {
     const { status, body } = await by.api.post(`/tenant/members/${member.id}/second-factor/reset`);
     return [status, body.error ?? body.second_factor_reset.state];
   };
@@ -41,13 +41,13 @@ describe('recovery of members by administrators', () => {
   describe('sessions', () => {
     test('of a member in this workspace are listed and ended; those elsewhere stay', async () => {
       const [owner, admin, member] = (await workspace('owner', 'admin', 'member')) as [
-        Person,
-        Person,
-        Person,
+        TestUser,
+        TestUser,
+        TestUser,
       ];
       const phone = await session(app, member, { userAgent: 'Phone' });
       const elsewhere = await app.member(`other${n}`, member.email);
-      const list = async (by: Person) =>
+      const list = async (by: TestUser) =>
         (await by.api.get(`/tenant/members/${member.id}/sessions`)).body.sessions;
       const sessions = await list(admin);
       expect(sessions).toHaveLength(2);
@@ -67,9 +67,9 @@ describe('recovery of members by administrators', () => {
 
     test('need the permission, and those of the member', async () => {
       const [owner, admin, member] = (await workspace('owner', 'admin', 'member')) as [
-        Person,
-        Person,
-        Person,
+        TestUser,
+        TestUser,
+        TestUser,
       ];
       for (const [by, of, error] of [
         [member, admin, 'forbidden'],
@@ -84,7 +84,11 @@ describe('recovery of members by administrators', () => {
 
   describe('a lost second factor', () => {
     test('of a member is removed by an administrator, and ends the sessions', async () => {
-      const [, admin, member] = (await workspace('owner', 'admin', 'member')) as [Person, Person, Person];
+      const [, admin, member] = (await workspace('owner', 'admin', 'member')) as [
+        TestUser,
+        TestUser,
+        TestUser,
+      ];
       expect(await reset(admin, member)).toEqual([409, 'second_factor_not_enabled']);
       await secondFactorOf(app, member.id);
       expect(await reset(member, admin)).toEqual([403, 'forbidden']);
@@ -98,10 +102,10 @@ describe('recovery of members by administrators', () => {
 
     test('of an owner is removed by two members, one of them an owner', async () => {
       const [lost, owner, admin, other] = (await workspace('owner', 'owner', 'admin', 'admin')) as [
-        Person,
-        Person,
-        Person,
-        Person,
+        TestUser,
+        TestUser,
+        TestUser,
+        TestUser,
       ];
       await secondFactorOf(app, lost.id);
       expect(await reset(admin, lost)).toEqual([200, 'approval_required']);
@@ -113,7 +117,7 @@ describe('recovery of members by administrators', () => {
     });
 
     test('parallel requests of one owner are one request', async () => {
-      const [lost, owner] = (await workspace('owner', 'owner')) as [Person, Person];
+      const [lost, owner] = (await workspace('owner', 'owner')) as [TestUser, TestUser];
       await secondFactorOf(app, lost.id);
       const states = await Promise.all([1, 2, 3].map(() => reset(owner, lost)));
       expect(new Set(states.map(String))).toEqual(new Set(['200,approval_required']));
@@ -121,7 +125,11 @@ describe('recovery of members by administrators', () => {
     });
 
     test('an expired request, and one of a former member, need a new one', async () => {
-      const [lost, owner, second] = (await workspace('owner', 'owner', 'owner')) as [Person, Person, Person];
+      const [lost, owner, second] = (await workspace('owner', 'owner', 'owner')) as [
+        TestUser,
+        TestUser,
+        TestUser,
+      ];
       await secondFactorOf(app, lost.id);
       await reset(owner, lost);
       await app.sql(`UPDATE second_factor_resets SET expires_at = now() WHERE user_id = $1`, [lost.id]);
@@ -132,7 +140,11 @@ describe('recovery of members by administrators', () => {
     });
 
     test('of a member of several workspaces is left to the operator', async () => {
-      const [, admin, member] = (await workspace('owner', 'admin', 'member')) as [Person, Person, Person];
+      const [, admin, member] = (await workspace('owner', 'admin', 'member')) as [
+        TestUser,
+        TestUser,
+        TestUser,
+      ];
       await secondFactorOf(app, member.id);
       await app.member(`more${n}`, member.email);
       expect(await reset(admin, member)).toEqual([409, 'member_of_other_workspaces']);

@@ -2,7 +2,7 @@ import { provision } from '../../../src/provision/provision.js';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { OidcClientsApi } from '../../../src/modules/sign-in/index.js';
 import { PASSWORD, session } from '../../support/account.ts';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { RelyingParty } from '../../support/relying-party.ts';
 import { browser, startSignIn } from '../../support/sign-in.ts';
 import { Authenticator } from '../../support/totp.ts';
@@ -17,7 +17,12 @@ describe('the policy of a workspace', () => {
   afterAll(() => app?.stop());
 
   /** A workspace with an owner, an admin and a member, who have passwords. */
-  const workspace = async (): Promise<{ owner: Person; admin: Person; member: Person; slug: string }> => {
+  const workspace = async (): Promise<{
+    owner: TestUser;
+    admin: TestUser;
+    member: TestUser;
+    slug: string;
+  }> => {
     const slug = `policy${(n += 1)}`;
     const users = (['owner', 'admin', 'member'] as const).map((role) => ({
       email: `${role}@${slug}.example`,
@@ -32,15 +37,15 @@ describe('the policy of a workspace', () => {
       tenantId,
       token,
       api: app.as(token),
-    })) as [Person, Person, Person];
+    })) as [TestUser, TestUser, TestUser];
     return { owner, admin, member, slug };
   };
-  const put = async (by: Person, policy: object) => {
+  const put = async (by: TestUser, policy: object) => {
     const response = await by.api.put('/tenant/policy', policy);
     await app.readAccessChanges();
     return response;
   };
-  const enrol = async ({ api }: Person) => {
+  const enrol = async ({ api }: TestUser) => {
     const { body } = await api.post('/auth/initiate-2fa', { password: PASSWORD });
     const authenticator = new Authenticator(body.secret);
     const enabled = await api.post('/auth/enable-2fa', { code: authenticator.code(-1) });
@@ -200,7 +205,7 @@ describe('the policy of a workspace', () => {
 
   test('share links of notes are created by administrators only, or by no member', async () => {
     const { owner, admin, member } = await workspace();
-    const share = async (by: Person) => {
+    const share = async (by: TestUser) => {
       const { id } = (await by.api.post('/notes', { title: 'T' })).body.note;
       const { status, body } = await by.api.post(`/notes/${id}/share`, { role: 'viewer' });
       const links = await app.sql('SELECT FROM notes WHERE id = $1 AND share_token IS NOT NULL', [id]);
@@ -224,7 +229,7 @@ describe('the policy of a workspace', () => {
 
   test('guests are invited by administrators only, or by no member', async () => {
     const { owner, admin, member } = await workspace();
-    const invite = async (by: Person) =>
+    const invite = async (by: TestUser) =>
       (await by.api.post('/call/external_invites', { call_id: by.id, kind: 'link', name: 'x' })).body.error;
     expect(await invite(member)).not.toBe('forbidden');
     await put(owner, { guest_invites: 'admins' });
