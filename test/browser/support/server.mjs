@@ -24,13 +24,14 @@ const OWN = [
 
 /**
  * Starts the server and reads its start-up message.
+ * @param {Record<string, string>} settings environment variables of the server
  * @returns {Promise<{ docs: string, token: string, emails: string[], password: string, stop: () => Promise<number> }>}
  *   the address of the documentation, the token of the first demo user, the demo users, and an orderly end with its exit code
  */
-export async function startServer() {
+export async function startServer(settings = {}) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'workspace-browser-'));
   const unset = Object.fromEntries(OWN.map((name) => [name, '']));
-  const env = { ...process.env, ...unset, DATA_DIR: dataDir, PORT: String(await freePort()) };
+  const env = { ...process.env, ...unset, DATA_DIR: dataDir, PORT: String(await freePort()), ...settings };
   const child = spawn(process.execPath, [START], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const exit = once(child, 'close').then(([code, signal]) => {
     rmSync(dataDir, { recursive: true, force: true });

@@ -1,0 +1,198 @@
+// A company runs itself: the owner invites a colleague, who forgets the password, must enable a second factor, loses it and is
+// removed. Owner and colleague have a browser each; their mails arrive at a relay.
+import assert from 'node:assert/strict';
+import { simpleParser } from 'mailparser';
+import { Secret, TOTP } from 'otpauth';
+import { SMTPServer } from 'smtp-server';
+import { openBrowser } from './support/browser.mjs';
+import { look, pictureOfFailure } from './support/pictures.mjs';
+import { startServer } from './support/server.mjs';
+import { SwaggerPage } from './support/swagger-page.mjs';
+
+const COLLEAGUE = 'carla@colleagues.example';
+const FIRST_PASSWORD = 'seven purple teapots dance';
+const SECOND_PASSWORD = 'nine yellow rivers sing';
+const MAIL_MS = 60_000;
+
+let server;
+let relay;
+let owner;
+let colleague;
+let colleagueId;
+const mails = [];
+
+/** A relay that stores the received mails. */
+async function startRelay() {
+  const smtp = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    authOptional: true,
+    logger: false,
+    onData: (stream, _session, done) => {
+      simpleParser(stream).then((mail) => {
+        mails.push(mail);
+        done();
+      }, done);
+    },
+  });
+  await new Promise((resolve) => smtp.listen(0, '127.0.0.1', resolve));
+  return smtp;
+}
+
+/** The link in the newest mail with this subject. */
+async function linkIn(subject) {
+  const end = Date.now() + MAIL_MS;
+  for (;;) {
+    const mail = mails.findLast((each) => subject.test(each.subject));
+    const [link] = /http:\/\/\S+\/account\/\S+/.exec(mail?.text ?? '') ?? [];
+    if (link) return link;
+    assert.ok(Date.now() < end, `no mail with the subject ${subject}`);
+    await owner.page.waitForTimeout(200);
+  }
+}
+
+/** A browser with the documentation page. */
+async function open() {
+  const browser = await openBrowser(new URL(server.docs).origin);
+  return Object.assign(browser, { swagger: new SwaggerPage(browser.page) });
+}
+
+/** Executes an operation on a new page. @returns status and JSON of the response */
+async function call(who, tag, operationId, { edit, ...parameters } = {}) {
+  await who.page.goto(server.docs);
+  await who.swagger.filter(tag);
+  const { status } = await who.swagger.execute(tag, operationId, edit, { parameters });
+  await look(who.swagger.operation(tag, operationId), `company ${operationId} ${status}`);
+  return { status, body: await who.swagger.shown(tag, operationId) };
+}
+
+async function ok(who, tag, operationId, parameters) {
+  const { status, body } = await call(who, tag, operationId, parameters);
+  assert.ok(status.startsWith('2'), `${operationId}: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+const signIn = async (who, email, password) => {
+  await who.page.goto(server.docs);
+  await who.swagger.filter('settings');
+  await who.swagger.signIn(async (popup) => {
+    await popup.getByLabel('Email address').fill(email);
+    await popup.getByLabel('Password').fill(password);
+    await popup.keyboard.press('Enter');
+  });
+};
+
+const codeOf = (secret) => new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+
+/** Enables a second factor with the operations of the page. */
+async function enrol(who, password) {
+  const { secret } = await ok(who, 'auth', 'initiateTwoFactor', { edit: () => ({ password }) });
+  const { recovery_codes: codes } = await ok(who, 'auth', 'enableTwoFactor', {
+    edit: () => ({ code: codeOf(secret) }),
+  });
+  assert.equal(codes.length, 10);
+}
+
+const steps = {
+  'company: the owner invites a colleague': async () => {
+    relay = await startRelay();
+    server = await startServer({ SMTP_URL: `smtp://127.0.0.1:${relay.server.address().port}` });
+    owner = await open();
+    await owner.page.goto(server.docs);
+    await owner.swagger.authorise(server.token);
+    const edit = () => ({ email: COLLEAGUE, role: 'member', message: 'Welcome to the team.' });
+    const { invitation } = await ok(owner, 'tenant', 'createInvitation', { edit });
+    assert.equal(invitation.state, 'pending');
+  },
+  'the colleague accepts in another browser': async () => {
+    colleague = await open();
+    const { page } = colleague;
+    await page.goto(await linkIn(/invites you to/));
+    await look(page, 'company accept');
+    await page.getByLabel('Your name').fill('Carla Colleague');
+    await page.getByLabel('New password').fill('password1234');
+    await page.getByRole('button', { name: 'Join' }).click();
+    await page.getByText('too easy to guess').waitFor();
+    await look(page, 'company accept error');
+    await page.getByLabel('New password').fill(FIRST_PASSWORD);
+    await page.getByRole('button', { name: 'Join' }).click();
+    await page.getByText('You are a member now.').waitFor();
+    await look(page, 'company accepted');
+  },
+  'she signs in': async () => {
+    await signIn(colleague, COLLEAGUE, FIRST_PASSWORD);
+    const { profile } = await ok(colleague, 'settings', 'readProfile');
+    assert.equal(profile.email, COLLEAGUE);
+    colleagueId = profile.id;
+  },
+  'she forgets the password, and sets a new one by a link': async () => {
+    const { page } = colleague;
+    await page.context().clearCookies();
+    await page.goto(`${new URL(server.docs).origin}/apis/v1/account/password`);
+    await look(page, 'company forgot');
+    await page.getByLabel('Email address').fill(COLLEAGUE);
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByText('Check your mailbox').waitFor();
+    await look(page, 'company forgot sent');
+    await page.goto(await linkIn(/Set a new password/));
+    await page.getByLabel('New password').fill(SECOND_PASSWORD);
+    await look(page, 'company new password');
+    await page.getByRole('button', { name: 'Set a new password' }).click();
+    await page.getByText('All sessions have ended.').waitFor();
+    await page.goto(server.docs);
+    assert.equal((await call(colleague, 'settings', 'readProfile')).status, '401');
+    await colleague.swagger.unauthorise();
+    await signIn(colleague, COLLEAGUE, SECOND_PASSWORD);
+    await ok(colleague, 'settings', 'readProfile');
+  },
+  'the owner requires a second factor, and the colleague enables one': async () => {
+    const edit = () => ({ second_factor: { required: true, grace_days: 0 } });
+    await ok(owner, 'tenant', 'updateTenantPolicy', { edit });
+    const shut = await call(colleague, 'settings', 'readProfile');
+    assert.deepEqual([shut.status, shut.body.error], ['403', 'second_factor_enrolment_required']);
+    await enrol(colleague, SECOND_PASSWORD);
+    await ok(colleague, 'settings', 'readProfile');
+    // The rule applies to the owner too.
+    assert.equal((await call(owner, 'tenant', 'readTenantPolicy')).status, '403');
+    await enrol(owner, server.password);
+    await ok(owner, 'tenant', 'readTenantPolicy');
+  },
+  'the colleague loses the second factor, and the owner removes it': async () => {
+    const { second_factor_reset: reset } = await ok(owner, 'tenant', 'resetMemberSecondFactor', {
+      user_id: colleagueId,
+    });
+    assert.equal(reset.state, 'removed');
+    assert.equal((await call(colleague, 'settings', 'readProfile')).status, '401');
+    await colleague.swagger.unauthorise();
+    await colleague.page.context().clearCookies();
+    await signIn(colleague, COLLEAGUE, SECOND_PASSWORD);
+    await enrol(colleague, SECOND_PASSWORD);
+    await ok(colleague, 'settings', 'readProfile');
+  },
+  'the owner connects an application, and removes the colleague': async () => {
+    const edit = () => ({ name: 'Time sheets', kind: 'service' });
+    const { client_secret: secret } = await ok(owner, 'tenant', 'createTenantClient', { edit });
+    assert.ok(secret.length > 40);
+    const { sessions } = await ok(owner, 'tenant', 'listMemberSessions', { user_id: colleagueId });
+    assert.equal(sessions.length, 1);
+    await ok(owner, 'tenant', 'deactivateTenantMember', { user_id: colleagueId });
+    assert.equal((await call(colleague, 'settings', 'readProfile')).status, '401');
+    const { events } = await ok(owner, 'tenant', 'listAuditEvents');
+    const actions = new Set(events.map(({ action }) => action));
+    for (const action of ['user.invited', 'user.joined', 'tenant.policy.updated', 'user.deactivated'])
+      assert.ok(actions.has(action), action);
+  },
+};
+
+export const company = {
+  steps,
+  failed: async () => {
+    await pictureOfFailure(owner);
+    await pictureOfFailure(colleague);
+  },
+  end: async () => {
+    await owner?.close();
+    await colleague?.close();
+    await server?.stop();
+    relay?.close();
+  },
+};
