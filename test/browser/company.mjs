@@ -28,10 +28,12 @@ async function startRelay() {
     authOptional: true,
     logger: false,
     onData: (stream, _session, done) => {
-      simpleParser(stream).then((mail) => {
-        mails.push(mail);
+      const chunks = [];
+      stream.on('data', (chunk) => chunks.push(chunk));
+      stream.on('end', () => {
+        mails.push(Buffer.concat(chunks));
         done();
-      }, done);
+      });
     },
   });
   await new Promise((resolve) => smtp.listen(0, '127.0.0.1', resolve));
@@ -42,7 +44,8 @@ async function startRelay() {
 async function linkIn(subject) {
   const end = Date.now() + MAIL_MS;
   for (;;) {
-    const mail = mails.findLast((each) => subject.test(each.subject));
+    const parsed = await Promise.all(mails.map((raw) => simpleParser(raw)));
+    const mail = parsed.findLast((each) => subject.test(each.subject));
     const [link] = /http:\/\/\S+\/account\/\S+/.exec(mail?.text ?? '') ?? [];
     if (link) return link;
     assert.ok(Date.now() < end, `no mail with the subject ${subject}`);

@@ -12,13 +12,13 @@ import { GroupsController } from './groups/groups.controller.js';
 import { GroupsRepository } from './groups/groups.repository.js';
 import { GroupsService } from './groups/groups.service.js';
 import { InvitationAcceptance } from './invitations/invitation-acceptance.js';
-import { InvitationGroups } from './invitations/invitation-groups.js';
+import { NewMemberGroups } from './new-member-groups.js';
 import { InvitationMails } from './invitations/invitation-mails.js';
 import { InvitationsController } from './invitations/invitations.controller.js';
 import { InvitationsRepository } from './invitations/invitations.repository.js';
 import { InvitationsService } from './invitations/invitations.service.js';
-import { MemberRecoveryController } from './recovery/member-recovery.controller.js';
-import { MemberRecoveryService } from './recovery/member-recovery.service.js';
+import { MemberRecoveryController } from './members/member-recovery.controller.js';
+import { MemberRecoveryService } from './members/member-recovery.service.js';
 import { AccountSecurityModule } from '../account-security/index.js';
 import { TenantMembersController } from './members/tenant-members.controller.js';
 import { TenantMembersRepository } from './members/tenant-members.repository.js';
@@ -51,7 +51,7 @@ import { Membership } from './membership.js';
     TenantMembersService,
     MemberRecoveryService,
     InvitationsRepository,
-    InvitationGroups,
+    NewMemberGroups,
     InvitationMails,
     InvitationsService,
     InvitationAcceptance,

@@ -24,8 +24,7 @@ export class DomainJoin implements OnModuleInit {
   private readonly template: MailTemplate<object> = {
     name: 'account.domain_join',
     compose: (request) => this.compose(request),
-    // The invitation mail has a preview of this content.
-    previews: () => ({}),
+    previews: (language) => ({ join: this.invitations.previewForDomain(language) }),
   };
 
   constructor(

@@ -8,9 +8,9 @@ import { ApplicationPasswordsController } from './application-passwords/applicat
 import { ApplicationPasswordsRepository } from './application-passwords/application-passwords.repository.js';
 import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
 import { AccountTokens } from './recovery/account-tokens.js';
-import { PasswordRecovery } from './recovery/password-recovery.js';
-import { EmailChange } from './email-change/email-change.js';
-import { EmailChangeController } from './email-change/email-change.controller.js';
+import { PasswordRecovery } from './password-recovery.js';
+import { EmailChange } from './recovery/email-change.js';
+import { EmailChangeController } from './recovery/email-change.controller.js';
 import { BreachList } from './passwords/breach-list.js';
 import { Confirmation } from './confirmation.js';
 import { OwnerCheck } from './owner-check.js';

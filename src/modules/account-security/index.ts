@@ -9,9 +9,9 @@ export {
 export { ApplicationPasswordSignIn } from './application-passwords/application-password-sign-in.js';
 export { PasswordSignIn, type SignInOutcome } from './passwords/password-sign-in.js';
 export { type Proof, SecondFactors } from './two-factor/second-factors.js';
-export { PasswordRecovery } from './recovery/password-recovery.js';
+export { PasswordRecovery } from './password-recovery.js';
 export { PasswordPolicy } from './passwords/password-policy.js';
-export { EmailChange } from './email-change/email-change.js';
+export { EmailChange } from './recovery/email-change.js';
 export { sessionState } from './security-settings.service.js';
 export { SessionState } from './security-settings.response.js';
 export { AccountRecovery } from './account-recovery.js';

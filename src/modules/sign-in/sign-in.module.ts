@@ -9,7 +9,7 @@ import { OidcClientsRepository } from './clients/oidc-clients.repository.js';
 import { TenantClientsController } from './clients/tenant-clients.controller.js';
 import { TenantClientsService } from './clients/tenant-clients.service.js';
 import { ConnectedAppsController } from './consents/connected-apps.controller.js';
-import { ConnectedAppsService } from './consents/connected-apps.service.js';
+import { ConnectedAppsService } from './connected-apps.service.js';
 import { Interactions } from './interactions.js';
 import { OidcAccounts } from './oidc-accounts.js';
 import { OidcProvider } from './oidc-provider.js';

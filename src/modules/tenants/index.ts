@@ -19,4 +19,4 @@ export { foldWords } from './fold-words.js';
 export { UpdateTenant } from './profile/tenant.dto.js';
 export { TenantErrors } from './tenants.errors.js';
 export { TenantDomains } from './domains/tenant-domains.js';
-export { TenantPolicies } from './policy/tenant-policies.js';
+export { TenantPolicies } from './tenant-policies.js';

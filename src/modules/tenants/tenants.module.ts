@@ -4,7 +4,7 @@ import { TenantAuditController } from './audit/tenant-audit.controller.js';
 import { DomainRecords } from './domains/domain-records.js';
 import { TenantDomains } from './domains/tenant-domains.js';
 import { TenantDomainsController } from './domains/tenant-domains.controller.js';
-import { TenantPolicies } from './policy/tenant-policies.js';
+import { TenantPolicies } from './tenant-policies.js';
 import { TenantPolicyController } from './policy/tenant-policy.controller.js';
 import { TenantPolicyService } from './policy/tenant-policy.service.js';
 import { TenantController } from './profile/tenant.controller.js';

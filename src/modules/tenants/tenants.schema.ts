@@ -1,7 +1,7 @@
 import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
-import { TenantPolicy } from './policy/tenant-policy.entity.js';
+import { TenantPolicy } from './tenant-policy.entity.js';
 import { Tenant, TenantDomain, TenantLogo, TenantMember } from './tenant.entity.js';
 
 const SQL = new URL('sql/', import.meta.url);

@@ -19,11 +19,7 @@ describe('invitations to a workspace', () => {
   beforeAll(async () => {
     dns = await NameServer.start();
     at = await MailedApp.start({ DNS_SERVERS: dns.address });
-    [owner, admin, member] = (await at.app.tenant('acme', 'owner', 'admin', 'member')) as [
-      TestUser,
-      TestUser,
-      TestUser,
-    ];
+    [owner, admin, member] = await at.app.tenant('acme', 'owner', 'admin', 'member');
     await provision(at.app.served.nest, {
       tenants: [{ slug: 'acme', users: [{ email: admin.email, name: 'Admin', role: 'admin' }] }],
     });
@@ -105,7 +101,10 @@ describe('invitations to a workspace', () => {
     const link = await at.linkTo(email);
     const fields = { name: 'Twin', new_password: NEW_PASSWORD };
     const pages = await Promise.all([1, 2, 3, 4].map(() => at.submit(link, fields)));
-    expect(pages.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404]);
+    const statuses = pages.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    // 422: the account exists meanwhile, so the page asks for its password.
+    for (const status of statuses) expect([200, 404, 422]).toContain(status);
     expect(await stateOf(id)).toBe('accepted');
     const joins = (await owner.api.get('/tenant/audit?action=user.joined&limit=200')).body.events;
     expect(joins.filter((event: any) => event.data.invitation === id)).toHaveLength(1);
@@ -181,7 +180,7 @@ describe('invitations to a workspace', () => {
   });
 
   test('ends with the permissions of the inviter', async () => {
-    const [, deputy] = (await at.app.tenant('fired', 'owner', 'deputy')) as [TestUser, TestUser];
+    const [, deputy] = await at.app.tenant('fired', 'owner', 'deputy');
     await at.app.member('fired', deputy.email, 'admin');
     await at.app.readAccessChanges();
     const { email } = await invite(deputy, { role: 'admin' });
@@ -243,7 +242,7 @@ describe('invitations to a workspace', () => {
         domain: 'corp.example',
         verified: true,
       });
-      const [rival] = (await at.app.tenant('rival', 'rival')) as [TestUser];
+      const [rival] = await at.app.tenant('rival', 'rival');
       const theirs = (await rival.api.post('/tenant/domains', { domain: 'corp.example' })).body.domain;
       dns.records.get(name)!.push(theirs.txt_record.value);
       expect((await verify(rival)).body.error).toBe('domain_taken');
@@ -262,7 +261,7 @@ describe('invitations to a workspace', () => {
     });
 
     test('owners of an address in a verified domain join by themselves, if the policy allows it', async () => {
-      const [boss] = (await at.app.tenant('selfjoin', 'boss')) as [TestUser];
+      const [boss] = await at.app.tenant('selfjoin', 'boss');
       const { domain } = (await boss.api.post('/tenant/domains', { domain: 'joiners.example' })).body;
       dns.records.set(domain.txt_record.name, [domain.txt_record.value]);
       await boss.api.post('/tenant/domains/joiners.example/verify');

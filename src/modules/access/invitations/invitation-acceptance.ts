@@ -9,7 +9,7 @@ import { IdentityApi } from '../../identity/index.js';
 import { TenantDomains, TenantsApi } from '../../tenants/index.js';
 import { Authority } from '../authority.js';
 import { AuthorityRepository } from '../authority.repository.js';
-import { InvitationGroups } from './invitation-groups.js';
+import { NewMemberGroups } from '../new-member-groups.js';
 import { TenantInvitation } from './invitation.entity.js';
 import { InvitationsRepository } from './invitations.repository.js';
 
@@ -37,7 +37,7 @@ export class InvitationAcceptance {
     private readonly invitations: InvitationsRepository,
     private readonly repository: AuthorityRepository,
     private readonly authority: Authority,
-    private readonly groups: InvitationGroups,
+    private readonly groups: NewMemberGroups,
     private readonly tenants: TenantsApi,
     private readonly domains: TenantDomains,
     private readonly identity: IdentityApi,

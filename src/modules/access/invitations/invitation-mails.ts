@@ -37,10 +37,7 @@ export class InvitationMails implements OnModuleInit {
   private readonly template: MailTemplate<InvitationMailValues> = {
     name: 'access.invitation',
     compose: (request) => this.compose(request),
-    previews: (language) => ({
-      invitation: this.content(language, EXAMPLE),
-      join: this.content(language, { ...EXAMPLE, inviter: null, message: '' }),
-    }),
+    previews: (language) => ({ invitation: this.content(language, EXAMPLE) }),
   };
 
   constructor(
@@ -80,6 +77,10 @@ export class InvitationMails implements OnModuleInit {
   contentFor(invitation: TenantInvitation, workspace: string, token: string): MailContent {
     const values = { workspace, inviter: null, message: '', token };
     return this.content(invitation.language, { ...values, expiresAt: invitation.expiresAt.toISOString() });
+  }
+
+  previewForDomain(language: Language): MailContent {
+    return this.content(language, { ...EXAMPLE, inviter: null, message: '' });
   }
 
   private async compose({

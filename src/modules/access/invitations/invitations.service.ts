@@ -16,7 +16,7 @@ import { emailKey } from '../../identity/index.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { AccessErrors } from '../access.errors.js';
 import { Authority, assertHolds } from '../authority.js';
-import { InvitationGroups } from './invitation-groups.js';
+import { NewMemberGroups } from '../new-member-groups.js';
 import { InvitationMails } from './invitation-mails.js';
 import { TenantInvitation } from './invitation.entity.js';
 import type { CreateInvitation, ListInvitations } from './invitations.dto.js';
@@ -37,7 +37,7 @@ const MAX_SENT = 10;
 export class InvitationsService implements OnModuleInit {
   constructor(
     private readonly invitations: InvitationsRepository,
-    private readonly groups: InvitationGroups,
+    private readonly groups: NewMemberGroups,
     private readonly mails: InvitationMails,
     private readonly authority: Authority,
     private readonly tenants: TenantsApi,
@@ -74,8 +74,17 @@ export class InvitationsService implements OnModuleInit {
         throw AccessErrors.tooManyInvitations.with();
       const { token, hash } = newToken(tenantId);
       const invitation = await rowsOf(tx, TenantInvitation).insert({
-        ...{ tenantId, id: uuidv7(), email, emailKey: emailKey(email), role, groupIds, message, language },
-        ...{ tokenHash: hash, invitedBy: ctx.userId, expiresAt },
+        tenantId,
+        id: uuidv7(),
+        email,
+        emailKey: emailKey(email),
+        role,
+        groupIds,
+        message,
+        language,
+        tokenHash: hash,
+        invitedBy: ctx.userId,
+        expiresAt,
       });
       if (!invitation) throw AccessErrors.alreadyInvited.with();
       await this.mails.send(tx, invitation, { ...names, token });
@@ -150,6 +159,11 @@ export class InvitationsService implements OnModuleInit {
     const { token, hash } = newToken(tenantId);
     const invitation = await this.storeForDomain(tenantId, email, language, hash);
     return invitation && this.mails.contentFor(invitation, workspace, token);
+  }
+
+  /** An example of the mail of `mailForDomain`. */
+  previewForDomain(language: Language): MailContent {
+    return this.mails.previewForDomain(language);
   }
 
   private storeForDomain(tenantId: string, email: string, language: Language, tokenHash: Buffer) {

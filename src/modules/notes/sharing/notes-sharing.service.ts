@@ -9,7 +9,7 @@ import type { ApiError } from '../../../platform/http/api-error.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
-import { TenantPolicies, TenantsApi } from '../../tenants/index.js';
+import { TenantErrors, TenantPolicies, TenantsApi } from '../../tenants/index.js';
 import { written } from '../note-outcome.js';
 import { noteReply } from '../note.presenter.js';
 import { NoteErrors } from '../notes.errors.js';
@@ -45,21 +45,26 @@ export class NotesSharingService {
           token: newToken(),
           terms: { role: body.value.role, expires_at: body.value.expires_at ?? null },
         };
-    const assertAllowed = await this.policies.linkShares(ctx);
-    return this.writes.run(ctx, key, async (tx) => {
-      const reply = await this.apply(tx, ctx, id, action, body.error);
-      assertAllowed();
-      return reply;
-    });
+    return this.writeLink(ctx, key, (tx) => this.apply(tx, ctx, id, action, body.error));
   }
 
   /** Replaces the token; role and expiry stay. @throws ApiError 404 `not_shared` */
   async regenerate(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
-    const assertAllowed = await this.policies.linkShares(ctx);
-    return this.writes.run(ctx, key, async (tx) => {
-      const reply = await this.apply(tx, ctx, id, { kind: 'regenerate', token: newToken() });
-      assertAllowed();
-      return reply;
+    return this.writeLink(ctx, key, (tx) =>
+      this.apply(tx, ctx, id, { kind: 'regenerate', token: newToken() }),
+    );
+  }
+
+  /** @throws ApiError 403 `restricted_by_policy`, after the errors of the write, which is then undone */
+  private async writeLink(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    write: (tx: Tx) => Promise<JsonReply>,
+  ): Promise<JsonReply> {
+    if (await this.policies.mayShareLinks(ctx)) return this.writes.run(ctx, key, write);
+    return this.writes.runTx(ctx, key, async (tx) => {
+      await write(tx);
+      throw TenantErrors.restrictedByPolicy.with();
     });
   }
 

@@ -4,5 +4,4 @@ export const ClientErrors = {
   notFound: defineError(404, 'not_found', 'The workspace has no such client.'),
   withoutSecret: defineError(409, 'client_without_secret', 'A public client has no secret.'),
   tooManyClients: defineError(422, 'too_many_clients', 'A workspace may have at most 200 clients.'),
-  notConnected: defineError(404, 'not_found', 'You have not connected such an application.'),
 } as const;

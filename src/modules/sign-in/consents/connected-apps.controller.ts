@@ -3,9 +3,8 @@ import { ApiParam } from '@nestjs/swagger';
 import { Tenantless } from '../../../platform/context/access.decorators.js';
 import { type AccountContext, Ctx } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
-import { ClientErrors } from '../clients/tenant-clients.errors.js';
 import { ConnectedAppListEnvelope, ConnectedAppRemoved } from './connected-apps.response.js';
-import { ConnectedAppsService } from './connected-apps.service.js';
+import { ConnectedAppsService, notConnected } from '../connected-apps.service.js';
 
 @Controller('settings/connected-apps')
 export class ConnectedAppsController {
@@ -29,7 +28,7 @@ export class ConnectedAppsController {
     description:
       'Ends its sessions; its tokens become invalid within five seconds. It asks for consent again.',
     response: [ConnectedAppRemoved, 'Number of ended sessions.'],
-    errors: [ClientErrors.notConnected],
+    errors: [notConnected],
   })
   @ApiParam({
     name: 'client',

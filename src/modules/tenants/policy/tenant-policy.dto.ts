@@ -14,7 +14,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { Nullable, Optional } from '../../../platform/http/input.decorators.js';
-import { type Audience, AUDIENCES } from './tenant-policy.entity.js';
+import { type Audience, AUDIENCES } from '../tenant-policy.entity.js';
 
 export class SecondFactorPolicyInput {
   /** Whether every member needs a second factor. @example true */

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { AUDIENCES } from './tenant-policy.entity.js';
+import { AUDIENCES } from '../tenant-policy.entity.js';
 
 const TIME = '2026-11-21T09:30:00.000Z';
 

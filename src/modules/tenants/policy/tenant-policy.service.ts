@@ -8,9 +8,9 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { TenantErrors } from '../tenants.errors.js';
 import { TENANT_POLICY_CHANGED } from '../tenants.hooks.js';
-import { TenantPolicies } from './tenant-policies.js';
+import { TenantPolicies } from '../tenant-policies.js';
 import type { UpdateTenantPolicy } from './tenant-policy.dto.js';
-import { defaultPolicy, TenantPolicy } from './tenant-policy.entity.js';
+import { defaultPolicy, TenantPolicy } from '../tenant-policy.entity.js';
 import type { TenantPolicyEnvelope } from './tenant-policy.response.js';
 
 /** The policy of a workspace, as its administrators read and change it. */
@@ -58,9 +58,8 @@ export class TenantPolicyService {
 
   /** A policy that accepts no issuer of the deployment would lock out the whole workspace. */
   private assertUsable(issuers: readonly string[] | null): void {
-    const available = [this.config.OIDC_ISSUER ?? 'local'];
-    if (issuers !== null && !issuers.some((issuer) => available.includes(issuer)))
-      throw TenantErrors.issuersLockedOut.with();
+    const available = this.config.OIDC_ISSUER ?? 'local';
+    if (issuers !== null && !issuers.includes(available)) throw TenantErrors.issuersLockedOut.with();
   }
 }
 

@@ -1,14 +1,14 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { API_PREFIX, Config } from '../../../config/config.js';
-import { NO_TENANT } from '../../../platform/audit/audit.js';
-import { Db } from '../../../platform/database/db.js';
-import { type Language, translator } from '../../../platform/languages/languages.js';
-import { GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
-import { networkOf } from '../../../platform/rate-limits/rate-limit.js';
-import { RateLimits } from '../../../platform/rate-limits/rate-limits.js';
-import type { MailContent, MailRequest, MailTemplate } from '../../../platform/system-mail/mail-template.js';
-import { SystemMail } from '../../../platform/system-mail/system-mail.js';
+import { API_PREFIX, Config } from '../../config/config.js';
+import { NO_TENANT } from '../../platform/audit/audit.js';
+import { Db } from '../../platform/database/db.js';
+import { type Language, translator } from '../../platform/languages/languages.js';
+import { GuessLocks } from '../../platform/rate-limits/guess-locks.js';
+import { networkOf } from '../../platform/rate-limits/rate-limit.js';
+import { RateLimits } from '../../platform/rate-limits/rate-limits.js';
+import type { MailContent, MailRequest, MailTemplate } from '../../platform/system-mail/mail-template.js';
+import { SystemMail } from '../../platform/system-mail/system-mail.js';
 import {
   CredentialsApi,
   type CredentialsRow,
@@ -16,12 +16,12 @@ import {
   Passwords,
   sameMailbox,
   SessionsApi,
-} from '../../identity/index.js';
-import { SIGN_IN } from '../guess-limits.js';
-import { PasswordPolicy } from '../passwords/password-policy.js';
-import { SecurityLog } from '../security-log.js';
-import { ACCOUNT_MAIL_TEXTS } from './account-mail-texts.js';
-import { AccountTokens } from './account-tokens.js';
+} from '../identity/index.js';
+import { SIGN_IN } from './guess-limits.js';
+import { PasswordPolicy } from './passwords/password-policy.js';
+import { SecurityLog } from './security-log.js';
+import { ACCOUNT_MAIL_TEXTS } from './recovery/account-mail-texts.js';
+import { AccountTokens } from './recovery/account-tokens.js';
 
 const LINK_SECONDS = 3_600;
 const ADDRESS_LIMIT = { scope: 'password-recovery-address', requests: 5, perSeconds: 3_600 };

@@ -1,17 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { Audit } from '../../../platform/audit/audit.js';
-import type { AccountContext } from '../../../platform/context/request-context.js';
-import { Db } from '../../../platform/database/db.js';
-import { SessionsApi, type SessionRow } from '../../identity/index.js';
-import { TenantsApi } from '../../tenants/index.js';
-import { OidcClientsApi } from '../clients/oidc-clients.api.js';
-import { ClientErrors } from '../clients/tenant-clients.errors.js';
-import { OidcRecords } from '../records/oidc-records.js';
+import { Audit } from '../../platform/audit/audit.js';
+import type { AccountContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { defineError } from '../../platform/http/api-error.js';
+import { SessionsApi, type SessionRow } from '../identity/index.js';
+import { TenantsApi } from '../tenants/index.js';
+import { OidcClientsApi } from './clients/oidc-clients.api.js';
+import { OidcRecords } from './records/oidc-records.js';
 import type {
   ConnectedApp,
   ConnectedAppListEnvelope,
   ConnectedAppRemoved,
-} from './connected-apps.response.js';
+} from './consents/connected-apps.response.js';
+
+export const notConnected = defineError(404, 'not_found', 'You have not connected such an application.');
 
 /** Third-party applications that act as the user: their live sessions, by client. */
 @Injectable()
@@ -40,7 +42,7 @@ export class ConnectedAppsService {
   async remove(ctx: AccountContext, clientId: string): Promise<ConnectedAppRemoved> {
     const client = await this.clients.find(clientId);
     const rows = client && !client.firstParty ? ((await this.byClient(ctx)).get(clientId) ?? []) : [];
-    if (rows.length === 0) throw ClientErrors.notConnected.with();
+    if (rows.length === 0) throw notConnected.with();
     for (const { id } of rows) await this.records.endGrant(id);
     const data = { client: clientId, sessions_ended: rows.length };
     const entry = { action: 'identity.consent.revoked', objectKind: 'user', objectId: ctx.userId, data };

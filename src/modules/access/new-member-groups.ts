@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { workspace } from '../../../platform/database/statement.js';
-import type { TenantRole } from '../../../platform/context/request-context.js';
-import type { Tx } from '../../../platform/database/tx.js';
-import { AccessErrors } from '../access.errors.js';
-import { permissionsOf } from '../groups/groups.presenter.js';
-import { GroupMembersRepository } from '../groups/group-members.repository.js';
-import { type GroupRow, GroupsRepository } from '../groups/groups.repository.js';
-import { Membership } from '../membership.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { TenantRole } from '../../platform/context/request-context.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { AccessErrors } from './access.errors.js';
+import { permissionsOf } from './groups/groups.presenter.js';
+import { GroupMembersRepository } from './groups/group-members.repository.js';
+import { type GroupRow, GroupsRepository } from './groups/groups.repository.js';
+import { Membership } from './membership.js';
 
 const systemGroup = workspace.statement<{ id: string }>(
   'access.system_group',
@@ -20,7 +20,7 @@ const existing = workspace.statement<{ id: string }>(
 
 /** The groups that a new member joins by a role and by name. */
 @Injectable()
-export class InvitationGroups {
+export class NewMemberGroups {
   constructor(
     private readonly groups: GroupsRepository,
     private readonly members: GroupMembersRepository,

@@ -11,7 +11,7 @@ import { CredentialsApi, SessionsApi } from '../../identity/index.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { AccessErrors } from '../access.errors.js';
 import { Authority, assertHolds } from '../authority.js';
-import { TenantMembersRepository } from '../members/tenant-members.repository.js';
+import { TenantMembersRepository } from './tenant-members.repository.js';
 import type {
   MemberSessionListEnvelope,
   MemberSessionsEnded,

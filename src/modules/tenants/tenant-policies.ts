@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { RequestContext, TenantRole } from '../../../platform/context/request-context.js';
-import { Db } from '../../../platform/database/db.js';
-import { rowsOf } from '../../../platform/database/rows.js';
-import { TenantErrors } from '../tenants.errors.js';
+import type { RequestContext, TenantRole } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { rowsOf } from '../../platform/database/rows.js';
 import { type Audience, defaultPolicy, TenantPolicy } from './tenant-policy.entity.js';
 
 const MAX_CACHED = 10_000;
@@ -31,15 +30,9 @@ export class TenantPolicies {
     this.cache.delete(tenantId);
   }
 
-  /**
-   * Reads the policy before a transaction, which then checks it in the order of its other errors.
-   * @returns throws ApiError 403 `restricted_by_policy` unless the caller may create share links
-   */
-  async linkShares(ctx: RequestContext): Promise<() => void> {
-    const { linkShares } = await this.of(ctx.tenantId);
-    return () => {
-      if (!includes(linkShares, ctx.role)) throw TenantErrors.restrictedByPolicy.with();
-    };
+  /** Whether a member with this role may create share links. */
+  async mayShareLinks({ tenantId, role }: RequestContext): Promise<boolean> {
+    return includes((await this.of(tenantId)).linkShares, role);
   }
 
   /** Whether a member with this role may invite guests. */
