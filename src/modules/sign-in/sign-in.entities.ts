@@ -20,6 +20,7 @@ export class OidcRecord {
 @Entity('oidc_clients')
 @ForeignKey('Account', ['accountId'], ['id'])
 @ForeignKey('Tenant', ['tenantId'], ['id'])
+@ForeignKey('Tenant', ['ownerTenantId'], ['id'])
 @Index('oidc_clients_owner', ['ownerTenantId', 'id'], { where: 'owner_tenant_id IS NOT NULL' })
 export class OidcClient {
   @PrimaryColumn('text') id!: string;

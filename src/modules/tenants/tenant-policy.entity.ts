@@ -1,10 +1,11 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 
 /** Members who may use a feature that also needs its permission, if it has one. */
 export const AUDIENCES = ['members', 'admins', 'nobody'] as const;
 export type Audience = (typeof AUDIENCES)[number];
 
 @Entity('tenant_policies')
+@ForeignKey('Tenant', ['tenantId'], ['id'])
 export class TenantPolicy {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @Column('boolean', { name: 'second_factor_required' }) secondFactorRequired!: boolean;

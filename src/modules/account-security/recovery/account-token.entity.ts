@@ -1,6 +1,7 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('account_tokens')
+@ForeignKey('Account', ['accountId'], ['id'], { onDelete: 'CASCADE' })
 @Index('account_tokens_expiry', ['expiresAt'])
 export class AccountToken {
   @PrimaryColumn('uuid', { name: 'account_id' }) accountId!: string;
