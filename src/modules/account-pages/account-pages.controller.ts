@@ -37,7 +37,7 @@ const PageDocs = (...statuses: (404 | 422 | 429)[]) =>
   );
 
 const STATUSES = {
-  404: 'The page for an invalid link.',
+  404: 'The page for an invalid link, or for a function that is not available.',
   422: 'The page with the error of a field.',
   429: 'The page after too many attempts.',
 };
@@ -171,7 +171,7 @@ export class AccountPagesController {
   }
 
   @Endpoint('GET join', { id: 'showJoin', summary: 'Page to join a workspace by its verified domain' })
-  @PageDocs()
+  @PageDocs(404)
   @Public()
   showJoin(@Req() request: Request): BodyReply {
     return this.recovery.showRequest(pageRequest(request), 'self_join');
@@ -185,7 +185,7 @@ export class AccountPagesController {
     status: 200,
     errors: FORM_ERRORS,
   })
-  @PageDocs(422, 429)
+  @PageDocs(404, 422, 429)
   @FormFields('email')
   @Public()
   requestJoin(@Req() request: Request): Promise<BodyReply> {

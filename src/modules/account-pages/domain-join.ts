@@ -40,6 +40,11 @@ export class DomainJoin implements OnModuleInit {
     this.mails.register(this.template);
   }
 
+  /** False when the service cannot send mails. */
+  get enabled(): boolean {
+    return this.mails.isConfigured;
+  }
+
   /** @returns seconds to wait when the network sends too many requests, else 0 */
   async request(email: string, language: Language, { ip }: { ip: string | null }): Promise<number> {
     const limit = { scope: 'domain-join', requests: this.config.SIGN_IN_PER_MINUTE, perSeconds: 60 };

@@ -27,8 +27,8 @@ export class RecoveryPages {
 
   showRequest(page: PageRequest, kind: 'forgot' | 'self_join', alert?: string): BodyReply {
     const { t } = page;
-    if (!this.recovery.enabled && kind === 'forgot')
-      return showPage(page, { heading: t('forgot'), lead: t('managed_externally'), status: 404 });
+    if (!this.serviceOf(kind).enabled)
+      return showPage(page, { heading: t(kind), lead: t('unavailable'), status: 404 });
     const email = {
       type: 'email',
       autocomplete: 'username',
@@ -42,11 +42,11 @@ export class RecoveryPages {
 
   /** Responds equally for any address. */
   async request(page: PageRequest, kind: 'forgot' | 'self_join'): Promise<BodyReply> {
-    if (!this.recovery.enabled && kind === 'forgot') return this.showRequest(page, kind);
+    const service = this.serviceOf(kind);
+    if (!service.enabled) return this.showRequest(page, kind);
     const email = page.field('email').trim();
     if (email.length > MAX_EMAIL || !isEmail(email, { allow_utf8_local_part: true, require_tld: false }))
       return this.showRequest(page, kind, page.t('email_missing'));
-    const service = kind === 'forgot' ? this.recovery : this.joining;
     const wait = await service.request(email, page.language, page);
     if (wait > 0) return showLimited(page, wait);
     return showPage(page, { heading: page.t('link_sent'), lead: page.t(`${kind}_sent_lead`, { email }) });
@@ -87,6 +87,10 @@ export class RecoveryPages {
       heading: page.t('email_changed'),
       lead: page.t('email_changed_lead', { email }),
     });
+  }
+
+  private serviceOf(kind: 'forgot' | 'self_join') {
+    return kind === 'forgot' ? this.recovery : this.joining;
   }
 
   private passwordForm(page: PageRequest, email: string, alert?: string): BodyReply {

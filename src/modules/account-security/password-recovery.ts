@@ -61,9 +61,9 @@ export class PasswordRecovery implements OnModuleInit {
     this.mails.register(this.template);
   }
 
-  /** False with an external issuer, which manages the passwords. */
+  /** False with an external issuer, which manages the passwords, and when the service cannot send mails. */
   get enabled(): boolean {
-    return this.config.signInIssuer !== null;
+    return this.config.signInIssuer !== null && this.mails.isConfigured;
   }
 
   /**

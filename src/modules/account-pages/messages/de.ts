@@ -44,7 +44,7 @@ export const de: Record<keyof typeof en, string> = {
     'Geben Sie Ihre geschäftliche E-Mail-Adresse ein. Sie erhalten einen Link, wenn Ihre Organisation das erlaubt.',
   self_join_sent_lead:
     'Wenn die Organisation von {email} das erlaubt, ist ein Link unterwegs. Er gilt einen Tag.',
-  managed_externally: 'Ihre Organisation verwaltet Passwörter bei ihrem Identitätsanbieter.',
+  unavailable: 'Das ist hier nicht verfügbar. Wenden Sie sich an Ihre Verwaltung.',
   set_password: 'Neues Passwort festlegen',
   account_is: 'Für das Konto {email}',
   password_set: 'Das Passwort ist festgelegt',

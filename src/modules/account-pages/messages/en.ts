@@ -39,7 +39,7 @@ export const en = {
   self_join_lead: 'Enter your work email address. You receive a link if your organisation allows it.',
   self_join_sent_lead:
     'If the organisation of {email} allows it, a link to join is on its way. It is valid for one day.',
-  managed_externally: 'Your organisation manages passwords at its identity provider.',
+  unavailable: 'This is not available here. Contact your administrator.',
   set_password: 'Set a new password',
   account_is: 'For the account {email}',
   password_set: 'The password is set',

@@ -40,7 +40,7 @@ export const pt: Record<keyof typeof en, string> = {
   self_join: 'Entrar no seu espaço de trabalho',
   self_join_lead: 'Digite o seu e-mail de trabalho. Você receberá um link se a sua organização permitir.',
   self_join_sent_lead: 'Se a organização de {email} permitir, um link está a caminho. Ele vale por um dia.',
-  managed_externally: 'A sua organização gerencia as senhas no provedor de identidade dela.',
+  unavailable: 'Isto não está disponível aqui. Fale com a sua administração.',
   set_password: 'Definir uma nova senha',
   account_is: 'Para a conta {email}',
   password_set: 'A senha foi definida',

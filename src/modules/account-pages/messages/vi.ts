@@ -41,7 +41,7 @@ export const vi: Record<keyof typeof en, string> = {
   self_join_lead: 'Hãy nhập địa chỉ email công việc. Bạn sẽ nhận được liên kết nếu tổ chức của bạn cho phép.',
   self_join_sent_lead:
     'Nếu tổ chức của {email} cho phép, liên kết đang được gửi. Liên kết có hiệu lực trong một ngày.',
-  managed_externally: 'Tổ chức của bạn quản lý mật khẩu tại nhà cung cấp danh tính.',
+  unavailable: 'Chức năng này không khả dụng. Hãy liên hệ quản trị viên của bạn.',
   set_password: 'Đặt mật khẩu mới',
   account_is: 'Cho tài khoản {email}',
   password_set: 'Mật khẩu đã được đặt',
