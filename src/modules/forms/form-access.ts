@@ -16,7 +16,7 @@ export const includes = (role: FormRole | null, needed: FormRole): boolean =>
 
 export const hashOfToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-/** Decides who may open a form: its owner, members and groups with a role, holders of the share link, holders of permissions. */
+/** Access to forms: of the owner, members and groups with a role, holders of the share link, and holders of permissions. */
 @Injectable()
 export class FormAccess {
   constructor(

@@ -25,7 +25,7 @@ export function formSummary(form: OpenForm): FormResponse {
   };
 }
 
-/** A form with its definition. @param token of a share link that was made now */
+/** A form with its definition. @param token of a new share link */
 export function formResponse(form: OpenForm, definition: Definition, token?: string): FormResponse {
   const settings = settingsOf(form);
   const share = includes(form.role, 'editor') ? { share: shareOf(form, token) } : {};

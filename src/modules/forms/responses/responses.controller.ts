@@ -168,7 +168,7 @@ export class FormResponsesController {
     id: 'deleteFormResponse',
     summary: 'Delete a response',
     description:
-      'Our addition, e.g. for a respondent who asks for it. The files of the response are deleted too, and a respondent who is named can submit again. For owners and editors.',
+      'Our addition, e.g. at the request of a respondent. Deletes the files of the response too; in a form that is not anonymous, the respondent can submit again. For owners and editors.',
     errors: [FORMS.notFound, Errors.forbidden, ResponseErrors.responseNotFound],
     response: [DeletedFormResponseEnvelope, 'The response as it last was.'],
   })

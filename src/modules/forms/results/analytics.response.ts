@@ -5,7 +5,7 @@ export class FormTotals {
   /** Reads of the published form by respondents, in the hours that overlap the period. */
   @ApiProperty({ type: 'integer', example: 56 })
   views!: number;
-  /** Respondents who began to answer, as clients report it (`POST /forms/{id}/start`), in the same hours; at least `submitted`. */
+  /** Starts that clients report with `POST /forms/{id}/start`, in the same hours; at least `submitted`. */
   @ApiProperty({ type: 'integer', example: 48 })
   started!: number;
   @ApiProperty({ type: 'integer', example: 42 })

@@ -73,7 +73,7 @@ export class FormSharingService {
     });
   }
 
-  /** Ends the link, if there is one. @throws ApiError 404, 403 */
+  /** Ends the link; without a link, changes nothing. @throws ApiError 404, 403 */
   async revoke(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
     const link: Link = { shareTokenHash: null, shareRole: null, shareExpiresAt: null };
     return this.change(ctx, id, key, () => ({ link, token: undefined }));

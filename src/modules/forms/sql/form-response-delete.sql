@@ -1,4 +1,4 @@
--- Deletes a response with its files, and the mark that its respondent has submitted. False: there is no such response. The
+-- Deletes a response with its files, and the mark that its respondent has submitted. False for an unknown response. The
 -- form is locked as for a submission, before the counter.
 --   p_key   HMAC of the respondent; null in an anonymous form, whose marks name no response
 CREATE FUNCTION form_response_delete(p_tenant uuid, p_form uuid, p_response uuid, p_key bytea)

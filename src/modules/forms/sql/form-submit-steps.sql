@@ -1,4 +1,4 @@
--- The response with this client_response_id: `repeated` when the respondent and the answers are the same. No row: there is none.
+-- The response with this client_response_id: `repeated` when the respondent and the answers are the same. No row without such a response.
 CREATE FUNCTION form_submitted_before(p_tenant uuid, p_form uuid, p_client uuid, p_respondent uuid, p_answers jsonb)
 RETURNS TABLE (outcome text, id uuid, version int, submitted_at timestamptz) LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN response.respondent_id IS NOT DISTINCT FROM p_respondent AND response.answers = p_answers

@@ -133,7 +133,7 @@ export class FormReportsController {
     id: 'shareFormReport',
     summary: 'Set the viewers of a report',
     description:
-      'Replaces the whole list. Viewers see the aggregates of the columns, and what `expose` adds; they need no role on the form.',
+      'Replaces the whole list. Viewers see the aggregates of the columns, with `expose` also rows and questions; they need no role on the form.',
     errors: [...REPORT_ERRORS, ReportErrors.unknownViewer],
     response: [FormReportViewersEnvelope, 'The new list.'],
     example: { viewers: [{ user_id: '01890a5d-ac96-774b-bcce-b302099a8057' }], expose: { form: true } },
