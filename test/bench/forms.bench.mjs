@@ -200,17 +200,17 @@ async function exports(
   for (const turn of turns) {
     const active = turn === 'floor' ? floor : application;
     active.forgetPeak();
-    const before = active.peakMemory;
-    legs[turn].push(await download(active, `${path}/export.${format}`, headers));
+    const [before, cpu] = [active.peakMemory, active.cpu];
+    const leg = await download(active, `${path}/export.${format}`, headers);
+    legs[turn].push({ ...leg, cpu: active.cpu - cpu });
     if (active === application) growth = Math.max(growth, application.peakMemory - before);
   }
-  const seconds = (turn) => legs[turn].reduce((sum, leg) => sum + leg.seconds, 0) / legs[turn].length;
-  const share =
-    legs.floor.length === 0
-      ? ''
-      : `${((100 * seconds('floor')) / seconds('application')).toFixed(0)} % of the floor, `;
+  const mean = (turn, key) => legs[turn].reduce((sum, leg) => sum + leg[key], 0) / legs[turn].length;
+  const share = (key) => `${((100 * mean('floor', key)) / mean('application', key)).toFixed(0)} %`;
+  const shares =
+    legs.floor.length === 0 ? '' : `${share('seconds')} of the floor, processor time ${share('cpu')}, `;
   print(
-    `export ${format.padEnd(4)} ${count} responses: ${share}${Math.round(count / seconds('application'))} rows/s, ${(legs.application[0].bytes / 1e6).toFixed(0)} MB; memory +${growth.toFixed(0)} MB (bar 40)`,
+    `export ${format.padEnd(4)} ${count} responses: ${shares}${Math.round(count / mean('application', 'seconds'))} rows/s, ${(legs.application[0].bytes / 1e6).toFixed(0)} MB; memory +${growth.toFixed(0)} MB (bar 40)`,
   );
 }
 

@@ -58,6 +58,19 @@ describe('XLSX', () => {
       for (const n of [1, 2, 3]) expect(files.get(part)).toContain(`worksheets/sheet${n}.xml`);
   });
 
+  test('columns have the given widths, others fit a time and their title', async () => {
+    const files = await workbook((book) =>
+      book.sheet('W', ['id', 'n', 'x'.repeat(30), 'x'.repeat(99)], [38]),
+    );
+    const widths = files.get('xl/worksheets/sheet1.xml')!.matchAll(/<col min="(\d)" max="\d" width="(\d+)"/g);
+    expect([...widths].map(([, place, width]) => [place, width])).toEqual([
+      ['1', '38'],
+      ['2', '20'],
+      ['3', '32'],
+      ['4', '40'],
+    ]);
+  });
+
   test('names of sheets: allowed characters, 31 at most, different, no formula', async () => {
     const titles = ['=A*B?:/[C]', 'x'.repeat(40), 'X'.repeat(40), "'", '', '@SUM', '😀'.repeat(20), 'a"&<b'];
     const files = await workbook(async (book) => {
@@ -116,7 +129,7 @@ describe('XLSX', () => {
 describe('CSV', () => {
   test.each([
     ['=1', "'=1"],
-    ['  =1', `"'  =1"`],
+    ['  =1', "'  =1"],
     ['"=1', `"'""=1"`],
     ['+1', "'+1"],
     ['-1', "'-1"],

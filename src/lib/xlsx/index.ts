@@ -11,6 +11,8 @@ const MAX_SHEET_BYTES = 3 * 1024 ** 3;
 /** Of columns, in characters. */
 const MIN_WIDTH = 20;
 const MAX_WIDTH = 40;
+/** Width of a column of UUIDs, in characters. */
+export const UUID_WIDTH = 38;
 /** Characters that are collected before they are compressed. */
 const CHUNK = 64 * 1024;
 
@@ -35,6 +37,7 @@ export class XlsxWriter {
   private rows = 0;
   private title = '';
   private header: readonly string[] = [];
+  private widths: readonly number[] = [];
 
   /** @param sink receives the bytes; an error of it ends the work */
   constructor(
@@ -44,11 +47,12 @@ export class XlsxWriter {
     this.zip = new ZipWriter(sink);
   }
 
-  /** Begins a sheet and ends the previous one. */
-  async sheet(title: string, header: readonly string[]): Promise<void> {
+  /** Begins a sheet and ends the previous one. @param widths of the first columns, in characters; others fit their titles */
+  async sheet(title: string, header: readonly string[], widths: readonly number[] = []): Promise<void> {
     await this.endSheet();
     this.title = title;
     this.header = header;
+    this.widths = widths;
     await this.beginSheet();
   }
 
@@ -79,7 +83,7 @@ export class XlsxWriter {
     this.rows = 0;
     const pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>';
     const view = `<sheetViews><sheetView workbookViewId="0">${pane}</sheetView></sheetViews>`;
-    this.buffer = `${XML}<worksheet xmlns="${MAIN}">${view}${columnsXml(this.header)}<sheetData>`;
+    this.buffer = `${XML}<worksheet xmlns="${MAIN}">${view}${columnsXml(this.header, this.widths)}<sheetData>`;
     const cells = this.header.map((title) => textXml(title, STYLES.header));
     await this.append(`<row>${cells.join('')}</row>`);
   }
@@ -105,10 +109,10 @@ export class XlsxWriter {
   }
 }
 
-/** Widths in characters: a time fits, and most titles. Programs show `###` for a time that does not fit. */
-function columnsXml(header: readonly string[]): string {
+/** Widths in characters: by default a time fits, and most titles. Programs show `###` for a time that does not fit. */
+function columnsXml(header: readonly string[], widths: readonly number[]): string {
   const columns = header.map((title, n) => {
-    const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, title.length + 2));
+    const width = widths[n] ?? Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, title.length + 2));
     return `<col min="${n + 1}" max="${n + 1}" width="${width}" customWidth="1"/>`;
   });
   return columns.length === 0 ? '' : `<cols>${columns.join('')}</cols>`;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BYTE_ORDER_MARK, csvLine } from '../../../lib/csv/index.js';
 import { type Cell, ExportColumns } from '../../../lib/forms/index.js';
-import { XLSX_TYPE, type XlsxCell, XlsxWriter } from '../../../lib/xlsx/index.js';
+import { UUID_WIDTH, XLSX_TYPE, type XlsxCell, XlsxWriter } from '../../../lib/xlsx/index.js';
 import { Audit } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
@@ -16,6 +16,8 @@ import { ScanSlots } from './scan-slots.js';
 import type { ExportResponses } from './export.dto.js';
 
 const FIXED = ['id', 'submitted_at', 'respondent', 'version'] as const;
+/** Of these columns in a workbook, in characters. */
+const FIXED_WIDTHS = [UUID_WIDTH, 20, 32, 10];
 
 /** A file format of the export. */
 interface Format {
@@ -53,7 +55,7 @@ const XLSX: Format = {
   contentType: XLSX_TYPE,
   begin: async (write, form, titles) => {
     const book = new XlsxWriter(write);
-    await book.sheet(form.title, [...FIXED, ...titles]);
+    await book.sheet(form.title, [...FIXED, ...titles], FIXED_WIDTHS);
     return {
       batch: async (rows, cells, local) => {
         for (const row of rows) await book.row([...fixedCells(row, local), ...cells(row)]);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ExportColumns, type QuestionSummary } from '../../../../lib/forms/index.js';
-import { XLSX_TYPE, type XlsxCell, XlsxWriter } from '../../../../lib/xlsx/index.js';
+import { UUID_WIDTH, XLSX_TYPE, type XlsxCell, XlsxWriter } from '../../../../lib/xlsx/index.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import type { Checked } from '../../../../platform/http/input.pipe.js';
@@ -125,7 +125,7 @@ async function writeWorkbook(
   if (definition.suppress_below > 0) return book.end();
   const columns = new ExportColumns(versions, definition.columns);
   const local = new LocalTime('UTC');
-  await book.sheet('Responses', ['id', 'submitted_at', 'version', ...columns.titles]);
+  await book.sheet('Responses', ['id', 'submitted_at', 'version', ...columns.titles], [UUID_WIDTH]);
   for (const { id, submitted_at, version, answers } of rows) {
     const moment: XlsxCell = { kind: 'moment', value: local.ms(new Date(submitted_at)) };
     await book.row([text(id), moment, number(version), ...columns.cells(version, answers)]);
