@@ -8,6 +8,7 @@ export {
   organizerOf,
   sameMailbox,
   maySendFor,
+  MAX_ATTENDEES,
 } from './people.js';
 export { compareVersions, type Freshness, type Version } from './version.js';
 export { composeItipMail, type ItipMail } from './mail.js';

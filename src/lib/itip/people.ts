@@ -1,6 +1,7 @@
 import { type Component, parameterOf, propertiesOf, type Property, propertyOf } from '../icalendar/index.js';
 
-const MAX_ATTENDEES = 500;
+/** Further attendees of an event are ignored. */
+export const MAX_ATTENDEES = 500;
 const MAX_ADDRESS = 320;
 const MAX_NAME = 200;
 
@@ -30,7 +31,7 @@ export function addressOfUri(uri: string | undefined): string | null {
     .trim()
     .toLowerCase();
   const isAddress = /^[^\s@<>"\p{Cc}]+@[^\s@<>"\p{Cc}]+$/u.test(address) && address.length <= MAX_ADDRESS;
-  return isAddress ? address : null;
+  return isAddress && address.isWellFormed() ? address : null;
 }
 
 function decoded(text: string): string {

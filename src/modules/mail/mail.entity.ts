@@ -36,6 +36,10 @@ export class MailCalendarScan {
   @Column('text', { nullable: true }) mailbox!: string | null;
   /** Id of the newest message that has been read. */
   @Column('bigint', { name: 'last_message' }) lastMessage!: string;
+  /** Cursor of the next, older page of a search in progress. */
+  @Column('text', { name: 'next_page', nullable: true }) nextPage!: string | null;
+  /** Newest message that the search in progress has read. */
+  @Column('bigint', { name: 'newest_message', nullable: true }) newestMessage!: string | null;
   @Column('timestamptz', { name: 'scanned_at' }) scannedAt!: Date;
 }
 

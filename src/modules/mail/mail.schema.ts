@@ -13,6 +13,10 @@ export const mailSchema: SchemaPart = {
       new URL('migrations/0302-pending-accounts.sql', import.meta.url),
     ),
     sqlMigration('CalendarMail1797000000002', new URL('migrations/0303-calendar-mail.sql', import.meta.url)),
+    sqlMigration(
+      'CalendarMailWalks1797100000020',
+      new URL('migrations/0304-calendar-mail-walks.sql', import.meta.url),
+    ),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'recipients'),
 };

@@ -197,6 +197,24 @@ describe('the delivery of scheduling messages', () => {
     const log = (await ann.api.get(`/calendar/${anns}/scheduling/messages?uid=${event.uid}&direction=in`))
       .body.messages;
     expect(log.map(({ result }: any) => result)).toEqual(['reply_recorded']);
+    // More messages than one run reads: later runs read the older ones, and then the ones that arrived meanwhile.
+    Object.assign(intake.limits, { messages: 2, pages: 1 });
+    await reply('DECLINED', '20270101T110000Z');
+    for (let n = 0; n < 2; n += 1)
+      await transport.sendMail({ from: ZOE, to: ann.email, subject: 'plain', text: 'x' });
+    await intake.run();
+    await other.get(OutboxWorker).drain();
+    expect(await response()).toBe('accepted');
+    await reply('TENTATIVE', '20270101T120000Z');
+    await intake.run();
+    await intake.run();
+    await other.get(OutboxWorker).drain();
+    expect(await response()).toBe('declined');
+    await intake.run();
+    await other.get(OutboxWorker).drain();
+    expect(await response()).toBe('tentative');
+    const walks = await app.sql('SELECT next_page FROM mail_calendar_scans');
+    expect(walks).toEqual([{ next_page: null }]);
     transport.close();
   });
 });

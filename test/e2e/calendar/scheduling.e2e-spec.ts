@@ -567,5 +567,145 @@ describe('scheduling', () => {
       await cancel(['DTSTART;TZID=Romance Standard Time:20270602T120000']);
       expect((await eventOf(bob, bobs, uid)).status).toBe('cancelled');
     });
+
+    test('ADD adds an instance to an event or a series; for an unknown event the server asks with REFRESH', async () => {
+      const people = [`ORGANIZER;CN=Zoe:mailto:${ZOE}`, `ATTENDEE;RSVP=TRUE:mailto:${bob.email}`];
+      const send = (method: string, uid: string, more: string[]) =>
+        fromOutside(ZOE, bob.email, method, vcalendar(method, [[`UID:${uid}`, ...people, ...more]]));
+      const times = (day: string, title: string) => [
+        `DTSTART;TZID=Europe/Berlin:${day}T100000`,
+        `DTEND;TZID=Europe/Berlin:${day}T110000`,
+        `SUMMARY:${title}`,
+      ];
+      for (const [uid, rule] of [
+        ['add-to-series', ['RRULE:FREQ=WEEKLY;COUNT=2']],
+        ['add-to-single', []],
+      ] as const) {
+        await send('REQUEST', uid, ['DTSTAMP:20270101T090000Z', ...rule, ...times('20270901', uid)]);
+        await send('ADD', uid, [
+          'SEQUENCE:1',
+          'DTSTAMP:20270102T090000Z',
+          ...times('20270917', `more ${uid}`),
+        ]);
+        const { instances } = (await bob.api.get(`/calendar/${bobs}/instances?from=2027-09-01&to=2027-09-30`))
+          .body;
+        expect(
+          instances
+            .filter((one: any) => one.uid === uid)
+            .map(({ title, start }: any) => [title, start.date_time]),
+        ).toEqual([
+          [uid, '2027-09-01T10:00:00'],
+          ...(rule.length > 0 ? [[uid, '2027-09-08T10:00:00']] : []),
+          [`more ${uid}`, '2027-09-17T10:00:00'],
+        ]);
+      }
+      await send('ADD', 'add-to-nothing', [
+        'SEQUENCE:1',
+        'DTSTAMP:20270102T090000Z',
+        ...times('20270917', 'x'),
+      ]);
+      expect((await messages(bob, bobs, '&direction=in'))[0]).toMatchObject({
+        method: 'ADD',
+        result: 'ignored_unknown',
+        uid: 'add-to-nothing',
+      });
+      expect((await messages(bob, bobs, '&direction=out'))[0]).toMatchObject({
+        method: 'REFRESH',
+        result: 'sent',
+        uid: 'add-to-nothing',
+      });
+      const refresh = (await outside(ZOE)).at(-1)!.text;
+      expect(refresh).toContain('METHOD:REFRESH');
+      expect(refresh).toContain('UID:add-to-nothing');
+    });
+
+    test('50 attendees who respond by mail at once lose no response', async () => {
+      const guests = Array.from({ length: 50 }, (_, n) => `guest${n}@far.example`);
+      const event = await newEvent(ann, anns, {
+        title: 'Town hall',
+        start: at('2027-10-04T09:00:00'),
+        attendees: guests,
+        send_updates: 'none',
+      });
+      const transport = createTransport({ host: '127.0.0.1', port: smtp, ignoreTLS: true, pool: true });
+      await Promise.all(
+        guests.map((guest, n) =>
+          transport.sendMail({
+            from: guest,
+            to: ann.email,
+            subject: 'Response',
+            text: 'Response',
+            alternatives: [
+              {
+                contentType: 'text/calendar; method=REPLY',
+                content: [
+                  ...vcalendar('REPLY', [
+                    [
+                      `UID:${event.uid}`,
+                      'DTSTAMP:20270101T090000Z',
+                      `ATTENDEE;PARTSTAT=${n % 2 ? 'ACCEPTED' : 'DECLINED'}:mailto:${guest}`,
+                    ],
+                  ]),
+                  '',
+                ].join('\r\n'),
+              },
+            ],
+          }),
+        ),
+      );
+      transport.close();
+      // The calendars are taken in and applied by concurrent workers.
+      await Promise.all([settle(), settle(), settle()]);
+      await settle();
+      const { attendees } = (await read(ann, anns, event)).event;
+      const byEmail = new Map(attendees.map(({ email, response }: any) => [email, response]));
+      expect(guests.map((guest) => byEmail.get(guest))).toEqual(
+        guests.map((_, n) => (n % 2 ? 'accepted' : 'declined')),
+      );
+      const log = await messages(ann, anns, `&uid=${event.uid}`);
+      expect(log.map(({ result }) => result)).toEqual(guests.map(() => 'reply_recorded'));
+    });
+
+    test('a mail of the mailbox is taken in by its reference: sender and calendar are those of the mail', async () => {
+      const uid = 'by-reference';
+      const invitation = vcalendar('REQUEST', [
+        [
+          `UID:${uid}`,
+          'DTSTAMP:20270101T090000Z',
+          'DTSTART:20271101T090000Z',
+          'SUMMARY:By reference',
+          `ORGANIZER:mailto:${ZOE}`,
+          `ATTENDEE:mailto:${bob.email}`,
+        ],
+      ]);
+      await fromOutside(ZOE, bob.email, 'REQUEST', invitation, { subject: 'Taken' });
+      await fromOutside('mallory@far.example', bob.email, 'REQUEST', invitation, { subject: 'Forged' });
+      await fromOutside(ZOE, bob.email, 'REQUEST', invitation, { subject: 'Plain', alternatives: [] });
+      const { results } = (await bob.api.get('/mail/users/me/mailboxes')).body;
+      const inbox = results.find(({ path }: any) => path === 'INBOX').id;
+      const listed = (await bob.api.get(`/mail/users/me/mailboxes/${inbox}/messages?limit=50`)).body.results;
+      const take = async (wanted: string) => {
+        const { id } = listed.find(({ subject }: any) => subject === wanted);
+        const message = { mailbox: inbox, id };
+        return bob.api.post(`/calendar/${bobs}/scheduling/inbox`, { message });
+      };
+      const taken = await take('Taken');
+      expect([taken.status, taken.body.message, taken.body.event.title]).toEqual([
+        200,
+        expect.objectContaining({ result: 'ignored_duplicate', from: ZOE, uid }),
+        'By reference',
+      ]);
+      const forged = await take('Forged');
+      expect([forged.status, forged.body.error]).toEqual([403, 'sender_mismatch']);
+      const plain = await take('Plain');
+      expect([plain.status, plain.body.details]).toEqual([
+        422,
+        [expect.objectContaining({ field: 'message', code: 'no_calendar' })],
+      ]);
+      const unknown = await bob.api.post(`/calendar/${bobs}/scheduling/inbox`, {
+        message: { mailbox: inbox, id: 999_999 },
+      });
+      expect(unknown.body.details[0].code).toBe('no_calendar');
+    });
   });
 });

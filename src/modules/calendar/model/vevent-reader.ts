@@ -9,9 +9,10 @@ import {
 import type { Reminder } from '../calendar.entity.js';
 import type { EventContent, EventRow, EventTimes, OverrideRow, ParticipantRow } from './event-record.js';
 import { contentOf } from './event-series.js';
+import { organizerOf } from '../../../lib/itip/index.js';
 import { isDay, wallOf } from './event-times.js';
 import { contentOfVevent, line, remindersOf } from './vevent-content.js';
-import { organizerOf, differsFrom, participantsOf, peopleOf } from './vevent-people.js';
+import { differsFrom, participantsOf, peopleOf } from './vevent-people.js';
 import { EventClock, type Recurrence, type Start } from './vevent-times.js';
 
 const MAX_UID = 500;

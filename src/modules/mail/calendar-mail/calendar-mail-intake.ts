@@ -11,7 +11,12 @@ import { MailUpstream } from '../mail-upstream.js';
 import { readJson } from '../upstream-response.js';
 import { CALENDAR_MAIL, type CalendarMail } from './calendar-mail.js';
 import { calendarAttachment, CalendarMailReader } from './calendar-mail-reader.js';
-import { type AccountOwner, CalendarMailRepository, type ScanRow } from './calendar-mail.repository.js';
+import {
+  type AccountOwner,
+  CalendarMailRepository,
+  type ScanProgress,
+  type ScanRow,
+} from './calendar-mail.repository.js';
 
 const JOB = 'calendar-mail';
 const INTERVAL_SECONDS = 10;
@@ -19,18 +24,17 @@ const INTERVAL_SECONDS = 10;
 const PAGE = 20;
 /** Accounts of another mail service that one run searches. */
 const ACCOUNTS_PER_RUN = 100;
-/** Messages of one request, and requests for one account in one run. */
-const MESSAGES = 100;
-const MAX_PAGES = 5;
 
 /**
  * Takes calendars out of arrived mail and appends them to the outbox (`CALENDAR_MAIL`), at least once. The embedded mail
  * service lists them. The inboxes of another mail service are searched account by account, newest messages first, down to the
- * newest message of the previous search (adr/0040).
+ * newest message of the previous search. A search with more pages than one run reads continues in the next run (adr/0040).
  */
 @Injectable()
 export class CalendarMailIntake implements OnModuleInit {
   private readonly logger = new Logger('Mail');
+  /** Messages of one request, and requests for one account in one run. */
+  readonly limits = { messages: 100, pages: 5 };
 
   constructor(
     private readonly upstream: MailUpstream,
@@ -111,8 +115,9 @@ export class CalendarMailIntake implements OnModuleInit {
         await this.searchAccount(owner, row);
       } catch (error) {
         this.logger.warn({ err: error, ...owner }, 'the search for calendars in a mailbox failed');
-        const last = Number(row.last_message ?? 0);
-        await this.db.single((tx) => this.repository.saveScan(tx, owner, null, last));
+        // The search begins again with the newest message: its cursor may be the cause.
+        const progress = { mailbox: null, lastMessage: Number(row.last_message ?? 0), walk: null };
+        await this.db.single((tx) => this.repository.saveScan(tx, owner, progress));
       }
     }
   }
@@ -120,9 +125,10 @@ export class CalendarMailIntake implements OnModuleInit {
   private async searchAccount(owner: AccountOwner, row: ScanRow): Promise<void> {
     const session = this.client.background(owner);
     const mailbox = row.mailbox ?? (await inboxOf(session));
-    // The first search only records where the mailbox ends.
-    const last = row.last_message === null ? null : Number(row.last_message);
-    const { newest, found } = await newMessages(session, mailbox, last);
+    const { progress, found } =
+      row.last_message === null
+        ? { progress: await this.endOf(session, mailbox), found: [] }
+        : await this.newMessages(session, mailbox, row);
     const mails: CalendarMail[] = [];
     for (const id of found) {
       const mail = await this.reader.read(owner, mailbox, id);
@@ -135,8 +141,44 @@ export class CalendarMailIntake implements OnModuleInit {
           type: CALENDAR_MAIL,
           payload: { ...mail },
         });
-      await this.repository.saveScan(tx, owner, mailbox, newest);
+      await this.repository.saveScan(tx, owner, progress);
     });
+  }
+
+  /** The first search records the newest message only. */
+  private async endOf(session: MailSession, mailbox: string): Promise<ScanProgress> {
+    const { rows } = await listed(session, mailbox, 1, null);
+    return { mailbox, lastMessage: Number(rows[0]?.['id'] ?? 0), walk: null };
+  }
+
+  /**
+   * Lists a mailbox from its newest message, or from where the previous run stopped, down to the last known message.
+   * @returns ids of messages with a calendar, oldest first, and the progress after them
+   */
+  private async newMessages(
+    session: MailSession,
+    mailbox: string,
+    row: ScanRow,
+  ): Promise<{ progress: ScanProgress; found: number[] }> {
+    const last = Number(row.last_message);
+    const found: number[] = [];
+    let newest = Number(row.newest_message ?? last);
+    let page = row.next_page;
+    for (let read = 0; read < this.limits.pages; read += 1) {
+      const { rows, next } = await listed(session, mailbox, this.limits.messages, page);
+      const fresh = rows.filter(({ id }) => Number(id) > last);
+      newest = Math.max(newest, ...fresh.map(({ id }) => Number(id)));
+      found.push(
+        ...fresh.flatMap(({ id, attachmentsList }) =>
+          calendarAttachment(attachmentsList) ? [Number(id)] : [],
+        ),
+      );
+      page = fresh.length < rows.length ? null : next;
+      if (page === null) break;
+    }
+    const walk = page === null ? null : { nextPage: page, newest };
+    const progress = { mailbox, lastMessage: walk ? last : newest, walk };
+    return { progress, found: found.toReversed() };
   }
 }
 
@@ -151,38 +193,23 @@ async function inboxOf(session: MailSession): Promise<string> {
   return inbox['id'];
 }
 
-/**
- * Lists a mailbox from its newest message down to a known one.
- * @param last the newest known message; null: none is wanted
- * @returns ids of the newer messages with a calendar, oldest first
- */
-async function newMessages(
+/** A page of a mailbox, newest messages first. @param page cursor; null: the first page */
+async function listed(
   session: MailSession,
   mailbox: string,
-  last: number | null,
-): Promise<{ newest: number; found: number[] }> {
-  const found: number[] = [];
-  let newest = last ?? 0;
-  let next: unknown;
-  for (let page = 0; page < (last === null ? 1 : MAX_PAGES); page += 1) {
-    const query = new URLSearchParams({ limit: String(last === null ? 1 : MESSAGES), order: 'desc' });
-    if (typeof next === 'string') query.set('next', next);
-    const { status, value, stream } = await session.json({
-      method: 'GET',
-      path: messagesPath(mailbox),
-      query,
-    });
-    const list: unknown = stream ? JSON.parse(await text(stream)) : value;
-    if (status >= 300 || !isFields(list) || !Array.isArray(list['results']))
-      throw new Error(`the mail service responded ${status} to a message list`);
-    const rows = (list['results'] as unknown[]).filter(isFields);
-    for (const { id, attachmentsList } of rows) {
-      if (!(Number(id) > (last ?? 0))) return { newest, found: found.toReversed() };
-      newest = Math.max(newest, Number(id));
-      if (last !== null && calendarAttachment(attachmentsList)) found.push(Number(id));
-    }
-    next = list['nextCursor'];
-    if (typeof next !== 'string') break;
-  }
-  return { newest, found: found.toReversed() };
+  limit: number,
+  page: string | null,
+): Promise<{ rows: Fields[]; next: string | null }> {
+  const query = new URLSearchParams({ limit: String(limit), order: 'desc' });
+  if (page !== null) query.set('next', page);
+  const { status, value, stream } = await session.json({
+    method: 'GET',
+    path: messagesPath(mailbox),
+    query,
+  });
+  const list: unknown = stream ? JSON.parse(await text(stream)) : value;
+  if (status >= 300 || !isFields(list) || !Array.isArray(list['results']))
+    throw new Error(`the mail service responded ${status} to a message list`);
+  const next = typeof list['nextCursor'] === 'string' ? list['nextCursor'] : null;
+  return { rows: (list['results'] as unknown[]).filter(isFields), next };
 }

@@ -14,6 +14,17 @@ export interface ScanRow {
   user_id: string;
   mailbox: string | null;
   last_message: string | null;
+  next_page: string | null;
+  newest_message: string | null;
+}
+
+/** Progress of the search in an inbox. */
+export interface ScanProgress {
+  mailbox: string | null;
+  /** The newest message of the last complete search. */
+  lastMessage: number;
+  /** A search that continues in the next run; null: complete. */
+  walk: { nextPage: string; newest: number } | null;
 }
 
 // Index mail_accounts_mail_user. An account may be linked to users of several workspaces.
@@ -24,7 +35,7 @@ const owners = workspace.statement<{ tenant_id: string; user_id: string }>(
 
 const due = workspace.statement<ScanRow>(
   'mail.calendar_scans_due',
-  `SELECT account.tenant_id, account.user_id, scan.mailbox, scan.last_message
+  `SELECT account.tenant_id, account.user_id, scan.mailbox, scan.last_message, scan.next_page, scan.newest_message
      FROM mail_accounts account
      JOIN member_profiles member
        ON member.tenant_id = account.tenant_id AND member.user_id = account.user_id AND member.status = 'active'
@@ -35,10 +46,11 @@ const due = workspace.statement<ScanRow>(
 
 const saveScan = workspace.statement<never>(
   'mail.calendar_scan_save',
-  `INSERT INTO mail_calendar_scans AS scan (tenant_id, user_id, mailbox, last_message, scanned_at)
-   VALUES ($1, $2, $3, $4, now())
+  `INSERT INTO mail_calendar_scans AS scan (tenant_id, user_id, mailbox, last_message, next_page, newest_message, scanned_at)
+   VALUES ($1, $2, $3, $4, $5, $6, now())
    ON CONFLICT (tenant_id, user_id) DO UPDATE
-     SET mailbox = excluded.mailbox, last_message = greatest(scan.last_message, excluded.last_message), scanned_at = now()`,
+     SET mailbox = excluded.mailbox, last_message = greatest(scan.last_message, excluded.last_message),
+         next_page = excluded.next_page, newest_message = excluded.newest_message, scanned_at = now()`,
 );
 
 const readAddress = workspace.statement<{ address: string | null }>(
@@ -62,8 +74,9 @@ export class CalendarMailRepository {
     return this.db.query(due, [limit]);
   }
 
-  async saveScan(tx: Tx, owner: AccountOwner, mailbox: string | null, lastMessage: number): Promise<void> {
-    await tx.query(saveScan, [owner.tenantId, owner.userId, mailbox, lastMessage]);
+  async saveScan(tx: Tx, owner: AccountOwner, { mailbox, lastMessage, walk }: ScanProgress): Promise<void> {
+    const { nextPage = null, newest = null } = walk ?? {};
+    await tx.query(saveScan, [owner.tenantId, owner.userId, mailbox, lastMessage, nextPage, newest]);
   }
 
   /** The address of an account that the workspace created; null for others. */

@@ -157,7 +157,7 @@ function withInstance(
   incoming: Incoming,
   keys: string[],
 ): EventRecord {
-  const { now, zones } = incoming;
+  const { message, now, zones } = incoming;
   const read = readEvent(part.event, zones);
   if (part.recurrenceId === null) {
     // ADD: the new instance is named by its start.
@@ -175,7 +175,7 @@ function withInstance(
   const version = { sequence: part.sequence, dtstamp: dtstampOf(part, now) };
   if (current && compareVersions(part, versionOf(known ?? current)) === 'older') return current;
   if (current && known && compareVersions(part, versionOf(known)) === 'same') return current;
-  const holder = withKey(series, key, part);
+  const holder = withKey(series, key, part, message.method === 'ADD');
   const ranged = part.thisAndFuture ? laterKeys(holder, key) : [key];
   const shift = wallOf(read.times.starts) - wallOf(key);
   let next = holder;
@@ -209,10 +209,16 @@ function orphanSeries(
   return { ...record, starts: key, ends, added: [key], custom: { ...record.custom, orphans: true } };
 }
 
-/** The series with an instance at this key. @throws RejectedMessageError `not_an_instance`, `too_many_instances` */
-function withKey(record: EventRecord, key: string, { recurrenceId }: ItipPart): EventRecord {
+/** The series with an instance at this key. An added instance makes a single event a series. @throws RejectedMessageError `not_an_instance`, `too_many_instances` */
+function withKey(
+  record: EventRecord,
+  key: string,
+  { recurrenceId }: ItipPart,
+  isAdded: boolean,
+): EventRecord {
   if (occurrenceOf(record, key, 'UTC')) return record;
-  if (!isSeries(record) || recurrenceId === null) throw new RejectedMessageError('not_an_instance');
+  if (recurrenceId === null || !(isSeries(record) || isAdded))
+    throw new RejectedMessageError('not_an_instance');
   if (record.added.length >= MAX_ORPHANS) throw new RejectedMessageError('too_many_instances');
   const added = [...new Set([...record.added, key])].toSorted();
   const isOrphan = record.custom['orphans'] === true && key < record.starts;
