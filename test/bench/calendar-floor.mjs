@@ -88,7 +88,7 @@ async function route({ method, url, headers }, body) {
   const [, , , , id, what, eventId] = pathname.split('/');
   if (what === 'instances') return month(ctx, id, searchParams);
   if (what === 'sync') {
-    const { changes } = await feed.changes(ctx, id, Number(headers['x-after']), 101);
+    const { changes } = await feed.changes(ctx, id, { seq: Number(headers['x-after']), since: 0 }, 101);
     return JSON.stringify({ results: [], changes, sync_token: '', more: false });
   }
   if (method === 'POST') return create(ctx, id, { template: JSON.parse(headers['x-template']) });

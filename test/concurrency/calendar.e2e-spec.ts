@@ -1,3 +1,4 @@
+import { CalendarHousekeeping } from '../../src/modules/calendar/calendar-housekeeping.js';
 import { type TestUser, TestApp } from '../support/app.ts';
 import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../support/calendars.ts';
 
@@ -80,6 +81,41 @@ describe('calendars under concurrency', () => {
     const stored = (await ann.api.get(`/calendar/${own}/events?limit=200`)).body.events;
     expect(known).toEqual(new Map(stored.map(({ id, title }: any) => [id, title])));
     expect(stored).toHaveLength(24);
+  });
+
+  test('devices that push meetings with each other do not deadlock, also while removals are forgotten', async () => {
+    const [one, two, three] = people.slice(1, 4) as [Person, Person, Person];
+    const homes = await Promise.all([one, two, three].map(defaultCalendar));
+    const deadlocks = async () =>
+      (
+        await app.sql('SELECT deadlocks::int AS n FROM pg_stat_database WHERE datname = current_database()')
+      )[0].n;
+    const before = await deadlocks();
+    const everyone = [one, two, three].map(({ id }) => id);
+    const push = async (person: Person, home: string, round: number) => {
+      const made = await person.api.post(`/calendar/${home}/sync`, {
+        changes: [0, 1].map((n) => ({
+          op: 'upsert',
+          client_id: `${person.id} ${round} ${n}`,
+          event: { title: 'Meeting', start: '2026-03-02', attendees: everyone },
+        })),
+      });
+      expect(made.body.results.map(({ status }: any) => status)).toEqual([201, 201]);
+      const deleted = made.body.results.map(({ event }: any) => ({ op: 'delete', event_id: event.id }));
+      const gone = await person.api.post(`/calendar/${home}/sync`, { changes: deleted });
+      expect(gone.body.results.map(({ status }: any) => status)).toEqual([200, 200]);
+    };
+    const work = [one, two, three].flatMap((person, n) =>
+      Array.from({ length: 4 }, (_, round) => push(person, homes[n] as string, round)),
+    );
+    const housekeeping = app.get<CalendarHousekeeping>(CalendarHousekeeping);
+    const future = new Date(Date.now() + 60_000);
+    await Promise.all([
+      ...work,
+      ...Array.from({ length: 5 }, () => housekeeping.forget(future)),
+      ...Array.from({ length: 5 }, () => housekeeping.purge(future)),
+    ]);
+    expect(await deadlocks()).toBe(before);
   });
 
   test('meetings that share attendees do not block each other; the same uid is created once', async () => {

@@ -11,6 +11,8 @@ type Detail = 'details' | 'times';
 export interface CalendarPosition {
   /** All changes up to this number of the calendar are known. */
   seq: number;
+  /** Number of the calendar when the client began with nothing: removals up to it do not concern the client. 0: all concern it. */
+  since: number;
   detail: Detail;
 }
 
@@ -22,17 +24,20 @@ export interface CalendarPosition {
 export class CalendarTokens {
   constructor(private readonly cursors: SyncCursors) {}
 
-  /** @param seq all changes up to this number of the calendar are known */
-  write(ctx: RequestContext, calendar: Pick<CalendarContext, 'id' | 'role'>, seq: number): string {
+  /**
+   * @param seq all changes up to this number of the calendar are known
+   * @param since see `CalendarPosition`; without effect once `seq` reaches it
+   */
+  write(ctx: RequestContext, calendar: Pick<CalendarContext, 'id' | 'role'>, seq: number, since = 0): string {
     const collection = collectionOf(calendar.id, detailOf(calendar));
-    return this.cursors.write(ctx, collection, { mode: 'changes', seq, since: 0 });
+    return this.cursors.write(ctx, collection, { mode: 'changes', seq, since: since > seq ? since : 0 });
   }
 
   /** The position that a token contains, without a look at the calendar. Null: of another calendar or user, or invalid. */
   read(ctx: RequestContext, calendarId: string, token: string): CalendarPosition | null {
     for (const detail of ['details', 'times'] as const) {
       const position = this.cursors.read(ctx, collectionOf(calendarId, detail), token);
-      if (position) return { seq: position.seq, detail };
+      if (position) return { seq: position.seq, since: position.since, detail };
     }
     return null;
   }
@@ -40,7 +45,8 @@ export class CalendarTokens {
   /** Whether the changes after a position are still complete and of the kind that the role allows now. */
   isValid(position: CalendarPosition | null, calendar: CalendarContext): position is CalendarPosition {
     if (position === null || position.detail !== detailOf(calendar)) return false;
-    return position.seq >= calendar.floor_seq && position.seq <= calendar.change_seq;
+    const { seq, since } = position;
+    return Math.max(seq, since) >= calendar.floor_seq && Math.max(seq, since) <= calendar.change_seq;
   }
 }
 

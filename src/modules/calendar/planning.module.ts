@@ -12,8 +12,13 @@ import { IcsRepository } from './ics/ics.repository.js';
 import { RelatedController } from './related/related.controller.js';
 import { RelatedRepository } from './related/related.repository.js';
 import { RelatedService } from './related/related.service.js';
+import { OutsideVotesController } from './polls/outside/outside-votes.controller.js';
+import { OutsideVotesService } from './polls/outside/outside-votes.service.js';
+import { PollMails } from './polls/outside/poll-mails.js';
+import { VoteLinks } from './polls/outside/vote-links.js';
 import { PollHolds } from './polls/poll-holds.js';
 import { PollFinalization } from './polls/poll-finalization.js';
+import { PollsOfMembers } from './polls/polls-of-members.js';
 import { PollsController } from './polls/polls.controller.js';
 import { PollsRepository } from './polls/polls.repository.js';
 import { PollsService } from './polls/polls.service.js';
@@ -21,7 +26,13 @@ import { PollsService } from './polls/polls.service.js';
 /** Free/busy, polls, and calendars as iCalendar: they read and create events. Before `CalendarModule`: fixed names come first. */
 @Module({
   imports: [CalendarModule, HolidaysModule],
-  controllers: [FreeBusyController, PollsController, FeedsController, RelatedController],
+  controllers: [
+    FreeBusyController,
+    OutsideVotesController,
+    PollsController,
+    FeedsController,
+    RelatedController,
+  ],
   providers: [
     AvailabilityRepository,
     Availability,
@@ -32,6 +43,10 @@ import { PollsService } from './polls/polls.service.js';
     PollsService,
     PollFinalization,
     PollHolds,
+    PollsOfMembers,
+    PollMails,
+    VoteLinks,
+    OutsideVotesService,
     IcsRepository,
     IcsExport,
     FeedsService,

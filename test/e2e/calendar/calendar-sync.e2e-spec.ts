@@ -1,3 +1,4 @@
+import { CalendarHousekeeping } from '../../../src/modules/calendar/calendar-housekeeping.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../../support/calendars.ts';
@@ -103,6 +104,34 @@ describe('batches, synchronisation, search', () => {
       expect(expired).toMatchObject({ error: 'cursor_expired', reset_required: true });
       const busy = await bob.api.post(`/calendar/${calendar}/sync`, {});
       expect(busy.text).not.toMatch(/"title":"[^"]/);
+    });
+
+    test('removals that were forgotten do not end a first synchronisation in pages; later ones are delivered', async () => {
+      const calendar = await newCalendar(ann, 'Walked');
+      const make = (title: string) => newEvent(ann, calendar, { title, start: '2026-03-02' });
+      const events = [await make('a'), await make('b'), await make('c')];
+      await ann.api.delete(eventPath(calendar, await make('gone')));
+      await app.get<CalendarHousekeeping>(CalendarHousekeeping).forget(new Date(Date.now() + 60_000));
+      const pull = async (sync_token: string | null) => {
+        const { status, body } = await ann.api.post(`/calendar/${calendar}/sync`, { sync_token, limit: 1 });
+        expect([status, body.error]).toEqual([200, undefined]);
+        return body;
+      };
+      const first = await pull(null);
+      await ann.api.delete(eventPath(calendar, events[0]));
+      await make('d');
+      const seen: string[][] = [];
+      for (let page = first; page.more;) {
+        page = await pull(page.sync_token);
+        seen.push(page.changes.map(({ op, event, event_id }: any) => `${op} ${event?.title ?? event_id}`));
+      }
+      expect([first.changes[0].event.title, ...seen.flat()]).toEqual([
+        'a',
+        'upsert b',
+        'upsert c',
+        `delete ${events[0].id}`,
+        'upsert d',
+      ]);
     });
 
     test('pushes changes with a result each; a repeated push changes nothing; conflicts as wanted', async () => {

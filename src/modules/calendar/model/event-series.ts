@@ -164,7 +164,14 @@ export function keyAt(record: SeriesRow, instant: number, readerZone: string): s
   return found ? wallText(found.key, isDay(record.starts)) : null;
 }
 
-/** All instants that an event covers. Null: the series has no instance. */
+/** The last moment at which UNTIL allows an instance to start, give or take the offset of a zone. */
+const latestStart = ({ until }: Rule): number =>
+  until === null ? Number.NEGATIVE_INFINITY : until.time + (until.kind === 'date' ? DAY : 0);
+
+/**
+ * All instants that an event covers. Null: the series has no instance. Changes of zone rules shift instances by less than the
+ * margin, so stored spans stay valid.
+ */
 export function spanOf(record: EventRecord): Span | null {
   const isRecurring = isSeries(record);
   const length = Math.max(0, nominalLength(record)) + CLOCK_CHANGE;
@@ -177,7 +184,8 @@ export function spanOf(record: EventRecord): Span | null {
     const last = lastInstance(series);
     if (last === null && record.overrides.length === 0) return null;
     if (last === 'endless') end = null;
-    else if (last) end = last.start + length;
+    // Zone rules may change until then: an instance that lies behind UNTIL today may lie before it.
+    else if (last) end = Math.max(last.start, ...series.rules.map(latestStart)) + length;
   }
   for (const override of record.overrides) {
     const one = overridden(record, override, 'UTC');

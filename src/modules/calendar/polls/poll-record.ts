@@ -57,6 +57,13 @@ export interface PollRecord extends PollRow {
   votes: VoteRow[];
 }
 
+/** A participant of a poll from outside of the workspace. */
+export interface OutsideVoter {
+  tenantId: string;
+  pollId: string;
+  participantId: string;
+}
+
 export type PollStatus = 'open' | 'closed' | 'finalized' | 'cancelled';
 
 /** A poll closes at its deadline. */

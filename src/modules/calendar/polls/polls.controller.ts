@@ -25,7 +25,8 @@ export class PollsController {
   @Endpoint('POST', {
     id: 'createPoll',
     summary: 'Ask for the best time of a meeting',
-    description: 'You take part in your own poll.',
+    description:
+      'You take part in your own poll. Participants outside of the workspace get a mail with a link to a page where they vote, unless `send_updates` is none.',
     status: 201,
     response: [PollEnvelope, 'The new poll.'],
     location: true,

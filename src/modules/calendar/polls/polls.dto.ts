@@ -82,7 +82,7 @@ export class PollParticipantFields {
   required?: boolean;
 }
 
-export class CreatePoll {
+export class CreatePoll extends SendUpdatesField {
   @ApiProperty({ minLength: 1, maxLength: 500, example: 'Planning' })
   @Name(500)
   title!: string;

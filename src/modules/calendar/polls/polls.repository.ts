@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { OptionRow, PollRecord, PollRow, VoteRow, VoterRow } from './poll-record.js';
+import type { OptionRow, OutsideVoter, PollRecord, PollRow, VoteRow, VoterRow } from './poll-record.js';
 
 interface PollJson {
   poll: PollRow;
@@ -11,10 +11,7 @@ interface PollJson {
   votes: VoteRow[] | null;
 }
 
-// For the owner and the participants of the workspace.
-const read = workspace.statement<PollJson>(
-  'calendar.read_poll',
-  `SELECT row_to_json(poll) AS poll,
+const POLL = `SELECT row_to_json(poll) AS poll,
           (SELECT json_agg(row_to_json(option) ORDER BY option.position) FROM poll_options option
             WHERE option.tenant_id = $1 AND option.poll_id = poll.id) AS options,
           (SELECT json_agg(row_to_json(participant) ORDER BY participant.id) FROM poll_participants participant
@@ -22,9 +19,26 @@ const read = workspace.statement<PollJson>(
           (SELECT json_agg(row_to_json(vote)) FROM poll_votes vote
             WHERE vote.tenant_id = $1 AND vote.poll_id = poll.id) AS votes
      FROM polls poll
-    WHERE poll.tenant_id = $1 AND poll.id = $2
-      AND (poll.owner_id = $3 OR EXISTS (SELECT FROM poll_participants invited
+    WHERE poll.tenant_id = $1 AND poll.id = $2`;
+
+// For the owner and the participants of the workspace.
+const read = workspace.statement<PollJson>(
+  'calendar.read_poll',
+  `${POLL} AND (poll.owner_id = $3 OR EXISTS (SELECT FROM poll_participants invited
             WHERE invited.tenant_id = $1 AND invited.poll_id = poll.id AND invited.user_id = $3))`,
+);
+
+const readForParticipant = workspace.statement<PollJson>(
+  'calendar.read_poll_of_participant',
+  `${POLL} AND EXISTS (SELECT FROM poll_participants invited
+      WHERE invited.tenant_id = $1 AND invited.poll_id = poll.id AND invited.id = $3 AND invited.user_id IS NULL)`,
+);
+
+const readOwner = workspace.statement<{ email: string; name: string; locale: string | null }>(
+  'calendar.poll_owner',
+  `SELECT member.email, member.display_name AS name, own.locale FROM member_profiles member
+     LEFT JOIN member_locales own ON own.tenant_id = $1 AND own.user_id = member.user_id
+    WHERE member.tenant_id = $1 AND member.user_id = $2`,
 );
 
 const lock = workspace.statement<never>(
@@ -83,16 +97,30 @@ const cancel = workspace.statement<never>(
 export class PollsRepository {
   /** Null: no such poll, or the caller does not take part in it. */
   async find(reader: Reader, { tenantId, userId }: RequestContext, id: string): Promise<PollRecord | null> {
-    const [row] = await reader.query(read, [tenantId, id, userId]);
-    if (!row) return null;
-    const { poll, options, participants, votes } = row;
-    return { ...poll, options, participants: participants ?? [], votes: votes ?? [] };
+    return recordOf((await reader.query(read, [tenantId, id, userId]))[0]);
+  }
+
+  /** Null: no such poll, or no such participant from outside of the workspace. */
+  async findForParticipant(
+    reader: Reader,
+    { tenantId, pollId, participantId }: OutsideVoter,
+  ): Promise<PollRecord | null> {
+    return recordOf((await reader.query(readForParticipant, [tenantId, pollId, participantId]))[0]);
+  }
+
+  /** The owner of a poll, as mails name them. */
+  async owner(reader: Reader, tenantId: string, userId: string) {
+    return (await reader.query(readOwner, [tenantId, userId]))[0] ?? null;
   }
 
   /** Locks a poll until the end of the transaction, then reads it: votes as of the lock. */
   async lock(tx: Tx, ctx: RequestContext, id: string): Promise<PollRecord | null> {
-    await tx.query(lock, [ctx.tenantId, id]);
+    await this.lockRow(tx, ctx.tenantId, id);
     return this.find(tx, ctx, id);
+  }
+
+  async lockRow(tx: Tx, tenantId: string, id: string): Promise<void> {
+    await tx.query(lock, [tenantId, id]);
   }
 
   async insert(tx: Tx, tenantId: string, poll: Omit<PollRecord, 'votes'>): Promise<void> {
@@ -123,4 +151,10 @@ export class PollsRepository {
   ): Promise<void> {
     await tx.query(finalize, [tenantId, pollId, chosen.optionId, chosen.eventId, chosen.calendarId]);
   }
+}
+
+function recordOf(row: PollJson | undefined): PollRecord | null {
+  if (!row) return null;
+  const { poll, options, participants, votes } = row;
+  return { ...poll, options, participants: participants ?? [], votes: votes ?? [] };
 }

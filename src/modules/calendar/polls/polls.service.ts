@@ -13,6 +13,7 @@ import { CalendarErrors } from '../calendar.errors.js';
 import { zoneNamed } from '../model/event-times.js';
 import { EventsRepository } from '../events.repository.js';
 import { instantsOf, pollResponse } from './poll.presenter.js';
+import { PollMails } from './outside/poll-mails.js';
 import { PollHolds } from './poll-holds.js';
 import { optionsOf } from './poll-options.js';
 import { type PollRecord, statusOf, type VoterRow } from './poll-record.js';
@@ -39,6 +40,7 @@ export class PollsService {
     private readonly polls: PollsRepository,
     private readonly events: EventsRepository,
     private readonly holds: PollHolds,
+    private readonly mails: PollMails,
     private readonly availability: Availability,
     private readonly writes: IdempotentWrites,
     private readonly db: Db,
@@ -81,6 +83,7 @@ export class PollsService {
         const held = await this.holds.create(tx, ctx, calendar, poll, options);
         await this.polls.insert(tx, ctx.tenantId, { ...poll, calendar_id: calendar.id, options: held });
       } else await this.polls.insert(tx, ctx.tenantId, poll);
+      if (input.send_updates !== 'none') await this.mails.invite(tx, ctx.tenantId, poll);
       const made = await this.present(ctx, await this.found(tx, ctx, poll.id));
       return new JsonReply(JSON.stringify({ poll: made }), {
         status: 201,

@@ -26,6 +26,8 @@ export interface ReminderQuery {
 const DAY = 86_400;
 /** Instances of one event that a look reports. */
 const MAX_DUE = 100;
+/** Longest pause between two looks at a placement. */
+const MAX_AHEAD = 14 * DAY;
 /** Windows in which the next instance is searched, seconds. */
 const LOOK_AHEAD = [32 * DAY, 400 * DAY];
 
@@ -48,7 +50,10 @@ export function dueReminders(query: ReminderQuery, after: number, until: number)
   return found.toSorted((a, b) => a.start - a.minutes * 60 - (b.start - b.minutes * 60));
 }
 
-/** The moment at which the clock looks at the placement again, an instant in seconds; null: no reminder is to come. */
+/**
+ * The moment at which the clock looks at the placement again, an instant in seconds; null: no reminder is to come. At most two
+ * weeks ahead: zone rules may change meanwhile.
+ */
 export function nextLook(query: ReminderQuery, after: number, spanEnd: number | null): number | null {
   const { record, readerZone } = query;
   if (record.deleted_at !== null || query.reminders.length === 0) return null;
@@ -63,7 +68,7 @@ export function nextLook(query: ReminderQuery, after: number, spanEnd: number | 
     }
     return [];
   });
-  if (moments.length > 0) return Math.min(...moments);
+  if (moments.length > 0) return Math.min(after + MAX_AHEAD, ...moments);
   // Series with years between their instances.
   const horizon = after + (LOOK_AHEAD.at(-1) as number) / 2;
   return isSeries(record) || spanEnd === null || spanEnd > horizon ? horizon : null;

@@ -3,6 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader } from '../../../platform/database/tx.js';
+import type { CalendarPosition } from '../calendar-tokens.js';
 import type { CalendarContext, EventJson } from '../model/event-record.js';
 import { CONTEXT, type ContextRow, contextOf, type FoundEvent } from '../events.repository.js';
 
@@ -21,7 +22,7 @@ interface ChangeRow extends ContextRow {
 export type CalendarChange = Omit<ChangeRow, keyof ContextRow | 'seq'> & { seq: number };
 
 // Indexes calendar_entries_changes and entry_tombstones_changes. One snapshot: the counter of the calendar is at least as high
-// as every number that it shows. $5: the client has nothing, so it needs no removals.
+// as every number that it shows. $5: removals up to this number do not concern the client.
 const changes = workspace.statement<ChangeRow>(
   'calendar.changes',
   `SELECT ${CONTEXT},
@@ -33,11 +34,11 @@ const changes = workspace.statement<ChangeRow>(
      LEFT JOIN LATERAL (
        (SELECT change_seq AS seq, event_id, uid, hidden AS is_gone, show_as, color, reminders, response
           FROM calendar_entries
-         WHERE tenant_id = $1 AND calendar_id = $2 AND change_seq > $4 AND NOT ($5 AND hidden)
+         WHERE tenant_id = $1 AND calendar_id = $2 AND change_seq > $4 AND NOT (hidden AND change_seq <= $5)
          ORDER BY change_seq LIMIT $6)
        UNION ALL
        (SELECT change_seq, event_id, uid, true, NULL, NULL, NULL, NULL FROM entry_tombstones
-         WHERE tenant_id = $1 AND calendar_id = $2 AND change_seq > $4 AND NOT $5
+         WHERE tenant_id = $1 AND calendar_id = $2 AND change_seq > greatest($4, $5)
          ORDER BY change_seq LIMIT $6)
        ORDER BY seq LIMIT $6) change ON true
      LEFT JOIN event_records record
@@ -58,16 +59,17 @@ export class CalendarSyncRepository {
 
   /**
    * Changes after a number, in their order.
-   * @param after null: the client has nothing
+   * @param position null: the client has nothing
    * @returns null: no such calendar
    */
   async changes(
     ctx: RequestContext,
     calendarId: string,
-    after: number | null,
+    position: Pick<CalendarPosition, 'seq' | 'since'> | null,
     limit: number,
   ): Promise<{ calendar: CalendarContext; changes: CalendarChange[] } | null> {
-    const values = [ctx.tenantId, calendarId, ctx.userId, after ?? 0, after === null, limit];
+    const { seq, since } = position ?? { seq: 0, since: Number.MAX_SAFE_INTEGER };
+    const values = [ctx.tenantId, calendarId, ctx.userId, seq, since, limit];
     const rows = await this.db.query(changes, values);
     const calendar = contextOf(rows[0]);
     return (

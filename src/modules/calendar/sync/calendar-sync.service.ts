@@ -18,6 +18,8 @@ import { type CalendarChange, CalendarSyncRepository } from './calendar-sync.rep
 import type { SyncChangeResponse, SyncResultResponse } from './calendar-sync.response.js';
 
 const LIMIT = 100;
+/** A position that no change follows. */
+const NOTHING = { seq: Number.MAX_SAFE_INTEGER, since: 0 };
 
 /** Two-way synchronisation of a calendar: the changes of the client, then those of the server. */
 @Injectable()
@@ -100,8 +102,12 @@ export class CalendarSyncService {
     const { limit = LIMIT, sync_token } = body.error ? {} : body.value;
     const position = sync_token ? this.tokens.read(ctx, calendarId, sync_token) : null;
     // An invalid token reads no changes. The calendar decides about 404 and 410.
-    const after = sync_token ? (position?.seq ?? Number.MAX_SAFE_INTEGER) : null;
-    const read = await this.feed.changes(ctx, calendarId, after, limit + 1);
+    const read = await this.feed.changes(
+      ctx,
+      calendarId,
+      sync_token ? (position ?? NOTHING) : null,
+      limit + 1,
+    );
     if (!read) throw CalendarErrors.calendarNotFound.with();
     if (sync_token) this.assertValid(position, read.calendar);
     if (body.error) throw body.error;
@@ -110,7 +116,7 @@ export class CalendarSyncService {
     const more = read.changes.length > limit;
     const seq = more ? (page.at(-1) as CalendarChange).seq : calendar.change_seq;
     const changes = page.map((change) => changeResponse(ctx, calendar, change));
-    const token = this.tokens.write(ctx, calendar, seq);
+    const token = this.tokens.write(ctx, calendar, seq, position ? position.since : calendar.change_seq);
     return new JsonReply(JSON.stringify({ results, changes, sync_token: token, more }));
   }
 

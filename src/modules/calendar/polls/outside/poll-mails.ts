@@ -1,0 +1,88 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Tx } from '../../../../platform/database/tx.js';
+import { languageOf } from '../../../../platform/languages/languages.js';
+import { catalogueMail } from '../../../../platform/system-mail/mail-template.js';
+import { SystemMail } from '../../../../platform/system-mail/system-mail.js';
+import type { PollRecord } from '../poll-record.js';
+import { PollsRepository } from '../polls.repository.js';
+import { optionText } from './option-text.js';
+import { POLL_TEXTS, type PollText } from './poll-texts.js';
+import { VoteLinks } from './vote-links.js';
+
+interface PollMail {
+  title: string;
+  inviter: string;
+  inviterEmail: string;
+  location: string;
+  /** Times of the options in the language of the mail. */
+  times: string[];
+  zone: string;
+  url: string;
+}
+
+/** Options that the mail lists. */
+const MAX_LISTED = 20;
+
+const POLL_MAIL = catalogueMail<PollText, PollMail>({
+  name: 'calendar.poll',
+  texts: POLL_TEXTS,
+  content(text, { title, inviter, inviterEmail, location, times, zone, url }) {
+    return {
+      subject: text('mail_subject', { inviter, title }),
+      title,
+      paragraphs: [text('mail_text', { inviter, title })],
+      facts: location === '' ? [] : [{ label: text('location'), value: location }],
+      items: times.map((time, n) => ({
+        title: time,
+        ...(n === 0 && { detail: text('times_in', { zone }) }),
+      })),
+      action: { label: text('mail_action'), url },
+      closing: [text('mail_closing')],
+      senderName: inviter,
+      replyTo: { name: inviter, address: inviterEmail },
+    };
+  },
+  examples: {
+    poll: {
+      title: 'Spring offsite',
+      inviter: 'Ann Example',
+      inviterEmail: 'ann@example.com',
+      location: 'Room 3',
+      times: ['Monday, March 2, 2026, 9:00 – 10:00 AM', 'Tuesday, March 3, 2026, 2:00 – 3:00 PM'],
+      zone: 'Europe/Berlin',
+      url: 'https://work.example/apis/v1/calendar/polls/outside/token',
+    },
+  },
+});
+
+/** Mails to participants outside of the workspace: they vote by a link. */
+@Injectable()
+export class PollMails implements OnModuleInit {
+  constructor(
+    private readonly mails: SystemMail,
+    private readonly links: VoteLinks,
+    private readonly polls: PollsRepository,
+  ) {}
+
+  onModuleInit(): void {
+    this.mails.register(POLL_MAIL);
+  }
+
+  /** Queues a mail to each participant outside of the workspace. */
+  async invite(tx: Tx, tenantId: string, poll: PollRecord): Promise<void> {
+    const outside = poll.participants.filter(({ user_id: userId }) => userId === null);
+    const owner = outside.length > 0 ? await this.polls.owner(tx, tenantId, poll.owner_id) : null;
+    if (!owner) return;
+    const language = languageOf(owner.locale) ?? 'en';
+    const times = poll.options
+      .slice(0, MAX_LISTED)
+      .map((option) => optionText(option, poll.time_zone, language));
+    const { title, location, time_zone: zone } = poll;
+    const common = { title, location, zone, times, inviter: owner.name, inviterEmail: owner.email };
+    for (const { id: participantId, email: to } of outside) {
+      const url = this.links.url({ tenantId, pollId: poll.id, participantId });
+      const mail = { tenantId, template: POLL_MAIL, to, language, values: { ...common, url } };
+      await this.mails.queue(tx, { ...mail, key: `poll ${participantId}` });
+    }
+  }
+}
