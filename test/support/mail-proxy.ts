@@ -8,6 +8,8 @@ export class MailProxy {
   hides: (method: string, path: string) => boolean = () => false;
   /** Responses that never arrive, although the mail service has handled the request. */
   holds: (method: string, path: string) => boolean = () => false;
+  /** Changes JSON responses on their way back. */
+  edits: (path: string, value: any) => unknown = (_path, value) => value;
   /** Number of held responses. */
   held = 0;
   private readonly server: http.Server;
@@ -55,7 +57,11 @@ export class MailProxy {
     const upstreamResponse = await new Promise<http.IncomingMessage>((resolve, reject) => {
       upstream.once('response', resolve).once('error', reject);
     });
-    const bytes = await buffer(upstreamResponse);
+    const isJson = upstreamResponse.headers['content-type']?.startsWith('application/json');
+    const received = await buffer(upstreamResponse);
+    const bytes = isJson
+      ? Buffer.from(JSON.stringify(this.edits(url, JSON.parse(received.toString()))))
+      : received;
     if (this.holds(method, url)) {
       this.held += 1;
       return;

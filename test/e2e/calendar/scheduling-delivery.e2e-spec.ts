@@ -44,6 +44,7 @@ describe('the delivery of scheduling messages', () => {
   afterEach(() => {
     proxy.hides = () => false;
     proxy.holds = () => false;
+    proxy.edits = (_path, value) => value;
     proxy.held = 0;
   });
   afterAll(async () => {
@@ -215,6 +216,41 @@ describe('the delivery of scheduling messages', () => {
     expect(await response()).toBe('tentative');
     const walks = await app.sql('SELECT next_page FROM mail_calendar_scans');
     expect(walks).toEqual([{ next_page: null }]);
+    // Results of SPF and DKIM, as WildDuck reports them: the domain of From has to be verified.
+    const latest = async () =>
+      (await ann.api.get(`/calendar/${anns}/scheduling/messages?uid=${event.uid}&direction=in`)).body
+        .messages[0];
+    const verified = async (results: object, partstat: string, dtstamp: string) => {
+      proxy.edits = (path, value) =>
+        /\/messages\/\d+$/.test(path) ? { ...value, verificationResults: results } : value;
+      await reply(partstat, dtstamp);
+      for (let n = 0; n < 3; n += 1) await intake.run();
+      await other.get(OutboxWorker).drain();
+      const { result, reason } = await latest();
+      return [result, reason, await response()];
+    };
+    expect(
+      await verified({ tls: false, spf: 'evil.example', dkim: false }, 'ACCEPTED', '20270101T130000Z'),
+    ).toEqual(['rejected', 'sender_not_authenticated', 'tentative']);
+    expect(
+      await verified({ tls: false, spf: false, dkim: 'mail.far.example' }, 'ACCEPTED', '20270101T140000Z'),
+    ).toEqual(['reply_recorded', null, 'accepted']);
+    // The owner of the mailbox takes a rejected mail in.
+    proxy.edits = (path, value) =>
+      /\/messages\/\d+$/.test(path) ? { ...value, verificationResults: { spf: false, dkim: false } } : value;
+    await reply('DECLINED', '20270101T150000Z');
+    const { results } = (await ann.api.get('/mail/users/me/mailboxes')).body;
+    const inbox = results.find(({ path: name }: any) => name === 'INBOX').id;
+    const [newest] = (
+      await ann.api.get(`/mail/users/me/mailboxes/${inbox}/messages?limit=5`)
+    ).body.results.filter(({ subject }: any) => subject === 'DECLINED');
+    const message = { mailbox: inbox, id: newest.id };
+    const taken = await ann.api.post(`/calendar/${anns}/scheduling/inbox`, { message });
+    expect([taken.status, taken.body.message.result, await response()]).toEqual([
+      200,
+      'reply_recorded',
+      'declined',
+    ]);
     transport.close();
   });
 });

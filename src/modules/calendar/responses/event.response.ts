@@ -123,7 +123,10 @@ export class EventAttendeeResponse {
   delegated_to!: string | null;
   @ApiProperty({ example: null })
   delegated_from!: string | null;
-  /** internal: a member of the workspace. mail: outside the workspace. failed: the mail was not delivered. */
+  /**
+   * internal: a member of the workspace. mail: outside the workspace. failed: the mail was not delivered. Changes without a new
+   * revision of the event, and the synchronisation does not report it.
+   */
   @ApiProperty({ enum: ['internal', 'mail', 'failed'], example: 'internal' })
   delivery!: 'internal' | 'mail' | 'failed';
   @ApiProperty({ example: false }) self!: boolean;

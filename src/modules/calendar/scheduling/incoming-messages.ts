@@ -11,6 +11,7 @@ import { CalendarEvents } from '../calendar.events.js';
 import type { EventChange } from '../changes/event-write.js';
 import { EventWriter } from '../changes/event-writer.js';
 import { EventsRepository } from '../events.repository.js';
+import type { Arrival, Received } from './incoming/arrival.js';
 import { type Applied, type Incoming, unchanged } from './incoming/incoming.js';
 import { applyCounter, applyRefresh, applyReply } from './incoming/replies.js';
 import { applyCancel, applyDecline } from './incoming/cancellations.js';
@@ -23,27 +24,6 @@ import { type MessageRow, type PlacedRecord, SchedulingRepository } from './sche
 
 /** Longer texts are not kept in the log. */
 const MAX_KEPT = 262_144;
-
-/** A message as it arrived. */
-export interface Arrival {
-  tenantId: string;
-  /** The member that receives it. */
-  userId: string;
-  /** The calendar for new events; null: the default calendar of the member. */
-  calendarId: string | null;
-  bytes: Buffer;
-  /** The sender that a mail proves, lower case; null: uploaded. */
-  from: string | null;
-  /** The method of the Content-Type of a mail. */
-  method: string | null;
-  /** Equal for repeated deliveries of one message. */
-  dedupeKey: string;
-}
-
-export interface Received {
-  message: MessageRow;
-  eventId: string | null;
-}
 
 /** Applies messages from outside of the workspace to its events, and records them. */
 @Injectable()
@@ -73,6 +53,7 @@ export class IncomingMessages implements OnModuleInit {
       bytes,
       from: addressOfUri(mail.from) ?? '',
       method: mail.method,
+      isAuthentic: mail.is_authentic ?? null,
       dedupeKey: `in ${digest(`${mail.user_id} ${mail.message_id} ${mail.content ?? ''}`)}`,
       isTnef: mail.content === null,
     });
@@ -126,6 +107,7 @@ export class IncomingMessages implements OnModuleInit {
     try {
       if (arrival.method !== null && arrival.method !== message.method)
         throw new RejectedMessageError('method_mismatch');
+      if (arrival.isAuthentic === false) throw new RejectedMessageError('sender_not_authenticated');
       const applied = await this.applied(tx, arrival, placed, incoming);
       const written = await this.write(tx, tenantId, arrival.calendarId, placed, applied, incoming);
       return { applied: written.applied, placed: written.placed ?? placed };

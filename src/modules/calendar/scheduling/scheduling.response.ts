@@ -71,7 +71,11 @@ export class SchedulingMessageResponse {
   @ApiProperty({ type: [SchedulingRecipientResponse] }) recipients!: SchedulingRecipientResponse[];
   /** Sent messages: queued, sent or failed. Received ones: the effect. */
   @ApiProperty({ enum: RESULTS, example: 'sent' }) result!: SchedulingResult;
-  /** Why a message was ignored, rejected or not delivered, e.g. `sender_mismatch`, `tnef_unsupported`, `no_mail`. */
+  /**
+   * Why a message was ignored, rejected or not delivered, e.g. `sender_mismatch`, `sender_not_authenticated` (the
+   * receiving mail server could verify the domain neither by SPF nor by DKIM; the user can take the mail in by `scheduling/inbox`),
+   * `tnef_unsupported`, `no_mail`.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   reason!: string | null;
   @ApiProperty(orNull(ParsedMessageResponse)) parsed!: ParsedMessageResponse | null;

@@ -124,6 +124,8 @@ export class SchedulingService {
       bytes,
       from,
       method: null,
+      // The user has chosen to take it in.
+      isAuthentic: null,
       dedupeKey: `api ${uuidv7()}`,
     });
     if (!received) throw Errors.forbidden.with();

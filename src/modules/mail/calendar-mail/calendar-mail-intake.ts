@@ -83,6 +83,8 @@ export class CalendarMailIntake implements OnModuleInit {
         user_id: owner.userId,
         message_id: textOf(part['messageId']),
         from: textOf(part['from']),
+        // The embedded mail service verifies neither SPF nor DKIM.
+        is_authentic: null,
         method: typeof part['method'] === 'string' ? part['method'] : null,
         content: typeof part['content'] === 'string' ? part['content'] : null,
       };

@@ -39,10 +39,12 @@ export class CalendarMailReader {
     if (status >= 300 || !isFields(value)) return null;
     const attachment = calendarAttachment(value['attachments']);
     if (!attachment) return null;
+    const from = addressOf(value['from']);
     const mail = {
       user_id: owner.userId,
       message_id: typeof value['messageId'] === 'string' ? value['messageId'] : '',
-      from: addressOf(value['from']),
+      from,
+      is_authentic: isAuthentic(value['verificationResults'], from),
       method: null,
     };
     if (attachment['contentType'] === CALENDAR_TYPES[2]) return { ...mail, content: null };
@@ -61,3 +63,21 @@ export class CalendarMailReader {
 
 const addressOf = (from: unknown): string =>
   isFields(from) && typeof from['address'] === 'string' ? from['address'] : '';
+
+/**
+ * Reads the results of WildDuck: `spf` and `dkim` contain the verified domain, or false. As in DMARC (RFC 7489, 3.1), the verified
+ * domain has to be the domain of From, or one of the two a subdomain of the other one.
+ * @returns null without results
+ */
+function isAuthentic(results: unknown, from: string): boolean | null {
+  if (!isFields(results)) return null;
+  const domain = from.slice(from.lastIndexOf('@') + 1).toLowerCase();
+  return [results['spf'], results['dkim']].some(
+    (verified) => typeof verified === 'string' && isAligned(verified.toLowerCase(), domain),
+  );
+}
+
+function isAligned(a: string, b: string): boolean {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  return short === long || (short.includes('.') && long.endsWith(`.${short}`));
+}

@@ -8,6 +8,10 @@ export interface CalendarMail {
   message_id: string;
   /** The address of From; empty without one. */
   from: string;
+  /**
+   * Whether the receiving server has verified that the domain of From sent the mail, by SPF or DKIM. Null: it reports nothing.
+   */
+  is_authentic: boolean | null;
   /** The method of the Content-Type, upper case. */
   method: string | null;
   /** Base64; null for a message with TNEF (`winmail.dat`) instead of a calendar. */

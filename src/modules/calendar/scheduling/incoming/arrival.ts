@@ -1,0 +1,24 @@
+import type { MessageRow } from '../scheduling.repository.js';
+
+/** A message as it arrived. */
+export interface Arrival {
+  tenantId: string;
+  /** The member that receives it. */
+  userId: string;
+  /** The calendar for new events; null: the default calendar of the member. */
+  calendarId: string | null;
+  bytes: Buffer;
+  /** The sender that a mail proves, lower case; null: uploaded. */
+  from: string | null;
+  /** The method of the Content-Type of a mail. */
+  method: string | null;
+  /** False: the receiving server could not verify the domain of the sender. Null: it reports nothing, or the user decides. */
+  isAuthentic: boolean | null;
+  /** Equal for repeated deliveries of one message. */
+  dedupeKey: string;
+}
+
+export interface Received {
+  message: MessageRow;
+  eventId: string | null;
+}
