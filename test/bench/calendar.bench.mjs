@@ -42,6 +42,11 @@ async function seed(url, { id: owner, tenant_id: tenant }) {
   const began = performance.now();
   // Without checks of foreign keys: the statements below insert both sides.
   await client.query(`SET session_replication_role = replica; SET synchronous_commit = off`);
+  const { rows: indexes } = await client.query(
+    `SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS text FROM pg_index
+      WHERE indrelid = ANY ('{calendar_events,calendar_entries}'::regclass[]) AND NOT indisunique`,
+  );
+  for (const { name } of indexes) await client.query(`DROP INDEX ${name}`);
   const { rows } = await client.query(
     `INSERT INTO calendars (tenant_id, id, owner_id, name, description, color, time_zone, is_default, affects_free_busy,
                             default_reminders, revision, created_at, updated_at)
@@ -59,7 +64,7 @@ async function seed(url, { id: owner, tenant_id: tenant }) {
            origin, title, description, location, locations, starts, ends, time_zone, exact_duration, rules, added, excluded,
            status, show_as, visibility, categories, links, custom, proposals_allowed, sequence, dtstamp, participants_count,
            overrides_count, title_key, revision, created_by, updated_by, created_at, updated_at)
-         SELECT $1, gen_random_uuid(), gen_random_uuid()::text, ($2::uuid[])[1 + n % cardinality($2)], $3, 'ada@bench.example',
+         SELECT $1, uuid_v7(), uuid_v7()::text, ($2::uuid[])[1 + n % cardinality($2)], $3, 'ada@bench.example',
            'Ada', 'internal', 'Event ' || n, 'Agenda: budget, rooms and the next steps', 'Room 1', '[]',
            to_char(at, 'YYYY-MM-DD"T"HH24:MI:SS'), to_char(at + interval '1 hour', 'YYYY-MM-DD"T"HH24:MI:SS'),
            'Europe/Berlin', false, $4, '{}', '{}', 'confirmed', 'busy', 'default', '{}', '[]', '{}', true, 0, now(), 0, 0,
@@ -80,6 +85,7 @@ async function seed(url, { id: owner, tenant_id: tenant }) {
     `starts::timestamp AT TIME ZONE 'UTC' + interval '30 hours'`,
   );
   await insert(Number(options.series), ['FREQ=WEEKLY'], true, `'infinity'`);
+  for (const { text } of indexes) await client.query(text);
   await client.query('UPDATE calendars SET change_seq = 10000000');
   await client.query('VACUUM (ANALYZE)');
   const { rows: events } = await client.query(
