@@ -3,6 +3,7 @@ import { DAY } from '../../lib/recurrence/index.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { HolidaysApi } from '../holidays/index.js';
+import { type WorkingHours, WorkingHoursApi } from '../settings/index.js';
 import { AvailabilityRepository, type BusyPlacement } from './availability.repository.js';
 import { type BusyTime, busyTimes, merged } from './model/busy-times.js';
 import type { CalendarContext } from './model/event-record.js';
@@ -23,6 +24,8 @@ export interface Subject {
   member: MemberRow | null;
   calendar: CalendarContext | null;
   zone: string;
+  /** On the clock of `zone`. */
+  workingHours: WorkingHours;
   busy: BusyTime[];
 }
 
@@ -39,6 +42,7 @@ export class Availability {
     private readonly repository: AvailabilityRepository,
     private readonly events: EventsRepository,
     private readonly holidays: HolidaysApi,
+    private readonly workingHours: WorkingHoursApi,
     private readonly db: Db,
   ) {}
 
@@ -57,6 +61,7 @@ export class Availability {
     const byId = new Map(members.map((member) => [member.user_id, member]));
     const byEmail = new Map(members.map((member) => [member.email, member]));
     const zones = await this.repository.zones(this.db, ctx.tenantId, [...byId.keys()]);
+    const hours = await this.workingHours.of(this.db, ctx.tenantId, [...byId.keys()]);
     const calendarIds = names.flatMap(({ calendar_id }) => calendar_id?.toLowerCase() ?? []);
     const calendars = await this.events.contexts(this.db, ctx, calendarIds);
     return names.map((asked) => {
@@ -65,7 +70,8 @@ export class Availability {
         (userId ? byId.get(userId.toLowerCase()) : email ? byEmail.get(email.toLowerCase()) : null) ?? null;
       const calendar = (!member && calendarId && calendars.get(calendarId.toLowerCase())) || null;
       const zone = (member ? zones.get(member.user_id) : calendar?.time_zone) ?? 'UTC';
-      return { asked, member, calendar, zone: zoneNamed(zone) ?? 'UTC', busy: [] };
+      const workingHours = (member && hours.get(member.user_id)) ?? this.workingHours.usual;
+      return { asked, member, calendar, zone: zoneNamed(zone) ?? 'UTC', workingHours, busy: [] };
     });
   }
 

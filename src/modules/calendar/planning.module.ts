@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { HolidaysModule } from '../holidays/index.js';
+import { SettingsModule } from '../settings/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { Availability } from './availability.js';
 import { AvailabilityRepository } from './availability.repository.js';
@@ -26,7 +27,7 @@ import { PollsService } from './polls/polls.service.js';
 
 /** Free/busy, polls, and calendars as iCalendar: they read and create events. Before `CalendarModule`: fixed names come first. */
 @Module({
-  imports: [CalendarModule, HolidaysModule, TenantsModule],
+  imports: [CalendarModule, HolidaysModule, SettingsModule, TenantsModule],
   controllers: [
     FreeBusyController,
     OutsideVotesController,

@@ -9,4 +9,5 @@ export {
   NotificationSettingsApi,
   type QuietRange,
 } from './preferences/notification-settings.js';
+export { type WorkingHours, WorkingHoursApi } from './preferences/working-hours.js';
 export { PreferencesService } from './preferences/preferences.service.js';

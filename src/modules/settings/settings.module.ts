@@ -6,6 +6,7 @@ import { TenantsModule } from '../tenants/index.js';
 import { NotificationSettingsApi } from './preferences/notification-settings.js';
 import { PreferencesController } from './preferences/preferences.controller.js';
 import { PreferencesRepository } from './preferences/preferences.repository.js';
+import { WorkingHoursApi } from './preferences/working-hours.js';
 import { PreferencesService } from './preferences/preferences.service.js';
 import { ProfileController } from './profile/profile.controller.js';
 import { ProfileRepository } from './profile/profile.repository.js';
@@ -26,8 +27,9 @@ import { MAX_SIGNATURES, SignaturesService } from './signatures/signatures.servi
     PreferencesRepository,
     PreferencesService,
     NotificationSettingsApi,
+    WorkingHoursApi,
   ],
-  exports: [ProfileService, PreferencesService, NotificationSettingsApi],
+  exports: [ProfileService, PreferencesService, NotificationSettingsApi, WorkingHoursApi],
 })
 export class SettingsModule implements OnModuleInit {
   constructor(private readonly deployment: Deployment) {}

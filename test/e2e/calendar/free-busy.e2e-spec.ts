@@ -168,6 +168,23 @@ describe('free/busy', () => {
     expect((await suggest({ buffer_minutes: 30, count: 1 }))[0].start).toBe('2026-05-05T09:00:00Z');
     expect((await suggest({ working_hours: false, count: 1 }))[0].start).toBe('2026-05-03T22:00:00Z');
     expect(await suggest({ duration_minutes: 600 })).toEqual([]);
+    // Working hours of the members' settings: all of them work at the time.
+    const path = '/settings/general-preferences';
+    const hours = { from: '14:00', to: '22:00', days: ['tue', 'wed'] };
+    expect((await bob.api.put(path, { working_hours: hours })).status).toBe(200);
+    const late = await suggest({ count: 50 });
+    expect(late.map(({ start }: any) => start.slice(0, 10))).toEqual(late.map(() => '2026-05-05'));
+    expect(late.map(({ start }: any) => start.slice(11, 13)).toSorted()[0]).toBe('12');
+    const shown = await query(bob, { from: '2026-05-04', to: '2026-05-05', attendees: [bob.email] });
+    expect(shown.body.free_busy[0].working_hours).toMatchObject({
+      days: [2, 3],
+      start: '14:00',
+      end: '22:00',
+    });
+    for (const invalid of [{ ...hours, from: '23:00' }, { from: '09:00', to: '10:00' }, 'always'])
+      expect((await bob.api.put(path, { working_hours: invalid })).status).toBe(422);
+    await bob.api.put(path, { working_hours: null });
+    expect((await suggest({ count: 1 }))[0].start).toBe('2026-05-05T08:00:00Z');
   });
 
   test.each<[object, string]>([

@@ -48,11 +48,12 @@ test('the view has one digit for each slot', () => {
 });
 
 test('a suggestion lies in the window, and no required attendee is busy', () => {
+  const workingHours = { from: '09:00', to: '17:00', days: [] };
   const person = (isRequired: boolean) =>
-    times.map((list) => ({ name: 'x', zone: 'UTC', busy: merged(list), isRequired }));
+    times.map((list) => ({ name: 'x', zone: 'UTC', workingHours, busy: merged(list), isRequired }));
   fc.assert(
     fc.property(fc.array(fc.oneof(person(true), person(false)), { minLength: 1, maxLength: 4 }), (people) => {
-      const options = { from: 0, to: 42, duration: 4, step: 2, count: 50, workingHours: false, buffer: 1 };
+      const options = { from: 0, to: 42, duration: 4, step: 2, count: 50, withinHours: false, buffer: 1 };
       const found = suggestTimes(people, options);
       const isBlocked = (busy: readonly BusyTime[], from: number, to: number) =>
         busy.some(

@@ -9,7 +9,7 @@ import { readTime, type TimeInput } from '../input/event-input-times.js';
 import { formatInstant, instantOf, zoneNamed } from '../model/event-times.js';
 import type { FreeBusyQuery, SuggestFields } from './free-busy.dto.js';
 import type { FreeBusyEnvelope, FreeBusyResponse, SuggestionResponse } from './free-busy.response.js';
-import { suggestTimes, WORKING_HOURS } from './suggestions.js';
+import { suggestTimes, WEEKDAYS } from './suggestions.js';
 
 const MAX_WINDOW = 62 * DAY;
 const DEFAULT_SLOT_MINUTES = 30;
@@ -50,7 +50,7 @@ function windowOf({ from, to, time_zone: zone = 'UTC' }: FreeBusyQuery): Availab
 }
 
 function present(
-  { asked, member, calendar, zone, busy }: Subject,
+  { asked, member, calendar, zone, workingHours, busy }: Subject,
   { from, to }: AvailabilityWindow,
   slot: number,
 ): FreeBusyResponse {
@@ -65,7 +65,12 @@ function present(
       end: formatInstant(end),
       type,
     })),
-    working_hours: member && { time_zone: zone, ...WORKING_HOURS, days: [...WORKING_HOURS.days] },
+    working_hours: member && {
+      time_zone: zone,
+      days: workingHours.days.map((day) => WEEKDAYS.indexOf(day) + 1),
+      start: workingHours.from,
+      end: workingHours.to,
+    },
     view: isKnown ? viewOf(busy, from, to, slot) : '',
   };
 }
@@ -77,16 +82,16 @@ function suggestionsOf(
   step: number,
   fields: SuggestFields,
 ): SuggestionResponse[] {
-  const { duration_minutes: minutes, count = 10, required, working_hours: workingHours = true } = fields;
-  const people = subjects.flatMap(({ asked, member, calendar, zone, busy }) => {
+  const { duration_minutes: minutes, count = 10, required, working_hours: withinHours = true } = fields;
+  const people = subjects.flatMap(({ asked, member, calendar, zone, workingHours, busy }) => {
     if (!member && !calendar) return [];
     const names = [member?.email, member?.user_id, calendar?.id].flatMap((each) => each ?? []);
     const isRequired = required === undefined || names.some((name) => required.includes(name));
-    return { name: member?.email ?? asked.calendar_id ?? '', zone, busy, isRequired };
+    return { name: member?.email ?? asked.calendar_id ?? '', zone, workingHours, busy, isRequired };
   });
   if (people.length === 0) return [];
   const buffer = (fields.buffer_minutes ?? 0) * MINUTE;
-  const options = { from, to, duration: minutes * MINUTE, step, count, workingHours, buffer };
+  const options = { from, to, duration: minutes * MINUTE, step, count, withinHours, buffer };
   return suggestTimes(people, options).map(({ start, end, ...rest }) => ({
     start: formatInstant(start),
     end: formatInstant(end),

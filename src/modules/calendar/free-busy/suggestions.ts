@@ -1,17 +1,16 @@
 import { DAY, weekdayOf } from '../../../lib/recurrence/index.js';
+import type { WorkingHours } from '../../settings/index.js';
 import { wallIn } from '../model/event-times.js';
 import type { BusyTime } from '../model/busy-times.js';
 
-/** Monday to Friday, 09:00 to 17:00 on the clock of the person. */
-export const WORKING_HOURS = { days: [1, 2, 3, 4, 5], start: '09:00', end: '17:00' } as const;
-const WORK_START = 9 * 3600;
-const WORK_END = 17 * 3600;
-const WORK_DAYS = 5;
+/** Names of days in working hours. */
+export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
 export interface Person {
   /** As the request names them. */
   name: string;
   zone: string;
+  workingHours: WorkingHours;
   busy: readonly BusyTime[];
   isRequired: boolean;
 }
@@ -25,7 +24,7 @@ export interface SuggestionOptions {
   step: number;
   count: number;
   /** Only within the working hours of all people. */
-  workingHours: boolean;
+  withinHours: boolean;
   /** Seconds before and after the meeting in which required people are free too. */
   buffer: number;
 }
@@ -53,7 +52,7 @@ export function suggestTimes(people: readonly Person[], options: SuggestionOptio
   const first = Math.ceil(from / step) * step;
   for (let start = first; start + duration <= to; start += step) {
     const end = start + duration;
-    if (options.workingHours && !people.every(({ zone }) => isWorkingTime(zone, start, end))) continue;
+    if (options.withinHours && !people.every((person) => isWorkingTime(person, start, end))) continue;
     const weight = (person: Person, margin: number): number =>
       weightOf(person.busy, start - margin, end + margin);
     const required = people.filter(({ isRequired }) => isRequired);
@@ -92,11 +91,14 @@ function weightOf(busy: readonly BusyTime[], start: number, end: number): number
   return weight;
 }
 
-function isWorkingTime(zone: string, start: number, end: number): boolean {
+function isWorkingTime({ zone, workingHours }: Person, start: number, end: number): boolean {
   const from = wallIn(zone, start);
   const to = wallIn(zone, end);
   const day = Math.floor(from / DAY);
-  return (
-    weekdayOf(day) < WORK_DAYS && from - day * DAY >= WORK_START && to - day * DAY <= WORK_END && to > from
-  );
+  const isWithin =
+    from - day * DAY >= secondsOf(workingHours.from) && to - day * DAY <= secondsOf(workingHours.to);
+  return isWithin && to > from && workingHours.days.includes(WEEKDAYS[weekdayOf(day)] as string);
 }
+
+/** Seconds of a time of the day, such as `09:30`. */
+const secondsOf = (time: string): number => Number(time.slice(0, 2)) * 3600 + Number(time.slice(3)) * 60;

@@ -7,23 +7,6 @@ const timeZone = (): Leaf =>
     isTimeZone(value) ? undefined : 'must be a time zone such as Europe/Berlin',
   );
 
-/** Appearance and language of the user interface. */
-const GENERAL: Spec = {
-  theme: oneOf('system', 'light', 'dark'),
-  density: oneOf('comfortable', 'compact'),
-  /** Null: the value of the profile. */
-  language: choice({ type: 'string', example: 'de' }, (value) =>
-    isLocale(value) ? undefined : 'must be a language tag such as de or pt-BR',
-  ),
-  /** Null: the value of the profile. */
-  timezone: timeZone(),
-  week_start: oneOf('monday', 'sunday', 'saturday'),
-  time_format: oneOf('24h', '12h'),
-  date_format: oneOf('YYYY-MM-DD', 'DD/MM/YYYY', 'MM/DD/YYYY', 'DD.MM.YYYY'),
-  reduce_motion: flag(false),
-  keyboard_shortcuts: flag(true),
-};
-
 const channels = (email: Leaf): Spec => ({ email, push: flag(true), in_app: flag(true) });
 
 /** Security warnings are always sent by e-mail, so that an attacker cannot disable them. */
@@ -75,6 +58,49 @@ function isRange(value: unknown): boolean {
       days.every((day) => DAYS.includes(day as string)));
   return isTime(from) && isTime(to) && from !== to && areDays && Object.keys(rest).length === 0;
 }
+
+const workingHours: Leaf = {
+  leaf: true,
+  fallback: { from: '09:00', to: '17:00', days: DAYS.slice(0, 5) },
+  schema: {
+    type: 'object',
+    required: ['from', 'to', 'days'],
+    additionalProperties: false,
+    example: { from: '08:00', to: '16:30', days: ['mon', 'tue', 'wed', 'thu'] },
+    properties: {
+      from: { type: 'string', pattern: TIME.source, example: '08:00' },
+      to: { type: 'string', pattern: TIME.source, description: 'After `from`.', example: '16:30' },
+      days: { type: 'array', items: { type: 'string', enum: DAYS }, example: ['mon', 'tue'] },
+    },
+  },
+  problem: (value) =>
+    isWorkingTime(value) ? undefined : 'must be {from, to, days} with times such as 08:00, to after from',
+};
+
+function isWorkingTime(value: unknown): boolean {
+  if (!isRange(value)) return false;
+  const { from, to, days } = value as { from: string; to: string; days?: string[] };
+  return from < to && days !== undefined;
+}
+
+/** Appearance and language of the user interface, and working hours. */
+const GENERAL: Spec = {
+  theme: oneOf('system', 'light', 'dark'),
+  density: oneOf('comfortable', 'compact'),
+  /** Null: the value of the profile. */
+  language: choice({ type: 'string', example: 'de' }, (value) =>
+    isLocale(value) ? undefined : 'must be a language tag such as de or pt-BR',
+  ),
+  /** Null: the value of the profile. */
+  timezone: timeZone(),
+  week_start: oneOf('monday', 'sunday', 'saturday'),
+  time_format: oneOf('24h', '12h'),
+  date_format: oneOf('YYYY-MM-DD', 'DD/MM/YYYY', 'MM/DD/YYYY', 'DD.MM.YYYY'),
+  reduce_motion: flag(false),
+  keyboard_shortcuts: flag(true),
+  /** On the clock of the member: free/busy suggests meetings within them. */
+  working_hours: workingHours,
+};
 
 /** Notification channels and times. Quiet hours delay e-mail and push only. */
 const NOTIFICATIONS: Spec = {
