@@ -84,7 +84,7 @@ describe('calendars under concurrency', () => {
   });
 
   test('devices that push meetings with each other do not deadlock, also while removals are forgotten', async () => {
-    const [one, two, three] = people.slice(1, 4) as [Person, Person, Person];
+    const [one, two, three] = people.slice(1, 4) as [TestUser, TestUser, TestUser];
     const homes = await Promise.all([one, two, three].map(defaultCalendar));
     const deadlocks = async () =>
       (
@@ -92,7 +92,7 @@ describe('calendars under concurrency', () => {
       )[0].n;
     const before = await deadlocks();
     const everyone = [one, two, three].map(({ id }) => id);
-    const push = async (person: Person, home: string, round: number) => {
+    const push = async (person: TestUser, home: string, round: number) => {
       const made = await person.api.post(`/calendar/${home}/sync`, {
         changes: [0, 1].map((n) => ({
           op: 'upsert',

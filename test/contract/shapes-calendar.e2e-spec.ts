@@ -1,4 +1,4 @@
-import { TestApp, type Person } from '../support/app.ts';
+import { TestApp, type TestUser } from '../support/app.ts';
 import { at, defaultCalendar } from '../support/calendars.ts';
 import { TestMailService } from '../support/mail-service.ts';
 import { fits } from '../support/shapes.ts';
@@ -9,15 +9,15 @@ const MARCH = 'from=2027-03-01&to=2027-04-01';
 describe('responses of calendars have exactly the described shape', () => {
   let mail: TestMailService;
   let app: TestApp;
-  let ann: Person;
-  let bob: Person;
+  let ann: TestUser;
+  let bob: TestUser;
   let anns: string;
   let bobs: string;
 
   beforeAll(async () => {
     mail = await TestMailService.start();
     app = await TestApp.start({ ...mail.settings, MAIL_ACCOUNTS: 'create' });
-    [ann, bob] = (await app.tenant('acme', 'ann', 'bob')) as [Person, Person];
+    [ann, bob] = await app.tenant('acme', 'ann', 'bob');
     await ann.api.get('/mail/users/me/mailboxes');
     [anns, bobs] = [await defaultCalendar(ann), await defaultCalendar(bob)];
   });

@@ -1,6 +1,6 @@
 import { simpleParser } from 'mailparser';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
 import { OtherServer } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
@@ -10,13 +10,13 @@ const ZOE = 'zoe@far.example';
 describe('polls by mail', () => {
   let world: OtherServer;
   let app: TestApp;
-  let ann: Person;
-  let bob: Person;
+  let ann: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     world = await OtherServer.start();
     app = await TestApp.start({ SMTP_URL: world.url, SYSTEM_MAIL_FROM: 'Acme <no-reply@acme.example>' });
-    [ann, bob] = (await app.tenant('acme', 'ann', 'bob')) as [Person, Person];
+    [ann, bob] = await app.tenant('acme', 'ann', 'bob');
   });
   afterAll(async () => {
     await app?.stop();
@@ -127,11 +127,7 @@ describe('polls by mail', () => {
   });
 
   test('a removed member’s polls go to another member, who takes part and decides', async () => {
-    const [owner, leaver, heir] = (await app.tenant('transfer', 'owner', 'leaver', 'heir')) as [
-      Person,
-      Person,
-      Person,
-    ];
+    const [owner, leaver, heir] = await app.tenant('transfer', 'owner', 'leaver', 'heir');
     const fields = {
       title: 'Inherited',
       time_zone: 'Europe/Berlin',
