@@ -214,6 +214,7 @@ describe('the delivery of scheduling messages', () => {
     await intake.run();
     await other.get(OutboxWorker).drain();
     expect(await response()).toBe('tentative');
+    await intake.run();
     const walks = await app.sql('SELECT next_page FROM mail_calendar_scans');
     expect(walks).toEqual([{ next_page: null }]);
     // Results of SPF and DKIM, as WildDuck reports them: the domain of From has to be verified.
