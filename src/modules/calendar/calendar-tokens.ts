@@ -4,7 +4,7 @@ import { SyncCursors } from '../../platform/sync/sync-cursors.js';
 import type { CalendarContext } from './model/event-record.js';
 import { isAtLeast } from './model/event-policy.js';
 
-/** What a reader sees of events. */
+/** Level of detail at which a reader sees events. */
 type Detail = 'details' | 'times';
 
 /** The position of a client in the changes of a calendar. */

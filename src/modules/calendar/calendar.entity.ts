@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
-/** In the order of what they allow. */
+/** In ascending order of rights. */
 export const CALENDAR_ROLES = ['free_busy', 'reader', 'writer', 'owner'] as const;
 export type CalendarRole = (typeof CALENDAR_ROLES)[number];
 

@@ -33,7 +33,7 @@ const LINKED: Partial<Record<EventLink['type'], RelatedKind>> = {
   room: 'rooms',
 };
 
-/** What a request is about. */
+/** The subject of a request. */
 interface Subject {
   texts: string[];
   emails: string[];
