@@ -83,6 +83,8 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/sync/state', 'one poll for all change feeds'],
   ['POST /apis/v1/batch', 'an offline queue in few requests'],
   ['POST /apis/v1/calendar/polls/{id}/cancel', 'the end of a poll without an event'],
+  ['GET /apis/v1/calendar/polls/outside/{token}', 'votes of participants outside of the workspace'],
+  ['POST /apis/v1/calendar/polls/outside/{token}', 'the same'],
   ['GET /apis/v1/calendar/{calendar_id}/export.ics', 'a calendar for other programs'],
   ['GET /apis/v1/calendar/{calendar_id}/feeds', 'secret addresses for programs that cannot sign in'],
   ['POST /apis/v1/calendar/{calendar_id}/feeds', 'the same'],
@@ -180,6 +182,8 @@ const PUBLIC = new Set([
   'GET /apis/v1/.well-known/jwks.json',
   // The token in the path is the credential.
   'GET /apis/v1/calendar/feeds/{file}',
+  'GET /apis/v1/calendar/polls/outside/{token}',
+  'POST /apis/v1/calendar/polls/outside/{token}',
   'GET /apis/v1/call/recordings/{token}',
   // The signature of the event is the credential.
   'POST /apis/v1/call/livekit/webhook',
