@@ -48,7 +48,7 @@ describe('responses of calendars have exactly the described shape', () => {
     fits('listCalendars', await bob.api.get('/calendar?limit=1'));
     fits('updateCalendar', await bob.api.put(`/calendar/${id}`, { hidden: true, order: 3 }));
     fits('updateCalendar', await ann.api.put(`/calendar/${id}`, { name: 'Crew' }));
-    const feed = await ann.api.post(`/calendar/${id}/feeds`, { details: 'times' });
+    const feed = await ann.api.post(`/calendar/${id}/feeds`, { details: 'busy' });
     fits('createCalendarFeed', feed);
     fits('listCalendarFeeds', await ann.api.get(`/calendar/${id}/feeds`));
     fits('deleteCalendarFeed', await ann.api.delete(`/calendar/${id}/feeds/${feed.body.feed.id}`));

@@ -11,7 +11,7 @@ interface PollJson {
   votes: VoteRow[] | null;
 }
 
-const POLL = `SELECT row_to_json(poll) AS poll,
+const POLL = `SELECT to_jsonb(poll) - 'tenant_id' AS poll,
           (SELECT json_agg(row_to_json(option) ORDER BY option.position) FROM poll_options option
             WHERE option.tenant_id = $1 AND option.poll_id = poll.id) AS options,
           (SELECT json_agg(row_to_json(participant) ORDER BY participant.id) FROM poll_participants participant

@@ -1,10 +1,17 @@
-import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
 import { orNull } from './calendar.response.js';
 import { CalendarEventResponse } from './event.response.js';
 
 /** The error of one operation: that of the single request, with its members. */
-export class OperationErrorResponse extends ErrorResponse {}
+export class OperationErrorResponse extends ErrorResponse {
+  /** With `conflict`: the revision of the event. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 4 })
+  revision?: number;
+  /** With `conflict` and `duplicate_uid`: the event. */
+  @ApiPropertyOptional(orNull(CalendarEventResponse))
+  event?: CalendarEventResponse | null;
+}
 
 /** The result of one operation of a batch. */
 @ApiExtraModels(CalendarEventResponse, OperationErrorResponse)
