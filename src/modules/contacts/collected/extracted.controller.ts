@@ -14,7 +14,7 @@ export class ExtractedController {
     id: 'listExtractedAddresses',
     summary: 'List the addresses of your messages and events',
     description:
-      'Recipients of messages that you sent or drafted, senders of messages in your inbox, organizers and attendees of the events in your calendars; frequent and recent ones first. The inbox is read at most once a minute.',
+      'Recipients of messages that you sent or drafted, senders of messages in your inbox, organizers and attendees of the events in your calendars; frequent and recent ones first. Received messages are counted in the background, within some minutes.',
     response: [ExtractedAddressesEnvelope, 'A page of addresses.'],
   })
   list(@Ctx() ctx: RequestContext, @Query() query: ListExtracted): Promise<ExtractedAddressesEnvelope> {

@@ -13,7 +13,6 @@ import type {
   ExtractedAddressResponse,
   SuppressedAddressEnvelope,
 } from './extracted.response.js';
-import { InboxSenders } from './inbox-senders.js';
 import { ReceivedRepository, type SeenAddress } from './received.repository.js';
 
 const BATCH = 500;
@@ -34,7 +33,6 @@ export class ExtractedService {
   constructor(
     private readonly extracted: ExtractedRepository,
     private readonly seen: ReceivedRepository,
-    private readonly inbox: InboxSenders,
     private readonly recipients: RecipientsApi,
     private readonly cursors: Cursors,
   ) {}
@@ -42,8 +40,6 @@ export class ExtractedService {
   /** Frequent and recent addresses first. @throws ApiError 422 `invalid_cursor` */
   async list(ctx: RequestContext, query: ListExtracted): Promise<ExtractedAddressesEnvelope> {
     const { q, since } = query;
-    // Further pages show the inbox of the first one.
-    if (query.cursor === undefined) await this.inbox.refresh(ctx);
     const all = await this.all(ctx);
     const found = all.filter((each) => (!since || each.last_seen_at >= since) && matches(each, q));
     const { rows, next } = await this.cursors.page(query, {

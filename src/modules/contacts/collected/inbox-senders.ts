@@ -1,47 +1,55 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../../config/config.js';
 import { emailKey } from '../../../lib/contact-card/index.js';
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ReceivedMailApi, type Sender } from '../../mail/index.js';
-import { ReceivedRepository, type SeenAddress } from './received.repository.js';
+import { type InboxScan, ReceivedRepository, type SeenAddress } from './received.repository.js';
 
+const EVERY_SECONDS = 30;
+/** Inboxes of one run. */
+const INBOXES_PER_RUN = 50;
+/** Inboxes that are read at the same time. */
+const CONCURRENCY = 4;
 /** Seconds between two reads of one inbox. */
-const INTERVAL_SECONDS = 60;
-/** Time that a list of addresses waits for the mail service, milliseconds. */
-const WAIT_MS = 3_000;
+const INTERVAL_SECONDS = 300;
 
 /**
- * Counts the senders of received messages. The inbox is read when its user lists addresses, from the newest message of the last
- * time on: this works with each mail service and costs nothing for users who never list them.
+ * Counts the senders of received messages in the background. Each run reads a limited number of inboxes, those first that were
+ * read longest ago, from the newest message of their last read on.
  */
 @Injectable()
-export class InboxSenders {
+export class InboxSenders implements OnModuleInit {
   private readonly logger = new Logger('Contacts');
 
   constructor(
     private readonly mail: ReceivedMailApi,
     private readonly repository: ReceivedRepository,
+    private readonly jobs: PeriodicJobs,
+    private readonly config: Config,
   ) {}
 
-  /** Without a mail service, and when it is slow, the addresses stay as they are. */
-  async refresh(ctx: RequestContext): Promise<void> {
-    const waited = new AbortController();
-    await Promise.race([
-      this.read(ctx),
-      delay(WAIT_MS, undefined, { signal: waited.signal, ref: false }).catch(() => undefined),
-    ]);
-    waited.abort();
+  onModuleInit(): void {
+    if (this.config.mailService === null) return;
+    this.jobs.register({ name: 'received-addresses', everySeconds: EVERY_SECONDS, run: () => this.run() });
   }
 
-  private async read(ctx: RequestContext): Promise<void> {
+  async run(): Promise<void> {
+    const due = await this.repository.due(INTERVAL_SECONDS, INBOXES_PER_RUN);
+    const worker = async (): Promise<void> => {
+      for (let scan = due.shift(); scan; scan = due.shift()) await this.read(scan);
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  }
+
+  /** Without a mailbox, and when the mail service fails, the counted addresses stay as they are until the next read. */
+  private async read(scan: InboxScan): Promise<void> {
+    const owner = { tenantId: scan.tenant_id, userId: scan.user_id };
     try {
-      const scan = await this.repository.scan(ctx, INTERVAL_SECONDS);
-      if (scan?.isRecent) return;
-      const { tenantId, userId } = ctx;
-      const part = await this.mail.senders({ tenantId, userId }, scan?.mailbox ?? null, scan?.newest ?? 0);
-      await this.repository.count(ctx, counted(part.senders), part, scan);
+      const part = await this.mail.senders(owner, scan.mailbox, scan.newest ?? 0);
+      await this.repository.count(owner, counted(part.senders), part, scan);
     } catch (error) {
-      this.logger.debug({ err: error }, 'the inbox was not read; the next list of addresses reads it again');
+      this.logger.debug({ err: error, ...owner }, 'an inbox was not read; a later run reads it again');
+      await this.repository.postpone(owner);
     }
   }
 }

@@ -12,20 +12,34 @@ export interface SeenAddress {
   last_seen_at: Date;
 }
 
-/** The counted part of the inbox. */
+/** The counted part of an inbox; null for one that was never read. */
 export interface InboxScan {
-  mailbox: string;
-  newest: number;
-  isRecent: boolean;
+  tenant_id: string;
+  user_id: string;
+  mailbox: string | null;
+  newest: number | null;
 }
+
+/** The user whose addresses a statement concerns. */
+type Owner = Pick<RequestContext, 'tenantId' | 'userId'>;
 
 /** Addresses of one user; the oldest beyond it are deleted. */
 const MAX_KEPT = 2_000;
 
-const readScan = workspace.statement<InboxScan>(
-  'contacts.inbox_scan',
-  `SELECT mailbox, newest::float8 AS newest, scanned_at > now() - make_interval(secs => $3) AS "isRecent"
-     FROM received_address_scans WHERE tenant_id = $1 AND user_id = $2`,
+const due = workspace.statement<InboxScan>(
+  'contacts.inboxes_due',
+  `SELECT member.tenant_id, member.user_id, scan.mailbox, scan.newest::float8 AS newest
+     FROM member_profiles member
+     LEFT JOIN received_address_scans scan ON scan.tenant_id = member.tenant_id AND scan.user_id = member.user_id
+    WHERE member.status = 'active' AND (scan.scanned_at IS NULL OR scan.scanned_at <= now() - make_interval(secs => $1))
+    ORDER BY scan.scanned_at NULLS FIRST, member.user_id LIMIT $2`,
+);
+
+// Keeps the counted part of an inbox that was read before.
+const postpone = workspace.statement<never>(
+  'contacts.postpone_inbox_scan',
+  `INSERT INTO received_address_scans AS scan (tenant_id, user_id, mailbox, newest) VALUES ($1, $2, '', 0)
+   ON CONFLICT (tenant_id, user_id) DO UPDATE SET scanned_at = now()`,
 );
 
 // No row: another scan counted the same messages.
@@ -77,9 +91,17 @@ const invited = workspace.statement<SeenAddress>(
 export class ReceivedRepository {
   constructor(private readonly db: Db) {}
 
-  /** @param seconds a scan is recent for this time */
-  async scan({ tenantId, userId }: RequestContext, seconds: number): Promise<InboxScan | undefined> {
-    return (await this.db.query(readScan, [tenantId, userId, seconds]))[0];
+  /**
+   * The inboxes of active members that were not read for some time, longest ago first.
+   * @param seconds between two reads of an inbox
+   */
+  async due(seconds: number, limit: number): Promise<InboxScan[]> {
+    return this.db.query(due, [seconds, limit]);
+  }
+
+  /** Records a failed read, so that other inboxes come first. */
+  async postpone({ tenantId, userId }: Owner): Promise<void> {
+    await this.db.single((tx) => tx.query(postpone, [tenantId, userId]));
   }
 
   /**
@@ -88,15 +110,15 @@ export class ReceivedRepository {
    * @param before the scan that this one continues
    */
   async count(
-    { tenantId, userId }: RequestContext,
+    { tenantId, userId }: Owner,
     seen: ReadonlyMap<string, SeenAddress>,
     scan: { mailbox: string; newest: number },
-    before: InboxScan | undefined,
+    before: InboxScan,
   ): Promise<void> {
     const owner = [tenantId, userId];
     const rows = [...seen.values()];
     await this.db.tx(async (tx: Tx) => {
-      const saved = await tx.query(saveScan, [...owner, scan.mailbox, scan.newest, before?.newest ?? null]);
+      const saved = await tx.query(saveScan, [...owner, scan.mailbox, scan.newest, before.newest]);
       if (saved.length === 0 || rows.length === 0) return;
       await tx.query(count, [
         ...owner,

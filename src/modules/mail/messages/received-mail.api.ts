@@ -1,8 +1,9 @@
+import { text } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { recipientOf, type Recipient } from './drafts/recipients.js';
 import { type Fields, isFields } from '../fields.js';
 import { messagesPath } from '../mail-call.js';
-import { MailClient, type MailOwner } from '../mail-client.js';
+import { MailClient, type MailOwner, type MailSession } from '../mail-client.js';
 import { MailErrors } from '../mail.errors.js';
 
 /** The sender of a message in the inbox. */
@@ -20,29 +21,30 @@ export interface ReceivedMail {
   senders: Sender[];
 }
 
-const PAGE = 250;
+const PAGE = 100;
 /** Pages of one call. Older messages of a long inbox are not read. */
-const MAX_PAGES = 4;
+const MAX_PAGES = 10;
 
-/** The received messages of a user, for address lists in other domains. */
+/** The received messages of a user, for jobs of other domains. */
 @Injectable()
 export class ReceivedMailApi {
   constructor(private readonly client: MailClient) {}
 
   /**
-   * Reads who sent the messages of the inbox, at most 1,000 of them.
+   * Reads the senders of the newest messages of the inbox, at most 1,000.
    * @param known the inbox of the last call
    * @param last id of the newest message of the last call; it counts for the same inbox only
    * @throws ApiError without a mail service or an account, 500 `Proxy failed`
    */
   async senders(owner: MailOwner, known: string | null, last: number): Promise<ReceivedMail> {
-    const inbox = await this.inbox(owner);
+    const session = this.client.background(owner);
+    const inbox = await inboxOf(session);
     const after = inbox === known ? last : 0;
     const received: ReceivedMail = { mailbox: inbox, newest: after, senders: [] };
     let next: unknown = '';
     for (let page = 0; page < MAX_PAGES && typeof next === 'string'; page += 1) {
       const query = new URLSearchParams({ limit: String(PAGE), order: 'desc', ...(next && { next }) });
-      const { value } = await this.read(owner, messagesPath(inbox), query);
+      const value = await read(session, messagesPath(inbox), query);
       const messages = listOf(value);
       const unread = messages.filter((message) => Number(message['id']) > after);
       for (const message of unread) {
@@ -55,23 +57,20 @@ export class ReceivedMailApi {
     }
     return received;
   }
+}
 
-  private async inbox(owner: MailOwner): Promise<string> {
-    const { value } = await this.read(owner, ['mailboxes']);
-    const inbox = listOf(value).find(({ path }) => path === 'INBOX')?.['id'];
-    if (typeof inbox !== 'string') throw MailErrors.proxyFailed.with();
-    return inbox;
-  }
+async function inboxOf(session: MailSession): Promise<string> {
+  const inbox = listOf(await read(session, ['mailboxes'])).find(({ path }) => path === 'INBOX')?.['id'];
+  if (typeof inbox !== 'string') throw MailErrors.proxyFailed.with();
+  return inbox;
+}
 
-  private async read(owner: MailOwner, path: string[], query?: URLSearchParams): Promise<{ value: Fields }> {
-    const { status, value } = await this.client.request(owner, {
-      method: 'GET',
-      path,
-      ...(query && { query }),
-    });
-    if (status >= 300 || !isFields(value)) throw MailErrors.proxyFailed.with();
-    return { value };
-  }
+async function read(session: MailSession, path: string[], query?: URLSearchParams): Promise<Fields> {
+  const response = await session.json({ method: 'GET', path, ...(query && { query }) });
+  const { status, value, stream } = response;
+  const list: unknown = stream ? JSON.parse(await text(stream)) : value;
+  if (status >= 300 || !isFields(list)) throw MailErrors.proxyFailed.with();
+  return list;
 }
 
 const listOf = (value: Fields): Fields[] =>
