@@ -61,6 +61,10 @@ const read = workspace.statement<BookRow>(
 );
 
 // Released at the end of the transaction.
+const lockBook = workspace.statement<never>(
+  'addressbooks.lock_book',
+  `SELECT FROM addressbooks WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
+);
 const lock = workspace.statement<never>(
   'addressbooks.lock',
   `SELECT pg_advisory_xact_lock(hashtextextended('addressbooks ' || $1::uuid || ' ' || $2::uuid, 0))`,
@@ -156,11 +160,12 @@ export class AddressbooksRepository {
     await rowsOf(tx, AddressbookShare).delete({ tenantId, addressbookId, userId });
   }
 
-  /** Deletes a book with its contacts, shares and feed. */
+  /** Deletes a book with its contacts, shares and feed. Locks in the order of all writes: book, counter, contacts. */
   async remove(tx: Tx, { tenantId }: RequestContext, id: string): Promise<void> {
+    await tx.query(lockBook, [tenantId, id]);
+    await tx.query(removeCounter, [tenantId, id]);
     await tx.query(removeBook, [tenantId, id]);
     await tx.query(removeWords, [tenantId, id]);
-    await tx.query(removeCounter, [tenantId, id]);
   }
 
   private async clearDefault(tx: Tx, { tenantId, userId: ownerId }: RequestContext): Promise<void> {

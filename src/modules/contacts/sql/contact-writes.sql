@@ -1,7 +1,7 @@
 -- All writes of contacts. The row of the address book is locked first, which serialises the writes of one book, then its
 -- counter in sync_heads. Functions skip contacts that they cannot write; the caller compares the returned rows with its input.
 -- LATERAL with OFFSET 0 is a look-up by the primary key: while the statistics are those of a smaller table, as during an import,
--- PostgreSQL prefers to read the whole address book.
+-- PostgreSQL prefers to read the whole address book. The lock of the book keeps the found places (ctid) of words valid.
 
 -- Locks an address book and allocates numbers of its feed. Null: the book does not exist.
 CREATE FUNCTION addressbook_numbers(p_tenant uuid, p_book uuid, p_count int) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -71,10 +71,11 @@ BEGIN
       JOIN LATERAL (SELECT * FROM contacts WHERE tenant_id = p_tenant AND id = item.id OFFSET 0) contact ON true
      WHERE contact.addressbook_id = p_book AND contact.gone_at IS NULL AND contact.revision = item.base),
   unindexed AS (
-    DELETE FROM contact_words listed
-     USING item, unnest(item.old_words) AS old
-     WHERE listed.tenant_id = p_tenant AND listed.addressbook_id = p_book AND listed.word = old AND listed.contact_id = item.id
-       AND old <> ALL (item.words)),
+    DELETE FROM contact_words WHERE ctid = ANY (ARRAY(
+      SELECT listed.place FROM item, unnest(item.old_words) AS old, LATERAL (
+        SELECT ctid AS place FROM contact_words
+         WHERE tenant_id = p_tenant AND addressbook_id = p_book AND word = old AND contact_id = item.id OFFSET 0) listed
+       WHERE old <> ALL (item.words)))),
   indexed AS (
     INSERT INTO contact_words (tenant_id, addressbook_id, word, contact_id)
     SELECT p_tenant, p_book, word, item.id FROM item, unnest(item.words) AS word WHERE word <> ALL (item.old_words))
@@ -102,9 +103,10 @@ BEGIN
       JOIN LATERAL (SELECT * FROM contacts WHERE tenant_id = p_tenant AND id = wanted.id OFFSET 0) contact ON true
      WHERE contact.addressbook_id = p_book AND contact.gone_at IS NULL),
   unindexed AS (
-    DELETE FROM contact_words listed
-     USING old, unnest(old.words) AS term
-     WHERE listed.tenant_id = p_tenant AND listed.addressbook_id = p_book AND listed.word = term AND listed.contact_id = old.id),
+    DELETE FROM contact_words WHERE ctid = ANY (ARRAY(
+      SELECT listed.place FROM old, unnest(old.words) AS term, LATERAL (
+        SELECT ctid AS place FROM contact_words
+         WHERE tenant_id = p_tenant AND addressbook_id = p_book AND word = term AND contact_id = old.id OFFSET 0) listed))),
   counted AS (
     UPDATE addressbooks SET contacts_count = contacts_count - (SELECT count(*) FROM old)
      WHERE tenant_id = p_tenant AND id = p_book),
