@@ -426,6 +426,8 @@ describe('responses have exactly the described shape', () => {
       contacts: [{ full_name: 'I' }, { full_name: 1 }],
     });
     fits('importPhoneContacts', imported);
+    const asJson = { headers: { accept: 'application/json' } };
+    fits('exportPhoneContacts', await api.get('/contact/phone-sync/export?device_id=x', asJson));
     fits('listContactImports', await api.get('/contact/phone-sync/imports'));
     const importPath = `/contact/phone-sync/imports/${imported.body.import.id}`;
     fits('readContactImport', await api.get(importPath));

@@ -48,7 +48,7 @@ describe('representations of a contact', () => {
     });
   });
 
-  test('Accept: application/jscontact+json is JSContact, which keeps what it has no property for', async () => {
+  test('Accept: application/jscontact+json is JSContact, which keeps fields without a JSContact property', async () => {
     const { status, headers, text } = await read('application/jscontact+json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/jscontact+json; version=1.0']);
     expect(JSON.parse(text)).toEqual({

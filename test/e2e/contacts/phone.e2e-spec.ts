@@ -38,8 +38,8 @@ describe('phone synchronisation', () => {
     expect([status, body.error]).toEqual([200, undefined]);
     return body.import;
   };
-  const counts = (answer: Answer): object => {
-    const { created, updated, merged, unchanged, skipped, failed } = imported(answer);
+  const counts = (response: Answer): object => {
+    const { created, updated, merged, unchanged, skipped, failed } = imported(response);
     return { created, updated, merged, unchanged, skipped, failed };
   };
   const contacts = async (): Promise<any[]> =>
@@ -145,15 +145,15 @@ describe('phone synchronisation', () => {
     ['JSON without contacts', 422, 'validation_failed', 'application/json', '{}'],
     ['a broken form', 400, 'invalid_multipart', 'multipart/form-data', 'x'],
   ])('rejects %s: %d %s', async (_, status, error, type, raw) => {
-    const answer = await alice.api.request('POST', at(IMPORT), { raw, headers: { 'content-type': type } });
-    expect([answer.status, answer.body.error]).toEqual([status, error]);
+    const response = await alice.api.request('POST', at(IMPORT), { raw, headers: { 'content-type': type } });
+    expect([response.status, response.body.error]).toEqual([status, error]);
     expect(await contacts()).toEqual([]);
   });
 
   test('rejects a file over 20 MiB, with and without a length, and a compressed one', async () => {
     const large = Buffer.alloc(20 * 1024 * 1024 + 1, 'x');
-    const answer = await send(large);
-    expect([answer.status, answer.body.error, answer.body.max_bytes]).toEqual([
+    const response = await send(large);
+    expect([response.status, response.body.error, response.body.max_bytes]).toEqual([
       413,
       'file_too_large',
       20 * 1024 * 1024,
@@ -277,8 +277,8 @@ describe('phone synchronisation', () => {
     const file = Array.from({ length: 300 }, (_, n) =>
       card(`FN:Person ${n}`, `EMAIL:p${n}@example.com`),
     ).join('');
-    const answers = await Promise.all([send(file), send(file, { device_id: 'b' }), send(file)]);
-    const sums = answers.map((answer) => imported(answer));
+    const responses = await Promise.all([send(file), send(file, { device_id: 'b' }), send(file)]);
+    const sums = responses.map((response) => imported(response));
     expect(sums.reduce((total, { created }) => total + created, 0)).toBe(300);
     expect(sums.every(({ total, failed }) => total === 300 && failed === 0)).toBe(true);
     const exported = await alice.api.get(at(EXPORT, { device_id: 'other' }));

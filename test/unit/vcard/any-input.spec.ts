@@ -120,8 +120,9 @@ describe('any input', () => {
     expect(codes(await collect(Buffer.from(text), 7))).toEqual(expected);
   });
 
+  // A reader of quadratic time needs hours for these.
   it('reads values that end with many separators, escapes and soft line breaks', async () => {
-    const many = 20_000;
+    const many = 100_000;
     const hostile = [
       `N:${';'.repeat(many)}`,
       `NOTE:${'\\'.repeat(many)}`,
@@ -137,7 +138,7 @@ describe('any input', () => {
       'ADR;HOME:;;a\nLABEL;HOME:b\n'.repeat(many),
     ];
     for (const content of hostile) {
-      const results = await collect(Buffer.from(`BEGIN:VCARD\nFN:A\n${content}\nEND:VCARD\n`), 4096);
+      const results = await collect(Buffer.from(`BEGIN:VCARD\nFN:A\n${content}\nEND:VCARD\n`), 65_536);
       expect(results).toHaveLength(1);
     }
   });
