@@ -1,4 +1,7 @@
+import pg from 'pg';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { lockWaits } from '../../support/locks.ts';
+import { until } from '../../support/until.ts';
 
 const BOOKS = '/contact/addressbooks';
 
@@ -206,5 +209,26 @@ describe('address books', () => {
     const { changes } = (await heir.api.get(`${path}/sync?cursor=${cursor}`)).body;
     expect(changes).toMatchObject([{ op: 'upsert', contact: { full_name: 'Ben' } }]);
     expect((await owner.api.post(path, { full_name: 'Cyd' })).status).toBe(201);
+  });
+
+  test('a deletion locks no contact before the counter of the book, as the deletion of old removals', async () => {
+    const { id } = await book();
+    const contact = `${BOOKS}/${id}/contacts/x`;
+    await alice.api.post(`${BOOKS}/${id}/contacts`, { full_name: 'X', external_id: 'x' });
+    expect((await alice.api.delete(contact)).status).toBe(200);
+    const client = new pg.Client(app.databaseUrl);
+    await client.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('SELECT FROM sync_heads WHERE user_id = $1 FOR UPDATE', [id]);
+      const deletion = alice.api.delete(`${BOOKS}/${id}`);
+      await until('the deletion waits', async () => (await lockWaits(client)).length > 0);
+      await client.query('SELECT FROM contacts WHERE addressbook_id = $1 FOR UPDATE NOWAIT', [id]);
+      await client.query('COMMIT');
+      expect((await deletion).status).toBe(200);
+      expect(await app.sql('SELECT FROM contacts WHERE addressbook_id = $1', [id])).toEqual([]);
+    } finally {
+      await client.end();
+    }
   });
 });
