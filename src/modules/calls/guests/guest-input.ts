@@ -3,8 +3,10 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsEmail, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { parse } from 'tldts';
 
 const MAX_NAME = 80;
+const HOST_NAME = /^(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]*$/;
 /** Control characters, marks without width and characters that change the direction of text. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u115f\u1160\u3164\uffa0\u2800]+/gu;
 
@@ -22,6 +24,15 @@ export function normalEmail(text: string): string {
 /** Empty for text that is no domain. */
 export const normalDomain = (text: string): string =>
   domainToASCII(text.trim().toLowerCase().replace(/\.$/, ''));
+
+/**
+ * Whether a domain has one owner: a name below a public suffix (https://publicsuffix.org), such as `partner.co.uk`. Suffixes of
+ * hosting services, such as `github.io`, are public too.
+ * @param domain normalised
+ */
+export const isRegistrable = (domain: string): boolean =>
+  HOST_NAME.test(domain) &&
+  parse(domain, { allowPrivateDomains: true, validateHostname: false }).domain !== null;
 
 const Normal = (change: (text: string) => string) =>
   Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? change(value) : value));

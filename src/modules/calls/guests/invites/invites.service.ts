@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
 import { Audit } from '../../../../platform/audit/audit.js';
 import { PermissionSource } from '../../../../platform/context/permission-source.js';
@@ -22,9 +21,7 @@ import type { CreateChatLink, CreateRoomInvites, ListInvites, RequestDomain } fr
 import type { ChatLinkEnvelope } from './invites.response.js';
 import { type InviteScope, InvitesRepository, type InviteTarget } from './invites.repository.js';
 import { inviteValues, type InviteInput } from './invite-values.js';
-
-/** A registry of the second level, such as `co.uk`. */
-const SECOND_LEVEL = /^(?:ac|co|com|edu|gob|gov|go|ne|net|or|org)\.[a-z]{2}$/;
+import { isRegistrable } from '../guest-input.js';
 
 /** Invites to calls and chat rooms, for members. */
 @Injectable()
@@ -158,13 +155,7 @@ export class InvitesService {
     const { domain, reason } = body.value;
     const { domains } = (await this.profiles.read(ctx.tenantId)).tenant;
     const isOwn = domains.some((own) => own.domain === domain);
-    if (
-      isOwn ||
-      isIP(domain) ||
-      !/^(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]*$/.test(domain) ||
-      SECOND_LEVEL.test(domain)
-    )
-      throw GuestErrors.invalidDomain.with();
+    if (isOwn || !isRegistrable(domain)) throw GuestErrors.invalidDomain.with();
     return this.db.tx(async (tx) => {
       const { is_new, ...request } = await this.invites.requestDomain(tx, ctx, domain, reason);
       if (is_new) {
