@@ -68,17 +68,20 @@ export interface NewGuest {
   user_agent: string | null;
 }
 
+// The invite is a value: as a row of the view, each use would evaluate the access of its creator again.
 const view = workspace.statement<GuestView>(
   'guests.view',
-  `SELECT invite.id, invite.kind, invite.target_kind, invite.role, invite.state, invite.title, invite.starts_at,
-          invite.require_otp, invite.require_approval, invite.chat_allowed, invite.call_kind, invite.call_state, invite.locked,
-          invite.room_id, guest.id AS guest_id, guest.display_name AS guest_name, guest.admitted_seq::float8 AS admitted_seq,
+  `WITH found AS MATERIALIZED (SELECT invite FROM guest_invite($1, $2) AS invite)
+   SELECT (invite).id, (invite).kind, (invite).target_kind, (invite).role, (invite).state, (invite).title, (invite).starts_at,
+          (invite).require_otp, (invite).require_approval, (invite).chat_allowed, (invite).call_kind, (invite).call_state,
+          (invite).locked, (invite).room_id,
+          guest.id AS guest_id, guest.display_name AS guest_name, guest.admitted_seq::float8 AS admitted_seq,
           CASE WHEN guest.id IS NULL OR guest_is_allowed(invite, guest) THEN guest.state ELSE 'removed' END AS guest_state,
           guest.active_at < now() - interval '30 seconds' AS is_stale, guest_chat_rejection(invite, guest) AS chat_rejection
-     FROM guest_invite($1, $2) invite
-     LEFT JOIN guests guest ON guest.tenant_id = $1 AND guest.session_hash = $3 AND guest.invite_id = invite.id
-          AND (guest.session_expires_at > now() OR guest.state = 'removed')
-    WHERE invite.id IS NOT NULL`,
+     FROM found
+     LEFT JOIN guests guest ON guest.tenant_id = $1 AND guest.session_hash = $3 AND guest.invite_id = (invite).id
+          AND (guest.session_expires_at > now() OR guest.state = 'removed')`,
+  { pipelined: true },
 );
 
 const touch = workspace.statement<never>(

@@ -5,12 +5,15 @@ CREATE FUNCTION guest_code_request(
   p_tenant uuid, p_token bytea, p_purpose guest_otp_purpose, p_email text, p_code bytea, p_address bytea, p_open boolean, p_mails int)
   RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  invite guest_invite_states := guest_invite(p_tenant, p_token);
-  v_rejection text := guest_rejection(invite, CASE p_purpose WHEN 'join' THEN 'guest' ELSE 'viewer' END::guest_role);
-  v_subject bytea := sha256(convert_to(invite.id || ' ' || p_purpose || ' ' || p_email, 'UTF8'));
+  invite guest_invite_states;
+  v_rejection text;
+  v_subject bytea;
   v_wait float8;
   v_fits boolean;
 BEGIN
+  SELECT * INTO invite FROM guest_invite(p_tenant, p_token);
+  v_rejection := guest_rejection(invite, CASE p_purpose WHEN 'join' THEN 'guest' ELSE 'viewer' END::guest_role);
+  v_subject := sha256(convert_to(invite.id || ' ' || p_purpose || ' ' || p_email, 'UTF8'));
   IF v_rejection IS NULL AND invite.kind = 'link' AND invite.state = 'exhausted' THEN v_rejection := 'exhausted'; END IF;
   IF v_rejection IS NOT NULL THEN RETURN jsonb_build_object('outcome', v_rejection); END IF;
   v_wait := guest_limits_take(p_tenant, ARRAY['code_address', 'code_day', 'code_quarter'], ARRAY[p_address, v_subject, v_subject],

@@ -1,9 +1,10 @@
--- Lock order: invite -> call -> guest.
+-- Lock order: invite -> call -> guest. Functions with queries are in PL/pgSQL, which keeps their plans.
 
-CREATE FUNCTION guest_result(p_outcome text, guest guests) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT jsonb_build_object('outcome', p_outcome, 'id', guest.id, 'state', guest.state, 'name', guest.display_name,
-                            'call_id', guest.call_id, 'requests', guest.requests, 'decided_at', guest.decided_at)
-$$;
+CREATE FUNCTION guest_result(p_outcome text, guest guests) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN jsonb_build_object('outcome', p_outcome, 'id', guest.id, 'state', guest.state, 'name', guest.display_name,
+                            'call_id', guest.call_id, 'requests', guest.requests, 'decided_at', guest.decided_at);
+END $$;
 
 -- The guest of an invite that a claim continues: of a personal invite, or with the same verified address. Locked.
 CREATE FUNCTION guest_known(invite guest_invite_states, p_email text) RETURNS guests LANGUAGE plpgsql AS $$
@@ -38,7 +39,7 @@ DECLARE
   v_address bytea := decode(p_input->>'address', 'hex');
 BEGIN
   PERFORM FROM external_invites WHERE tenant_id = p_tenant AND (token_hash = p_token OR chat_token_hash = p_token) FOR UPDATE;
-  invite := guest_invite(p_tenant, p_token);
+  SELECT * INTO invite FROM guest_invite(p_tenant, p_token);
   v_outcome := guest_rejection(invite, 'guest');
   IF v_outcome IS NOT NULL THEN RETURN jsonb_build_object('outcome', v_outcome); END IF;
   v_email := CASE WHEN invite.kind = 'personal' AND NOT invite.require_otp THEN invite.email ELSE p_input->>'email' END;
@@ -93,9 +94,10 @@ END $$;
 -- Outcomes: ok, reused, invalid, removed, not_found, revoked, expired.
 CREATE FUNCTION guest_rotate(p_tenant uuid, p_token bytea, p_guest_token bytea, p_new_token bytea, p_session bytea, p_seconds int) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  invite guest_invite_states := guest_invite(p_tenant, p_token);
+  invite guest_invite_states;
   guest guests;
 BEGIN
+  SELECT * INTO invite FROM guest_invite(p_tenant, p_token);
   IF invite.id IS NULL THEN RETURN jsonb_build_object('outcome', 'not_found'); END IF;
   IF invite.state IN ('revoked', 'expired') THEN RETURN jsonb_build_object('outcome', invite.state); END IF;
   SELECT * INTO guest FROM guests
@@ -116,30 +118,33 @@ BEGIN
 END $$;
 
 -- Whether a guest has a connection to the call at the media server.
-CREATE FUNCTION guest_is_connected(p_tenant uuid, p_guest uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT EXISTS (SELECT FROM call_participants
-    WHERE tenant_id = p_tenant AND principal_id = p_guest AND principal_kind <> 'user' AND left_at IS NULL)
-$$;
+CREATE FUNCTION guest_is_connected(p_tenant uuid, p_guest uuid) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN EXISTS (SELECT FROM call_participants
+    WHERE tenant_id = p_tenant AND principal_id = p_guest AND principal_kind <> 'user' AND left_at IS NULL);
+END $$;
 
 -- Guests or viewers who hold a place in a call, without one of them. A place is held for 150 s after the issue of a token, and
 -- while connected.
-CREATE FUNCTION guest_places(p_tenant uuid, p_call uuid, p_role guest_role, p_except uuid) RETURNS int LANGUAGE sql AS $$
-  SELECT count(*)::int FROM guests guest
+CREATE FUNCTION guest_places(p_tenant uuid, p_call uuid, p_role guest_role, p_except uuid) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN (SELECT count(*)::int FROM guests guest
    WHERE guest.tenant_id = p_tenant AND guest.call_id = p_call AND guest.role = p_role AND guest.state = 'in_session'
      AND guest.id IS DISTINCT FROM p_except
-     AND (guest.active_at > now() - interval '150 seconds' OR guest_is_connected(p_tenant, guest.id))
-$$;
+     AND (guest.active_at > now() - interval '150 seconds' OR guest_is_connected(p_tenant, guest.id)));
+END $$;
 
 -- The right of a guest to a token of the call now. Waiting and denied guests may get back into the queue.
 -- Outcomes: ok, waiting (with `is_new`), denied, removed, no_session, not_live, full, chat_only, and those of guest_rejection.
 CREATE FUNCTION guest_enter(p_tenant uuid, p_token bytea, p_session bytea) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  invite guest_invite_states := guest_invite(p_tenant, p_token);
+  invite guest_invite_states;
   guest guests;
   v_outcome text;
 BEGIN
+  SELECT * INTO invite FROM guest_invite(p_tenant, p_token);
   PERFORM FROM calls WHERE tenant_id = p_tenant AND id = invite.call_id FOR NO KEY UPDATE;
-  invite := guest_invite(p_tenant, p_token);
+  SELECT * INTO invite FROM guest_invite(p_tenant, p_token);
   v_outcome := CASE WHEN invite.state IN ('revoked', 'expired') OR invite.id IS NULL THEN guest_rejection(invite, 'guest') END;
   IF v_outcome IS NOT NULL THEN RETURN jsonb_build_object('outcome', v_outcome); END IF;
   SELECT * INTO guest FROM guests
@@ -160,11 +165,12 @@ BEGIN
 END $$;
 
 -- The ban of a call holds for addresses and for guests, also of other invites.
-CREATE FUNCTION guest_is_allowed(invite guest_invite_states, guest guests) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT NOT EXISTS (
+CREATE FUNCTION guest_is_allowed(invite guest_invite_states, guest guests) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN NOT EXISTS (
     SELECT FROM call_bans ban WHERE ban.tenant_id = invite.tenant_id AND ban.call_id = invite.call_id
-       AND ban.subject IN ('guest:' || guest.id, 'email:' || guest.email))
-$$;
+       AND ban.subject IN ('guest:' || guest.id, 'email:' || guest.email));
+END $$;
 
 -- A guest in the queue. An expired guest waits again; a denied one after 60 s, at most three times.
 CREATE FUNCTION guest_queue(guest guests) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -183,10 +189,11 @@ END $$;
 -- Ends the session of a guest. A waiting guest leaves the queue.
 CREATE FUNCTION guest_leave(p_tenant uuid, p_token bytea, p_session bytea) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  invite guest_invite_states := guest_invite(p_tenant, p_token);
+  invite guest_invite_states;
   v_before guest_state;
   guest guests;
 BEGIN
+  SELECT * INTO invite FROM guest_invite(p_tenant, p_token);
   IF invite.id IS NULL THEN RETURN jsonb_build_object('outcome', 'not_found'); END IF;
   SELECT state INTO v_before FROM guests
    WHERE tenant_id = p_tenant AND session_hash = p_session AND invite_id = invite.id FOR UPDATE;
@@ -200,10 +207,11 @@ END $$;
 -- Outcomes: ok (with the place in the room), no_session, waiting, denied, removed, chat_not_allowed, not_found, revoked, expired.
 CREATE FUNCTION guest_chat(p_tenant uuid, p_token bytea, p_session bytea, p_bytes bigint, p_max_bytes bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  invite guest_invite_states := guest_invite(p_tenant, p_token);
+  invite guest_invite_states;
   guest guests;
   v_outcome text;
 BEGIN
+  SELECT * INTO invite FROM guest_invite(p_tenant, p_token);
   SELECT * INTO guest FROM guests
    WHERE tenant_id = p_tenant AND session_hash = p_session AND invite_id = invite.id FOR UPDATE;
   v_outcome := guest_chat_rejection(invite, guest);

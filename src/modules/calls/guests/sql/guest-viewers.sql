@@ -8,7 +8,7 @@ DECLARE
   v_outcome text;
 BEGIN
   PERFORM FROM external_invites WHERE tenant_id = p_tenant AND token_hash = p_token FOR UPDATE;
-  invite := guest_invite(p_tenant, p_token);
+  SELECT * INTO invite FROM guest_invite(p_tenant, p_token);
   v_outcome := guest_rejection(invite, 'viewer');
   IF v_outcome IS NOT NULL THEN RETURN jsonb_build_object('outcome', v_outcome); END IF;
   v_check := guest_code_check(p_tenant, invite.id, 'livestream', p_input->>'email', guest_hashes(p_input->'codes'));
@@ -41,9 +41,9 @@ DECLARE
   v_is_new boolean;
 BEGIN
   PERFORM FROM external_invites WHERE tenant_id = p_tenant AND token_hash = p_token FOR NO KEY UPDATE;
-  invite := guest_invite(p_tenant, p_token);
+  SELECT * INTO invite FROM guest_invite(p_tenant, p_token);
   PERFORM FROM calls WHERE tenant_id = p_tenant AND id = invite.call_id FOR NO KEY UPDATE;
-  invite := guest_invite(p_tenant, p_token);
+  SELECT * INTO invite FROM guest_invite(p_tenant, p_token);
   v_outcome := guest_rejection(invite, 'viewer');
   IF v_outcome IS NOT NULL THEN RETURN jsonb_build_object('outcome', v_outcome); END IF;
   SELECT * INTO guest FROM guests
