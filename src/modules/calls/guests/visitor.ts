@@ -1,5 +1,6 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader, ApiParam } from '@nestjs/swagger';
+import { API_PREFIX } from '../../../config/config.js';
 import { Public } from '../../../platform/context/access.decorators.js';
 import type { AuthenticatedRequest } from '../../../platform/context/request-context.js';
 import type { ErrorKind } from '../../../platform/http/api-error.js';
@@ -12,6 +13,8 @@ import { hashOf, readToken } from '../../../platform/secrets/workspace-token.js'
 export interface Visitor {
   /** As the invite token names it; the nil UUID for other text. */
   tenantId: string;
+  /** Path of the routes of the invite. It contains the token: never log it. */
+  path: string;
   /** Hash of the invite token, or of the token of a chat link. */
   token: Buffer;
   /** Hash of `X-Guest-Session`; null without the header. */
@@ -26,10 +29,12 @@ const MAX_USER_AGENT = 200;
 /** Injects the {@link Visitor} of a `@GuestEndpoint()` handler. */
 export const FromGuest = createParamDecorator((_: unknown, context: ExecutionContext): Visitor => {
   const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-  const { tenantId, hash: token } = readToken(String(request.params['invite_token']));
+  const inviteToken = String(request.params['invite_token']);
+  const { tenantId, hash: token } = readToken(inviteToken);
   const header = request.headers['x-guest-session'];
   return {
     tenantId,
+    path: `/${API_PREFIX}/call/external/${inviteToken}`,
     token,
     session: typeof header === 'string' && header !== '' ? hashOf(header) : null,
     ip: request.ip ?? null,

@@ -67,11 +67,15 @@ export class TenantProfileService implements OnModuleInit {
     });
   }
 
-  /** @param knownVersions versions that the client has @throws ApiError 404 without a logo */
-  async logo(tenantId: string, knownVersions: string[]): Promise<BodyReply> {
+  /**
+   * @param knownVersions versions that the client has
+   * @param cacheControl instead of that of images
+   * @throws ApiError 404 without a logo
+   */
+  async logo(tenantId: string, knownVersions: string[], cacheControl?: string): Promise<BodyReply> {
     const logo = await this.profiles.logo(tenantId, knownVersions);
     if (!logo) throw TenantErrors.noLogo.with();
-    return imageReply(logo.bytes, logo.format, `"${logo.version}"`);
+    return imageReply(logo.bytes, logo.format, `"${logo.version}"`, cacheControl);
   }
 
   /**

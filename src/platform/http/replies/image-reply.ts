@@ -6,13 +6,19 @@ import { BodyReply } from './body-reply.js';
  * Clients may store it and revalidate it each time.
  * @param bytes null: the client has this version (304)
  * @param etag with its quotes
+ * @param cacheControl default: stored by the client, and compared at each use
  */
-export function imageReply(bytes: Buffer | null, format: ImageFormat, etag: string): BodyReply {
+export function imageReply(
+  bytes: Buffer | null,
+  format: ImageFormat,
+  etag: string,
+  cacheControl = 'private, no-cache',
+): BodyReply {
   return new BodyReply(bytes, {
     status: bytes ? 200 : 304,
     contentType: `image/${format}`,
     headers: {
-      'Cache-Control': 'private, no-cache',
+      'Cache-Control': cacheControl,
       ETag: etag,
       ...(bytes && { 'Content-Disposition': `inline; filename="image.${format}"` }),
     },

@@ -1,7 +1,10 @@
 import { Body, Controller } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiFile } from '../../../../platform/http/api-docs.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import type { JsonReply } from '../../../../platform/http/json-reply.js';
+import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
+import { TenantErrors } from '../../../tenants/index.js';
 import { CallErrors } from '../../calls.errors.js';
 import { GuestCodes } from '../guest-codes.js';
 import { GuestErrors } from '../guests.errors.js';
@@ -35,6 +38,17 @@ export class GuestAccessController {
   })
   status(@FromGuest() visitor: Visitor): Promise<GuestStatusEnvelope> {
     return this.access.status(visitor);
+  }
+
+  @GuestEndpoint('GET logo', {
+    id: 'readGuestLogo',
+    summary: 'Read the logo of the workspace',
+    description: 'PNG, JPEG or WebP.',
+    errors: [TenantErrors.noLogo],
+  })
+  @ApiFile('image/*', 'The image.')
+  logo(@FromGuest() visitor: Visitor): Promise<BodyReply> {
+    return this.access.logo(visitor);
   }
 
   @GuestEndpoint('POST otp', {

@@ -9,6 +9,13 @@ type InviteState = (typeof INVITE_STATES)[number];
 export class GuestTenantResponse {
   /** @example "Demo Workspace" */
   name!: string;
+  /** Changes with the logo. Null without a logo. */
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: `/apis/v1/call/external/${TOKEN}/logo?v=0f343b0931126a20`,
+  })
+  logo_url!: string | null;
 }
 
 export class GuestRequirementsResponse {

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Db } from '../../../../platform/database/db.js';
 import { Errors } from '../../../../platform/http/errors.js';
+import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
 import { TenantProfileService } from '../../../tenants/index.js';
 import { guestIdentity } from '../../model/call-identity.js';
@@ -24,13 +25,24 @@ import type {
 
 export const SESSION_SECONDS = 900;
 const POLL_SECONDS = 3;
-const NAME_SECONDS = 60;
+/** Seconds in which a changed name or logo of a workspace may still be shown. */
+const PROFILE_SECONDS = 60;
+
+/** A workspace as guests see it. */
+interface TenantProfile {
+  name: string;
+  /** Query of the address of the logo, with its version; null without a logo. */
+  logo: string | null;
+}
 
 /** Status, claim, sessions and media tokens of guests. Each request evaluates the access again. */
 @Injectable()
 export class GuestAccessService {
   private readonly logger = new Logger('Guests');
-  private readonly tenantNames = new LRUCache<string, string>({ max: 1_000, ttl: NAME_SECONDS * 1_000 });
+  private readonly tenantProfiles = new LRUCache<string, TenantProfile>({
+    max: 1_000,
+    ttl: PROFILE_SECONDS * 1_000,
+  });
 
   constructor(
     private readonly guests: GuestsRepository,
@@ -45,11 +57,16 @@ export class GuestAccessService {
   /** Shows no names and addresses of members. @throws ApiError 404, 410, 429 */
   async status(visitor: Visitor): Promise<GuestStatusEnvelope> {
     await this.limits.enforce(visitor);
-    const view = await this.guests.view(visitor);
-    if (!view) throw GuestErrors.inviteNotFound.with();
-    if (view.state === 'revoked' || view.state === 'expired') throw rejectionOf({ outcome: view.state });
+    const view = await this.open(visitor);
     if (view.guest_id !== null && view.is_stale) await this.guests.touch(visitor.tenantId, view.guest_id);
-    return present(view, await this.tenantName(visitor.tenantId));
+    return present(visitor, view, await this.tenantProfile(visitor.tenantId));
+  }
+
+  /** The logo of the workspace. @throws ApiError 404 also without a logo, 410, 429 */
+  async logo(visitor: Visitor): Promise<BodyReply> {
+    await this.limits.enforce(visitor);
+    await this.open(visitor);
+    return this.tenants.logo(visitor.tenantId, [], 'private, no-store');
   }
 
   /**
@@ -128,18 +145,27 @@ export class GuestAccessService {
       .catch((error: unknown) => this.logger.warn({ err: error }, 'a guest who left was not disconnected'));
   }
 
-  private async tenantName(tenantId: string): Promise<string> {
-    const known = this.tenantNames.get(tenantId);
+  /** @throws ApiError 404, 410 */
+  private async open(visitor: Visitor): Promise<GuestView> {
+    const view = await this.guests.view(visitor);
+    if (!view) throw GuestErrors.inviteNotFound.with();
+    if (view.state === 'revoked' || view.state === 'expired') throw rejectionOf({ outcome: view.state });
+    return view;
+  }
+
+  private async tenantProfile(tenantId: string): Promise<TenantProfile> {
+    const known = this.tenantProfiles.get(tenantId);
     if (known !== undefined) return known;
-    const { name } = (await this.tenants.read(tenantId)).tenant;
-    this.tenantNames.set(tenantId, name);
-    return name;
+    const { name, branding } = (await this.tenants.read(tenantId)).tenant;
+    const profile = { name, logo: branding.logo_url === null ? null : new URL(branding.logo_url).search };
+    this.tenantProfiles.set(tenantId, profile);
+    return profile;
   }
 }
 
 const sessionOf = (token: string) => ({ token, expires_in: SESSION_SECONDS });
 
-function present(view: GuestView, tenant: string): GuestStatusEnvelope {
+function present({ path }: Visitor, view: GuestView, { name, logo }: TenantProfile): GuestStatusEnvelope {
   const { kind, target_kind, role, title, starts_at, require_otp, require_approval, chat_allowed, state } =
     view;
   const { guest_id: id, guest_state, guest_name } = view;
@@ -149,7 +175,7 @@ function present(view: GuestView, tenant: string): GuestStatusEnvelope {
       target_kind,
       role,
       title,
-      tenant: { name: tenant },
+      tenant: { name, logo_url: logo === null ? null : `${path}/logo${logo}` },
       starts_at: starts_at?.toISOString() ?? null,
       requires: { otp: require_otp, approval: require_approval, name: role === 'guest' },
       chat_allowed,
