@@ -134,6 +134,8 @@ const OUR_ADDITIONS = new Map([
   ['POST /apis/v1/call/{call_id}/end', 'the end of a call for all participants'],
   ['POST /apis/v1/call/{call_id}/recordings', 'the contract lists recordings: this starts one'],
   ['POST /apis/v1/call/{call_id}/recordings/{recording_id}/stop', 'this stops it'],
+  ['DELETE /apis/v1/call/{call_id}/recordings/{recording_id}', 'the end of a recording before 90 days'],
+  ['POST /apis/v1/call/{call_id}/decline', 'a declined call without a socket, as from a push message'],
   ['GET /apis/v1/call/recordings/{token}', 'the file of a recording, at a signed link'],
   ['POST /apis/v1/call/livekit/webhook', 'events of the media server'],
   ['GET /apis/v1/notifications/unsubscribe/{token}', 'the page that confirms the end of e-mails'],
@@ -173,6 +175,7 @@ const OUR_ADDITIONS = new Map([
     'named by the contract without its path',
   ],
   ['GET /apis/v1/call/external/{invite_token}/chat/attachments/{id}', 'the file itself, for guests'],
+  ['GET /apis/v1/call/external/{invite_token}/logo', 'the logo of the workspace, for guests'],
 ]);
 
 /** Everything that answers without a token. A new entry here is a decision, not a fix for a red test. */
@@ -215,6 +218,7 @@ const PUBLIC = new Set([
   'GET /apis/v1/call/external/{invite_token}/chat/messages',
   'POST /apis/v1/call/external/{invite_token}/chat/messages',
   'GET /apis/v1/call/external/{invite_token}/chat/attachments/{id}',
+  'GET /apis/v1/call/external/{invite_token}/logo',
 ]);
 
 /**

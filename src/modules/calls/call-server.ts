@@ -4,7 +4,7 @@ import type { CallKey } from './model/call-identity.js';
 export const JOIN_TOKEN_SECONDS = 120;
 
 /**
- * What a participant may do.
+ * Rights of a participant in a call.
  * - `member`: camera, microphone, screen and data
  * - `guest`: camera and microphone
  * - `listener`: receive only, visible to others: members in the audience of a livestream

@@ -2,13 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { ChatApi } from '../chat/index.js';
 import { CallEnding } from './changes/call-ending.js';
+import { CallStarts } from './changes/call-starts.js';
+import { CallsRepository } from './calls.repository.js';
 import { CallServer } from './call-server.js';
 import { Call } from './calls.entity.js';
 import { CallErrors } from './calls.errors.js';
+
+const MINUTE_MS = 60_000;
 
 // Members that are in both lists stay.
 const setMembers = workspace.statement<never>(
@@ -25,7 +31,11 @@ const setMembers = workspace.statement<never>(
 export class CallsApi {
   constructor(
     private readonly server: CallServer,
+    private readonly starts: CallStarts,
     private readonly ending: CallEnding,
+    private readonly calls: CallsRepository,
+    private readonly chat: ChatApi,
+    private readonly db: Db,
     private readonly config: Config,
   ) {}
 
@@ -54,6 +64,28 @@ export class CallsApi {
     userIds: readonly string[],
   ): Promise<void> {
     await tx.query(setMembers, [tenantId, callId, userIds]);
+  }
+
+  /**
+   * Records a call of a room that took place and ends now, without the media server: it is in the history of the room.
+   * @param minutes that it lasted
+   * @returns its id
+   */
+  async recordPast(
+    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
+    { roomId, title, minutes }: { roomId: string; title: string; minutes: number },
+  ): Promise<string> {
+    const { tenantId, userId: hostId } = ctx;
+    const key = { tenantId, callId: uuidv7() };
+    await this.db.tx(async (tx) => {
+      await this.chat.lock(tx, ctx, roomId);
+      const values = { tenantId, id: key.callId, hostId, roomId, title };
+      await rowsOf(tx, Call).insert({ ...values, kind: 'meeting', state: 'scheduled' });
+      await this.starts.startIn(tx, ctx, key);
+      await this.calls.update(tx, key, { startedAt: new Date(Date.now() - minutes * MINUTE_MS) });
+      await this.ending.endIn(tx, key, { actor: ctx });
+    });
+    return key.callId;
   }
 
   /** Ends the call for good. */

@@ -63,6 +63,14 @@ export class CallMember {
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
 }
 
+@Entity('call_declines')
+export class CallDecline {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'call_id' }) callId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @Column('timestamptz', { name: 'declined_at' }) declinedAt!: Date;
+}
+
 @Entity('call_participants')
 @Index('call_participants_principal', ['tenantId', 'principalId'])
 @ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })

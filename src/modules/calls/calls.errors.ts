@@ -17,6 +17,11 @@ export const CallErrors = {
   ),
   callNotLive: defineError(409, 'call_not_live', 'The call is not live.'),
   recordingActive: defineError(409, 'recording_active', 'The call is being recorded already.'),
+  recordingNotFinished: defineError(
+    409,
+    'recording_not_finished',
+    'The recording has not finished: stop it first.',
+  ),
   callEnded: defineError(409, 'call_ended', 'The call has ended.'),
   callFull: defineError(409, 'call_full', 'The call has the maximum number of participants.'),
   serverNotConfigured: defineError(

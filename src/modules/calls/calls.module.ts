@@ -9,6 +9,8 @@ import { CallStarts } from './changes/call-starts.js';
 import { CallsApi } from './calls.api.js';
 import { CallNotifications } from './calls.notifications.js';
 import { CallsRepository } from './calls.repository.js';
+import { CallDeclines } from './declines/call-declines.js';
+import { CallDeclinesController } from './declines/declines.controller.js';
 import { CallFanout } from './events/call-fanout.js';
 import { ParticipantEvents } from './events/participant-events.js';
 import { Reconciler } from './events/reconciler.js';
@@ -23,6 +25,7 @@ import { MeetingsController } from './meetings/meetings.controller.js';
 import { MeetingsRepository } from './meetings/meetings.repository.js';
 import { ParticipantsRepository } from './participants.repository.js';
 import { RecordingChanges } from './recordings/recording-changes.js';
+import { RecordingDeletion } from './recordings/recording-deletion.js';
 import { RecordingEvents } from './recordings/recording-events.js';
 import { RecordingFiles } from './recordings/recording-files.js';
 import { RecordingLinks } from './recordings/recording-links.js';
@@ -48,6 +51,7 @@ import { TokensService } from './tokens/tokens.service.js';
     RecordingsController,
     MeetingsController,
     CallRoomsController,
+    CallDeclinesController,
     GuestModerationController,
   ],
   providers: [
@@ -72,12 +76,14 @@ import { TokensService } from './tokens/tokens.service.js';
     RecordingFiles,
     RecordingsService,
     RecordingEvents,
+    RecordingDeletion,
     RecordingSockets,
     GuestModerationRepository,
     GuestModerationService,
     Reconciler,
     ParticipantEvents,
     CallFanout,
+    CallDeclines,
     CallNotifications,
     ...GUEST_PROVIDERS,
   ],

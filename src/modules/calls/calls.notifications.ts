@@ -8,7 +8,7 @@ import { Notifications } from '../../platform/notifications/notifications.js';
 import { ReferenceTitles } from '../../platform/references/reference-titles.js';
 import { CALL_ENDED, CALL_STARTED, RECORDING_FAILED, RECORDING_READY } from './model/call-events.js';
 
-/** Calls with more users notify none of them. */
+/** A call with more users has no recipients. */
 const MAX_RECIPIENTS = 200;
 
 const titles = workspace.statement<{ id: string; title: string }>(
@@ -29,12 +29,22 @@ const recordingTitles = workspace.statement<{ id: string; title: string }>(
 // The caller's rights are read again when a notification is shown.
 const recipients = workspace.statement<{ user_id: string }>(
   'calls.recipients',
-  `SELECT access.user_id FROM call_access access JOIN calls call ON call.tenant_id = $1 AND call.id = $2
-    WHERE access.tenant_id = $1 AND access.call_id = $2 AND call.started_at IS NOT NULL
-      AND (NOT $3 OR NOT EXISTS (
+  `SELECT user_id FROM call_access WHERE tenant_id = $1 AND call_id = $2 LIMIT $3`,
+);
+
+// Users who neither joined nor declined the call since its start.
+const missedBy = workspace.statement<{ user_id: string }>(
+  'calls.missed_by',
+  `SELECT access.user_id FROM call_access access
+    WHERE access.tenant_id = $1 AND access.call_id = $2
+      AND NOT EXISTS (
         SELECT FROM call_participants participant
-         WHERE participant.tenant_id = $1 AND participant.call_id = $2 AND participant.principal_id = access.user_id))
-    LIMIT $4`,
+         WHERE participant.tenant_id = $1 AND participant.call_id = $2 AND participant.principal_id = access.user_id
+           AND coalesce(participant.left_at, now()) >= $4)
+      AND NOT EXISTS (
+        SELECT FROM call_declines decline
+         WHERE decline.tenant_id = $1 AND decline.call_id = $2 AND decline.user_id = access.user_id AND decline.declined_at >= $4)
+    LIMIT $3`,
 );
 
 const recordedBy = workspace.statement<{ user_id: string }>(
@@ -46,14 +56,26 @@ const recordedBy = workspace.statement<{ user_id: string }>(
     WHERE recording.tenant_id = $1 AND recording.id = $2 AND recording.state = 'ready'`,
 );
 
-/** @param isMissed only users who did not join */
-async function ofCall(
+async function ofStart(
   { tenantId, payload }: DomainEvent,
   reader: Reader,
-  isMissed: boolean,
 ): Promise<NotificationCause | null> {
-  const { call_id: id, user_id: actorId = null } = payload as { call_id: string; user_id?: string };
-  const users = await reader.query(recipients, [tenantId, id, isMissed, MAX_RECIPIENTS + 1]);
+  const { call_id: id, user_id: actorId } = payload as { call_id: string; user_id: string };
+  return ofCall(id, actorId, await reader.query(recipients, [tenantId, id, MAX_RECIPIENTS + 1]));
+}
+
+/** The end of a scheduled call that never started has no recipients. */
+async function ofEnd({ tenantId, payload }: DomainEvent, reader: Reader): Promise<NotificationCause | null> {
+  const {
+    call_id: id,
+    started_at: startedAt,
+    user_id: actorId,
+  } = payload as { call_id: string; started_at: string | null; user_id: string | null };
+  if (startedAt === null) return null;
+  return ofCall(id, actorId, await reader.query(missedBy, [tenantId, id, MAX_RECIPIENTS + 1, startedAt]));
+}
+
+function ofCall(id: string, actorId: string | null, users: { user_id: string }[]): NotificationCause | null {
   if (users.length > MAX_RECIPIENTS) return null;
   return { recipients: users.map((row) => row.user_id), actorId, subject: { kind: 'call', id } };
 }
@@ -78,7 +100,7 @@ export const CALL_NOTIFICATIONS: readonly NotificationType[] = [
       vi: '{actor} đã bắt đầu cuộc gọi “{title}”',
     },
     path: callPath,
-    triggers: [{ event: CALL_STARTED, causes: (event, reader) => ofCall(event, reader, false) }],
+    triggers: [{ event: CALL_STARTED, causes: ofStart }],
   },
   {
     key: 'call.missed',
@@ -90,7 +112,7 @@ export const CALL_NOTIFICATIONS: readonly NotificationType[] = [
       vi: 'Bạn đã bỏ lỡ cuộc gọi “{title}”',
     },
     path: callPath,
-    triggers: [{ event: CALL_ENDED, causes: (event, reader) => ofCall(event, reader, true) }],
+    triggers: [{ event: CALL_ENDED, causes: ofEnd }],
   },
   {
     key: 'recording.ready',

@@ -1,7 +1,15 @@
 import type { SchemaPart } from '../../platform/database/schema-part.js';
 import { sqlMigration } from '../../platform/database/sql-migration.js';
 import { sqlFiles } from '../../platform/database/stored-sql.js';
-import { Call, CallBan, CallMember, CallParticipant, Recording, WebhookEventRow } from './calls.entity.js';
+import {
+  Call,
+  CallBan,
+  CallDecline,
+  CallMember,
+  CallParticipant,
+  Recording,
+  WebhookEventRow,
+} from './calls.entity.js';
 import {
   ExternalInvite,
   Guest,
@@ -18,6 +26,7 @@ export const callsSchema: SchemaPart = {
     workspace: [
       Call,
       CallMember,
+      CallDecline,
       CallParticipant,
       Recording,
       WebhookEventRow,
@@ -36,6 +45,7 @@ export const callsSchema: SchemaPart = {
       'ReusableCalls1796900000031',
       new URL('migrations/0002-reusable-calls.sql', import.meta.url),
     ),
+    sqlMigration('CallDeclines1796900000041', new URL('migrations/0003-call-declines.sql', import.meta.url)),
     ...guestsSchema.migrations,
   ],
   sql: [

@@ -151,12 +151,12 @@ describe('calls of members', () => {
   test('tokens for others: no access without membership, listeners in a livestream', async () => {
     const roomId = await makeRoom();
     const call = await makeCall({ room_id: roomId, kind: 'livestream' });
-    for (const stranger of [carol, mallory]) {
-      for (const id of [call.id, roomId]) expect((await mint(id, stranger)).status).toBe(404);
-      expect((await stranger.api.get(`/call/${call.id}`)).status).toBe(404);
-      expect((await stranger.api.post(`/call/${call.id}/end`)).status).toBe(404);
+    for (const outsider of [carol, mallory]) {
+      for (const id of [call.id, roomId]) expect((await mint(id, outsider)).status).toBe(404);
+      expect((await outsider.api.get(`/call/${call.id}`)).status).toBe(404);
+      expect((await outsider.api.post(`/call/${call.id}/end`)).status).toBe(404);
       expect(
-        (await stranger.api.get('/meetings/live')).body.meetings.map((m: any) => m.call_id),
+        (await outsider.api.get('/meetings/live')).body.meetings.map((m: any) => m.call_id),
       ).not.toContain(call.id);
     }
     expect((await mint(randomUUID())).status).toBe(404);
@@ -357,10 +357,10 @@ describe('calls of members', () => {
       expect((await list(bob, `?call_id=${call.id}`)).map((each: any) => each.id)).toEqual([recording.id]);
       const ofRoom = await bob.api.get(`/chat/rooms/${roomId}/recordings`);
       expect(ofRoom.body.recordings.map((each: any) => each.id)).toEqual([recording.id]);
-      for (const stranger of [carol, mallory]) {
-        expect(await one(recording.id, stranger)).toBeUndefined();
-        expect((await stranger.api.get(`/chat/rooms/${roomId}/recordings`)).status).toBe(404);
-        const stop = await stranger.api.post(`/call/${call.id}/recordings/${recording.id}/stop`);
+      for (const outsider of [carol, mallory]) {
+        expect(await one(recording.id, outsider)).toBeUndefined();
+        expect((await outsider.api.get(`/chat/rooms/${roomId}/recordings`)).status).toBe(404);
+        const stop = await outsider.api.post(`/call/${call.id}/recordings/${recording.id}/stop`);
         expect([403, 404]).toContain(stop.status);
       }
       const messages = (await bob.api.get(`/chat/rooms/${roomId}/messages`)).body.messages;

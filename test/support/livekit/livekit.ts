@@ -105,7 +105,7 @@ export class LiveKit {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  /** Connections are refused until `listen`. Rooms and participants stay. */
+  /** The server rejects connections until `listen`. Rooms and participants stay. */
   async unlisten(): Promise<void> {
     const { server } = this;
     this.server = undefined;

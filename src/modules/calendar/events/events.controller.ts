@@ -12,6 +12,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { CallErrors } from '../../calls/index.js';
 import { CalendarErrors, CALENDARS, EVENTS, RuleErrors } from '../calendar.errors.js';
 import { CreateEvent, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
 import { EventId, type EventRef } from '../input/event-ref.js';
@@ -97,6 +98,7 @@ export class EventsController {
       Errors.forbidden,
       CalendarErrors.duplicateUid,
       CalendarErrors.eventExists,
+      CallErrors.serverNotConfigured,
       ...TIME_ERRORS,
     ],
   })
@@ -179,6 +181,7 @@ export class EventsController {
       CalendarErrors.notOrganizer,
       EVENTS.conflict!,
       CalendarErrors.duplicateUid,
+      CallErrors.serverNotConfigured,
       ...TIME_ERRORS,
     ],
   })

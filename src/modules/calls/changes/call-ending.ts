@@ -83,7 +83,8 @@ export class CallEnding implements OnModuleInit {
     }
     const entry = { action: 'call.ended', objectKind: 'call', objectId: callId, data: { participants } };
     await this.audit.record(tx, actor ?? { tenantId, userId: null, origin: 'job' }, entry);
-    await this.outbox.append(tx, { tenantId, type: CALL_ENDED, payload: { call_id: callId } });
+    const payload = { call_id: callId, started_at: call.startedAt, user_id: actor?.userId ?? null };
+    await this.outbox.append(tx, { tenantId, type: CALL_ENDED, payload });
     this.changes.report(tx, key, 'ended');
     return true;
   }

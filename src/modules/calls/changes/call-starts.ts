@@ -11,6 +11,8 @@ import type { Call } from '../calls.entity.js';
 import { CallErrors } from '../calls.errors.js';
 import { CallsRepository } from '../calls.repository.js';
 
+type Caller = Pick<RequestContext, 'tenantId' | 'userId'>;
+
 /** Makes scheduled calls live. */
 @Injectable()
 export class CallStarts {
@@ -23,12 +25,12 @@ export class CallStarts {
   ) {}
 
   /** Does nothing to a live call. @throws ApiError 409 `call_ended`, `call_in_progress` */
-  async start(ctx: RequestContext, key: CallKey): Promise<void> {
+  async start(ctx: Caller, key: CallKey): Promise<void> {
     await this.db.tx((tx) => this.startIn(tx, ctx, key));
   }
 
   /** The same in a transaction. */
-  async startIn(tx: Tx, ctx: RequestContext, key: CallKey): Promise<void> {
+  async startIn(tx: Tx, ctx: Caller, key: CallKey): Promise<void> {
     const { tenantId, callId } = key;
     const roomId = (await this.calls.find(key, tx))?.roomId ?? null;
     if (roomId !== null) await this.chat.lock(tx, ctx, roomId);

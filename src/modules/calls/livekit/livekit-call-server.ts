@@ -27,7 +27,7 @@ import { eventOf, participantOf, recordingOf } from './livekit-values.js';
 
 /** A request that takes longer fails. */
 const TIMEOUT_SECONDS = 5;
-/** Seconds after which the media server deletes a room that nobody has joined. */
+/** Seconds after which the media server deletes a room without any participant so far. */
 const EMPTY_SECONDS = 600;
 /** Seconds after which it deletes a room that all participants have left. */
 const DEPARTURE_SECONDS = 300;

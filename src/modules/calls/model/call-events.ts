@@ -2,7 +2,7 @@
 
 /** A call became live: `user_id` is the caller who started it. */
 export const CALL_STARTED = 'call.started';
-/** A call ended. */
+/** A call ended: `started_at`, and `user_id` of the user who ended it. Both may be null. */
 export const CALL_ENDED = 'call.ended';
 /** A participant connected to a call that is recorded from the start: `host_id`. */
 export const CALL_JOINED = 'call.joined';

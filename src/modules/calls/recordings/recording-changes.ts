@@ -8,7 +8,7 @@ import { RECORDING_COMPLETE, RECORDING_FAILED } from '../model/call-events.js';
 import type { CallKey } from '../model/call-identity.js';
 import { CallServer, type ServerRecording } from '../call-server.js';
 import type { Recording } from '../calls.entity.js';
-import { mustStop, nextState } from './recording-state.js';
+import { isFinished, mustStop, nextState } from './recording-state.js';
 import { RecordingsRepository } from './recordings.repository.js';
 
 const EXTENSION = '.mp4';
@@ -47,8 +47,8 @@ export class RecordingChanges {
   async fail({ tenantId, callId }: CallKey, id: string, error: string): Promise<void> {
     await this.db.tx(async (tx) => {
       const recording = await this.recordings.lock(tx, tenantId, id);
-      const isOpen = recording && !['ready', 'failed', 'aborted'].includes(recording.state);
-      if (isOpen) await this.write(tx, { tenantId, callId }, id, { state: 'failed', error });
+      if (recording && !isFinished(recording.state))
+        await this.write(tx, { tenantId, callId }, id, { state: 'failed', error });
     });
   }
 

@@ -55,7 +55,13 @@ export class RecordingFiles implements OnModuleInit {
     const blob = await this.blobs.put(tenantId, createReadStream(file), { maxBytes: MAX_BYTES });
     const kept = await this.keep(tenantId, id, blob);
     if (!kept) await this.blobs.discard(tenantId, blob);
-    await rm(file, { force: true });
+    await this.discard(recording.file);
+  }
+
+  /** Deletes a file that the media server has left, such as that of a failed recording. */
+  async discard(file: string): Promise<void> {
+    const directory = this.config.LIVEKIT_RECORDINGS_DIR;
+    if (directory !== undefined) await rm(path.join(directory, file), { force: true });
   }
 
   /** Deletes recordings that are older than 90 days. */

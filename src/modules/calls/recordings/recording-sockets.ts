@@ -6,7 +6,7 @@ import { CallAccess } from '../call-access.js';
 import { CallChanges } from '../changes/call-changes.js';
 import { CallsRepository } from '../calls.repository.js';
 import { SocketStartRecording, SocketStopRecording } from './recordings.dto.js';
-import { RecordingEnvelope } from './recordings.response.js';
+import { RecordingDeletedResponse, RecordingEnvelope } from './recordings.response.js';
 import { RecordingsService } from './recordings.service.js';
 
 const START = defineClientEvent(
@@ -27,7 +27,13 @@ const UPDATED = defineServerEvent(
   RecordingEnvelope,
 );
 
-/** Recordings over sockets: start, stop, and `recording.updated` for users who may see the call. */
+const DELETED = defineServerEvent(
+  'recording.deleted',
+  'A recording of a call that you may join was deleted.',
+  RecordingDeletedResponse,
+);
+
+/** Recordings over sockets: start, stop, and changes for users who may see the call. */
 @Injectable()
 export class RecordingSockets implements OnModuleInit {
   private readonly logger = new Logger(RecordingSockets.name);
@@ -67,8 +73,10 @@ export class RecordingSockets implements OnModuleInit {
 
   private async deliver(tenantId: string, callId: string, id: string): Promise<void> {
     const key = { tenantId, callId };
-    const payload = { recording: await this.recordings.shown(key, id) };
+    const recording = await this.recordings.find(key, id);
     for (const user of await this.calls.audience(key))
-      for (const connection of this.connections.of(tenantId, user)) connection.send(UPDATED, payload);
+      for (const connection of this.connections.of(tenantId, user))
+        if (recording) connection.send(UPDATED, { recording });
+        else connection.send(DELETED, { recording_id: id, call_id: callId });
   }
 }

@@ -29,6 +29,10 @@ export function nextState(current: RecordingState, reported: ServerRecordingStat
   return RANK[next] > RANK[current] ? next : current;
 }
 
+/** Whether a recording has reached its last state. */
+export const isFinished = (state: RecordingState): boolean =>
+  state === 'ready' || state === 'failed' || state === 'aborted';
+
 /** Whether the media server still records although the recording was stopped or given up. */
 export const mustStop = (current: RecordingState, { state }: ServerRecording): boolean =>
   (state === 'starting' || state === 'active') && RANK[current] >= RANK.stopping;

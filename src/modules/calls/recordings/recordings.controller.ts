@@ -12,13 +12,17 @@ import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { CallErrors } from '../calls.errors.js';
 import { ListRecordings } from './recordings.dto.js';
-import { RecordingEnvelope, RecordingListEnvelope } from './recordings.response.js';
+import { RecordingDeletion } from './recording-deletion.js';
+import { DeletedRecordingEnvelope, RecordingEnvelope, RecordingListEnvelope } from './recordings.response.js';
 import { RecordingsService } from './recordings.service.js';
 
 @ApiTags('meetings')
 @Controller()
 export class RecordingsController {
-  constructor(private readonly recordings: RecordingsService) {}
+  constructor(
+    private readonly recordings: RecordingsService,
+    private readonly deletion: RecordingDeletion,
+  ) {}
 
   @Endpoint('GET meetings/recordings', {
     id: 'listRecordings',
@@ -82,6 +86,27 @@ export class RecordingsController {
   @Requires('calls.record')
   async start(@Ctx() ctx: RequestContext, @Id('call_id') callId: string): Promise<RecordingEnvelope> {
     return { recording: await this.recordings.start(ctx, callId) };
+  }
+
+  @Endpoint('DELETE call/:call_id/recordings/:recording_id', {
+    id: 'deleteRecording',
+    summary: 'Delete a recording and its file',
+    description:
+      'For the user who started it, the host, moderators of the room, and members with the permission `calls.moderate`. Its links stop working at once.',
+    response: [DeletedRecordingEnvelope, 'The deleted recording.'],
+    errors: [
+      CallErrors.callNotFound,
+      CallErrors.recordingNotFound,
+      Errors.forbidden,
+      CallErrors.recordingNotFinished,
+    ],
+  })
+  async delete(
+    @Ctx() ctx: RequestContext,
+    @Id('call_id') callId: string,
+    @Id('recording_id') id: string,
+  ): Promise<DeletedRecordingEnvelope> {
+    return { recording: await this.deletion.delete(ctx, callId, id), deleted: true };
   }
 
   @Endpoint('POST call/:call_id/recordings/:recording_id/stop', {

@@ -138,6 +138,11 @@ export class RecordingsRepository {
     await rowsOf(tx, Recording).update({ tenantId, id }, { ...values, updatedAt: () => 'now()' });
   }
 
+  /** A trigger releases the file. */
+  async delete(tx: Tx, tenantId: string, id: string): Promise<void> {
+    await rowsOf(tx, Recording).delete({ tenantId, id });
+  }
+
   /** Whether the call has a recording, in any state. */
   async exists({ tenantId, callId }: CallKey): Promise<boolean> {
     return (await rowsOf(this.db, Recording).count({ tenantId, callId })) > 0;

@@ -45,6 +45,16 @@ export class RecordingEnvelope {
   recording!: RecordingResponse;
 }
 
+export class DeletedRecordingEnvelope extends RecordingEnvelope {
+  @ApiProperty({ enum: [true], example: true }) deleted!: true;
+}
+
+/** `recording.deleted` */
+export class RecordingDeletedResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) recording_id!: string;
+  @ApiProperty({ format: 'uuid', example: ID }) call_id!: string;
+}
+
 export class RecordingListEnvelope extends PageEnvelope {
   recordings!: RecordingResponse[];
 }

@@ -5,6 +5,7 @@ import { Blobs } from '../../../platform/blobs/blobs.js';
 import { PermissionSource } from '../../../platform/context/permission-source.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import type { Reader } from '../../../platform/database/tx.js';
 import { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
@@ -112,9 +113,15 @@ export class RecordingsService {
     });
   }
 
-  /** @throws when the recording was deleted */
-  async shown({ tenantId }: CallKey, id: string): Promise<RecordingResponse> {
-    return this.present(tenantId, (await this.recordings.shown(tenantId, id)) as RecordingRow);
+  /** Of a recording that exists. */
+  async shown(key: CallKey, id: string, reader?: Reader): Promise<RecordingResponse> {
+    return (await this.find(key, id, reader)) as RecordingResponse;
+  }
+
+  /** @returns undefined for a deleted recording */
+  async find({ tenantId }: CallKey, id: string, reader?: Reader): Promise<RecordingResponse | undefined> {
+    const row = await this.recordings.shown(tenantId, id, reader);
+    return row && this.present(tenantId, row);
   }
 
   private async insert(

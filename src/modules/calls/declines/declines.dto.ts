@@ -1,0 +1,18 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsUUID } from 'class-validator';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+/** `call.decline` */
+export class SocketDeclineCall {
+  @ApiProperty({ format: 'uuid', example: ID })
+  @IsUUID()
+  call_id!: string;
+}
+
+export class DeclinedCallResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) call_id!: string;
+  /** The user who declined. */
+  @ApiProperty({ format: 'uuid', example: ID })
+  user_id!: string;
+}
