@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Metrics } from './metrics.js';
 
-const SECRET_PATH = /^(\/apis\/v1\/(?:calendar\/feeds|call\/external)\/)[^/]*/;
+const SECRET_PATH = /^(\/apis\/v1\/(?:calendar\/feeds|call\/(?:external|recordings))\/)[^/]*/;
 const SAFE_ID = /^[\w.:-]{1,128}$/;
 
 /**
@@ -28,7 +28,7 @@ export function requestLifecycle(logger: Logger, metrics: Metrics, measured: boo
             {
               request_id: request.id,
               method,
-              // The secret in the path of a calendar feed, and of the routes for guests, is the credential.
+              // The secret in the path of a calendar feed, of the routes for guests and of a recording is the credential.
               path: request.path.replace(SECRET_PATH, '$1[redacted]'),
               route,
               status,
