@@ -4,6 +4,7 @@ import { API_PREFIX } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
 import { TenantsApi } from '../modules/tenants/index.js';
 import { provision } from '../provision/provision.js';
+import { createCalls } from './demo-calls.js';
 import { DemoClient } from './demo-client.js';
 import { createContent, type DemoClients } from './demo-content.js';
 import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo-data.js';
@@ -30,6 +31,7 @@ export async function createDemoWorkspace(app: INestApplication, { mail }: { mai
   ) as DemoClients;
   await createContent(clients);
   await createForms(clients);
+  await createCalls(app, clients);
   if (mail) await createMail(clients);
 }
 

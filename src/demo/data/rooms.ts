@@ -31,3 +31,12 @@ export const ROOMS: DemoRoom[] = [
     messages: [['carol', 'May I borrow the projector on Monday?']],
   },
 ];
+
+/** A call that has ended, in the room with this name. */
+export const CALL = { room: 'General', title: 'Offsite planning', minutes: 25 };
+
+/** A link for guests, and the guest who has used it. */
+export const GUEST_LINK = {
+  invite: { kind: 'link', name: 'Hotel', require_approval: true },
+  claim: { name: 'Helena Hotel', email: 'helena@hotel.example' },
+};

@@ -100,6 +100,26 @@ describe('the demo workspace', () => {
     expect(tasks.map((each: any) => each.recurrence?.rrule)).toContain('FREQ=WEEKLY');
   });
 
+  test('a room has the history of a call, an invite, and a guest in its queue', async () => {
+    const [alice] = clients as [Client];
+    const { rooms } = (await alice.get('/chat/rooms')).body;
+    const path = `/chat/rooms/${rooms.find(({ name }: any) => name === 'General').id}`;
+    const { messages } = (await alice.get(`${path}/messages`)).body;
+    const events = messages.filter(({ kind }: any) => kind === 'call').map(({ event }: any) => event);
+    expect(events).toMatchObject([
+      { type: 'call_started', title: 'Offsite planning' },
+      { type: 'call_ended', duration_ms: expect.any(Number), participants: 0 },
+    ]);
+    expect(events[1].duration_ms).toBeGreaterThanOrEqual(25 * 60_000);
+    const { call } = (await alice.get(`/call/${events[0].call_id}`)).body;
+    expect(call).toMatchObject({ state: 'ended', participants: 0 });
+    expect((await alice.get(`${path}/external_invites`)).body.invites).toMatchObject([
+      { kind: 'link', state: 'active', uses: 1 },
+    ]);
+    const { approvals } = (await alice.get(`${path}/external_invites/approvals`)).body;
+    expect(approvals).toMatchObject([{ state: 'waiting', guest: { name: 'Helena Hotel' } }]);
+  });
+
   test('a conversation is in the mailboxes of all three users', async () => {
     for (const client of clients) {
       const { results } = (await client.get('/mail/users/me/mailboxes')).body;
