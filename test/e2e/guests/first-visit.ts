@@ -3,9 +3,15 @@ import { GINA, MARKER, type GuestWorkspace } from '../../support/guest-workspace
 import { claimsOf, codeOf, type GuestBrowser } from '../../support/guests.ts';
 import { TestSocket } from '../../support/socket.ts';
 
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
 export const firstVisitTests = (world: GuestWorkspace): void =>
   describe('the journey', () => {
-    const { ok, rejected, browser, newRoom, say, invite, review, newCall, drain } = world;
+    const { browser, drain, invite, newCall, newRoom, ok, openLink, rejected, review, say } = world;
     test('from an invite by mail to a token, a message and the end', async () => {
       const room = await newRoom();
       await say(room, `before the guest ${MARKER}`);
@@ -34,7 +40,7 @@ export const firstVisitTests = (world: GuestWorkspace): void =>
           target_kind: 'call',
           role: 'guest',
           title: 'Quarterly review',
-          tenant: { name: 'acme' },
+          tenant: { name: 'acme', logo_url: null },
           starts_at: expect.any(String),
           requires: { otp: true, approval: true, name: true },
           chat_allowed: true,
@@ -138,5 +144,21 @@ export const firstVisitTests = (world: GuestWorkspace): void =>
       ok(await second.post('call_session'));
       rejected(await first.renew(), 401, 'session_reused');
       rejected(await second.post('call_session'), 401, 'guest_session_required');
+    });
+
+    test('the status has the address of the logo, which needs no session', async () => {
+      const { eve } = world;
+      const headers = { 'content-type': 'image/png' };
+      ok(await eve.api.put('/tenant/logo', undefined, { raw: PNG, headers }));
+      const made = await invite(await newCall({}, eve), { kind: 'link' }, eve);
+      const guest = browser(made.token);
+      const { logo_url: url } = ok(await guest.get('status')).invite.tenant;
+      expect(url).toMatch(new RegExp(`^/apis/v1/call/external/${made.token}/logo\\?v=[0-9a-f]{16}$`));
+      const logo = await guest.api.get(url.replace('/apis/v1', ''));
+      expect([logo.status, logo.headers.get('content-type')]).toEqual([200, 'image/png']);
+      expect(logo.headers.get('cache-control')).toBe('private, no-store');
+      ok(await eve.api.delete(`/call/external_invites/${made.id}`));
+      rejected(await guest.get('logo'), 410, 'invite_revoked');
+      rejected(await browser((await openLink(await newCall())).token).get('logo'), 404, 'not_found');
     });
   });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { GuestWorkspace } from '../../support/guest-workspace.ts';
+import { abuseTests } from './abuse.ts';
 import { codesTests } from './codes.ts';
 import { endOfAccessTests } from './end-of-access.ts';
 import { firstVisitTests } from './first-visit.ts';
@@ -25,6 +26,7 @@ describe('guests', () => {
   guestChatTests(world);
   livestreamsTests(world);
   invitesTests(world);
+  abuseTests(world);
 
   test('limits: per session, and per network without one', async () => {
     const { app, browser, newCall, newGuest } = world;

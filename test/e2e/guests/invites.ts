@@ -10,7 +10,7 @@ export const invitesTests = (world: GuestWorkspace): void =>
       for (const fields of [
         { kind: 'personal' },
         { kind: 'link', emails: [GINA] },
-        { emails: ['nobody'] },
+        { emails: ['no-address'] },
         { emails: [] },
         { emails: Array.from({ length: 51 }, (_, n) => `g${n}@partner.example`) },
         { kind: 'link', expires_at: '2020-01-01T00:00:00Z' },
