@@ -12,7 +12,6 @@ export {
   type OwnedContent,
   RegisteredContent,
 } from './member-content.js';
-export { TenantErrors } from './tenants.errors.js';
 export { TenantsModule } from './tenants.module.js';
 export type { MemberRole, MemberStatus } from './tenants.repository.js';
 export { TenantProfileService } from './profile/tenant-profile.service.js';
