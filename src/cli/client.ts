@@ -68,12 +68,11 @@ export function addClients(program: Command, loadConfig: () => Config): void {
     .command('remove')
     .description('remove a client of the database; its sessions end within 5 seconds')
     .argument('<id>')
-    .action(async (id: string) =>
-      print({
-        client_id: id,
-        ended_sessions: await withApp(loadConfig(), (app) => clients(app).remove(id)),
-      }),
-    );
+    .action(async (id: string) => {
+      const ended = await withApp(loadConfig(), (app) => clients(app).remove(id));
+      if (ended === null) throw new Error(`The client "${id}" does not exist in the database.`);
+      print({ client_id: id, ended_sessions: ended });
+    });
 }
 
 async function tenantNamed(app: INestApplicationContext, slug: string): Promise<string> {

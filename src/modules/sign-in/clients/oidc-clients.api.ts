@@ -131,12 +131,12 @@ export class OidcClientsApi {
 
   /**
    * Removes a client of the database and ends its sessions.
-   * @returns the number of ended sessions @throws Error for an unknown client
+   * @returns the number of ended sessions; null for an unknown client
    */
-  async remove(id: string, actor: AuditActor = operator(null)): Promise<number> {
+  async remove(id: string, actor: AuditActor = operator(null)): Promise<number | null> {
     return this.db.tx(async (tx) => {
       const accountId = await this.repository.remove(tx, id);
-      if (accountId === undefined) throw new Error(`The client "${id}" does not exist in the database.`);
+      if (accountId === undefined) return null;
       const ended = await this.sessions.endOfClient(tx, id);
       if (accountId !== null) {
         await this.tenants.setMemberStatus(tx, accountId, null, 'deactivated');

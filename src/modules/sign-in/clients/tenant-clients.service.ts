@@ -95,7 +95,8 @@ export class TenantClientsService {
   /** Removes the client and ends its sessions. @throws ApiError 404 */
   async remove(ctx: RequestContext, id: string): Promise<TenantClientEnvelope> {
     const row = await this.existing(ctx.tenantId, id);
-    await this.clients.remove(id, ctx);
+    // Another request may have removed it meanwhile.
+    if ((await this.clients.remove(id, ctx)) === null) throw ClientErrors.notFound.with();
     return { client: present(row) };
   }
 

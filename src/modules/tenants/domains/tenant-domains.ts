@@ -43,19 +43,21 @@ export class TenantDomains {
   /** Adds a domain with a new challenge; an existing one stays as it is. @throws ApiError 422 `too_many_domains` */
   async add(ctx: RequestContext, domain: string): Promise<TenantDomainDetail> {
     const { tenantId } = ctx;
-    return this.db.tx(async (tx) => {
+    const domainRow = await this.db.tx(async (tx) => {
       const rows = rowsOf(tx, TenantDomain);
       const challenge = randomBytes(20).toString('hex');
       const added = await rows.insert({ tenantId, domain, challenge, verifiedAt: null });
-      if (!added) return present((await rows.one({ tenantId, domain })) as TenantDomain);
+      if (!added) return rows.one({ tenantId, domain });
       if ((await rows.count({ tenantId })) > MAX_DOMAINS) throw TenantErrors.tooManyDomains.with();
       await this.audit.record(tx, ctx, {
         action: 'tenant.domain.added',
         objectKind: 'domain',
         objectId: domain,
       });
-      return present(added);
+      return added;
     });
+    // Null: another request has removed it between the two statements.
+    return domainRow ? present(domainRow) : this.add(ctx, domain);
   }
 
   /**
