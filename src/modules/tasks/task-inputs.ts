@@ -9,7 +9,7 @@ import { canonicalRule } from './schedule/task-recurrence.js';
 import { TimeZones } from './schedule/time-zones.js';
 import type { NamedUser, ReferenceInput, ReminderInput } from './task-fields.dto.js';
 import { keyFor } from '../../platform/resources/manual-order.js';
-import { TaskReferences } from './task-references.js';
+import { TaskReferences } from './responses/task-references.js';
 import { type StoredReference, type StoredReminder, PRIORITIES, STATUSES } from './task.entity.js';
 import type { CreateTask, LinkedTask, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';

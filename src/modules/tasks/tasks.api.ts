@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import type { ApiError } from '../../platform/http/api-error.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { StoredReference } from './task.entity.js';
-import { TaskResults } from './task-results.js';
+import { TaskResults } from './responses/task-results.js';
 import { TaskInputs } from './task-inputs.js';
 import type { CreateTaskFolder } from './folders/task-folders.dto.js';
 import { TaskFoldersService } from './folders/task-folders.service.js';

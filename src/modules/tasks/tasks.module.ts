@@ -4,7 +4,7 @@ import { HtmlModule } from '../../platform/html/html.module.js';
 import { TenantsModule } from '../tenants/index.js';
 import { SubtasksController } from './parts/subtasks.controller.js';
 import { SubtasksService } from './parts/subtasks.service.js';
-import { TaskResults } from './task-results.js';
+import { TaskResults } from './responses/task-results.js';
 import { TaskFeedController } from './feed/task-feed.controller.js';
 import { TaskFeedRepository } from './feed/task-feed.repository.js';
 import { TaskFolderFeedRepository } from './folders/task-folder-feed.repository.js';
@@ -21,7 +21,7 @@ import { TaskIndexRepository } from './lists/search/task-index.repository.js';
 import { TaskIndexer } from './lists/search/task-indexer.js';
 import { TaskInputs } from './task-inputs.js';
 import { TimeZones } from './schedule/time-zones.js';
-import { TaskLinks, TaskReferences } from './task-references.js';
+import { TaskLinks, TaskReferences } from './responses/task-references.js';
 import { TaskListRepository } from './lists/task-list.repository.js';
 import { TaskListsService } from './lists/task-lists.service.js';
 import { TaskPanelController } from './parts/task-panel.controller.js';
@@ -36,7 +36,7 @@ import { TasksOfMembers } from './folders/tasks-of-members.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
-import { TaskNotifications } from './events/tasks.notifications.js';
+import { TaskNotifications } from './tasks.notifications.js';
 
 @Module({
   imports: [HtmlModule, TenantsModule],

@@ -12,8 +12,8 @@ import type { JsonReply } from '../../platform/http/json-reply.js';
 import { nextOccurrence } from './schedule/task-recurrence.js';
 import type { StoredRecurrence } from './task.entity.js';
 import { TaskInputs } from './task-inputs.js';
-import { TaskLinks, TaskReferences } from './task-references.js';
-import { type ReplyOptions, taskReply, TaskResults } from './task-results.js';
+import { TaskLinks, TaskReferences } from './responses/task-references.js';
+import { type ReplyOptions, taskReply, TaskResults } from './responses/task-results.js';
 import type { CreateTask, DeleteTask, RestoreTask, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';
 import {

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import type { FeedSqlRow } from '../../../platform/sync/feed-source.js';
 import { MemberFeed } from '../../../platform/sync/member-feed.js';
-import { TaskReferences } from '../task-references.js';
+import { TaskReferences } from '../responses/task-references.js';
 
 interface TaskFeedRow extends FeedSqlRow {
   refs: string | null;

@@ -16,8 +16,8 @@ import { type ListFolders, parentOf } from '../../../platform/resources/folder.d
 import { checkPlace, FolderErrors } from '../../../platform/resources/folders.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { TaskInputs } from '../task-inputs.js';
-import { TaskLinks } from '../task-references.js';
-import { inactive } from '../task-results.js';
+import { TaskLinks } from '../responses/task-references.js';
+import { inactive } from '../responses/task-results.js';
 import type { TaskFolder } from './task-folder.entity.js';
 import type { TaskFolderResponse } from './task-folder.response.js';
 import type { CreateTaskFolder, DeleteTaskFolder, UpdateTaskFolder } from './task-folders.dto.js';

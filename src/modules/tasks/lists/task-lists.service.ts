@@ -4,7 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { listReply, type JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { ListTasks } from './task-list.dto.js';
-import { TaskReferences } from '../task-references.js';
+import { TaskReferences } from '../responses/task-references.js';
 import { TaskListRepository } from './task-list.repository.js';
 
 /** Pages of tasks. */

@@ -10,7 +10,7 @@ import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
-import { rejection, TaskResults } from '../task-results.js';
+import { rejection, TaskResults } from '../responses/task-results.js';
 import { TaskErrors } from '../tasks.errors.js';
 import type { TaskOutcome } from '../tasks.repository.js';
 import { TaskAttachmentsRepository } from './task-attachments.repository.js';

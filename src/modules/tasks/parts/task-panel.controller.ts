@@ -5,7 +5,7 @@ import { Db } from '../../../platform/database/db.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
-import { TaskReferences } from '../task-references.js';
+import { TaskReferences } from '../responses/task-references.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { TaskCommentsService } from './task-comments.service.js';
 import { TaskPartsRepository } from './task-parts.repository.js';

@@ -8,7 +8,7 @@ import { Outbox } from '../../../platform/events/outbox.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import type { TaskRole } from '../task.entity.js';
-import { rejection, type ReplyOptions, TaskResults } from '../task-results.js';
+import { rejection, type ReplyOptions, TaskResults } from '../responses/task-results.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { outcomeOf, type TaskOutcome, TasksRepository } from '../tasks.repository.js';
 import type { TaskActivityResponse } from './task-parts.response.js';

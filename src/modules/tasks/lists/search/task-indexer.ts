@@ -3,7 +3,7 @@ import { Outbox } from '../../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../../platform/jobs/periodic-jobs.js';
 import { ItemIndexer } from '../../../../platform/search/item-indexer.js';
 import { TaskIndexRepository } from './task-index.repository.js';
-import { TaskEvents } from '../../events/tasks.events.js';
+import { TaskEvents } from '../../tasks.events.js';
 
 /** Keeps the search index of tasks up to date. */
 @Injectable()

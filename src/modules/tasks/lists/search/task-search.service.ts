@@ -8,7 +8,7 @@ import { RelatedItems } from '../../../../platform/references/related-items.js';
 import { type Found, ItemSearch } from '../../../../platform/search/item-search.js';
 import { inFolder, type SearchFilter } from '../../../../platform/search/item-search.repository.js';
 import { TaskIndexRepository } from './task-index.repository.js';
-import { TaskReferences } from '../../task-references.js';
+import { TaskReferences } from '../../responses/task-references.js';
 import type { SearchTasks } from './task-search.dto.js';
 import { type TaskSearchRow, TaskSearchRepository } from './task-search.repository.js';
 import { STATUSES, type TaskStatus } from '../../task.entity.js';

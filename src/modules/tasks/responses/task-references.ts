@@ -1,12 +1,12 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import { workspace } from '../../platform/database/statement.js';
-import type { Reader, Tx } from '../../platform/database/tx.js';
-import { TxHooks } from '../../platform/events/tx-hooks.js';
-import { ReferenceTitles } from '../../platform/references/reference-titles.js';
-import type { StoredReference } from './task.entity.js';
-import { LINKED_TASKS_CHANGED } from './events/tasks.events.js';
-import { type NextTask, type TaskOutcome, TasksRepository } from './tasks.repository.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { TxHooks } from '../../../platform/events/tx-hooks.js';
+import { ReferenceTitles } from '../../../platform/references/reference-titles.js';
+import type { StoredReference } from '../task.entity.js';
+import { LINKED_TASKS_CHANGED } from '../tasks.events.js';
+import { type NextTask, type TaskOutcome, TasksRepository } from '../tasks.repository.js';
 
 /** A row of the view `task_views`: JSON of the task, and JSON of its references (null without any). */
 interface TaskText {

@@ -1,12 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { workspace } from '../../../platform/database/statement.js';
-import type { DomainEvent } from '../../../platform/events/outbox.js';
-import type {
-  NotificationCause,
-  NotificationType,
-} from '../../../platform/notifications/notification-type.js';
-import { Notifications } from '../../../platform/notifications/notifications.js';
-import { ReferenceTitles } from '../../../platform/references/reference-titles.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { DomainEvent } from '../../platform/events/outbox.js';
+import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
+import { Notifications } from '../../platform/notifications/notifications.js';
+import { ReferenceTitles } from '../../platform/references/reference-titles.js';
 import { TASK_FOLDER_SHARED, TaskEvents } from './tasks.events.js';
 
 const titlesOfFolders = workspace.statement<{ id: string; title: string }>(

@@ -1,5 +1,5 @@
-import type { RequestContext } from '../../../platform/context/request-context.js';
-import { TxHook } from '../../../platform/events/tx-hooks.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { TxHook } from '../../platform/events/tx-hooks.js';
 
 /**
  * The events of tasks, appended to the outbox in the transaction of their cause. Each payload contains the task, its

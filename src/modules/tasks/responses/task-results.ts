@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { BlobErrors } from '../../platform/blobs/blobs.errors.js';
-import { revisionTag } from '../../platform/concurrency/etag.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import type { Reader } from '../../platform/database/tx.js';
-import type { ApiError } from '../../platform/http/api-error.js';
-import { Errors, fieldError } from '../../platform/http/errors.js';
-import { JsonReply } from '../../platform/http/json-reply.js';
+import { BlobErrors } from '../../../platform/blobs/blobs.errors.js';
+import { revisionTag } from '../../../platform/concurrency/etag.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { Reader } from '../../../platform/database/tx.js';
+import type { ApiError } from '../../../platform/http/api-error.js';
+import { Errors, fieldError } from '../../../platform/http/errors.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
 import { TaskReferences } from './task-references.js';
-import { TaskErrors, TASKS } from './tasks.errors.js';
-import type { TaskOutcome } from './tasks.repository.js';
+import { TaskErrors, TASKS } from '../tasks.errors.js';
+import type { TaskOutcome } from '../tasks.repository.js';
 
 export interface ReplyOptions {
   status?: number;
