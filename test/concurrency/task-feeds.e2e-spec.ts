@@ -1,6 +1,6 @@
 import { errorCode } from '../../src/platform/database/database-errors.js';
 import { Db } from '../../src/platform/database/db.js';
-import { TestApp, type TestUser } from '../support/app.ts';
+import { TestApp, type TestUser, type UsersOf } from '../support/app.ts';
 
 /** Two processes' worth of the application on one database: writers, and a reader who follows the feed meanwhile. */
 describe('the feeds of tasks under writers', () => {
@@ -29,7 +29,7 @@ describe('the feeds of tasks under writers', () => {
         }),
       );
   }
-  const people = <const Names extends readonly string[]>(...names: Names) =>
+  const people = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
     one.tenant(`t${(n += 1)}`, ...names);
   const api = (person: TestUser, turn: number) => (turn % 2 ? one : two).as(person.token);
   const made = async (person: TestUser, path: string, fields: object): Promise<any> => {

@@ -13,10 +13,7 @@ describe('writers of tasks', () => {
     one = await TestApp.start();
     two = await TestApp.start({}, one.databaseUrl);
     [one, two].forEach(watch);
-    [alice, ...people] = (await one.tenant('acme', 'alice', 'bob', 'carol', 'dora', 'eve')) as [
-      TestUser,
-      ...TestUser[],
-    ];
+    [alice, ...people] = await one.tenant('acme', 'alice', 'bob', 'carol', 'dora', 'eve');
   });
   /** SQLSTATEs of attempts that failed, also of those that a second attempt made good. */
   const failures: (string | undefined)[] = [];

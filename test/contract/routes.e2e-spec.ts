@@ -355,14 +355,14 @@ describe('the routes', () => {
       '//apis/v1/openapi.json/x',
     ];
     for (const path of strange) {
-      for (const client of [app.anonymous, alice!.api]) {
+      for (const client of [app.anonymous, alice.api]) {
         const { status, body } = await client.get(path);
         expect([path, status, body?.error]).toEqual([path, 404, 'not_found']);
       }
     }
     for (const method of [...METHODS.map((m) => m.toUpperCase()), 'OPTIONS', 'PROPFIND']) {
-      expect((await alice!.api.request(method, '/nothing/here')).status).toBe(404);
+      expect((await alice.api.request(method, '/nothing/here')).status).toBe(404);
     }
-    expect((await alice!.api.request('OPTIONS', '/notes')).status).toBe(404);
+    expect((await alice.api.request('OPTIONS', '/notes')).status).toBe(404);
   });
 });

@@ -25,6 +25,9 @@ export interface TestUser {
 /** The former name, for tests that are being written. */
 export type { TestUser as Person };
 
+/** One user for each name. */
+export type UsersOf<Names extends readonly string[]> = { -readonly [Name in keyof Names]: TestUser };
+
 /** Applications on one database share their files. @returns their directory */
 const filesOf = (databaseUrl: string): string =>
   path.join(memoryBase(), `workspace-files-${new URL(databaseUrl).pathname.slice(1)}`);
@@ -86,14 +89,14 @@ export class TestApp {
   async tenant<const Names extends readonly string[]>(
     slug: string,
     ...names: Names
-  ): Promise<{ -readonly [Name in keyof Names]: TestUser }> {
+  ): Promise<UsersOf<Names>> {
     const users = names.map((name, n) => ({
       email: `${name}@${slug}.example`,
       name: name[0]!.toUpperCase() + name.slice(1),
       role: n === 0 ? ('owner' as const) : ('member' as const),
     }));
     const { users: made } = await provision(this.served.nest, { tenants: [{ slug, users }] }, true);
-    return made.map((user) => this.testUser(user)) as { -readonly [Name in keyof Names]: TestUser };
+    return made.map((user) => this.testUser(user)) as UsersOf<Names>;
   }
 
   /** Adds a user who has an account to a workspace. */

@@ -33,7 +33,7 @@ export class GuestWorkspace {
     });
     this.livekit.webhooks.targets.push(this.app.base);
     const members = await this.app.tenant('acme', 'alice', 'bob', 'carol');
-    [this.alice, this.bob, this.carol] = members as [TestUser, TestUser, TestUser];
+    [this.alice, this.bob, this.carol] = members;
     [this.eve] = await this.app.tenant('globex', 'eve');
   }
 

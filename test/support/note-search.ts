@@ -1,5 +1,5 @@
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
-import { TestApp, type TestUser } from './app.ts';
+import { TestApp, type TestUser, type UsersOf } from './app.ts';
 
 /** An application with notes to search. */
 export class NoteSearch {
@@ -17,7 +17,7 @@ export class NoteSearch {
   }
 
   /** Creates a workspace with these users. */
-  people<const Names extends readonly string[]>(...names: Names) {
+  people<const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> {
     this.workspaces += 1;
     return this.app.tenant(this.workspace, ...names);
   }

@@ -70,7 +70,7 @@ interface CatalogueMail<Key extends string, Values extends object> {
   name: string;
   texts: Catalogues<Key>;
   /** @returns null when no mail is to be sent */
-  content(text: Translate<Key>, values: Values, request: MailRequest<Values>): MailContent | null;
+  content: (text: Translate<Key>, values: Values, request: MailRequest<Values>) => MailContent | null;
   /** Values of the previews, by name. */
   examples: Readonly<Record<string, Values>>;
 }

@@ -47,7 +47,7 @@ describe('application passwords', () => {
 
   const somebody = async (on = app): Promise<TestUser> => {
     n += 1;
-    return (await on.tenant(`t${n}`, 'alice'))[0]!;
+    return (await on.tenant(`t${n}`, 'alice'))[0];
   };
   const make = ({ api }: TestUser, more: object = {}) =>
     api.post(PATH, { description: 'Thunderbird', scopes: ['imap', 'smtp'], ...more });

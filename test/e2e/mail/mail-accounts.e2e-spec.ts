@@ -21,7 +21,7 @@ describe('mail accounts', () => {
   });
 
   const person = async (name = 'alice'): Promise<TestUser> =>
-    (await app.tenant(`t${(tenants += 1)}`, name))[0]!;
+    (await app.tenant(`t${(tenants += 1)}`, name))[0];
   const account = async ({ id }: TestUser) =>
     (await app.sql('SELECT * FROM mail_accounts WHERE user_id = $1', [id]))[0];
   const asked = () => duck.requests.map(({ method, url }) => `${method} ${url}`);

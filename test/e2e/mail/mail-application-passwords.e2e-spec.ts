@@ -40,7 +40,7 @@ describe('application passwords for mail', () => {
     await duck?.stop();
   });
 
-  const newUser = async (on = app): Promise<TestUser> => (await on.tenant(`t${(tenants += 1)}`, 'alice'))[0]!;
+  const newUser = async (on = app): Promise<TestUser> => (await on.tenant(`t${(tenants += 1)}`, 'alice'))[0];
   /** A user with a mail account, without the requests that created it. */
   const mailer = async (): Promise<TestUser> => {
     duck.clear();

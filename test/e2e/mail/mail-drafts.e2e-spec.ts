@@ -34,7 +34,7 @@ describe('the convenience routes of mail', () => {
     }));
   const suggest = async (person: TestUser, text: string) =>
     (await app.get(RecipientsApi).suggest(contextOf(person), text)).map(({ address }) => address);
-  const writer = async (): Promise<TestUser> => (await app.tenant('acme', `writer${(people += 1)}`))[0]!;
+  const writer = async (): Promise<TestUser> => (await app.tenant('acme', `writer${(people += 1)}`))[0];
   const stored = (id: number) => ({
     status: 200,
     json: { success: true, message: { id, mailbox: DRAFTS, size: 9 } },

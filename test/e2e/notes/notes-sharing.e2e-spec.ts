@@ -173,11 +173,7 @@ describe('sharing a note', () => {
     });
 
     test('two hundred members', async () => {
-      const crowd = (await app.tenant(
-        'crowd',
-        'owner',
-        ...Array.from({ length: 200 }, (_, n) => `p${n}`),
-      )) as [TestUser, ...TestUser[]];
+      const crowd = await app.tenant('crowd', 'owner', ...Array.from({ length: 200 }, (_, n) => `p${n}`));
       const [owner, ...rest] = crowd;
       const { id } = (await owner.api.post('/notes', { title: 'all hands' })).body.note;
       const { status, body } = await owner.api.put(`/notes/${id}/invited`, {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { provision } from '../../../src/provision/provision.js';
-import { TestApp, type TestUser } from '../../support/app.ts';
+import { TestApp, type TestUser, type UsersOf } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 
 describe('settings', () => {
@@ -16,7 +16,7 @@ describe('settings', () => {
   });
   afterAll(() => app?.stop());
 
-  const people = <const Names extends readonly string[]>(...names: Names) =>
+  const people = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
     app.tenant(`s${(made += 1)}`, ...names);
   const actions = async (person: TestUser) =>
     (await app.get(AuditReader).page(person.tenantId, { actorId: person.id }, 50))

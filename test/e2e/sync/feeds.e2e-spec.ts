@@ -1,6 +1,6 @@
 import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
 import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
-import { TestApp, type TestUser } from '../../support/app.ts';
+import { TestApp, type TestUser, type UsersOf } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 
 describe('the change feeds', () => {
@@ -13,7 +13,7 @@ describe('the change feeds', () => {
   afterAll(() => app?.stop());
 
   /** A workspace of its own for each test: feeds start empty. */
-  const people = <const Names extends readonly string[]>(...names: Names) =>
+  const people = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
     app.tenant(`t${(n += 1)}`, ...names);
   const create = async (person: TestUser, fields: object = {}): Promise<any> =>
     (await person.api.post('/notes', { title: 'n', ...fields })).body.note;

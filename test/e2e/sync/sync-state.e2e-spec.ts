@@ -74,7 +74,7 @@ describe('GET /sync/state', () => {
     const db = app.get(Db);
     const query = jest.spyOn(db, 'query').mockImplementation((statement, values) => {
       statements.push(statement.name);
-      return Db.prototype.query.call(db, statement, values) as Promise<any>;
+      return Db.prototype.query.call(db, statement, values);
     });
     const transaction = jest.spyOn(db, 'tx');
     await state(alice);

@@ -1,6 +1,6 @@
 import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
 import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
-import { TestApp, type TestUser } from '../../support/app.ts';
+import { TestApp, type TestUser, type UsersOf } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 
 describe('the feeds of tasks and task folders', () => {
@@ -13,7 +13,7 @@ describe('the feeds of tasks and task folders', () => {
   afterAll(() => app?.stop());
 
   /** A workspace of its own for each test: feeds start empty. */
-  const people = <const Names extends readonly string[]>(...names: Names) =>
+  const people = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
     app.tenant(`t${(n += 1)}`, ...names);
   const made = async (person: TestUser, path: string, fields: object): Promise<any> => {
     const { status, body } = await person.api.post(path, fields);

@@ -1,6 +1,6 @@
 import { TaskIndexer } from '../../../src/modules/tasks/lists/search/task-indexer.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { TestApp, type TestUser } from '../../support/app.ts';
+import { TestApp, type TestUser, type UsersOf } from '../../support/app.ts';
 
 describe('search of tasks', () => {
   let app: TestApp;
@@ -11,7 +11,7 @@ describe('search of tasks', () => {
   });
   afterAll(() => app?.stop());
 
-  const people = <const Names extends readonly string[]>(...names: Names) =>
+  const people = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
     app.tenant(`t${(n += 1)}`, ...names);
   const make = async (person: TestUser, title: string, fields: object = {}): Promise<any> => {
     const { status, body } = await person.api.post('/tasks', { title, ...fields });
