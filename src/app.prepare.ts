@@ -38,7 +38,8 @@ export async function prepareDemo(
   options: { mail: boolean },
 ): Promise<void> {
   if (!config.demo) return;
-  const app = await createApp(config, databaseUrl);
+  const unlimited = config.with({ API_REQUESTS_PER_MINUTE: 0 });
+  const app = await createApp(unlimited, databaseUrl);
   try {
     await app.nest.listen(0, '127.0.0.1');
     await createDemoWorkspace(app.nest, options);

@@ -118,6 +118,9 @@ const RESPONSE_HEADERS = [
   'Content-Range',
   'ETag',
   'Location',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
   'Retry-After',
   'X-Request-Id',
 ];

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
 import { TenantsApi } from '../modules/tenants/index.js';
+import { auditCsvHeader, auditCsvLine } from '../platform/audit/audit-csv.js';
 import { type AuditEvent, type AuditFilter, AuditReader } from '../platform/audit/audit-reader.js';
 import { timeOfId } from '../platform/audit/audit.js';
 import { withApp } from './context.js';
@@ -12,6 +13,13 @@ const FOLLOW_MS = 1_000;
 /** An entry becomes visible at its commit, some time after its id: following looks back this far. */
 const LATE_MS = 60_000;
 
+type LineOf = (event: AuditEvent) => string;
+
+const LINES: Record<AuditOptions['format'], LineOf> = {
+  jsonl: (event) => `${JSON.stringify(event)}\n`,
+  csv: auditCsvLine,
+};
+
 interface AuditOptions {
   tenant?: string;
   actor?: string;
@@ -20,13 +28,14 @@ interface AuditOptions {
   since?: Date;
   limit: number;
   follow?: boolean;
+  format: 'jsonl' | 'csv';
 }
 
-/** Adds `workspace audit`: one JSON object per line, oldest first. */
+/** Adds `workspace audit`: the entries, oldest first, as JSON lines or CSV. */
 export function addAudit(program: Command, loadConfig: () => Config): void {
   program
     .command('audit')
-    .description('print the audit log, oldest entry first, one JSON object per line')
+    .description('print the audit log, oldest entry first')
     .option(
       '--tenant <slug>',
       'events of this workspace; default: events without a workspace, such as account events',
@@ -37,6 +46,11 @@ export function addAudit(program: Command, loadConfig: () => Config): void {
     .option('--since <time>', 'events from this time on, RFC 3339', time)
     .option('--limit <count>', 'maximum number of the newest events', count, 1_000)
     .option('--follow', 'then print new events until interrupted')
+    .addOption(
+      new Option('--format <name>', 'jsonl: one JSON object per line; csv: with a line of column names')
+        .choices(['jsonl', 'csv'])
+        .default('jsonl'),
+    )
     .action(async (options: AuditOptions) => {
       await withApp(loadConfig(), async (app) => {
         const [identity, tenants] = [
@@ -58,8 +72,10 @@ export function addAudit(program: Command, loadConfig: () => Config): void {
         };
         const reader = app.get(AuditReader, { strict: false });
         const events = await newest(reader, tenantId, filter, options.limit);
-        print(events);
-        if (options.follow) await follow(reader, tenantId, filter, events);
+        const line = LINES[options.format];
+        if (options.format === 'csv') process.stdout.write(auditCsvHeader());
+        print(events, line);
+        if (options.follow) await follow(reader, tenantId, filter, events, line);
       });
     });
 }
@@ -86,6 +102,7 @@ async function follow(
   tenantId: string | null,
   filter: AuditFilter,
   printed: AuditEvent[],
+  line: LineOf,
 ): Promise<never> {
   const began = filter.since?.getTime() ?? Date.now();
   let seen = new Set(printed.map((event) => event.id));
@@ -93,13 +110,16 @@ async function follow(
     await delay(FOLLOW_MS);
     const since = new Date(Math.max(began, Date.now() - LATE_MS));
     const events = await newest(reader, tenantId, { ...filter, since }, Number.POSITIVE_INFINITY);
-    print(events.filter((event) => !seen.has(event.id)));
+    print(
+      events.filter((event) => !seen.has(event.id)),
+      line,
+    );
     seen = new Set([...seen].filter((id) => timeOfId(id) >= since).concat(events.map((event) => event.id)));
   }
 }
 
-function print(events: AuditEvent[]): void {
-  for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
+function print(events: AuditEvent[], line: LineOf): void {
+  for (const event of events) process.stdout.write(line(event));
 }
 
 function time(text: string): Date {

@@ -89,11 +89,20 @@ export class Config {
   /** Password sign-in attempts per minute from one network (an IPv4 address or an IPv6 /64). */
   @Whole(1, 100_000) SIGN_IN_PER_MINUTE = 30;
 
+  /** Requests per minute of one user to one process, as a token bucket; 0: no limit. */
+  @Whole(0, 1_000_000) API_REQUESTS_PER_MINUTE = 600;
+
   /** Service of breached passwords with the range API of api.pwnedpasswords.com. Default: off. */
   @Url('http', 'https') PASSWORD_BREACH_URL?: string;
 
   /** A JSON file of OpenID clients, in addition to those of `workspace client add`. */
   @Text() OIDC_CLIENTS?: string;
+
+  /**
+   * Seconds in which a client may use a refresh token again from the same address, because the response was lost. 0: any second
+   * use ends the sign-in (RFC 9700).
+   */
+  @Whole(0, 60) REFRESH_GRACE_SECONDS = 0;
 
   /** Lifetime of a sign-in, days. Refreshing its tokens does not extend it. */
   @Whole(1, 365) SIGN_IN_DAYS = 30;
@@ -226,13 +235,19 @@ export class Config {
       : { url: this.MAIL_SERVICE_URL.replace(/\/+$/, ''), token: this.MAIL_SERVICE_TOKEN };
   }
 
+  /** @returns a copy with other values of some settings */
+  with(settings: Partial<Config>): Config {
+    const copy = Object.assign(Object.create(Config.prototype) as Config, this, settings);
+    return Object.freeze(copy);
+  }
+
   /** @returns a copy of the settings with this embedded mail service */
   withMailService(service: { url: string; token: string }): Config {
-    const copy = Object.assign(Object.create(Config.prototype) as Config, this);
-    copy.MAIL_SERVICE_URL = service.url;
-    copy.MAIL_SERVICE_TOKEN = service.token;
-    copy.MAIL_SERVICE_EMBEDDED = true;
-    return Object.freeze(copy);
+    return this.with({
+      MAIL_SERVICE_URL: service.url,
+      MAIL_SERVICE_TOKEN: service.token,
+      MAIL_SERVICE_EMBEDDED: true,
+    });
   }
 
   /** PUBLIC_URL, or an address for browsers on this machine; without a slash at the end. */

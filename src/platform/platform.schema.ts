@@ -37,6 +37,10 @@ export const platformSchema: SchemaPart = {
     sqlMigration('SocketTokens1796800000002', new URL('migrations/0007-socket-tokens.sql', import.meta.url)),
     sqlMigration('SystemMails1796900000002', new URL('migrations/0008-system-mails.sql', import.meta.url)),
     sqlMigration('HeadNotices1796950000001', new URL('migrations/0009-head-notices.sql', import.meta.url)),
+    sqlMigration(
+      'AuditTriggers1797300000003',
+      new URL('migrations/0010-audit-triggers.sql', import.meta.url),
+    ),
   ],
   sql: [
     ...sqlFiles('either', SQL, 'values'),

@@ -12,10 +12,11 @@ import {
   ValidateNested,
   type ValidationError,
 } from 'class-validator';
+import { Name } from '../platform/http/input.decorators.js';
 
 class ProvisionAccount {
   @IsEmail({ allow_utf8_local_part: true, require_tld: false }) email!: string;
-  @IsString() @Length(1, 200) name!: string;
+  @Name(200) name!: string;
   @IsOptional() @IsString() @Length(8, 1000) password?: string;
 }
 

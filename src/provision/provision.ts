@@ -2,7 +2,9 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { emailKey, IdentityApi, type AccountSpec } from '../modules/identity/index.js';
 import { TenantsApi } from '../modules/tenants/index.js';
+import { Audit, operator } from '../platform/audit/audit.js';
 import { Db } from '../platform/database/db.js';
+import type { Tx } from '../platform/database/tx.js';
 import type { ProvisionFile, ProvisionTenant } from './provision-file.js';
 
 export interface ProvisionedUser {
@@ -26,10 +28,11 @@ export async function provision(
   file: ProvisionFile,
   tokens = false,
 ): Promise<{ users: ProvisionedUser[] }> {
-  const [db, identity, tenants] = [
+  const [db, identity, tenants, audit] = [
     app.get(Db),
     app.get(IdentityApi, { strict: false }),
     app.get(TenantsApi, { strict: false }),
+    app.get(Audit, { strict: false }),
   ];
   const accounts: AccountSpec[] = [
     ...(file.tenants ?? []).flatMap((tenant) => tenant.users ?? []),
@@ -49,11 +52,23 @@ export async function provision(
       });
       const changed = await tenants.provisionMembers(tx, tenantId, membersOf(tenant, idOf));
       for (const userId of changed) await identity.recordAccessChange(tx, userId, tenantId);
+      await audit.record(tx, operator(tenantId), {
+        action: 'tenant.provisioned',
+        objectKind: 'tenant',
+        objectId: tenantId,
+        data: provisioned(tenant, idOf),
+      });
       for (const { email } of tenant.users ?? [])
         result.push({ email, id: idOf(email), tenant: tenant.slug, tenant_id: tenantId });
     }
     for (const { email } of file.accounts ?? [])
       result.push({ email, id: idOf(email), tenant: null, tenant_id: null });
+    if (file.accounts?.length)
+      await auditAccounts(
+        audit,
+        tx,
+        file.accounts.map(({ email }) => idOf(email)),
+      );
     return result;
   });
   if (tokens) {
@@ -64,6 +79,22 @@ export async function provision(
     users.forEach((user, n) => (user.token = issued[n]));
   }
   return { users };
+}
+
+/** Records accounts without a workspace. */
+async function auditAccounts(audit: Audit, tx: Tx, accounts: string[]): Promise<void> {
+  const data = { accounts, count: accounts.length };
+  await audit.record(tx, operator(null), {
+    action: 'identity.accounts.provisioned',
+    objectKind: 'user',
+    data,
+  });
+}
+
+/** Facts of a provisioned workspace for the audit log. */
+function provisioned({ slug, domains, users = [] }: ProvisionTenant, idOf: (email: string) => string) {
+  const members = users.map(({ email, role }) => ({ id: idOf(email), role: role ?? null }));
+  return { slug, domains: domains ?? [], members, count: members.length };
 }
 
 /** One entry per user; the last one counts. */

@@ -122,6 +122,7 @@ export async function startServer(databaseUrl, poolSize, nodeOptions = [], setti
     DATABASE_URL: databaseUrl,
     DATABASE_POOL_MAX: String(poolSize),
     DEMO: 'false',
+    API_REQUESTS_PER_MINUTE: '0',
     LOG_LEVEL: 'warn',
     ...settings,
   };

@@ -62,6 +62,7 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/account/join', 'the page to join a workspace by its verified domain'],
   ['POST /apis/v1/account/join', 'likewise'],
   ['GET /apis/v1/tenant/audit', 'the audit log, for the permission audit.read'],
+  ['GET /apis/v1/tenant/audit.csv', 'the same as a file'],
   [
     'POST /apis/v1/rbac/groups/{group_id}/members/{user_id}',
     'the contract names the path, and POST beside it',

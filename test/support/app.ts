@@ -53,6 +53,7 @@ export class TestApp {
       LOG_LEVEL: 'silent',
       PORT: '0',
       DEMO: 'false',
+      API_REQUESTS_PER_MINUTE: '0',
       DATABASE_URL: database.url,
       DATA_DIR: dataDir,
       ...settings,

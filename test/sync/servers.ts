@@ -35,6 +35,7 @@ export class ServerProcess {
         DATABASE_URL: this.databaseUrl,
         PORT: `${this.port}`,
         DEMO: 'false',
+        API_REQUESTS_PER_MINUTE: '0',
         LOG_LEVEL: 'warn',
         ...this.settings,
       },

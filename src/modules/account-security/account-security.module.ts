@@ -16,6 +16,7 @@ import { Confirmation } from './confirmation.js';
 import { OwnerCheck } from './owner-check.js';
 import { PasswordChangeService } from './password-change.service.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
+import { SignInLog } from './sign-in-log.js';
 import { PasswordSignIn } from './passwords/password-sign-in.js';
 import { SecondFactorEnrolment } from './two-factor/second-factor-enrolment.js';
 import { SecondFactors } from './two-factor/second-factors.js';
@@ -40,6 +41,7 @@ import { SecurityNotifications } from './notifications/security.notifications.js
     SecondFactorsRepository,
     SecondFactors,
     SecondFactorEnrolment,
+    SignInLog,
     PasswordSignIn,
     Confirmation,
     SecurityLog,
@@ -67,6 +69,7 @@ import { SecurityNotifications } from './notifications/security.notifications.js
     EmailChange,
     SecondFactors,
     PasswordSignIn,
+    SecurityLog,
     ApplicationPasswordProviders,
     ApplicationPasswordSignIn,
   ],

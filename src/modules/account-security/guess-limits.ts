@@ -9,8 +9,15 @@ export const SECOND_FACTOR: GuessLimit = {
   lockSeconds: LOCK_SECONDS,
 };
 
-/** Passwords at sign-in; per e-mail address, known or unknown. */
+/** Passwords at sign-in; per e-mail address, known or unknown, and network or known browser. */
 export const SIGN_IN: GuessLimit = { purpose: 'sign-in', allowed: 10, lockSeconds: LOCK_SECONDS };
+
+/** Passwords at sign-in; per e-mail address, from all networks and unknown browsers together. */
+export const SIGN_IN_ANYWHERE: GuessLimit = {
+  purpose: 'sign-in-anywhere',
+  allowed: 50,
+  lockSeconds: LOCK_SECONDS,
+};
 
 /**
  * Password confirmation inside a session; per account. Counted apart from sign-in, so that failures of one do not lock the

@@ -15,6 +15,7 @@ export { EmailChange } from './recovery/email-change.js';
 export { sessionState } from './security-settings.service.js';
 export { SessionState } from './security-settings.response.js';
 export { AccountRecovery } from './account-recovery.js';
+export { SecurityLog } from './security-log.js';
 export { SecurityErrors } from './account-security.errors.js';
 export { OwnerCheck } from './owner-check.js';
 export { PASSWORD_LIMIT } from './route-limits.js';

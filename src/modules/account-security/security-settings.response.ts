@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { type Scope, SCOPES } from './application-passwords/application-password-provider.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00.000Z';
@@ -53,6 +54,9 @@ export class SecurityState {
   /** Number of your application passwords in this workspace. @example 2 */
   @ApiProperty({ type: 'integer' })
   application_passwords!: number;
+  /** Protocols whose servers accept application passwords in this deployment. Empty: application passwords open nothing here. */
+  @ApiProperty({ enum: SCOPES, isArray: true, example: ['imap', 'smtp'] })
+  application_password_protocols!: Scope[];
   /** The current session first, then by last use; at most 100. */
   sessions!: SessionState[];
   /** Recent events caused by you or about you; at most 20. */

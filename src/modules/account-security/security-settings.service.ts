@@ -50,6 +50,7 @@ export class SecuritySettingsService {
       },
       password_changed_at: account?.password_changed_at?.toISOString() ?? null,
       application_passwords: applications,
+      application_password_protocols: [...this.applications.protocols],
       sessions: sessions.map((session) => sessionState(session, ctx.sessionId)),
       recent_events: events.map(eventState),
     };

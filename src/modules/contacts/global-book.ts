@@ -34,7 +34,7 @@ const MEMBER = `SELECT member.user_id, member.email, member.display_name, profil
          profile.phone, profile.timezone, profile.locale
     FROM member_profiles member
     LEFT JOIN user_profiles profile ON profile.tenant_id = member.tenant_id AND profile.user_id = member.user_id
-   WHERE member.tenant_id = $1`;
+   WHERE member.tenant_id = $1 AND NOT member.is_service`;
 const activeMembers = workspace.statement<MemberRow>(
   'contacts.active_members',
   `${MEMBER} AND member.status = 'active' ORDER BY member.user_id`,

@@ -8,8 +8,9 @@ const LIMIT = `limit must be a whole number from 1 to ${MAX_RESULTS}`;
 const KINDS = 'kinds must contain some of user, group and contact';
 
 export class SearchDirectory {
-  /** Beginnings of words of a name or address, in any order. Ignores case and accents. @example "mar" */
+  /** Beginnings of words of a name or address, in any order. Ignores case and accents. At least two letters or digits. @example "mar" */
   @ApiProperty({ minLength: 2, maxLength: 200 })
+  @Matches(/[\p{L}\p{N}].*[\p{L}\p{N}]/su, { message: 'q must contain two letters or digits' })
   @Length(2, 200)
   @IsString()
   q!: string;

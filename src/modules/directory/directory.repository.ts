@@ -24,7 +24,7 @@ function searchFor(words: number): Statement<DirectoryRow> {
     `directory.search_${words}`,
     `WITH matching AS MATERIALIZED (
        SELECT 'user' AS kind, member.user_id AS id, member.display_name AS name, member.email, member.folded, ${score('member.folded')} AS score
-         FROM member_profiles member WHERE $3 AND member.tenant_id = $1 AND member.status = 'active' AND ${each('member.folded')}
+         FROM member_profiles member WHERE $3 AND member.tenant_id = $1 AND member.status = 'active' AND NOT member.is_service AND ${each('member.folded')}
         UNION ALL
        SELECT 'group', grp.id, grp.name, NULL, ' ' || grp.folded, ${score("(' ' || grp.folded)")}
          FROM group_names grp WHERE $4 AND grp.tenant_id = $1 AND ${each("(' ' || grp.folded)")}
@@ -34,7 +34,7 @@ function searchFor(words: number): Statement<DirectoryRow> {
               round(0.8 * word_similarity($2, member.folded)::numeric, 3)::float8 AS score
          FROM member_profiles member
         WHERE $3 AND NOT EXISTS (SELECT FROM matching) AND member.tenant_id = $1 AND member.status = 'active'
-          AND $2 <% member.folded AND NOT (${each('member.folded')})
+          AND NOT member.is_service AND $2 <% member.folded AND NOT (${each('member.folded')})
         ORDER BY score DESC, folded, id LIMIT $5)
      SELECT kind, id, name, email, score FROM (SELECT * FROM matching UNION ALL SELECT * FROM resembling) found
       ORDER BY score DESC, folded, id LIMIT $5`,
@@ -43,7 +43,7 @@ function searchFor(words: number): Statement<DirectoryRow> {
 
 const SEARCHES = Array.from({ length: MAX_WORDS }, (_, n) => searchFor(n + 1));
 
-/** SQL of the directory: active members and groups of one workspace. */
+/** SQL of the directory: active members and groups of one workspace, without the accounts of services. */
 @Injectable()
 export class DirectoryRepository {
   constructor(private readonly db: Db) {}

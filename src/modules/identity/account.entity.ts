@@ -43,6 +43,7 @@ export class Session {
   @Column('text', { name: 'user_agent', nullable: true }) userAgent!: string | null;
   @Column('text', { nullable: true }) ip!: string | null;
   @Column('timestamptz', { name: 'last_seen_at', nullable: true }) lastSeenAt!: Date | null;
+  @Column('timestamptz', { name: 'activated_at', nullable: true }) activatedAt!: Date | null;
 }
 
 @Entity('signing_keys')
@@ -50,7 +51,8 @@ export class SigningKey {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') algorithm!: string;
   @Column('jsonb', { name: 'public_jwk' }) publicJwk!: Record<string, unknown>;
-  @Column('jsonb', { name: 'private_jwk' }) privateJwk!: Record<string, unknown>;
+  @Column('jsonb', { name: 'private_jwk', nullable: true }) privateJwk!: Record<string, unknown> | null;
+  @Column('text', { name: 'sealed_private_key', nullable: true }) sealedPrivateKey!: string | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'retired_at', nullable: true }) retiredAt!: Date | null;
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
+import { Audit, operator } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { AccessTokens } from './tokens/access-tokens.js';
@@ -35,6 +36,7 @@ export class IdentityApi {
     private readonly repository: IdentityRepository,
     private readonly tokens: AccessTokens,
     private readonly keys: SigningKeys,
+    private readonly audit: Audit,
     private readonly db: Db,
     private readonly config: Config,
   ) {}
@@ -85,7 +87,7 @@ export class IdentityApi {
     );
   }
 
-  /** Opens a session for each request and signs its access token. The caller checks membership. */
+  /** Opens a session for each request of the operator and signs its access token. The caller checks membership. */
   async issueTokens(
     requests: TokenRequest[],
     clientId: string,
@@ -94,7 +96,16 @@ export class IdentityApi {
     const issuedAt = new Date();
     const expiresAt = new Date(issuedAt.getTime() + ttlSeconds * 1000);
     const sessions = requests.map((request) => ({ id: uuidv7(), ...request, clientId, expiresAt }));
-    await this.db.tx((tx) => this.repository.createSessions(tx, sessions));
+    await this.db.tx(async (tx) => {
+      await this.repository.createSessions(tx, sessions);
+      for (const { id, accountId, tenantId, aal2 = false } of sessions)
+        await this.audit.record(tx, operator(tenantId), {
+          action: 'identity.token.issued',
+          objectKind: 'user',
+          objectId: accountId,
+          data: { session_id: id, client: clientId, ttl_seconds: ttlSeconds, second_factor: aal2 },
+        });
+    });
     return Promise.all(
       sessions.map(({ id, accountId, tenantId }) =>
         this.tokens.sign({ accountId, tenantId, sessionId: id, issuedAt, expiresAt }, clientId),

@@ -16,6 +16,10 @@ export const identitySchema: SchemaPart = {
       'AccessNotices1796950000002',
       new URL('migrations/0401-access-notices.sql', import.meta.url),
     ),
+    sqlMigration(
+      'SealedKeysAndPendingSessions1797300000001',
+      new URL('migrations/0501-sealed-keys-and-pending-sessions.sql', import.meta.url),
+    ),
   ],
   sql: [],
 };

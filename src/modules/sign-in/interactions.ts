@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { errors, type Interaction, type InteractionResults, type Provider } from 'oidc-provider';
+import { Db } from '../../platform/database/db.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
+import { browserName } from '../../platform/http/user-agent.js';
 import { asApiError } from '../../platform/http/server/exception.filter.js';
-import { PasswordSignIn, SecondFactors } from '../account-security/index.js';
-import { SignInSessions } from '../identity/index.js';
+import { PasswordSignIn, SecondFactors, SecurityLog } from '../account-security/index.js';
+import { type SignInAccount, SignInSessions } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import type { ClientRow } from './clients/oidc-clients.repository.js';
+import { KnownBrowsers } from './known-browsers.js';
 import { OIDC_PATH, SIGN_IN_COOKIE } from './oidc-configuration.js';
 import { OidcProvider } from './oidc-provider.js';
 import { API_SCOPE, isOidcScope } from './oidc-scopes.js';
@@ -50,6 +53,9 @@ export class Interactions {
     private readonly grants: SignInGrants,
     private readonly records: OidcRecords,
     private readonly forms: SignInForms,
+    private readonly browsers: KnownBrowsers,
+    private readonly log: SecurityLog,
+    private readonly db: Db,
   ) {}
 
   /** @returns the page to show; null after a redirect */
@@ -118,7 +124,8 @@ export class Interactions {
     if (email === '' || password === '')
       return pages.passwordPage(this.frame(signIn, t('password_missing')), email);
     const ip = signIn.request.ip ?? null;
-    const attempt = await this.passwords.verify({ email, password, ip });
+    const knownBrowser = this.browsers.idOf(signIn.request, email);
+    const attempt = await this.passwords.verify({ email, password, ip, knownBrowser });
     if (attempt.outcome === 'limited') return pages.limitedPage(signIn.locale, attempt.wait);
     if (attempt.outcome === 'rejected')
       return pages.passwordPage(this.frame(signIn, t('invalid_password')), email);
@@ -137,7 +144,8 @@ export class Interactions {
     const { t } = signIn.locale;
     if (code === '') return pages.codePage(this.frame(signIn, t('code_missing')), pending.email, method);
     const proof = recovery ? { recoveryCode: code } : { code };
-    const result = await this.factors.verify(pending.accountId, proof);
+    const { ip } = originOf(signIn.request);
+    const result = await this.factors.verify(pending.accountId, proof, { ip });
     switch (result.outcome) {
       case 'proven':
         return this.signedIn(signIn, pending.accountId, ['pwd', recovery ? 'mca' : 'otp', 'mfa']);
@@ -165,11 +173,23 @@ export class Interactions {
   private async signedIn(signIn: SignIn, accountId: string, amr: string[]): Promise<null> {
     const account = await this.sessions.account(accountId);
     if (!account) return this.finish(signIn, { error: 'access_denied' });
+    await this.noteBrowser(signIn, account);
     const login = { accountId, ts: account.now, amr };
     const workspaces = await this.workspacesOf(signIn, accountId);
     if (!signIn.client.firstParty || workspaces.length > 1) return this.finish(signIn, { login });
     const grantId = await this.open(signIn, { accountId, ts: account.now, amr }, workspaces[0]?.id ?? null);
     return this.finish(signIn, { login, consent: { grantId } });
+  }
+
+  /** Reports a sign-in from an unknown browser to the owner, and makes the browser known. */
+  private async noteBrowser({ request, response }: SignIn, { id, email }: SignInAccount): Promise<void> {
+    if (this.browsers.idOf(request, email) !== null) return;
+    const { ip, userAgent, requestId } = originOf(request);
+    const actor = { tenantId: null, userId: id, ip, ...(requestId !== null && { requestId }) };
+    await this.db.tx((tx) =>
+      this.log.record(tx, actor, 'security.new_browser', { ...browserName(userAgent) }),
+    );
+    this.browsers.remember(response, email);
   }
 
   private async consentPage(signIn: SignIn, alert?: string): Promise<pages.Page> {
@@ -183,6 +203,7 @@ export class Interactions {
       workspaces: workspaces.length > 1 || signIn.client.firstParty ? workspaces : null,
       scopes: signIn.client.firstParty ? null : requestedScopes(signIn.details),
       host: host?.replace(/^https?:\/\//, '') ?? null,
+      name: account.displayName,
       email: account.email,
     });
   }

@@ -64,7 +64,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     },
     findAccount: (ctx, id, token) => accounts.find(ctx, id, token),
     interactions: {
-      policy: signInPolicy((id, account) => parts.grants.isAlive(id, account)),
+      policy: signInPolicy((id, account) => parts.grants.isEnded(id, account)),
       url: (_ctx, interaction) => `${OIDC_PATH}/interaction/${interaction.uid}`,
     },
     clientBasedCORS: (_ctx, origin, client) =>
@@ -166,14 +166,16 @@ function tokens({ grants, firstParty }: ConfigurationParts): Partial<Configurati
       if (!id || !account || !(await grants.isAlive(id, account.accountId))) return undefined;
       return ctx.oidc.provider.Grant.find(id);
     },
-    extraTokenClaims: async (_ctx, token) => {
+    extraTokenClaims: async (ctx, token) => {
+      const session =
+        token.kind === 'AccessToken'
+          ? await grants.tokenClaims(token.grantId, ctx.oidc.entities.Grant?.exp ?? 0)
+          : undefined;
       if (token.resourceServer === undefined) return undefined;
       // The API accepts any token of this issuer, so tokens without this scope, and thus without consent, must not exist.
       if (!token.scope?.split(' ').includes(API_SCOPE))
         throw new errors.InvalidScope(`the scope ${API_SCOPE} is required`, API_SCOPE);
-      return token.kind === 'ClientCredentials'
-        ? grants.serviceClaims(token)
-        : grants.tokenClaims(token.grantId);
+      return token.kind === 'ClientCredentials' ? grants.serviceClaims(token) : session;
     },
     formats: {
       customizers: {

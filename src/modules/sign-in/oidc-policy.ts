@@ -5,16 +5,16 @@ const { Check, base } = interactionPolicy;
 /**
  * When the provider shows a page: for the reasons of the library, and when the sign-in of this browser, or a grant opened
  * from it, was ended elsewhere. A browser whose session was ended must not open another one silently.
- * @param isAlive whether a grant may still obtain tokens
+ * @param isEnded whether a grant was ended, so that the browser must sign in again
  */
-export function signInPolicy(alive: (grantId: string, accountId: string) => Promise<boolean>) {
+export function signInPolicy(isEnded: (grantId: string, accountId: string) => Promise<boolean>) {
   const policy = base();
   policy.get('login')?.checks.add(
-    new Check('session_ended', 'the sign-in has ended', async ({ oidc }) => {
+    new Check('session_ended', 'the sign-in has ended', 'login_required', async ({ oidc }) => {
       const { session, account, result } = oidc;
       if (session?.accountId === undefined) return false;
       if (account === undefined) return true;
-      const ended = await endedGrants(session, alive);
+      const ended = await endedGrants(session, isEnded);
       if (ended.length === 0) return false;
       if (result?.login === undefined) return true;
       // After a new sign-in, ended grants no longer matter.
@@ -30,9 +30,9 @@ export function signInPolicy(alive: (grantId: string, accountId: string) => Prom
 /** Clients whose grants, opened from this browser, have ended. */
 async function endedGrants(
   { accountId, authorizations = {} }: NonNullable<KoaContextWithOIDC['oidc']['session']>,
-  alive: (grantId: string, accountId: string) => Promise<boolean>,
+  isEnded: (grantId: string, accountId: string) => Promise<boolean>,
 ): Promise<string[]> {
   const grants = Object.entries(authorizations).filter(([, { grantId }]) => grantId !== undefined);
-  const states = await Promise.all(grants.map(([, { grantId }]) => alive(grantId!, accountId!)));
-  return grants.filter((_, n) => !states[n]).map(([clientId]) => clientId);
+  const states = await Promise.all(grants.map(([, { grantId }]) => isEnded(grantId!, accountId!)));
+  return grants.filter((_, n) => states[n]).map(([clientId]) => clientId);
 }

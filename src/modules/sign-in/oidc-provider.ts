@@ -6,10 +6,12 @@ import { Config } from '../../config/config.js';
 import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { Keyring } from '../../platform/secrets/keyring.js';
 import { SigningKeys } from '../identity/index.js';
+import { API_SCOPE, OIDC_SCOPES } from './oidc-scopes.js';
 import { OidcAccounts } from './oidc-accounts.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import { oidcConfiguration } from './oidc-configuration.js';
 import { DEVICE_INTERVAL, OidcRecords } from './records/oidc-records.js';
+import { TokenReuse } from './records/token-reuse.js';
 import { providerPages } from './pages/index.js';
 import { SignInGrants } from './sign-in-grants.js';
 
@@ -34,6 +36,7 @@ export class OidcProvider {
     private readonly clients: OidcClientsApi,
     private readonly accounts: OidcAccounts,
     private readonly grants: SignInGrants,
+    private readonly reuse: TokenReuse,
   ) {}
 
   /** The provider with the current keys, which another process may have rotated. */
@@ -99,12 +102,21 @@ export class OidcProvider {
     }
     if (!isObject(ctx.body)) return;
     const body: Record<string, unknown> = ctx.body;
+    if (Array.isArray(body['scopes_supported'])) body['scopes_supported'] = [...OIDC_SCOPES, API_SCOPE];
+    if (body['error'] === 'invalid_grant') await this.noteReuse(ctx);
     if (body['error'] === 'authorization_pending' && (await this.isPollTooSoon(ctx))) {
       body['error'] = 'slow_down';
       body['error_description'] = 'poll less often: add five seconds to the interval';
     }
     if (typeof body['error'] === 'string') body['message'] ??= body['error_description'] ?? body['error'];
     if (body['device_code'] !== undefined) body['interval'] = DEVICE_INTERVAL;
+  }
+
+  /** Records the second use of a code or token, for which the provider has ended the grant. */
+  private async noteReuse({ oidc: { entities } }: KoaContextWithOIDC): Promise<void> {
+    for (const used of [entities.AuthorizationCode, entities.RefreshToken, entities.DeviceCode])
+      if (used && 'consumed' in used && used.consumed && used.grantId !== undefined)
+        await this.reuse.note(used.kind, used.grantId);
   }
 
   private async isPollTooSoon(ctx: KoaContextWithOIDC): Promise<boolean> {

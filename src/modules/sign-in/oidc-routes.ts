@@ -3,6 +3,8 @@ export interface OidcRoute {
   name: 'protocol' | 'token' | 'start' | 'device' | 'userinfo' | 'interaction';
   /** Path in the metrics. */
   path: string;
+  /** Whether browsers show the response. */
+  isPage: boolean;
 }
 
 const GET = ['GET', 'HEAD'];
@@ -29,10 +31,13 @@ const ROUTES: [methods: string[], pattern: string, name: OidcRoute['name'], path
   [['GET', 'HEAD', 'POST'], `/interaction/${UID}`, 'interaction', '/interaction/:uid'],
 ];
 
+/** Paths whose responses are pages. */
+const PAGES = new Set(['/auth', '/device', '/session/end', '/session/end/confirm', '/interaction/:uid']);
+
 const TABLE = ROUTES.map(([methods, pattern, name, path]) => ({
   methods: new Set(methods),
   pattern: new RegExp(`^${pattern}$`),
-  route: { name, path },
+  route: { name, path, isPage: PAGES.has(path) },
 }));
 
 /** @param path below /apis/v1/oidc @returns null for an unknown route */

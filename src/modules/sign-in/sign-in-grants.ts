@@ -53,7 +53,17 @@ export class SignInGrants {
     const ttl = Math.min(this.config.SIGN_IN_DAYS, sessionDays ?? Infinity) * DAY_SECONDS;
     const expiresAt = new Date(Date.now() + ttl * 1000);
     const { ip, userAgent, requestId } = origin;
-    const session = { id, accountId, tenantId, clientId, expiresAt, secondFactorAt, userAgent, ip };
+    const session = {
+      id,
+      accountId,
+      tenantId,
+      clientId,
+      expiresAt,
+      secondFactorAt,
+      userAgent,
+      ip,
+      isActivated: false,
+    };
     await this.db.tx(async (tx) => {
       await this.sessions.open(tx, session);
       const actor = { tenantId, userId: accountId, sessionId: id, requestId, ip };
@@ -76,10 +86,29 @@ export class SignInGrants {
     return (await this.sessions.live(grantId))?.accountId === accountId;
   }
 
-  /** Private claims of an access token: session and workspace. */
-  async tokenClaims(grantId: string): Promise<{ sid: string; tid?: string }> {
+  /**
+   * Whether a grant of this account was ended. A grant whose client never fetched a token expires after minutes without being
+   * ended: its browser stays signed in.
+   */
+  async isEnded(grantId: string, accountId: string): Promise<boolean> {
+    return !(await this.isAlive(grantId, accountId)) && !(await this.sessions.isUnused(grantId, accountId));
+  }
+
+  /** The identity scopes of a grant; null without a grant of this id, as for tokens of the command line. */
+  async identityScopes(provider: Provider, grantId: string): Promise<Set<string> | null> {
+    const grant = await provider.Grant.find(grantId);
+    return grant ? new Set(grant.getOIDCScope().split(' ')) : null;
+  }
+
+  /**
+   * The first token activates the session.
+   * @param expiresAt end of the grant, seconds since 1970
+   * @returns private claims of an access token: session and workspace
+   */
+  async tokenClaims(grantId: string, expiresAt: number): Promise<{ sid: string; tid?: string }> {
     const session = await this.sessions.live(grantId);
     if (!session) throw new errors.InvalidGrant('the sign-in has ended');
+    if (!session.isActivated) await this.sessions.activate(session.id, new Date(expiresAt * 1000));
     return { sid: session.id, ...(session.tenantId !== null && { tid: session.tenantId }) };
   }
 
@@ -93,10 +122,18 @@ export class SignInGrants {
         : null;
     if (!accountId || !tenantId || member === null)
       throw new errors.UnauthorizedClient('the account of this service is closed');
-    const unattended = { secondFactorAt: null, userAgent: null, ip: null };
+    const unattended = { secondFactorAt: null, userAgent: null, ip: null, isActivated: true };
     const expiresAt = new Date(Date.now() + token.expiration * 1000);
     const session = { id: uuidv7(), accountId, tenantId, clientId, expiresAt, ...unattended };
-    await this.db.single((tx) => this.sessions.open(tx, session));
+    await this.db.tx(async (tx) => {
+      await this.sessions.open(tx, session);
+      const actor = { tenantId, userId: accountId, sessionId: session.id };
+      await this.audit.record(tx, actor, {
+        action: 'identity.service_token.issued',
+        objectKind: 'client',
+        objectId: clientId,
+      });
+    });
     return { sub: accountId, sid: session.id, tid: tenantId };
   }
 

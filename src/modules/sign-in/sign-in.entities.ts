@@ -13,6 +13,7 @@ export class OidcRecord {
   @Column('bytea', { name: 'uid_hash', nullable: true }) uidHash!: Buffer | null;
   @Column('bytea', { name: 'user_code_hash', nullable: true }) userCodeHash!: Buffer | null;
   @Column('timestamptz', { name: 'consumed_at', nullable: true }) consumedAt!: Date | null;
+  @Column('bytea', { name: 'consumed_by', nullable: true }) consumedBy!: Buffer | null;
   @Column('timestamptz', { name: 'polled_at', nullable: true }) polledAt!: Date | null;
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
 }

@@ -11,10 +11,12 @@ import { TenantClientsService } from './clients/tenant-clients.service.js';
 import { ConnectedAppsController } from './consents/connected-apps.controller.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
 import { Interactions } from './interactions.js';
+import { KnownBrowsers } from './known-browsers.js';
 import { OidcAccounts } from './oidc-accounts.js';
 import { OidcProvider } from './oidc-provider.js';
 import { OidcRecords } from './records/oidc-records.js';
 import { OidcRecordsRepository } from './records/oidc-records.repository.js';
+import { TokenReuse } from './records/token-reuse.js';
 import { SignInForms } from './sign-in-forms.js';
 import { SignInGrants } from './sign-in-grants.js';
 import { SignInServer } from './sign-in.server.js';
@@ -28,11 +30,13 @@ import { SignInServer } from './sign-in.server.js';
     ConnectedAppsService,
     OidcRecordsRepository,
     OidcRecords,
+    TokenReuse,
     OidcClientsRepository,
     OidcClientsApi,
     OidcAccounts,
     OidcProvider,
     SignInForms,
+    KnownBrowsers,
     SignInGrants,
     Interactions,
     SignInServer,

@@ -11,6 +11,7 @@ export const signInSchema: SchemaPart = {
       'TenantClients1797100000003',
       new URL('migrations/0010-tenant-clients.sql', import.meta.url),
     ),
+    sqlMigration('ConsumedBy1797300000002', new URL('migrations/0002-consumed-by.sql', import.meta.url)),
   ],
   sql: [],
 };

@@ -13,10 +13,13 @@ import { Interactions } from './interactions.js';
 import { OIDC_PATH } from './oidc-configuration.js';
 import { OidcProvider } from './oidc-provider.js';
 import { findOidcRoute, type OidcRoute } from './oidc-routes.js';
+import { SignInErrors } from './sign-in.errors.js';
+import { SignInGrants } from './sign-in-grants.js';
 import { chooseLanguage, limitedPage, type Page, pagePolicy, pageTranslator } from './pages/index.js';
 
 const BEARER_JWT = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
+const OPENID = { headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="openid"' } };
 /** Policy of the self-submitting pages of the provider, which adds the hash of their script. */
 const PROTOCOL_POLICY =
   "default-src 'none'; script-src 'report-sample'; base-uri 'none'; frame-ancestors 'none'";
@@ -30,6 +33,7 @@ export class SignInServer {
     private readonly limits: RateLimits,
     private readonly tokens: TokenResolver,
     private readonly sessions: SignInSessions,
+    private readonly grants: SignInGrants,
     private readonly config: Config,
   ) {}
 
@@ -72,8 +76,22 @@ export class SignInServer {
     if (identity?.secondFactorPending) return writeError(response, Errors.secondFactorRequired.with());
     const account = identity && (await this.sessions.account(identity.userId));
     if (!account) return writeError(response, Errors.unauthorized.with(CHALLENGE));
+    const scopes = identity.sessionId && (await this.scopesOf(identity.sessionId));
+    if (scopes && !scopes.has('openid'))
+      return writeError(response, SignInErrors.insufficientScope.with(OPENID));
+    const grants = (scope: string) => !scopes || scopes.has(scope);
     const { id: sub, displayName: name, email } = account;
-    return writeJson(response, 200, JSON.stringify({ sub, name, email, email_verified: true }));
+    const claims = {
+      sub,
+      ...(grants('profile') && { name }),
+      ...(grants('email') && { email, email_verified: true }),
+    };
+    return writeJson(response, 200, JSON.stringify(claims));
+  }
+
+  /** The identity scopes of a session; null for a token of the command line, which has no consent to honour. */
+  private async scopesOf(sessionId: string): Promise<Set<string> | null> {
+    return this.grants.identityScopes(await this.oidc.current(), sessionId);
   }
 
   /** Rate limit per network, as all routes are public. @returns seconds to wait */
@@ -100,7 +118,7 @@ export class SignInServer {
   }
 
   private reject(route: OidcRoute, request: Request, response: Response, wait: number): void {
-    if (route.name !== 'token' && request.accepts(['html', 'json']) === 'html') {
+    if (route.isPage && request.accepts(['html', 'json']) === 'html') {
       const language = chooseLanguage(request.query['ui_locales'], request.headers['accept-language']);
       return sendPage(response, limitedPage({ language, t: pageTranslator(language) }, wait));
     }

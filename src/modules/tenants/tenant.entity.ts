@@ -35,6 +35,7 @@ export class TenantMember {
   @Column('text', { name: 'display_name' }) displayName!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('text', { nullable: true }) folded!: string | null;
+  @Column('boolean', { name: 'is_service' }) isService!: boolean;
 }
 
 @Entity('tenant_logos')
@@ -46,5 +47,6 @@ export class TenantLogo {
   @Column('text') version!: string;
   @Column('int') width!: number;
   @Column('int') height!: number;
+  @Column('boolean', { name: 'is_encoded' }) isEncoded!: boolean;
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }

@@ -46,6 +46,11 @@ export class TenantsApi {
     return this.tenants.nameOf(tenantId);
   }
 
+  /** Ids of workspaces with an active membership of the user, the oldest membership first. */
+  async tenantIdsOf(userId: string, limit: number): Promise<string[]> {
+    return this.tenants.tenantIdsOf(userId, limit);
+  }
+
   /** The workspace with the oldest membership of the user, for events about the account; null without one. */
   async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {
     return this.tenants.anyTenantOf(reader, userId);
@@ -104,7 +109,10 @@ export class TenantsApi {
     const changed = await this.tenants.upsertMembers(tx, tenantId, members);
     const withRole = members.flatMap(({ userId, role }) => (role === null ? [] : [{ userId, role }]));
     if (withRole.length > 0) await this.hooks.run(tx, MEMBER_ROLES_SET, { tenantId, members: withRole });
-    await this.hooks.run(tx, MEMBERS_PROVISIONED, { tenantId, userIds: members.map(({ userId }) => userId) });
+    // A service has no mailbox and no card in the address book.
+    const people = members.filter(({ isService }) => !isService);
+    const userIds = people.map(({ userId }) => userId);
+    if (userIds.length > 0) await this.hooks.run(tx, MEMBERS_PROVISIONED, { tenantId, userIds });
     return changed;
   }
 

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DirectoryBackfill } from './directory-backfill.js';
+import { TenantAuditExport } from './audit/tenant-audit-export.service.js';
 import { TenantAuditController } from './audit/tenant-audit.controller.js';
 import { DomainRecords } from './domains/domain-records.js';
 import { TenantDomains } from './domains/tenant-domains.js';
@@ -8,6 +9,9 @@ import { TenantPolicies } from './tenant-policies.js';
 import { TenantPolicyController } from './policy/tenant-policy.controller.js';
 import { TenantPolicyService } from './policy/tenant-policy.service.js';
 import { TenantController } from './profile/tenant.controller.js';
+import { ImagesModule } from '../../platform/images/images.module.js';
+import { TenantLogos } from './profile/tenant-logos.js';
+import { TenantLogosRepository } from './profile/tenant-logos.repository.js';
 import { TenantProfileRepository } from './profile/tenant-profile.repository.js';
 import { TenantProfileService } from './profile/tenant-profile.service.js';
 import { MemberContent } from './member-content.js';
@@ -15,13 +19,17 @@ import { TenantsApi } from './tenants.api.js';
 import { TenantsRepository } from './tenants.repository.js';
 
 @Module({
+  imports: [ImagesModule],
   controllers: [TenantController, TenantAuditController, TenantDomainsController, TenantPolicyController],
   providers: [
     TenantsRepository,
     TenantsApi,
     MemberContent,
     TenantProfileRepository,
+    TenantLogosRepository,
+    TenantLogos,
     TenantProfileService,
+    TenantAuditExport,
     DirectoryBackfill,
     DomainRecords,
     TenantDomains,

@@ -33,6 +33,8 @@ export interface MemberInput {
   displayName: string;
   /** Null: the current role, or `member` for a new member. */
   role: TenantRole | null;
+  /** The account of a service. */
+  isService?: boolean;
 }
 
 const membership = workspace.statement<Membership>(
@@ -103,14 +105,15 @@ const addDomains = directory.statement<never>(
 const upsertMembers = workspace.statement<{ user_id: string }>(
   'tenants.upsert_members',
   `WITH given AS (
-     SELECT * FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
-         AS input (user_id, email, display_name, role, folded)),
+     SELECT * FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[])
+         AS input (user_id, email, display_name, role, folded, is_service)),
    before AS (
      SELECT member.user_id, member.role FROM tenant_members member JOIN given ON given.user_id = member.user_id
       WHERE member.tenant_id = $1),
    written AS (
-     INSERT INTO tenant_members AS member (tenant_id, user_id, email, display_name, role, folded)
-     SELECT $1, given.user_id, given.email, given.display_name, coalesce(given.role, before.role, 'member'), given.folded
+     INSERT INTO tenant_members AS member (tenant_id, user_id, email, display_name, role, folded, is_service)
+     SELECT $1, given.user_id, given.email, given.display_name, coalesce(given.role, before.role, 'member'), given.folded,
+            given.is_service
        FROM given LEFT JOIN before ON before.user_id = given.user_id ORDER BY given.user_id
      ON CONFLICT (tenant_id, user_id) DO UPDATE
        SET email = excluded.email, display_name = excluded.display_name, role = excluded.role, folded = excluded.folded
@@ -200,6 +203,11 @@ export class TenantsRepository {
     return (await this.db.query(named, [[tenantId]]))[0]?.name ?? null;
   }
 
+  /** Active memberships, oldest first. */
+  async tenantIdsOf(userId: string, limit: number): Promise<string[]> {
+    return (await this.db.query(membershipsOf, [userId])).slice(0, limit).map((row) => row.tenant_id);
+  }
+
   async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {
     return (await reader.query(anyTenantOf, [userId]))[0]?.tenant_id ?? null;
   }
@@ -251,7 +259,10 @@ export class TenantsRepository {
     const column = <K extends keyof MemberInput>(key: K) => members.map((member) => member[key]);
     const columns = [column('userId'), column('email'), column('displayName'), column('role')];
     const folded = members.map((member) => foldWords(member.displayName, member.email));
-    return (await tx.query(upsertMembers, [tenantId, ...columns, folded])).map((row) => row.user_id);
+    const services = members.map(({ isService = false }) => isService);
+    return (await tx.query(upsertMembers, [tenantId, ...columns, folded, services])).map(
+      (row) => row.user_id,
+    );
   }
 
   /** @returns members whose role changed */

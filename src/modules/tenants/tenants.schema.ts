@@ -18,6 +18,10 @@ export const tenantsSchema: SchemaPart = {
       'TenantPolicies1797100000000',
       new URL('migrations/0103-policies-and-domains.sql', import.meta.url),
     ),
+    sqlMigration(
+      'ServicesAndLogos1797300000004',
+      new URL('migrations/0201-services-and-logos.sql', import.meta.url),
+    ),
   ],
   sql: [...sqlFiles('workspace', SQL, 'member-profiles'), ...sqlFiles('directory', SQL, 'tenant-names')],
 };

@@ -62,7 +62,11 @@ export class StoredSql {
 
   /** @returns whether the database has this set, or that of a newer version, which an older one leaves alone */
   async isCurrent(): Promise<boolean> {
-    await this.runner.query(RECORD);
+    // Not CREATE TABLE IF NOT EXISTS: a role that serves requests only may not create tables.
+    const [found] = (await this.runner.query(`SELECT to_regclass('schema_sql') IS NOT NULL AS exists`)) as {
+      exists: boolean;
+    }[];
+    if (!found?.exists) return false;
     const [last] = (await this.runner.query('SELECT hash, version FROM schema_sql')) as {
       hash: string;
       version: string;

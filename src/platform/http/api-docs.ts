@@ -25,6 +25,7 @@ const COMMON = [
   Errors.workspaceForbidden,
   Errors.secondFactorRequired,
   Errors.secondFactorMissing,
+  Errors.tooManyRequests,
   Errors.internal,
   Errors.overloaded,
   Errors.unavailable,

@@ -71,8 +71,8 @@ export const Moment = (): PropertyDecorator => (target, key) => {
 export const WholeNumber = () =>
   Transform(({ value }) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value));
 
-/** A visible character: a name of spaces or invisible marks is empty. */
-const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+/** A visible character: a name of spaces, fillers (U+3164, U+2800) or invisible marks is empty. */
+const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 /** No control characters, line ends or characters that change the direction of the surrounding text. */
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u;
 

@@ -5,7 +5,7 @@ import { ClosedError, ConcurrencyLimiter, QueueFullError } from '../workers/conc
 import { ImageErrors } from './images.errors.js';
 
 export interface EncodedImage {
-  /** JPEG without metadata. */
+  /** Without metadata. */
   bytes: Buffer;
   /** Pixels. */
   width: number;
@@ -18,6 +18,16 @@ const QUEUE = 64;
 const MAX_PIXELS = 50_000_000;
 const TIMEOUT_SECONDS = 10;
 const QUALITIES = [82, 60, 40];
+
+export interface ImageLimits {
+  /** Maximum of width and height, pixels; smaller images keep their size. */
+  side: number;
+  /** Approximate maximum of the result: larger results are compressed more. */
+  bytes: number;
+}
+
+/** Selects the output format of an attempt. */
+type Write = (image: Sharp, attempt: number) => Sharp;
 
 type Encoder = (input: Uint8Array, options: SharpOptions) => Sharp;
 
@@ -32,39 +42,58 @@ export class Images implements OnModuleDestroy {
   private encoder: Promise<Encoder> | undefined;
 
   /**
-   * The first frame of a PNG, JPEG, GIF or WebP, upright, on white where it is transparent.
-   * @param limits.side maximum of width and height, pixels; smaller images keep their size
-   * @param limits.bytes approximate maximum of the result: larger results are compressed more
+   * The first frame of a PNG, JPEG, GIF or WebP as a JPEG, upright, on white where it is transparent.
    * @throws ApiError 422 `invalid_image`, 503 `image_encoder_unavailable`
    */
-  async jpeg(input: Uint8Array, limits: { side: number; bytes: number }): Promise<EncodedImage> {
-    const size = imageSize(Buffer.from(input.buffer, input.byteOffset, input.byteLength));
-    if (!size || size.width * size.height > MAX_PIXELS) throw ImageErrors.invalid.with();
-    try {
-      return await this.limiter.run(() => this.encode(input, limits));
-    } catch (error) {
-      if (!(error instanceof QueueFullError || error instanceof ClosedError)) throw error;
-      throw ImageErrors.unavailable.with({ headers: { 'Retry-After': '5' } });
-    }
+  async jpeg(input: Uint8Array, limits: ImageLimits): Promise<EncodedImage> {
+    return this.run(input, limits, (image, n) =>
+      image.flatten({ background: '#ffffff' }).jpeg({ quality: QUALITIES[n]! }),
+    );
+  }
+
+  /**
+   * The first frame of a PNG, JPEG or WebP in the same format, upright. Transparency stays.
+   * @throws ApiError 422 `invalid_image`, 503 `image_encoder_unavailable`
+   */
+  async encode(
+    input: Uint8Array,
+    format: 'png' | 'jpeg' | 'webp',
+    limits: ImageLimits,
+  ): Promise<EncodedImage> {
+    return this.run(input, limits, (image, n) => {
+      if (format === 'png') return image.png({ compressionLevel: 9, palette: n > 0 });
+      const quality = QUALITIES[n]!;
+      return format === 'jpeg' ? image.jpeg({ quality }) : image.webp({ quality });
+    });
   }
 
   onModuleDestroy(): void {
     this.limiter.close();
   }
 
-  private async encode(
+  private async run(input: Uint8Array, limits: ImageLimits, write: Write): Promise<EncodedImage> {
+    const size = imageSize(Buffer.from(input.buffer, input.byteOffset, input.byteLength));
+    if (!size || size.width * size.height > MAX_PIXELS) throw ImageErrors.invalid.with();
+    try {
+      return await this.limiter.run(() => this.smallest(input, limits, write));
+    } catch (error) {
+      if (!(error instanceof QueueFullError || error instanceof ClosedError)) throw error;
+      throw ImageErrors.unavailable.with({ headers: { 'Retry-After': '5' } });
+    }
+  }
+
+  /** The first attempt that fits `limits.bytes`, or the last one. */
+  private async smallest(
     input: Uint8Array,
-    { side, bytes }: { side: number; bytes: number },
+    { side, bytes }: ImageLimits,
+    write: Write,
   ): Promise<EncodedImage> {
     const open = await this.loaded();
-    for (const [n, quality] of QUALITIES.entries()) {
+    for (const n of QUALITIES.keys()) {
       const image = open(input, { limitInputPixels: MAX_PIXELS, failOn: 'error', pages: 1 })
         .autoOrient()
-        .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
-        .flatten({ background: '#ffffff' })
-        .jpeg({ quality })
-        .timeout({ seconds: TIMEOUT_SECONDS });
-      const { data, info } = await encoded(image);
+        .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true });
+      const { data, info } = await encoded(write(image, n).timeout({ seconds: TIMEOUT_SECONDS }));
       if (data.length <= bytes || n === QUALITIES.length - 1)
         return { bytes: data, width: info.width, height: info.height };
     }

@@ -4,6 +4,7 @@ import { Reflector } from '@nestjs/core';
 import type { AuthenticatedRequest } from '../context/request-context.js';
 import { networkOf, type RateLimit, type RateLimitKey } from './rate-limit.js';
 import { RateLimits } from './rate-limits.js';
+import { RequestLimiter } from './request-limiter.js';
 
 const RATE_LIMITED = 'workspace:rate-limited';
 
@@ -16,18 +17,20 @@ export interface RouteLimit extends RateLimit {
 /** Beyond these limits the route returns 429 `too_many_requests`; document it with `Errors.tooManyRequests`. */
 export const RateLimited = (...limits: RouteLimit[]): MethodDecorator => SetMetadata(RATE_LIMITED, limits);
 
-/** Global, between the bearer guard and the body parser. */
+/** Enforces the limit of each user and those of routes. Global, between the bearer guard and the body parser. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(
     private readonly limits: RateLimits,
+    private readonly requests: RequestLimiter,
     private readonly reflector: Reflector,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    if (request.ctx) this.requests.take(request.ctx.userId);
     const limits = this.reflector.get<RouteLimit[] | undefined>(RATE_LIMITED, context.getHandler());
     if (limits === undefined) return true;
-    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     return this.limits
       .enforce(...limits.map((limit): RateLimitKey => ({ limit, subject: subjectOf(limit, request) })))
       .then(() => true);

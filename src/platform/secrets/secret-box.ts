@@ -67,6 +67,11 @@ export class SecretBox {
     }
   }
 
+  /** Whether a text was sealed with the current key, the first one. */
+  isCurrent(sealed: string): boolean {
+    return sealed.split('.')[0] === this.keys()[0]?.id;
+  }
+
   /**
    * Keyed hashes of a short secret, one per key, the current key first. Store the first; a stored hash matches any of them.
    */

@@ -14,6 +14,7 @@ const PATH = '/settings/application-passwords';
 
 /** A mail service that stores application passwords, reduced to its interface here. */
 class MailService implements ApplicationPasswordProvider {
+  readonly protocols = ['imap', 'pop3', 'smtp'] as const;
   readonly known = new Map<string, NewApplicationPassword>();
   readonly forgotten: { id: string; providerId: string | null }[] = [];
   trouble: 'none' | 'down' | 'response lost' = 'none';

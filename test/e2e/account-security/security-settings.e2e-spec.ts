@@ -48,6 +48,8 @@ describe('security settings of an account', () => {
       two_factor: { enabled: false, since: null, recovery_codes_left: 0 },
       password_changed_at: null,
       application_passwords: 0,
+      // Without a mail service with servers for mail programs.
+      application_password_protocols: [],
       sessions: [
         {
           id: expect.any(String),
@@ -61,8 +63,11 @@ describe('security settings of an account', () => {
           second_factor: false,
         },
       ],
-      // The event of their membership.
-      recent_events: [expect.objectContaining({ action: 'rbac.role.set' })],
+      // The events of their token and of their membership.
+      recent_events: [
+        expect.objectContaining({ action: 'identity.token.issued' }),
+        expect.objectContaining({ action: 'rbac.role.set' }),
+      ],
     });
   });
 
@@ -116,6 +121,7 @@ describe('security settings of an account', () => {
       'security.application_password_created',
       'security.recovery_code_used',
       'security.second_factor_enabled',
+      'identity.token.issued',
       'rbac.role.set',
     ]);
     expect(body.recent_events[0].ip).toBe('127.0.0.1');

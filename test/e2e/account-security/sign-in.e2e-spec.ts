@@ -76,6 +76,53 @@ describe('verifying a password at sign-in', () => {
     },
   );
 
+  describe('locks', () => {
+    const fail = async (email: string, count: number, ip: string, knownBrowser: string | null = null) => {
+      for (let n = 0; n < count; n += 1)
+        await app.get(PasswordSignIn).verify({ email, password: `wrong ${n}`, ip, knownBrowser });
+    };
+    const signIn = async (email: string, ip: string, knownBrowser: string | null = null) =>
+      (await app.get(PasswordSignIn).verify({ email, password: PASSWORD, ip, knownBrowser })).outcome;
+
+    test('concern the network of the failures, then all networks; a known browser has its own', async () => {
+      const { email } = await account('heidi');
+      await fail(email, 10, '198.51.100.1');
+      expect(await signIn(email, '198.51.100.1')).toBe('limited');
+      expect(await signIn(email, '198.51.100.2')).toBe('ok');
+      for (let n = 1; n <= 6; n += 1) await fail(email, 9, `203.0.113.${n}`);
+      expect(await signIn(email, '198.51.100.3')).toBe('limited');
+      expect(await signIn(email, '198.51.100.3', 'known')).toBe('ok');
+      expect(await signIn(email, '203.0.113.1', 'known')).toBe('ok');
+      expect(await signIn(email, '198.51.100.3')).toBe('limited');
+    });
+
+    test('a known browser is locked by its own failures only', async () => {
+      const { email } = await account('ivan');
+      await fail(email, 10, '198.51.100.1', 'first');
+      expect(await signIn(email, '198.51.100.1', 'first')).toBe('limited');
+      expect(await signIn(email, '198.51.100.1', 'second')).toBe('ok');
+      expect(await signIn(email, '198.51.100.1')).toBe('ok');
+    });
+
+    test('failures and locks are in the audit log of the workspace; an unknown address is not stored', async () => {
+      const [owner, judy] = await app.tenant('watched', 'owner', 'judy');
+      await fail(judy.email, 10, '198.51.100.9');
+      const { body } = await owner.api.get(`/tenant/audit?object_kind=user&object_id=${judy.id}&limit=50`);
+      const signIns = body.events.filter(({ action }: any) => action.startsWith('identity.sign_in.'));
+      expect(signIns.filter(({ action }: any) => action === 'identity.sign_in.failed')).toHaveLength(10);
+      expect(signIns[0]).toMatchObject({
+        action: 'identity.sign_in.locked',
+        ip: '198.51.100.9',
+        actor_id: null,
+        data: { factor: 'password', scope: 'network' },
+      });
+      await attempt('nobody-here@acme.example', 'x', app, '198.51.100.10');
+      const [entry] = await app.sql(`SELECT * FROM audit_log WHERE ip = '198.51.100.10'`);
+      expect(entry).toMatchObject({ action: 'identity.sign_in.failed', object_id: null });
+      expect(JSON.stringify(await app.sql('SELECT * FROM audit_log'))).not.toContain('nobody-here');
+    });
+  });
+
   test('the lock expires, and success resets the failures', async () => {
     const { id, email } = await account('frank');
     for (let n = 0; n < 10; n += 1) await attempt(email, 'wrong');

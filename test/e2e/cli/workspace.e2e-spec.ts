@@ -284,7 +284,7 @@ describe('workspace, the admin command line', () => {
       for (const name of ['deactivate', 'deactivate', 'activate'])
         succeeded(await run('user', name, '--email', 'alice@acme.example', '--tenant', 'acme'));
       expect((await (await issue('acme')).get('/notes')).status).toBe(200);
-      const { stdout: log } = succeeded(await run('audit', '--tenant', 'acme', '--limit', '2'));
+      const { stdout: log } = succeeded(await run('audit', '--tenant', 'acme', '--limit', '3'));
       expect(
         log
           .trim()
@@ -293,6 +293,7 @@ describe('workspace, the admin command line', () => {
       ).toMatchObject([
         { action: 'user.deactivated', origin: 'cli', object_kind: 'user' },
         { action: 'user.activated' },
+        { action: 'identity.token.issued', origin: 'cli' },
       ]);
     });
 

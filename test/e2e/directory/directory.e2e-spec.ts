@@ -110,6 +110,10 @@ describe('the directory', () => {
     for (const query of [
       '',
       '?q=a',
+      '?q=%20a%20',
+      '?q=a.',
+      '?q=..',
+      '?q=--',
       `?q=${'x'.repeat(201)}`,
       '?q=ab&q=cd',
       '?q=ab&kinds=room',
@@ -119,7 +123,6 @@ describe('the directory', () => {
       '?q=%00%00',
     ])
       expect([query, (await alice.api.get(`/directory/search${query}`)).status]).toEqual([query, 422]);
-    expect(await search('--')).toEqual([]);
     expect(await search('a b c d e f g h i j')).toEqual([]);
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 2, maxLength: 40 }), async (q) => {

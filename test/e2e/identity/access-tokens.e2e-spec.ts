@@ -3,6 +3,7 @@ import {
   type CryptoKey,
   createRemoteJWKSet,
   decodeProtectedHeader,
+  exportJWK,
   exportSPKI,
   generateKeyPair,
   jwtVerify,
@@ -401,6 +402,75 @@ describe('access tokens', () => {
       } finally {
         await second.stop();
       }
+    });
+
+    describe('private keys', () => {
+      const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
+      const rows = () =>
+        app.sql<{ id: string; private_jwk: object | null; sealed: string }>(
+          'SELECT id, private_jwk, sealed_private_key AS sealed FROM signing_keys ORDER BY id',
+        );
+      /** The prefixes of all encrypted keys. */
+      const sealedWith = async () => [...new Set((await rows()).map(({ sealed }) => sealed.split('.')[0]))];
+      const onStart = async (settings: Record<string, string>, check: (each: TestApp) => Promise<void>) => {
+        const each = await TestApp.start(settings, app.databaseUrl);
+        try {
+          await check(each);
+        } finally {
+          await each.stop();
+        }
+      };
+
+      test('are encrypted, and encrypted again when the first of SECRET_KEYS changes', async () => {
+        const token = await fresh(alice);
+        for (const row of await rows()) {
+          expect(row.private_jwk).toBeNull();
+          expect(row.sealed).not.toContain('"d"');
+        }
+        expect(await sealedWith()).toEqual(['own']);
+        const works = async (each: TestApp) => {
+          expect((await each.as(token).get('/notes')).status).toBe(200);
+          const api = each.get<IdentityApi>(IdentityApi);
+          const [issued] = await api.issueTokens([{ accountId: alice.id, tenantId: alice.tenantId }], 'test');
+          expect((await app.as(issued!).get('/notes')).status).toBe(200);
+        };
+        await onStart({ SECRET_KEYS: first }, works);
+        const [before] = await sealedWith();
+        expect(before).not.toBe('own');
+        await onStart({ SECRET_KEYS: `${second},${first}` }, works);
+        const after = await sealedWith();
+        expect(after).toHaveLength(1);
+        expect(after[0]).not.toBe(before);
+        // The first key is not needed any more; without the second the service does not start.
+        await onStart({ SECRET_KEYS: second }, works);
+        await expect(TestApp.start({}, app.databaseUrl)).rejects.toThrow('SECRET_KEYS lacks the key');
+        await app.sql('DELETE FROM signing_keys');
+        await identity().rotateSigningKey();
+      });
+
+      test('of an earlier version, stored in clear, are encrypted at the start', async () => {
+        const pair = await generateKeyPair(ALGORITHM, { extractable: true });
+        const [publicJwk, privateJwk] = await Promise.all([
+          exportJWK(pair.publicKey),
+          exportJWK(pair.privateKey),
+        ]);
+        const id = uuidv7();
+        await app.sql('UPDATE signing_keys SET retired_at = now()');
+        await app.sql(
+          'INSERT INTO signing_keys (id, algorithm, public_jwk, private_jwk) VALUES ($1, $2, $3, $4)',
+          [id, ALGORITHM, publicJwk, privateJwk],
+        );
+        await onStart({}, async (each) => {
+          const stored = (await rows()).find((row) => row.id === id)!;
+          expect([stored.private_jwk, stored.sealed.startsWith('own.')]).toEqual([null, true]);
+          const current = await each.get<SigningKeys>(SigningKeys).current();
+          expect(current.id).toBe(id);
+          const [token] = await each
+            .get<IdentityApi>(IdentityApi)
+            .issueTokens([{ accountId: alice.id, tenantId: alice.tenantId }], 'test');
+          expect((await each.as(token!).get('/notes')).status).toBe(200);
+        });
+      });
     });
 
     test('a key retired longer ago than any token lifetime verifies nothing', async () => {

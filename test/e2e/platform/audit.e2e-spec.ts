@@ -1,7 +1,12 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { v7 as uuidv7 } from 'uuid';
+import { prepare } from '../../../src/app.prepare.js';
+import { Config } from '../../../src/config/config.js';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { Audit, firstIdOf, NO_TENANT, operator, timeOfId } from '../../../src/platform/audit/audit.js';
 import { Db } from '../../../src/platform/database/db.js';
+import { either } from '../../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { spawnWorkspace, workspace } from '../../support/cli.ts';
@@ -133,6 +138,62 @@ describe('the audit log', () => {
     ).toEqual([{ action: 't.kept' }, { action: 't.young' }]);
   });
 
+  test('the application role of docs/database-roles.md serves requests and cannot rewrite the log', async () => {
+    const guide = readFileSync(new URL('../../../docs/database-roles.md', import.meta.url), 'utf8');
+    const role = `workspace_app_${randomBytes(4).toString('hex')}`;
+    const [, sql = ''] = /```sql\n([\s\S]*?)```/.exec(guide) ?? [];
+    for (const statement of sql.replaceAll('workspace_app', role).split(';\n').filter(Boolean))
+      await app.sql(statement);
+    const url = new URL(app.databaseUrl);
+    [url.username, url.password] = [role, 'change me'];
+    const limited = await TestApp.start({}, url.toString());
+    try {
+      await prepare(Config.parse({ LOG_LEVEL: 'silent' }), url.toString());
+      const api = limited.as(alice.token);
+      expect((await api.post('/notes', { title: 'By the application role' })).status).toBe(201);
+      expect((await api.post('/rbac/groups', { name: 'Audited' })).status).toBe(201);
+      const [event] = await reader().page(alice.tenantId, { action: 'rbac.group.created' }, 1);
+      expect(event?.actor_id).toBe(alice.id);
+      for (const statement of [
+        `UPDATE audit_log SET action = 'x'`,
+        `DELETE FROM audit_log WHERE action = 'rbac.group.created'`,
+        'TRUNCATE audit_log',
+        'ALTER TABLE audit_log DISABLE TRIGGER ALL',
+        'DROP TRIGGER audit_log_no_rewrite ON audit_log',
+        'DROP TABLE audit_log',
+        'CREATE OR REPLACE FUNCTION audit_log_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN old; END $$',
+        `SET session_replication_role = 'replica'`,
+        'GRANT UPDATE ON audit_log TO PUBLIC',
+      ]) {
+        const outcome = await limited.sql(statement).then(
+          () => 'done',
+          ({ message }: Error) => message,
+        );
+        expect([statement, outcome]).toEqual([
+          statement,
+          expect.stringMatching(/permission denied|must be owner|append-only|no privileges/),
+        ]);
+      }
+      expect(await reader().page(alice.tenantId, { action: 'rbac.group.created' }, 1)).toEqual([event]);
+    } finally {
+      await limited.stop();
+      await app.sql(`DROP OWNED BY ${role}`);
+      await app.sql(`DROP ROLE ${role}`);
+    }
+  });
+
+  test('a connection that disables ordinary triggers cannot change it', async () => {
+    await record(as(alice), { action: 't.replica', objectKind: 'thing' });
+    const change = app
+      .get(Db)
+      .tx((tx) =>
+        tx
+          .query(either.statement('', `SET LOCAL session_replication_role = 'replica'`), [])
+          .then(() => tx.query(either.statement('', `UPDATE audit_log SET action = 'x'`), [])),
+      );
+    await expect(change).rejects.toThrow('append-only');
+  });
+
   test('`workspace audit` prints it, oldest first, one line per event', async () => {
     const env = { DATABASE_URL: app.databaseUrl };
     const [zoe] = await app.tenant('cli', 'zoe');
@@ -155,6 +216,12 @@ describe('the audit log', () => {
     expect(actions(await of('--action', 'z.second'))).toEqual(['z.second']);
     expect(actions(await of('--object', `user:${zoe.id}`, '--action', 'z.second'))).toEqual(['z.second']);
     expect(await of('--since', new Date(Date.now() + 60_000).toISOString())).toEqual([]);
+    expect(await of('--format', 'jsonl')).toEqual(await of());
+    const csv = await workspace(env, 'audit', '--tenant', 'cli', '--action', 'z.second', '--format', 'csv');
+    const rows = csv.stdout.trimEnd().split('\r\n');
+    expect(rows).toHaveLength(2);
+    expect(rows[0]).toMatch(/^\ufeffid,occurred_at,/);
+    expect(rows[1]).toContain(`,z.second,user,${zoe.id},{}`);
     expect(await spawnWorkspace(env, 'audit', '--tenant', 'nowhere')).toMatchObject({
       code: 1,
       stderr: 'The workspace "nowhere" does not exist.\n',
@@ -162,6 +229,7 @@ describe('the audit log', () => {
     for (const wrong of [
       ['--since', 'yesterday'],
       ['--limit', '0'],
+      ['--format', 'xml'],
       ['--actor', 'nobody@nowhere.example'],
     ])
       expect((await workspace(env, 'audit', ...wrong)).code).toBe(1);

@@ -28,6 +28,36 @@ describe('limits in the database', () => {
     perSeconds: 100_000 * requests,
   });
 
+  test('requests of a user are limited over HTTP, also those of a batch', async () => {
+    const app = await TestApp.start({ API_REQUESTS_PER_MINUTE: '5', CORS_ORIGINS: '*' }, one.databaseUrl);
+    try {
+      const [alice, bob, carol] = await app.tenant('limited', 'alice', 'bob', 'carol');
+      const statuses = [];
+      for (let n = 0; n < 7; n += 1) statuses.push((await alice.api.get('/notes')).status);
+      expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
+      const { body, headers } = await alice.api.request('GET', '/notes', {
+        headers: { origin: 'https://a.example' },
+      });
+      expect(body.error).toBe('too_many_requests');
+      const wait = Number(headers.get('retry-after'));
+      expect([wait > 0, wait <= 12]).toEqual([true, true]);
+      expect(headers.get('ratelimit-limit')).toBe('5');
+      expect(headers.get('ratelimit-remaining')).toBe('0');
+      expect(headers.get('ratelimit-reset')).toBe(String(wait));
+      expect(headers.get('access-control-expose-headers')).toContain('RateLimit-Reset');
+      expect((await bob.api.get('/notes')).status).toBe(200);
+      const requests = Array.from({ length: 6 }, (_, n) => ({
+        id: String(n),
+        method: 'GET',
+        path: '/apis/v1/notes',
+      }));
+      const batch = await carol.api.post('/batch', { mode: 'ordered', stop_on_error: false, requests });
+      expect(batch.body.responses.map(({ status }: any) => status)).toEqual([200, 200, 200, 200, 429, 429]);
+    } finally {
+      await app.stop();
+    }
+  });
+
   describe('rate limits', () => {
     test('40 concurrent requests in two processes do not exceed the limit', async () => {
       const limit = slow('parallel', 7);

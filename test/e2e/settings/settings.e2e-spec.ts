@@ -79,6 +79,9 @@ describe('settings', () => {
       const wrong: [object, string, string][] = [
         [{ email: 'mallory@acme.example' }, 'email', 'not_writable'],
         [{ display_name: ' ' }, 'display_name', 'matches'],
+        ...['\u3164', '\u2800\u2800', '\u115f', '\uffa0', '\u200b'].map(
+          (display_name): [object, string, string] => [{ display_name }, 'display_name', 'matches'],
+        ),
         [{ display_name: null }, 'display_name', 'matches'],
         [{ display_name: 'a\u202eb' }, 'display_name', 'matches'],
         [{ given_name: 'a\nb' }, 'given_name', 'matches'],

@@ -123,10 +123,17 @@ describe('signing in without a browser', () => {
       const rows = await app.sql<{ id_hash: Buffer; payload: string }>(
         `SELECT id_hash, payload FROM oidc_records WHERE model = 'DeviceCode'`,
       );
-      const all = await app.sql<{ row: string }>('SELECT r::text AS row FROM oidc_records r');
       const userCode = begun.user_code.replace('-', '');
-      const clear = all.filter(({ row }) => row.includes(begun.user_code) || row.includes(userCode));
-      expect(clear).toEqual([]);
+      const clear = async () => {
+        const all = await app.sql<{ row: string }>('SELECT r::text AS row FROM oidc_records r');
+        return all.filter(({ row }) => row.includes(begun.user_code) || row.includes(userCode));
+      };
+      expect(await clear()).toEqual([]);
+      const { on, page } = await confirm(begun, { confirm: 'yes' });
+      expect(page.html).toContain('name="password"');
+      expect(await clear()).toEqual([]);
+      await on.submit(page, { email: alice.email, password: PASSWORD, step: 'password' });
+      expect(await clear()).toEqual([]);
       expect(rows.some(({ payload }) => payload.includes(begun.device_code))).toBe(false);
       for (const { id_hash: hash } of rows)
         expect((await ask(`@${hash.toString('base64url')}.${'A'.repeat(22)}`)).body.error).toBe(

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { deflateSync } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
+import sharp from 'sharp';
+import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
@@ -14,6 +16,7 @@ function png(width: number, height: number, color = 0): Buffer {
     const out = Buffer.alloc(body.length + 8);
     out.writeUInt32BE(data.length, 0);
     body.copy(out, 4);
+    out.writeUInt32BE(crc32(body), body.length + 4);
     return out;
   };
   const head = Buffer.alloc(13);
@@ -29,10 +32,21 @@ function png(width: number, height: number, color = 0): Buffer {
   ]);
 }
 
-const JPEG = Buffer.from('ffd8ffe000104a46494600010100000100010000ffc0000b080010002001011100ffd9', 'hex');
+/** A picture with metadata and transparency. */
+const picture = (format: 'png' | 'jpeg' | 'webp', width: number, height: number): Promise<Buffer> =>
+  sharp({ create: { width, height, channels: 4, background: { r: 31, g: 78, b: 140, alpha: 0.5 } } })
+    .withExif({ IFD0: { Artist: 'hidden author' } })
+    .toFormat(format)
+    .toBuffer();
+
+/** Correct headers without an image. */
+const HEADER_ONLY_JPEG = Buffer.from(
+  'ffd8ffe000104a46494600010100000100010000ffc0000b080010002001011100ffd9',
+  'hex',
+);
 const webp = (kind: string, rest: number[]): Buffer =>
   Buffer.concat([Buffer.from('RIFF\0\0\0\0WEBP', 'latin1'), Buffer.from(kind, 'latin1'), Buffer.from(rest)]);
-const WEBP = webp('VP8X', [10, 0, 0, 0, 0, 0, 0, 0, 99, 0, 0, 49, 0, 0]);
+const HEADER_ONLY_WEBP = webp('VP8X', [10, 0, 0, 0, 0, 0, 0, 0, 99, 0, 0, 49, 0, 0]);
 
 describe('the workspace', () => {
   let app: TestApp;
@@ -136,8 +150,8 @@ describe('the workspace', () => {
     const { owner, member } = await people();
     expect((await member.api.get('/tenant/logo')).body).toMatchObject({ error: 'not_found' });
     expect((await put(member, png(10, 10))).body.error).toBe('forbidden');
-    const picture = png(200, 80);
-    const set = await put(owner, picture, 'IMAGE/PNG; x=y');
+    const sent = await picture('png', 200, 80);
+    const set = await put(owner, sent, 'IMAGE/PNG; x=y');
     expect(set.body.tenant.branding.logo_url).toMatch(
       /^https:\/\/work\.example\/apis\/v1\/tenant\/logo\?v=[0-9a-f]{16}$/,
     );
@@ -145,7 +159,14 @@ describe('the workspace', () => {
     const get = (headers: Record<string, string> = {}, method = 'GET') =>
       fetch(url, { method, headers: { authorization: `Bearer ${member.token}`, ...headers } });
     const shown = await get();
-    expect(Buffer.from(await shown.arrayBuffer()).equals(picture)).toBe(true);
+    const stored = Buffer.from(await shown.arrayBuffer());
+    expect([sent.includes('hidden author'), stored.includes('hidden author')]).toEqual([true, false]);
+    expect(await sharp(stored).metadata()).toMatchObject({
+      format: 'png',
+      width: 200,
+      height: 80,
+      hasAlpha: true,
+    });
     const header = (name: string) => shown.headers.get(name);
     expect([header('content-type'), header('x-content-type-options'), header('cache-control')]).toEqual([
       'image/png',
@@ -163,14 +184,14 @@ describe('the workspace', () => {
     const head = await get({}, 'HEAD');
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
       200,
-      String(picture.length),
+      String(stored.length),
       '',
     ]);
     expect((await fetch(url)).status).toBe(401);
 
     for (const [bytes, type] of [
-      [JPEG, 'image/jpeg'],
-      [WEBP, 'image/webp'],
+      [await picture('jpeg', 64, 64), 'image/jpeg'],
+      [await picture('webp', 64, 64), 'image/webp'],
     ] as const) {
       // The content decides the format.
       expect((await put(owner, bytes, 'image/png')).status).toBe(200);
@@ -185,8 +206,54 @@ describe('the workspace', () => {
       'tenant.logo.set',
       'tenant.logo.set',
       'tenant.logo.set',
+      'tenant.provisioned',
     ]);
-    expect(log[3]!.data).toMatchObject({ format: 'png', width: 200, height: 80, bytes: picture.length });
+    expect(log[3]!.data).toMatchObject({ format: 'png', width: 200, height: 80, bytes: stored.length });
+  });
+
+  test('the logo in a requested size, with an ETag of its own', async () => {
+    const { owner, member } = await people();
+    await put(owner, await picture('webp', 400, 100), 'image/webp');
+    const get = async (query: string, headers: Record<string, string> = {}) => {
+      const response = await fetch(`${app.base}/apis/v1/tenant/logo${query}`, {
+        headers: { authorization: `Bearer ${member.token}`, ...headers },
+      });
+      return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+    };
+    const whole = await get('');
+    const small = await get('?size=64');
+    const { format, width, height } = await sharp(small.bytes).metadata();
+    expect([format, width, height]).toEqual(['webp', 64, 16]);
+    const [wholeTag, smallTag] = [whole, small].map(({ response }) => response.headers.get('etag')!);
+    expect(smallTag).not.toBe(wholeTag);
+    expect((await get('?size=64', { 'if-none-match': smallTag! })).response.status).toBe(304);
+    expect((await get('?size=64', { 'if-none-match': wholeTag! })).response.status).toBe(200);
+    expect((await get('?size=32', { 'if-none-match': smallTag! })).response.status).toBe(200);
+    expect((await get('?size=1024')).bytes.equals(whole.bytes)).toBe(true);
+    for (const size of ['0', '15', '2049', 'x', '', '1.5'])
+      expect([size, (await get(`?size=${size}`)).response.status]).toEqual([size, 422]);
+  });
+
+  test('a logo of an earlier version is encoded by a job; a file without an image is removed', async () => {
+    const { owner } = await people();
+    const other = await people();
+    const sent = await picture('png', 40, 40);
+    await put(owner, sent);
+    await put(other.owner, sent);
+    const store = (tenantId: string | null, bytes: Buffer, version: string) =>
+      app.sql('UPDATE tenant_logos SET bytes = $2, version = $3, is_encoded = false WHERE tenant_id = $1', [
+        tenantId,
+        bytes,
+        version,
+      ]);
+    await store(owner.tenantId, sent, 'a'.repeat(32));
+    await store(other.owner.tenantId, HEADER_ONLY_JPEG, 'b'.repeat(32));
+    await app.get(PeriodicJobs).runDue();
+    const shown = await fetch(`${app.base}/apis/v1/tenant/logo`, {
+      headers: { authorization: `Bearer ${owner.token}` },
+    });
+    expect(Buffer.from(await shown.arrayBuffer()).includes('hidden author')).toBe(false);
+    expect((await other.owner.api.get('/tenant/logo')).status).toBe(404);
   });
 
   test('only a raster image of limited size becomes a logo', async () => {
@@ -203,7 +270,10 @@ describe('the workspace', () => {
       [png(2049, 1), 'image/png', 422, 'invalid_image'],
       [png(0, 10), 'image/png', 422, 'invalid_image'],
       [Buffer.concat([png(10, 10), Buffer.alloc(256 * 1024)]), 'image/png', 413, 'body_too_large'],
-      [JPEG.subarray(0, 20), 'image/jpeg', 422, 'invalid_image'],
+      [HEADER_ONLY_JPEG, 'image/jpeg', 422, 'invalid_image'],
+      [HEADER_ONLY_JPEG.subarray(0, 20), 'image/jpeg', 422, 'invalid_image'],
+      [HEADER_ONLY_WEBP, 'image/webp', 422, 'invalid_image'],
+      [(await picture('png', 300, 300)).subarray(0, 300), 'image/png', 422, 'invalid_image'],
       [
         webp(
           'VP8?',
@@ -227,22 +297,6 @@ describe('the workspace', () => {
     // The largest accepted size.
     const largest = Buffer.concat([png(2048, 2048), Buffer.alloc(256 * 1024)]).subarray(0, 256 * 1024);
     expect((await put(owner, largest)).status).toBe(200);
-  });
-
-  test('webp stores its size in three places', async () => {
-    const { owner } = await people();
-    const sizes = async (bytes: Buffer) => {
-      expect((await put(owner, bytes, 'image/webp')).status).toBe(200);
-      const [event] = await app.get(AuditReader).page(owner.tenantId, { action: 'tenant.logo.set' }, 1);
-      return [event!.data['width'], event!.data['height']];
-    };
-    expect(await sizes(WEBP)).toEqual([100, 50]);
-    expect(await sizes(webp('VP8 ', [0, 0, 0, 0, 0, 0, 0, 0x9d, 0x01, 0x2a, 64, 0x40, 32, 0x80]))).toEqual([
-      64, 32,
-    ]);
-    const lossless = Buffer.alloc(4);
-    lossless.writeUInt32LE((30 - 1) | ((20 - 1) << 14));
-    expect(await sizes(webp('VP8L', [0, 0, 0, 0, 0x2f, ...lossless, 0, 0, 0, 0, 0]))).toEqual([30, 20]);
   });
 
   test('the operator does the same on the command line', async () => {
@@ -284,6 +338,9 @@ describe('the workspace', () => {
       'rbac.group.created',
       'rbac.group.created',
       'rbac.group.created',
+      'identity.token.issued',
+      'identity.token.issued',
+      'tenant.provisioned',
       'rbac.role.set',
     ]);
     expect(all.events.at(-1)).toMatchObject({
@@ -322,7 +379,38 @@ describe('the workspace', () => {
     expect((await owner.api.get(`/tenant/audit?action=x&cursor=${next}`)).body.error).toBe('invalid_cursor');
     const [elsewhere] = await app.tenant(`other${made}`, 'nobody');
     expect((await elsewhere.api.get('/tenant/audit')).body.events).toMatchObject([
+      { action: 'identity.token.issued', object_id: elsewhere.id },
+      { action: 'tenant.provisioned' },
       { action: 'rbac.role.set', object_id: elsewhere.id },
     ]);
+  });
+
+  test('the audit log as CSV: the same events, no formulas, and the export is an event', async () => {
+    const { owner, member } = await people();
+    expect((await member.api.get('/tenant/audit.csv')).body.error).toBe('forbidden');
+    await owner.api.post('/rbac/groups', { name: '=1+1, "quoted"' });
+    for (let n = 0; n < 3; n += 1)
+      await app.sql(
+        `INSERT INTO audit_log (tenant_id, id, occurred_at, origin, action, object_kind, object_id, data)
+         SELECT $1, gen_random_uuid(), now(), 'api', 'many.rows', 'thing', '=cmd()', '{}' FROM generate_series(1, 400)`,
+        [owner.tenantId],
+      );
+    const head = await owner.api.request('HEAD', '/tenant/audit.csv');
+    expect([head.status, head.text]).toEqual([200, '']);
+    const { status, headers, text } = await owner.api.get('/tenant/audit.csv?object_kind=thing');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    expect(headers.get('content-disposition')).toContain('audit.csv');
+    const lines = text.trimEnd().split('\r\n');
+    expect(lines).toHaveLength(1_201);
+    expect(lines[0]).toContain(
+      'id,occurred_at,origin,actor_id,session_id,request_id,ip,action,object_kind,object_id,data',
+    );
+    expect(new Set(lines.slice(1)).size).toBe(1_200);
+    expect(lines[1]).toMatch(/,many\.rows,thing,'=cmd\(\),\{\}$/);
+    const group = await owner.api.get('/tenant/audit.csv?action=rbac.group.created');
+    expect(group.text).toContain('=1+1, \\""quoted\\""');
+    const [event] = (await owner.api.get('/tenant/audit?action=tenant.audit.exported&limit=1')).body.events;
+    expect(event).toMatchObject({ actor_id: owner.id, data: { action: 'rbac.group.created' } });
+    expect((await owner.api.get('/tenant/audit.csv?since=yesterday')).status).toBe(422);
   });
 });

@@ -21,6 +21,8 @@ export class ProviderLimitError extends Error {}
 
 /** A service that stores application passwords itself. The mail module implements and registers it. */
 export interface ApplicationPasswordProvider {
+  /** The protocols whose servers accept the passwords. */
+  readonly protocols: readonly Scope[];
   /** Whether it stores passwords with these scopes for this user. */
   concerns(owner: { tenantId: string; userId: string }, scopes: readonly Scope[]): boolean | Promise<boolean>;
   /**

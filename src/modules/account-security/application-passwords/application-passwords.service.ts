@@ -9,7 +9,11 @@ import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import { SecurityErrors } from '../account-security.errors.js';
 import { SecurityLog } from '../security-log.js';
-import { ApplicationPasswordProviders, ProviderLimitError } from './application-password-provider.js';
+import {
+  ApplicationPasswordProviders,
+  ProviderLimitError,
+  type Scope,
+} from './application-password-provider.js';
 import { applicationPasswordHashes, newApplicationPassword } from './application-password-secret.js';
 import {
   applicationPassword,
@@ -56,6 +60,11 @@ export class ApplicationPasswords {
     const row = await this.repository.read(ctx.tenantId, ctx.userId, id);
     if (!row) throw SecurityErrors.notFound.with();
     return applicationPassword(row);
+  }
+
+  /** The protocols whose servers accept application passwords in this deployment. */
+  get protocols(): readonly Scope[] {
+    return this.providers.provider?.protocols ?? [];
   }
 
   async count(tenantId: string, userId: string): Promise<number> {

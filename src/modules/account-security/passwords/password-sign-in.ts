@@ -2,17 +2,20 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { Db } from '../../../platform/database/db.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
-import { GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
+import { type GuessLimit, GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
 import { networkOf } from '../../../platform/rate-limits/rate-limit.js';
 import { RateLimits } from '../../../platform/rate-limits/rate-limits.js';
 import { CredentialsApi, emailKey } from '../../identity/index.js';
-import { MAX_PASSWORD, SIGN_IN } from '../guess-limits.js';
+import { MAX_PASSWORD, SIGN_IN, SIGN_IN_ANYWHERE } from '../guess-limits.js';
+import { type FailedSignIn, SignInLog } from '../sign-in-log.js';
 
 interface SignInAttempt {
   email: string;
   password: string;
   /** Address of the client. */
   ip: string | null;
+  /** Id of a browser in which the account signed in before; null: unknown. */
+  knownBrowser?: string | null;
 }
 
 export type SignInOutcome =
@@ -32,31 +35,48 @@ export type SignInOutcome =
 /** Longer addresses match no account. */
 const MAX_EMAIL = 320;
 
-/** Verifies e-mail address and password of a sign-in. */
+/** A counter of failures. */
+interface GuessCounter {
+  limit: GuessLimit;
+  subject: string;
+  scope: Exclude<FailedSignIn['lock'], null>;
+}
+
+/**
+ * Verifies e-mail address and password of a sign-in. Failures are counted per address and network, so that an attacker in
+ * another network does not lock the owner out, and for all networks together. A known browser has a counter of its own: the
+ * locks of the others do not concern it.
+ */
 @Injectable()
 export class PasswordSignIn {
   constructor(
     private readonly credentials: CredentialsApi,
     private readonly locks: GuessLocks,
     private readonly limits: RateLimits,
+    private readonly log: SignInLog,
     private readonly config: Config,
     private readonly db: Db,
   ) {}
 
   /** @throws ApiError 503 `overloaded` when too many passwords are being compared */
-  async verify({ email, password, ip }: SignInAttempt): Promise<SignInOutcome> {
+  async verify({ email, password, ip, knownBrowser = null }: SignInAttempt): Promise<SignInOutcome> {
     const limit = { scope: 'sign-in', requests: this.config.SIGN_IN_PER_MINUTE, perSeconds: 60 };
     const wait = await this.limits.take({ limit, subject: networkOf(ip) });
     if (wait > 0) return { outcome: 'limited', wait };
     if (email.length > MAX_EMAIL || password.length > MAX_PASSWORD || !isStorable(email))
       return { outcome: 'rejected' };
-    const key = emailKey(email);
-    const guess = await this.locks.begin(SIGN_IN, key);
-    if (!guess.allowed) return { outcome: 'limited', wait: guess.wait };
+    const counters = countersOf(emailKey(email), ip, knownBrowser);
+    const guess = await this.begin(counters);
+    if (guess.wait > 0) return { outcome: 'limited', wait: guess.wait };
     const account = await this.credentials.byEmail(email);
     const matches = await this.credentials.passwordMatches(account, password);
-    if (!matches || account?.status !== 'active') return { outcome: 'rejected' };
-    await this.db.single((tx) => this.locks.forget(tx, SIGN_IN, key));
+    if (!matches || account?.status !== 'active') {
+      await this.log.failed({ accountId: account?.id ?? null, factor: 'password', ip, lock: guess.lock });
+      return { outcome: 'rejected' };
+    }
+    await this.db.tx(async (tx) => {
+      for (const { limit: counted, subject } of counters) await this.locks.forget(tx, counted, subject);
+    });
     return {
       outcome: 'ok',
       accountId: account.id,
@@ -65,4 +85,26 @@ export class PasswordSignIn {
       secondFactor: account.second_factor_since !== null,
     };
   }
+
+  /** Counts a guess. `wait`: seconds; `lock`: the lock that a failure of this guess causes. */
+  private async begin(
+    counters: readonly GuessCounter[],
+  ): Promise<{ wait: number; lock: FailedSignIn['lock'] }> {
+    let lock: FailedSignIn['lock'] = null;
+    for (const { limit, subject, scope } of counters) {
+      const guess = await this.locks.begin(limit, subject);
+      if (!guess.allowed) return { wait: guess.wait, lock: null };
+      if (guess.last) lock = scope;
+    }
+    return { wait: 0, lock };
+  }
+}
+
+function countersOf(address: string, ip: string | null, knownBrowser: string | null): GuessCounter[] {
+  if (knownBrowser !== null)
+    return [{ limit: SIGN_IN, subject: `${address} browser ${knownBrowser}`, scope: 'browser' }];
+  return [
+    { limit: SIGN_IN, subject: `${address} network ${networkOf(ip)}`, scope: 'network' },
+    { limit: SIGN_IN_ANYWHERE, subject: address, scope: 'address' },
+  ];
 }

@@ -7,6 +7,7 @@ import { SessionsApi } from '../../identity/index.js';
 import { SECOND_FACTOR } from '../guess-limits.js';
 import { plainRecoveryCode } from './recovery-codes.js';
 import { type FactorRow, SecondFactorsRepository } from './second-factors.repository.js';
+import { SignInLog } from '../sign-in-log.js';
 import { type SecurityActor, SecurityLog } from '../security-log.js';
 import { totpStep } from './totp.js';
 
@@ -49,6 +50,7 @@ export class SecondFactors {
     private readonly box: SecretBox,
     private readonly sessions: SessionsApi,
     private readonly log: SecurityLog,
+    private readonly signIns: SignInLog,
     private readonly db: Db,
   ) {}
 
@@ -77,6 +79,8 @@ export class SecondFactors {
       await this.db.single((tx) => this.locks.giveBack(tx, SECOND_FACTOR, accountId));
       return { outcome: 'invalid', locked: false };
     }
+    const lock = guess.last ? 'account' : null;
+    await this.signIns.failed({ accountId, factor: 'second_factor', ip: actor.ip ?? null, lock });
     if (guess.last) await this.noteLock(actor);
     return { outcome: 'invalid', locked: guess.last };
   }

@@ -38,7 +38,7 @@ const list = workspace.statement<ChatUser>(
   'chat_users.list',
   `SELECT page.*, ${PRESENCE} FROM (
      SELECT user_id AS id, display_name, email FROM member_profiles
-      WHERE tenant_id = $1 AND status = 'active' AND folded LIKE ALL ($2::text[])
+      WHERE tenant_id = $1 AND status = 'active' AND NOT is_service AND folded LIKE ALL ($2::text[])
         AND ($3::text IS NULL OR (display_name, user_id) > ($3, $4::uuid))
       ORDER BY display_name, user_id LIMIT $5) page
      LEFT JOIN presence_views presence ON presence.tenant_id = $1 AND presence.user_id = page.id

@@ -22,7 +22,7 @@ const LIVE = 'revoked_at IS NULL AND expires_at > now()';
 // Index: sessions_account.
 const live = directory.statement<SessionRow>(
   'identity.live_sessions',
-  `SELECT ${COLUMNS} FROM sessions WHERE account_id = $1 AND ${LIVE}
+  `SELECT ${COLUMNS} FROM sessions WHERE account_id = $1 AND ${LIVE} AND activated_at IS NOT NULL
     ORDER BY id = $2 DESC, coalesce(last_seen_at, created_at) DESC, id DESC LIMIT $3`,
 );
 

@@ -15,7 +15,12 @@ interface LiveSession {
   expiresAt: Date;
   email: string;
   displayName: string;
+  /** False: the client has not fetched a token yet. */
+  isActivated: boolean;
 }
+
+/** Seconds in which a client must fetch the first token of a session: the lifetime of a device code, and a minute. */
+const PENDING_SECONDS = 660;
 
 /** Properties of a new session. */
 interface SessionOpening {
@@ -28,6 +33,8 @@ interface SessionOpening {
   secondFactorAt: number | null;
   userAgent: string | null;
   ip: string | null;
+  /** False: the session expires after minutes unless `activate` is called. */
+  isActivated: boolean;
 }
 
 /** Stored characters of a User-Agent header. */
@@ -35,8 +42,20 @@ const MAX_USER_AGENT = 400;
 
 const open = directory.statement<never>(
   'sign_in_sessions.open',
-  `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at, aal2_at, user_agent, ip)
-   VALUES ($1, $2, $3, $4, $5, to_timestamp($6), $7, $8)`,
+  `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at, aal2_at, user_agent, ip, activated_at)
+   VALUES ($1, $2, $3, $4, CASE WHEN $9 THEN $5 ELSE least($5, now() + make_interval(secs => ${PENDING_SECONDS})) END,
+           to_timestamp($6), $7, $8, CASE WHEN $9 THEN now() END)`,
+);
+
+const activate = directory.statement<never>(
+  'sign_in_sessions.activate',
+  `UPDATE sessions SET activated_at = now(), expires_at = $2
+    WHERE id = $1 AND activated_at IS NULL AND revoked_at IS NULL AND expires_at > now()`,
+);
+
+const isUnused = directory.statement<{ id: string }>(
+  'sign_in_sessions.is_unused',
+  `SELECT id FROM sessions WHERE id = $1 AND account_id = $2 AND activated_at IS NULL AND revoked_at IS NULL`,
 );
 
 /** An account as the OpenID provider reads it. */
@@ -55,9 +74,14 @@ export interface SignInAccount {
 const live = directory.statement<LiveSession>(
   'sign_in_sessions.live',
   `SELECT session.id, session.account_id AS "accountId", session.tenant_id AS "tenantId", session.client_id AS "clientId",
-          session.expires_at AS "expiresAt", account.email, account.display_name AS "displayName"
+          session.expires_at AS "expiresAt", session.activated_at IS NOT NULL AS "isActivated", account.email, account.display_name AS "displayName"
      FROM sessions session JOIN accounts account ON account.id = session.account_id
     WHERE session.id = $1 AND session.revoked_at IS NULL AND session.expires_at > now() AND account.status = 'active'`,
+);
+
+const owner = directory.statement<{ accountId: string; tenantId: string | null; clientId: string }>(
+  'sign_in_sessions.owner',
+  `SELECT account_id AS "accountId", tenant_id AS "tenantId", client_id AS "clientId" FROM sessions WHERE id = $1`,
 );
 
 const end = directory.statement<never>(
@@ -93,9 +117,20 @@ export class SignInSessions {
   ) {}
 
   async open(tx: Tx, session: SessionOpening): Promise<void> {
-    const { id, accountId, tenantId, clientId, expiresAt, secondFactorAt, ip } = session;
+    const { id, accountId, tenantId, clientId, expiresAt, secondFactorAt, ip, isActivated } = session;
     const userAgent = session.userAgent?.slice(0, MAX_USER_AGENT).toWellFormed() ?? null;
-    await tx.query(open, [id, accountId, tenantId, clientId, expiresAt, secondFactorAt, userAgent, ip]);
+    const values = [id, accountId, tenantId, clientId, expiresAt, secondFactorAt, userAgent, ip, isActivated];
+    await tx.query(open, values);
+  }
+
+  /** The client fetches the first token: the session lasts until `expiresAt`. */
+  async activate(id: string, expiresAt: Date): Promise<void> {
+    await this.db.single((tx) => tx.query(activate, [id, expiresAt]));
+  }
+
+  /** Whether the client never fetched a token of a session, which was not ended but may have expired. */
+  async isUnused(id: string, accountId: string): Promise<boolean> {
+    return (await this.db.query(isUnused, [id, accountId])).length > 0;
   }
 
   /** Ends one session, everywhere within 5 seconds. */
@@ -106,6 +141,13 @@ export class SignInSessions {
   /** Ends all sessions of a client. @returns their number */
   async endOfClient(tx: Tx, clientId: string): Promise<number> {
     return (await tx.query(endOfClient, [clientId])).length;
+  }
+
+  /** Account, workspace and client of a session, ended ones included. */
+  async ownerOf(
+    id: string,
+  ): Promise<{ accountId: string; tenantId: string | null; clientId: string } | null> {
+    return (await this.db.query(owner, [id]))[0] ?? null;
   }
 
   /** Null when the session ended, the account is closed, or the membership ended. */

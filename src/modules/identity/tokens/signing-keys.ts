@@ -9,9 +9,11 @@ import {
   type JWTHeaderParameters,
 } from 'jose';
 import { v7 as uuidv7 } from 'uuid';
+import { Audit, operator } from '../../../platform/audit/audit.js';
 import { Db } from '../../../platform/database/db.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
-import { SigningKeysRepository } from './signing-keys.repository.js';
+import { SecretBox, UnreadableSecretError } from '../../../platform/secrets/secret-box.js';
+import { type SigningKeyRow, SigningKeysRepository } from './signing-keys.repository.js';
 
 export const ALGORITHM = 'ES256';
 /** Time that a retired key stays published: longer than the maximum TOKEN_TTL of a year. */
@@ -25,12 +27,19 @@ export class UnknownKeyError extends Error {}
 interface LoadedKey {
   id: string;
   publicJwk: JWK;
-  privateJwk: JWK;
+  /** Null: SECRET_KEYS lacks its key. */
+  privateJwk: JWK | null;
   verify: CryptoKey;
   sign: CryptoKey | null;
 }
 
-/** The signing keys of access tokens: created at first start, shared by all processes through the database. */
+/** Purpose of the encryption of private keys. */
+const SEALED_KEY = 'signing key';
+
+/**
+ * The signing keys of access tokens: created at first start, shared by all processes through the database. Private keys are
+ * encrypted with the first of SECRET_KEYS; a start with another first key encrypts them again.
+ */
 @Injectable()
 export class SigningKeys implements OnModuleInit {
   private keys: LoadedKey[] = [];
@@ -39,16 +48,24 @@ export class SigningKeys implements OnModuleInit {
 
   constructor(
     private readonly repository: SigningKeysRepository,
+    private readonly box: SecretBox,
+    private readonly audit: Audit,
     private readonly db: Db,
   ) {}
 
+  /** @throws UnreadableSecretError when SECRET_KEYS lacks the key of the current signing key */
   async onModuleInit(): Promise<void> {
     await this.load();
-    if (!this.keys.some((key) => key.sign)) await this.rotate();
+    await this.reseal();
+    if (!this.keys.some((key) => key.sign)) await this.rotate('job');
   }
 
-  /** Creates a key and retires the others, which then only verify. @returns the id of the new key */
-  async rotate(): Promise<string> {
+  /**
+   * Creates a key and retires the others, which then only verify.
+   * @param origin of the audit entry: the operator, or the first start of the service
+   * @returns the id of the new key
+   */
+  async rotate(origin: 'cli' | 'job' = 'cli'): Promise<string> {
     const pair = await generateKeyPair(ALGORITHM, { extractable: true });
     const id = uuidv7();
     const [publicJwk, privateJwk] = await Promise.all([
@@ -56,8 +73,12 @@ export class SigningKeys implements OnModuleInit {
       exportJWK(pair.privateKey),
     ]);
     await this.db.tx(async (tx) => {
-      await this.repository.create(tx, { id, algorithm: ALGORITHM, publicJwk, privateJwk });
+      const sealedPrivateKey = this.seal(id, privateJwk);
+      await this.repository.create(tx, { id, algorithm: ALGORITHM, publicJwk, sealedPrivateKey });
       await this.repository.retireOthers(tx, id);
+      const actor = { ...operator(null), origin } as const;
+      const action = 'identity.signing_key.rotated';
+      await this.audit.record(tx, actor, { action, objectKind: 'signing_key', objectId: id });
     });
     await this.load();
     return id;
@@ -77,6 +98,7 @@ export class SigningKeys implements OnModuleInit {
   async signers(): Promise<JWK[]> {
     const { id } = await this.current();
     return this.keys
+      .filter(({ privateJwk }) => privateJwk !== null)
       .toSorted((a, b) => Number(b.id === id) - Number(a.id === id))
       .map((key) => ({ ...key.privateJwk, kid: key.id, alg: ALGORITHM, use: 'sig' }));
   }
@@ -115,13 +137,49 @@ export class SigningKeys implements OnModuleInit {
     this.loadedAt = performance.now();
     const rows = await this.repository.list(RETIRED_SECONDS);
     this.keys = await Promise.all(
-      rows.map(async (row) => ({
-        id: row.id,
-        publicJwk: row.public_jwk,
-        privateJwk: row.private_jwk,
-        verify: (await importJWK(row.public_jwk, row.algorithm)) as CryptoKey,
-        sign: row.retired_at ? null : ((await importJWK(row.private_jwk, row.algorithm)) as CryptoKey),
-      })),
+      rows.map(async (row) => {
+        const known = this.keys.find(({ id }) => id === row.id);
+        return known ? { ...known, sign: row.retired_at ? null : known.sign } : this.loaded(row);
+      }),
     );
+  }
+
+  private async loaded(row: SigningKeyRow): Promise<LoadedKey> {
+    const privateJwk = this.privateJwkOf(row);
+    const sign = row.retired_at === null ? privateJwk : null;
+    return {
+      id: row.id,
+      publicJwk: row.public_jwk,
+      privateJwk,
+      verify: (await importJWK(row.public_jwk, row.algorithm)) as CryptoKey,
+      sign: sign && ((await importJWK(sign, row.algorithm)) as CryptoKey),
+    };
+  }
+
+  /** @returns null when SECRET_KEYS lacks the key: then the signing key only verifies, which needs its public half */
+  private privateJwkOf({ id, private_jwk, sealed_private_key }: SigningKeyRow): JWK | null {
+    if (sealed_private_key === null) return private_jwk;
+    try {
+      return JSON.parse(this.box.open(SEALED_KEY, id, sealed_private_key).toString()) as JWK;
+    } catch (error) {
+      if (error instanceof UnreadableSecretError) return null;
+      throw error;
+    }
+  }
+
+  private seal(id: string, privateJwk: JWK): string {
+    return this.box.seal(SEALED_KEY, id, Buffer.from(JSON.stringify(privateJwk)));
+  }
+
+  /** Encrypts keys that are stored in clear, or encrypted with another key than the current one. */
+  private async reseal(): Promise<void> {
+    for (const row of await this.repository.list(RETIRED_SECONDS)) {
+      const { id, sealed_private_key: before, retired_at } = row;
+      if (before !== null && this.box.isCurrent(before)) continue;
+      const privateJwk = this.privateJwkOf(row);
+      if (privateJwk !== null) await this.repository.reseal(id, before, this.seal(id, privateJwk));
+      else if (retired_at === null)
+        throw new UnreadableSecretError(`SECRET_KEYS lacks the key of the signing key ${id}`);
+    }
   }
 }

@@ -41,6 +41,11 @@ export class MailApplicationPasswords implements ApplicationPasswordProvider, On
     if (this.config.mailService !== null) this.providers.register(this);
   }
 
+  /** The embedded mail service has no servers for mail programs. */
+  get protocols(): readonly Scope[] {
+    return this.config.MAIL_SERVICE_EMBEDDED ? [] : [...MAIL_SCOPES];
+  }
+
   async concerns(owner: MailOwner, scopes: readonly Scope[]): Promise<boolean> {
     return scopes.some((scope) => MAIL_SCOPES.has(scope)) && this.hasAccount(owner);
   }

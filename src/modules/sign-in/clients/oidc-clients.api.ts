@@ -158,7 +158,7 @@ export class OidcClientsApi {
     const ids = await this.identity.provision(tx, [{ email, name: client.name }], new Map());
     const userId = ids.get(emailKey(email)) as string;
     await this.identity.activate(tx, userId);
-    const member = { userId, email, displayName: client.name, role: client.role ?? null };
+    const member = { userId, email, displayName: client.name, role: client.role ?? null, isService: true };
     await this.tenants.provisionMembers(tx, client.tenantId as string, [member]);
     await this.tenants.setMemberStatus(tx, userId, client.tenantId as string, 'active');
     return userId;

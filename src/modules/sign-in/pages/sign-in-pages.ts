@@ -126,18 +126,20 @@ interface ConsentDetails {
   scopes: string[] | null;
   /** Host of the redirect; null for a device. */
   host: string | null;
-  /** Address of the account. */
+  /** Name and address of the account, which the client may read. */
+  name: string;
   email: string;
 }
 
 /** Choice of workspace, and consent for a third-party client. */
-export function consentPage(signIn: SignInPage, { workspaces, scopes, host, email }: ConsentDetails): Page {
+export function consentPage(signIn: SignInPage, details: ConsentDetails): Page {
+  const { workspaces, scopes, host, email } = details;
   const { t, clientName: client } = signIn;
   const asks = scopes !== null;
   const content = html`${
       asks &&
       html`<ul>
-        ${scopes.map((scope) => html`<li>${scopeText(signIn, scope)}</li>`)}
+        ${scopes.map((scope) => html`<li>${scopeText(signIn, scope, details)}</li>`)}
       </ul>`
     }
     ${workspaces !== null && workspaceField(signIn, workspaces, !asks)}
@@ -171,14 +173,19 @@ function workspaceField({ t, alert }: SignInPage, workspaces: WorkspaceChoice[],
 ${choices}</fieldset>`;
 }
 
-function scopeText({ t }: PageLocale, scope: string): string {
+/** The permission of a scope, with the values that the client learns. */
+function scopeText(
+  { t }: PageLocale,
+  scope: string,
+  { name, email }: Pick<ConsentDetails, 'name' | 'email'>,
+): string {
   switch (scope) {
     case 'openid':
       return t('scope_openid');
     case 'profile':
-      return t('scope_profile');
+      return t('scope_profile', { name });
     case 'email':
-      return t('scope_email');
+      return t('scope_email', { email });
     case 'offline_access':
       return t('scope_offline_access');
     case 'workspace':

@@ -6,6 +6,10 @@ export interface RecordRow {
   id_hash: Buffer;
   payload: string;
   consumed: boolean;
+  /** HMAC of the address of the first use. */
+  consumed_by: Buffer | null;
+  /** Seconds since the first use. */
+  consumed_seconds: number;
 }
 
 interface RecordInput {
@@ -19,7 +23,8 @@ interface RecordInput {
   ttl: number;
 }
 
-const FOUND = 'id_hash, payload, consumed_at IS NOT NULL AS consumed';
+const FOUND = `id_hash, payload, consumed_at IS NOT NULL AS consumed, consumed_by,
+  coalesce(extract(epoch FROM now() - consumed_at), 0)::float8 AS consumed_seconds`;
 
 const upsert = directory.statement<never>(
   'oidc_records.upsert',
@@ -47,7 +52,7 @@ const findByUserCode = directory.statement<RecordRow>(
 
 const consume = directory.statement<{ id_hash: Buffer }>(
   'oidc_records.consume',
-  `UPDATE oidc_records SET consumed_at = now() WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL RETURNING id_hash`,
+  `UPDATE oidc_records SET consumed_at = now(), consumed_by = $3 WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL RETURNING id_hash`,
 );
 
 const familyOf = directory.statement<{ grant_id: string | null }>(
@@ -114,8 +119,8 @@ export class OidcRecordsRepository {
   }
 
   /** @returns whether it was unused; true for exactly one of concurrent calls */
-  async consume(model: string, idHash: Buffer): Promise<boolean> {
-    return (await this.db.single((tx) => tx.query(consume, [model, idHash]))).length > 0;
+  async consume(model: string, idHash: Buffer, by: Buffer | null): Promise<boolean> {
+    return (await this.db.single((tx) => tx.query(consume, [model, idHash, by]))).length > 0;
   }
 
   /** The grant of a record. */

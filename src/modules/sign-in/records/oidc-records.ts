@@ -1,8 +1,11 @@
+import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider';
+import { Config } from '../../../config/config.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { Keyring } from '../../../platform/secrets/keyring.js';
 import { SignInSessions } from '../../identity/index.js';
+import { TokenReuse } from './token-reuse.js';
 import { OidcRecordsRepository, type RecordRow } from './oidc-records.repository.js';
 
 /** Signed handle of a record that was found by another key than its id. */
@@ -27,12 +30,14 @@ export class OidcRecords {
     private readonly repository: OidcRecordsRepository,
     private readonly keyring: Keyring,
     private readonly sessions: SignInSessions,
+    private readonly reuse: TokenReuse,
+    private readonly config: Config,
   ) {}
 
   adapter(model: string): Adapter {
     return {
       upsert: (id, payload, ttl) => this.upsert(model, id, payload, ttl ?? 0),
-      find: async (id) => payloadOf(await this.repository.find(model, this.hashOf(model, id)), id),
+      find: async (id) => this.find(model, id),
       findByUid: async (uid) => {
         const row = await this.repository.findByUid(model, this.hash(`${model} uid`, uid));
         return payloadOf(row, row && this.handle(model, row.id_hash));
@@ -87,16 +92,39 @@ export class OidcRecords {
     });
   }
 
+  private async find(model: string, id: string): Promise<AdapterPayload | undefined> {
+    const row = await this.repository.find(model, this.hashOf(model, id));
+    return payloadOf(row && this.isRetry(model, row) ? { ...row, consumed: false } : row, id);
+  }
+
   /**
    * One of concurrent uses of a code or refresh token succeeds. Any other use indicates a leak, so the grant ends (RFC
-   * 9700, section 4.14.2).
+   * 9700, section 4.14.2), except for a retry within the grace time.
    */
   private async consume(model: string, id: string): Promise<void> {
     const hash = this.hashOf(model, id);
-    if (await this.repository.consume(model, hash)) return;
+    if (await this.repository.consume(model, hash, this.currentAddress())) return;
+    const row = await this.repository.find(model, hash);
+    if (row && this.isRetry(model, row)) return;
     const grantId = await this.repository.familyOf(model, hash);
-    if (grantId !== null) await this.endGrant(grantId);
+    if (grantId !== null) {
+      await this.reuse.note(model, grantId);
+      await this.endGrant(grantId);
+    }
     throw new errors.InvalidGrant('already used');
+  }
+
+  /** Whether a refresh token was used just before from the same address: the client did not receive the response. */
+  private isRetry(model: string, { consumed, consumed_by: by, consumed_seconds: age }: RecordRow): boolean {
+    if (model !== 'RefreshToken' || !consumed || age >= this.config.REFRESH_GRACE_SECONDS) return false;
+    const address = this.currentAddress();
+    return address !== null && by !== null && timingSafeEqual(address, by);
+  }
+
+  /** HMAC of the address of the current request. */
+  private currentAddress(): Buffer | null {
+    const { ip } = (Provider.ctx?.req ?? {}) as { ip?: string };
+    return ip === undefined ? null : this.hash('address', ip);
   }
 
   private async destroy(model: string, id: string): Promise<void> {

@@ -1,22 +1,31 @@
 import { Controller, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { type AuditEvent, AuditReader } from '../../../platform/audit/audit-reader.js';
+import { type AuditEvent, type AuditFilter, AuditReader } from '../../../platform/audit/audit-reader.js';
 import { Requires } from '../../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { ApiFile } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
+import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { type FileRequest, FileRequestParam } from '../../../platform/http/replies/file-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
-import { ListAuditEvents } from './tenant-audit.dto.js';
+import { RateLimited, type RouteLimit } from '../../../platform/rate-limits/rate-limit.guard.js';
+import { ExportAuditEvents, ListAuditEvents } from './tenant-audit.dto.js';
+import { TenantAuditExport } from './tenant-audit-export.service.js';
 import { AuditEventListEnvelope } from './tenant-audit.response.js';
 
+/** An export reads the whole log. */
+const EXPORT_LIMIT: RouteLimit = { scope: 'audit-export', by: 'account', requests: 30, perSeconds: 600 };
+
 @ApiTags('tenant')
-@Controller('tenant/audit')
+@Controller('tenant')
 export class TenantAuditController {
   constructor(
     private readonly reader: AuditReader,
     private readonly cursors: Cursors,
+    private readonly exports: TenantAuditExport,
   ) {}
 
-  @Endpoint('GET', {
+  @Endpoint('GET audit', {
     id: 'listAuditEvents',
     summary: 'List the audit events of the workspace',
     description:
@@ -25,8 +34,7 @@ export class TenantAuditController {
   })
   @Requires('audit.read')
   async list(@Ctx() ctx: RequestContext, @Query() query: ListAuditEvents): Promise<AuditEventListEnvelope> {
-    const { actor_id, action, object_kind, object_id, since, until } = query;
-    const filter = { actorId: actor_id, action, objectKind: object_kind, objectId: object_id, since, until };
+    const filter = filterOf(query);
     const { rows, next } = await this.cursors.page(query, {
       scope: `audit ${ctx.tenantId} ${JSON.stringify(filter)}`,
       key: ({ id }: AuditEvent): [string] => [id],
@@ -35,4 +43,32 @@ export class TenantAuditController {
     const events = rows.map((event) => ({ ...event, occurred_at: event.occurred_at.toISOString() }));
     return { events, next };
   }
+
+  @Endpoint('GET audit.csv', {
+    id: 'exportAuditEvents',
+    summary: 'Export the audit events of the workspace as CSV',
+    description:
+      'All events that match, newest first; `data` is JSON. Texts that a spreadsheet would take as formulas get a leading apostrophe. The export itself is an event.',
+  })
+  @ApiFile('text/csv', 'UTF-8 with a byte order mark (RFC 4180).')
+  @RateLimited(EXPORT_LIMIT)
+  @Requires('audit.read')
+  csv(
+    @Ctx() ctx: RequestContext,
+    @Query() query: ExportAuditEvents,
+    @FileRequestParam() { wantsBytes }: FileRequest,
+  ): Promise<BodyReply> {
+    return this.exports.csv(ctx, filterOf(query), wantsBytes);
+  }
+}
+
+function filterOf({
+  actor_id,
+  action,
+  object_kind,
+  object_id,
+  since,
+  until,
+}: ExportAuditEvents): AuditFilter {
+  return { actorId: actor_id, action, objectKind: object_kind, objectId: object_id, since, until };
 }

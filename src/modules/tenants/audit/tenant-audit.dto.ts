@@ -1,4 +1,4 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsDate, IsOptional, IsString, IsUUID, MaxLength } from 'class-validator';
 import { Timestamp } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
@@ -46,3 +46,6 @@ export class ListAuditEvents extends PageQuery {
   @IsDate({ message: 'until must be an RFC 3339 time' })
   until?: Date;
 }
+
+/** The filters of the list. */
+export class ExportAuditEvents extends OmitType(ListAuditEvents, ['cursor', 'limit']) {}

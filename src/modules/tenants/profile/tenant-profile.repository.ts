@@ -1,10 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { ImageSize } from '../../../lib/image-size/index.js';
 import { Db } from '../../../platform/database/db.js';
-import { rowsOf } from '../../../platform/database/rows.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { TenantLogo } from '../tenant.entity.js';
 
 export interface TenantProfileRow {
   id: string;
@@ -13,13 +10,6 @@ export interface TenantProfileRow {
   branding: { primary_color?: string | null };
   domains: { domain: string; verified: boolean }[];
   logo_version: string | null;
-}
-
-interface LogoRow {
-  format: 'png' | 'jpeg' | 'webp';
-  version: string;
-  /** Null when the client has this version. */
-  bytes: Buffer | null;
 }
 
 const read = directory.statement<TenantProfileRow>(
@@ -40,13 +30,7 @@ const update = directory.statement<never>(
   `UPDATE tenants SET name = $2, branding = $3 WHERE id = $1`,
 );
 
-const readLogo = directory.statement<LogoRow>(
-  'tenants.read_logo',
-  `SELECT format, version, CASE WHEN version = ANY ($2::text[]) THEN NULL ELSE bytes END AS bytes
-     FROM tenant_logos WHERE tenant_id = $1`,
-);
-
-/** Reads and writes profiles and logos of workspaces. */
+/** Reads and writes profiles of workspaces. */
 @Injectable()
 export class TenantProfileRepository {
   constructor(private readonly db: Db) {}
@@ -65,22 +49,5 @@ export class TenantProfileRepository {
 
   async update(tx: Tx, tenantId: string, name: string, branding: object): Promise<void> {
     await tx.query(update, [tenantId, name, branding]);
-  }
-
-  /** @param knownVersions versions that the client has */
-  async logo(tenantId: string, knownVersions: string[]): Promise<LogoRow | null> {
-    return (await this.db.query(readLogo, [tenantId, knownVersions]))[0] ?? null;
-  }
-
-  async writeLogo(tx: Tx, tenantId: string, bytes: Buffer, version: string, size: ImageSize): Promise<void> {
-    const { width, height } = size;
-    const format = size.format as TenantLogo['format'];
-    const values = { tenantId, format, bytes, version, width, height, updatedAt: () => 'now()' };
-    await rowsOf(tx, TenantLogo).store(['tenantId'], values);
-  }
-
-  /** @returns false when the workspace has no logo */
-  async deleteLogo(tx: Tx, tenantId: string): Promise<boolean> {
-    return (await rowsOf(tx, TenantLogo).delete({ tenantId })).length > 0;
   }
 }

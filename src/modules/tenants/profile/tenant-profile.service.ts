@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { changes } from '../../../platform/audit/audit-data.js';
@@ -7,14 +6,13 @@ import { Db } from '../../../platform/database/db.js';
 import { Deployment } from '../../../platform/deployment/deployment.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { imageReply } from '../../../platform/http/replies/image-reply.js';
-import { imageSize } from '../../../lib/image-size/index.js';
+import { MAX_LOGO_BYTES, TenantLogos } from './tenant-logos.js';
+import { TenantLogosRepository } from './tenant-logos.repository.js';
 import { TenantProfileRepository, type TenantProfileRow } from './tenant-profile.repository.js';
 import type { TenantEnvelope } from './tenant.response.js';
 import { TenantErrors } from '../tenants.errors.js';
 
-export const MAX_LOGO_BYTES = 256 * 1024;
 export const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const;
-const MAX_SIDE = 2048;
 
 interface TenantChanges {
   name?: string;
@@ -29,6 +27,8 @@ type TenantActor = AuditActor & { readonly tenantId: string };
 export class TenantProfileService implements OnModuleInit {
   constructor(
     private readonly profiles: TenantProfileRepository,
+    private readonly logos: TenantLogosRepository,
+    private readonly encoder: TenantLogos,
     private readonly deployment: Deployment,
     private readonly audit: Audit,
     private readonly db: Db,
@@ -69,30 +69,41 @@ export class TenantProfileService implements OnModuleInit {
 
   /**
    * @param knownVersions versions that the client has
-   * @param cacheControl instead of that of images
+   * @param options.size maximum of width and height, pixels; undefined: as stored
+   * @param options.cacheControl instead of that of images
    * @throws ApiError 404 without a logo
    */
-  async logo(tenantId: string, knownVersions: string[], cacheControl?: string): Promise<BodyReply> {
-    const logo = await this.profiles.logo(tenantId, knownVersions);
+  async logo(
+    tenantId: string,
+    knownVersions: string[],
+    { size, cacheControl }: { size?: number | undefined; cacheControl?: string } = {},
+  ): Promise<BodyReply> {
+    const suffix = size === undefined ? '' : `-${size}`;
+    const known = knownVersions.flatMap((each) =>
+      each.endsWith(suffix) ? [each.slice(0, each.length - suffix.length)] : [],
+    );
+    const logo = await this.logos.read(tenantId, known);
     if (!logo) throw TenantErrors.noLogo.with();
-    return imageReply(logo.bytes, logo.format, `"${logo.version}"`, cacheControl);
+    const { bytes, format, version, side } = logo;
+    const isScaled = size !== undefined && bytes !== null && side > size;
+    const shown = isScaled ? await this.encoder.scale({ ...logo, bytes }, size) : bytes;
+    return imageReply(shown, format, `"${version}${suffix}"`, cacheControl);
   }
 
   /**
+   * Stores the image encoded again.
    * @param bytes at most MAX_LOGO_BYTES
    * @throws ApiError 422 `invalid_image` unless the content is a PNG, JPEG or WebP of an allowed size
    */
   async setLogo(actor: TenantActor, bytes: Buffer): Promise<TenantEnvelope> {
-    const size = imageSize(bytes);
-    const fits = size && size.format !== 'gif' && Math.max(size.width, size.height) <= MAX_SIDE;
-    if (!fits || bytes.length > MAX_LOGO_BYTES) throw TenantErrors.invalidImage.with();
-    const version = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+    if (bytes.length > MAX_LOGO_BYTES) throw TenantErrors.invalidImage.with();
+    const logo = await this.encoder.encode(bytes);
     return this.db.tx(async (tx) => {
       const before = await this.profiles.lock(tx, actor.tenantId);
-      if (before.logo_version === version) return this.present(before);
-      await this.profiles.writeLogo(tx, actor.tenantId, bytes, version, size);
-      const { format, width, height } = size;
-      const data = { format, width, height, bytes: bytes.length, sha256: version };
+      if (before.logo_version === logo.version) return this.present(before);
+      await this.logos.write(tx, actor.tenantId, logo);
+      const { format, width, height, version } = logo;
+      const data = { format, width, height, bytes: logo.bytes.length, sha256: version };
       const objectId = actor.tenantId;
       await this.audit.record(tx, actor, { action: 'tenant.logo.set', objectKind: 'tenant', objectId, data });
       return this.present({ ...before, logo_version: version });
@@ -103,7 +114,7 @@ export class TenantProfileService implements OnModuleInit {
   async removeLogo(actor: TenantActor): Promise<TenantEnvelope> {
     return this.db.tx(async (tx) => {
       const before = await this.profiles.lock(tx, actor.tenantId);
-      if (!(await this.profiles.deleteLogo(tx, actor.tenantId))) throw TenantErrors.noLogo.with();
+      if (!(await this.logos.delete(tx, actor.tenantId))) throw TenantErrors.noLogo.with();
       const objectId = actor.tenantId;
       await this.audit.record(tx, actor, { action: 'tenant.logo.removed', objectKind: 'tenant', objectId });
       return this.present({ ...before, logo_version: null });

@@ -1,4 +1,4 @@
-import { Body, Controller, Headers, Req } from '@nestjs/common';
+import { Body, Controller, Headers, Query, Req } from '@nestjs/common';
 import { ApiTags, ApiBody, ApiConsumes } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Requires } from '../../../platform/context/permission.guard.js';
@@ -8,9 +8,11 @@ import { BytesBody } from '../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { ImageErrors } from '../../../platform/images/images.errors.js';
 import { versionsNamed } from '../../../platform/http/replies/image-reply.js';
-import { LOGO_TYPES, MAX_LOGO_BYTES, TenantProfileService } from './tenant-profile.service.js';
-import { UpdateTenant } from './tenant.dto.js';
+import { MAX_LOGO_BYTES } from './tenant-logos.js';
+import { LOGO_TYPES, TenantProfileService } from './tenant-profile.service.js';
+import { ReadLogo, UpdateTenant } from './tenant.dto.js';
 import { TenantEnvelope } from './tenant.response.js';
 import { TenantErrors } from '../tenants.errors.js';
 
@@ -46,23 +48,29 @@ export class TenantController {
     id: 'readTenantLogo',
     summary: 'Read the logo',
     description: 'PNG, JPEG or WebP. With its ETag as `If-None-Match`: 304 when unchanged.',
-    errors: [TenantErrors.noLogo],
+    errors: [TenantErrors.noLogo, ImageErrors.unavailable],
   })
   @ApiFile('image/*', 'The image.')
   logo(
     @Ctx() ctx: RequestContext,
+    @Query() { size }: ReadLogo,
     @Headers('if-none-match') ifNoneMatch: string | undefined,
   ): Promise<BodyReply> {
-    return this.tenants.logo(ctx.tenantId, versionsNamed(ifNoneMatch));
+    return this.tenants.logo(ctx.tenantId, versionsNamed(ifNoneMatch), { size });
   }
 
   @Endpoint('PUT logo', {
     id: 'setTenantLogo',
     summary: 'Set the logo',
     description:
-      'The body is the image, at most 256 KiB and 2048 pixels per side. The format is detected from the content.',
+      'The body is the image, at most 256 KiB and 2048 pixels per side. The format is detected from the content. The image is encoded again, without metadata.',
     response: [TenantEnvelope, NOW],
-    errors: [TenantErrors.invalidImage, Errors.bodyTooLarge, Errors.unsupportedMediaType],
+    errors: [
+      TenantErrors.invalidImage,
+      ImageErrors.unavailable,
+      Errors.bodyTooLarge,
+      Errors.unsupportedMediaType,
+    ],
   })
   @ApiConsumes(...LOGO_TYPES)
   @ApiBody({ schema: { type: 'string', format: 'binary' } })

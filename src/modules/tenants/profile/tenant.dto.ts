@@ -1,7 +1,8 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsObject, Matches, ValidateNested } from 'class-validator';
-import { Optional, Name, Nullable } from '../../../platform/http/input.decorators.js';
+import { IsInt, IsObject, IsOptional, Matches, Max, Min, ValidateNested } from 'class-validator';
+import { MAX_LOGO_SIDE } from './tenant-logos.js';
+import { Optional, Name, Nullable, WholeNumber } from '../../../platform/http/input.decorators.js';
 
 export class BrandingInput {
   /** As #rrggbb; null removes it. @example "#2f80ed" */
@@ -21,4 +22,17 @@ export class UpdateTenant {
   @Type(() => BrandingInput)
   @IsObject({ message: 'branding must be an object' })
   branding?: BrandingInput;
+}
+
+const SIZE = `size must be a whole number from 16 to ${MAX_LOGO_SIDE}`;
+
+export class ReadLogo {
+  /** Maximum of width and height in pixels. A smaller logo keeps its size. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 16, maximum: MAX_LOGO_SIDE, example: 128 })
+  @IsOptional()
+  @WholeNumber()
+  @Min(16, { message: SIZE })
+  @Max(MAX_LOGO_SIDE, { message: SIZE })
+  @IsInt({ message: SIZE })
+  size?: number;
 }

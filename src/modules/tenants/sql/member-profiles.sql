@@ -1,7 +1,7 @@
 -- The members of workspaces as other modules read them. PostgreSQL expands it in place: the indexes of tenant_members serve it,
 -- and FOR UPDATE locks the row of the table. Only `tenants` writes.
 CREATE VIEW member_profiles AS
-SELECT tenant_id, user_id, email, display_name, role, status, folded, created_at FROM tenant_members;
+SELECT tenant_id, user_id, email, display_name, role, status, folded, created_at, is_service FROM tenant_members;
 
 -- The deactivated members among these users, as a JSON array, without p_present: a deactivated member may stay in a list and
 -- cannot be added to one. NULL without any.

@@ -66,7 +66,7 @@ export class GuestAccessService {
   async logo(visitor: Visitor): Promise<BodyReply> {
     await this.limits.enforce(visitor);
     await this.open(visitor);
-    return this.tenants.logo(visitor.tenantId, [], 'private, no-store');
+    return this.tenants.logo(visitor.tenantId, [], { cacheControl: 'private, no-store' });
   }
 
   /**
