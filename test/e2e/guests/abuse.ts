@@ -226,7 +226,8 @@ export const abuseTests = (world: GuestWorkspace): void =>
         ['DELETE', `${id}/chat_link`],
       ] as const)
         rejected(await eve.api.request(method, `/call/external_invites/${path}`), 404, 'not_found');
-      expect(ok(await eve.api.get('/call/external_invites')).invites).toEqual([]);
+      const { invites } = ok(await eve.api.get('/call/external_invites?limit=200'));
+      expect(invites.map((each: any) => each.id)).not.toContain(id);
       expect(ok(await alice.api.get(`/call/external_invites/${id}`)).invite.state).toBe('active');
     });
   });
