@@ -7,6 +7,7 @@ import { firstVisitTests } from './first-visit.ts';
 import { guestChatTests } from './guest-chat.ts';
 import { invitesTests } from './invites.ts';
 import { livestreamsTests } from './livestreams.ts';
+import { markerTests } from './markers.ts';
 import { queueTests } from './queue.ts';
 import { sessionsTests } from './sessions.ts';
 
@@ -27,6 +28,7 @@ describe('guests', () => {
   livestreamsTests(world);
   invitesTests(world);
   abuseTests(world);
+  markerTests(world);
 
   test('limits: per session, and per network without one', async () => {
     const { app, browser, newCall, newGuest } = world;

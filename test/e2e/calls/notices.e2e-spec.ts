@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { EgressStatus } from '@livekit/protocol';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { type Person, TestApp } from '../../support/app.ts';
+import { LiveKit } from '../../support/livekit/livekit.ts';
+import { TestSocket } from '../../support/socket.ts';
+import { until } from '../../support/until.ts';
+
+describe('notifications, declines and recordings of calls', () => {
+  let app: TestApp;
+  let livekit: LiveKit;
+  let alice: Person;
+  let bob: Person;
+  let carol: Person;
+  let mallory: Person;
+  let room: string;
+
+  beforeAll(async () => {
+    livekit = await LiveKit.start();
+    app = await TestApp.start(livekit.settings);
+    livekit.webhooks.targets.push(app.base);
+    [alice, bob, carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
+    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    const body = { type: 'group', name: 'Offsite', member_ids: [bob.id, carol.id] };
+    room = (await alice.api.post('/chat/rooms', body)).body.room.id;
+    const recorders = { name: 'Recorders', permissions: ['calls.record'] };
+    const { group } = (await alice.api.post('/rbac/groups', recorders)).body;
+    expect((await alice.api.post(`/rbac/groups/${group.id}/members`, { user_id: bob.id })).status).toBe(201);
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await livekit?.stop();
+  });
+  beforeEach(async () => {
+    await drain();
+    await app.sql('DELETE FROM notifications');
+  });
+
+  const drain = () => app.get<OutboxWorker>(OutboxWorker).drain();
+  const startCall = async (title = 'Budget'): Promise<string> => {
+    const created = await alice.api.post('/call/rooms', { room_id: room, title });
+    expect(created.status).toBe(201);
+    return created.body.room.id;
+  };
+  const end = async (call: string, by = alice) =>
+    expect((await by.api.post(`/call/${call}/end`)).status).toBe(200);
+  const join = async (call: string, by: Person) => {
+    const connection = await livekit.join((await by.api.post(`/call/tokens/${call}/mint`)).body.token);
+    await livekit.webhooks.settled();
+    return connection;
+  };
+  const listOf = async (person: Person, type: string): Promise<any[]> => {
+    await drain();
+    const { body } = await person.api.get('/notifications?limit=200');
+    return body.notifications.filter((each: any) => each.type === type);
+  };
+  const decline = (call: string, by: Person) => by.api.post(`/call/${call}/decline`);
+  const record = async (call: string, by = alice) => {
+    const { status, body } = await by.api.post(`/call/${call}/recordings`);
+    expect(status).toBe(201);
+    const name = `t${alice.tenantId!.replaceAll('-', '')}.${call}`;
+    return { recording: body.recording, egressId: livekit.egressOf(name).egressId };
+  };
+  const ready = async (id: string) =>
+    until('the file', async () => {
+      await livekit.webhooks.settled();
+      await drain();
+      const { recordings } = (await alice.api.get('/meetings/recordings?limit=200')).body;
+      const found = recordings.find((each: any) => each.id === id);
+      return found?.state === 'ready' && found;
+    });
+
+  test('a started call notifies the other members, with its title and its page', async () => {
+    const call = await startCall('Budget 2027');
+    for (const person of [bob, carol])
+      expect(await listOf(person, 'call.started')).toMatchObject([
+        {
+          title: 'Alice started the call “Budget 2027”',
+          actor: { id: alice.id },
+          subject: { kind: 'call', id: call },
+          url_path: `/calls/${call}`,
+        },
+      ]);
+    expect(await listOf(alice, 'call.started')).toEqual([]);
+    await end(call);
+  });
+
+  test('a missed call is for members who neither joined nor declined, and not for the one who ended it', async () => {
+    const call = await startCall();
+    await join(call, bob);
+    expect((await decline(call, carol)).body).toEqual({ call_id: call, user_id: carol.id });
+    await end(call);
+    for (const person of [alice, bob, carol]) expect(await listOf(person, 'call.missed')).toEqual([]);
+    const second = await startCall('Second');
+    await end(second);
+    for (const person of [bob, carol])
+      expect(await listOf(person, 'call.missed')).toMatchObject([
+        { title: 'You missed the call “Second”', subject: { kind: 'call', id: second } },
+      ]);
+    expect(await listOf(alice, 'call.missed')).toEqual([]);
+  });
+
+  test('a call of an event is missed anew at each start', async () => {
+    const { calendar } = (await alice.api.post('/calendar', { name: 'Team', time_zone: 'Europe/Berlin' }))
+      .body;
+    const { event } = (
+      await alice.api.post(`/calendar/${calendar.id}/events`, {
+        title: 'Weekly',
+        start: '2027-03-01T09:00:00',
+        attendees: [{ user_id: bob.id }, { user_id: carol.id }],
+        conference: { create: true },
+      })
+    ).body;
+    const call = event.conference.room_id as string;
+    await join(call, alice);
+    await join(call, bob);
+    expect((await decline(call, carol)).status).toBe(200);
+    await end(call);
+    expect([await listOf(bob, 'call.missed'), await listOf(carol, 'call.missed')]).toEqual([[], []]);
+    await join(call, alice);
+    await end(call);
+    for (const person of [bob, carol])
+      expect(await listOf(person, 'call.missed')).toMatchObject([{ title: 'You missed the call “Weekly”' }]);
+  });
+
+  test('a decline reaches the host and all clients of the user; only a live call of the user can be declined', async () => {
+    const call = await startCall();
+    const sockets = await Promise.all([alice, bob, bob, carol].map((each) => TestSocket.open(app, each)));
+    const [host, phone, desktop, other] = sockets as [TestSocket, TestSocket, TestSocket, TestSocket];
+    expect(await phone.send('call.decline', { call_id: call })).toEqual({
+      ok: true,
+      call_id: call,
+      user_id: bob.id,
+    });
+    for (const socket of [host, phone, desktop])
+      expect(await socket.next('call.declined')).toEqual({ call_id: call, user_id: bob.id });
+    expect(other.named('call.declined')).toEqual([]);
+    expect((await decline(call, bob)).status).toBe(200);
+    expect(await phone.send('call.decline', { call_id: randomUUID() })).toMatchObject({ status: 404 });
+    expect(await phone.send('call.decline', { call_id: 'x' })).toMatchObject({ status: 422 });
+    expect((await decline(call, mallory)).status).toBe(404);
+    expect((await bob.api.post(`/call/tokens/${call}/mint`)).status).toBe(200);
+    await end(call);
+    expect((await decline(call, bob)).body.error).toBe('call_not_live');
+    for (const socket of sockets) socket.close();
+  });
+
+  test('a recording notifies its participants when it is ready, and its requester when it fails', async () => {
+    const call = await startCall('Recorded');
+    await join(call, alice);
+    await join(call, bob);
+    const { recording, egressId } = await record(call);
+    await livekit.complete(egressId);
+    await ready(recording.id);
+    for (const person of [alice, bob])
+      expect(await listOf(person, 'recording.ready')).toMatchObject([
+        {
+          title: 'The recording of “Recorded” is ready',
+          subject: { kind: 'recording', id: recording.id },
+          url_path: `/recordings/${recording.id}`,
+        },
+      ]);
+    expect(await listOf(carol, 'recording.ready')).toEqual([]);
+    const failed = await record(call, bob);
+    await livekit.fail(failed.egressId, EgressStatus.EGRESS_FAILED);
+    await livekit.webhooks.settled();
+    expect(await listOf(bob, 'recording.failed')).toMatchObject([
+      { title: 'The recording of “Recorded” failed', subject: { id: failed.recording.id } },
+    ]);
+    expect(await listOf(alice, 'recording.failed')).toEqual([]);
+    await end(call);
+  });
+
+  test('the requester, the host and moderators delete a recording, its file and its links', async () => {
+    const call = await startCall('Deleted');
+    await join(call, alice);
+    await join(call, bob);
+    const { recording, egressId } = await record(call, bob);
+    const remove = (id: string, by: Person, of = call) => by.api.delete(`/call/${of}/recordings/${id}`);
+    expect((await remove(recording.id, bob)).body.error).toBe('recording_not_finished');
+    await livekit.complete(egressId);
+    const { url } = await ready(recording.id);
+    const [{ blob_id: blob }] = (await app.sql(`SELECT blob_id FROM recordings WHERE id = $1`, [
+      recording.id,
+    ])) as [{ blob_id: string }];
+    expect((await remove(recording.id, carol)).status).toBe(403);
+    expect((await remove(recording.id, mallory)).status).toBe(404);
+    expect((await remove(randomUUID(), bob)).status).toBe(404);
+    const other = (await alice.api.post('/call/rooms', { title: 'Other' })).body.room.id;
+    expect((await remove(recording.id, alice, other)).status).toBe(404);
+    const socket = await TestSocket.open(app, carol);
+    const deleted = await remove(recording.id, bob);
+    expect(deleted.body).toMatchObject({
+      recording: { id: recording.id, state: 'ready', url: null },
+      deleted: true,
+    });
+    expect(await socket.next('recording.deleted')).toEqual({ recording_id: recording.id, call_id: call });
+    socket.close();
+    expect((await remove(recording.id, bob)).status).toBe(404);
+    expect((await app.anonymous.get(url.replace('/apis/v1', ''))).status).toBe(404);
+    expect(await app.sql(`SELECT state FROM blobs WHERE id = $1`, [blob])).toEqual([{ state: 'released' }]);
+    // The host deletes the failed recording of another member, with the file that the media server left.
+    const failed = await record(call, bob);
+    await livekit.complete(failed.egressId, Buffer.from('half'), EgressStatus.EGRESS_FAILED);
+    await livekit.webhooks.settled();
+    const file = path.join(livekit.directory, `${failed.recording.id}.mp4`);
+    expect(existsSync(file)).toBe(true);
+    expect((await remove(failed.recording.id, alice)).status).toBe(200);
+    expect(existsSync(file)).toBe(false);
+    const entries = await app.sql(
+      `SELECT actor_id FROM audit_log WHERE action = 'call.recording.deleted' ORDER BY occurred_at`,
+    );
+    expect(entries.map(({ actor_id }) => actor_id)).toEqual([bob.id, alice.id]);
+    await end(call);
+  });
+});
