@@ -110,6 +110,7 @@ const OUR_ADDITIONS = new Map([
   ['PUT /apis/v1/chat/rooms/{id}/read', 'the read position without a socket'],
   ['GET /apis/v1/chat/rooms/{id}/members', 'members beyond the first 200, which the room contains'],
   ['GET /apis/v1/chat/attachments/{id}', 'the file itself: the contract uploads files only'],
+  ['GET /apis/v1/chat/attachments/{id}/thumbnail', 'a small picture of an image, for lists of messages'],
   [
     'GET /apis/v1/contact/addressbooks/{addressbook_id}/contacts/{external_id}/photo',
     'the photo of a contact',
