@@ -64,6 +64,7 @@ export class CallMember {
 }
 
 @Entity('call_declines')
+@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class CallDecline {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'call_id' }) callId!: string;

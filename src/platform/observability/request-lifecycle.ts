@@ -3,8 +3,19 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Metrics } from './metrics.js';
 
-const SECRET_PATH = /^(\/apis\/v1\/(?:calendar\/feeds|call\/(?:external|recordings))\/)[^/]*/;
+/** Routes whose next segment is a credential: links of mails, calendar feeds, routes for guests and recordings. */
+const SECRET_PATH = new RegExp(
+  `^(/apis/v1/(?:${[
+    'account/(?:invitations|password|email)',
+    'calendar/(?:feeds|polls/outside)',
+    'call/(?:external|recordings)',
+    'notifications/unsubscribe',
+  ].join('|')})/)[^/]*`,
+);
 const SAFE_ID = /^[\w.:-]{1,128}$/;
+
+/** A path as logs may contain it. */
+export const loggedPath = (path: string): string => path.replace(SECRET_PATH, '$1[redacted]');
 
 /**
  * The first middleware: assigns the request id (a valid `X-Request-Id` of the client, or a new one) and records the end of the
@@ -28,8 +39,8 @@ export function requestLifecycle(logger: Logger, metrics: Metrics, measured: boo
             {
               request_id: request.id,
               method,
-              // The secret in the path of a calendar feed, of the routes for guests and of a recording is the credential.
-              path: request.path.replace(SECRET_PATH, '$1[redacted]'),
+              // The handler of unknown routes is mounted at the prefix, which `path` then lacks.
+              path: loggedPath(request.baseUrl + request.path),
               route,
               status,
               ms: Math.round(seconds * 1e4) / 10,

@@ -38,13 +38,16 @@ describe('the demo workspace', () => {
     searchDirectory: '?q=alice',
     listRelatedItems: '?q=review',
   };
-  /** Calls need a media server; presence needs an open connection. */
+  /** Calls need a media server; presence needs an open connection; applications and invitations are the company's own. */
   const EMPTY = new Set([
+    'listConnectedApps',
     'listExternalInvites',
     'listGuestApprovals',
+    'listInvitations',
     'listLiveMeetings',
     'listPresence',
     'listRecordings',
+    'listTenantClients',
   ]);
   /** Not found: the demo has no images. */
   const IMAGES = new Set(['readSelfPhoto', 'readTenantLogo']);

@@ -75,6 +75,8 @@ describe('clients of a workspace', () => {
       'identity.client.added',
       'identity.client.removed',
       'identity.client.rotated',
+      'identity.service_token.issued',
+      'identity.service_token.issued',
     ]);
     expect(JSON.stringify(events)).not.toContain(body.client_secret);
     const stored = await app.sql('SELECT audit_log::text AS row FROM audit_log');
