@@ -1,6 +1,9 @@
+import pg from 'pg';
 import { CalendarHousekeeping } from '../../src/modules/calendar/calendar-housekeeping.js';
 import { type TestUser, TestApp } from '../support/app.ts';
 import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../support/calendars.ts';
+import { lockWaits } from '../support/locks.ts';
+import { until } from '../support/until.ts';
 
 describe('calendars under concurrency', () => {
   let app: TestApp;
@@ -116,6 +119,25 @@ describe('calendars under concurrency', () => {
       ...Array.from({ length: 5 }, () => housekeeping.purge(future)),
     ]);
     expect(await deadlocks()).toBe(before);
+  });
+
+  test('a feed of a calendar that is being deleted is 404', async () => {
+    const deleted = await newCalendar(ann, 'Short');
+    const blocker = new pg.Client({ connectionString: app.databaseUrl });
+    await blocker.connect();
+    try {
+      await blocker.query('BEGIN');
+      await blocker.query('DELETE FROM calendars WHERE id = $1', [deleted]);
+      const created = ann.api.post(`/calendar/${deleted}/feeds`, {});
+      await until('the request to wait for the deletion', async () => (await lockWaits(blocker))[0]);
+      await blocker.query('COMMIT');
+      expect(((response) => [response.status, response.body.error])(await created)).toEqual([
+        404,
+        'not_found',
+      ]);
+    } finally {
+      await blocker.end();
+    }
   });
 
   test('meetings that share attendees do not block each other; the same uid is created once', async () => {

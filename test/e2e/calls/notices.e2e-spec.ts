@@ -21,8 +21,8 @@ describe('notifications, declines and recordings of calls', () => {
     livekit = await LiveKit.start();
     app = await TestApp.start(livekit.settings);
     livekit.webhooks.targets.push(app.base);
-    [alice, bob, carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')) as [Person, Person, Person];
-    [mallory] = (await app.tenant('evil', 'mallory')) as [Person];
+    [alice, bob, carol] = await app.tenant('acme', 'alice', 'bob', 'carol');
+    [mallory] = await app.tenant('evil', 'mallory');
     const body = { type: 'group', name: 'Offsite', member_ids: [bob.id, carol.id] };
     room = (await alice.api.post('/chat/rooms', body)).body.room.id;
     const recorders = { name: 'Recorders', permissions: ['calls.record'] };

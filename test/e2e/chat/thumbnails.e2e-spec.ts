@@ -16,8 +16,8 @@ describe('thumbnails of chat attachments', () => {
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [TestUser, TestUser];
-    [eve] = (await app.tenant('globex', 'eve')) as [TestUser];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
+    [eve] = await app.tenant('globex', 'eve');
     photo = await sharp({ create: { width: 1200, height: 600, channels: 3, background: '#3366cc' } })
       .withExif({ IFD0: { Copyright: MARKER } })
       .jpeg()

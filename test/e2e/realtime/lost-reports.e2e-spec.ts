@@ -18,7 +18,7 @@ describe('changes of a process that is killed between the commit and the report'
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice, bob] = (await app.tenant('acme', 'alice', 'bob')) as [TestUser, TestUser];
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
     await app.sql(SILENT);
     killed = new ServerProcess(app.databaseUrl, await freePort(), {
       DATA_DIR: app.dataDir,

@@ -80,7 +80,7 @@ describe('the words of a contact', () => {
         const [term] = queryTerms(name);
         fc.pre(term !== undefined);
         expect([name, finds(name, fields)]).toEqual([name, true]);
-        const [from, to] = prefixRange([term as string]);
+        const [from, to] = prefixRange([term]);
         const inRange = contactWords(cardOf(fields)).filter((each) => each >= from && each < to);
         expect(inRange.length).toBeGreaterThan(0);
         found += 1;

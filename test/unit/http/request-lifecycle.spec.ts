@@ -15,7 +15,7 @@ test('secrets in paths are not logged', () => {
     '/apis/v1/call/external_invites',
   ]) {
     const response = Object.assign(new EventEmitter(), { statusCode: 200, writableFinished: true });
-    handle({ headers: {}, method: 'GET', path } as never, response as never, () => undefined);
+    handle({ headers: {}, method: 'GET', baseUrl: '', path } as never, response as never, () => undefined);
     response.emit('close');
   }
   expect(lines).toHaveLength(4);

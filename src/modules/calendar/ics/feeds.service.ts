@@ -7,6 +7,7 @@ import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
 import { newToken, readToken } from '../../../platform/secrets/workspace-token.js';
 import { CalendarsApi } from '../calendar.api.js';
+import { CalendarErrors } from '../calendar.errors.js';
 import type { CalendarContext } from '../model/event-record.js';
 import { FeedErrors } from './feeds.errors.js';
 import type { CreateFeed } from './feeds.dto.js';
@@ -53,6 +54,7 @@ export class FeedsService {
     return this.db.tx(async (tx) => {
       const values = { id: uuidv7(), calendarId, tokenHash, details };
       const feed = await this.repository.insert(tx, ctx, values);
+      if (!feed) throw CalendarErrors.calendarNotFound.with();
       await this.log(tx, ctx, 'calendar.feed.created', feed);
       return { feed: { ...present(feed), url: `/apis/v1/calendar/feeds/${token}.ics` } };
     });

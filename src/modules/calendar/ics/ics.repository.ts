@@ -52,7 +52,8 @@ const readZones = workspace.statement<{ zone: string; first_year: number }>(
 const insertFeed = workspace.statement<{ feed: FeedRow }>(
   'calendar.insert_feed',
   `INSERT INTO calendar_feeds (tenant_id, id, calendar_id, user_id, token_hash, details, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, now())
+   SELECT $1, $2, calendar.id, $4, $5, $6, now() FROM calendars calendar
+    WHERE calendar.tenant_id = $1 AND calendar.id = $3 FOR KEY SHARE
    RETURNING json_build_object('id', id, 'calendar_id', calendar_id, 'user_id', user_id, 'details', details,
                                'created_at', created_at) AS feed`,
 );
@@ -108,13 +109,14 @@ export class IcsRepository {
     return this.db.query(readZones, [tenantId, calendarId]);
   }
 
+  /** Null when the calendar is being deleted. */
   async insert(
     tx: Tx,
     ctx: RequestContext,
     feed: { id: string; calendarId: string; tokenHash: Buffer; details: FeedRow['details'] },
-  ): Promise<FeedRow> {
+  ): Promise<FeedRow | null> {
     const values = [ctx.tenantId, feed.id, feed.calendarId, ctx.userId, feed.tokenHash, feed.details];
-    return ((await tx.query(insertFeed, values))[0] as { feed: FeedRow }).feed;
+    return (await tx.query(insertFeed, values))[0]?.feed ?? null;
   }
 
   /** The feeds that the caller made of a calendar, oldest first. */
