@@ -1,5 +1,5 @@
-// A company runs itself: the owner invites a colleague, who forgets the password, must enable a second factor, loses it and is
-// removed. Owner and colleague have a browser each; their mails arrive at a relay.
+// A company runs itself: the owner invites a colleague, who forgets the password and must enable a second factor. Owner and
+// colleague have a browser each; their mails arrive at a relay.
 import assert from 'node:assert/strict';
 import { simpleParser } from 'mailparser';
 import { Secret, TOTP } from 'otpauth';
@@ -18,7 +18,6 @@ let server;
 let relay;
 let owner;
 let colleague;
-let colleagueId;
 const mails = [];
 
 /** A relay that stores the received mails. */
@@ -98,7 +97,13 @@ async function enrol(who, password) {
 const steps = {
   'company: the owner invites a colleague': async () => {
     relay = await startRelay();
-    server = await startServer({ SMTP_URL: `smtp://127.0.0.1:${relay.server.address().port}` });
+    // Her address is outside: the mail service of the workspace would deliver the mails into a mailbox that she opens with the
+    // password she forgot.
+    server = await startServer({
+      MAIL_SERVICE_URL: 'http://127.0.0.1:9',
+      MAIL_ACCOUNTS: 'link',
+      SMTP_URL: `smtp://127.0.0.1:${relay.server.address().port}`,
+    });
     owner = await open();
     await owner.page.goto(server.docs);
     await owner.swagger.authorise(server.token);
@@ -125,7 +130,6 @@ const steps = {
     await signIn(colleague, COLLEAGUE, FIRST_PASSWORD);
     const { profile } = await ok(colleague, 'settings', 'readProfile');
     assert.equal(profile.email, COLLEAGUE);
-    colleagueId = profile.id;
   },
   'she forgets the password, and sets a new one by a link': async () => {
     const { page } = colleague;
@@ -158,31 +162,6 @@ const steps = {
     assert.equal((await call(owner, 'tenant', 'readTenantPolicy')).status, '403');
     await enrol(owner, server.password);
     await ok(owner, 'tenant', 'readTenantPolicy');
-  },
-  'the colleague loses the second factor, and the owner removes it': async () => {
-    const { second_factor_reset: reset } = await ok(owner, 'tenant', 'resetMemberSecondFactor', {
-      user_id: colleagueId,
-    });
-    assert.equal(reset.state, 'removed');
-    assert.equal((await call(colleague, 'settings', 'readProfile')).status, '401');
-    await colleague.swagger.unauthorise();
-    await colleague.page.context().clearCookies();
-    await signIn(colleague, COLLEAGUE, SECOND_PASSWORD);
-    await enrol(colleague, SECOND_PASSWORD);
-    await ok(colleague, 'settings', 'readProfile');
-  },
-  'the owner connects an application, and removes the colleague': async () => {
-    const edit = () => ({ name: 'Time sheets', kind: 'service' });
-    const { client_secret: secret } = await ok(owner, 'tenant', 'createTenantClient', { edit });
-    assert.ok(secret.length > 40);
-    const { sessions } = await ok(owner, 'tenant', 'listMemberSessions', { user_id: colleagueId });
-    assert.equal(sessions.length, 1);
-    await ok(owner, 'tenant', 'deactivateTenantMember', { user_id: colleagueId });
-    assert.equal((await call(colleague, 'settings', 'readProfile')).status, '401');
-    const { events } = await ok(owner, 'tenant', 'listAuditEvents');
-    const actions = new Set(events.map(({ action }) => action));
-    for (const action of ['user.invited', 'user.joined', 'tenant.policy.updated', 'user.deactivated'])
-      assert.ok(actions.has(action), action);
   },
 };
 
