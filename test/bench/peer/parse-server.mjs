@@ -36,6 +36,7 @@ const server = new ParseServer({
   maintenanceKey: 'bench-maintenance',
   serverURL: `http://127.0.0.1:${PORT}/parse`,
   silent: true,
+  logsFolder: null,
   directAccess: true,
   allowClientClassCreation: false,
   enforcePrivateUsers: true,
