@@ -12,6 +12,7 @@ import {
   type PageRequest,
   passwordProblem,
   postForm,
+  showInvalidLink,
   showLimited,
   showPage,
 } from './page-kit.js';
@@ -40,13 +41,13 @@ export class InvitationPages {
 
   async show(page: PageRequest, token: string): Promise<BodyReply> {
     const invitation = await this.invitations.find(token);
-    if (!invitation) return this.invalid(page);
+    if (!invitation) return showInvalidLink(page, 'invitation_invalid_lead');
     return this.form(page, invitation, await this.credentials.byEmail(invitation.email));
   }
 
   async accept(page: PageRequest, token: string): Promise<BodyReply> {
     const invitation = await this.invitations.find(token);
-    if (!invitation) return this.invalid(page);
+    if (!invitation) return showInvalidLink(page, 'invitation_invalid_lead');
     const existing = await this.credentials.byEmail(invitation.email);
     const outcome = await this.accountOf(page, invitation, existing);
     if ('wait' in outcome) return showLimited(page, outcome.wait);
@@ -54,7 +55,7 @@ export class InvitationPages {
     const { id, email, display_name: displayName } = outcome.account;
     const { ip, requestId } = page;
     if (!(await this.invitations.accept(invitation, { id, email, displayName }, { ip, requestId })))
-      return this.invalid(page);
+      return showInvalidLink(page, 'invitation_invalid_lead');
     const { workspace } = invitation;
     return showPage(page, {
       heading: page.t('joined', { workspace }),
@@ -191,14 +192,6 @@ export class InvitationPages {
       lead: inviter === null ? t(`${step}_lead`) : `${t('invited_by', { inviter })} ${t(`${step}_lead`)}`,
       alert,
       content: postForm(content),
-    });
-  }
-
-  private invalid(page: PageRequest): BodyReply {
-    return showPage(page, {
-      heading: page.t('link_invalid'),
-      lead: page.t('invitation_invalid_lead'),
-      status: 404,
     });
   }
 }

@@ -56,6 +56,10 @@ export function showPage({ language }: PageRequest, parts: Parts): BodyReply {
   return replyOf(page({ language, t: pageTranslator(language) }, { ...parts, status }));
 }
 
+/** An unknown, used or expired link. @param lead name of the text */
+export const showInvalidLink = (page: PageRequest, lead: Parameters<PageRequest['t']>[0]): BodyReply =>
+  showPage(page, { heading: page.t('link_invalid'), lead: page.t(lead), status: 404 });
+
 /** Too many requests. @param wait seconds */
 export const showLimited = ({ language }: PageRequest, wait: number): BodyReply =>
   replyOf(limitedPage({ language, t: pageTranslator(language) }, wait));

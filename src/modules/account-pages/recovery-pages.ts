@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { html } from '../../platform/html/html-tag.js';
 import type { BodyReply } from '../../platform/http/replies/body-reply.js';
-import { isEmail } from 'class-validator';
+import { isEmailAddress, MAX_EMAIL } from '../../platform/http/input.decorators.js';
 import { EmailChange, PasswordRecovery } from '../account-security/index.js';
 import { DomainJoin } from './domain-join.js';
 import {
@@ -10,11 +10,10 @@ import {
   type PageRequest,
   passwordProblem,
   postForm,
+  showInvalidLink,
   showLimited,
   showPage,
 } from './page-kit.js';
-
-const MAX_EMAIL = 320;
 
 /** Pages for a forgotten password, for the confirmation of an address, and for joining by a verified domain. */
 @Injectable()
@@ -45,8 +44,7 @@ export class RecoveryPages {
     const service = this.serviceOf(kind);
     if (!service.enabled) return this.showRequest(page, kind);
     const email = page.field('email').trim();
-    if (email.length > MAX_EMAIL || !isEmail(email, { allow_utf8_local_part: true, require_tld: false }))
-      return this.showRequest(page, kind, page.t('email_missing'));
+    if (!isEmailAddress(email)) return this.showRequest(page, kind, page.t('email_missing'));
     const wait = await service.request(email, page.language, page);
     if (wait > 0) return showLimited(page, wait);
     return showPage(page, { heading: page.t('link_sent'), lead: page.t(`${kind}_sent_lead`, { email }) });
@@ -54,14 +52,15 @@ export class RecoveryPages {
 
   async showPassword(page: PageRequest, token: string): Promise<BodyReply> {
     const account = await this.recovery.find(token);
-    return account ? this.passwordForm(page, account.email) : this.invalid(page);
+    return account ? this.passwordForm(page, account.email) : showInvalidLink(page, 'link_invalid_lead');
   }
 
   async setPassword(page: PageRequest, token: string): Promise<BodyReply> {
     const account = await this.recovery.find(token);
-    if (!account) return this.invalid(page);
+    if (!account) return showInvalidLink(page, 'link_invalid_lead');
     try {
-      if (!(await this.recovery.reset(token, page.field('new_password'), page))) return this.invalid(page);
+      if (!(await this.recovery.reset(token, page.field('new_password'), page)))
+        return showInvalidLink(page, 'link_invalid_lead');
     } catch (error) {
       return this.passwordForm(page, account.email, passwordProblem(page, error));
     }
@@ -70,7 +69,7 @@ export class RecoveryPages {
 
   async showEmail(page: PageRequest, token: string): Promise<BodyReply> {
     const change = await this.emails.find(token);
-    if (!change) return this.invalid(page);
+    if (!change) return showInvalidLink(page, 'link_invalid_lead');
     const { t } = page;
     return showPage(page, {
       heading: t('confirm_email'),
@@ -81,7 +80,8 @@ export class RecoveryPages {
 
   async confirmEmail(page: PageRequest, token: string): Promise<BodyReply> {
     const change = await this.emails.find(token);
-    if (!change || !(await this.emails.complete(token, page.language, page))) return this.invalid(page);
+    if (!change || !(await this.emails.complete(token, page.language, page)))
+      return showInvalidLink(page, 'link_invalid_lead');
     const { email } = change;
     return showPage(page, {
       heading: page.t('email_changed'),
@@ -102,14 +102,6 @@ export class RecoveryPages {
       lead: t('account_is', { email }),
       alert,
       content: postForm(content),
-    });
-  }
-
-  private invalid(page: PageRequest): BodyReply {
-    return showPage(page, {
-      heading: page.t('link_invalid'),
-      lead: page.t('link_invalid_lead'),
-      status: 404,
     });
   }
 }

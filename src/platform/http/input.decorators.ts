@@ -1,5 +1,8 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { plainToInstance, Transform } from 'class-transformer';
 import {
+  isEmail,
+  IsEmail,
   buildMessage,
   IsString,
   IsUrl,
@@ -96,6 +99,22 @@ export const Line = (max: number): PropertyDecorator => {
     Length(0, max)(target, key);
     IsString()(target, key);
   };
+};
+
+const EMAIL_OPTIONS = { allow_utf8_local_part: true, require_tld: false };
+/** Characters of an e-mail address. */
+export const MAX_EMAIL = 320;
+
+/** Whether text is one e-mail address of at most 320 characters. Domains without a dot are allowed, for internal servers. */
+export const isEmailAddress = (text: string): boolean =>
+  text.length <= MAX_EMAIL && isEmail(text, EMAIL_OPTIONS);
+
+/** An e-mail address of at most 320 characters, trimmed. */
+export const EmailAddress = (): PropertyDecorator => (target, key) => {
+  IsEmail(EMAIL_OPTIONS, { message: `${String(key)} must be an e-mail address` })(target, key);
+  MaxLength(MAX_EMAIL)(target, key);
+  Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))(target, key);
+  ApiProperty({ format: 'email', maxLength: MAX_EMAIL })(target, key);
 };
 
 /** An http or https address of at most 2,048 characters. */

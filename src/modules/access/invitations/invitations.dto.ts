@@ -1,9 +1,7 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
   IsArray,
-  IsEmail,
   IsIn,
   IsInt,
   IsOptional,
@@ -13,7 +11,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { Distinct, Optional } from '../../../platform/http/input.decorators.js';
+import { Distinct, EmailAddress, Optional } from '../../../platform/http/input.decorators.js';
 import { LANGUAGES, type Language } from '../../../platform/languages/languages.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 
@@ -23,13 +21,7 @@ const MAX_DAYS = 60;
 
 export class CreateInvitation {
   /** The link goes to this address. @example "carol@demo.example" */
-  @ApiProperty({ format: 'email', maxLength: 320 })
-  @Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))
-  @MaxLength(320)
-  @IsEmail(
-    { allow_utf8_local_part: true, require_tld: false },
-    { message: 'email must be an e-mail address' },
-  )
+  @EmailAddress()
   email!: string;
 
   /** Role of the new member. You can give only roles whose permissions you hold. */

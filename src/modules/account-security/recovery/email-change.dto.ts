@@ -1,18 +1,10 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { IsEmail, IsString, Matches, MaxLength } from 'class-validator';
-import { Optional } from '../../../platform/http/input.decorators.js';
+import { IsString, Matches, MaxLength } from 'class-validator';
+import { EmailAddress, Optional } from '../../../platform/http/input.decorators.js';
 import { MAX_PASSWORD } from '../guess-limits.js';
 
 export class ChangeEmail {
   /** The new address. @example "alice@demo.example" */
-  @ApiProperty({ format: 'email', maxLength: 320 })
-  @Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))
-  @MaxLength(320)
-  @IsEmail(
-    { allow_utf8_local_part: true, require_tld: false },
-    { message: 'email must be an e-mail address' },
-  )
+  @EmailAddress()
   email!: string;
 
   /** Your password, if the account has one. @example "correct horse battery staple" */
