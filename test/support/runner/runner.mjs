@@ -2,10 +2,15 @@ import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
 import { registerTypeScript, sourceMaps } from './typescript-hooks.mjs';
 
 const require = createRequire(import.meta.url);
 const circus = require('jest-circus/runner').default;
+
+// Property tests have a fixed seed, so that a run does not depend on chance. PROPERTY_SEED sets another one, or `random`.
+const { PROPERTY_SEED = '1' } = process.env;
+if (PROPERTY_SEED !== 'random') fc.configureGlobal({ seed: Number(PROPERTY_SEED) });
 
 /**
  * Runs a test file by jest-circus, with modules that Node imports. Jest's own runtime imports every module anew for each file

@@ -336,9 +336,11 @@ describe('a zone', () => {
     const days = fc.integer({ min: 2006 * 12, max: 2027 * 12 });
     fc.assert(
       fc.property(fc.constantFrom(...ZONES), hours, days, (name, hour, month) => {
-        // Where clocks go back to 23:00 at midnight, rrule-temporal stays at 23:00 on all later days.
-        fc.pre(name !== 'Africa/Cairo' || hour !== '00:00');
-        const day = `${Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, '0')}-15`;
+        const year = Math.floor(month / 12);
+        // Where clocks go back to 23:00 at midnight, rrule-temporal stays at 23:00 on all later days. Its Temporal polyfill
+        // does not see the summer times of a few weeks of 2010 and 2014.
+        fc.pre(name !== 'Africa/Cairo' || (hour !== '00:00' && ![2010, 2014].includes(year)));
+        const day = `${year}-${String((month % 12) + 1).padStart(2, '0')}-15`;
         const start = parseWallTime(`${day}T${hour}`)!;
         const zone = Zone.of(name);
         const stamp = formatWallTime(start).replaceAll(/[-:]/g, '');
