@@ -6,6 +6,8 @@ const SETTINGS = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
 const SECRET_BYTES = 20;
 /** Accepted time steps before and after now, for inaccurate clocks. */
 const WINDOW = 1;
+/** otpauth throws where a code has six characters and more than six bytes. */
+const CODE = /^\d{6}$/;
 
 /** @returns a new random secret */
 export function newTotpSecret(): Buffer {
@@ -23,11 +25,12 @@ export function totpEnrolment(
 }
 
 /**
- * @param code six digits
+ * @param code any text; six digits can match
  * @param now milliseconds since 1970
  * @returns the time step of the code and its distance from now; null when no step of the window matches
  */
 export function totpStep(secret: Buffer, code: string, now: number): { step: number; skew: number } | null {
+  if (!CODE.test(code)) return null;
   const skew = TOTP.validate({
     ...SETTINGS,
     token: code,
