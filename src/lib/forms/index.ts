@@ -2,6 +2,7 @@ export { AnswerChecker, type CheckedAnswers } from './answers.js';
 export { checkComplete, checkDefinition, conditionOf, OPERATORS_OF } from './check-definition.js';
 export { ExportColumns, type Version } from './columns.js';
 export * from './definition.js';
+export { Distribution } from './distribution.js';
 export { Fields } from './fields.js';
 export { isAnswerable, kindOf } from './kinds/index.js';
 export type { Cell } from './kinds/kind.js';

@@ -1,5 +1,6 @@
 import { type Answer, type Answers, type Question, questionsOf } from './definition.js';
 import type { Version } from './columns.js';
+import { Distribution } from './distribution.js';
 import { isAnswerable, kindOf } from './kinds/index.js';
 
 interface OptionCount {
@@ -37,7 +38,7 @@ const SAMPLE_LENGTH = 200;
 class QuestionAnswers {
   answered = 0;
   private readonly counts = new Map<string, Map<string, number>>();
-  private readonly numbers: number[] = [];
+  private readonly numbers = new Distribution();
   private readonly sums = new Map<string, number>();
   private samples: string[] = [];
   private first: string | undefined;
@@ -54,7 +55,7 @@ class QuestionAnswers {
     switch (kindOf(this.question).summary) {
       case 'number':
       case 'nps':
-        this.numbers.push(answer as number);
+        this.numbers.add(answer as number);
         break;
       case 'boolean':
         this.count('', answer ? 'true' : 'false');
@@ -153,27 +154,16 @@ class QuestionAnswers {
   }
 
   private statistics(): Partial<QuestionSummary> {
-    const sorted = Float64Array.from(this.numbers).toSorted();
-    const n = sorted.length;
-    if (n === 0) return {};
-    const mean = sorted.reduce((sum, value) => sum + value / n, 0);
-    const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2 / n, 0);
-    const median = (sorted[(n - 1) >> 1]! + sorted[n >> 1]!) / 2;
-    const values = {
-      min: sorted[0]!,
-      max: sorted[n - 1]!,
-      mean,
-      median,
-      standard_deviation: Math.sqrt(variance),
-    };
-    const finite = Object.entries(values).map(([key, value]) => [key, rounded(value)]);
+    const { statistics } = this.numbers;
+    if (!statistics) return {};
+    const finite = Object.entries(statistics).map(([key, value]) => [key, rounded(value)]);
     return { statistics: Object.fromEntries(finite) as QuestionSummary['statistics'] };
   }
 
   private nps(): Partial<QuestionSummary> {
-    const n = this.numbers.length;
-    const promoters = this.numbers.filter((value) => value >= 9).length;
-    const detractors = this.numbers.filter((value) => value <= 6).length;
+    const n = this.numbers.count;
+    const promoters = this.numbers.countOf((value) => value >= 9);
+    const detractors = this.numbers.countOf((value) => value <= 6);
     const score = n === 0 ? 0 : rounded((100 * (promoters - detractors)) / n);
     return { nps: { promoters, passives: n - promoters - detractors, detractors, score } };
   }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Summaries } from '../../../lib/forms/index.js';
+import { Distribution, Summaries } from '../../../lib/forms/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { FormAccess } from '../form-access.js';
@@ -42,14 +42,14 @@ export class AnalyticsService {
     return this.scan.run(tenantId, id, { ...query, respondents: false }, async (versions, batches) => {
       const summaries = new Summaries(versions);
       const days = new Map<string, number>();
-      const durations: number[] = [];
+      const durations = new Distribution();
       let submitted = 0;
       for await (const rows of batches) {
         for (const { version, answers, submitted_at, duration_seconds: seconds } of rows) {
           summaries.add(version, answers);
           const day = local.day(submitted_at);
           days.set(day, (days.get(day) ?? 0) + 1);
-          if (seconds !== null) durations.push(seconds);
+          if (seconds !== null) durations.add(seconds);
         }
         submitted += rows.length;
         await nextTurn();
@@ -60,7 +60,7 @@ export class AnalyticsService {
           started: Math.max(starts, submitted),
           submitted,
           completion_rate: views === 0 ? null : Math.round(Math.min(1, submitted / views) * 10_000) / 10_000,
-          median_seconds: median(durations),
+          median_seconds: durations.median,
         },
         by_day: [...days]
           .map(([day, count]) => ({ day, count }))
@@ -69,10 +69,4 @@ export class AnalyticsService {
       };
     });
   }
-}
-
-function median(values: readonly number[]): number | null {
-  const sorted = values.toSorted((a, b) => a - b);
-  const n = sorted.length;
-  return n === 0 ? null : (sorted[(n - 1) >> 1]! + sorted[n >> 1]!) / 2;
 }

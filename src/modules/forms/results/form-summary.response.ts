@@ -37,6 +37,7 @@ export class FormStatistics {
   max!: number;
   @ApiProperty({ example: 3.7 })
   mean!: number;
+  /** Exact for up to 10,000 distinct values, otherwise at most 0.5 % off. */
   @ApiProperty({ example: 4 })
   median!: number;
   @ApiProperty({ example: 1.1 })
