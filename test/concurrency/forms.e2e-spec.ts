@@ -166,5 +166,24 @@ describe('concurrent submissions', () => {
       await tick();
       expect(await notified(owner(), form)).toEqual(['form.quota_reached']);
     });
+
+    test('a quota that an edit lowers to the number of responses is reported once, to the other editors', async () => {
+      const editor = people[1] as TestUser;
+      const form = await open({});
+      const access = [{ user_id: editor.id, role: 'editor' }];
+      ok(await owner().api.put(`/forms/${form.id}/access`, { access }));
+      for (let n = 0; n < 3; n += 1) expect((await submit(n, owner(), form)).status).toBe(201);
+      ok(await settings(form, { max_responses: 4 }));
+      expect(await notified(editor, form)).toEqual([]);
+      ok(await settings(form, { max_responses: 3 }));
+      ok(await settings(form, { max_responses: 2 }));
+      expect(await notified(editor, form)).toEqual(['form.quota_reached']);
+      expect(await notified(owner(), form)).toEqual([]);
+      // A form that is closed already does not become full.
+      ok(await settings(form, { max_responses: null }));
+      ok(await owner().api.post(`/forms/${form.id}/accepting`, { accepting: false }));
+      ok(await settings(form, { max_responses: 1 }));
+      expect((await notified(editor, form)).toSorted()).toEqual(['form.closed', 'form.quota_reached']);
+    });
   });
 });

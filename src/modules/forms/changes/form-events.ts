@@ -25,4 +25,10 @@ export class FormEvents {
     await this.outbox.append(tx, { tenantId: ctx.tenantId, type, payload });
     await this.audit.record(tx, ctx, { action: type, objectKind: 'form', objectId: id, data });
   }
+
+  /** Reports that a change of the caller made the form full: `form.closed`, as the last accepted response does. */
+  async quotaReached(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<void> {
+    const payload = { form_id: id, actor_id: userId, reason: 'quota_reached' };
+    await this.outbox.append(tx, { tenantId, type: 'form.closed', payload });
+  }
 }

@@ -138,10 +138,10 @@ export class FormsService {
     opened: OpenForm,
   ): Promise<void> {
     const after = { ...before, ...changes };
-    if (after.settings.anonymous !== before.settings.anonymous) {
-      const { response_count: count } = await this.access.again(tx, ctx, opened);
-      if (count > 0) throw FormErrors.anonymityFixed.with();
-    }
+    // The lock of the form holds submissions back, so the count is exact.
+    const count = changes.settings ? (await this.access.again(tx, ctx, opened)).response_count : 0;
+    if (after.settings.anonymous !== before.settings.anonymous && count > 0)
+      throw FormErrors.anonymityFixed.with();
     const { draft, ...others } = changes;
     await this.rows.update(tx, ctx, before.id, {
       ...others,
@@ -153,6 +153,8 @@ export class FormsService {
       searchText: searchTextOf(after),
     });
     await this.events.record(tx, ctx, 'updated', before.id, { fields: Object.keys(changes) });
+    if (before.accepting && isFull(after, count) && !isFull(before, count))
+      await this.events.quotaReached(tx, ctx, before.id);
   }
 
   private async differs(tx: Tx, ctx: RequestContext, form: Form, draft: Definition): Promise<boolean> {
@@ -175,3 +177,6 @@ export class FormsService {
     return found.definition;
   }
 }
+
+const isFull = ({ settings: { max_responses: max } }: Form, count: number): boolean =>
+  max !== null && count >= max;
