@@ -171,6 +171,7 @@ export class OutboxDelivery {
       (this.leaseSeconds * 1000) / RENEWALS_PER_LEASE,
     );
     try {
+      if (left.length > 1 && !doubtful) await this.prepare(left.map(eventOf));
       for (let row = left[0]; row && !this.stopped; row = left[0]) {
         if (await this.deliver(row)) done.push(row);
         left.shift();
@@ -183,6 +184,14 @@ export class OutboxDelivery {
     return rows.length - left.length;
   }
 
+  private async prepare(events: readonly DomainEvent[]): Promise<void> {
+    try {
+      await this.outbox.prepare(events);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'preparation of events failed; each event is handled alone');
+    }
+  }
+
   private renew(rows: ClaimedRow[]): void {
     this.db
       .single((tx) => tx.query(renew, [...claimsOf(rows), this.leaseSeconds]))
@@ -190,13 +199,7 @@ export class OutboxDelivery {
   }
 
   private async deliver(row: ClaimedRow): Promise<boolean> {
-    const event: DomainEvent = {
-      id: row.id,
-      tenantId: row.tenant_id,
-      type: row.type,
-      payload: row.payload,
-      occurredAt: row.occurred_at,
-    };
+    const event = eventOf(row);
     try {
       if (row.attempts > MAX_ATTEMPTS) throw new Error('every process that tried has ended');
       for (const handle of this.outbox.handlersOf(row.type)) await handle(event);
@@ -218,3 +221,11 @@ const claimsOf = (rows: ClaimedRow[]) => [
   rows.map((row) => row.id),
   rows.map((row) => row.attempts),
 ];
+
+const eventOf = (row: ClaimedRow): DomainEvent => ({
+  id: row.id,
+  tenantId: row.tenant_id,
+  type: row.type,
+  payload: row.payload,
+  occurredAt: row.occurred_at,
+});

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../../lib/ids/index.js';
 import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 
@@ -15,6 +15,8 @@ export interface DomainEvent<P = Record<string, unknown>> {
 }
 
 type EventHandler = (event: DomainEvent) => Promise<void>;
+
+type BatchPreparation = (events: readonly DomainEvent[]) => Promise<void>;
 
 /**
  * Events of a lane are delivered one after the other, independent of the other lane. Handlers that wait for other servers, such
@@ -35,6 +37,7 @@ const append = either.statement<never>(
 export class Outbox {
   private readonly handlers = new Map<string, Map<string, EventHandler>>();
   private readonly remoteTypes = new Set<string>();
+  private readonly preparations = new Map<string, BatchPreparation>();
   private wakeUp: (lane: OutboxLane) => void = () => undefined;
 
   /** Adds an event to the transaction. Writes in one SQL function insert their events there. */
@@ -42,7 +45,7 @@ export class Outbox {
     tx: Tx,
     event: { tenantId: string; type: string; payload: Record<string, unknown> },
   ): Promise<void> {
-    await tx.query(append, [event.tenantId, uuidv7(), event.type, event.payload]);
+    await tx.query(append, [event.tenantId, newId(), event.type, event.payload]);
     this.notice(tx, this.remoteTypes.has(event.type) ? 'remote' : 'local');
   }
 
@@ -64,6 +67,25 @@ export class Outbox {
     const consumers = this.handlers.get(type) ?? new Map<string, EventHandler>();
     if (consumers.has(consumer)) throw new Error(`${consumer} already handles ${type}`);
     this.handlers.set(type, consumers.set(consumer, handler));
+  }
+
+  /**
+   * Lets a consumer do the work of many events at once, before their handlers run one after the other. Its handlers skip what is
+   * done. An error changes nothing: the handlers do the work.
+   * @param prepare gets the events of a claimed batch of any type
+   */
+  prepareBatches(consumer: string, prepare: BatchPreparation): void {
+    if (this.preparations.has(consumer)) throw new Error(`${consumer} already prepares batches`);
+    this.preparations.set(consumer, prepare);
+  }
+
+  /** Runs all preparations of a batch. @throws the error of one that failed */
+  async prepare(events: readonly DomainEvent[]): Promise<void> {
+    const results = await Promise.allSettled(
+      [...this.preparations.values()].map((prepare) => prepare(events)),
+    );
+    const failed = results.find(({ status }) => status === 'rejected');
+    if (failed) throw (failed as PromiseRejectedResult).reason;
   }
 
   handlersOf(type: string): EventHandler[] {

@@ -20,6 +20,18 @@ export interface StaleItem {
   readAt: Date;
 }
 
+/** A stale item of a batch. */
+export interface StaleItemOf extends StaleItem {
+  tenantId: string;
+}
+
+/** A revision of an item to index. */
+export interface ItemRevision {
+  tenantId: string;
+  id: string;
+  revision: number;
+}
+
 /** Position of a walk through all items. */
 export interface IndexWalk {
   tenantId: string;
@@ -30,8 +42,10 @@ export interface IndexWalk {
 
 interface Statements {
   stale: Statement<StaleItem>;
+  staleOf: Statement<StaleItemOf>;
   pending: Statement<StaleItem>;
   put: Statement<{ done: number }>;
+  putAll: Statement<{ id: string }>;
   walk: Statement<IndexWalk>;
 }
 
@@ -59,6 +73,19 @@ export abstract class ItemIndexRepository {
   }
 
   /**
+   * The items of a batch whose index row is stale, as `stale` finds them.
+   * @param bytes of bodies after which no further item is read
+   */
+  staleOf(items: readonly ItemRevision[], bytes: number): Promise<StaleItemOf[]> {
+    return this.db.query(this.statements.staleOf, [
+      items.map(({ tenantId }) => tenantId),
+      items.map(({ id }) => id),
+      items.map(({ revision }) => revision),
+      bytes,
+    ]);
+  }
+
+  /**
    * The items with a stale index row among the last `limit` changes of this user.
    * @param bytes of bodies after which no further item is read
    */
@@ -71,6 +98,23 @@ export abstract class ItemIndexRepository {
     const { id, revision, audience, created, replaces } = item;
     const values = [tenantId, id, revision, audience, vector, created, replaces, beginning];
     return (await this.db.single((tx) => tx.query(this.statements.put, values))).length > 0;
+  }
+
+  /** Stores the index rows of a batch, each as `put` does. @returns the ids of the stored rows */
+  async putAll(rows: readonly { item: StaleItemOf; document: IndexedDocument }[]): Promise<Set<string>> {
+    const column = <T>(of: (row: (typeof rows)[number]) => T) => rows.map(of);
+    const values = [
+      column(({ item }) => item.tenantId),
+      column(({ item }) => item.id),
+      column(({ item }) => item.revision),
+      column(({ item }) => item.audience),
+      column(({ document }) => document.vector),
+      column(({ item }) => item.created),
+      column(({ item }) => item.replaces),
+      column(({ document }) => document.beginning),
+    ];
+    const stored = await this.db.single((tx) => tx.query(this.statements.putAll, values));
+    return new Set(stored.map(({ id }) => id));
   }
 
   /** The stale items among the `limit` items after this one, in order of tenant and id, and the last item of the slice. */
@@ -93,6 +137,17 @@ function statementsOf(tables: SearchTables): Statements {
       `SELECT ${columns} FROM ${items} item ${joins}
         WHERE item.tenant_id = $1 AND item.id = $2 AND ${stale(audience)}
           AND ($3::int IS NULL OR indexed.revision IS NULL OR indexed.revision < $3 OR indexed.audience <> ${audience})`,
+    ),
+    staleOf: workspace.statement(
+      `${name}_index.stale_of`,
+      `WITH sized AS MATERIALIZED (
+         SELECT asked.tenant_id, asked.id, asked.revision, sum(${bodyBytes}) OVER (ORDER BY asked.position) - ${bodyBytes} AS bytes_before
+           FROM unnest($1::uuid[], $2::uuid[], $3::int[]) WITH ORDINALITY AS asked (tenant_id, id, revision, position)
+           JOIN ${items} item ON item.tenant_id = asked.tenant_id AND item.id = asked.id)
+       SELECT sized.tenant_id AS "tenantId", ${columns}
+         FROM sized JOIN ${items} item ON item.tenant_id = sized.tenant_id AND item.id = sized.id ${joins}
+        WHERE sized.bytes_before <= $4 AND ${stale(audience)}
+          AND (indexed.revision IS NULL OR indexed.revision < sized.revision OR indexed.audience <> ${audience})`,
     ),
     // A change of an item is in the outbox until it is indexed: the pending changes of a user are found there (primary key
     // tenant_id, id), newest first.
@@ -125,6 +180,28 @@ function statementsOf(tables: SearchTables): Statements {
              beginning = excluded.beginning
        WHERE indexed.xmin::text = $7
        RETURNING 1 AS done`,
+    ),
+    // The same for a batch. In the order of the ids, so that two processes do not wait for each other.
+    putAll: workspace.statement(
+      `${name}_index.put_all`,
+      `WITH made AS MATERIALIZED (
+         SELECT item.tenant_id, item.id, made.revision, made.audience, made.vector::tsvector AS tsv, made.replaces, made.beginning
+           FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[])
+                  AS made (tenant_id, id, revision, audience, vector, created, replaces, beginning)
+           JOIN ${items} item ON item.tenant_id = made.tenant_id AND item.id = made.id AND item.created_at = made.created::timestamptz
+          ORDER BY item.tenant_id, item.id FOR KEY SHARE OF item),
+       replaced AS (
+         UPDATE ${index} indexed
+            SET revision = made.revision, audience = made.audience, rules = ${SEARCH_RULES}, tsv = made.tsv, beginning = made.beginning
+           FROM made
+          WHERE indexed.tenant_id = made.tenant_id AND indexed.${item} = made.id AND indexed.xmin::text = made.replaces
+         RETURNING indexed.${item} AS id),
+       added AS (
+         INSERT INTO ${index} (tenant_id, ${item}, revision, audience, rules, tsv, beginning)
+         SELECT tenant_id, id, revision, audience, ${SEARCH_RULES}, tsv, beginning FROM made WHERE replaces IS NULL ORDER BY tenant_id, id
+         ON CONFLICT (tenant_id, ${item}) DO NOTHING
+         RETURNING ${item} AS id)
+       SELECT id FROM replaced UNION ALL SELECT id FROM added`,
     ),
     walk: workspace.statement(
       `${name}_index.walk`,

@@ -2,12 +2,14 @@ import { LRUCache } from 'lru-cache';
 import type { DomainEvent, Outbox } from '../events/outbox.js';
 import type { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { type IndexedDocument, indexed } from '../../lib/search-text/index.js';
-import type { ItemIndexRepository, StaleItem } from './item-index.repository.js';
+import type { ItemIndexRepository, ItemRevision, StaleItem } from './item-index.repository.js';
 
 /** Attempts for an item whose index row other processes write at the same time; then its event is postponed. */
 const MAX_ROUNDS = 5;
 /** Recently indexed items in the cache. */
 const LATELY = 1_000;
+/** Bytes of the bodies of one batch. */
+const BATCH_BYTES = 512 * 1024;
 const REPAIR_SECONDS = 15;
 /** Longest run of a repair; the next run continues from there. */
 const REPAIR_MS = 10_000;
@@ -22,8 +24,8 @@ export interface IndexedEvents {
   readonly name: string;
   /** All event types that change words or readers. (A purge deletes the index row itself.) */
   readonly types: readonly string[];
-  /** The frequent type: one read of the item serves a series of such events. */
-  readonly often: string;
+  /** The types that only a new revision causes: one read of the item serves a series of such events. */
+  readonly often: readonly string[];
   /** The member of the payload with the id of the item. */
   readonly item: string;
 }
@@ -44,6 +46,7 @@ export abstract class ItemIndexer {
   onModuleInit(): void {
     const { name, types } = this.events;
     for (const type of types) this.outbox.subscribe(type, name, (event) => this.handle(event));
+    this.outbox.prepareBatches(name, (events) => this.prepare(events));
     this.jobs.register({
       name: `${name}.repair`,
       everySeconds: REPAIR_SECONDS,
@@ -53,12 +56,48 @@ export abstract class ItemIndexer {
     });
   }
 
-  private async handle({ type, tenantId, payload, occurredAt }: DomainEvent): Promise<void> {
+  private async handle(event: DomainEvent): Promise<void> {
+    if (this.isIndexed(event)) return;
+    const { tenantId, id, revision } = this.itemOf(event);
+    await this.indexItem(tenantId, id, revision);
+  }
+
+  /** Whether an earlier read of the item included the change of this event, so that no query is needed. */
+  private isIndexed(event: DomainEvent): boolean {
+    const { id, revision } = this.itemOf(event);
+    const last = this.lately.get(id);
+    return (
+      this.events.often.includes(event.type) &&
+      last !== undefined &&
+      revision <= last.revision &&
+      event.occurredAt <= last.readAt
+    );
+  }
+
+  private itemOf({ tenantId, payload }: DomainEvent): ItemRevision {
     const { revision, [this.events.item]: id } = payload as { revision: number; [item: string]: unknown };
-    const last = this.lately.get(id as string);
-    // During typing: an earlier read of the item included this change, so no query is needed.
-    if (type === this.events.often && last && revision <= last.revision && occurredAt <= last.readAt) return;
-    await this.indexItem(tenantId, id as string, revision);
+    return { tenantId, id: id as string, revision };
+  }
+
+  /**
+   * Indexes the items of many events by two statements, before the events are delivered. An item that another process writes at
+   * the same time is left to the delivery of its event.
+   */
+  private async prepare(events: readonly DomainEvent[]): Promise<void> {
+    const newest = new Map<string, ItemRevision>();
+    for (const event of events) {
+      if (!this.events.often.includes(event.type) || this.isIndexed(event)) continue;
+      const item = this.itemOf(event);
+      if (item.revision >= (newest.get(item.id)?.revision ?? 0)) newest.set(item.id, item);
+    }
+    if (newest.size < 2) return;
+    const items = await this.index.staleOf([...newest.values()], BATCH_BYTES);
+    const rows = [];
+    for (const item of items) rows.push({ item, document: await indexedItem(item) });
+    if (rows.length === 0) return;
+    const stored = await this.index.putAll(rows);
+    for (const { id, revision, readAt } of items)
+      if (stored.has(id)) this.lately.set(id, { revision, readAt });
   }
 
   /**

@@ -2,6 +2,7 @@ import { NoteIndexRepository } from '../../../src/modules/notes/search/note-inde
 import { NoteIndexer } from '../../../src/modules/notes/search/note-indexer.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import type { TestUser } from '../../support/app.ts';
+import { ok } from '../../support/forms.ts';
 import { NoteSearch } from '../../support/note-search.ts';
 
 describe('the search index of notes', () => {
@@ -27,9 +28,11 @@ describe('the search index of notes', () => {
       const outbox = world.app.get(Outbox);
       const original = outbox.handlersOf.bind(outbox);
       outbox.handlersOf = (type) => [async () => (arrived(), gate), ...original(type)];
+      outbox.prepare = async () => (arrived(), gate);
     });
     afterEach(async () => {
       delete (world.app.get(Outbox) as any).handlersOf;
+      delete (world.app.get(Outbox) as any).prepare;
       release();
       await world.indexed();
     });
@@ -220,6 +223,58 @@ describe('the search index of notes', () => {
         note.id,
       ]);
       expect([row.revision, row.tsv]).toEqual([2, expect.stringContaining("'newer'")]);
+    });
+
+    test('a batch of events is indexed at once, whatever else writes the rows', async () => {
+      const notes: any[] = [];
+      for (let n = 0; n < 6; n += 1)
+        notes.push(await world.make(alice, `batch ${n}`, `<p>batchword${n}</p>`));
+      await world.indexed();
+      const tenantId = alice.tenantId as string;
+      const ids = notes.map(({ id }) => id);
+      const [missing, changed, current, purged] = ids;
+      await world.app.sql('DELETE FROM note_search WHERE note_id = $1', [missing]);
+      await world.app.sql(`UPDATE note_search SET revision = 0, tsv = '' WHERE note_id = $1`, [changed]);
+      const index = world.app.get(NoteIndexRepository);
+      const asked = ids.map((id) => ({ tenantId, id, revision: 1 }));
+      const found = await index.staleOf(asked, 1_000_000);
+      expect(found.map(({ id }) => id).toSorted()).toEqual([missing, changed].toSorted());
+      // No more bodies than allowed, and at least one.
+      await world.app.sql('UPDATE note_search SET revision = 0 WHERE note_id = ANY ($1)', [ids]);
+      expect(await index.staleOf(asked, 1)).toHaveLength(1);
+
+      const items = await index.staleOf(asked, 1_000_000);
+      expect(items).toHaveLength(6);
+      // Another process has stored a row since, or the note was purged.
+      await world.app.sql('UPDATE note_search SET revision = 1 WHERE note_id = $1', [current]);
+      ok(await alice.api.delete(`/notes/${purged}`, { base_revision: 1 }));
+      ok(await alice.api.delete(`/notes/${purged}/purge`));
+      const rows = items.map((item) => ({ item, document: { vector: "'made':1", beginning: 'made' } }));
+      const stored = await index.putAll(rows);
+      expect([...stored].toSorted()).toEqual(ids.filter((id) => id !== current && id !== purged).toSorted());
+      const made = await world.app.sql(
+        `SELECT note_id FROM note_search WHERE tenant_id = $1 AND beginning = 'made' ORDER BY note_id`,
+        [tenantId],
+      );
+      expect(made.map((row: any) => row.note_id)).toEqual([...stored].toSorted());
+      await world.app.sql(`UPDATE note_search SET revision = 0 WHERE note_id = ANY ($1)`, [ids]);
+      await world.app.get(NoteIndexer).repair();
+      expect((await states()).filter((row) => row.current !== true)).toEqual([]);
+    });
+
+    test('events of many notes at once: all of them are found', async () => {
+      const notes = await Promise.all(
+        Array.from({ length: 30 }, (_, n) => world.make(alice, `burst ${n}`, `<p>burstword</p>`)),
+      );
+      await Promise.all(
+        notes.map(({ id }, n) =>
+          alice.api.patch(`/notes/${id}`, { base_revision: 1, content: `<p>later${n}</p>` }),
+        ),
+      );
+      await world.indexed();
+      expect((await states()).filter((row) => row.current !== true)).toEqual([]);
+      expect(await world.titles(alice, 'burstword')).toEqual([]);
+      expect(await world.titles(alice, 'later29')).toEqual(['burst 29']);
     });
 
     test('one look serves the events of many changes', async () => {

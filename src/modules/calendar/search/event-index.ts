@@ -22,7 +22,7 @@ export class EventIndexer extends ItemIndexer {
     super(index, outbox, jobs, {
       name: 'calendar-search',
       types: [CalendarEvents.created, CalendarEvents.updated],
-      often: CalendarEvents.updated,
+      often: [CalendarEvents.created, CalendarEvents.updated],
       item: 'event_id',
     });
   }

@@ -20,7 +20,7 @@ export class NoteIndexer extends ItemIndexer {
     super(index, outbox, jobs, {
       name: 'note-search',
       types: EVENTS,
-      often: 'note.updated',
+      often: ['note.created', 'note.updated'],
       item: 'note_id',
     });
   }

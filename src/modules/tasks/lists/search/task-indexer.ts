@@ -12,7 +12,7 @@ export class TaskIndexer extends ItemIndexer {
     super(index, outbox, jobs, {
       name: 'task-search',
       types: [TaskEvents.created, TaskEvents.updated],
-      often: TaskEvents.updated,
+      often: [TaskEvents.created, TaskEvents.updated],
       item: 'task_id',
     });
   }
