@@ -57,6 +57,7 @@ CREATE FUNCTION note_create(p_tenant uuid, p_user uuid, p_id uuid, p_fields json
 RETURNS note_outcome LANGUAGE plpgsql AS $$
 DECLARE
   v_note notes;
+  v_owner note_members;
   v_head bigint;
   v_device text := p_fields->>'device_id';
   v_folder uuid := p_fields->>'folder_id';
@@ -91,9 +92,10 @@ BEGIN
     RAISE EXCEPTION 'unknown folder' USING ERRCODE = 'WS001';
   END IF;
   INSERT INTO note_members (tenant_id, note_id, user_id, role, folder_id, seq, listed_at, since, device_id)
-  VALUES (p_tenant, p_id, p_user, 'owner', v_folder, v_head, v_note.updated_at, v_note.updated_at, v_device);
+  VALUES (p_tenant, p_id, p_user, 'owner', v_folder, v_head, v_note.updated_at, v_note.updated_at, v_device)
+  RETURNING * INTO v_owner;
   PERFORM note_event(v_note, p_event, 'note.created', p_user);
-  RETURN note_written(v_note, p_user);
+  RETURN note_written_rows(v_note, v_owner, p_content);
 END $$;
 
 -- p_patch: the fields to change; missing ones stay. p_content: NULL to keep it. p_base: NULL for an invalid request, which
@@ -104,6 +106,7 @@ RETURNS note_outcome LANGUAGE plpgsql AS $$
 DECLARE
   v_note notes;
   v_changed notes;
+  v_row note_members;
   v_member note_role;
   v_role note_role;
   v_device text := p_patch->>'device_id';
@@ -162,5 +165,7 @@ BEGIN
     UPDATE note_members SET folder_id = v_folder WHERE tenant_id = p_tenant AND note_id = p_id AND user_id = p_user;
   END IF;
   PERFORM note_event(v_note, p_event, 'note.updated', p_user);
-  RETURN note_written(v_note, p_user);
+  IF v_note.body_rev <> v_note.revision OR v_member IS NULL THEN RETURN note_written(v_note, p_user); END IF;
+  SELECT * INTO v_row FROM note_members WHERE tenant_id = p_tenant AND note_id = p_id AND user_id = p_user;
+  RETURN note_written_rows(v_note, v_row, p_content);
 END $$;

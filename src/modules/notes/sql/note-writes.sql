@@ -49,6 +49,19 @@ BEGIN
   RETURN ('ok', v_note.revision, v_json)::note_outcome;
 END $$;
 
+-- The same for a writer that has the rows and the content: the view would read them again.
+CREATE FUNCTION note_written_rows(v_note notes, v_member note_members, p_content text) RETURNS note_outcome
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  v_json text;
+BEGIN
+  SELECT note_member_json(v_note, v_member, (v_note.owner_id, owner.display_name, owner.email)::note_owner, p_content)
+    INTO v_json
+    FROM (VALUES (v_note.tenant_id, v_note.owner_id)) AS written (tenant_id, owner_id)
+    LEFT JOIN member_profiles owner ON owner.tenant_id = written.tenant_id AND owner.user_id = written.owner_id;
+  RETURN ('ok', v_note.revision, v_json)::note_outcome;
+END $$;
+
 -- Role that a share token gives; NULL for an invalid or expired token and for a deactivated owner.
 CREATE FUNCTION note_link_role(v_note notes, p_token text) RETURNS note_role LANGUAGE plpgsql STABLE AS $$
 BEGIN
