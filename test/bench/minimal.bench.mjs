@@ -8,7 +8,7 @@ import pg from 'pg';
 import { Config } from '../../dist/config/config.js';
 import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
 import { migrateDatabase } from '../../dist/app.prepare.js';
-import { Load, startScript, startServer, WITHOUT_MAILBOXES } from './processes.mjs';
+import { databaseCpu, Load, startScript, startServer, WITHOUT_MAILBOXES } from './processes.mjs';
 import { startParse } from './peer/parse.mjs';
 import { fixed, percent } from './report.mjs';
 import { seed } from './seed.mjs';
@@ -22,6 +22,10 @@ const { values } = parseArgs({
     only: { type: 'string', default: 'read,list,poll,update,create' },
     connections: { type: 'string', default: '8' },
     peer: { type: 'string' },
+    // Keeps the seeded database there for the next run.
+    data: { type: 'string' },
+    tenants: { type: 'string', default: '100' },
+    profile: { type: 'string' },
   },
 });
 
@@ -29,12 +33,12 @@ const { values } = parseArgs({
 const BARS = { read: 0.5, list: 0.5, poll: 0.6, update: 0.4, create: 0.4 };
 /** How many times the rate of Parse Server the rate must be. */
 const PEER_BARS = { read: 3, list: 2.5, poll: 3, update: 4, create: 3 };
-const TENANTS = 100;
 const TOKEN_KEY = 'bench';
 const POOL = '10';
 const WARM_UP_MS = 1_000;
 
 const temporary = mkdtempSync(path.join(tmpdir(), 'workspace-minimal-'));
+const dataDir = path.resolve(values.data ?? path.join(temporary, 'data'));
 const cleanUp = [];
 try {
   await bench();
@@ -49,7 +53,8 @@ async function bench() {
   process.env.BENCH_CONTENT_BYTES = String(bytes);
   const url = await database();
   const config = Config.parse({ DATABASE_URL: url, LOG_LEVEL: 'warn' });
-  const data = { tenants: TENANTS, notes: Number(values.notes), largeIndex: 0, bytes, dataDir: temporary };
+  const tenants = Number(values.tenants);
+  const data = { tenants, notes: Number(values.notes), largeIndex: 0, bytes, dataDir };
   const { callers } = await seed(config, data);
   const admin = new pg.Client(url);
   // The database stops before this client when a step fails.
@@ -60,7 +65,8 @@ async function bench() {
   await admin.query('VACUUM (ANALYZE)');
   await admin.query('CHECKPOINT');
 
-  const server = await startServer(url, POOL, [], WITHOUT_MAILBOXES);
+  const profiling = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${path.resolve(values.profile)}`] : [];
+  const server = await startServer(url, POOL, profiling, WITHOUT_MAILBOXES);
   cleanUp.push(() => server.stop());
   const targets = [
     { name: 'server', operations: 'minimal', listener: server, load: loadOf('server', callers) },
@@ -83,16 +89,16 @@ async function bench() {
     `notes of ${bytes} bytes, ${values.connections} connections, ${values.rounds} rounds\n\n`,
   );
   process.stdout.write(
-    '| operation | server req/s | minimal (objects, json) | share | bar | CPU us | minimal | p99/p50 | Parse req/s | times | bar |\n',
+    '| operation | server req/s | minimal (objects, json) | share | bar | CPU us | minimal | with PostgreSQL | minimal | p99/p50 | Parse req/s | times | bar |\n',
   );
-  process.stdout.write(`|${' --- |'.repeat(11)}\n`);
-  for (const operation of values.only.split(',')) await compare(operation, targets, admin);
+  process.stdout.write(`|${' --- |'.repeat(13)}\n`);
+  for (const operation of values.only.split(',')) await compare(operation, targets, { admin, url });
 }
 
 async function database() {
   const say = (text) => process.stderr.write(`${text}\n`);
   const log = { info: () => undefined, warn: say, error: say };
-  const opened = await EmbeddedDatabase.open({ dataDir: path.join(temporary, 'data'), role: 'server', log });
+  const opened = await EmbeddedDatabase.open({ dataDir, role: 'server', log });
   cleanUp.push(() => opened.close());
   await migrateDatabase(Config.parse({ DATABASE_URL: opened.url, LOG_LEVEL: 'warn' }), opened.url);
   return opened.url;
@@ -117,11 +123,11 @@ function withMinimalToken(caller) {
 }
 
 /** Takes turns between the targets, then prints the medians. */
-async function compare(operation, targets, admin) {
+async function compare(operation, targets, database) {
   const rounds = Object.fromEntries(targets.map(({ name }) => [name, []]));
   for (let round = 0; round < Number(values.rounds); round += 1) {
     const order = round % 2 === 0 ? targets : targets.toReversed();
-    for (const target of order) rounds[target.name].push(await measure(operation, target, targets, admin));
+    for (const target of order) rounds[target.name].push(await measure(operation, target, targets, database));
   }
   const [server, objects, json, peer] = targets.map(({ name }) => medians(rounds[name]));
   const best = json.rate > objects.rate ? json : objects;
@@ -134,6 +140,8 @@ async function compare(operation, targets, admin) {
     `${percent(BARS[operation])} ${share >= BARS[operation] ? 'met' : 'MISSED'}`,
     fixed(server.cpu * 1e6),
     fixed(best.cpu * 1e6),
+    fixed(server.total * 1e6),
+    fixed(best.total * 1e6),
     fixed(server.p99 / server.p50, 1),
     ...(peer ? peerCells(operation, server.rate / peer.rate, peer) : ['-', '-', '-']),
   ];
@@ -145,11 +153,12 @@ function peerCells(operation, times, { rate }) {
   return [fixed(rate), fixed(times, 1), `${bar} ${times >= bar ? 'met' : 'MISSED'}`];
 }
 
-async function measure(operation, { name, operations, listener, load }, targets, admin) {
+async function measure(operation, { name, operations, listener, load }, targets, { admin, url }) {
   const others = targets.filter((target) => target.listener !== listener);
   for (const other of others) other.listener.pause();
   await admin.query('DELETE FROM outbox');
   const cpu = {};
+  const sessions = {};
   const order = {
     operation: `${operations}-${operation}`,
     connections: Number(values.connections),
@@ -158,15 +167,20 @@ async function measure(operation, { name, operations, listener, load }, targets,
     duration: Number(values.duration) * 1000,
     port: listener.port,
   };
-  const result = await load.run(order, (moment) => (cpu[moment] = listener.cpu));
+  const result = await load.run(order, (moment) => {
+    cpu[moment] = listener.cpu;
+    sessions[moment] = databaseCpu(url);
+  });
   for (const other of others) other.listener.resume();
   if (Object.keys(result.unexpected).length > 0)
     throw new Error(`${name}, ${operation}: unexpected statuses ${JSON.stringify(result.unexpected)}`);
+  const own = (cpu.measured - cpu.measuring) / result.requests;
   return {
     rate: result.requests / result.seconds,
     p50: result.p50,
     p99: result.p99,
-    cpu: (cpu.measured - cpu.measuring) / result.requests,
+    cpu: own,
+    total: own + ((await sessions.measured) - (await sessions.measuring)) / result.requests,
   };
 }
 
@@ -177,5 +191,6 @@ function medians(rounds) {
     p50: median((round) => round.p50),
     p99: median((round) => round.p99),
     cpu: median((round) => round.cpu),
+    total: median((round) => round.total),
   };
 }
