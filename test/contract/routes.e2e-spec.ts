@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Router } from 'express';
 import type { LeanExpressAdapter } from '../../src/platform/http/server/lean-express.adapter.js';
-import { OIDC_ROUTES } from '../../src/modules/sign-in/oidc-routes.js';
+import { OIDC_ROUTES } from '../../src/modules/sign-in/protocol/oidc-routes.js';
 import { PERMISSIONS } from '../../src/modules/access/index.js';
 import { TestApp } from '../support/app.ts';
 import { describedOperations, fillPath, METHODS } from '../support/operations.ts';
@@ -59,6 +59,16 @@ const OUR_ADDITIONS = new Map([
   ['POST /apis/v1/account/password/{token}', 'likewise'],
   ['GET /apis/v1/account/email/{token}', 'the page that confirms a new address'],
   ['POST /apis/v1/account/email/{token}', 'likewise'],
+  ['GET /apis/v1/account/passkeys/{token}', 'the page of the own passkeys'],
+  ['POST /apis/v1/account/passkeys/{token}', 'likewise'],
+  ['GET /apis/v1/settings/security/passkeys', 'passkeys as second and as only factor'],
+  ['POST /apis/v1/settings/security/passkeys', 'likewise'],
+  ['POST /apis/v1/settings/security/passkeys/options', 'likewise'],
+  ['POST /apis/v1/settings/security/passkeys/page', 'a link to the page of the own passkeys'],
+  ['PATCH /apis/v1/settings/security/passkeys/{passkey_id}', 'passkeys as second and as only factor'],
+  ['DELETE /apis/v1/settings/security/passkeys/{passkey_id}', 'likewise'],
+  ['POST /apis/v1/auth/passkey-options', 'a proof of the second factor by a passkey'],
+  ['POST /apis/v1/auth/verify-passkey', 'likewise'],
   ['GET /apis/v1/account/join', 'the page to join a workspace by its verified domain'],
   ['POST /apis/v1/account/join', 'likewise'],
   ['GET /apis/v1/tenant/audit', 'the audit log, for the permission audit.read'],
@@ -204,6 +214,8 @@ const PUBLIC = new Set([
   'POST /apis/v1/account/password/{token}',
   'GET /apis/v1/account/email/{token}',
   'POST /apis/v1/account/email/{token}',
+  'GET /apis/v1/account/passkeys/{token}',
+  'POST /apis/v1/account/passkeys/{token}',
   'GET /apis/v1/account/join',
   'POST /apis/v1/account/join',
   // The token of an invite in the path is the credential, with X-Guest-Session.
@@ -243,6 +255,7 @@ const SIGN_IN = [
   '/session/end/confirm',
   '/session/end/success',
   '/interaction/:uid',
+  '/passkey.js',
 ];
 
 /** The contract's operations that exist. It only grows: a route that disappears breaks a client. */

@@ -11,6 +11,8 @@ const SHARED = [
   'signing_keys',
   'access_changes',
   'second_factors',
+  'passkey_challenges',
+  'passkeys',
   'recovery_codes',
   'rate_limits',
   'guess_locks',

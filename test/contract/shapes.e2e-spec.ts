@@ -1,7 +1,9 @@
+import { Config } from '../../src/config/config.js';
 import { randomUUID } from 'node:crypto';
 import { PASSWORD, personWithPassword, session } from '../support/account.ts';
 import { TestApp, type TestUser } from '../support/app.ts';
 import { upload } from '../support/multipart.ts';
+import { SoftPasskey } from '../support/webauthn.ts';
 import { fits, offered } from '../support/shapes.ts';
 import { Authenticator, stopClock } from '../support/totp.ts';
 import { CAPTURES, capture, DRAFTS, INBOX, WildDuck } from '../support/wild-duck.ts';
@@ -203,6 +205,26 @@ describe('responses have exactly the described shape', () => {
       }),
     );
     fits('signOut', await api.post('/auth/sign-out'));
+  });
+
+  test('passkeys', async () => {
+    const { api } = await personWithPassword(app, 'passkeys');
+    const path = '/settings/security/passkeys';
+    const key = new SoftPasskey(new URL(app.get<Config>(Config).publicUrl).origin);
+    const options = await api.post(`${path}/options`, { password: PASSWORD });
+    fits('createPasskeyOptions', options);
+    const credential = key.create(options.body.public_key);
+    const added = await api.post(path, { name: 'Laptop', credential });
+    fits('registerPasskey', added);
+    fits('listPasskeys', await api.get(path));
+    fits('createPasskeyPage', await api.post(`${path}/page`, { password: PASSWORD }));
+    const requested = await api.post('/auth/passkey-options');
+    fits('createPasskeyVerification', requested);
+    const proof = { credential: key.get(requested.body.public_key) };
+    fits('verifyPasskey', await api.post('/auth/verify-passkey', proof));
+    const one = `${path}/${added.body.passkey.id}`;
+    fits('renamePasskey', await api.patch(one, { name: 'Phone' }));
+    fits('removePasskey', await api.delete(one));
   });
 
   test('settings', async () => {

@@ -70,6 +70,14 @@ describe('the tenancy matrix', () => {
       const { sessions } = (await alice.api.get('/settings/security')).body;
       return { id: sessions.find(({ current }: { current: boolean }) => !current).id, body: {} };
     },
+    'settings/security/passkeys': async () => {
+      const [{ id }] = (await app.sql<{ id: string }>(
+        `INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, synced, name)
+         VALUES (gen_random_uuid(), $1, uuid_send(gen_random_uuid()), '', 0, '{}', false, 'secret') RETURNING id`,
+        [alice.id],
+      )) as [{ id: string }];
+      return { id, body: { name: 'stolen' } };
+    },
     rbac: async () => {
       groups += 1;
       const { id } = (await alice.api.post('/rbac/groups', { name: `secret ${groups}` })).body.group;
@@ -188,8 +196,8 @@ describe('the tenancy matrix', () => {
     },
   };
 
-  /** Sessions are the account's, wherever it works: the same person may end them from another workspace. */
-  const ofTheAccount = new Set(['settings/security/sessions']);
+  /** Sessions and passkeys are the account's, wherever it works: the same person may end them from another workspace. */
+  const ofTheAccount = new Set(['settings/security/sessions', 'settings/security/passkeys']);
 
   const kindOf = (path: string) => {
     const [first] = path.split('/').slice(3);

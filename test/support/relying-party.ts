@@ -127,13 +127,17 @@ export class RelyingParty {
   static async discover(
     app: TestApp,
     clientId: string,
-    { secret, redirectUri = REDIRECT }: { secret?: string; redirectUri?: string } = {},
+    {
+      secret,
+      redirectUri = REDIRECT,
+      base = app.base,
+    }: { secret?: string; redirectUri?: string; base?: string } = {},
   ): Promise<RelyingParty> {
     const auth = secret === undefined ? client.None() : client.ClientSecretBasic(secret);
-    const issuer = new URL(`${app.base}/apis/v1/oidc`);
+    const issuer = new URL(`${base}/apis/v1/oidc`);
     const options = { execute: [client.allowInsecureRequests] };
     const config = await client.discovery(issuer, clientId, {}, auth, options);
-    return new RelyingParty(config, app.base, redirectUri);
+    return new RelyingParty(config, base, redirectUri);
   }
 
   /** The authorization URL, and the state for the callback. */

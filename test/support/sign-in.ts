@@ -18,11 +18,14 @@ export const CLIENTS = [
 ];
 
 /** The application at an address that is known in advance, as its issuer requires. */
-export async function startSignIn(settings: Record<string, string> = {}): Promise<TestApp> {
+export async function startSignIn(
+  settings: Record<string, string> = {},
+  host = '127.0.0.1',
+): Promise<TestApp> {
   const port = String(await freePort());
   return TestApp.start({
     PORT: port,
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    PUBLIC_URL: `http://${host}:${port}`,
     SIGN_IN_PER_MINUTE: '100000',
     ...settings,
   });

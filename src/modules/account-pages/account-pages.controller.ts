@@ -9,6 +9,7 @@ import { Errors } from '../../platform/http/errors.js';
 import type { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { InvitationPages } from './invitation-pages.js';
 import { pageRequest } from './page-kit.js';
+import { PasskeyPages } from './passkey-pages.js';
 import { RecoveryPages } from './recovery-pages.js';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -18,7 +19,7 @@ const HTML = { 'text/html': { schema: { type: 'string' } } };
 const ApiToken = () =>
   ApiParam({
     name: 'token',
-    description: 'Of the link in an e-mail.',
+    description: 'Of the link.',
     schema: { type: 'string', example: 'AZqLPTvVcY6rvKsUuSEd0Q' },
   });
 
@@ -65,6 +66,7 @@ export class AccountPagesController {
   constructor(
     private readonly invitations: InvitationPages,
     private readonly recovery: RecoveryPages,
+    private readonly passkeys: PasskeyPages,
   ) {}
 
   @Endpoint('GET invitations/:token', {
@@ -168,6 +170,33 @@ export class AccountPagesController {
   @Public()
   confirmEmail(@Req() request: Request, @Param('token') token: string): Promise<BodyReply> {
     return this.recovery.confirmEmail(formOf(request), token);
+  }
+
+  @Endpoint('GET passkeys/:token', {
+    id: 'showPasskeys',
+    summary: 'Page of your passkeys',
+    description: 'The link is from `POST /settings/security/passkeys/page`.',
+    errors: [Errors.badRequest],
+  })
+  @ApiToken()
+  @PageDocs(404)
+  @Public()
+  showPasskeys(@Req() request: Request, @Param('token') token: string): Promise<BodyReply> {
+    return this.passkeys.show(pageRequest(request), token);
+  }
+
+  @Endpoint('POST passkeys/:token', {
+    id: 'changePasskeys',
+    summary: 'Add, rename or remove a passkey on its page',
+    status: 200,
+    errors: FORM_ERRORS,
+  })
+  @ApiToken()
+  @PageDocs(404, 422)
+  @FormFields('step', 'passkey_id', 'name', 'credential')
+  @Public()
+  changePasskeys(@Req() request: Request, @Param('token') token: string): Promise<BodyReply> {
+    return this.passkeys.change(formOf(request), token);
   }
 
   @Endpoint('GET join', { id: 'showJoin', summary: 'Page to join a workspace by its verified domain' })

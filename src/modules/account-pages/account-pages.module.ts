@@ -4,12 +4,13 @@ import { TenantsModule } from '../tenants/index.js';
 import { AccountPagesController } from './account-pages.controller.js';
 import { DomainJoin } from './domain-join.js';
 import { InvitationPages } from './invitation-pages.js';
+import { PasskeyPages } from './passkey-pages.js';
 import { RecoveryPages } from './recovery-pages.js';
 
-/** Pages of links in mails: invitations, forgotten passwords, new addresses. */
+/** Pages of links: invitations, forgotten passwords, new addresses, passkeys. */
 @Module({
   imports: [TenantsModule, AccountSecurityModule],
   controllers: [AccountPagesController],
-  providers: [InvitationPages, RecoveryPages, DomainJoin],
+  providers: [InvitationPages, RecoveryPages, PasskeyPages, DomainJoin],
 })
 export class AccountPagesModule {}

@@ -21,8 +21,11 @@ export interface PageRequest {
   t: Translate<MessageKey>;
   ip: string | null;
   requestId: string | null;
-  /** A field of the submitted form; missing, repeated and unstorable fields are empty. */
-  field(name: string): string;
+  /**
+   * A field of the submitted form; missing, repeated, unstorable and too long fields are empty.
+   * @param max characters; default: 2,000
+   */
+  field(name: string, max?: number): string;
 }
 
 const MAX_FIELD = 2_000;
@@ -36,9 +39,9 @@ export function pageRequest(request: Request & { id?: string }, body?: Buffer): 
     t: translator(MESSAGES, language),
     ip: request.ip ?? null,
     requestId: request.id ?? null,
-    field: (name) => {
+    field: (name, max = MAX_FIELD) => {
       const [value = '', ...more] = fields.getAll(name);
-      return more.length === 0 && value.length <= MAX_FIELD && isStorable(value) ? value : '';
+      return more.length === 0 && value.length <= max && isStorable(value) ? value : '';
     },
   };
 }
@@ -49,11 +52,15 @@ interface Parts {
   alert?: string | undefined;
   content?: Html;
   status?: number;
+  /** Address of the script for passkeys, if the page needs it. */
+  script?: string;
 }
 
 export function showPage({ language }: PageRequest, parts: Parts): BodyReply {
-  const { status = parts.alert === undefined ? 200 : 422 } = parts;
-  return replyOf(page({ language, t: pageTranslator(language) }, { ...parts, status }));
+  const { script, status = parts.alert === undefined ? 200 : 422 } = parts;
+  const needsScript = script !== undefined;
+  const shown = page({ language, t: pageTranslator(language) }, { ...parts, status, needsScript });
+  return replyOf(shown, script);
 }
 
 /** An unknown, used or expired link. @param lead name of the text */
@@ -64,12 +71,12 @@ export const showInvalidLink = (page: PageRequest, lead: Parameters<PageRequest[
 export const showLimited = ({ language }: PageRequest, wait: number): BodyReply =>
   replyOf(limitedPage({ language, t: pageTranslator(language) }, wait));
 
-function replyOf({ status, body, retryAfter }: Page): BodyReply {
+function replyOf({ status, body, retryAfter }: Page, script?: string): BodyReply {
   return new BodyReply(Buffer.from(body), {
     status,
     contentType: 'text/html; charset=utf-8',
     headers: {
-      'Content-Security-Policy': pagePolicy(),
+      'Content-Security-Policy': pagePolicy(null, script),
       'Cache-Control': 'no-store',
       'Referrer-Policy': 'no-referrer',
       ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),

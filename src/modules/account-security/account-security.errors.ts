@@ -16,6 +16,18 @@ export const SecurityErrors = {
     'Start with initiate-2fa; an enrolment expires after 15 minutes.',
   ),
   invalidCode: defineError(422, 'invalid_code', 'The code is incorrect or has been used.'),
+  passkeysUnavailable: defineError(
+    409,
+    'passkeys_unavailable',
+    'Browsers offer passkeys only for an https address with a host name, or localhost; PUBLIC_URL is neither.',
+  ),
+  passkeyRegistered: defineError(409, 'passkey_registered', 'The passkey is registered already.'),
+  invalidPasskey: defineError(
+    422,
+    'invalid_passkey',
+    'The passkey is invalid, or its challenge was used or has expired; request new options.',
+  ),
+  tooManyPasskeys: defineError(422, 'too_many_passkeys', 'An account may have at most 20 passkeys.'),
   weakPassword: defineError(422, 'weak_password', 'The new password is too easy to guess; see details.', {
     details: [
       { field: 'new_password', code: 'min_length', message: 'new_password must have 12 characters or more' },

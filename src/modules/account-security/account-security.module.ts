@@ -24,6 +24,14 @@ import { SecondFactorsRepository } from './two-factor/second-factors.repository.
 import { SecurityLog } from './security-log.js';
 import { SecuritySettingsController } from './security-settings.controller.js';
 import { SecuritySettingsService } from './security-settings.service.js';
+import { PasskeyChallenges } from './two-factor/passkeys/passkey-challenges.js';
+import { PasskeyLinks } from './two-factor/passkeys/passkey-links.js';
+import { PasskeyProofs } from './two-factor/passkeys/passkey-proofs.js';
+import { PasskeySite } from './two-factor/passkeys/passkey-site.js';
+import { PasskeyVerificationController } from './two-factor/passkeys/passkey-verification.controller.js';
+import { PasskeysController } from './two-factor/passkeys/passkeys.controller.js';
+import { PasskeysRepository } from './two-factor/passkeys/passkeys.repository.js';
+import { Passkeys } from './two-factor/passkeys/passkeys.service.js';
 import { TwoFactorController } from './two-factor/two-factor.controller.js';
 import { TwoFactorService } from './two-factor/two-factor.service.js';
 import { SecurityNotifications } from './notifications/security.notifications.js';
@@ -35,6 +43,8 @@ import { SecurityNotifications } from './notifications/security.notifications.js
     SecuritySettingsController,
     ApplicationPasswordsController,
     EmailChangeController,
+    PasskeysController,
+    PasskeyVerificationController,
   ],
   providers: [
     SecurityNotifications,
@@ -60,6 +70,12 @@ import { SecurityNotifications } from './notifications/security.notifications.js
     AccountTokens,
     PasswordRecovery,
     EmailChange,
+    PasskeySite,
+    PasskeysRepository,
+    PasskeyChallenges,
+    PasskeyProofs,
+    Passkeys,
+    PasskeyLinks,
   ],
   exports: [
     OwnerCheck,
@@ -72,6 +88,9 @@ import { SecurityNotifications } from './notifications/security.notifications.js
     SecurityLog,
     ApplicationPasswordProviders,
     ApplicationPasswordSignIn,
+    PasskeyProofs,
+    Passkeys,
+    PasskeyLinks,
   ],
 })
 export class AccountSecurityModule {}

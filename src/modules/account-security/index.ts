@@ -9,11 +9,16 @@ export {
 export { ApplicationPasswordSignIn } from './application-passwords/application-password-sign-in.js';
 export { PasswordSignIn, type SignInOutcome } from './passwords/password-sign-in.js';
 export { type Proof, SecondFactors } from './two-factor/second-factors.js';
+export { type FactorMethods } from './two-factor/second-factors.repository.js';
+export { isPasskeyName, MAX_PASSKEY_NAME } from './two-factor/passkeys/passkey.dto.js';
+export { PasskeyLinks } from './two-factor/passkeys/passkey-links.js';
+export { PasskeyProofs } from './two-factor/passkeys/passkey-proofs.js';
+export { type PasskeyOwner, Passkeys } from './two-factor/passkeys/passkeys.service.js';
 export { PasswordRecovery } from './password-recovery.js';
 export { PasswordPolicy } from './passwords/password-policy.js';
 export { EmailChange } from './recovery/email-change.js';
 export { sessionState } from './security-settings.service.js';
-export { SessionState } from './security-settings.response.js';
+export { SessionState } from './responses/security-settings.response.js';
 export { AccountRecovery } from './account-recovery.js';
 export { SecurityLog } from './security-log.js';
 export { SecurityErrors } from './account-security.errors.js';

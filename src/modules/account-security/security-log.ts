@@ -13,6 +13,8 @@ export type SecurityEventType =
   | 'security.second_factor_enabled'
   | 'security.second_factor_disabled'
   | 'security.second_factor_locked'
+  | 'security.passkey_added'
+  | 'security.passkey_removed'
   | 'security.recovery_code_used'
   | 'security.recovery_codes_renewed'
   | 'security.sessions_ended'

@@ -7,6 +7,7 @@ import { Errors } from '../../platform/http/errors.js';
 import { CredentialsApi, type SessionRow, SessionsApi } from '../identity/index.js';
 import { SecurityErrors } from './account-security.errors.js';
 import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
+import { Passkeys } from './two-factor/passkeys/passkeys.service.js';
 import { SecondFactorEnrolment } from './two-factor/second-factor-enrolment.js';
 import { SecurityLog } from './security-log.js';
 import type {
@@ -14,7 +15,7 @@ import type {
   SecurityState,
   SessionState,
   SignedOut,
-} from './security-settings.response.js';
+} from './responses/security-settings.response.js';
 
 const RECENT_EVENTS = 20;
 
@@ -26,6 +27,7 @@ export class SecuritySettingsService {
     private readonly sessions: SessionsApi,
     private readonly enrolment: SecondFactorEnrolment,
     private readonly applications: ApplicationPasswords,
+    private readonly passkeys: Passkeys,
     private readonly audit: AuditReader,
     private readonly log: SecurityLog,
     private readonly config: Config,
@@ -33,9 +35,10 @@ export class SecuritySettingsService {
   ) {}
 
   async read(ctx: AccountContext): Promise<SecurityState> {
-    const [account, recoveryCodesLeft, applications, sessions, events] = await Promise.all([
+    const [account, recoveryCodesLeft, passkeys, applications, sessions, events] = await Promise.all([
       this.credentials.byId(ctx.userId),
       this.enrolment.recoveryCodesLeft(ctx.userId),
+      this.passkeys.list(ctx.userId),
       ctx.tenantId === null ? 0 : this.applications.count(ctx.tenantId, ctx.userId),
       this.sessions.live(ctx.userId, ctx.sessionId),
       this.audit.concerning(ctx.tenantId, ctx.userId, RECENT_EVENTS),
@@ -48,6 +51,7 @@ export class SecuritySettingsService {
         since: since?.toISOString() ?? null,
         recovery_codes_left: since === null ? 0 : recoveryCodesLeft,
       },
+      passkeys: passkeys.length,
       password_changed_at: account?.password_changed_at?.toISOString() ?? null,
       application_passwords: applications,
       application_password_protocols: [...this.applications.protocols],

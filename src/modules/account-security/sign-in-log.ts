@@ -11,7 +11,7 @@ const MAX_WORKSPACES = 20;
 export interface FailedSignIn {
   /** Null: no account has the address. The address itself is not stored: users type passwords into the field. */
   accountId: string | null;
-  factor: 'password' | 'second_factor';
+  factor: 'password' | 'second_factor' | 'passkey';
   ip: string | null;
   /** The scope of the lock that the failure caused; null: none. */
   lock: 'network' | 'address' | 'browser' | 'account' | null;

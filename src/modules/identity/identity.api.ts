@@ -4,8 +4,10 @@ import { Config } from '../../config/config.js';
 import { Audit, operator } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { AccessTokens } from './tokens/access-tokens.js';
 import { emailKey } from './email.js';
+import { ACCOUNT_CLOSED } from './identity.hooks.js';
 import { type AccountRow, IdentityRepository } from './identity.repository.js';
 import { hashPassword } from './passwords.js';
 import { SigningKeys } from './tokens/signing-keys.js';
@@ -37,6 +39,7 @@ export class IdentityApi {
     private readonly tokens: AccessTokens,
     private readonly keys: SigningKeys,
     private readonly audit: Audit,
+    private readonly hooks: TxHooks,
     private readonly db: Db,
     private readonly config: Config,
   ) {}
@@ -131,6 +134,7 @@ export class IdentityApi {
   /** Closes the account. @param byOwner activating a membership then reopens it */
   async deactivate(tx: Tx, accountId: string, { byOwner = false } = {}): Promise<void> {
     await this.repository.setStatus(tx, accountId, 'deactivated', byOwner);
+    await this.hooks.run(tx, ACCOUNT_CLOSED, { accountId });
     await this.repository.revokeSessions(tx, accountId);
     await this.recordAccessChange(tx, accountId);
   }

@@ -3,5 +3,14 @@ export { CLIENT_KINDS, type ClientKind } from './clients/oidc-clients.repository
 export { OIDC_PATH } from './oidc-configuration.js';
 export { API_SCOPE, OIDC_SCOPES } from './oidc-scopes.js';
 export { SignInModule } from './sign-in.module.js';
-export { chooseLanguage, limitedPage, page, type Page, pagePolicy, pageTranslator } from './pages/index.js';
+export {
+  chooseLanguage,
+  limitedPage,
+  page,
+  type Page,
+  pagePolicy,
+  pageTranslator,
+  PASSKEY_SCRIPT_PATH,
+  passkeyButton,
+} from './pages/index.js';
 export { SignInServer } from './sign-in.server.js';

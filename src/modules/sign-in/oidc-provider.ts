@@ -7,7 +7,7 @@ import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { Keyring } from '../../platform/secrets/keyring.js';
 import { SigningKeys } from '../identity/index.js';
 import { API_SCOPE, OIDC_SCOPES } from './oidc-scopes.js';
-import { OidcAccounts } from './oidc-accounts.js';
+import { OidcAccounts } from './protocol/oidc-accounts.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import { oidcConfiguration } from './oidc-configuration.js';
 import { DEVICE_INTERVAL, OidcRecords } from './records/oidc-records.js';

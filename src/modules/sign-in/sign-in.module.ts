@@ -11,13 +11,14 @@ import { TenantClientsService } from './clients/tenant-clients.service.js';
 import { ConnectedAppsController } from './consents/connected-apps.controller.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
 import { Interactions } from './interactions.js';
-import { KnownBrowsers } from './known-browsers.js';
-import { OidcAccounts } from './oidc-accounts.js';
+import { KnownBrowsers } from './interaction/known-browsers.js';
+import { OidcAccounts } from './protocol/oidc-accounts.js';
 import { OidcProvider } from './oidc-provider.js';
 import { OidcRecords } from './records/oidc-records.js';
 import { OidcRecordsRepository } from './records/oidc-records.repository.js';
 import { TokenReuse } from './records/token-reuse.js';
-import { SignInForms } from './sign-in-forms.js';
+import { SignInCompletion } from './sign-in-completion.js';
+import { SignInForms } from './interaction/sign-in-forms.js';
 import { SignInGrants } from './sign-in-grants.js';
 import { SignInServer } from './sign-in.server.js';
 
@@ -38,6 +39,7 @@ import { SignInServer } from './sign-in.server.js';
     SignInForms,
     KnownBrowsers,
     SignInGrants,
+    SignInCompletion,
     Interactions,
     SignInServer,
   ],

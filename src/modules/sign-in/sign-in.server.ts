@@ -12,14 +12,24 @@ import { SignInSessions } from '../identity/index.js';
 import { Interactions } from './interactions.js';
 import { OIDC_PATH } from './oidc-configuration.js';
 import { OidcProvider } from './oidc-provider.js';
-import { findOidcRoute, type OidcRoute } from './oidc-routes.js';
+import { findOidcRoute, type OidcRoute } from './protocol/oidc-routes.js';
 import { SignInErrors } from './sign-in.errors.js';
 import { SignInGrants } from './sign-in-grants.js';
-import { chooseLanguage, limitedPage, type Page, pagePolicy, pageTranslator } from './pages/index.js';
+import {
+  chooseLanguage,
+  limitedPage,
+  type Page,
+  pagePolicy,
+  pageTranslator,
+  PASSKEY_SCRIPT,
+  PASSKEY_SCRIPT_PATH,
+} from './pages/index.js';
 
 const BEARER_JWT = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
 const OPENID = { headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="openid"' } };
+/** Time in which browsers use a stored script. */
+const SCRIPT_SECONDS = 300;
 /** Policy of the self-submitting pages of the provider, which adds the hash of their script. */
 const PROTOCOL_POLICY =
   "default-src 'none'; script-src 'report-sample'; base-uri 'none'; frame-ancestors 'none'";
@@ -60,6 +70,7 @@ export class SignInServer {
     const jwt = BEARER_JWT.exec(request.headers.authorization ?? '')?.[1];
     if (route.name === 'userinfo' && jwt !== undefined && request.method !== 'OPTIONS')
       return this.userinfo(response, jwt);
+    if (route.name === 'script') return sendScript(response);
     if (route.name === 'interaction') return this.interaction(request, response);
     return this.oidc.handle(request, response);
   }
@@ -67,7 +78,7 @@ export class SignInServer {
   private async interaction(request: Request, response: Response): Promise<void> {
     const uid = request.path.split('/')[2] as string;
     const page = await this.interactions.handle(request, response, uid);
-    if (page !== null) sendPage(response, page);
+    if (page !== null) this.sendPage(response, page);
   }
 
   /** Userinfo for access tokens of the API; the provider handles only its own opaque tokens. */
@@ -117,10 +128,21 @@ export class SignInServer {
     }
   }
 
+  private sendPage(response: Response, page: Page): void {
+    const { status, body, formTarget, retryAfter, needsScript = false } = page;
+    const script = needsScript ? `${this.config.publicUrl}${PASSKEY_SCRIPT_PATH}` : null;
+    response.status(status);
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    response.setHeader('Content-Security-Policy', pagePolicy(formTarget, script));
+    response.setHeader('Cache-Control', 'no-store');
+    if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
+    response.end(body);
+  }
+
   private reject(route: OidcRoute, request: Request, response: Response, wait: number): void {
     if (route.isPage && request.accepts(['html', 'json']) === 'html') {
       const language = chooseLanguage(request.query['ui_locales'], request.headers['accept-language']);
-      return sendPage(response, limitedPage({ language, t: pageTranslator(language) }, wait));
+      return this.sendPage(response, limitedPage({ language, t: pageTranslator(language) }, wait));
     }
     return writeError(response, tooManyRequests(wait));
   }
@@ -130,11 +152,8 @@ function writeError(response: Response, { kind, body, extras }: ApiError): void 
   writeJson(response, kind.status, JSON.stringify(body), { headers: extras.headers });
 }
 
-function sendPage(response: Response, { status, body, formTarget, retryAfter }: Page): void {
-  response.status(status);
-  response.setHeader('Content-Type', 'text/html; charset=utf-8');
-  response.setHeader('Content-Security-Policy', pagePolicy(formTarget));
-  response.setHeader('Cache-Control', 'no-store');
-  if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
-  response.end(body);
+function sendScript(response: Response): void {
+  response.setHeader('Content-Type', 'text/javascript; charset=utf-8');
+  response.setHeader('Cache-Control', `public, max-age=${SCRIPT_SECONDS}`);
+  response.end(PASSKEY_SCRIPT);
 }

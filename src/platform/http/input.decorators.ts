@@ -79,6 +79,10 @@ const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{
 /** No control characters, line ends or characters that change the direction of the surrounding text. */
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u;
 
+/** Whether text is a name for lists, as `Name` requires after trimming. @param max characters */
+export const isName = (text: string, max: number): boolean =>
+  text.length <= max && VISIBLE.test(text) && ONE_LINE.test(text);
+
 /** A name for lists: one line, not empty, trimmed. */
 export const Name = (max: number): PropertyDecorator => {
   return (target, key) => {

@@ -46,6 +46,7 @@ describe('security settings of an account', () => {
     expect(await read(alice)).toEqual({
       managed_externally: false,
       two_factor: { enabled: false, since: null, recovery_codes_left: 0 },
+      passkeys: 0,
       password_changed_at: null,
       application_passwords: 0,
       // Without a mail service with servers for mail programs.

@@ -54,4 +54,31 @@ export const de: Record<keyof typeof en, string> = {
   confirm_email_button: 'Bestätigen',
   email_changed: 'Ihre Adresse ist geändert',
   email_changed_lead: 'Melden Sie sich ab jetzt als {email} an.',
+  passkey: 'Passkey',
+  passkeys: 'Ihre Passkeys',
+  passkeys_lead:
+    'Melden Sie sich als {email} mit der Sperre eines Geräts oder einem Sicherheitsschlüssel an.',
+  passkeys_none_lead:
+    '{email} hat noch keinen Passkey. Mit einem Passkey melden Sie sich mit der Sperre eines Geräts oder einem Sicherheitsschlüssel an.',
+  passkey_name: 'Name',
+  passkey_name_hint: 'Zum Beispiel das Gerät.',
+  passkey_name_missing: 'Geben Sie einen Namen ein, höchstens 100 Zeichen.',
+  passkey_add: 'Passkey hinzufügen',
+  passkey_rename: 'Namen speichern',
+  passkey_remove: 'Entfernen',
+  passkey_remove_named: '{name} entfernen',
+  passkey_created: 'Hinzugefügt am {date}.',
+  passkey_used: 'Zuletzt verwendet am {date}.',
+  passkey_unused: 'Noch nicht verwendet.',
+  passkey_cancelled: 'Es wurde kein Passkey hinzugefügt. Versuchen Sie es noch einmal.',
+  passkey_invalid: 'Der Passkey wurde nicht angenommen. Versuchen Sie es noch einmal.',
+  passkey_registered: 'Dieser Passkey ist schon registriert.',
+  passkey_too_many: 'Sie haben 20 Passkeys. Entfernen Sie zuerst einen.',
+  passkey_unknown: 'Dieser Passkey wurde schon entfernt.',
+  passkey_required: 'Ihr Arbeitsbereich verlangt einen zweiten Faktor. Fügen Sie zuerst einen anderen hinzu.',
+  passkey_added: 'Der Passkey ist hinzugefügt',
+  recovery_codes_lead:
+    'Speichern Sie diese Wiederherstellungscodes. Jeder ersetzt einmal einen verlorenen Passkey. Sie werden nicht noch einmal angezeigt.',
+  passkey_link_invalid_lead:
+    'Der Link wurde ersetzt oder ist abgelaufen. Öffnen Sie die Seite noch einmal aus Ihren Sicherheitseinstellungen.',
 };

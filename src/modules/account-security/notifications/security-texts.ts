@@ -34,6 +34,18 @@ export const SECURITY_TEXTS: Record<SecurityEventType, NotificationType['texts']
     pt: 'O acesso em duas etapas está bloqueado por algum tempo após vários códigos incorretos',
     vi: 'Đăng nhập hai bước tạm thời bị khóa sau nhiều lần nhập sai mã',
   },
+  'security.passkey_added': {
+    en: 'A passkey was added to your account',
+    de: 'Ihrem Konto wurde ein Passkey hinzugefügt',
+    pt: 'Uma chave de acesso foi adicionada à sua conta',
+    vi: 'Một khóa truy cập đã được thêm vào tài khoản của bạn',
+  },
+  'security.passkey_removed': {
+    en: 'A passkey of your account was removed',
+    de: 'Ein Passkey Ihres Kontos wurde entfernt',
+    pt: 'Uma chave de acesso da sua conta foi removida',
+    vi: 'Một khóa truy cập của tài khoản bạn đã bị xóa',
+  },
   'security.recovery_code_used': {
     en: 'A recovery code of your account was used',
     de: 'Ein Wiederherstellungscode Ihres Kontos wurde verwendet',

@@ -11,38 +11,40 @@ type Purpose = AccountToken['purpose'];
 interface TokenRow {
   account_id: string;
   email: string | null;
+  session_id: string | null;
   expires_at: Date;
 }
 
 const put = directory.statement<never>(
   'account_tokens.put',
-  `INSERT INTO account_tokens (account_id, purpose, token_hash, email, expires_at)
-   VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5))
+  `INSERT INTO account_tokens (account_id, purpose, token_hash, email, session_id, expires_at)
+   VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))
    ON CONFLICT (account_id, purpose) DO UPDATE
-     SET token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, created_at = now()`,
+     SET token_hash = excluded.token_hash, email = excluded.email, session_id = excluded.session_id,
+         expires_at = excluded.expires_at, created_at = now()`,
 );
 
 const find = directory.statement<TokenRow>(
   'account_tokens.find',
-  `SELECT account_id, email, expires_at FROM account_tokens
+  `SELECT account_id, email, session_id, expires_at FROM account_tokens
     WHERE account_id = $1 AND purpose = $2 AND token_hash = $3 AND expires_at > now()`,
 );
 
 const take = directory.statement<TokenRow>(
   'account_tokens.take',
   `DELETE FROM account_tokens WHERE account_id = $1 AND purpose = $2 AND token_hash = $3 AND expires_at > now()
-   RETURNING account_id, email, expires_at`,
+   RETURNING account_id, email, session_id, expires_at`,
 );
 
 const pending = directory.statement<TokenRow>(
   'account_tokens.pending',
-  `SELECT account_id, email, expires_at FROM account_tokens
+  `SELECT account_id, email, session_id, expires_at FROM account_tokens
     WHERE account_id = $1 AND purpose = $2 AND expires_at > now()`,
 );
 
 const remove = directory.statement<TokenRow>(
   'account_tokens.remove',
-  `DELETE FROM account_tokens WHERE account_id = $1 AND purpose = $2 RETURNING account_id, email, expires_at`,
+  `DELETE FROM account_tokens WHERE account_id = $1 AND purpose = $2 RETURNING account_id, email, session_id, expires_at`,
 );
 
 const forget = directory.statement<never>(
@@ -68,10 +70,14 @@ export class AccountTokens implements OnModuleInit {
     tx: Tx,
     accountId: string,
     purpose: Purpose,
-    { seconds, email = null }: { seconds: number; email?: string | null },
+    {
+      seconds,
+      email = null,
+      sessionId = null,
+    }: { seconds: number; email?: string | null; sessionId?: string | null },
   ): Promise<string> {
     const { token, hash } = newToken(accountId);
-    await tx.query(put, [accountId, purpose, hash, email, seconds]);
+    await tx.query(put, [accountId, purpose, hash, email, sessionId, seconds]);
     return token;
   }
 

@@ -33,9 +33,14 @@ export class SecondFactorEnrolment {
     private readonly db: Db,
   ) {}
 
-  /** Null without a factor, or when the pending one has expired. */
+  /** State of the authenticator application. Null without one, or when the pending one has expired. */
   async state(accountId: string): Promise<'pending' | 'active' | null> {
     return (await this.repository.read(accountId))?.state ?? null;
+  }
+
+  /** Whether the account has an active authenticator application. */
+  async isActive(tx: Tx, accountId: string): Promise<boolean> {
+    return (await this.repository.methods(tx, accountId)).totp;
   }
 
   async recoveryCodesLeft(accountId: string): Promise<number> {
@@ -93,7 +98,7 @@ export class SecondFactorEnrolment {
     return recoveryCodes;
   }
 
-  /** @returns whether the account had one */
+  /** Removes all factors, passkeys included. @returns whether the account had one */
   async remove(tx: Tx, accountId: string): Promise<boolean> {
     await this.locks.forget(tx, SECOND_FACTOR, accountId);
     return this.repository.remove(tx, accountId);

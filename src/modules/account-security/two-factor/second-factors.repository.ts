@@ -16,6 +16,22 @@ const read = directory.statement<FactorRow>(
     WHERE account_id = $1 AND (state = 'active' OR expires_at > now())`,
 );
 
+/** Factors of an account that can be proven. */
+export interface FactorMethods {
+  /** An authenticator application. */
+  totp: boolean;
+  passkey: boolean;
+  /** With any of the others: recovery codes exist, used or not. */
+  recovery: boolean;
+}
+
+const methods = directory.statement<FactorMethods>(
+  'second_factors.methods',
+  `SELECT EXISTS (SELECT FROM second_factors WHERE account_id = $1 AND state = 'active') AS totp,
+          EXISTS (SELECT FROM passkeys WHERE account_id = $1) AS passkey,
+          EXISTS (SELECT FROM recovery_codes WHERE account_id = $1) AS recovery`,
+);
+
 const begin = directory.statement<{ account_id: string }>(
   'second_factors.begin',
   `INSERT INTO second_factors AS factor (account_id, state, secret, expires_at)
@@ -40,8 +56,10 @@ const takeStep = directory.statement<{ account_id: string }>(
 
 const remove = directory.statement<{ account_id: string }>(
   'second_factors.remove',
-  `WITH codes AS (DELETE FROM recovery_codes WHERE account_id = $1)
-   DELETE FROM second_factors WHERE account_id = $1 RETURNING account_id`,
+  `WITH codes AS (DELETE FROM recovery_codes WHERE account_id = $1),
+        authenticator AS (DELETE FROM second_factors WHERE account_id = $1 RETURNING account_id),
+        keys AS (DELETE FROM passkeys WHERE account_id = $1 RETURNING account_id)
+   SELECT account_id FROM authenticator UNION SELECT account_id FROM keys`,
 );
 
 const putCodes = directory.statement<never>(
@@ -73,6 +91,10 @@ export class SecondFactorsRepository {
     return (await this.db.query(read, [accountId]))[0] ?? null;
   }
 
+  async methods(reader: Pick<Db, 'query'> | Tx, accountId: string): Promise<FactorMethods> {
+    return (await reader.query(methods, [accountId]))[0] as FactorMethods;
+  }
+
   /** @returns false when a factor is active, which stays unchanged */
   async begin(tx: Tx, accountId: string, secret: string, seconds: number): Promise<boolean> {
     return (await tx.query(begin, [accountId, secret, seconds])).length > 0;
@@ -88,7 +110,7 @@ export class SecondFactorsRepository {
     return (await tx.query(takeStep, [accountId, secret, step])).length > 0;
   }
 
-  /** @returns whether the account had a factor */
+  /** Removes authenticator, passkeys and recovery codes. @returns whether the account had a factor */
   async remove(tx: Tx, accountId: string): Promise<boolean> {
     return (await tx.query(remove, [accountId])).length > 0;
   }

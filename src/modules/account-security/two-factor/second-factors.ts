@@ -6,7 +6,7 @@ import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import { SessionsApi } from '../../identity/index.js';
 import { SECOND_FACTOR } from '../guess-limits.js';
 import { plainRecoveryCode } from './recovery-codes.js';
-import { type FactorRow, SecondFactorsRepository } from './second-factors.repository.js';
+import { type FactorMethods, type FactorRow, SecondFactorsRepository } from './second-factors.repository.js';
 import { SignInLog } from '../sign-in-log.js';
 import { type SecurityActor, SecurityLog } from '../security-log.js';
 import { totpStep } from './totp.js';
@@ -32,7 +32,7 @@ type ProofOutcome =
   | { outcome: 'invalid'; locked: boolean }
   /** Not verified. `wait` in seconds. */
   | { outcome: 'locked'; wait: number }
-  /** The account has no second factor. */
+  /** The account has no second factor, or a code was given and it has no authenticator application. */
   | { outcome: 'not_enabled' };
 
 export const TOTP_SECRET = 'totp secret';
@@ -41,7 +41,7 @@ export const RECOVERY_CODE = 'recovery code';
 /** The code is correct but was used before. Rolls the transaction back. */
 class UsedBefore extends Error {}
 
-/** Verifies second factors: each code once; five failures in a row lock for 15 minutes (docs/adr/0019). */
+/** Verifies codes of second factors: each code once; five failures in a row lock for 15 minutes (docs/adr/0019). */
 @Injectable()
 export class SecondFactors {
   constructor(
@@ -53,6 +53,11 @@ export class SecondFactors {
     private readonly signIns: SignInLog,
     private readonly db: Db,
   ) {}
+
+  /** The factors of the account that can be proven. */
+  async methods(accountId: string): Promise<FactorMethods> {
+    return this.repository.methods(this.db, accountId);
+  }
 
   /**
    * The last allowed failure ends the sessions that have not proven the factor.
@@ -67,7 +72,9 @@ export class SecondFactors {
   ): Promise<ProofOutcome> {
     const actor = { tenantId: null, ...by, userId: accountId };
     const factor = await this.repository.read(accountId);
-    if (factor?.state !== 'active') return { outcome: 'not_enabled' };
+    const isOn =
+      factor?.state === 'active' || (proof.code === undefined && (await this.methods(accountId)).recovery);
+    if (!isOn) return { outcome: 'not_enabled' };
     const guess = await this.locks.begin(SECOND_FACTOR, accountId);
     if (!guess.allowed) return { outcome: 'locked', wait: guess.wait };
     try {
@@ -88,13 +95,13 @@ export class SecondFactors {
   private async prove(
     tx: Tx,
     actor: SecurityActor,
-    factor: FactorRow,
+    factor: FactorRow | null,
     { code, recoveryCode }: Proof,
     then: (tx: Tx) => Promise<void>,
   ): Promise<Proven | null> {
     const accountId = actor.userId;
     const proven =
-      code === undefined
+      code === undefined || factor === null
         ? await this.useRecoveryCode(tx, accountId, recoveryCode ?? '')
         : await this.useCode(tx, accountId, factor, code);
     if (!proven) return null;

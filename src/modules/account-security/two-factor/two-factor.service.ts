@@ -74,7 +74,7 @@ export class TwoFactorService {
   /** Raises this session to AAL2, from its next request on in every process. */
   async verify(ctx: AccountContext, body: Checked<VerifyTwoFactor>): Promise<TwoFactorVerified> {
     this.confirmation.requireLocal();
-    if ((await this.enrolment.state(ctx.userId)) !== 'active') throw SecurityErrors.notEnabled.with();
+    await this.requireEnabled(ctx);
     const { method, recoveryCodesLeft } = await this.prove(ctx, proofOf(body.value));
     return {
       verified: true,
@@ -85,7 +85,7 @@ export class TwoFactorService {
 
   /** @throws ApiError 403 `required_by_policy` */
   async disable(ctx: AccountContext, body: Checked<DisableTwoFactor>): Promise<TwoFactorDisabled> {
-    await this.assertOptional(ctx.userId);
+    if (await this.isRequired(ctx.userId)) throw TenantErrors.requiredByPolicy.with();
     await this.confirm(ctx, body, async (tx) => {
       await this.remove(tx, ctx.userId);
       await this.log.record(tx, ctx, 'security.second_factor_disabled');
@@ -94,11 +94,11 @@ export class TwoFactorService {
     return { enabled: false };
   }
 
-  /** No workspace of the account may require the factor. */
-  private async assertOptional(accountId: string): Promise<void> {
+  /** Whether a workspace of the account requires a second factor. */
+  async isRequired(accountId: string): Promise<boolean> {
     const workspaces = await this.tenants.workspacesOf(accountId);
     const policies = await Promise.all(workspaces.map(({ id }) => this.policies.of(id)));
-    if (policies.some((policy) => policy.secondFactorRequired)) throw TenantErrors.requiredByPolicy.with();
+    return policies.some((policy) => policy.secondFactorRequired);
   }
 
   /** Replaces all recovery codes. */
@@ -111,7 +111,7 @@ export class TwoFactorService {
     return { recovery_codes: codes };
   }
 
-  /** Removes the factor, for the owner or the operator. */
+  /** Removes all factors, for the owner or the operator. @returns whether the account had one */
   async remove(tx: Tx, accountId: string): Promise<boolean> {
     const removed = await this.enrolment.remove(tx, accountId);
     await this.credentials.setSecondFactor(tx, accountId, false);
@@ -147,10 +147,16 @@ export class TwoFactorService {
     then: (tx: Tx) => Promise<void>,
   ): Promise<void> {
     this.confirmation.requireLocal();
-    if ((await this.enrolment.state(ctx.userId)) !== 'active') throw SecurityErrors.notEnabled.with();
+    await this.requireEnabled(ctx);
     const proof = proofOf(body.value);
     await this.confirmation.password(ctx, body.value.password);
     await this.prove(ctx, proof, then);
+  }
+
+  /** @throws ApiError 409 `second_factor_not_enabled` */
+  private async requireEnabled({ userId }: AccountContext): Promise<void> {
+    const { totp, passkey } = await this.factors.methods(userId);
+    if (!totp && !passkey) throw SecurityErrors.notEnabled.with();
   }
 
   private async raise(tx: Tx, ctx: AccountContext): Promise<void> {

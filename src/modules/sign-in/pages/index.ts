@@ -1,10 +1,12 @@
 export { chooseLanguage, pageTranslator } from './language.js';
 export { page, type Page, type PageLocale } from './layout.js';
+export { PASSKEY_SCRIPT, PASSKEY_SCRIPT_PATH, passkeyButton } from './passkey-script.js';
 export { formTargetOf, type ProviderPages, providerPages } from './provider-pages.js';
 export {
-  codePage,
   consentPage,
   expiredPage,
+  factorPage,
+  type FactorMethod,
   limitedPage,
   passwordPage,
   type SignInPage,

@@ -1,6 +1,7 @@
 import type { Language } from '../../../platform/languages/languages.js';
 import type { TranslatePage } from './language.js';
 import { html, Html } from '../../../platform/html/html-tag.js';
+import { PASSKEY_SCRIPT_PATH } from './passkey-script.js';
 import { STYLE } from './style.js';
 
 /** Language and texts of a page. */
@@ -15,11 +16,13 @@ export interface Page {
   body: string;
   /** Origin or scheme that a form may redirect to. */
   formTarget?: string | null;
+  /** Whether the page loads the script for passkeys. */
+  needsScript?: boolean;
   /** Seconds until a retry. */
   retryAfter?: number;
 }
 
-interface PageParts extends Pick<Page, 'formTarget' | 'retryAfter'> {
+interface PageParts extends Pick<Page, 'formTarget' | 'retryAfter' | 'needsScript'> {
   heading: string;
   lead?: string | undefined;
   /** Error of the last attempt. */
@@ -34,6 +37,7 @@ const style = new Html(`<style>${STYLE}</style>`);
 /** The layout of every page. */
 export function page({ language, t }: PageLocale, parts: PageParts): Page {
   const { heading, lead, alert, content, status = 200, formTarget = null, retryAfter } = parts;
+  const { needsScript = false } = parts;
   const title = `${alert === undefined ? '' : t('error_prefix')}${heading} · ${t('title')}`;
   const { text } = html`<!doctype html>
     <html lang="${language}">
@@ -42,7 +46,7 @@ export function page({ language, t }: PageLocale, parts: PageParts): Page {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title}</title>
-        ${style}
+        ${style}${needsScript && html`<script src="${PASSKEY_SCRIPT_PATH}" defer></script>`}
       </head>
       <body>
         <main>
@@ -53,7 +57,7 @@ export function page({ language, t }: PageLocale, parts: PageParts): Page {
         </main>
       </body>
     </html> `;
-  return { status, body: text, formTarget, ...(retryAfter !== undefined && { retryAfter }) };
+  return { status, body: text, formTarget, needsScript, ...(retryAfter !== undefined && { retryAfter }) };
 }
 
 /** A form that posts to `action` with hidden fields such as the CSRF token. */

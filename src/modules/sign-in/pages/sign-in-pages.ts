@@ -1,5 +1,6 @@
 import { html, type Html } from '../../../platform/html/html-tag.js';
 import { form, page, type Page, type PageLocale } from './layout.js';
+import { passkeyButton } from './passkey-script.js';
 
 /** Common properties of the sign-in pages. */
 export interface SignInPage extends PageLocale {
@@ -25,8 +26,8 @@ const common = ({ formTarget, alert, status }: SignInPage) => ({
 const invalid = (alert: string | undefined): Html | false =>
   alert !== undefined && html` aria-invalid="true" aria-describedby="alert"`;
 
-/** E-mail address and password. */
-export function passwordPage(signIn: SignInPage, email: string): Page {
+/** E-mail address and password, or a passkey. @param passkey options of a sign-in by passkey; null without passkeys */
+export function passwordPage(signIn: SignInPage, email: string, passkey: object | null): Page {
   const { t, alert } = signIn;
   const focusEmail = email === '';
   const content = html`<div class="field">
@@ -56,61 +57,103 @@ export function passwordPage(signIn: SignInPage, email: string): Page {
       />
     </div>
     <button name="step" value="password">${t('sign_in')}</button>
+    ${
+      passkey !== null &&
+      passkeyButton({
+        ceremony: 'get',
+        options: passkey,
+        label: t('passkey_sign_in'),
+        error: t('passkey_missing'),
+        step: 'credential',
+        isSecond: true,
+      })
+    }
     <p class="below"><a href="/apis/v1/account/password">${t('forgot_password')}</a></p>
     ${cancel(signIn)}`;
   return page(signIn, {
     heading: t('sign_in'),
     lead: t('to_continue', { client: signIn.clientName }),
     content: form(signIn.action, { csrf: signIn.csrf }, content),
+    needsScript: passkey !== null,
     ...common(signIn),
   });
 }
 
-/** The second factor: an authenticator code or a recovery code. */
-export function codePage(signIn: SignInPage, email: string, method: 'totp' | 'recovery'): Page {
-  const { t, alert } = signIn;
-  const field =
-    method === 'totp'
-      ? html`<label for="code">${t('code')}<span class="hint" id="hint">${t('code_hint')}</span></label>
-          <input
-            class="code"
-            id="code"
-            name="code"
-            type="text"
-            inputmode="numeric"
-            pattern="[0-9 ]*"
-            autocomplete="one-time-code"
-            maxlength="20"
-            required
-            autofocus${invalid(alert)}
-          />`
-      : html`<label for="code"
-            >${t('recovery_code')}<span class="hint" id="hint">${t('recovery_hint')}</span></label
-          >
-          <input
-            class="code"
-            id="code"
-            name="recovery_code"
-            type="text"
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck="false"
-            maxlength="40"
-            required
-            autofocus${invalid(alert)}
-          />`;
-  const content = html`<div class="field">${field}</div>
-    <button name="step" value="code">${t('verify')}</button>
-    <button class="plain" name="step" value="${method === 'totp' ? 'recovery' : 'totp'}" formnovalidate>
-      ${t(method === 'totp' ? 'use_recovery' : 'use_code')}
-    </button>
-    <button class="plain" name="step" value="restart" formnovalidate>${t('other_account')}</button>`;
+/** Methods that prove the second factor. */
+export type FactorMethod = 'totp' | 'recovery' | 'passkey';
+
+interface FactorDetails {
+  email: string;
+  method: FactorMethod;
+  /** The methods of the account. */
+  methods: Record<FactorMethod, boolean>;
+  /** Options for the method `passkey`; else null. */
+  options: object | null;
+}
+
+/** The second factor: a passkey, an authenticator code or a recovery code. */
+export function factorPage(signIn: SignInPage, { email, method, methods, options }: FactorDetails): Page {
+  const { t } = signIn;
+  const others = (['passkey', 'totp', 'recovery'] as const).filter(
+    (other) => other !== method && (methods[other] || other === 'recovery'),
+  );
+  const content = html`${
+      options === null
+        ? html`<div class="field">${codeField(signIn, method)}</div>
+            <button name="step" value="code">${t('verify')}</button>`
+        : passkeyButton({
+            ceremony: 'get',
+            options,
+            label: t('passkey_button'),
+            error: t('passkey_missing'),
+            step: 'credential',
+          })
+    }
+    ${others.map(
+      (other) =>
+        html`<button class="plain" name="step" value="${other}" formnovalidate>
+          ${t(`use_${other}`)}
+        </button> `,
+    )} <button class="plain" name="step" value="restart" formnovalidate>${t('other_account')}</button>`;
   return page(signIn, {
-    heading: t('second_factor'),
+    heading: options === null ? t('second_factor') : t('passkey_heading'),
     lead: t('second_factor_lead', { email }),
     content: form(signIn.action, { csrf: signIn.csrf }, content),
+    needsScript: options !== null,
     ...common(signIn),
   });
+}
+
+function codeField({ t, alert }: SignInPage, method: FactorMethod): Html {
+  if (method === 'recovery')
+    return html`<label for="code"
+        >${t('recovery_code')}<span class="hint" id="hint">${t('recovery_hint')}</span></label
+      >
+      <input
+        class="code"
+        id="code"
+        name="recovery_code"
+        type="text"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck="false"
+        maxlength="40"
+        required
+        autofocus${invalid(alert)}
+      />`;
+  return html`<label for="code">${t('code')}<span class="hint" id="hint">${t('code_hint')}</span></label>
+    <input
+      class="code"
+      id="code"
+      name="code"
+      type="text"
+      inputmode="numeric"
+      pattern="[0-9 ]*"
+      autocomplete="one-time-code"
+      maxlength="20"
+      required
+      autofocus${invalid(alert)}
+    />`;
 }
 
 interface WorkspaceChoice {

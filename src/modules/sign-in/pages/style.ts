@@ -44,12 +44,14 @@ const hash = createHash('sha256').update(STYLE).digest('base64');
 /**
  * The Content-Security-Policy of a page.
  * @param formTarget origin or scheme beside this one: browsers apply the directive to redirects after a form
+ * @param script address of the only script; null: none
  */
-export function pagePolicy(formTarget: string | null = null): string {
+export function pagePolicy(formTarget: string | null = null, script: string | null = null): string {
   const forms = formTarget === null ? "'self'" : `'self' ${formTarget}`;
   return [
     "default-src 'none'",
     `style-src 'sha256-${hash}'`,
+    ...(script === null ? [] : [`script-src ${script}`]),
     `form-action ${forms}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -20,7 +20,15 @@ export const de: Messages = {
   recovery_hint:
     'Einer der Codes, die beim Einschalten der Zwei-Schritt-Anmeldung ausgegeben wurden. Jeder gilt einmal.',
   use_recovery: 'Stattdessen einen Wiederherstellungscode verwenden',
-  use_code: 'Stattdessen die Authenticator-App verwenden',
+  use_totp: 'Stattdessen die Authenticator-App verwenden',
+  passkey_sign_in: 'Mit einem Passkey anmelden',
+  passkey_heading: 'Mit dem Passkey bestätigen',
+  passkey_button: 'Passkey verwenden',
+  use_passkey: 'Stattdessen einen Passkey verwenden',
+  passkey_invalid:
+    'Der Passkey wurde nicht angenommen. Versuchen Sie es noch einmal, oder melden Sie sich auf andere Weise an.',
+  passkey_missing:
+    'Es wurde kein Passkey verwendet. Versuchen Sie es noch einmal, oder melden Sie sich auf andere Weise an.',
   other_account: 'Mit einem anderen Konto anmelden',
   verify: 'Prüfen',
   invalid_code: 'Der Code stimmt nicht oder wurde schon verwendet. Bitte den nächsten versuchen.',

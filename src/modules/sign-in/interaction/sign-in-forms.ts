@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import express, { type Request, type Response } from 'express';
-import { Keyring } from '../../platform/secrets/keyring.js';
+import { Keyring } from '../../../platform/secrets/keyring.js';
 
 const BODY = { limit: '16kb', parameterLimit: 20, extended: false };
 const TOKEN_BYTES = 16;

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Config } from '../../config/config.js';
-import { Keyring } from '../../platform/secrets/keyring.js';
-import { emailKey } from '../identity/index.js';
-import { OIDC_PATH } from './oidc-configuration.js';
+import { Config } from '../../../config/config.js';
+import { Keyring } from '../../../platform/secrets/keyring.js';
+import { emailKey } from '../../identity/index.js';
+import { OIDC_PATH } from '../oidc-configuration.js';
 
 const PREFIX = 'workspace_browser_';
 const NAME_BYTES = 9;

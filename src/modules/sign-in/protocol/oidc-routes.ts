@@ -1,6 +1,6 @@
 /** A route of the provider or of the sign-in pages. */
 export interface OidcRoute {
-  name: 'protocol' | 'token' | 'start' | 'device' | 'userinfo' | 'interaction';
+  name: 'protocol' | 'script' | 'token' | 'start' | 'device' | 'userinfo' | 'interaction';
   /** Path in the metrics. */
   path: string;
   /** Whether browsers show the response. */
@@ -16,6 +16,7 @@ const ROUTES: [methods: string[], pattern: string, name: OidcRoute['name'], path
   [GET, '/\\.well-known/openid-configuration', 'protocol', '/.well-known/openid-configuration'],
   [GET, '/\\.well-known/oauth-authorization-server', 'protocol', '/.well-known/oauth-authorization-server'],
   [GET, '/jwks', 'protocol', '/jwks'],
+  [GET, '/passkey\\.js', 'script', '/passkey.js'],
   [['GET', 'HEAD', 'POST'], '/auth', 'start', '/auth'],
   [GET, `/auth/${UID}`, 'protocol', '/auth/:uid'],
   [['POST', 'OPTIONS'], '/token', 'token', '/token'],

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { type Scope, SCOPES } from './application-passwords/application-password-provider.js';
+import { type Scope, SCOPES } from '../application-passwords/application-password-provider.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00.000Z';
@@ -48,6 +48,9 @@ export class SecurityState {
   /** Whether an external identity provider manages passwords and second factors. @example false */
   managed_externally!: boolean;
   two_factor!: TwoFactorState;
+  /** Number of your passkeys; each is a second factor. @example 1 */
+  @ApiProperty({ type: 'integer' })
+  passkeys!: number;
   /** Null when the password never changed. */
   @ApiProperty({ format: 'date-time', example: TIME })
   password_changed_at!: string | null;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Account, KoaContextWithOIDC } from 'oidc-provider';
-import { Config } from '../../config/config.js';
-import { type SignInAccount, SignInSessions } from '../identity/index.js';
-import { SignInGrants } from './sign-in-grants.js';
+import { Config } from '../../../config/config.js';
+import { type SignInAccount, SignInSessions } from '../../identity/index.js';
+import { SignInGrants } from '../sign-in-grants.js';
 
 const DAY_SECONDS = 86_400;
 

@@ -1,0 +1,75 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { CHALLENGE_SECONDS } from './passkey-challenges.js';
+import type { PasskeyRow } from './passkeys.repository.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const TIME = '2026-11-21T09:30:00.000Z';
+
+export class PasskeyResponse {
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  /** @example "Laptop" */ name!: string;
+  /** Whether a provider synchronises the passkey between devices. @example true */ synced!: boolean;
+  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  /** Null before the first use. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
+  last_used_at!: string | null;
+}
+
+export class PasskeyListEnvelope {
+  /** Newest first. */
+  passkeys!: PasskeyResponse[];
+  @ApiProperty({ type: String, nullable: true, enum: [null], example: null }) next!: null;
+}
+
+export class PasskeyEnvelope {
+  passkey!: PasskeyResponse;
+}
+
+export class RegisteredPasskeyEnvelope extends PasskeyEnvelope {
+  /**
+   * Ten codes that replace a lost factor, each valid once. Returned once, with the first factor of the account.
+   * @example ["k7m2x-9qd4t", "3fv8n-w0h6p"]
+   */
+  @ApiPropertyOptional()
+  recovery_codes?: string[];
+}
+
+export class PasskeyRemoved {
+  @ApiProperty({ enum: [true], example: true }) deleted!: true;
+}
+
+export class PasskeyOptions {
+  /** Options of `navigator.credentials` in the JSON form of WebAuthn Level 3, with a challenge that is valid once. */
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    example: { challenge: 'f5lUmH2sSPGtYg5cRwVDpQ', rpId: 'workspace.example' },
+  })
+  public_key!: object;
+  /** Seconds until the challenge expires. */
+  @ApiProperty({ type: 'integer', example: CHALLENGE_SECONDS }) expires_in!: number;
+}
+
+export class PasskeyVerified {
+  @ApiProperty({ enum: [true], example: true }) verified!: true;
+  @ApiProperty({ enum: ['passkey'], example: 'passkey' }) method!: 'passkey';
+}
+
+export class PasskeyPage {
+  /** @example "https://workspace.example/apis/v1/account/passkeys/AZqLPTvVcY6rvKsUuSEd0Q" */ url!: string;
+  /** Seconds until the link expires. */
+  @ApiProperty({ type: 'integer', example: 900 }) expires_in!: number;
+}
+
+export const passkeyResponse = (row: PasskeyRow): PasskeyResponse => ({
+  id: row.id,
+  name: row.name,
+  synced: row.synced,
+  created_at: row.created_at.toISOString(),
+  last_used_at: row.last_used_at?.toISOString() ?? null,
+});
+
+export const passkeyOptions = (options: object): PasskeyOptions => ({
+  public_key: options,
+  expires_in: CHALLENGE_SECONDS,
+});

@@ -1,0 +1,152 @@
+import { Body, Controller } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Tenantless, WithoutSecondFactor } from '../../../../platform/context/access.decorators.js';
+import { type AccountContext, Ctx } from '../../../../platform/context/request-context.js';
+import { Endpoint } from '../../../../platform/http/endpoint.js';
+import { Errors } from '../../../../platform/http/errors.js';
+import { Id } from '../../../../platform/http/id.pipe.js';
+import { RateLimited } from '../../../../platform/rate-limits/rate-limit.guard.js';
+import { TenantErrors } from '../../../tenants/index.js';
+import { SecurityErrors } from '../../account-security.errors.js';
+import { Confirmation } from '../../confirmation.js';
+import { OwnerCheck } from '../../owner-check.js';
+import { PASSWORD_LIMIT, PROOF_LIMIT } from '../../route-limits.js';
+import { ConfirmOwner, RegisterPasskey, RenamePasskey } from './passkey.dto.js';
+import { PasskeyLinks } from './passkey-links.js';
+import {
+  PasskeyEnvelope,
+  PasskeyListEnvelope,
+  PasskeyOptions,
+  passkeyOptions,
+  PasskeyPage,
+  PasskeyRemoved,
+  passkeyResponse,
+  RegisteredPasskeyEnvelope,
+} from './passkey.response.js';
+import { Passkeys } from './passkeys.service.js';
+
+const AVAILABILITY = [SecurityErrors.managedExternally, SecurityErrors.passkeysUnavailable];
+const CONFIRMATION = [
+  ...AVAILABILITY,
+  SecurityErrors.invalidPassword,
+  SecurityErrors.invalidCode,
+  SecurityErrors.tooManyAttempts,
+  Errors.tooManyRequests,
+];
+
+@ApiTags('settings')
+@Controller('settings/security/passkeys')
+export class PasskeysController {
+  constructor(
+    private readonly passkeys: Passkeys,
+    private readonly links: PasskeyLinks,
+    private readonly owners: OwnerCheck,
+    private readonly confirmation: Confirmation,
+  ) {}
+
+  @Endpoint('GET', {
+    id: 'listPasskeys',
+    summary: 'List your passkeys',
+    response: [PasskeyListEnvelope, 'All passkeys, at most 20.'],
+  })
+  @Tenantless()
+  @WithoutSecondFactor()
+  async list(@Ctx() ctx: AccountContext): Promise<PasskeyListEnvelope> {
+    return { passkeys: (await this.passkeys.list(ctx.userId)).map(passkeyResponse), next: null };
+  }
+
+  @Endpoint('POST options', {
+    id: 'createPasskeyOptions',
+    summary: 'Start the registration of a passkey',
+    description:
+      'Returns options for `navigator.credentials.create()` (WebAuthn). The web page must be on the host of this service or a subdomain; other clients open the page of `POST page`.',
+    response: [PasskeyOptions, 'The options, for one registration in this session.'],
+    status: 200,
+    errors: CONFIRMATION,
+  })
+  @Tenantless()
+  @WithoutSecondFactor()
+  @RateLimited(PASSWORD_LIMIT)
+  async options(@Ctx() ctx: AccountContext, @Body() body: ConfirmOwner): Promise<PasskeyOptions> {
+    this.passkeys.requireAvailable();
+    await this.owners.assert(ctx, body);
+    return passkeyOptions(await this.passkeys.begin(ctx));
+  }
+
+  @Endpoint('POST', {
+    id: 'registerPasskey',
+    summary: 'Register a passkey',
+    description:
+      'The first factor of an account enables the second factor: other sessions must prove it, and the response has recovery codes. A passkey that verifies the user also signs in without the password.',
+    status: 201,
+    response: [RegisteredPasskeyEnvelope, 'The passkey. Recovery codes are returned only once.'],
+    errors: [
+      ...AVAILABILITY,
+      SecurityErrors.invalidPasskey,
+      SecurityErrors.passkeyRegistered,
+      SecurityErrors.tooManyPasskeys,
+      SecurityErrors.notFound,
+      Errors.tooManyRequests,
+    ],
+  })
+  @Tenantless()
+  @WithoutSecondFactor()
+  @RateLimited(PROOF_LIMIT)
+  async register(
+    @Ctx() ctx: AccountContext,
+    @Body() body: RegisterPasskey,
+  ): Promise<RegisteredPasskeyEnvelope> {
+    const { passkey, recoveryCodes } = await this.passkeys.register(ctx, body.name, body.credential);
+    return { passkey: passkeyResponse(passkey), ...(recoveryCodes && { recovery_codes: recoveryCodes }) };
+  }
+
+  @Endpoint('POST page', {
+    id: 'createPasskeyPage',
+    summary: 'Create a link to the page of your passkeys',
+    description:
+      'The page lists, adds, renames and removes passkeys in a browser. The link is a credential: it is valid for 15 minutes, and ends with this session.',
+    response: [PasskeyPage, 'The link. A new one replaces it.'],
+    status: 200,
+    errors: CONFIRMATION,
+  })
+  @Tenantless()
+  @WithoutSecondFactor()
+  @RateLimited(PASSWORD_LIMIT)
+  async page(@Ctx() ctx: AccountContext, @Body() body: ConfirmOwner): Promise<PasskeyPage> {
+    this.passkeys.requireAvailable();
+    await this.owners.assert(ctx, body);
+    const { url, expiresIn } = await this.links.create(ctx);
+    return { url, expires_in: expiresIn };
+  }
+
+  @Endpoint('PATCH :passkey_id', {
+    id: 'renamePasskey',
+    summary: 'Rename a passkey',
+    response: [PasskeyEnvelope, 'The passkey.'],
+    errors: [SecurityErrors.notFound],
+  })
+  @Tenantless()
+  async rename(
+    @Ctx() ctx: AccountContext,
+    @Id('passkey_id') id: string,
+    @Body() body: RenamePasskey,
+  ): Promise<PasskeyEnvelope> {
+    return { passkey: passkeyResponse(await this.passkeys.rename(ctx, id, body.name)) };
+  }
+
+  @Endpoint('DELETE :passkey_id', {
+    id: 'removePasskey',
+    summary: 'Remove a passkey',
+    description:
+      'Requires a proof of the second factor in this session within the last ten minutes (`verify-2fa` or `verify-passkey`). The removal of the last factor disables the second factor, unless a workspace requires one.',
+    response: [PasskeyRemoved, 'The passkey was removed.'],
+    errors: [SecurityErrors.notFound, Errors.secondFactorRequired, TenantErrors.requiredByPolicy],
+  })
+  @Tenantless()
+  async remove(@Ctx() ctx: AccountContext, @Id('passkey_id') id: string): Promise<PasskeyRemoved> {
+    await this.passkeys.requireOwned(ctx.userId, id);
+    if (!(await this.confirmation.isFresh(ctx))) throw Errors.secondFactorRequired.with();
+    await this.passkeys.remove(ctx, id);
+    return { deleted: true };
+  }
+}

@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import type { InteractionResults } from 'oidc-provider';
+import { SignInSessions } from '../identity/index.js';
+import { TenantsApi } from '../tenants/index.js';
+import { SIGN_IN_COOKIE } from './oidc-configuration.js';
+import * as pages from './pages/index.js';
+import { OidcRecords } from './records/oidc-records.js';
+import { SignInGrants } from './sign-in-grants.js';
+import { frameOf, interactionPath, originOf, requestedScopes, type SignIn } from './sign-in-state.js';
+
+/** The result of a sign-in: account, time in seconds since 1970, and methods (RFC 8176). */
+interface Login {
+  accountId: string;
+  ts: number;
+  amr: string[];
+}
+
+/** The end of a sign-in: choice of workspace, consent, grant and redirect. */
+@Injectable()
+export class SignInCompletion {
+  constructor(
+    private readonly sessions: SignInSessions,
+    private readonly tenants: TenantsApi,
+    private readonly grants: SignInGrants,
+    private readonly records: OidcRecords,
+  ) {}
+
+  /** Opens the grant at once when no consent or choice of workspace is needed. */
+  async complete(signIn: SignIn, login: Login): Promise<null> {
+    const workspaces = await this.workspacesOf(signIn, login.accountId);
+    if (!signIn.client.firstParty || workspaces.length > 1)
+      return this.finish(signIn, { login: { ...login } });
+    const grantId = await this.open(signIn, login, workspaces[0]?.id ?? null);
+    return this.finish(signIn, { login: { ...login }, consent: { grantId } });
+  }
+
+  async consentPage(signIn: SignIn, alert?: string): Promise<pages.Page> {
+    const accountId = signIn.details.session?.accountId;
+    const account = accountId === undefined ? null : await this.sessions.account(accountId);
+    if (!account) return pages.expiredPage(signIn.locale);
+    const workspaces = await this.workspacesOf(signIn, account.id);
+    if (workspaces.length === 0 && signIn.client.ownerTenantId !== null) return notAMember(signIn);
+    const host = pages.formTargetOf(signIn.details.params['redirect_uri']);
+    return pages.consentPage(frameOf(signIn, alert), {
+      workspaces: workspaces.length > 1 || signIn.client.firstParty ? workspaces : null,
+      scopes: signIn.client.firstParty ? null : requestedScopes(signIn.details),
+      host: host?.replace(/^https?:\/\//, '') ?? null,
+      name: account.displayName,
+      email: account.email,
+    });
+  }
+
+  /** @param workspace id of the chosen workspace; empty without a choice */
+  async consent(signIn: SignIn, workspace: string): Promise<pages.Page | null> {
+    const { session, lastSubmission } = signIn.details;
+    const accountId = session?.accountId;
+    if (accountId === undefined) return pages.expiredPage(signIn.locale);
+    const workspaces = await this.workspacesOf(signIn, accountId);
+    if (workspaces.length === 0 && signIn.client.ownerTenantId !== null) return notAMember(signIn);
+    const chosen =
+      workspaces.length === 1 && workspace === ''
+        ? workspaces[0]
+        : workspaces.find(({ id }) => id === workspace);
+    if (!chosen && workspaces.length > 0) return this.consentPage(signIn, signIn.locale.t('choose_missing'));
+    const login = lastSubmission?.login;
+    const browser = await signIn.provider.Session.findByUid(session!.uid);
+    const proof = {
+      accountId,
+      ts: login?.ts ?? browser?.loginTs ?? 0,
+      amr: login?.amr ?? browser?.amr ?? [],
+    };
+    const opened = await this.open(signIn, proof, chosen?.id ?? null);
+    return this.finish(signIn, { ...(login && { login }), consent: { grantId: opened } });
+  }
+
+  async finish({ provider, details, request, response }: SignIn, result: InteractionResults): Promise<null> {
+    // The provider does not clear its cookies, and browsers store a limited number.
+    const cookie = { path: interactionPath(details.uid), httpOnly: true, sameSite: 'lax' } as const;
+    for (const name of [SIGN_IN_COOKIE, `${SIGN_IN_COOKIE}.sig`]) response.clearCookie(name, cookie);
+    await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+    return null;
+  }
+
+  /** Workspaces that the account may choose. The client of a workspace is for this workspace only. */
+  private async workspacesOf({ client }: SignIn, accountId: string) {
+    const workspaces = await this.tenants.workspacesOf(accountId);
+    return client.ownerTenantId === null
+      ? workspaces
+      : workspaces.filter(({ id }) => id === client.ownerTenantId);
+  }
+
+  /** Opens a grant and ends the one that it replaces: a browser has one per client, and a second would survive the sign-out. */
+  private async open(
+    { provider, client, details, request }: SignIn,
+    { accountId, ts, amr }: Login,
+    tenantId: string | null,
+  ): Promise<string> {
+    const secondFactorAt = amr.includes('mfa') ? ts : null;
+    const scopes = requestedScopes(details);
+    const grant = { accountId, clientId: client.id, tenantId, scopes, secondFactorAt };
+    const opened = await this.grants.open(provider, grant, originOf(request));
+    const browser = details.session && (await provider.Session.findByUid(details.session.uid));
+    const replaced = browser?.grantIdFor(client.id);
+    // Devices share a browser only to confirm their codes, and stay signed in.
+    if (replaced && client.kind !== 'device') await this.records.endGrant(replaced);
+    return opened;
+  }
+}
+
+function notAMember({ locale }: SignIn): pages.Page {
+  const { t } = locale;
+  return pages.page(locale, { heading: t('not_a_member'), lead: t('not_a_member_lead'), status: 403 });
+}

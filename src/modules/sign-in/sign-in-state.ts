@@ -1,0 +1,72 @@
+import type { Request, Response } from 'express';
+import type { Interaction, Provider } from 'oidc-provider';
+import { isUuid } from '../../platform/http/id.pipe.js';
+import type { ClientRow } from './clients/oidc-clients.repository.js';
+import { OIDC_PATH } from './oidc-configuration.js';
+import { API_SCOPE, isOidcScope } from './oidc-scopes.js';
+import {
+  chooseLanguage,
+  formTargetOf,
+  type PageLocale,
+  pageTranslator,
+  type SignInPage,
+} from './pages/index.js';
+import type { Origin } from './sign-in-grants.js';
+
+/** The state of a browser sign-in during one request. */
+export interface SignIn {
+  request: Request & { id?: string };
+  response: Response;
+  provider: Provider;
+  details: Interaction;
+  locale: PageLocale;
+  client: ClientRow;
+  /** CSRF token of its forms. */
+  csrf: string;
+}
+
+/** A sign-in with a verified password that awaits the second factor. */
+export interface Pending {
+  accountId: string;
+  email: string;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+/** Time between password and second factor. */
+const PENDING_MS = 10 * 60_000;
+
+export function pendingOf({ result }: Interaction): Pending | null {
+  const pending = result?.['pending'] as Pending | undefined;
+  return pending && isUuid(pending.accountId) && Date.now() - pending.at < PENDING_MS ? pending : null;
+}
+
+/** The supported scopes that the client requests. */
+export function requestedScopes({ params }: Interaction): string[] {
+  const scopes = typeof params['scope'] === 'string' ? params['scope'].split(' ') : [];
+  return [...new Set(scopes)].filter((scope) => scope === API_SCOPE || isOidcScope(scope));
+}
+
+export const originOf = (request: Request & { id?: string }): Origin => ({
+  ip: request.ip ?? null,
+  userAgent: request.headers['user-agent'] ?? null,
+  requestId: request.id ?? null,
+});
+
+export function localeOf(uiLocales: unknown, acceptLanguage: string | undefined): PageLocale {
+  const language = chooseLanguage(uiLocales, acceptLanguage);
+  return { language, t: pageTranslator(language) };
+}
+
+/** Path of the pages of a sign-in. */
+export const interactionPath = (uid: string): string => `${OIDC_PATH}/interaction/${uid}`;
+
+/** The common properties of its pages. @param alert error of the last attempt */
+export const frameOf = ({ locale, details, csrf, client }: SignIn, alert?: string): SignInPage => ({
+  ...locale,
+  action: interactionPath(details.uid),
+  csrf,
+  clientName: client.name,
+  formTarget: formTargetOf(details.params['redirect_uri']),
+  alert,
+});
