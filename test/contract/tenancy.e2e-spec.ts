@@ -73,7 +73,7 @@ describe('the tenancy matrix', () => {
     'settings/security/passkeys': async () => {
       const [{ id }] = (await app.sql<{ id: string }>(
         `INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, synced, name)
-         VALUES (gen_random_uuid(), $1, uuid_send(gen_random_uuid()), '', 0, '{}', false, 'secret') RETURNING id`,
+         VALUES (gen_random_uuid(), $1, uuid_send(gen_random_uuid()), '', 0, '{}', false, 'Laptop') RETURNING id`,
         [alice.id],
       )) as [{ id: string }];
       return { id, body: { name: 'stolen' } };
