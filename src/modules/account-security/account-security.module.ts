@@ -25,7 +25,7 @@ import { SecurityLog } from './security-log.js';
 import { SecuritySettingsController } from './security-settings.controller.js';
 import { SecuritySettingsService } from './security-settings.service.js';
 import { PasskeyChallenges } from './two-factor/passkeys/passkey-challenges.js';
-import { PasskeyLinks } from './two-factor/passkeys/passkey-links.js';
+import { PasskeyLinks } from './passkey-links.js';
 import { PasskeyProofs } from './two-factor/passkeys/passkey-proofs.js';
 import { PasskeySite } from './two-factor/passkeys/passkey-site.js';
 import { PasskeyVerificationController } from './two-factor/passkeys/passkey-verification.controller.js';

@@ -5,7 +5,7 @@ import { Db } from '../../platform/database/db.js';
 import { GuessLocks } from '../../platform/rate-limits/guess-locks.js';
 import { CredentialsApi, type CredentialsRow, SessionsApi } from '../identity/index.js';
 import { SecurityErrors, tooManyAttempts } from './account-security.errors.js';
-import { CONFIRMATION } from './guess-limits.js';
+import { CONFIRMATION } from './model/guess-limits.js';
 
 /** Seconds for which a proof of the second factor allows security changes. */
 const FRESH_SECONDS = 600;

@@ -17,7 +17,7 @@ import {
   sameMailbox,
   SessionsApi,
 } from '../identity/index.js';
-import { SIGN_IN } from './guess-limits.js';
+import { SIGN_IN } from './model/guess-limits.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { SecurityLog } from './security-log.js';
 import { ACCOUNT_MAIL_TEXTS } from './recovery/account-mail-texts.js';

@@ -12,14 +12,9 @@ import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
 import { RateLimited } from '../../platform/rate-limits/rate-limit.guard.js';
 import { SecurityErrors } from './account-security.errors.js';
 import { PasswordChangeService } from './password-change.service.js';
-import { PASSWORD_LIMIT } from './route-limits.js';
-import { ChangePassword, SignOut } from './input/security-settings.dto.js';
-import {
-  PasswordChanged,
-  SecurityState,
-  SessionEnded,
-  SignedOut,
-} from './responses/security-settings.response.js';
+import { PASSWORD_LIMIT } from './model/route-limits.js';
+import { ChangePassword, SignOut } from './security-settings.dto.js';
+import { PasswordChanged, SecurityState, SessionEnded, SignedOut } from './security-settings.response.js';
 import { SecuritySettingsService } from './security-settings.service.js';
 
 const CHANGE = {

@@ -15,7 +15,7 @@ import type {
   SecurityState,
   SessionState,
   SignedOut,
-} from './responses/security-settings.response.js';
+} from './security-settings.response.js';
 
 const RECENT_EVENTS = 20;
 

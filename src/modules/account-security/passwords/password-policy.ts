@@ -4,7 +4,7 @@ import type { CredentialsRow } from '../../identity/index.js';
 import { TenantPolicies, TenantsApi } from '../../tenants/index.js';
 import { SecurityErrors } from '../account-security.errors.js';
 import { BreachList } from './breach-list.js';
-import { MAX_PASSWORD } from '../guess-limits.js';
+import { MAX_PASSWORD } from '../model/guess-limits.js';
 import { isEasilyGuessed } from './password-strength.js';
 
 /** Code points (NIST SP 800-63B requires 8; revision 4 requires 15 without a second factor). */

@@ -6,7 +6,7 @@ import { type GuessLimit, GuessLocks } from '../../../platform/rate-limits/guess
 import { networkOf } from '../../../platform/rate-limits/rate-limit.js';
 import { RateLimits } from '../../../platform/rate-limits/rate-limits.js';
 import { CredentialsApi, emailKey } from '../../identity/index.js';
-import { MAX_PASSWORD, SIGN_IN, SIGN_IN_ANYWHERE } from '../guess-limits.js';
+import { MAX_PASSWORD, SIGN_IN, SIGN_IN_ANYWHERE } from '../model/guess-limits.js';
 import { type FailedSignIn, SignInLog } from '../sign-in-log.js';
 
 interface SignInAttempt {

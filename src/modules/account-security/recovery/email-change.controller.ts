@@ -7,7 +7,7 @@ import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js'
 import { languageOf } from '../../../platform/languages/languages.js';
 import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { SecurityErrors } from '../account-security.errors.js';
-import { PASSWORD_LIMIT } from '../route-limits.js';
+import { PASSWORD_LIMIT } from '../model/route-limits.js';
 import { ChangeEmail } from './email-change.dto.js';
 import { EmailState } from './email-change.response.js';
 import { EmailChange } from './email-change.js';

@@ -1,6 +1,6 @@
 import { IsString, Matches, MaxLength } from 'class-validator';
 import { EmailAddress, Optional } from '../../../platform/http/input.decorators.js';
-import { MAX_PASSWORD } from '../guess-limits.js';
+import { MAX_PASSWORD } from '../model/guess-limits.js';
 
 export class ChangeEmail {
   /** The new address. @example "alice@demo.example" */

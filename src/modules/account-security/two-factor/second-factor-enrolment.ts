@@ -4,7 +4,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import type { CredentialsRow } from '../../identity/index.js';
-import { SECOND_FACTOR } from '../guess-limits.js';
+import { SECOND_FACTOR } from '../model/guess-limits.js';
 import { newRecoveryCodes, plainRecoveryCode } from './recovery-codes.js';
 import { RECOVERY_CODE, TOTP_SECRET } from './second-factors.js';
 import { SecondFactorsRepository } from './second-factors.repository.js';

@@ -4,7 +4,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import { SessionsApi } from '../../identity/index.js';
-import { SECOND_FACTOR } from '../guess-limits.js';
+import { SECOND_FACTOR } from '../model/guess-limits.js';
 import { plainRecoveryCode } from './recovery-codes.js';
 import { type FactorMethods, type FactorRow, SecondFactorsRepository } from './second-factors.repository.js';
 import { SignInLog } from '../sign-in-log.js';

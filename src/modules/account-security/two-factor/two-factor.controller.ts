@@ -12,7 +12,7 @@ import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js'
 import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { TenantErrors } from '../../tenants/index.js';
 import { SecurityErrors } from '../account-security.errors.js';
-import { PASSWORD_LIMIT, PROOF_LIMIT } from '../route-limits.js';
+import { PASSWORD_LIMIT, PROOF_LIMIT } from '../model/route-limits.js';
 import {
   DisableTwoFactor,
   EnableTwoFactor,

@@ -1,6 +1,6 @@
 import { IsString, Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../../platform/http/input.decorators.js';
-import { MAX_PASSWORD } from '../guess-limits.js';
+import { MAX_PASSWORD } from '../model/guess-limits.js';
 
 const CODE = /^\d{3}[ -]?\d{3}$/;
 const CODE_MESSAGE = 'code must be the six digits of the authenticator';

@@ -8,7 +8,7 @@ import { CredentialsApi, SessionsApi } from '../../identity/index.js';
 import { TenantErrors, TenantPolicies, TenantsApi } from '../../tenants/index.js';
 import { SecurityErrors, tooManyAttempts } from '../account-security.errors.js';
 import { Confirmation } from '../confirmation.js';
-import { SECOND_FACTOR } from '../guess-limits.js';
+import { SECOND_FACTOR } from '../model/guess-limits.js';
 import { SecurityLog } from '../security-log.js';
 import { SecondFactorEnrolment } from './second-factor-enrolment.js';
 import { type Proof, type Proven, SecondFactors } from './second-factors.js';

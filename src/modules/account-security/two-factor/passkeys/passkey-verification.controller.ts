@@ -7,7 +7,7 @@ import { Errors } from '../../../../platform/http/errors.js';
 import { RateLimited } from '../../../../platform/rate-limits/rate-limit.guard.js';
 import { SessionsApi } from '../../../identity/index.js';
 import { SecurityErrors } from '../../account-security.errors.js';
-import { PROOF_LIMIT } from '../../route-limits.js';
+import { PROOF_LIMIT } from '../../model/route-limits.js';
 import { VerifyPasskey } from './passkey.dto.js';
 import { PasskeyProofs } from './passkey-proofs.js';
 import { PasskeyOptions, passkeyOptions, PasskeyVerified } from './passkey.response.js';

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsObject, IsString, Matches, MaxLength } from 'class-validator';
 import { isName, Name, Optional } from '../../../../platform/http/input.decorators.js';
-import { MAX_PASSWORD } from '../../guess-limits.js';
+import { MAX_PASSWORD } from '../../model/guess-limits.js';
 
 /** Characters of the name of a passkey. */
 export const MAX_PASSKEY_NAME = 100;

@@ -10,9 +10,9 @@ import { TenantErrors } from '../../../tenants/index.js';
 import { SecurityErrors } from '../../account-security.errors.js';
 import { Confirmation } from '../../confirmation.js';
 import { OwnerCheck } from '../../owner-check.js';
-import { PASSWORD_LIMIT, PROOF_LIMIT } from '../../route-limits.js';
+import { PASSWORD_LIMIT, PROOF_LIMIT } from '../../model/route-limits.js';
 import { ConfirmOwner, RegisterPasskey, RenamePasskey } from './passkey.dto.js';
-import { PasskeyLinks } from './passkey-links.js';
+import { PasskeyLinks } from '../../passkey-links.js';
 import {
   PasskeyEnvelope,
   PasskeyListEnvelope,

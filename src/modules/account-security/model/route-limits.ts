@@ -1,4 +1,4 @@
-import type { RouteLimit } from '../../platform/rate-limits/rate-limit.guard.js';
+import type { RouteLimit } from '../../../platform/rate-limits/rate-limit.guard.js';
 
 // Guess locks stop guessing; these limits bound the processor time.
 

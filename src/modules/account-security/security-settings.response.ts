@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { type Scope, SCOPES } from '../application-passwords/application-password-provider.js';
+import { type Scope, SCOPES } from './application-passwords/application-password-provider.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00.000Z';

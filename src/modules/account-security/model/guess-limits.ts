@@ -1,4 +1,4 @@
-import type { GuessLimit } from '../../platform/rate-limits/guess-locks.js';
+import type { GuessLimit } from '../../../platform/rate-limits/guess-locks.js';
 
 const LOCK_SECONDS = 15 * 60;
 

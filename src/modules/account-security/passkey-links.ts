@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { API_PREFIX, Config } from '../../../../config/config.js';
-import { Db } from '../../../../platform/database/db.js';
-import { SignInSessions } from '../../../identity/index.js';
-import { AccountTokens } from '../../recovery/account-tokens.js';
-import type { PasskeyOwner } from './passkeys.service.js';
+import { API_PREFIX, Config } from '../../config/config.js';
+import { Db } from '../../platform/database/db.js';
+import { SignInSessions } from '../identity/index.js';
+import { AccountTokens } from './recovery/account-tokens.js';
+import type { PasskeyOwner } from './two-factor/passkeys/passkeys.service.js';
 
 const LINK_SECONDS = 900;
 
