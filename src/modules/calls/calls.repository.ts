@@ -22,6 +22,15 @@ export interface LiveCall extends CallKey {
   emptySeconds: number | null;
 }
 
+export interface ShownLiveCall {
+  tenant_id: string;
+  id: string;
+  /** JSON. */
+  call: string;
+  /** Whether it started within the last seconds. */
+  is_recent: boolean;
+}
+
 const read = workspace.statement<AccessibleCall>(
   'calls.read',
   `SELECT view.call, access.role, call.state FROM calls call
@@ -33,6 +42,14 @@ const read = workspace.statement<AccessibleCall>(
 const shown = workspace.statement<{ call: string }>(
   'calls.shown',
   `SELECT call FROM call_views WHERE tenant_id = $1 AND id = $2`,
+);
+
+// Index: calls_live.
+const liveIn = workspace.statement<ShownLiveCall>(
+  'calls.live_in_workspaces',
+  `SELECT call.tenant_id, call.id, view.call, call.started_at > now() - make_interval(secs => $2) AS is_recent
+     FROM calls call JOIN call_views view ON view.tenant_id = call.tenant_id AND view.id = call.id
+    WHERE call.tenant_id = ANY ($1::uuid[]) AND call.state = 'live'`,
 );
 
 const audience = workspace.statement<{ user_id: string }>(
@@ -81,6 +98,11 @@ export class CallsRepository {
   /** JSON of a call, without a check of access. */
   async shown({ tenantId, callId }: CallKey, reader: Reader = this.db): Promise<string | undefined> {
     return (await reader.query(shown, [tenantId, callId]))[0]?.call;
+  }
+
+  /** The live calls of workspaces. @param seconds age up to which a start is recent */
+  async liveIn(tenants: readonly string[], seconds: number): Promise<ShownLiveCall[]> {
+    return this.db.query(liveIn, [tenants, seconds]);
   }
 
   /** Users who may see a call. */

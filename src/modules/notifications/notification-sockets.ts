@@ -1,18 +1,24 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Bus } from '../../platform/bus/bus.js';
+import { CatchUp } from '../../platform/realtime/catch-up.js';
 import type { Connection } from '../../platform/realtime/connection.js';
 import { defineServerEvent } from '../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../platform/realtime/user-connections.js';
 import { NotificationEnvelope, UnreadCounts } from './notification.response.js';
 import { NotificationPresenter } from './notification.presenter.js';
-import { type Member, NotificationsRepository } from './notifications.repository.js';
+import { type Member, NotificationsRepository, type RecentNotification } from './notifications.repository.js';
 
 const CHANGED = 'notifications.changed';
 const COUNTS = 'notifications.counts';
 /** Pairs of user and notification in one message of the bus. */
 const PAIRS_PER_MESSAGE = 80;
+/** Notifications whose delivered version is kept, and users whose last `unread` is: longer than a comparison reads back. */
+const MAX_DELIVERED = 50_000;
+/** Lost changes of one user that are sent one by one; for more, the user gets `unread`. */
+const MAX_LOST = 20;
 
 const NOTIFICATION = defineServerEvent(
   'notification',
@@ -29,10 +35,15 @@ const UNREAD = defineServerEvent(
 @Injectable()
 export class NotificationSockets implements OnModuleInit {
   private readonly logger = new Logger(NotificationSockets.name);
+  /** Versions of notifications by id, as this process has sent or compared them. */
+  private readonly delivered = new LRUCache<string, string>({ max: MAX_DELIVERED });
+  /** `performance.now()` of the last report of counts, by user. It covers all earlier changes to `read`. */
+  private readonly counted = new LRUCache<string, number>({ max: MAX_DELIVERED });
 
   constructor(
     private readonly bus: Bus,
     private readonly connections: UserConnections,
+    private readonly catchUp: CatchUp,
     private readonly presenter: NotificationPresenter,
     private readonly rows: NotificationsRepository,
     private readonly db: Db,
@@ -41,14 +52,16 @@ export class NotificationSockets implements OnModuleInit {
   onModuleInit(): void {
     this.bus.subscribe(CHANGED, ({ tenant, pairs }) => {
       for (const [userId, id] of pairs as [string, string][])
-        this.run({ tenantId: tenant as string, userId }, (member, sockets) => this.send(member, sockets, id));
+        void this.run({ tenantId: tenant as string, userId }, (member, sockets) =>
+          this.send(member, sockets, id),
+        );
     });
-    this.bus.subscribe(COUNTS, ({ tenant, user }) =>
-      this.run({ tenantId: tenant as string, userId: user as string }, async (member, sockets) => {
-        const counts = await this.rows.counts(this.db, member);
-        for (const socket of sockets) socket.send(UNREAD, counts);
-      }),
-    );
+    this.bus.subscribe(COUNTS, (message) => {
+      const { tenant, user } = message as { tenant: string; user: string };
+      this.counted.set(`${tenant} ${user}`, performance.now());
+      void this.sendCounts({ tenantId: tenant, userId: user });
+    });
+    this.catchUp.register('notifications', (seconds) => this.sendLost(seconds));
   }
 
   /** Notifications are new or changed. */
@@ -70,21 +83,55 @@ export class NotificationSockets implements OnModuleInit {
     this.bus.publish(COUNTS, { tenant, user });
   }
 
-  private run(
+  private sendCounts(to: Member): Promise<void> {
+    return this.run(to, async (member, sockets) => {
+      const counts = await this.rows.counts(this.db, member);
+      for (const socket of sockets) socket.send(UNREAD, counts);
+    });
+  }
+
+  /** Sends the changes of the last seconds that this process has not sent. */
+  private async sendLost(seconds: number): Promise<void> {
+    if (this.connections.size === 0) return;
+    const recent = await this.rows.recent(seconds);
+    const lost = recent.filter((row) => !this.isDelivered(row));
+    for (const rows of Map.groupBy(lost, (row) => `${row.tenant_id} ${row.user_id}`).values()) {
+      const [{ tenant_id: tenantId, user_id: userId }] = rows as [RecentNotification];
+      const member = { tenantId, userId };
+      if (this.connections.of(tenantId, userId).size === 0 || rows.length > MAX_LOST) {
+        for (const row of rows) this.delivered.set(row.id, versionOf(row));
+        await this.sendCounts(member);
+      } else for (const { id } of rows) await this.run(member, (to, sockets) => this.send(to, sockets, id));
+    }
+  }
+
+  private isDelivered(row: RecentNotification): boolean {
+    const counted = this.counted.get(`${row.tenant_id} ${row.user_id}`);
+    const isCounted =
+      row.state === 'read' && counted !== undefined && row.age * 1_000 >= performance.now() - counted;
+    return isCounted || this.delivered.get(row.id) === versionOf(row);
+  }
+
+  private async run(
     member: Member,
     work: (member: Member, sockets: ReadonlySet<Connection>) => Promise<void>,
-  ): void {
+  ): Promise<void> {
     const sockets = this.connections.of(member.tenantId, member.userId);
     if (sockets.size === 0) return;
-    work(member, sockets).catch((error: unknown) =>
-      this.logger.warn({ err: error }, 'a notification was not sent to sockets'),
-    );
+    try {
+      await work(member, sockets);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'a notification was not sent to sockets');
+    }
   }
 
   private async send(member: Member, sockets: ReadonlySet<Connection>, id: string): Promise<void> {
     const [first] = sockets;
     if (!first) return;
     const rows = await this.rows.byIds(this.db, member, [id]);
+    const [row] = rows;
+    if (!row || this.delivered.get(id) === versionOf(row)) return;
+    this.delivered.set(id, versionOf(row));
     const [notification] = await this.presenter.present(
       this.db,
       first.ctx,
@@ -95,3 +142,11 @@ export class NotificationSockets implements OnModuleInit {
     for (const socket of sockets) socket.send(NOTIFICATION, { notification, ...counts });
   }
 }
+
+/** Differs for any two states of a notification. */
+const versionOf = ({
+  seq,
+  state,
+  updated_at,
+}: Pick<RecentNotification, 'seq' | 'state' | 'updated_at'>): string =>
+  `${seq} ${state} ${updated_at.getTime()}`;

@@ -26,6 +26,13 @@ export interface NotificationRow extends Lifecycle {
   updated_at: Date;
 }
 
+export interface RecentNotification extends Pick<NotificationRow, 'id' | 'seq' | 'state' | 'updated_at'> {
+  tenant_id: string;
+  user_id: string;
+  /** Seconds since the last change. */
+  age: number;
+}
+
 export interface NotificationCounts {
   unread_count: number;
   unseen_count: number;
@@ -54,6 +61,15 @@ const page = workspace.statement<NotificationRow>(
 const byIds = workspace.statement<NotificationRow>(
   'notifications.by_ids',
   `SELECT ${COLUMNS} FROM notifications WHERE tenant_id = $1 AND user_id = $2 AND id = ANY ($3::uuid[]) ORDER BY seq`,
+);
+
+// Of all workspaces. Index: notifications_age.
+const recent = workspace.statement<RecentNotification>(
+  'notifications.recent',
+  `SELECT tenant_id, user_id, id, seq::float8 AS seq, state, updated_at,
+          extract(epoch FROM clock_timestamp() - updated_at)::float8 AS age
+     FROM notifications
+    WHERE updated_at > now() - make_interval(secs => $1) AND shown ORDER BY updated_at`,
 );
 
 const lock = workspace.statement<NotificationRow>(
@@ -123,6 +139,11 @@ export class NotificationsRepository {
     ids: readonly string[],
   ): Promise<NotificationRow[]> {
     return reader.query(byIds, [tenantId, userId, ids]);
+  }
+
+  /** Shown notifications of all users that are new or have changed within the last seconds. */
+  async recent(seconds: number): Promise<RecentNotification[]> {
+    return this.db.query(recent, [seconds]);
   }
 
   async lock(tx: Tx, { tenantId, userId }: Member, id: string): Promise<NotificationRow | null> {

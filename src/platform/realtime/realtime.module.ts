@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { CatchUp } from './catch-up.js';
 import { EventDispatch } from './event-dispatch.js';
 import { FeedChanges } from './feed-changes.js';
 import { RealtimeGateway } from './gateway.js';
@@ -14,6 +15,7 @@ import { UserConnections } from './user-connections.js';
   controllers: [SocketTokenController],
   providers: [
     RealtimeOptions,
+    CatchUp,
     SocketTokens,
     SocketEvents,
     EventDispatch,
@@ -21,6 +23,6 @@ import { UserConnections } from './user-connections.js';
     FeedChanges,
     RealtimeGateway,
   ],
-  exports: [SocketEvents, UserConnections, RealtimeGateway, RealtimeOptions],
+  exports: [CatchUp, SocketEvents, UserConnections, RealtimeGateway, RealtimeOptions],
 })
 export class RealtimeModule {}

@@ -43,6 +43,11 @@ export class UserConnections {
     return this.count;
   }
 
+  /** Ids of the workspaces with sockets. */
+  get tenants(): string[] {
+    return [...this.perTenant.keys()];
+  }
+
   /** Whether a user of the workspace has a socket in this process. */
   hasTenant(tenantId: string): boolean {
     return this.perTenant.has(tenantId);

@@ -1,53 +1,27 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { CatchUp } from '../../../platform/realtime/catch-up.js';
 import { FanoutRepository } from './fanout.repository.js';
 import { RoomFanout } from './room-fanout.js';
 import { RoomStates } from './room-states.js';
 
-/** Seconds between two comparisons. */
-const EVERY_SECONDS = 30;
-/** A row may become visible this long after its time: the limit of a transaction. */
-const OVERLAP_SECONDS = 60;
 /** Rooms of one statement. */
 const BATCH = 2_000;
 
-/**
- * Finds changes of rooms whose report was lost, because the process that made them ended between the commit and the report. Each
- * process compares the rooms that it has delivered with their rows, and reads the members who joined since the last comparison.
- */
+/** Finds lost changes: compares the delivered rooms with their rows, and reads the members who joined since the last comparison. */
 @Injectable()
-export class RoomCatchUp implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly logger = new Logger(RoomCatchUp.name);
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private lastRun = performance.now();
-
+export class RoomCatchUp implements OnModuleInit {
   constructor(
+    private readonly catchUp: CatchUp,
     private readonly fanout: RoomFanout,
     private readonly states: RoomStates,
     private readonly repository: FanoutRepository,
   ) {}
 
-  onApplicationBootstrap(): void {
-    const run = () =>
-      this.run().catch((error: unknown) =>
-        this.logger.warn({ err: error }, 'rooms not compared; repeated later'),
-      );
-    this.timer = setInterval(() => void run(), EVERY_SECONDS * 1_000).unref();
+  onModuleInit(): void {
+    this.catchUp.register('rooms', (seconds) => this.compare(seconds));
   }
 
-  async onModuleDestroy(): Promise<void> {
-    clearInterval(this.timer);
-    await this.running?.catch(() => undefined);
-  }
-
-  /** Delivers the changes that this process has missed. */
-  run(): Promise<void> {
-    this.running ??= this.compare().finally(() => (this.running = undefined));
-    return this.running;
-  }
-
-  private async compare(): Promise<void> {
-    const started = performance.now();
+  private async compare(seconds: number): Promise<void> {
     const heads = this.states.heads();
     for (let at = 0; at < heads.length; at += BATCH) {
       for (const row of await this.repository.behind(heads.slice(at, at + BATCH))) {
@@ -56,8 +30,7 @@ export class RoomCatchUp implements OnApplicationBootstrap, OnModuleDestroy {
         else this.fanout.changed(room, row.mod_seq);
       }
     }
-    await this.addRecent((started - this.lastRun) / 1_000 + OVERLAP_SECONDS);
-    this.lastRun = started;
+    await this.addRecent(seconds);
   }
 
   /** Reports rooms to their new members, unless this process delivers the room already. */
