@@ -132,10 +132,13 @@ BEGIN
        ORDER BY id FOR UPDATE) file), '[]');
 END $$;
 
--- Gives a changed message of a locked room its number.
-CREATE FUNCTION chat_changed(p_tenant uuid, p_room uuid) RETURNS bigint LANGUAGE sql AS $$
-  UPDATE chat_rooms SET mod_seq = mod_seq + 1 WHERE tenant_id = p_tenant AND id = p_room RETURNING mod_seq
-$$;
+-- Gives a changed message of a locked room its number. PL/pgSQL: PostgreSQL would plan an SQL function again for each call.
+CREATE FUNCTION chat_changed(p_tenant uuid, p_room uuid) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE v_mod_seq bigint;
+BEGIN
+  UPDATE chat_rooms SET mod_seq = mod_seq + 1 WHERE tenant_id = p_tenant AND id = p_room RETURNING mod_seq INTO v_mod_seq;
+  RETURN v_mod_seq;
+END $$;
 
 -- Replaces the text of a message. `p_base`: the mod_seq that the client has read, or null.
 -- Outcomes: ok, unchanged, not_found, forbidden, deleted, archived, conflict.
