@@ -8,19 +8,11 @@ export class ExampleClient {
   readonly rooms = new Map<string, Room>();
   socket: Socket | undefined;
   private resuming: Promise<void> = Promise.resolve();
-  private readonly createToken: () => Promise<string>;
 
   /** @param createToken returns the `token` of `POST /apis/v1/auth/socket/token` */
-  constructor(createToken: () => Promise<string>) {
-    this.createToken = createToken;
-  }
-
-  connect(base: string): void {
-    const auth = (use: (auth: object) => void) =>
-      void this.createToken().then(
-        (token) => use({ token }),
-        () => use({}),
-      );
+  connect(base: string, createToken: () => Promise<string>): void {
+    const read = () => createToken().catch(() => null);
+    const auth = (use: (auth: object) => void) => void read().then((token) => use({ token }));
     const socket = io(base, { path: '/apis/v1/socket', transports: ['websocket'], forceNew: true, auth });
     this.socket = socket;
     for (const name of ['message.created', 'message.updated', 'message.deleted'])
@@ -75,10 +67,8 @@ export class ExampleClient {
   /** Sends an event until the server accepts or rejects it. Lost connections and rate limits are temporary. */
   private async request(name: string, payload: object, isNeeded = () => true): Promise<any> {
     while (isNeeded()) {
-      const response = await this.socket
-        ?.timeout(5_000)
-        .emitWithAck(name, payload)
-        .catch(() => null);
+      const sending = this.socket?.timeout(5_000).emitWithAck(name, payload);
+      const response = await sending?.catch(() => null);
       if (response?.ok || response?.status < 429) return response;
       await new Promise((resolve) => setTimeout(resolve, (response?.retry_after ?? 0.1) * 1_000));
     }

@@ -32,6 +32,7 @@ const PATIENCE_MS = 60_000;
 interface Device {
   user: ChatUser;
   client: ExampleClient;
+  createToken: () => Promise<string>;
   /** Events about messages: room and number of the change, of the current connection period of the room. */
   events: { room: string; mod_seq: number; at: number }[];
 }
@@ -182,7 +183,7 @@ export class ChatFuzzer {
 
   private connect(device: Device): void {
     device.client.disconnect();
-    device.client.connect(this.rng.pick(this.site.bases));
+    device.client.connect(this.rng.pick(this.site.bases), device.createToken);
     device.client.socket?.onAny((name: string, payload: any) => {
       if (name.startsWith('message.'))
         device.events.push({ room: payload.room_id, mod_seq: payload.mod_seq, at: performance.now() });
@@ -286,7 +287,7 @@ export class ChatFuzzer {
 
   private device(user: ChatUser): Device {
     const createToken = async () => (await this.request(user, 'POST', '/auth/socket/token')).body.token;
-    return { user, client: new ExampleClient(createToken), events: [] };
+    return { user, client: new ExampleClient(), createToken, events: [] };
   }
 
   private count(name: string, by = 1): void {

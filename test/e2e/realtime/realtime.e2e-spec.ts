@@ -543,16 +543,16 @@ describe('sockets', () => {
   test('the example client follows a room over two processes, and misses nothing', async () => {
     const room = await newRoom(bob);
     const token = async () => (await bob.api.post('/auth/socket/token')).body.token;
-    const client = new ExampleClient(token);
+    const client = new ExampleClient();
     const seqs = () => [...(client.rooms.get(room)?.messages.keys() ?? [])];
     try {
-      client.connect(one.base);
+      client.connect(one.base, token);
       await until('the room', () => client.rooms.has(room));
       await post(alice, room);
       await until('the message', () => seqs().length === 1);
       client.disconnect();
       await post(alice, room);
-      client.connect(two.base);
+      client.connect(two.base, token);
       const { message } = await client.send(room, randomUUID(), 'from the client');
       await until('all messages', () => seqs().length === 3);
       expect(client.rooms.get(room)?.messages.get(3)).toEqual(message);
