@@ -1,5 +1,5 @@
 // The floor of the realtime bench: a bare Socket.IO server. `join {rooms}` joins rooms of Socket.IO; `send {room, message}`
-// broadcasts the message; `store` runs the statement of a sent message first, over a bare pool.
+// broadcasts the message, `burst {room, messages}` messages in JSON; `store` runs the statement of a sent message first, over a bare pool.
 import { createServer } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -16,6 +16,13 @@ io.on('connection', (socket) => {
   });
   socket.on('send', ({ room, message }, done) => {
     io.to(room).emit('message.created', message);
+    done({});
+  });
+  socket.on('burst', ({ room, messages }, done) => {
+    messages.forEach((message, n) => {
+      const event = { room_id: room, mod_seq: n + 1, prev_mod_seq: n, message: JSON.parse(message) };
+      io.to(room).emit('message.created', event);
+    });
     done({});
   });
   socket.on('store', async ({ values, room }, done) => {

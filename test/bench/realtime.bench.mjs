@@ -1,6 +1,5 @@
 // `node test/bench/realtime.bench.mjs`: sockets of the built server against a bare Socket.IO server, in turns. The clients run in
 // this process and cost both the same.
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,6 +12,7 @@ import { withApp } from '../../dist/cli/context.js';
 import { Config } from '../../dist/config/config.js';
 import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded-database.js';
 import { provision } from '../../dist/provision/provision.js';
+import { inParallel, rate, textOf, withStored } from './realtime-rates.mjs';
 import { startScript, startServer, WITHOUT_MAILBOXES } from './processes.mjs';
 
 const { values } = parseArgs({
@@ -27,6 +27,8 @@ const ROOM_SIZE = 10;
 /** Members of each small room with a socket in the other process. */
 const SENDERS = 3;
 const POOL = 10;
+/** Messages of each small room in a measurement of the fan-out alone. */
+const STORED = 30;
 /** Messages of one measurement in the small rooms: few enough for the limit of each user. */
 const SENDS = 3 * SOCKETS;
 const say = (text) => process.stderr.write(`${text}\n`);
@@ -86,14 +88,22 @@ async function main() {
   const results = {
     'fan-out, one room of all': [],
     'fan-out, rooms of 10': [],
+    'sends, rooms of 10': [],
     'fan-out, other process': [],
     'durable sends': [],
   };
   const processes = { ours: servers[0], theirs: bare };
   for (let round = 0; round < Number(values.rounds); round += 1) {
+    const deliveries = rooms.small.length * STORED * ROOM_SIZE;
+    results['fan-out, rooms of 10'].push([
+      await withStored(pool, users[0], rooms.small, STORED, (run) =>
+        rate(processes.ours, own, deliveries, run),
+      ),
+      await rate(processes.theirs, floor, deliveries, () => burst(floor, rooms)),
+    ]);
     const pairs = [
       ['fan-out, one room of all', 40, 4, () => rooms.large, SOCKETS, 'send'],
-      ['fan-out, rooms of 10', SENDS, 32, (n) => rooms.small[n % rooms.small.length], ROOM_SIZE, 'send'],
+      ['sends, rooms of 10', SENDS, 32, (n) => rooms.small[n % rooms.small.length], ROOM_SIZE, 'send'],
       [
         'fan-out, other process',
         SENDS,
@@ -106,11 +116,16 @@ async function main() {
       ['durable sends', SENDS, 32, (n) => rooms.small[n % rooms.small.length], ROOM_SIZE, 'store'],
     ];
     for (const [name, sends, parallel, roomOf, size, kind, from = own] of pairs) {
-      const ours = await rate(processes.ours, own, sends, parallel, size, (n) =>
-        sendOwn(from, rooms, roomOf(n), n),
+      const sendAll = inParallel(sends, parallel);
+      const ours = await rate(processes.ours, own, sends * size, () =>
+        sendAll((n) => sendOwn(from, rooms, roomOf(n), n)),
       );
-      const theirs = await rate(processes.theirs, floor, sends, parallel, size, (n) =>
-        kind === 'send' ? sendBare(floor, rooms, roomOf(n), n) : storeBare(floor, users, rooms, roomOf(n), n),
+      const theirs = await rate(processes.theirs, floor, sends * size, () =>
+        sendAll((n) =>
+          kind === 'send'
+            ? sendBare(floor, rooms, roomOf(n), n)
+            : storeBare(floor, users, rooms, roomOf(n), n),
+        ),
       );
       results[name].push([ours, theirs]);
     }
@@ -197,10 +212,6 @@ function opened(socket) {
   });
 }
 
-function textOf() {
-  return { client_msg_id: randomUUID(), body: 'A message of ordinary length, as users write them.' };
-}
-
 /** The sender of the n-th message: members take turns. */
 function senderOf(sockets, { members }, room, n) {
   const group = members.get(room);
@@ -233,30 +244,13 @@ async function storeBare(sockets, users, rooms, room, n) {
   });
 }
 
-/** @returns deliveries per second from the first send to the last delivery, and µs of the server's processor for each */
-async function rate(server, sockets, sends, parallel, size, send) {
-  let received = 0;
-  let count;
-  const complete = new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`${received} of ${sends * size} deliveries`)), 240_000);
-    count = () => {
-      received += 1;
-      if (received < sends * size) return;
-      clearTimeout(late);
-      resolve();
-    };
-  });
-  for (const socket of sockets) socket.on('message.created', count);
-  const began = performance.now();
-  const cpu = server.cpu;
-  let next = 0;
-  const sending = Array.from({ length: parallel }, async () => {
-    while (next < sends) await send((next += 1));
-  });
-  await Promise.all([...sending, complete]);
-  const seconds = (performance.now() - began) / 1_000;
-  for (const socket of sockets) socket.off('message.created', count);
-  return { rate: (sends * size) / seconds, cpu: ((server.cpu - cpu) * 1e6) / (sends * size) };
+/** The same number of messages by the bare server, which gets them as JSON. */
+async function burst(sockets, rooms) {
+  const { rows } = await pool.query('SELECT message FROM chat_message_views LIMIT $1', [STORED]);
+  const messages = rows.map(({ message }) => message);
+  await Promise.all(
+    rooms.small.map((room) => senderOf(sockets, rooms, room, 0).emitWithAck('burst', { room, messages })),
+  );
 }
 
 /** Milliseconds from a send to its receipt: ours between two processes, bare within one. */

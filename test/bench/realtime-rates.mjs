@@ -1,0 +1,72 @@
+// Parts of the realtime bench: messages and the rate of their deliveries.
+import { randomUUID } from 'node:crypto';
+
+export function textOf() {
+  return { client_msg_id: randomUUID(), body: 'A message of ordinary length, as users write them.' };
+}
+
+/**
+ * Stores messages in rooms of a workspace in one transaction. `run` of the measurement commits it and reports the rooms, so that their
+ * fan-out is measured and the storage is not.
+ */
+export async function withStored(pool, { tenant_id: tenant }, rooms, count, measure) {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    const { rows } = await client.query(
+      `SELECT room.id, max((sent.result).mod_seq)::float8 AS mod_seq
+         FROM chat_rooms room CROSS JOIN generate_series(1, $3::int) n
+         CROSS JOIN LATERAL (SELECT member.user_id FROM chat_members member
+                              WHERE member.tenant_id = $1 AND member.room_id = room.id LIMIT 1) sender
+         CROSS JOIN LATERAL (SELECT chat_send($1, sender.user_id, room.id, jsonb_build_object(
+           'id', gen_random_uuid(), 'client_msg_id', gen_random_uuid(), 'fingerprint', '00', 'format', 'plain', 'body', $4::text || n,
+           'mentions', '[]'::jsonb, 'attachments', '[]'::jsonb, 'tsv', '')) AS result) sent
+        WHERE room.tenant_id = $1 AND room.id = ANY ($2::uuid[]) GROUP BY room.id`,
+      [tenant, rooms, count, textOf().body],
+    );
+    const reports = rows.map(({ id: room, mod_seq }) =>
+      JSON.stringify({ topic: 'chat.room_changed', tenant, room, mod_seq }),
+    );
+    return await measure(async () => {
+      await client.query('COMMIT');
+      await client.query(`SELECT pg_notify('workspace_bus', report) FROM unnest($1::text[]) report`, [
+        reports,
+      ]);
+    });
+  } finally {
+    client.release();
+  }
+}
+
+/** Calls `send` with 1 to `count`, a number of them at once. */
+export function inParallel(count, parallel) {
+  return async (send) => {
+    let next = 0;
+    const loop = async () => {
+      while (next < count) await send((next += 1));
+    };
+    await Promise.all(Array.from({ length: parallel }, loop));
+  };
+}
+
+/** @returns deliveries per second from the start to the last one, and µs of the server's processor for each */
+export async function rate(server, sockets, deliveries, run) {
+  let received = 0;
+  let count;
+  const complete = new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`${received} of ${deliveries} deliveries`)), 240_000);
+    count = () => {
+      received += 1;
+      if (received < deliveries) return;
+      clearTimeout(late);
+      resolve();
+    };
+  });
+  for (const socket of sockets) socket.on('message.created', count);
+  const began = performance.now();
+  const cpu = server.cpu;
+  await Promise.all([run(), complete]);
+  const seconds = (performance.now() - began) / 1_000;
+  for (const socket of sockets) socket.off('message.created', count);
+  return { rate: deliveries / seconds, cpu: ((server.cpu - cpu) * 1e6) / deliveries };
+}
