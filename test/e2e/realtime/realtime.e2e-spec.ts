@@ -377,7 +377,7 @@ describe('sockets', () => {
       expect(await socket.next('room.removed', inRoom(room))).toEqual({ room_id: room });
     });
 
-    test('nobody becomes a member again by a reaction to the report of their addition', async () => {
+    test('a reaction to the report of an addition makes no user a member again', async () => {
       const room = await newRoom(carol);
       await alice.api.post(`/chat/rooms/${room}/members`, { user_id: bob.id });
       const { messages } = (await alice.api.get(`/chat/rooms/${room}/messages`)).body;
