@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../lib/ids/index.js';
+import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
 import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
@@ -35,9 +35,9 @@ export class NotesService {
   /** @throws ApiError 409 `already_exists`; 422 for an unknown folder or HTML too complex to check */
   async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateNote): Promise<JsonReply> {
     const fields = await this.clean(input);
-    const id = input.id?.toLowerCase() ?? newId();
+    const id = input.id?.toLowerCase() ?? uuidv7();
     return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.notes.create(tx, ctx, newId(), id, fields);
+      const result = await this.notes.create(tx, ctx, uuidv7(), id, fields);
       this.outbox.notice(tx);
       return noteReply(id, 1, written(result, id), { status: 201, location: `${NOTES_PATH}/${id}` });
     });
@@ -67,7 +67,7 @@ export class NotesService {
     });
     const invalid = expected.error ?? checked.error;
     const [base, fields] = invalid ? [null, {}] : [expected.value, checked.value];
-    return this.write(id, invalid, (tx) => this.notes.update(tx, ctx, newId(), id, base, fields, link));
+    return this.write(id, invalid, (tx) => this.notes.update(tx, ctx, uuidv7(), id, base, fields, link));
   }
 
   /** Moves the note to the trash. */
@@ -81,7 +81,7 @@ export class NotesService {
     const keepDays = this.config.TRASH_RETENTION_DAYS;
     const device = body.error ? undefined : body.value.device_id;
     return this.write(id, invalid, (tx) =>
-      this.notes.trash(tx, ctx, newId(), id, invalid ? null : expected.value, keepDays, device),
+      this.notes.trash(tx, ctx, uuidv7(), id, invalid ? null : expected.value, keepDays, device),
     );
   }
 
@@ -93,7 +93,7 @@ export class NotesService {
     input: RestoreNote,
   ): Promise<JsonReply> {
     return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.notes.restore(tx, ctx, newId(), id, input.device_id);
+      const result = await this.notes.restore(tx, ctx, uuidv7(), id, input.device_id);
       this.outbox.notice(tx);
       return noteReply(id, result.revision ?? 0, written(result, id));
     });
@@ -102,7 +102,7 @@ export class NotesService {
   /** Removes a trashed note with its history permanently. */
   async purge(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
     return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.notes.purge(tx, ctx, newId(), id);
+      const result = await this.notes.purge(tx, ctx, uuidv7(), id);
       this.outbox.notice(tx);
       return purgedReply(written(result, id));
     });

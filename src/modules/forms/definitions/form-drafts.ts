@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../../lib/ids/index.js';
+import { v7 as uuidv7 } from 'uuid';
 import type { Definition } from '../../../lib/forms/index.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
@@ -40,7 +40,7 @@ export class FormDrafts {
   ): Promise<JsonReply> {
     const { title, description, definition: draft } = form;
     const settings = mergedSettings(DEFAULT_SETTINGS, form.settings);
-    const id = newId();
+    const id = uuidv7();
     return this.writes.runTx(ctx, key, async (tx) => {
       const searchText = searchTextOf({ title, description, draft });
       await this.rows.insert(tx, ctx, {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../../lib/ids/index.js';
+import { v7 as uuidv7 } from 'uuid';
 import {
   type AnswerFile,
   type Answers,
@@ -107,7 +107,7 @@ export class SubmissionsService {
     if (version !== current) await this.assertFits(ctx, form, current, input.answers);
     const uploads = await this.resolveFiles(ctx, form.id, answers);
     const response = {
-      id: input.response_id?.toLowerCase() ?? (form.settings.anonymous ? randomUUID() : newId()),
+      id: input.response_id?.toLowerCase() ?? (form.settings.anonymous ? randomUUID() : uuidv7()),
       clientId: input.client_response_id?.toLowerCase() ?? null,
       version,
       current,
@@ -116,7 +116,7 @@ export class SubmissionsService {
       respondentKey: this.respondents.key(ctx.tenantId, form.id, ctx.userId),
       uploads,
       seconds: secondsSince(input.started_at),
-      event: newId(),
+      event: uuidv7(),
     };
     return { response, discarded };
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../../lib/ids/index.js';
+import { v7 as uuidv7 } from 'uuid';
 import { ANSWER_LIMITS, type Question } from '../../../lib/forms/index.js';
 import { Blobs, fileTooLarge } from '../../../platform/blobs/blobs.js';
 import type { UploadForm } from '../../../platform/blobs/upload-form.js';
@@ -67,7 +67,7 @@ export class FormUploadsService {
       const name = query.question_id ?? fields?.['question_id'];
       const question = typeof name === 'string' ? version?.checker.questions.get(name) : undefined;
       assertAccepted(question, file);
-      const uploadId = newId();
+      const uploadId = uuidv7();
       const expiresAt = await this.store(ctx, id, uploadId, question.id, file);
       const { name: fileName, size, contentType: content_type } = file;
       const upload = {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../../lib/ids/index.js';
+import { v7 as uuidv7 } from 'uuid';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -85,7 +85,7 @@ export class NotesSharingService {
   ): Promise<JsonReply> {
     const { invited, error } = await this.resolve(ctx, body);
     return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.sharing.invite(tx, ctx, newId(), id, invited);
+      const result = await this.sharing.invite(tx, ctx, uuidv7(), id, invited);
       if (result.outcome === 'unknown_user')
         throw inactive(JSON.parse(result.json ?? '[]') as string[], invited);
       return this.reply(tx, id, result, error);
@@ -99,7 +99,7 @@ export class NotesSharingService {
     action: ShareAction,
     invalid?: ApiError,
   ): Promise<JsonReply> {
-    return this.reply(tx, id, await this.sharing.share(tx, ctx, newId(), id, action), invalid);
+    return this.reply(tx, id, await this.sharing.share(tx, ctx, uuidv7(), id, action), invalid);
   }
 
   private reply(tx: Tx, id: string, result: NoteOutcome, invalid?: ApiError): JsonReply {

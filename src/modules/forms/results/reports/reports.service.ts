@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../../../lib/ids/index.js';
+import { v7 as uuidv7 } from 'uuid';
 import { type IdempotencyKey, IdempotentWrites } from '../../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
@@ -53,7 +53,7 @@ export class ReportsService {
   ): Promise<JsonReply> {
     await this.access.open(ctx, formId, 'editor');
     const definition = await this.definition(ctx, formId, body.value.definition);
-    const id = newId();
+    const id = uuidv7();
     return this.writes.runTx(ctx, key, async (tx) => {
       const values = { id, formId, name: body.value.name, definition, rev: 1 };
       const report = await this.reports.insert(tx, ctx, values);
