@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../lib/ids/index.js';
+import { v7 as uuidv7 } from 'uuid';
 import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 
@@ -45,7 +45,7 @@ export class Outbox {
     tx: Tx,
     event: { tenantId: string; type: string; payload: Record<string, unknown> },
   ): Promise<void> {
-    await tx.query(append, [event.tenantId, newId(), event.type, event.payload]);
+    await tx.query(append, [event.tenantId, uuidv7(), event.type, event.payload]);
     this.notice(tx, this.remoteTypes.has(event.type) ? 'remote' : 'local');
   }
 

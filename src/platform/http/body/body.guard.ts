@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { Errors } from '../errors.js';
 import { LargeBodies } from './large-bodies.js';
-import { lengthOfPlain, parsedPlain, readPlain } from './plain-body.js';
+import { lengthOfLong, parsedLong, readLong } from './long-body.js';
 import { assertStorable, removeInheritedKeys } from '../storable-text.js';
 
 const DEFAULT_LIMIT = 1024 * 1024;
@@ -80,12 +80,12 @@ export class BodyGuard implements CanActivate {
   }
 
   private async read(request: RequestWithBody, response: Response, parse: RequestHandler): Promise<boolean> {
-    const length = lengthOfPlain(request);
+    const length = lengthOfLong(request);
     if (length === null) await parsed(request, response, parse);
     else {
-      const raw = await readPlain(request, length);
+      const raw = await readLong(request, length);
       keepRaw(request, response, raw);
-      request.body = parsedPlain(raw);
+      request.body = parsedLong(raw);
     }
     assertStorable(request.body);
     removeInheritedKeys(request.body);
