@@ -17,6 +17,7 @@ import { TrashPurge } from './trash-purge.js';
 import { NotesController } from './notes.controller.js';
 import { NotesExportController } from './export/notes-export.controller.js';
 import { NotesExportService } from './export/notes-export.service.js';
+import { NoteHistory } from './history/note-history.js';
 import { NotesRepository } from './notes.repository.js';
 import { NotesSearchController } from './search/notes-search.controller.js';
 import { NotesSearchRepository } from './search/notes-search.repository.js';
@@ -42,6 +43,7 @@ import { NoteNotifications } from './notes.notifications.js';
     NotesTasksController,
   ],
   providers: [
+    NoteHistory,
     NoteNotifications,
     NotesRepository,
     NoteListRepository,

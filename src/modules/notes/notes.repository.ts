@@ -4,6 +4,7 @@ import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { unpackBody } from './history/revision-pack.js';
 import type { NoteRole } from './note.entity.js';
 import type { NoteFields } from './notes.dto.js';
 
@@ -91,13 +92,21 @@ const listRevisions = workspace.statement<RevisionRow>(
     ORDER BY listed.revision DESC`,
 );
 
-const readRevision = workspace.statement<RevisionRow>(
+// The bodies of old revisions are packed: the row then has the pack, the place of the body in it (from 1), and the JSON
+// without the content.
+const readRevision = workspace.statement<RevisionRow & { pack: Buffer | null; place: number }>(
   'notes.read_revision',
-  `SELECT found.revision, note_revision_with_content(found.json, found.content) AS json
+  `SELECT found.revision, found.pack, found.place,
+          CASE WHEN found.pack IS NULL THEN note_revision_with_content(found.json, found.content) ELSE found.json END AS json
      FROM note_members member LEFT JOIN LATERAL (
-     SELECT entry.revision, body.content, ${SUMMARY} AS json ${REVISIONS}
+     SELECT entry.revision, body.content, pack.bodies AS pack, array_position(pack.revisions, body.revision) AS place,
+            ${SUMMARY} AS json ${REVISIONS}
        JOIN note_revisions body ON body.tenant_id = entry.tenant_id AND body.note_id = entry.note_id
                                AND body.revision = entry.body_rev
+       LEFT JOIN LATERAL (
+         SELECT bodies, revisions FROM note_revision_packs
+          WHERE tenant_id = body.tenant_id AND note_id = body.note_id AND first_revision <= body.revision
+          ORDER BY first_revision DESC LIMIT 1) pack ON body.enc = 1
       WHERE entry.tenant_id = $1 AND entry.note_id = $3 AND entry.revision = $4) found ON true
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.note_id = $3 AND member.role IS NOT NULL`,
 );
@@ -188,7 +197,10 @@ export class NotesRepository {
 
   /** Null where the caller cannot read the note; a row without revision where the note has no such revision. */
   async readRevision(ctx: RequestContext, id: string, revision: number): Promise<RevisionRow | null> {
-    return (await this.db.query(readRevision, [ctx.tenantId, ctx.userId, id, revision]))[0] ?? null;
+    const [row] = await this.db.query(readRevision, [ctx.tenantId, ctx.userId, id, revision]);
+    if (!row?.pack || row.json === null) return row ?? null;
+    const content = await unpackBody(row.pack, row.place - 1);
+    return { revision: row.revision, json: `${row.json.slice(0, -1)},"content":${JSON.stringify(content)}}` };
   }
 }
 

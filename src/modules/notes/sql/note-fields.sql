@@ -157,6 +157,10 @@ BEGIN
   VALUES (
     p_tenant, p_id, v_note.revision, v_note.body_rev, CASE WHEN v_note.body_rev = v_note.revision THEN p_content END,
     v_note.title, v_note.labels, p_user, v_device, v_note.content_bytes, v_note.updated_at);
+  -- Old bodies of a long history are packed (adr/0050).
+  IF v_note.revision % 100 = 0 THEN
+    INSERT INTO note_history_due (tenant_id, note_id) VALUES (p_tenant, p_id) ON CONFLICT DO NOTHING;
+  END IF;
   PERFORM note_advance(v_note, v_device);
   IF v_is_moved THEN
     IF NOT note_folder_is_own(p_tenant, p_user, v_folder) THEN

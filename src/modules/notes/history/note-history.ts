@@ -1,0 +1,137 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { packBodies } from './revision-pack.js';
+
+/** Newest bodies of a note that stay as they are: most reads of the history ask for them. */
+const KEPT = 20;
+/** Fewer bodies than this wait for more. */
+const MIN_BODIES = 10;
+const MAX_BODIES = 50;
+/** Bytes of the bodies of a pack before compression: reading a revision decompresses its whole pack. */
+const MAX_BYTES = 1_000_000;
+/** Notes of one run, so that other jobs get their turn. */
+const BATCH = 100;
+
+interface DueNote {
+  tenant_id: string;
+  note_id: string;
+}
+
+const due = workspace.statement<DueNote>(
+  'note_history.due',
+  'SELECT tenant_id, note_id FROM note_history_due ORDER BY tenant_id, note_id LIMIT $1',
+);
+
+const bodiesOf = workspace.statement<{ revision: number; content: string }>(
+  'note_history.bodies',
+  `SELECT revision, content FROM (
+     SELECT revision, content, sum(bytes) OVER (ORDER BY revision) AS total_bytes, row_number() OVER (ORDER BY revision) AS place
+       FROM (
+         SELECT revision, content, bytes FROM note_revisions
+          WHERE tenant_id = $1 AND note_id = $2 AND content IS NOT NULL
+          ORDER BY revision DESC OFFSET $3) old) numbered
+    WHERE place <= $4 AND (total_bytes <= $5 OR place <= 2)
+    ORDER BY revision`,
+);
+
+// A purge waits, or has deleted the note already. It locks the note before its revisions, too.
+const lockNote = workspace.statement<DueNote>(
+  'note_history.lock',
+  'SELECT tenant_id, id AS note_id FROM notes WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE',
+);
+
+const clear = workspace.statement<{ revision: number }>(
+  'note_history.clear',
+  `UPDATE note_revisions SET content = NULL, enc = 1
+    WHERE tenant_id = $1 AND note_id = $2 AND revision = ANY($3) AND content IS NOT NULL RETURNING revision`,
+);
+
+const insert = workspace.statement(
+  'note_history.insert',
+  `INSERT INTO note_revision_packs (tenant_id, note_id, first_revision, revisions, bodies)
+   VALUES ($1, $2, $3, $4, $5)`,
+);
+
+const finish = workspace.statement(
+  'note_history.finish',
+  'DELETE FROM note_history_due WHERE tenant_id = $1 AND note_id = $2',
+);
+
+/** Another process packed the same bodies. */
+class PackedElsewhere extends Error {}
+
+/**
+ * Packs old bodies of notes with a long history, so that autosaved notes do not fill the database (adr/0050). Each hundredth
+ * revision of a note puts it into `note_history_due`.
+ */
+@Injectable()
+export class NoteHistory implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: PeriodicJobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'pack-note-history',
+      everySeconds: 120,
+      run: async () => void (await this.packDue()),
+    });
+  }
+
+  /** @returns the number of bodies that were packed */
+  async packDue(): Promise<number> {
+    let total = 0;
+    for (const note of await this.db.query(due, [BATCH])) total += await this.packNote(note);
+    return total;
+  }
+
+  private async packNote(note: DueNote): Promise<number> {
+    for (let total = 0; ;) {
+      const bodies = await this.db.query(bodiesOf, [
+        note.tenant_id,
+        note.note_id,
+        KEPT,
+        MAX_BODIES,
+        MAX_BYTES,
+      ]);
+      const isLast = bodies.length < MIN_BODIES && !isFull(bodies);
+      if (isLast) {
+        await this.db.query(finish, [note.tenant_id, note.note_id]);
+        return total;
+      }
+      if (!(await this.store(note, bodies))) return total;
+      total += bodies.length;
+    }
+  }
+
+  /** @returns whether the bodies were stored; false where the note was purged, or another process packed them */
+  private async store(
+    { tenant_id, note_id }: DueNote,
+    bodies: { revision: number; content: string }[],
+  ): Promise<boolean> {
+    const pack = await packBodies(bodies.map(({ content }) => content));
+    const revisions = bodies.map(({ revision }) => revision);
+    try {
+      return await this.db.tx(async (tx) => {
+        const [locked] = await tx.query(lockNote, [tenant_id, note_id]);
+        if (!locked) return false;
+        const cleared = await tx.query(clear, [tenant_id, note_id, revisions]);
+        if (cleared.length !== revisions.length) throw new PackedElsewhere();
+        await tx.query(insert, [tenant_id, note_id, revisions[0], revisions, pack]);
+        return true;
+      });
+    } catch (error) {
+      if (error instanceof PackedElsewhere) return false;
+      throw error;
+    }
+  }
+}
+
+/** Whether the size ended the pack: large bodies are packed in small numbers. */
+function isFull(bodies: { content: string }[]): boolean {
+  const bytes = bodies.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+  return bodies.length > 1 && bytes > MAX_BYTES / 2;
+}

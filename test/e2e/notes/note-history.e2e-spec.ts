@@ -1,0 +1,132 @@
+import { NoteHistory } from '../../../src/modules/notes/history/note-history.js';
+import { TestApp, type TestUser } from '../../support/app.ts';
+
+describe('the history of a note with many revisions', () => {
+  let app: TestApp;
+  let alice: TestUser;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [alice] = await app.tenant('acme', 'alice');
+  });
+  afterAll(() => app?.stop());
+
+  const bodyOf = (revision: number): string =>
+    `<p>Version ${revision} – çé 😀 "quoted" \\ ${'same '.repeat(50)}</p>`;
+
+  /** A note with `count` revisions; each fifth revision changes the title only. */
+  async function write(count: number): Promise<{ id: string; contents: string[] }> {
+    const { body } = await alice.api.post('/notes', { title: 'first', content: bodyOf(1) });
+    const contents = [bodyOf(1)];
+    for (let revision = 2; revision <= count; revision++) {
+      const change = revision % 5 === 0 ? { title: `title ${revision}` } : { content: bodyOf(revision) };
+      const { status } = await alice.api.patch(`/notes/${body.note.id}`, {
+        ...change,
+        base_revision: revision - 1,
+      });
+      expect(status).toBe(200);
+      contents.push(revision % 5 === 0 ? contents.at(-1)! : bodyOf(revision));
+    }
+    return { id: body.note.id, contents };
+  }
+
+  const packs = (id: string) =>
+    app.sql<{ revisions: number[] }>(
+      'SELECT revisions FROM note_revision_packs WHERE note_id = $1 ORDER BY first_revision',
+      [id],
+    );
+  const pack = () => app.get(NoteHistory).packDue();
+
+  async function expectAll({ id, contents }: { id: string; contents: string[] }): Promise<void> {
+    for (const [n, content] of contents.entries()) {
+      const { status, body } = await alice.api.get(`/notes/${id}/revisions/${n + 1}`);
+      expect([status, body.revision.revision, body.revision.content]).toEqual([200, n + 1, content]);
+    }
+    const { body } = await alice.api.get(`/notes/${id}`);
+    expect(body.note).toMatchObject({ revision: contents.length, content: contents.at(-1) });
+  }
+
+  test('reads every revision after old bodies are packed, and again after more writes', async () => {
+    const note = await write(130);
+    const before = await alice.api.get(`/notes/${note.id}/revisions/50`);
+    const list = await alice.api.get(`/notes/${note.id}/revisions?limit=100`);
+    // 104 of the 130 revisions have a body of their own; the newest 20 stay.
+    expect(await pack()).toBe(84);
+    expect((await packs(note.id)).map(({ revisions }) => revisions.length)).toEqual([50, 34]);
+    await expectAll(note);
+    expect((await alice.api.get(`/notes/${note.id}/revisions/50`)).body).toEqual(before.body);
+    expect((await alice.api.get(`/notes/${note.id}/revisions?limit=100`)).body).toEqual(list.body);
+    expect(await pack()).toBe(0);
+
+    for (let revision = 131; revision <= 200; revision++) {
+      note.contents.push(bodyOf(revision));
+      await alice.api.patch(`/notes/${note.id}`, { content: bodyOf(revision), base_revision: revision - 1 });
+    }
+    expect(await pack()).toBe(70);
+    await expectAll(note);
+    const missing = await alice.api.get(`/notes/${note.id}/revisions/201`);
+    expect([missing.status, missing.body.error]).toEqual([404, 'not_found']);
+    // An older content that was packed is a change like any other.
+    const restored = await alice.api.patch(`/notes/${note.id}`, { content: bodyOf(1), base_revision: 200 });
+    expect([restored.status, restored.body.note.content]).toEqual([200, bodyOf(1)]);
+  });
+
+  test('large bodies make small packs', async () => {
+    const large = (n: number): string => `<p>${String.fromCodePoint(97 + (n % 26)).repeat(700_000)}</p>`;
+    const { body } = await alice.api.post('/notes', { content: large(0) });
+    for (let revision = 2; revision <= 30; revision++)
+      await alice.api.patch(`/notes/${body.note.id}`, {
+        content: large(revision),
+        base_revision: revision - 1,
+      });
+    await app.sql('INSERT INTO note_history_due SELECT tenant_id, id FROM notes WHERE id = $1', [
+      body.note.id,
+    ]);
+    expect(await pack()).toBe(10);
+    expect((await packs(body.note.id)).map(({ revisions }) => revisions)).toEqual([
+      [1, 2],
+      [3, 4],
+      [5, 6],
+      [7, 8],
+      [9, 10],
+    ]);
+    const { body: read } = await alice.api.get(`/notes/${body.note.id}/revisions/6`);
+    expect(read.revision.content).toBe(large(6));
+  });
+
+  test('a purge removes the packs', async () => {
+    const { id } = await write(100);
+    await pack();
+    expect(await packs(id)).toHaveLength(1);
+    await alice.api.delete(`/notes/${id}`, { base_revision: 100 });
+    expect((await alice.api.delete(`/notes/${id}/purge`)).status).toBe(200);
+    expect(await packs(id)).toEqual([]);
+  });
+
+  test('several processes that pack at once, beside a writer and readers, lose no body', async () => {
+    const note = await write(120);
+    const other = await TestApp.start({}, app.databaseUrl);
+    try {
+      const write = async (): Promise<void> => {
+        for (let revision = 121; revision <= 140; revision++) {
+          note.contents.push(bodyOf(revision));
+          await alice.api.patch(`/notes/${note.id}`, {
+            content: bodyOf(revision),
+            base_revision: revision - 1,
+          });
+        }
+      };
+      const packAll = (each: TestApp) => each.get(NoteHistory).packDue();
+      const reading = Promise.all(
+        Array.from({ length: 60 }, (_, n) => alice.api.get(`/notes/${note.id}/revisions/${n + 1}`)),
+      );
+      await Promise.all([packAll(app), packAll(other), packAll(app), write()]);
+      expect((await reading).map(({ body }) => body.revision.content)).toEqual(note.contents.slice(0, 60));
+      await expectAll(note);
+      const packed = (await packs(note.id)).flatMap(({ revisions }) => revisions);
+      expect(new Set(packed).size).toBe(packed.length);
+    } finally {
+      await other.stop();
+    }
+  });
+});
