@@ -97,7 +97,7 @@ describe('the history of a note with many revisions', () => {
   test('a purge removes the packs', async () => {
     const { id } = await write(100);
     await pack();
-    expect(await packs(id)).toHaveLength(1);
+    expect(await packs(id)).toHaveLength(2);
     await alice.api.delete(`/notes/${id}`, { base_revision: 100 });
     expect((await alice.api.delete(`/notes/${id}/purge`)).status).toBe(200);
     expect(await packs(id)).toEqual([]);
